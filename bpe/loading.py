@@ -43,15 +43,17 @@ def load(
 ) -> Tokenizer:
     """Return the tokenizer of a vocabulary: of its file, its folder, or its name.
 
-    `load` detects the format from the content of the file: a tokenizer.json of Hugging Face, a rank
-    file of tiktoken, a vocab.json with its merges.txt (give one path, or both in a tuple), a
-    tekken.json of Mistral, a minbpe .model, a GGUF file (only its metadata is read), or a .pretok
-    file, which `Tokenizer.save` writes and which loads fastest. A folder may hold a tokenizer.json,
-    a vocab.json with its merges.txt, or a tekken.json. If the folder also holds a
-    tokenizer_config.json, `load` adds the tokens of this file to a tokenizer.json or vocab.json. A
-    string that is not a path is a name, such as "cl100k_base" or "org/model". `load` looks for
-    names in $PRETOK_VOCAB_DIR, in the folder where `pretok fetch` puts files, and in the caches of
-    tiktoken and huggingface_hub, never on the network.
+    `load` detects the format from the content of the file: a tokenizer.json of Hugging Face whose
+    model is BPE, byte-level or like SentencePiece (README.md lists its parts), a rank file of
+    tiktoken, a vocab.json with its merges.txt (give one path, or both in a tuple), a
+    tekken.json of Mistral, a minbpe .model, a GGUF file (only its metadata is read), a
+    SentencePiece .model of type BPE, or a .pretok file, which `Tokenizer.save` writes and which
+    loads fastest. A folder may hold a tokenizer.json, a vocab.json with its merges.txt, or a
+    tekken.json. If the folder also holds a tokenizer_config.json, `load` adds the tokens of this
+    file to a tokenizer.json or vocab.json. A string that is not a path is a name, such as
+    "cl100k_base" or "org/model". `load` looks for names in $PRETOK_VOCAB_DIR, in the folder where
+    `pretok fetch` puts files, and in the caches of tiktoken and huggingface_hub, never on the
+    network.
 
     `preset` is the split. By default it is the split that the file names, or the split of the
     published vocabulary that the file holds. `special_tokens` maps the special tokens that the file
@@ -77,6 +79,11 @@ def load(
     if special_tokens is not None:
         added = tuple(AddedToken(content, id) for content, id in special_tokens.items())
     spec = format.read(source, ReadOptions(preset is None, added))
+    if normalizer is not None and spec.normalizer not in (None, "NFC"):
+        raise ValueError(
+            f"normalizer={shortened(normalizer)}: the file has its own normalizer; load it without "
+            "normalizer="
+        )
     split = _choose_split(preset, spec, published, source.path, backend)
     known = named_vocabulary or published
     with named(source.path):
@@ -87,6 +94,7 @@ def load(
             normalizer=normalizer or spec.normalizer,
             add_prefix_space=spec.add_prefix_space,
             template=spec.template,
+            decoder=spec.decoder,
             name=known.name if known else None,
             backend=backend,
             cache_mb=cache_mb,

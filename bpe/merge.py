@@ -96,12 +96,12 @@ def _merge_short(symbols: list[int], find: FindMerge) -> list[int]:
     pairs = [find(left, right) for left, right in pairwise(symbols)]
     while True:
         best = min(
-            ((candidate, at) for at, candidate in enumerate(pairs) if candidate is not None),
+            ((pair[0], at, pair[1]) for at, pair in enumerate(pairs) if pair is not None),
             default=None,
         )
         if best is None:
             return symbols
-        (_, result), at = best
+        _, at, result = best
         symbols[at : at + 2] = [result]
         del pairs[at]
         if at > 0:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.arguments import (
+    backend_for,
     cache_limit,
     check_batch,
+    check_normalizer,
     new_token_bytes,
     resolve_pre_tokenizer,
 )
 from bpe.encoding.backends import make_backend
-from bpe.encoding.decode import Decoder, DecodeStream, decode_batch
+from bpe.encoding.decode import DecodeStream, decode_batch
 from bpe.encoding.fast_calls import fast_call
+from bpe.encoding.piece_decoder import Decoding, all_tokens, make_decoder
 from bpe.encoding.pipeline import Pipeline
 from bpe.encoding.python_backend import concatenate_ids
 from bpe.encoding.utf8 import encode_utf8
@@ -26,6 +28,7 @@ from bpe.errors import UnknownTokenError
 from bpe.formats.spec import TokenizerSpec
 from bpe.merge import missing_byte_error
 from bpe.once import forget, once
+from bpe.text_vocabulary import TextVocabulary
 from bpe.types import (
     Errors,
     Ids,
@@ -39,7 +42,7 @@ from bpe.types import (
 )
 from bpe.vocabulary import Merge, Vocabulary
 from pretok.errors import shortened
-from pretok.machine.backend import BackendName, choose_backend
+from pretok.machine.backend import BackendName
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 
@@ -83,20 +86,23 @@ class Tokenizer:
         normalizer: Normalizer | None = None,
         add_prefix_space: bool = False,
         template: Template | None = None,
+        decoder: Decoding | None = None,
         name: str | None = None,
         backend: BackendName | None = None,
         cache_mb: float | None = None,
     ) -> None:
-        if normalizer not in (None, "NFC"):
-            raise ValueError(f"normalizer={shortened(normalizer)}; expected None or 'NFC'")
+        check_normalizer(normalizer)
         self._vocabulary = vocabulary
         self._requested_backend = backend
-        self._backend_name = choose_backend(backend)
-        self._pre_tokenizer = resolve_pre_tokenizer(pre_tokenizer, self._backend_name)
+        self._backend_name = backend_for(vocabulary, pre_tokenizer, backend)
+        self._pre_tokenizer = resolve_pre_tokenizer(
+            pre_tokenizer, self._backend_name, isinstance(vocabulary, TextVocabulary)
+        )
         self._added_tokens = tuple(added_tokens)
         self._normalizer = normalizer
         self._add_prefix_space = add_prefix_space
         self._template = template or Template()
+        self._decoding = decoder
         self._name = name
         self._cache_limit = cache_limit(cache_mb)
         self._by_content = {token.content: token for token in self._added_tokens}
@@ -112,13 +118,14 @@ class Tokenizer:
         self._pipeline = Pipeline(encoder, self._added_tokens, normalizer, vocabulary.missing_bytes)
         # The decorator fast_call of the methods below finds these attributes by name.
         self._encode, self._encode_array, self._count = self._pipeline.calls()
-        special = {token.id for token in self._added_tokens if token.special}
-        token_bytes = partial(_token_bytes_by_id, vocabulary, self._added_bytes)
-        self._decode, self._decode_bytes = Decoder(encoder, token_bytes, special).calls()
+        self._ids_to_text = make_decoder(
+            decoder, encoder, vocabulary, self._added_bytes, self._added_tokens, normalizer
+        )
+        self._decode, self._decode_bytes = self._ids_to_text.calls()
 
     @once
     def _token_bytes_by_id(self) -> dict[int, bytes]:
-        return _token_bytes_by_id(self._vocabulary, self._added_bytes)
+        return all_tokens(self._vocabulary, self._added_bytes)
 
     @fast_call("_encode")
     def encode(
@@ -286,10 +293,12 @@ class Tokenizer:
 
     def decode_stream(self, errors: str = "replace", skip_special: bool = False) -> DecodeStream:
         """Return a new DecodeStream, which decodes ids as they come."""
-        return DecodeStream(lambda ids: self._decode_bytes(ids, bool(skip_special)), errors)
+        return self._ids_to_text.stream(self._decode_bytes, errors, bool(skip_special))
 
     def token_bytes(self, id: int) -> bytes:
         """Return the bytes of the token with this id; raises UnknownTokenError."""
+        if self._decoding is not None and id in self._token_bytes_by_id:
+            return self._token_bytes_by_id[id]
         return self.decode_bytes((id,))
 
     def token_id(self, token: Text) -> int:
@@ -363,8 +372,13 @@ class Tokenizer:
 
     @property
     def normalizer(self) -> Normalizer | None:
-        """The Unicode normal form that text is converted to, or None."""
+        """The normalizer that text passes through: a Unicode normal form, an object, or None."""
         return self._normalizer
+
+    @property
+    def decoder(self) -> Decoding | None:
+        """How ids become text; None joins the bytes of their tokens."""
+        return self._decoding
 
     @property
     def add_prefix_space(self) -> bool:
@@ -412,9 +426,10 @@ class Tokenizer:
 
         ".pretok" is compact, for this library and its C API, and keeps everything but the name.
         ".json" is a tokenizer.json of Hugging Face and keeps everything but the name.
-        ".tiktoken" keeps only the tokens and their ranks. ".model" (minbpe) keeps no normalizer.
-        Raises VocabularyError if the format cannot hold this vocabulary, ValueError for another
-        suffix.
+        ".tiktoken" keeps only the tokens and their ranks. ".model" is a file of SentencePiece for a
+        tokenizer that was read from one, else a file of minbpe, which keeps no normalizer. Raises
+        VocabularyError or UnsupportedError if the format cannot hold this tokenizer, ValueError for
+        another suffix.
         """
         from bpe.formats.registry import save
 
@@ -437,6 +452,7 @@ class Tokenizer:
             self._add_prefix_space,
             self._template,
             unicode,
+            self._decoding,
             lambda: self.merge_ids,
         )
 
@@ -455,6 +471,7 @@ class Tokenizer:
             self._normalizer,
             self._add_prefix_space,
             self._template,
+            self._decoding,
         )
 
     def __eq__(self, other: object) -> bool:
@@ -463,7 +480,7 @@ class Tokenizer:
         return self is other or self._key() == other._key()
 
     def __hash__(self) -> int:
-        return hash((self._vocabulary, self._normalizer, self._template))
+        return hash((self._vocabulary, self._template))
 
     def __reduce__(self) -> tuple[object, ...]:
         arguments = {
@@ -471,16 +488,12 @@ class Tokenizer:
             "normalizer": self._normalizer,
             "add_prefix_space": self._add_prefix_space,
             "template": self._template,
+            "decoder": self._decoding,
             "name": self._name,
             "backend": self._requested_backend,
             "cache_mb": self._cache_limit / (1 << 20),
         }
         return _unpickle, (self._vocabulary, self._pre_tokenizer, arguments)
-
-
-def _token_bytes_by_id(vocabulary: Vocabulary, added: dict[int, bytes]) -> dict[int, bytes]:
-    """Return the bytes of each token by its id, added tokens included."""
-    return {**vocabulary.token_bytes, **added}
 
 
 def _unpickle(

@@ -22,7 +22,21 @@ Special: TypeAlias = Treatment | Collection[str]
 """A policy for all special tokens, or the set of special tokens to allow."""
 Errors: TypeAlias = Literal["replace", "strict", "surrogateescape"]
 """The error handler for lone surrogates in a str to encode."""
-Normalizer: TypeAlias = Literal["NFC"]
+Nfc: TypeAlias = Literal["NFC"]
+"""The normalizer for Unicode's form NFC."""
+
+
+class NormalizesText(Protocol):
+    """A normalizer. In a str, a lone surrogate stands for an invalid byte."""
+
+    def normalize(self, text: str, /) -> str:
+        """Return `text` normalized."""
+
+    def align(self, text: str, /) -> tuple[str, list[tuple[int, int]]]:
+        """Return `text` normalized, and the span in `text` of each character of the result."""
+
+
+Normalizer: TypeAlias = Nfc | NormalizesText
 
 
 class Token(NamedTuple):

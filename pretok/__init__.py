@@ -49,7 +49,8 @@ if TYPE_CHECKING:
 
     __version__: str
 
-# Lazy: pattern recognition doubles the import time.
+# Modules of names that __getattr__ imports at first use. Importing pattern recognition together
+# with pretok would double the import time.
 _LAZY = {
     "from_gguf": "pretok.formats.gguf",
     "from_gguf_pre": "pretok.patterns.recognize",

@@ -1,4 +1,4 @@
-"""Run the commands that need no vocabulary as `python -m pretok`."""
+"""Let `python -m pretok` run the commands of `pretok.cli`, which need no vocabulary."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _Calls = TypeVar("_Calls", bound=tuple[Callable[..., object], ...])
 AddedRecord = tuple[bytes, int, bool, bool, bool, bool, bool]
 
 class AddedTokens:
-    """bpe.encoding.added_tokens.AddedTokens in C++, as the methods of Encoder take it."""
+    """The C++ form of bpe.encoding.added_tokens.AddedTokens, for the methods of Encoder."""
 
     def __init__(
         self, tokens: Iterable[AddedRecord], words: Iterable[tuple[int, int]], nfc: bool
@@ -75,9 +75,11 @@ class Encoder:
     def all_take_fast_path(
         texts: list[object], only_str: bool, only_ascii: bool, only_normal: bool
     ) -> bool:
-        """Return True only if `encode_batch` can take all texts unchecked.
+        """Return True only if `encode_batch` can take `texts` unchecked.
 
-        `only_str` excludes bytes, `only_ascii` text beyond ASCII, `only_normal` text not in NFC.
+        The result is True only if each text is a str or bytes. It is False for bytes if `only_str`,
+        for text with a character that is not ASCII if `only_ascii`, and for text that is not in NFC
+        if `only_normal`.
         """
 
     @staticmethod
@@ -107,23 +109,24 @@ class Encoder:
         """Free all caches that no call uses, and return the memory to the system."""
 
 class FastCallMethod:
-    """A method whose plain calls skip the interpreter; see bpe.encoding.fast_calls."""
+    """A method that answers some calls without Python code; bpe.encoding.fast_calls says which."""
 
     def __init__(self, function: Callable[..., object], attribute: str) -> None: ...
 
 def read_ranks(
     data: bytes,
 ) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32]] | None:
-    """Return the joined tokens of a rank file, their lengths and their ranks.
+    """Return the bytes of all tokens of a rank file, the lengths of the tokens and their ranks.
 
-    Returns None for a file that only the Python reader in bpe.formats.tiktoken can read or reject.
+    Returns None if the Python reader in bpe.formats.tiktoken must read or reject the file.
     """
 
 def read_pretok_file_tokens(
     data: bytes, at: int, from_ranks: bool
 ) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
-    """Return the tokens of a .pretok file from offset `at`, as in `read_ranks`, and merges.
+    """Return the tokens of a .pretok file and the merges.
 
+    The tokens start at offset `at` of `data`. The first three results are as in `read_ranks`.
     Raises ValueError if the file is malformed.
     """
 
@@ -134,13 +137,16 @@ def build_vocabulary(
     ignore_merges: bool,
     loose: Set[int],
 ) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]] | None:
-    """Return tokens as in `read_ranks`, and merges; None if bpe.formats.bpe_model must raise."""
+    """Return the tokens, as the three results of `read_ranks`, and the merges.
+
+    Returns None if the data is invalid; bpe.formats.bpe_model then finds the error and raises it.
+    """
 
 def read_spec(data: bytes) -> dict[str, Any]:
-    """Return everything that C++ reads from a tokenizer file, for tests."""
+    """Return all values that C++ reads from a tokenizer file. Only tests call it."""
 
 class WordCounts:
-    """bpe.training.counting.WordCounts in C++; `add` counts the pre-tokens of `texts`."""
+    """The C++ form of bpe.training.counting.WordCounts; `add` counts pre-tokens of `texts`."""
 
     def __init__(self) -> None: ...
     def add(self, machine: Machine, texts: tuple[str | bytes, ...], threads: int) -> None: ...
@@ -150,7 +156,7 @@ class WordCounts:
     def take(self) -> list[tuple[bytes, int]]: ...
 
 class Trainer:
-    """bpe.training.trainer.Trainer in C++, with the same results."""
+    """The C++ form of bpe.training.trainer.Trainer; both return equal results."""
 
     def __init__(
         self,
@@ -166,9 +172,9 @@ class Trainer:
     def first_merges(self) -> NDArray[np.uint32]: ...
 
 def set_task_size(size: int) -> int:
-    """Set the bytes of text in one task of a thread, for tests; 0 restores the default.
+    """Set the number of bytes of text in one task of a thread. Only tests call it.
 
-    Returns the old number.
+    0 restores the default. Returns the previous number.
     """
 
 def gather(
@@ -178,7 +184,10 @@ def gather(
     last: str,
     check: Callable[[str], None],
 ) -> tuple[list[str | bytes], list[object], bool]:
-    """bpe.training.corpus.gather in C++, with the same results."""
+    """The C++ form of bpe.training.corpus.gather; both return equal results."""
 
 def safe_cut(machine: Machine, text: bytes) -> int:
-    """Return the last known offset where a cut of `text` does not change its pre-tokens, or 0."""
+    """Return an offset where cutting `text` does not change the pre-tokens.
+
+    Returns the last such offset that C++ finds, or 0 if C++ finds none.
+    """

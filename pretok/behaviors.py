@@ -1,4 +1,7 @@
-"""Apply the five behaviors of Split: join, keep or drop the matches of a pattern."""
+"""Apply the five behaviors of Split in Hugging Face's tokenizers.
+
+A behavior joins, keeps or drops the matches of a pattern.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,14 @@ Behavior = Literal["isolated", "removed", "merged_with_previous", "merged_with_n
 BEHAVIORS: tuple[Behavior, ...] = get_args(Behavior)
 
 Part = tuple[int, int, bool]
-"""(start, end, contains a match), with positions in any unit."""
+"""(start, end, True if the part contains a match). `start` and `end` may count any unit."""
 
 
 def check_behavior(behavior: str, owner: str) -> Behavior:
-    """Return `behavior`; raise DefinitionError, with the name `owner`, if it is unknown."""
+    """Return `behavior`. Raise DefinitionError if `behavior` is unknown.
+
+    The error message starts with `owner`, the name of the caller.
+    """
     for known in BEHAVIORS:
         if behavior == known:
             return known
@@ -25,14 +31,16 @@ def check_behavior(behavior: str, owner: str) -> Behavior:
 def apply_behavior(
     spans: Iterable[Part], behavior: Behavior, invert: bool = False
 ) -> Iterator[Part]:
-    """Yield the parts that `behavior` makes of `spans`, each as soon as it is decided.
+    """Yield `spans`, joined or dropped as `behavior` says.
 
-    `spans` are the matches and the gaps between them, ascending. `invert` swaps matches and gaps.
-    "isolated" keeps each span, and "removed" drops the matches. "merged_with_previous" joins a
-    match to the gap before it, "merged_with_next" to the gap after it; adjacent matches stay apart.
-    "contiguous" joins adjacent matches, and adjacent gaps. An empty match takes part in these joins
-    like any other match, but no empty part is yielded. Raises DefinitionError for an unknown
-    behavior.
+    `spans` are the matches and the gaps between them, ascending. A part is yielded as soon as no
+    later span can join it. `invert` swaps matches and gaps.
+
+    "isolated" keeps each span, and "removed" drops the matches. "merged_with_previous" joins each
+    match to the gap before the match. "merged_with_next" joins each match to the gap after the
+    match. Neither joins two adjacent matches. "contiguous" joins adjacent matches to each other,
+    and adjacent gaps to each other. These joins treat an empty match like any other match, but no
+    empty part is yielded. Raises DefinitionError for an unknown behavior.
 
     >>> list(apply_behavior([(0, 2, False), (2, 3, True), (3, 4, True)], "merged_with_previous"))
     [(0, 3, True), (3, 4, True)]

@@ -1,4 +1,7 @@
-"""Map bytes to characters as GPT-2 does, for byte-level vocabularies and ByteLevel."""
+"""Map bytes to characters as GPT-2 does.
+
+Byte-level vocabularies and ByteLevel of Hugging Face's tokenizers use this map.
+"""
 
 from __future__ import annotations
 
@@ -10,4 +13,8 @@ _substitutes = count(0x100)
 BYTE_CHARACTERS: tuple[str, ...] = tuple(
     chr(byte if byte in _PRINTABLE else next(_substitutes)) for byte in range(256)
 )
-"""The character of each byte: its Latin-1 character if printable, else one from U+0100 on."""
+"""Maps each byte to a character.
+
+A byte whose Latin-1 character is printable maps to this Latin-1 character. The other bytes, in
+ascending order, map to U+0100, U+0101 and so on.
+"""

@@ -10,11 +10,13 @@ from pretok.pre_tokenizer import PreTokenizer, Step
 
 
 class Region(NamedTuple):
-    """The text between two adjacent common boundaries of two splits that differ in between.
+    """A span of the text that two splits divide differently.
 
-    The text is the half-open span from `start` to `end`, in code points. `first` and `second` hold
-    its pre-tokens in the first and in the second split, but at most `keep` of each (see Diff).
-    `first_count` and `second_count` are the numbers of all its pre-tokens in each split.
+    `start` and `end` are the half-open span in code points. Both splits have a boundary at `start`
+    and a boundary at `end`, but share no boundary in between. `first` lists the pre-tokens of the
+    span in the first split, and `second` lists the pre-tokens of the span in the second split. Each
+    list stops after `keep` pre-tokens, an argument of Diff. `first_count` and `second_count` count
+    all pre-tokens of the span.
     """
 
     start: int
@@ -28,12 +30,12 @@ class Region(NamedTuple):
 class Diff:
     """Iterates once over the regions that two pre-tokenizers split differently, in order.
 
-    `chunks` are parts of the text, all str or all bytes, cut anywhere; iteration reads them. A
-    region keeps only the first `keep` pre-tokens of each split, so memory does not grow with the
-    length of a region. `first_count` and `second_count` are the numbers of pre-tokens in the text
-    read so far, and `region_count` is the number of regions. Pre-tokens that differ only in their
-    rule are equal. Takes linear time. Raises ValueError
-    for a preset that drops parts of a text.
+    Joined, `chunks` are the text. Chunks are all str or all bytes, and may end inside a code point.
+    Iteration reads `chunks`. A region keeps only the first `keep` pre-tokens of each split, so
+    memory does not grow with the length of a region. `first_count` and `second_count` are the
+    numbers of pre-tokens in the text read so far, and `region_count` is the number of regions
+    found so far. Only boundaries are compared, not the rules that matched. The time is linear in
+    the length of the text. Raises ValueError for a preset that drops parts of a text.
 
     >>> import pretok
     >>> diff = Diff(pretok.get("llama3"), pretok.get("qwen2"), ["In 1", "984", " or so"])
@@ -73,7 +75,8 @@ class Diff:
     ) -> Iterator[Region]:
         first_chunks, second_chunks = tee(chunks)
         lefts, rights = _ends(first, first_chunks), _ends(second, second_chunks)
-        # Each iteration begins at a common boundary, and both splits end at the end of the text.
+        # Each iteration starts at a boundary of both splits. Both splits end at the end of the
+        # text, so `lefts` and `rights` run out together.
         for left, right in zip(lefts, rights, strict=True):
             self.first_count += 1
             self.second_count += 1
@@ -99,7 +102,7 @@ class Diff:
 
 
 class _Part:
-    """The pre-tokens of one split in a region, as far as they have been read."""
+    """The pre-tokens that have been read of one region in one split."""
 
     def __init__(self, pre_token: tuple[int, str, int], keep: int) -> None:
         self.count = 0
@@ -120,7 +123,7 @@ class _Part:
 
 
 def _ends(tokenizer: PreTokenizer, chunks: Iterable[str | bytes]) -> Iterator[tuple[int, str, int]]:
-    """Yield (end, text, rule index) of each pre-token; `end` is in code points of all chunks."""
+    """Yield (end, text, rule index) of each pre-token; `end` counts code points of all chunks."""
     stream = tokenizer.stream()
     end = 0
     for chunk in chain(chunks, [None]):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from reprlib import Repr
 
 MAX_SHOWN = 80
-"""Maximum characters or bytes of a value shown in full in a message."""
+"""Maximum length, in characters or bytes, of a value that a message shows in full."""
 _MAX_PATH = 400
 _SHORT = Repr()
 _SHORT.maxdict = _SHORT.maxlist = _SHORT.maxtuple = 8
@@ -15,10 +15,11 @@ _SHORT.maxstring = _SHORT.maxlong = _SHORT.maxother = MAX_SHOWN
 
 
 def shortened(value: object, most: int = MAX_SHOWN, show: Callable[[object], str] = repr) -> str:
-    """Return show(value) for a message; show only both ends of a long value. Never raises.
+    """Return show(value) for a message, shortened if it is long. Never raises.
 
-    `most` is the maximum number of characters or bytes of a text that is shown in full. The result
-    of `show` is shown in full up to four times as many characters.
+    If `value` is a str or bytes longer than `most`, `show` gets only the first and the last
+    `most` // 2 characters or bytes. If the result of `show` is longer than 4 * `most` characters,
+    only the first and the last 2 * `most` characters of the result are kept.
 
     >>> shortened("a" * 1000, 8)
     "'aaaa'...'aaaa' (1,000 characters)"
@@ -46,7 +47,7 @@ def short_path(path: str | os.PathLike[str]) -> str:
 
 
 class PretokError(Exception):
-    """Base of pretok's own errors."""
+    """Base class of the errors that pretok defines."""
 
 
 class UnknownPresetError(PretokError, ValueError):
@@ -101,10 +102,11 @@ class UnknownUnicodeVersionError(PretokError, ValueError):
 class UnknownPatternError(PretokError, ValueError):
     """No preset is equivalent to `pattern` in `engine`, and `pattern` does not compile to rules.
 
-    `nearest` names the preset with the most similar pattern. `difference` compares this similar
-    pattern with `pattern`, one alternative per line. `construct` is the part of `pattern` that no
-    rules match exactly, `position` is its index in `pattern`, and `reason` says why no rules match
-    it. If the parser rejects `pattern`, `construct` and `reason` are "", and `position` is -1.
+    `nearest` names the preset with the most similar pattern; "" if no pattern is similar enough.
+    `difference` compares the pattern of `nearest` with `pattern`, one alternative per line.
+    `construct` is the part of `pattern` that rules cannot match exactly, and `reason` says why.
+    `position` is the index of `construct` in `pattern`. If the parser rejects `pattern`,
+    `construct` and `reason` are "", and `position` is -1.
     """
 
     def __init__(
@@ -134,7 +136,7 @@ class UnknownPatternError(PretokError, ValueError):
 class UnsupportedPreTokenizerError(PretokError, ValueError):
     """A pre_tokenizer of a tokenizer.json is malformed or not supported.
 
-    `path` is the JSON path of the part with the problem, or the path of a file without valid JSON.
+    `path` is the JSON path of the rejected part, or the path of a file that is not valid JSON.
     """
 
     def __init__(self, path: str, problem: str) -> None:
@@ -146,7 +148,7 @@ class UnsupportedPreTokenizerError(PretokError, ValueError):
 
 
 class UnreadableFileError(PretokError, ValueError):
-    """A file is not a regular file, or exceeds its size limit."""
+    """A file is malformed, is not a regular file, or exceeds a size limit."""
 
 
 class UnsupportedFileError(PretokError, ValueError):
@@ -177,7 +179,10 @@ def _quoted(names: Iterable[str]) -> str:
 def _rebuild(
     error_type: type[PretokError], arguments: tuple[object, ...], state: dict[str, object]
 ) -> PretokError:
-    """Unpickle an error whose constructor does not take its message."""
+    """Unpickle an error without a call of its constructor.
+
+    By default, unpickling passes the message to the constructor, which expects other arguments.
+    """
     error = error_type.__new__(error_type)
     error.args = arguments
     error.__dict__.update(state)

@@ -13,7 +13,7 @@ from typing import BinaryIO
 from pretok.errors import UnreadableFileError, short_path
 
 MIN_READ = 1 << 16
-"""Bytes that one read requests at least, unless the limit is smaller."""
+"""Minimum bytes that one read requests, unless fewer bytes remain up to the limit."""
 _FLAGS = os.O_RDONLY | sum(
     getattr(os, name, 0) for name in ("O_BINARY", "O_CLOEXEC", "O_NOCTTY", "O_NONBLOCK")
 )
@@ -28,7 +28,7 @@ _FILE_TYPES = (
 
 @contextmanager
 def naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Make each OSError raised in the context name `path`, which is shortened if very long."""
+    """Put `path` into the message of each OSError from the context; shorten a very long path."""
     try:
         yield
     except OSError as error:
@@ -42,7 +42,8 @@ def opened(path: Path) -> Iterator[BinaryIO]:
     """Open a regular file for reading, unbuffered.
 
     Does not wait for the writer of a pipe. Does not open a device, because opening a device may
-    change its state. Raises UnreadableFileError if `path` is not a regular file, and OSError.
+    change the state of the device. Raises UnreadableFileError if `path` is not a regular file, and
+    OSError if the system cannot open the file.
     """
     with naming(path):
         if "\0" in os.fspath(path):
@@ -57,19 +58,19 @@ def read(path: Path, limit: int) -> bytes:
     """Return the bytes of a regular file of at most `limit` bytes.
 
     Reads at most `limit` + 1 bytes, even if the file grows meanwhile. Raises UnreadableFileError if
-    the file is larger than `limit` or not a regular file, and OSError.
+    the file is larger than `limit` or not a regular file, and OSError if the system cannot open or
+    read the file.
     """
     with opened(path) as file:
         size = os.fstat(file.fileno()).st_size
         parts: list[bytes] = []
         size_read = 0
-        # A read past the expected size detects the end of the file.
         read_size = max(size + 1, MIN_READ)
         while size <= limit and size_read <= limit:
             part = file.read(min(read_size, limit + 1 - size_read))
             if part is None:
                 raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
-            if not part:
+            if not part:  # the end of the file; the size may have changed meanwhile
                 return parts[0] if len(parts) == 1 else b"".join(parts)
             parts.append(part)
             size_read += len(part)
@@ -81,7 +82,7 @@ def read(path: Path, limit: int) -> bytes:
 
 
 def file_type(mode: int) -> str:
-    """Return in words the type of a file that is not regular; `mode` is its st_mode."""
+    """Return a phrase for the type of a file that is not regular; `mode` is the file's st_mode."""
     return next((name for is_type, name in _FILE_TYPES if is_type(mode)), "not a regular file")
 
 

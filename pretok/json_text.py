@@ -1,4 +1,4 @@
-"""Parse untrusted JSON within limits; its objects take many times the memory of its text."""
+"""Parse untrusted JSON, with limits on the size of the text and the number of lists and objects."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import json
 from typing import Any
 
 MAX_BYTES = 1 << 27
-"""Four times the largest published tokenizer.json."""
+"""Maximum bytes of JSON text: four times the size of the largest published tokenizer.json."""
 _BYTES_PER_CONTAINER = 8
 _MIN_CONTAINER_LIMIT = 1000
 
 
 def parse(data: bytes) -> Any:
-    """Return the value that JSON text in UTF-8 holds.
+    """Return the value of `data`, which is JSON text in UTF-8.
 
-    Raises ValueError for text that is not JSON or not UTF-8, and for data that `check` rejects.
+    Raises ValueError if `data` is not JSON, is not UTF-8 or is rejected by `check`.
     Rejects NaN and Infinity, which json.loads accepts although they are not JSON.
     """
     check(data)
@@ -36,8 +36,8 @@ def check(data: bytes) -> None:
     """
     if len(data) > MAX_BYTES:
         raise ValueError(f"the JSON has {len(data):,} bytes; a tokenizer has {MAX_BYTES:,} at most")
-    # The count includes brackets in strings. A merge that is a list of two strings takes at least
-    # ten bytes, more than _BYTES_PER_CONTAINER.
+    # The count includes brackets in strings. A tokenizer may have a list of two strings for each
+    # merge. Such a list takes at least ten bytes, more than _BYTES_PER_CONTAINER.
     count = data.count(b"[") + data.count(b"{")
     if count > _MIN_CONTAINER_LIMIT + len(data) // _BYTES_PER_CONTAINER:
         raise ValueError(

@@ -1,8 +1,8 @@
 """Load presets of other packages from entry points of the group "pretok.presets".
 
 An entry point names a Preset, an iterable of Presets, or a function that returns either. Entry
-points are loaded only for an otherwise unknown name, or to list all presets. A failing package
-causes a PresetWarning that names the package; the other packages still work.
+points are loaded only to list all presets, or to look up a name that no other preset has. A failing
+package causes a PresetWarning with the name of the package; the other packages still work.
 """
 
 from __future__ import annotations
@@ -21,18 +21,25 @@ GROUP = "pretok.presets"
 
 
 class Installed(NamedTuple):
-    """Presets of installed packages by name and alias, and names that two packages provide."""
+    """The presets of installed packages.
+
+    `by_name` maps names and aliases to presets. `conflicts` has the names that two packages give
+    to different presets, each with the error to raise; `by_name` does not have these names.
+    """
 
     by_name: dict[str, Preset]
     conflicts: dict[str, DuplicatePresetError]
 
     def presets(self) -> tuple[Preset, ...]:
-        """Return each preset once, without presets whose name is in `conflicts`."""
+        """Return each preset once; omit a preset whose name is in `conflicts`."""
         return tuple(preset for name, preset in self.by_name.items() if name == preset.name)
 
 
 def load_installed(taken: Mapping[str, Preset]) -> Installed:
-    """Load the presets of installed packages; a name in `taken` keeps its preset."""
+    """Load the presets of installed packages, by each name or alias that is not in `taken`.
+
+    `taken` maps names and aliases to the presets that already have them.
+    """
     from importlib.metadata import entry_points
 
     installed = Installed({}, {})

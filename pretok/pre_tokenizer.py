@@ -1,4 +1,4 @@
-"""PreTokenizer: the public splitter, over the native or the pure Python backend."""
+"""Define PreTokenizer, which splits text with the native or the pure Python backend."""
 
 from __future__ import annotations
 
@@ -41,10 +41,11 @@ class Step(NamedTuple):
 
 
 class PreTokenizer:
-    """Splits text into pre-tokens with one preset, in one Unicode version.
+    """Splits text into pre-tokens with one preset and one Unicode version.
 
-    Immutable; safe to share between threads; picklable. Get one with `pretok.get`. Each method
-    takes time linear in the text, and raises TypeError if a text is not a `Text`.
+    Immutable; safe to share between threads; picklable. `pretok.get` returns a PreTokenizer. Each
+    method takes time linear in the length of the text, and raises TypeError if a text is not a
+    `Text`.
 
     A text is a str, or bytes that hold UTF-8: bytes, bytearray or memoryview. A lone surrogate in a
     str is kept and has general category C. A byte that is not valid UTF-8 counts as one code point
@@ -85,7 +86,7 @@ class PreTokenizer:
         return self._backend_name
 
     def split(self, text: Text) -> list[str]:
-        """Return the pre-tokens of `text`. Joined, they are `text`, unless the preset drops parts.
+        """Return the pre-tokens of `text`; joined, they are `text`, unless the preset drops text.
 
         >>> import pretok
         >>> pretok.get("gpt2").split("I'm 25")
@@ -172,6 +173,8 @@ class PreTokenizer:
         """
         if isinstance(texts, get_args(Text)):
             raise TypeError(f"expected an iterable of texts, got one {type(texts).__name__}")
+        if not isinstance(texts, Iterable):
+            raise TypeError(f"expected an iterable of texts, got {type(texts).__name__}")
         batch = [as_str(text) for text in texts]
         if threads is not None and (not isinstance(threads, int) or threads < 1):
             raise ValueError(f"threads={shortened(threads)}; expected None or an int of at least 1")
@@ -197,7 +200,7 @@ class PreTokenizer:
         ]
 
     def _steps(self, data: str | bytes) -> tuple[list[int], list[int], list[int]]:
-        """Return the starts and ends of the pre-tokens, which index `data`, and rule indices."""
+        """Return starts, ends and rule indices of the pre-tokens; starts and ends index `data`."""
         text = as_str(data)
         starts, ends, rules = self._backend.steps(text)
         if isinstance(data, bytes):
@@ -231,19 +234,22 @@ class PreTokenizer:
         return hash((self._preset.name, self._unicode))
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Pickle the backend that the caller requested, which is None by default: the native backend
-        # may be missing where this object is unpickled.
+        # Pickle the requested backend (None by default) and not the backend in use. The process
+        # that unpickles this object may not have the native backend.
         return PreTokenizer, (self._preset, self._unicode, self._requested_backend)
 
 
 def native_machine(pre_tokenizer: PreTokenizer) -> Splitter:
-    """Return a C++ machine for the preset of `pre_tokenizer`, which may use another backend."""
+    """Return the native backend for the preset and the Unicode version of `pre_tokenizer`.
+
+    `pre_tokenizer` itself may use the Python backend.
+    """
     return make_backend(pre_tokenizer.preset.stages, pre_tokenizer.unicode, "native")
 
 
 def _threads(texts: Sequence[str]) -> int:
-    # Starting a thread takes some 20 us, as long as splitting 10 kB of text. Splitting 1 MB takes
-    # so much longer that a thread is worth its start.
+    # Starting a thread takes about 20 us, as long as splitting 10 kB of text. Splitting 2**20 code
+    # points takes about 100 times as long as starting a thread.
     return max(1, min(os.cpu_count() or 1, sum(map(len, texts)) >> 20))
 
 

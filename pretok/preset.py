@@ -21,14 +21,16 @@ EXACTNESSES: tuple[Exactness, ...] = get_args(Exactness)
 class Preset:
     r"""A named split: a pattern, its regex dialect and Unicode version, and the equivalent stages.
 
-    Pass `rules` and their `pattern` for a preset of one stage, or `stages`, each a Stage or a block
-    of `pretok.pre_tokenizers`. Each stage splits every piece from the previous stage as if the
-    piece were a whole text. `engine` is the regex dialect of the patterns: "hf" for Oniguruma in
-    tokenizers, "tiktoken" for fancy-regex. `unicode` is the Unicode version of this engine, and
-    `source` names the publication of the pattern. `exactness` is "tested" if tests compare the
-    split with the engine, "approximate" if no stages can express the original split, and "unknown"
-    if the original could not be established. For "approximate", `source` says how the splits
-    differ. Raises DefinitionError or UnknownUnicodeVersionError.
+    For a preset of one stage, pass `rules` and the equivalent `pattern`. Otherwise pass `stages`:
+    each item is a Stage or a block of `pretok.pre_tokenizers`. Each stage splits every piece from
+    the previous stage as if the piece were a whole text. `engine` is the regex dialect of the
+    patterns: "hf" for Oniguruma in Hugging Face's tokenizers, "tiktoken" for fancy-regex. `unicode`
+    is the Unicode version of this engine, and `source` names the publication of the pattern.
+
+    `exactness` is "tested" if tests compare the split with the engine. `exactness` is "approximate"
+    if no stages can express the original split; then `source` says how the splits differ.
+    `exactness` is "unknown" if the original split is not known. Raises DefinitionError or
+    UnknownUnicodeVersionError.
 
     >>> from pretok import Run
     >>> from pretok.charsets import LETTER

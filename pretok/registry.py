@@ -18,7 +18,7 @@ _by_name: dict[str, Preset] = {}  # by name and by alias
 _installed: Installed | None = None
 _loading = threading.RLock()
 _pre_tokenizers: dict[tuple[str, str, str | None], PreTokenizer] = {}
-"""By (name of the preset, Unicode version, requested backend)."""
+"""Cache of `get`; the keys are (name of the preset, Unicode version, requested backend)."""
 
 
 def presets() -> tuple[Preset, ...]:
@@ -38,9 +38,9 @@ def registered() -> tuple[Preset, ...]:
 
 
 def find(name: str) -> Preset:
-    """Return the preset of this name or alias.
+    """Return the preset whose name or alias is `name`.
 
-    Raises UnknownPresetError, which lists near matches, or DuplicatePresetError.
+    Raises UnknownPresetError, which lists similar names, or DuplicatePresetError.
     """
     try:
         known = _by_name.get(name)
@@ -59,23 +59,23 @@ def find(name: str) -> Preset:
 
 def _installed_presets() -> Installed:
     global _installed
-    # The lock is reentrant, because the module of an entry point may look up presets while it is
-    # loaded. Such a look-up sees no presets of installed packages.
+    # The lock is reentrant, because the module of an entry point may look up presets during its
+    # import. Such a look-up sees no presets of installed packages.
     with _loading:
         if _installed is None:
             _installed = Installed({}, {})
             try:
                 _installed = load_installed(_by_name)
-            except BaseException:  # a warning turned into an error, or Ctrl-C
+            except BaseException:  # for example a PresetWarning turned into an error, or Ctrl-C
                 _installed = None
                 raise
         return _installed
 
 
 def register(preset: Preset) -> Preset:
-    """Make `preset` known to `get` by its name and aliases, and return it.
+    """Make `preset` known to `get` by its name and aliases. Return `preset`.
 
-    Raises ValueError if another preset has one of the names. Registering the same preset again
+    Raises ValueError if a different preset has one of the names. Registering an equal preset again
     changes nothing.
 
     >>> from pretok import Run
@@ -102,11 +102,12 @@ def register(preset: Preset) -> Preset:
 def get(
     name: str | Preset, unicode: str | None = None, backend: BackendName | None = None
 ) -> PreTokenizer:
-    """Return the pre-tokenizer of a preset: a name, an alias or a Preset.
+    """Return the PreTokenizer of a preset. `name` is a name or an alias of the preset, or a Preset.
 
-    `unicode` is a Unicode version such as "18.0", by default that of the preset. `backend` is
-    "native" or "python", by default the best available (see `pretok.backend`). Repeated calls by
-    name are cheap, because the result is cached. Raises UnknownPresetError with near matches,
+    `unicode` is a Unicode version such as "18.0"; the default is the version of the preset.
+    `backend` is "native" or "python"; the default is the best available backend (see
+    `pretok.backend`). The result for a name or an alias is cached, so repeated calls are fast.
+    Raises UnknownPresetError, which lists similar names, DuplicatePresetError,
     UnknownUnicodeVersionError, or BackendError.
 
     >>> get("qwen2").split("Hello world 42")

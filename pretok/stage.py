@@ -1,4 +1,4 @@
-"""Define Stage, one step of a split, which cuts every piece of the previous step."""
+"""Define Stage, one step of a split; a stage splits each piece that the previous stage yields."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_RULES, MAX_STAGES = 255, 16
 class Stage:
     r"""An ordered list of rules, and the behavior applied to their matches.
 
-    At each position the first rule in `rules` that matches produces a part. Text that no rule
+    At each position the first rule in `rules` that matches produces a part. The text between two
     matches is a gap, which is also a part. `invert` swaps matches and gaps. `behavior` joins, keeps
     or drops matches as in Split of Hugging Face's tokenizers (see `pretok.behaviors`). `pattern` is
     the published regex. `huggingface` is the equivalent pre_tokenizer as JSON text, or "" if a
@@ -101,7 +101,7 @@ def flatten_stages(items: Iterable[Stages]) -> tuple[Stage, ...]:
         if changing is not None:
             raise DefinitionError(
                 f"{changing!r} changes the text before {item!r} cuts it, so no stages can cut the "
-                "original text equally"
+                "original text at the same places"
             )
         stages += item.stages()
         changing = item if getattr(item, "changes_text", False) else None

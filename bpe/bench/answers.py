@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pretok.errors import PretokError
 
 MAX_SHOWN = 8
-"""The maximal number of items that a message shows of each result, from the first difference."""
+"""The maximum number of items to show of each result, beginning with the first difference."""
 Arrays = tuple[NDArray[Any], NDArray[Any]]
 """The concatenated ids of n texts, and n + 1 offsets: text i has ids[offsets[i]:offsets[i + 1]]."""
 
@@ -35,7 +35,8 @@ def same_items(
         min(len(ours), len(theirs)),
     )
     raise WrongAnswerError(
-        f"{where}: {what} {first} is {_shown(ours, first)}, {peer} has {_shown(theirs, first)}"
+        f"{where}: from {what} {first} on, expected {_shown(ours, first)}, but {peer} has "
+        f"{_shown(theirs, first)}"
     )
 
 
@@ -67,4 +68,4 @@ def _shown(items: Sequence[Any], first: int) -> str:
     part = items[first : first + MAX_SHOWN]
     if isinstance(part, np.ndarray):
         part = part.tolist()
-    return ascii(part) if len(part) else "at its end"
+    return ascii(part) if len(part) else "nothing"

@@ -31,8 +31,8 @@ from pretok.errors import PretokError
 RUNS = 2
 """The number of timed runs of the job "repeat"."""
 
-# Remove the working folder, an empty string, from sys.path: its modules must not hide installed
-# packages.
+# Remove the working folder, an empty string, from sys.path, because modules in this folder must not
+# hide installed packages.
 START = (
     "import runpy, sys; sys.path[:] = filter(None, sys.path); "
     "runpy.run_module('bpe.bench.child', run_name='__main__')"
@@ -105,7 +105,7 @@ def repeat(peer: Peer, subject: Subject, text: str, times: int, cpu_time: bool) 
 
 
 def memory(calls: Calls, path: Path, megabytes: float, threads: int) -> dict[str, Any]:
-    """Return the memory that encoding takes beyond its input and output, and the sizes of these.
+    """Return the memory that encoding takes beyond input and output, and the sizes of both.
 
     All sizes are in bytes. First create `megabytes` of documents by repeating the documents of the
     text in the file `path`. Then encode them on `threads` threads. The memory "beyond" is the
@@ -139,7 +139,8 @@ def _reset_peak() -> int:
     """Reset the peak memory of the process if the system supports it; return the memory in use."""
     gc.collect()
     with suppress(OSError, AttributeError):
-        # Return freed memory to the system: encoding could reuse it, and the peak would not grow.
+        # Return freed memory to the system. Otherwise encoding could reuse this memory, and the
+        # peak would not grow.
         ctypes.CDLL(None).malloc_trim(0)
     try:
         Path("/proc/self/clear_refs").write_text("5")
@@ -161,7 +162,7 @@ def _peak() -> int:
 
 
 def _status(key: str) -> int:
-    """Return the entry `key` of /proc/self/status, which is in KiB, in bytes."""
+    """Return the entry `key` of /proc/self/status in bytes; the file has KiB."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(f"{key}:"):
             return int(line.split()[1]) * 1024

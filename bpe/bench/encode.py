@@ -96,13 +96,15 @@ def contenders(
     arguments: tuple[Any, ...],
     settings: Settings,
 ) -> tuple[dict[str, Callable[[], Calls]], dict[str, str]]:
-    """Return the factory of Calls of each contender, and the reason for each peer left out.
+    """Return (makers, absent): the contenders, and the peers that are left out.
 
-    The keys of both are names; pretok comes first. Each contender encodes once, with `arguments`
-    for the call of `way`. A peer that fails is left out. If the result of a peer differs from the
-    result of pretok, the peer is left out, or, if `settings.is_strict`, WrongAnswerError is raised;
-    `where` names the text in this error. All contenders encode on one core here, so a thread pool
-    that a peer starts at the first call has one thread.
+    `makers` maps the name of each contender to a function that returns new Calls; pretok comes
+    first. `absent` maps the name of each peer that is left out to the reason. Each contender
+    encodes once, with `arguments` for the call of `way`. A peer that fails is left out. If the
+    result of a peer differs from the result of pretok, the peer is left out, or, if
+    `settings.is_strict`, WrongAnswerError is raised; `where` names the text in this error. All
+    contenders encode on one core here, so a thread pool that a peer starts at the first call has
+    one thread.
     """
     makers: dict[str, Callable[[], Calls]] = {}
     absent: dict[str, str] = {}

@@ -31,7 +31,7 @@ COLORS = (
 )
 """(fill color, text color) of a cell: red if pretok is slower, gray if equal, blue if faster."""
 MUTED = len(COLORS)
-"""The number, in place of an index of COLORS, for a cell that no peer takes part in."""
+"""The value of color_of for a cell that no peer takes part in. It is no index of COLORS."""
 SHORT = {"tiktoken": "tikt", "tokenizers": "hf", "toktok-rs": "tokt", "bpe-openai": "bpeo"}
 """Short names of peers whose first four letters are ambiguous."""
 STYLE = """text{font-family:system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;\
@@ -44,8 +44,8 @@ def heat_map(results: Iterable[Result], subtitle: str) -> str:
     """Return the SVG of the matrix; `subtitle` names the machine and the date.
 
     Each row is a text of a vocabulary, and each column is an entry of matrix.COLUMNS. Some shapes,
-    for example "load", have no texts; a cell of them spans all rows of the vocabulary. Each cell
-    shows the ratio and the best peer. The tooltip has the times of pretok and of this peer.
+    for example "load", have no texts; a cell of such a shape spans all rows of the vocabulary. Each
+    cell shows the ratio and the best peer. The tooltip has the times of pretok and of this peer.
     """
     all_cells = cells(results)
     rows = _rows(all_cells)

@@ -12,9 +12,9 @@ from pretok.files import naming
 BLOCK = 1 << 24
 """The number of bytes of a file to read at a time."""
 MAX_BYTES = 1 << 32
-"""The maximal size of a file."""
+"""The maximum size of a file in bytes."""
 DOCUMENT = 3000
-"""The maximal number of code points of a document. Most documents are nearly this long."""
+"""The maximum number of code points of a document. Most documents are nearly this long."""
 
 
 def read_texts(files: Sequence[Path], max_size: int | None = None) -> dict[str, str]:
@@ -27,7 +27,7 @@ def read_texts(files: Sequence[Path], max_size: int | None = None) -> dict[str, 
     texts: dict[str, str] = {}
     for path in files:
         if path.stem in texts:
-            raise PretokError(f"{path}: the name of another file, {path.stem}, too; rename one")
+            raise PretokError(f"{path}: another file is also called {path.stem}; rename one")
         texts[path.stem] = _read(path)
     texts = texts or generated_texts(SIZE if max_size is None else min(max_size, SIZE))
     return {name: text[:max_size] for name, text in texts.items()}
@@ -36,8 +36,9 @@ def read_texts(files: Sequence[Path], max_size: int | None = None) -> dict[str, 
 def documents(text: str) -> list[str]:
     """Cut `text` into documents of at most DOCUMENT code points.
 
-    If possible, cut after the last line end, or after the last space of the second half of these
-    code points, whichever is later.
+    Cut after the last line end in the next DOCUMENT code points, or after the last space in the
+    second half of these code points, whichever is later. If there is neither, cut after DOCUMENT
+    code points.
     """
     parts = []
     start = 0

@@ -1,4 +1,4 @@
-"""Measure the matrix: vocabularies x texts x shapes, each cell against its best peer.
+"""Measure the matrix: one cell for each vocabulary, text and shape, against its best peer.
 
 A shape is a kind of call. A shape of WAYS encodes the documents of a text, in each of STATES. A
 shape of OF_SUBJECT needs no text: it encodes one message, or loads a file.
@@ -128,7 +128,10 @@ def place(cell: Cell) -> str:
 
 
 def means(all_cells: Iterable[Cell]) -> dict[str, float]:
-    """Return the geometric mean of the ratios of each shape and state; OF_SUBJECT has no states."""
+    """Return the geometric mean of the ratios of each shape and state.
+
+    A shape of OF_SUBJECT has no states, and one mean.
+    """
     logarithms: dict[str, list[float]] = {}
     for cell in all_cells:
         if cell.ratio is not None:

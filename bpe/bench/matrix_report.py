@@ -48,7 +48,8 @@ def summary(results: Sequence[Result], absent: Mapping[str, str]) -> Iterator[st
 def left_out(results: Sequence[Result]) -> Iterator[str]:
     """Yield a line for each reason to leave out peers, with the names of these peers.
 
-    After a peer come the vocabularies for which the reason holds, unless it holds for all.
+    If the reason does not hold for all vocabularies, the vocabularies for which it holds follow the
+    name of the peer in parentheses.
     """
     by_vocabulary = parts(results)
     where: dict[str, dict[str, list[str]]] = {}

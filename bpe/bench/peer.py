@@ -21,7 +21,7 @@ from bpe.bench.timing import OURS
 from pretok.errors import PretokError
 
 MAX_MESSAGE = 160
-"""The maximal number of characters to show of an error message of a peer."""
+"""The maximum number of characters to show of an error message of a peer."""
 OTHER_ANSWER = "other ids"
 """The first words of the reason if a peer is left out because its result differs."""
 ALL_THREADS = 0
@@ -34,13 +34,13 @@ class CannotError(PretokError):
 
 @dataclass(frozen=True)
 class Calls:
-    """The calls of one tokenizer object; None for a call that it does not have.
+    """The calls of one tokenizer object. A call that the object lacks is None.
 
-    `array` encodes UTF-8 to an array of ids. The next calls take a list of texts, and a number of
-    threads or ALL_THREADS. `arrays` returns an array of ids and one of offsets; `lists` returns a
-    list of ids for each text; `counts` returns the number of ids of each text. `as_arrays` converts
-    the result of `arrays` to ids and offsets; None means that the result has this form already.
-    `text` and `data` decode ids to str and bytes.
+    `array` encodes UTF-8 to an array of ids. `arrays`, `lists` and `counts` take a list of texts,
+    and a number of threads or ALL_THREADS. `arrays` returns an array of ids and one of offsets;
+    `lists` returns a list of ids for each text; `counts` returns the number of ids of each text.
+    `as_arrays` converts the result of `arrays` to ids and offsets; None means that the result has
+    this form already. `text` and `data` decode ids to str and bytes.
     """
 
     array: Callable[[bytes], Any] | None = None
@@ -96,7 +96,8 @@ class Peer(ABC):
     def calls(self, subject: Subject) -> Calls:
         """Return the calls of a new tokenizer.
 
-        They encode `subject.special_tokens` in a text as special tokens, and others as text.
+        The calls encode `subject.special_tokens` in a text as special tokens. They encode all other
+        special tokens as text.
 
         Raises CannotError if the package cannot encode with this vocabulary.
         """
@@ -120,8 +121,9 @@ class Peer(ABC):
 def guarded(name: str, is_strict: bool = True) -> Iterator[None]:
     """Convert an exception of the peer `name` to CannotError, and hide the output of the peer.
 
-    The output may be the panic message of a Rust library. If `name` is OURS, other exceptions than
-    WrongAnswerError pass unchanged. A WrongAnswerError passes unchanged only if `is_strict`.
+    The output may be the panic message of a Rust library. If `name` is OURS, all exceptions except
+    WrongAnswerError pass unchanged, and the output is not hidden. For every contender, a
+    WrongAnswerError passes unchanged only if `is_strict`.
     """
     try:
         with quiet() if name != OURS else nullcontext():

@@ -45,7 +45,10 @@ def _time(seconds: float) -> str:
 
 
 def _rate(unit: str) -> Callable[[float], str]:
-    """Return a function from the seconds of one item to millions of items a second, in `unit`."""
+    """Return a function that formats a cost as millions of items per second, with `unit` after it.
+
+    The cost is the time for one item in seconds.
+    """
 
     def shown(cost: float) -> str:
         return f"{1e-6 / cost:.{0 if cost < 1e-7 else 1}f} {unit}"
@@ -69,7 +72,8 @@ The cost is in seconds, except for "peak": bytes of memory.
 def remarks(results: Sequence[Result]) -> list[str]:
     """Return a line for each peer that is absent from results, and for each note.
 
-    If the peer has other results in the same group, the line names the rows without the peer.
+    If the peer has results in other rows of the same group, the line names the rows that lack the
+    peer.
     """
     taking_part = {(result.group, name) for result in results for name in result.runs}
     rows: dict[tuple[str, str, str], list[str]] = {}

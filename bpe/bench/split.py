@@ -26,8 +26,8 @@ GIGATOKEN_PRESET = "gpt2"
 class _Splitter(NamedTuple):
     """Functions that split one text: `ours` of pretok, and `theirs` of a peer.
 
-    Their results are equal if the pre-tokens are. `methods` are the methods of `tokenizer`, a
-    PreTokenizer of pretok, to time.
+    If the pre-tokens are equal, both functions return equal results. `methods` are the methods to
+    time of `tokenizer`, a PreTokenizer of pretok.
     """
 
     tokenizer: PreTokenizer
@@ -47,8 +47,9 @@ def bench_split(
 ) -> Iterator[Result]:
     """Yield the results of offsets, split and count of `text`, each on one core.
 
-    Each peer has results of its own, in which pretok uses the Unicode version of this peer. Raises
-    WrongAnswerError if the pre-tokens differ. If no peer can split, yield results of pretok alone.
+    Each peer has separate results. In the results of a peer, pretok uses the Unicode version of
+    this peer. Raises WrongAnswerError if the pre-tokens differ. If no peer can split, yield results
+    of pretok alone.
     """
     able: dict[str, _Splitter] = {}
     absent: dict[str, str] = {}

@@ -89,7 +89,10 @@ class Subject:
         return self._saved(".json", self.tokenizer)
 
     def _saved(self, suffix: str, tokenizer: bpe.Tokenizer) -> Path | None:
-        """Save `tokenizer` in the format of `suffix`; return the path, or None if it cannot."""
+        """Save `tokenizer` in the format of `suffix`; return the path.
+
+        Return None if the format cannot hold the tokenizer.
+        """
         path = self.folder / f"{self.name}{suffix}"
         try:
             tokenizer.save(path)

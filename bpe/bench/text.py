@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 
 SIZE = 2_000_000
-"""The default minimal number of code points of a generated text."""
+"""The default minimum number of code points of a generated text."""
 
 
 def generated_texts(min_size: int = SIZE) -> dict[str, str]:

@@ -27,9 +27,9 @@ class Settings:
 
     In each of `rounds` rounds, every contender runs once. A contender runs at least `least` times;
     after that, it stops when its runs have taken `budget` seconds. If `cpu_time`, measurements on
-    one core count the CPU time of the process, for a busy machine. If the result of a peer differs
-    from the result of pretok, the program ends with an error if `is_strict`; else the peer is left
-    out.
+    one core count the CPU time of the process, which other programs on a busy machine change less
+    than the elapsed time. If the result of a peer differs from the result of pretok, the program
+    ends with an error if `is_strict`; else the peer is left out.
     """
 
     rounds: int = 5
@@ -77,7 +77,7 @@ class Result:
         return statistics.median(self.each(name))
 
     def ratios(self, peer: str) -> list[float]:
-        """Return the cost of `peer` divided by the cost of pretok, in each round of both."""
+        """Return the cost of `peer` divided by the cost of pretok, for each round that both ran."""
         return [
             theirs / ours for ours, theirs in zip(self.each(OURS), self.each(peer), strict=False)
         ]

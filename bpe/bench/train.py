@@ -19,7 +19,7 @@ from pretok.preset import Preset
 
 GROUP = "train"
 MIN_COMMON = 0.95
-"""The minimal share of equal tokens for a peer that merges equally frequent pairs differently."""
+"""The minimum share of equal tokens for a peer that orders equally frequent pairs differently."""
 
 
 class _Trainer(NamedTuple):

@@ -1,4 +1,4 @@
-"""Find the vocabularies of the matrix: LISTED names them, `opened_vocabulary` loads one."""
+"""Find the vocabularies of the matrix: LISTED has all of them, `opened_vocabulary` loads one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TRAINED = "trained"
 SUBFOLDERS = (".", "hf", "gguf")
 """Subfolders of --vocab-dir that may hold files; "." is the folder itself."""
 READABLE = (".json", ".tiktoken")
-"""The suffixes of files that not only pretok but also peers can read."""
+"""The suffixes of files that both pretok and some peers can read."""
 Files = tuple[str, ...]
 """The name of one file, or the names of a vocab.json and its merges.txt."""
 
@@ -179,7 +179,10 @@ def _absence(listed: Listed) -> str:
 
 
 def _convert(path: Path, listed: Listed, place: Path) -> tuple[Path, ...]:
-    """Return `path`, or the rank file in `place` to which `listed.convert` converts this file."""
+    """Return `path`, or the path of a rank file that `listed.convert` makes from the file `path`.
+
+    The rank file is in the folder `place`.
+    """
     if listed.convert is None or path.suffix == ".tiktoken":
         return (path,)
     target = place / f"{path.stem}-ranks.tiktoken"

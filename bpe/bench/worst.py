@@ -1,4 +1,4 @@
-"""Measure the worst inputs: one character repeated, which may make one long pre-token."""
+"""Measure the worst inputs: repeated characters, which may make one long pre-token."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bpe.bench.timing import OURS, Result, Settings, Watcher, alternate, seconds
 
 GROUP = "worst"
 ENGLISH = "our English"
-"""The name, in place of a peer, for the time of pretok on English text."""
+"""The name of the contender that has the time of pretok on English text."""
 CHARACTERS = {
     "a": "a",
     "space": " ",
@@ -24,7 +24,7 @@ CHARACTERS = {
     "U+0301": "\u0301",
     "ab": "ab",
 }
-"""The character, or two characters, to repeat, by a name in ASCII."""
+"""The strings to repeat: a name in ASCII, and one or two characters."""
 
 
 def bench_worst(

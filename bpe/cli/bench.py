@@ -112,7 +112,8 @@ def decode(vocabs: tuple[str, ...], preset: str | None, **options: Any) -> None:
 def load(vocabs: tuple[str, ...], preset: str | None, **options: Any) -> None:
     """Time loading a .tiktoken file and a tokenizer.json, until a word is encoded.
 
-    A VOCAB that is a file is loaded itself. Files of the other formats are generated from it.
+    A VOCAB that is a file of one of these formats is loaded as it is. The file of the other format
+    is generated from VOCAB.
     """
     _with_vocabularies(
         vocabs, preset, Session(files=None, size=None, **options),
@@ -197,11 +198,11 @@ def everything(
     megabytes: float,
     **options: Any,
 ) -> None:
-    """Run all measurements, and show which goals are reached.
+    """Run all measurements.
 
-    Training and memory use the text called english, else the first. The goals of pretok are in
-    tests/bench/goals.py, for texts called english, code, cjk, multilingual and emoji; 'pretok bench
-    goals' shows them again for the record of --json.
+    Training and memory use the text called english, else the first. In the repository of pretok,
+    'python tests/bench/goals.py OUT' shows which goals of pretok the record of --json reaches.
+    These goals are for texts called english, code, cjk, multilingual and emoji.
     """
 
     def groups(session: Session, chosen: list[Subject]) -> Iterator[Group]:

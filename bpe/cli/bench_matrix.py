@@ -1,4 +1,4 @@
-"""`pretok bench matrix`: vocabularies x texts x shapes against the best peer of each cell."""
+"""`pretok bench matrix`: time all vocabularies x texts x shapes of call against the best peer."""
 
 from __future__ import annotations
 

@@ -33,15 +33,16 @@ Bench = Callable[..., Iterator[Result]]
 
 
 def json_lines(record: object) -> bytes:
-    """Return the contents of the file of `record`."""
+    """Return `record` as JSON for a file."""
     return f"{json.dumps(record, indent=1)}\n".encode()
 
 
 class Session:
     """One run of the command: prints each result at once, and writes the record at the end.
 
-    `files` is None if the command needs no texts. `size` is the maximal size of each text in
-    millions of code points, or None. All other parameters are the options of the same names.
+    `files` is None if the command needs no texts. `size` is the maximum size of each text in
+    millions of code points, or None. All other parameters are the values of the command line
+    options with the same names.
     """
 
     _header = HEADER
@@ -72,10 +73,10 @@ class Session:
         self.results: list[Result] = []
 
     def run(self, groups: Iterable[Group], total: int | None = None) -> None:
-        """Measure each of `groups`, print its results, and write the record, even on an error.
+        """Measure each of `groups`, and print its results. Write the record, even after an error.
 
-        `total` is the number of groups, or None if it is not known. The progress bar counts groups
-        if it is known, else the runs of contenders.
+        `total` is the number of groups, or None if the number is not known. The progress bar counts
+        groups, or the runs of contenders if `total` is None.
         """
         write([f"{line}\n" for line in self._heading()])
         try:

@@ -52,12 +52,12 @@ def decode_command(
 ) -> None:
     """Decode the ids in FILE, or in standard input, as they arrive.
 
-    In the format ids they are decimal numbers with white space, commas or brackets between them, as
-    `pretok encode` prints them with --format ids and json. In the formats uint16 and uint32 each id
-    has 16 or 32 bits, little-endian.
+    In the format ids, the ids are decimal numbers with white space, commas or brackets between
+    them, like the output of `pretok encode` with --format ids or json. In the formats uint16 and
+    uint32, each id has 16 or 32 bits, little-endian.
 
-    The output is exactly the bytes of the tokens. Only on a terminal a line break follows. With
-    --lines, LF follows the text of each line of ids.
+    The output is exactly the bytes of the tokens. On a terminal, a line break follows unless the
+    output ends with one. With --lines, LF follows the text of each line of ids.
     """
     if lines and output_format != "ids":
         raise click.UsageError("--lines needs --format ids", click.get_current_context())
@@ -73,7 +73,7 @@ def decode_command(
 
 
 class _Decoder:
-    """Decodes ids without the ids of `skipped`.
+    """Decodes ids, except the ids in `skipped`.
 
     `errors` is the value of --errors. Error messages call the input `name`.
     """

@@ -13,15 +13,19 @@ from pretok.fuzz.oracle import Ask, Span
 from pretok.pre_tokenizer import PreTokenizer, Step
 
 CONTEXT, MAX_SHOWN = 2, 20
-"""The number of equal pre-tokens to show, and the maximal number of different ones."""
+"""The maximum numbers of pre-tokens to show: of equal ones before a difference, of different ones.
+
+MAX_SHOWN holds for each of the two engines.
+"""
 
 
 class Comparison(NamedTuple):
     """The first place where pretok and another engine split a text differently.
 
-    `ours` has the different pre-tokens of pretok, and `theirs` the (start, end, text) of the
-    engine's. Both are empty if all pre-tokens are equal. `before` has up to CONTEXT equal
-    pre-tokens before them. `pre_tokens` is the number of pretok's pre-tokens in the whole text.
+    `ours` has the pre-tokens of pretok at this place. `theirs` has the pre-tokens of the engine, as
+    (start, end, text). If the whole splits are equal, `ours` and `theirs` are empty. `before` has
+    up to CONTEXT pre-tokens before this place. `pre_tokens` is the number of pretok's pre-tokens in
+    the whole text.
     """
 
     engine: str

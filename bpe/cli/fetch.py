@@ -28,7 +28,7 @@ from pretok.cli.output import one_line, write
 def fetch_command(name: str | None, folder: Path | None, is_list: bool) -> None:
     """Download the vocabulary NAME, check its sha256, and print the path of its file.
 
-    An existing file is checked, and not downloaded again. No other command uses the network.
+    A file that exists with this sha256 is not downloaded again. No other command uses the network.
     Without NAME, list all names, each with its preset and its files on this machine: in
     $PRETOK_VOCAB_DIR, in the cache of this command, or in tiktoken's cache.
     """

@@ -38,9 +38,9 @@ NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXY
 
 
 class Identified(NamedTuple):
-    """The argument of the command, described by `description`, and the preset that it stands for.
+    """The preset of the argument WHAT. `description` describes WHAT.
 
-    If no rules match its pattern exactly, `preset` is None, and `error` says why.
+    If no rules match the pattern of WHAT exactly, `preset` is None, and `error` says why.
     """
 
     description: str
@@ -72,12 +72,12 @@ def identify_command(
 ) -> int:
     """Say which preset WHAT is: a tokenizer.json, tekken.json, GGUF file, name, or pattern.
 
-    A name is that of a preset, or a tokenizer.ggml.pre of GGUF files. A pattern of no preset is
-    compiled to rules, which the output shows. If no rules match it exactly, the output says why,
-    and shows the nearest preset (-) and the difference (+). With --against the real engine splits
-    the text too, and the output shows the first difference. The exit status is 0 if a known or a
-    new preset has the same split, 1 if none has or if the engine splits the text differently, 2 on
-    errors.
+    A name is the name of a preset, or a value of tokenizer.ggml.pre in GGUF files. If no preset has
+    the pattern, the command compiles the pattern to rules, which the output shows. If no rules
+    match exactly, the output says why, and shows the nearest preset (-) and the difference (+).
+    With --against, the real engine splits the text too, and the output shows the first difference.
+    The exit status is 0 if a known preset or compiled rules have the same split. It is 1 if neither
+    has, or if the engine splits the text differently. It is 2 on errors.
     """
     identified = _identify(what, engine)
     comparison = None
@@ -102,7 +102,11 @@ def identify_command(
 
 
 def _identify(what: str, engine: Engine | None) -> Identified:
-    """Identify `what`: a file if it exists, a name, or a pattern, as it always is with `engine`."""
+    """Identify `what`. If `engine` is not None, `what` is a pattern.
+
+    Otherwise `what` is a file if the file exists, a name if it has only NAME_CHARACTERS, and else a
+    pattern.
+    """
     if engine is None and os.path.exists(what):
         return _identify_file(Path(what))
     if engine is None and set(what) <= NAME_CHARACTERS:
@@ -150,7 +154,8 @@ def _identify_file(path: Path) -> Identified:
         cause = error.__cause__
         if isinstance(cause, UnknownPatternError):
             return Identified(f"{error.path} of {shown}", None, cause, cause.pattern)
-        # `error.path` is a place in the JSON, or, in an error about the whole file, its path.
+        # `error.path` is a place in the JSON. In an error about the whole file, it is the path of
+        # the file.
         has_path = error.path.startswith(short_path(path))
         raise click.ClickException(str(error) if has_path else f"{shown}: {error}") from None
     return Identified(

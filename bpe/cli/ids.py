@@ -54,7 +54,10 @@ def decimal_ids(source: Input, lines: bool) -> Iterator[list[Part]]:
 
 
 def _part(name: str, start: int, spaced: bytes, ends_line: bool) -> Part:
-    """Return the Part of the numbers in `spaced`, which begins at byte `start` of the input."""
+    """Return the Part of the numbers in `spaced`.
+
+    `spaced` begins at byte `start` of the input `name`.
+    """
     numbers = spaced.split()
     for index, number in enumerate(numbers):
         if len(number) > MAX_DIGITS:
@@ -63,7 +66,10 @@ def _part(name: str, start: int, spaced: bytes, ends_line: bool) -> Part:
 
 
 def _place(start: int, spaced: bytes, index: int) -> int:
-    """Return the byte offset of number `index` of `spaced`, which begins at offset `start`."""
+    """Return the byte offset of number `index` of `spaced`.
+
+    `spaced` begins at byte `start` of the input.
+    """
     end = at = 0
     for number in spaced.split(maxsplit=index + 1)[: index + 1]:
         at = spaced.index(number, end)

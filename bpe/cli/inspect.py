@@ -29,7 +29,7 @@ from pretok.unicode import DEFAULT_VERSION
 Record = dict[str, Any]
 HEADINGS = ("BYTES", "PRE-TOKENS", "TOKENS", "BYTES/TOKEN", "DISTINCT")
 MAX_LISTED = 10
-"""The maximal number of special or added tokens to list."""
+"""The maximum number of special or added tokens to list."""
 DIGEST_BLOCK = 1 << 20
 """The number of bytes to hash at a time."""
 
@@ -99,7 +99,7 @@ def _record(tokenizer: bpe.Tokenizer, vocab: str, is_preset_given: bool, longest
         "preset_source": tokenizer.preset.source if tokenizer.preset else None,
         "preset_from": "--preset" if is_preset_given else "the vocabulary",
         "unicode": split.unicode if isinstance(split, PreTokenizer) else None,
-        "normalizer": tokenizer.normalizer,
+        "normalizer": None if tokenizer.normalizer is None else str(tokenizer.normalizer),
         "add_prefix_space": tokenizer.add_prefix_space,
         "template": tokenizer.template._asdict(),
         "longest": [
@@ -166,7 +166,9 @@ def _as_text(record: Record) -> Iterator[str]:
     for file in record["files"]:
         yield f"file        {one_line(file['path'])}\n"
         yield f"sha256      {file['sha256'] or 'none, it is a folder'}\n"
-    is_new = "compiled" in (record["preset_source"] or "")
+    # The source of a preset with compiled rules has the word "compiled", and says which patterns
+    # they are. For a known preset, the name is enough.
+    is_compiled = "compiled" in (record["preset_source"] or "")
     rows = {
         "ids": f"{record['ids']}, {record['unused_ids']} of them unused",
         "tokens": f"{record['tokens']}, {_how_merged(record)}",
@@ -174,7 +176,7 @@ def _as_text(record: Record) -> Iterator[str]:
         "special": _listed(record["special_tokens"]),
         "added": _listed(record["added_tokens"]),
         "preset": _describe_preset(record),
-        "source": record["preset_source"] if is_new else "",
+        "source": record["preset_source"] if is_compiled else "",
         "normalizer": record["normalizer"] or "none",
         "prefix": "a space, unless the text begins with one"
         if record["add_prefix_space"]
@@ -208,7 +210,11 @@ def _how_merged(record: Record) -> str:
     """Return how merging makes the tokens of the vocabulary: by rank, or by listed merges."""
     if record["merges"] is None:
         return "merged by rank, which is the id"
-    whole = "; a pre-token that is a token is not merged" if record["ignore_merges"] else ""
+    whole = (
+        "; a pre-token that equals a token becomes this token without merges"
+        if record["ignore_merges"]
+        else ""
+    )
     return f"made by {record['merges']} merges{whole}"
 
 
@@ -219,6 +225,8 @@ def _describe_preset(record: Record) -> str:
 
 def _describe_byte_ids(byte_ids: list[int | None]) -> str:
     ids = [id for id in byte_ids if id is not None]
+    if not ids:
+        return "none; characters that are no tokens become the unknown token"
     smallest, largest = min(ids), max(ids)
     if ids == list(range(smallest, smallest + 256)):
         return f"{smallest} to {largest}, in byte order"
@@ -228,7 +236,10 @@ def _describe_byte_ids(byte_ids: list[int | None]) -> str:
 
 
 def _listed(tokens: dict[str, int]) -> str:
-    """Return the tokens with their ids; of more than MAX_LISTED, only the first and last ids."""
+    """Return the number of tokens, and each token with its id, in order of ids.
+
+    If there are more than MAX_LISTED tokens, "…" replaces those in the middle.
+    """
     shown = [f"{one_line(token)} {id}" for token, id in sorted(tokens.items(), key=itemgetter(1))]
     if len(shown) > MAX_LISTED:
         shown[MAX_LISTED // 2 : -MAX_LISTED // 2] = ["…"]

@@ -27,7 +27,7 @@ PARAMETERS = ("vocab_size", "min_frequency", "max_token_length", "max_pre_token"
 ESCAPE: Errors = "surrogateescape"
 """The error handler for bytes that are not UTF-8."""
 MAX_SHOWN = 8
-"""The maximal number of special tokens that a message lists."""
+"""The maximum number of special tokens that a message lists."""
 
 vocabulary_option = click.option(
     "--vocab",
@@ -77,7 +77,10 @@ def load(vocab: str, preset: Preset | None, backend: BackendName | None) -> bpe.
 
 
 def as_cli_message(message: object) -> str:
-    """Return the text of `message`, an error or warning of bpe, with options for parameters."""
+    """Return the text of `message`, an error or warning of bpe.
+
+    The text names command line options instead of the parameters of bpe.
+    """
     if isinstance(message, MissingPresetError):
         return (
             f"{message.path}: {message.reason}; pass --preset NAME; 'pretok presets' lists them all"
@@ -175,8 +178,8 @@ def _special(tokenizer: bpe.Tokenizer, special: str | None, allow: Sequence[str]
 def _located(name: str, texts: Sequence[str], first_line: int | None = None) -> Iterator[None]:
     """Add the place in the input to the error for a special token that is not allowed.
 
-    The input `name` has the texts `texts`. If they are lines, `first_line` is the number of the
-    first one, from 1; None for a text that is the whole input.
+    `texts` are texts of the input `name`. If the texts are lines, `first_line` is the number of the
+    first line, counted from 1. If the only text is the whole input, `first_line` is None.
     """
     try:
         yield

@@ -6,16 +6,18 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import get_args
 
+from bpe.characters import CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.utf8 import StrOrBytes, encode_utf8
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.types import Errors, SupportsOffsets, Text
 from bpe.vocabulary import ID_LIMIT, Vocabulary
 from pretok.errors import shortened
-from pretok.machine.backend import BackendName
+from pretok.machine.backend import BackendName, choose_backend
+from pretok.patterns.lookup import WHOLE
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
-from pretok.registry import get
+from pretok.registry import find, get
 
 DEFAULT_CACHE_MB = 128
 MAX_CACHE_MB = sys.maxsize >> 20
@@ -24,13 +26,50 @@ MAX_THREADS = 1 << 16
 _ERRORS = get_args(Errors)
 
 
+def check_normalizer(normalizer: object) -> None:
+    """Raise ValueError unless `normalizer` is None, "NFC" or an object that normalizes."""
+    if normalizer not in (None, "NFC") and not callable(getattr(normalizer, "align", None)):
+        raise ValueError(f"normalizer={shortened(normalizer)}; expected None or 'NFC'")
+
+
+def backend_for(
+    vocabulary: Vocabulary,
+    pre_tokenizer: object,
+    requested: BackendName | None,
+) -> BackendName:
+    """Return the backend to use; raises BackendError, and UnsupportedError if it cannot merge."""
+    if isinstance(pre_tokenizer, str):
+        pre_tokenizer = find(pre_tokenizer)
+    if isinstance(vocabulary, CharacterVocabulary):
+        why = vocabulary.why_not_native
+        preset = getattr(pre_tokenizer, "preset", pre_tokenizer)
+        is_split = preset != WHOLE
+        if isinstance(preset, Preset) and preset.drops_text:
+            why = why or "the pre-tokenizer drops text"
+        elif is_split and not isinstance(pre_tokenizer, (str, Preset, PreTokenizer)):
+            why = why or "the pre-tokenizer is written in Python"
+        elif is_split and not vocabulary.merges_any_split:
+            why = why or "the pieces have a pre-tokenizer"
+        if why and requested == "native":
+            raise UnsupportedError(
+                f"backend='native' cannot merge the pieces of this vocabulary: {why}; use "
+                "backend=None or 'python'"
+            )
+        if why:
+            return "python"
+    return choose_backend(requested)
+
+
 def resolve_pre_tokenizer(
-    pre_tokenizer: PreTokenizer | SupportsOffsets | Preset | str, backend: BackendName
+    pre_tokenizer: PreTokenizer | SupportsOffsets | Preset | str,
+    backend: BackendName,
+    may_drop_text: bool = False,
 ) -> PreTokenizer | SupportsOffsets:
     """Return `pre_tokenizer`, or the pre-tokenizer of a preset, for `backend`."""
     if isinstance(pre_tokenizer, (str, Preset)):
         pre_tokenizer = get(pre_tokenizer, backend=backend)
-    check_keeps_text(pre_tokenizer)
+    if not may_drop_text:
+        check_keeps_text(pre_tokenizer)
     if isinstance(pre_tokenizer, PreTokenizer):
         if pre_tokenizer.backend == backend:
             return pre_tokenizer
@@ -134,5 +173,7 @@ def check_batch(texts: Iterable[Text]) -> list[Text]:
         raise TypeError(
             f"expected an iterable of texts, got one {type(texts).__name__}; pass [text]"
         )
+    if not isinstance(texts, Iterable):
+        raise TypeError(f"expected an iterable of texts, got {type(texts).__name__}")
     # Copy: another thread may change the caller's list during the call.
     return list(texts)

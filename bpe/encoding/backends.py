@@ -9,7 +9,9 @@ from typing import Any, Protocol, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe.characters import CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken, AddedTokens, AddedTokenSearch, word_ranges
+from bpe.encoding.character_backend import CharacterBackend
 from bpe.encoding.python_backend import PythonBackend
 from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8
 from bpe.merge import Merger, recover_merges
@@ -135,7 +137,19 @@ def make_backend(
 
     The caches of the backend hold at most `cache_limit` bytes.
     """
-    if backend == "native":
+    sized = None
+    if isinstance(vocabulary, CharacterVocabulary):
+        if backend == "native":  # `backend_for` has checked that C++ can merge
+            first_symbol = max(vocabulary.size, 1 + max(added, default=0))
+            assert isinstance(pre_tokenizer, PreTokenizer)
+            return CharacterBackend(vocabulary, pre_tokenizer, first_symbol, cache_limit)
+        characters = vocabulary.merger()
+        merge, sized = characters.merge, characters.sized
+
+        def merges() -> NDArray[np.uint32]:
+            return np.array(vocabulary.merges, np.uint32).reshape(-1, 3)
+
+    elif backend == "native":
         from pretok import _core
 
         is_native_split = isinstance(pre_tokenizer, PreTokenizer)
@@ -167,7 +181,10 @@ def make_backend(
         if isinstance(pre_tokenizer, PreTokenizer)
         else utf8_splitter(pre_tokenizer)
     )
-    return PythonBackend(split, merge, merges, token_bytes, add_prefix_space)
+    spans = None
+    if isinstance(pre_tokenizer, PreTokenizer) and pre_tokenizer.preset.drops_text:
+        spans = pre_tokenizer.spans
+    return PythonBackend(split, merge, merges, token_bytes, add_prefix_space, sized, spans)
 
 
 def make_added(tokens: Iterable[AddedToken], nfc: bool, backend: Backend) -> AddedTokenSearch:

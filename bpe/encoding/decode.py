@@ -32,6 +32,10 @@ class Decoder:
         originals: tuple[Decode, DecodeBytes] = self.decode, self.decode_bytes
         return self._backend.decode_calls(list(self._special), originals)
 
+    def stream(self, decode_bytes: DecodeBytes, errors: str, skip_special: bool) -> DecodeStream:
+        """Return a new stream, which decodes with `decode_bytes`."""
+        return DecodeStream(lambda ids: decode_bytes(ids, skip_special), errors)
+
     def decode(self, ids: Iterable[int], errors: str, skip_special: bool) -> str:
         """Return the text of `ids`."""
         return self.decode_bytes(ids, skip_special).decode("utf-8", errors)

@@ -5,12 +5,15 @@ cpp/core/encode/token_matcher.hpp is the C++ version, with the same results.
 TokenMatcher keeps the patterns in a trie with failure links. The bytes of a node are those on the
 path from the root. A search at a node has read these bytes and has not reported a match in them. If
 the next byte continues no pattern, the search reports the leftmost-longest matches within these
-bytes. Then it follows the link of the node, to the node of the bytes that remain after the matches.
+bytes. Then it follows the link of the node. The link leads to a smaller node: the longest node
+whose bytes are the last bytes of this node and begin after the matches. If there is none, the link
+leads to the root.
 The matches and the link depend only on the node, so the constructor computes them for each node.
 For the patterns "ab", "abcd" and "ce", the node "abc" has the match "ab" and a link to the node
-"c". A link leads to a node of smaller depth, and only reading a byte increases the depth. So a
-search follows at most one link per byte. (Song et al., Fast WordPiece Tokenization, 2021, calls the
-matches "failure pops" and the links "failure links".)
+"c". A link leads to a node of smaller depth. Each byte that a search reads increases the depth by
+one. So a search follows at most as many links in total as it reads bytes. (Song et
+al., Fast WordPiece Tokenization, 2021, calls the matches "failure pops" and the links "failure
+links".)
 """
 
 from __future__ import annotations
@@ -25,8 +28,8 @@ _NONE = 0xFFFFFFFF
 class TokenMatcher:
     """Leftmost-longest search for patterns.
 
-    Building takes linear time and about 20 bytes for each byte of the patterns. A search takes
-    linear time for all patterns.
+    Building takes linear time and about 20 bytes for each byte of the patterns. The time of
+    a search is linear in the number of bytes searched, whatever the patterns are.
     """
 
     def __init__(self, patterns: Sequence[bytes]) -> None:
@@ -43,7 +46,7 @@ class TokenMatcher:
         self._matches: list[tuple[int, int, int]] = []
         self._build(patterns)
         firsts = {pattern[0] for pattern in patterns}
-        # Translation table: byte 1 marks where a pattern may begin.
+        # A table for bytes.translate. It maps a byte to 1 if a pattern begins with it, else to 0.
         self._is_first = bytes(byte in firsts for byte in range(256))
 
     def matches(self, data: bytes, start: int, end: int) -> Iterator[tuple[int, int, int]]:
@@ -89,7 +92,7 @@ class TokenMatcher:
 
     def _build(self, patterns: Sequence[bytes]) -> None:
         """Add all nodes in order of depth."""
-        # For each node of one depth, the range of patterns that begin with its bytes.
+        # For each node of depth `depth`: indexes of the longer patterns that begin with its bytes.
         level = [(0, len(patterns))]
         node = _ROOT
         depth = 0

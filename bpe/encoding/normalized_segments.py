@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypeAlias, TypeVar
 
 import numpy as np
 
 from bpe.encoding.added_tokens import AddedTokenSearch
-from bpe.encoding.backends import Backend
-from bpe.encoding.normalize import alignment
+from bpe.encoding.normalizers import TextNormalizer
 from bpe.encoding.offsets import ByteToCharOffsets, byte_offsets
 from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8
 from bpe.errors import SpecialTokenError
+from bpe.normalizers.aligned_text import AlignedText
+from bpe.normalizers.chain import MetaspaceStep
+from bpe.once import once
 from bpe.types import Ids, Offsets
 
 Result = TypeVar("Result")
@@ -30,7 +32,7 @@ class NormalizedSegment:
         data: bytes,
         start: int,
         id: int | None,
-        backend: Backend,
+        normalizer: TextNormalizer,
         added: AddedTokenSearch,
         threads: int,
     ) -> None:
@@ -39,56 +41,139 @@ class NormalizedSegment:
         `id` is the id of an added token, or None for text. `added` finds the tokens that are
         searched after normalization.
         """
-        self._data = data
-        self._start = start
+        self.data = data
+        self.start = start
         self._id = id
-        self._backend = backend
+        self.normalizer = normalizer
         self._added = added
-        self._threads = threads
+        self.threads = threads
 
     def encode(self, work: Work[Result], from_id: Callable[[int], Result]) -> Result:
         """Return the result of `work` for normalized text, or of `from_id` for an added token."""
         if self._id is not None:
             return from_id(self._id)
         try:
-            return work(self._backend.normalized(self._data), self._added, self._threads)
+            return work(self.normalizer.normalized(self.data), self._added, self.threads)
         except SpecialTokenError as error:
-            raise self._located(error) from None
+            raise self.located(error) from None
 
     def spans(self, work: Work[Spans]) -> Spans:
         """Return the ids, and the half-open span of each id in bytes of the whole text."""
         if self._id is not None:
             return (
                 np.array([self._id], np.uint32),
-                np.array([self._start], np.int64),
-                np.array([self._start + len(self._data)], np.int64),
+                np.array([self.start], np.int64),
+                np.array([self.start + len(self.data)], np.int64),
             )
         try:
-            normal, origins = self._aligned()
-            ids, starts, ends = work(normal.encode("utf-8", ESCAPE), self._added, self._threads)
+            normal, origins = self.aligned()
+            ids, starts, ends = work(normal.encode("utf-8", ESCAPE), self._added, self.threads)
         except SpecialTokenError as error:
-            raise self._located(error) from None
+            raise self.located(error) from None
         offsets = ByteToCharOffsets(normal, ESCAPE)
         # `first` and `last` are the indexes of the first and the last code point of each token. A
         # token that is only the prefix space may have no code point, so clamp them.
         first = np.minimum(offsets.starts(starts), len(normal) - 1)
         last = np.maximum(offsets.ends(ends) - 1, 0)
-        starts = self._start + self._byte_offsets(origins[first, 0])
-        ends = self._start + self._byte_offsets(origins[last, 1])
+        starts = self.start + self.byte_offsets(origins[first, 0])
+        ends = self.start + self.byte_offsets(origins[last, 1])
         return ids, starts, np.maximum(starts, ends)
 
-    def _located(self, error: SpecialTokenError) -> SpecialTokenError:
+    def located(self, error: SpecialTokenError) -> SpecialTokenError:
         """Return `error` with the offset in bytes of the whole text before normalization."""
-        normal, origins = self._aligned()
+        normal, origins = self.aligned()
         index = np.searchsorted(byte_offsets(normal), error.position, side="right") - 1
-        position = self._start + int(self._byte_offsets(origins[index : index + 1, 0])[0])
+        position = self.start + int(self.byte_offsets(origins[index : index + 1, 0])[0])
         return SpecialTokenError(error.token, position)
 
-    def _aligned(self) -> tuple[str, Offsets]:
+    def aligned(self) -> tuple[str, Offsets]:
         """Return the normalized text, and the span of each of its code points in the segment."""
-        normal, spans = alignment(decode_utf8(self._data))
+        normal, spans = self.normalizer.align(decode_utf8(self.data))
         return normal, np.array(spans, np.int64).reshape(-1, 2)
 
-    def _byte_offsets(self, chars: Offsets) -> Offsets:
+    def byte_offsets(self, chars: Offsets) -> Offsets:
         """Convert offsets in code points of the segment to offsets in bytes."""
-        return byte_offsets(decode_utf8(self._data))[chars]
+        return byte_offsets(decode_utf8(self.data))[chars]
+
+
+def metaspace_segments(
+    segment: NormalizedSegment,
+    metaspace: MetaspaceStep,
+    added: AddedTokenSearch,
+    nothing: AddedTokenSearch,
+) -> Iterator[NormalizedSegment]:
+    """Yield the parts of `segment`, a text: the normalized tokens of `added`, and texts.
+
+    `metaspace` changes each text. `nothing` is the search for no tokens. Raises SpecialTokenError.
+    """
+    text = _MetaspaceText(segment, metaspace)
+    segments, refusal = added.segments(text.normal)
+    for start, end, id in segments:
+        part = _Part(text, start, end, is_added=id is not None)
+        yield (NormalizedSegment if id is None else _AddedPart)(
+            segment.data, segment.start, id, part, nothing, segment.threads
+        )
+    if refusal is not None:
+        raise segment.located(SpecialTokenError(*refusal))
+
+
+class _MetaspaceText:
+    """A text between two exact added tokens, for a normalizer with a Metaspace."""
+
+    def __init__(self, segment: NormalizedSegment, metaspace: MetaspaceStep) -> None:
+        self.segment = segment
+        self.metaspace = metaspace
+        self.normal = segment.normalizer.normalized(segment.data)
+
+    @once
+    def aligned(self) -> tuple[str, list[tuple[int, int]]]:
+        """The normalized text, and the span of each of its code points."""
+        return self.segment.normalizer.align(decode_utf8(self.segment.data))
+
+    def is_first(self, at: int) -> bool:
+        """Return whether the part at code point `at` comes from the start of the whole text."""
+        if self.metaspace.prepend_scheme != "first" or self.segment.start > 0:
+            return False
+        return self.aligned[1][at][0] == 0
+
+
+class _Part:
+    """The TextNormalizer of one part of a _MetaspaceText."""
+
+    metaspace = None
+
+    def __init__(self, text: _MetaspaceText, start: int, end: int, is_added: bool) -> None:
+        self._text = text
+        self._utf8 = text.normal[start:end]
+        self._start = len(decode_utf8(text.normal[:start]))
+        self._is_added = is_added
+
+    def keeps(self, text: StrOrBytes) -> bool:
+        """Return False: the caller has decided to normalize."""
+        return False
+
+    def normalized(self, data: bytes) -> bytes:
+        """Return the part after Metaspace."""
+        part = decode_utf8(self._utf8)
+        is_first = self._text.is_first(self._start)
+        return self._text.metaspace.normalize(part, is_first).encode("utf-8", ESCAPE)
+
+    def align(self, text: str) -> tuple[str, list[tuple[int, int]]]:
+        """Return the part, and the span of each code point in the segment."""
+        normal, spans = self._text.aligned
+        end = self._start + len(decode_utf8(self._utf8))
+        part = AlignedText(list(normal[self._start : end]), spans[self._start : end])
+        if not self._is_added:
+            part = self._text.metaspace.align(part, self._text.is_first(self._start))
+        return part.text, part.spans
+
+
+class _AddedPart(NormalizedSegment):
+    """An added token that was found in normalized text."""
+
+    def spans(self, work: Work[Spans]) -> Spans:
+        """Return the id, and its half-open span in bytes of the whole text."""
+        assert self._id is not None, "only added tokens are of this class"
+        _, origins = self.aligned()
+        bounds = self.start + self.byte_offsets(origins[[0, -1], [0, 1]])
+        return np.array([self._id], np.uint32), bounds[:1], bounds[1:]

@@ -15,12 +15,20 @@ import numpy as np
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.arguments import resolve_threads, validate_text
 from bpe.encoding.backends import Backend
-from bpe.encoding.normalized_segments import NormalizedSegment, Result, Spans, Work
+from bpe.encoding.normalized_segments import (
+    NormalizedSegment,
+    Result,
+    Spans,
+    Work,
+    metaspace_segments,
+)
+from bpe.encoding.normalizers import make_normalizer
 from bpe.encoding.offsets import ByteToCharOffsets
 from bpe.encoding.policies import Policies
 from bpe.encoding.utf8 import StrOrBytes, encode_utf8
 from bpe.errors import SpecialTokenError
 from bpe.merge import missing_byte_error
+from bpe.normalizers.chain import NormalizerChain
 from bpe.types import Errors, Ids, Normalizer, Offsets, Special, Text
 from bpe.vocabulary import UNASSIGNED
 
@@ -39,10 +47,12 @@ class Pipeline:
         missing_bytes: Sequence[int],
     ) -> None:
         self.backend = backend
-        self._policies = Policies(added_tokens, normalizer is not None, backend)
-        self._normalizer = normalizer
+        normalize = normalizer.normalize if isinstance(normalizer, NormalizerChain) else None
+        self._policies = Policies(added_tokens, normalizer == "NFC", backend, normalize)
+        self._normalizer = make_normalizer(normalizer, backend)
         self._missing_bytes = missing_bytes
-        # The UTF-8 of a str can have only these of the missing bytes.
+        # The UTF-8 of a str may contain the bytes in UNASSIGNED, since a str may contain unassigned
+        # code points. No UTF-8 contains the other missing bytes.
         self._missing_in_str = [byte for byte in missing_bytes if byte in UNASSIGNED]
         # The arguments only_str, only_ascii and only_normal of Backend.all_take_fast_path.
         self._fast_path_limits = (
@@ -210,17 +220,25 @@ class Pipeline:
         return data
 
     def _needs_normalizing(self, data: StrOrBytes) -> bool:
-        return self._normalizer is not None and not self.backend.is_normal(data)
+        return self._normalizer is not None and not self._normalizer.keeps(data)
 
     def _normalized_segments(
         self, data: StrOrBytes, special: Special, threads: int
     ) -> Iterator[NormalizedSegment]:
         """Yield the added tokens that are found before normalization, and the text between them."""
+        assert self._normalizer is not None
         utf8 = encode_utf8(data)
         added = self._policies.added_for(special, "normalized")
         segments, refusal = self._policies.added_for(special, "exact").segments(utf8)
+        metaspace = self._normalizer.metaspace
         for start, end, id in segments:
-            yield NormalizedSegment(utf8[start:end], start, id, self.backend, added, threads)
+            segment = NormalizedSegment(
+                utf8[start:end], start, id, self._normalizer, added, threads
+            )
+            if metaspace is None or id is not None:
+                yield segment
+            else:
+                yield from metaspace_segments(segment, metaspace, added, added.exact())
         if refusal is not None:
             raise SpecialTokenError(*refusal)
 
@@ -229,7 +247,8 @@ class Pipeline:
         position = error.position
         if isinstance(text, str):
             position = int(ByteToCharOffsets(text, errors).starts(np.array([position]))[0])
-        return SpecialTokenError(error.token, position, error.text_index)
+        token = self._policies.content_of(error.token)
+        return SpecialTokenError(token, position, error.text_index)
 
 
 def _join_ids(segments: Iterable[NormalizedSegment], work: Work[list[int]]) -> list[int]:
@@ -238,7 +257,8 @@ def _join_ids(segments: Iterable[NormalizedSegment], work: Work[list[int]]) -> l
 
 def _join_arrays(segments: Iterable[NormalizedSegment], work: Work[Ids]) -> Ids:
     array_of_one = partial(np.array, ndmin=1, dtype=np.uint32)
-    return np.concatenate([segment.encode(work, array_of_one) for segment in segments])
+    arrays = [segment.encode(work, array_of_one) for segment in segments]
+    return np.concatenate([np.zeros(0, np.uint32), *arrays])
 
 
 def _sum_counts(segments: Iterable[NormalizedSegment], work: Work[int]) -> int:
@@ -248,7 +268,8 @@ def _sum_counts(segments: Iterable[NormalizedSegment], work: Work[int]) -> int:
 def _insert_rows(ids: Ids, offsets: Offsets, rows: dict[int, Ids]) -> tuple[Ids, Offsets]:
     """Return `ids` and `offsets` with the ids of `rows` inserted.
 
-    `rows` maps the indexes of empty rows, in ascending order, to their ids.
+    Each key of `rows` is the index of a row that is empty in `ids` and `offsets`. Its value is the
+    ids to insert into this row. The keys ascend.
     """
     if not rows:
         return ids, offsets
@@ -264,5 +285,7 @@ def _insert_rows(ids: Ids, offsets: Offsets, rows: dict[int, Ids]) -> tuple[Ids,
 
 
 def _join_spans(segments: Iterable[NormalizedSegment], work: Work[Spans]) -> Spans:
-    ids, starts, ends = zip(*[segment.spans(work) for segment in segments], strict=True)
+    empty = np.zeros(0, np.uint32), np.zeros(0, np.int64), np.zeros(0, np.int64)
+    spans = [empty, *(segment.spans(work) for segment in segments)]
+    ids, starts, ends = zip(*spans, strict=True)
     return np.concatenate(ids), np.concatenate(starts), np.concatenate(ends)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from heapq import nsmallest
 from typing import Literal, TypeAlias, get_args
 
 from bpe.encoding.added_tokens import AddedToken, AddedTokenSearch
 from bpe.encoding.backends import Backend, make_added
-from bpe.errors import shortened
+from bpe.errors import VocabularyError, shortened
 from bpe.types import Special, Treatment
 
 Phase: TypeAlias = Literal["all", "exact", "normalized"]
@@ -36,8 +37,24 @@ class Policies:
     choose sets, so Policies keeps only the last MAX_SETS sets, and fewer if they are large.
     """
 
-    def __init__(self, tokens: Sequence[AddedToken], nfc: bool, backend: Backend) -> None:
+    def __init__(
+        self,
+        tokens: Sequence[AddedToken],
+        nfc: bool,
+        backend: Backend,
+        normalize: Callable[[str], str] | None = None,
+    ) -> None:
+        """Store the tokens.
+
+        `normalize` or `nfc` changes the contents of `normalized` tokens, which are searched in
+        normalized text. Raises VocabularyError if `normalize` makes such a content empty.
+        """
         self._tokens = tuple(tokens)
+        self._contents: dict[str, str] = {}
+        if normalize is not None:
+            self._tokens = tuple(_normalized(token, normalize) for token in tokens)
+            for token, searched in zip(tokens, self._tokens, strict=True):
+                self._contents.setdefault(searched.content, token.content)
         self._special = frozenset(token.content for token in tokens if token.special)
         self._nfc = nfc
         self._backend = backend
@@ -65,6 +82,10 @@ class Policies:
             )
         return self._for_names(names)[phase]
 
+    def content_of(self, searched: str) -> str:
+        """Return the content of the token that is searched as `searched`."""
+        return self._contents.get(searched, searched)
+
     def trim(self) -> None:
         """Drop the kept sets; calls build them again."""
         self._sets.clear()
@@ -86,7 +107,9 @@ class Policies:
         entry = self._sets.pop(names, None)
         if entry is None:
             searched = [
-                token for token in self._tokens if not token.special or token.content in names
+                token
+                for token in self._tokens
+                if not token.special or self.content_of(token.content) in names
             ]
             search = make_added(searched, self._nfc, self._backend)
             entry = _by_phase(search), _size(searched)
@@ -109,6 +132,18 @@ class Policies:
         listed = ", ".join(map(shortened, nsmallest(_MAX_LISTED, self._special)))
         more = len(self._special) - _MAX_LISTED
         return f"{listed} and {more:,} more" if more > 0 else listed or "none"
+
+
+def _normalized(token: AddedToken, normalize: Callable[[str], str]) -> AddedToken:
+    if not token.normalized:
+        return token
+    content = normalize(token.content)
+    if not content:
+        raise VocabularyError(
+            f"the normalizer makes added token {shortened(token.content)} empty; set its flag "
+            "normalized to false"
+        )
+    return replace(token, content=content)
 
 
 def _by_phase(tokens: AddedTokenSearch) -> _Phases:

@@ -41,16 +41,26 @@ class PythonBackend:
         merges: Callable[[], NDArray[np.uint32]],
         token_bytes: dict[int, bytes],
         add_prefix_space: bool,
+        sized: Callable[[bytes], list[tuple[int, int]]] | None = None,
+        spans: Callable[[bytes], Iterable[tuple[int, int]]] | None = None,
     ) -> None:
+        """Store the steps.
+
+        `spans` replaces `split` if pre-tokens do not cover the text. It returns their spans.
+        `sized` returns the ids of `merge`, and how many bytes of the pre-token each id stands for.
+        Without it an id stands for the bytes of its token.
+        """
         self._split = split
         self.merge = merge
         self.merges = merges
         self._token_bytes = token_bytes
+        self._sized = sized
+        self._spans = spans
         self._add_prefix_space = add_prefix_space
 
     def encode(self, text: StrOrBytes, added: AddedTokenSearch, threads: int = 0) -> list[int]:
         """Return the ids of `text`."""
-        return [id for ids, _, _ in self._pieces(encode_utf8(text), added) for id in ids]
+        return [id for ids, *_ in self._pieces(encode_utf8(text), added) for id in ids]
 
     def encode_array(self, text: StrOrBytes, added: AddedTokenSearch, threads: int = 0) -> Ids:
         """Return the ids of `text`: uint32, shape (n,)."""
@@ -58,7 +68,7 @@ class PythonBackend:
 
     def count(self, text: StrOrBytes, added: AddedTokenSearch, threads: int = 0) -> int:
         """Return the number of ids of `text`."""
-        return sum(len(ids) for ids, _, _ in self._pieces(encode_utf8(text), added))
+        return sum(len(ids) for ids, *_ in self._pieces(encode_utf8(text), added))
 
     def encode_batch(
         self, texts: Sequence[StrOrBytes], added: AddedTokenSearch, threads: int = 0
@@ -85,35 +95,57 @@ class PythonBackend:
         all_ids: list[int] = []
         starts: list[int] = []
         ends: list[int] = []
-        for ids, start, end in self._pieces(encode_utf8(text), added):
+        for ids, pre_token, start, end in self._pieces(encode_utf8(text), added):
             all_ids += ids
-            if len(ids) == 1:
+            if pre_token is None or (len(ids) == 1 and self._sized is None):
                 starts.append(start)
                 ends.append(end)
                 continue
+            if self._sized is None:
+                sizes = [len(self._token_bytes[id]) for id in ids]
+            else:
+                sizes = [size for _, size in self._sized(pre_token)]
             # The prefix space is outside of every span.
-            at = end - sum(len(self._token_bytes[id]) for id in ids)
-            for id in ids:
+            at = end - len(pre_token)
+            for size in sizes:
                 starts.append(max(at, start))
-                at += len(self._token_bytes[id])
+                at += size
                 ends.append(max(at, start))
         return np.array(all_ids, np.uint32), np.array(starts, np.int64), np.array(ends, np.int64)
 
-    def _pieces(self, data: bytes, added: AddedTokenSearch) -> Iterator[tuple[list[int], int, int]]:
-        """Yield (ids, start, end) of each added token and each pre-token, in order."""
+    def _pieces(
+        self, data: bytes, added: AddedTokenSearch
+    ) -> Iterator[tuple[list[int], bytes | None, int, int]]:
+        """Yield (ids, bytes, start, end) of each added token and each pre-token, in order.
+
+        The bytes of an added token are None.
+        """
         segments, refusal = added.segments(data)
         for start, end, id in segments:
             if id is not None:
-                yield [id], start, end
+                yield [id], None, start, end
                 continue
             text = data[start:end]
             # True (1 byte) until the pre-token that begins with the prefix space has passed.
             before = self._add_prefix_space and text[0] != 0x20
+            if before:
+                text = b" " + text
+            if self._spans is not None:
+                origin = start - before
+                for first, last in self._spans(text):
+                    pre_token = text[first:last]
+                    yield (
+                        self.merge(pre_token),
+                        pre_token,
+                        max(start, origin + first),
+                        origin + last,
+                    )
+                continue
             at = start
-            for pre_token in self._split(b" " + text if before else text):
+            for pre_token in self._split(text):
                 next_ = at + len(pre_token) - before
                 before = False
-                yield self.merge(pre_token), at, next_
+                yield self.merge(pre_token), pre_token, at, next_
                 at = next_
         if refusal is not None:
             raise SpecialTokenError(*refusal)

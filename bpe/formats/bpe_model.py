@@ -66,8 +66,8 @@ def _build(
     loose: Collection[int],
 ) -> Vocabulary:
     pairs = text_merges.pairs()
-    ids = _check_ids(vocab)
-    merges = _merges(ids, pairs, text_merges.location)
+    ids = check_ids(vocab)
+    merges = merge_ids(ids, pairs, text_merges.location)
     tokens: dict[int, bytes] = {}
     # Entries with a character that stands for no byte. Such an entry gets the UTF-8 of its text as
     # its bytes, but no text is ever merged to it.
@@ -100,7 +100,8 @@ def assigned_ids(contents: Sequence[str], ids: Mapping[str, int]) -> list[int]:
     return [ids[content] if content in ids else next(new_ids) for content in contents]
 
 
-def _check_ids(vocab: Value) -> dict[str, int]:
+def check_ids(vocab: Value) -> dict[str, int]:
+    """Return the ids of `vocab`; raise VocabularyError if they are invalid or not unique."""
     texts: dict[int, str] = {}
     ids: dict[str, int] = vocab.object()
     for text, id in ids.items():
@@ -122,11 +123,21 @@ def _entry(vocab: Value, text: str) -> str:
     )
 
 
-def _merges(
-    ids: dict[str, int], pairs: Sequence[tuple[str, str]], location: Callable[[int], str]
+def merge_ids(
+    ids: Mapping[str, int],
+    pairs: Sequence[tuple[str, str]],
+    location: Callable[[int], str],
+    prefix: str = "",
 ) -> list[Merge]:
+    """Return the ids of the two tokens of each merge, and of its result.
+
+    The result does not have the `prefix` of the right token. Raises VocabularyError if a token is
+    not in `ids`; `location` returns the place of a merge for the error.
+    """
     try:
-        lefts, rights = zip(*pairs, strict=True) if pairs else ((), ())
+        lefts, rights = zip(*pairs, strict=True) if pairs and not prefix else ((), ())
+        if prefix:
+            raise KeyError(prefix)
         wholes = map(add, lefts, rights)
         return list(
             zip(*(map(ids.__getitem__, texts) for texts in (lefts, rights, wholes)), strict=True)
@@ -135,8 +146,13 @@ def _merges(
         pass  # the loop below finds the merge for the error
     merges: list[Merge] = []
     for index, (left, right) in enumerate(pairs):
+        if not right.startswith(prefix):
+            raise VocabularyError(
+                f"{location(index)} merges {shortened(left)} and {shortened(right)}, which does "
+                f"not begin with {shortened(prefix)}, the continuing_subword_prefix"
+            )
         try:
-            merges.append((ids[left], ids[right], ids[left + right]))
+            merges.append((ids[left], ids[right], ids[left + right[len(prefix) :]]))
         except KeyError as error:
             raise VocabularyError(
                 f"{location(index)} merges {shortened(left, show=ascii)} and "

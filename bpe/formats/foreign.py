@@ -30,11 +30,6 @@ def check_signature(head: bytes) -> None:
             raise UnsupportedError(f"this is {description}")
     if head[:1] == b"\x80" and head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
         raise UnsupportedError("this is a pickle; bpe never runs code from a file")
-    if _is_sentencepiece(head):
-        raise UnsupportedError(
-            "this is a SentencePiece model, which bpe does not read; if the vocabulary is "
-            "byte-level, use its tokenizer.json"
-        )
 
 
 def unknown_json(json: Value) -> BpeError:
@@ -59,11 +54,3 @@ def unknown_data(data: bytes) -> BpeError:
         "a tokenizer.json, a rank file of tiktoken, a vocab.json or merges.txt, a tekken.json, a "
         "minbpe .model, a GGUF or a .pretok file"
     )
-
-
-def _is_sentencepiece(head: bytes) -> bool:
-    """Return whether `head` begins with a SentencePiece piece in protobuf: a text, then a score."""
-    if head[:1] != b"\n" or len(head) < 5 or head[2] != 0x0A:
-        return False
-    end = 4 + head[3]
-    return head[1] >= head[3] + 2 and head[end : end + 1] == b"\x15"

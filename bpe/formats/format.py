@@ -13,6 +13,7 @@ from bpe.formats import json_value
 from bpe.formats.files import named, opened, read
 from bpe.formats.json_value import Value
 from bpe.formats.spec import TokenizerSpec
+from bpe.vocabulary import Vocabulary
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _HEAD_BYTES = 512
@@ -92,6 +93,10 @@ class Format(ABC):
     """The name of the format, as an error shows it."""
     suffix: ClassVar[str] = ""
     """The suffix of files that `Tokenizer.save` writes; "" if the format cannot be written."""
+    kinds: ClassVar[tuple[type[Vocabulary], ...]] = (Vocabulary,)
+    """The classes of vocabularies that files can hold."""
+    holds_steps: ClassVar[bool] = False
+    """True if files hold any normalizer and decoder of a tokenizer.json."""
     says_split: ClassVar[bool] = True
     """True if a file names the split; otherwise the name of the vocabulary may imply it."""
 

@@ -1,6 +1,6 @@
-"""Read the byte-level BPE vocabulary of a GGUF file, the model format of llama.cpp.
+"""Read the BPE vocabulary of a GGUF file, the model format of llama.cpp.
 
-cpp/formats/gguf.hpp is the C++ version.
+cpp/formats/gguf.hpp is the C++ version, for byte-level BPE only.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
+from bpe.formats import gguf_text
 from bpe.formats.bpe_model import ListedMerges, build
 from bpe.formats.files import named
 from bpe.formats.format import Format, ReadOptions, Source
@@ -21,13 +22,15 @@ from bpe.types import Template
 from bpe.vocabulary import Vocabulary
 from pretok.errors import UnknownPresetError, UnreadableFileError, UnsupportedFileError
 from pretok.formats import gguf_metadata
+from pretok.patterns.lookup import WHOLE
 from pretok.preset import Preset
 from pretok.registry import find
 
-_MODEL, _PRE, _TOKENS, _TYPES, _MERGES, _BOS, _EOS, _ADD_BOS, _ADD_EOS, _ADD_SPACE = KEYS = tuple(
+(_MODEL, _PRE, _TOKENS, _TYPES, _MERGES, _SCORES, _BOS, _EOS, _ADD_BOS, _ADD_EOS,
+ _ADD_SPACE) = KEYS = tuple(
     f"tokenizer.ggml.{name}"
-    for name in ("model", "pre", "tokens", "token_type", "merges", "bos_token_id", "eos_token_id",
-                 "add_bos_token", "add_eos_token", "add_space_prefix")
+    for name in ("model", "pre", "tokens", "token_type", "merges", "scores", "bos_token_id",
+                 "eos_token_id", "add_bos_token", "add_eos_token", "add_space_prefix")
 )  # fmt: skip
 
 OTHER_MODELS = {
@@ -40,7 +43,7 @@ OTHER_MODELS = {
     "none": "a model without a vocabulary",
     "no_vocab": "a model without a vocabulary",
 }
-"""Values of tokenizer.ggml.model that bpe does not read, with the algorithm of each."""
+"""Values of tokenizer.ggml.model that are not byte-level BPE, with the algorithm of each."""
 
 # llama.cpp derives these properties from tokenizer.ggml.pre; the file does not store them.
 # `python -m cpp.generate.bpe_tables` copies them to C++.
@@ -92,7 +95,7 @@ def parse(data: bytes) -> TokenizerSpec:
 
     Control tokens and the unknown token are special: llama.cpp finds them only with parse_special.
     User-defined tokens are always found. tokenizer.ggml.pre names the preset. Raises
-    UnsupportedError for a model that is not byte-level BPE, VocabularyError for a malformed file.
+    UnsupportedError for a model that is not BPE, VocabularyError for a malformed file.
     """
     try:
         return _spec(Value(gguf_metadata.parse(data, KEYS), ""))
@@ -116,6 +119,8 @@ def _spec(file: Value) -> TokenizerSpec:
             f"there is no {_MODEL}, so the file holds no vocabulary; if the model is split into "
             "several files, give the first"
         )
+    if file[_MODEL].text() == "llama":
+        return _text_spec(file)
     _check_model(file[_MODEL])
     pre, preset, why_no_preset = _split(file)
     if pre in NOT_BYTE_LEVEL:
@@ -137,14 +142,35 @@ def _spec(file: Value) -> TokenizerSpec:
     )
 
 
+def _text_spec(file: Value) -> TokenizerSpec:
+    """Return the tokenizer of a file with SentencePiece's BPE."""
+    texts = _texts(file[_TOKENS])
+    types = _types(file[_TYPES], len(texts), may_have_bytes=True)
+    _check_different(texts, dict(zip(texts, range(len(texts)), strict=True)))
+    adds_space = file[_ADD_SPACE].flag(default=True)
+    fallback = [id for id, kind in enumerate(types) if kind == TokenType.BYTE]
+    special = [id for id, kind in enumerate(types) if kind in _SPECIAL]
+    return TokenizerSpec(
+        gguf_text.vocabulary(texts, file[_SCORES], fallback, special),
+        WHOLE,
+        added_tokens=_added(texts, types, None),
+        normalizer=gguf_text.normalizer(adds_space),
+        template=Template(
+            _around(file[_BOS], file[_ADD_BOS], True, len(texts)),
+            _around(file[_EOS], file[_ADD_EOS], False, len(texts)),
+        ),
+        decoder=gguf_text.decoder(adds_space),
+    )
+
+
 def _check_model(model: Value) -> None:
     name = model.text()
     if name != "gpt2":
         kind = OTHER_MODELS.get(name)
         raise model.unsupported(
-            f'it is {kind}; bpe reads only byte-level BPE, "gpt2"'
+            f'it is {kind}; bpe reads only "gpt2" and "llama", which are BPE'
             if kind
-            else 'bpe reads only byte-level BPE, "gpt2"'
+            else 'bpe reads only "gpt2" and "llama", which are BPE'
         )
 
 
@@ -172,7 +198,7 @@ def _texts(tokens: Value) -> list[str]:
     return texts
 
 
-def _types(types: Value, count: int) -> list[int]:
+def _types(types: Value, count: int, may_have_bytes: bool = False) -> list[int]:
     if types.value is None:
         return [TokenType.NORMAL] * count
     listed = types.values()
@@ -185,7 +211,7 @@ def _types(types: Value, count: int) -> list[int]:
         if type(kind) is not int or not 0 <= kind <= TokenType.BYTE:
             index = listed.index(kind)
             raise Value(kind, f"{_TYPES}[{index}]").malformed("a number from 0 to 6")
-    if TokenType.BYTE in listed:
+    if TokenType.BYTE in listed and not may_have_bytes:
         index = listed.index(TokenType.BYTE)
         raise Value(int(TokenType.BYTE), f"{_TYPES}[{index}]").unsupported(
             "it marks a fallback token for a byte, which byte-level BPE does not have"

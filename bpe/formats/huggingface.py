@@ -1,4 +1,4 @@
-"""Read and write the tokenizer.json of Hugging Face's tokenizers, for byte-level BPE.
+"""Read and write the tokenizer.json of Hugging Face's tokenizers, for BPE.
 
 With a file that bpe wrote, tokenizers gives the same ids as bpe. cpp/formats/tokenizer_json.hpp is
 the C++ reader.
@@ -7,14 +7,14 @@ the C++ reader.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from operator import methodcaller
-from typing import Any, Literal
+from typing import Any
 
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
-from bpe.formats import post_processor, pre_tokenizers
+from bpe.formats import decoder_json, normalizer_json, post_processor, pre_tokenizers, text_model
 from bpe.formats.bpe_model import ListedMerges, assigned_ids, build
 from bpe.formats.byte_level import to_text
 from bpe.formats.files import named
@@ -23,7 +23,8 @@ from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.json_value import Value, parse
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.tokenizer_config import added_token, config_tokens, join, named_tokens
-from bpe.vocabulary import Vocabulary
+from bpe.text_vocabulary import TextOptions, TextVocabulary
+from bpe.vocabulary import Merge, Vocabulary
 from pretok.errors import shortened
 from pretok.unicode import DEFAULT_VERSION
 
@@ -38,6 +39,8 @@ class HuggingFaceFormat(Format):
 
     name = "tokenizer.json"
     suffix = ".json"
+    kinds = (Vocabulary, TextVocabulary)
+    holds_steps = True
 
     def detects(self, source: Source) -> bool:
         return source.json is not None and type(source.json["model"].value) is dict
@@ -76,7 +79,21 @@ def read(
             raise file[name].unsupported("bpe neither truncates nor pads; set it to null")
     model = file["model"]
     _check_model(model)
-    normalizer = _normalizer(file["normalizer"])
+    added = added_tokens(file["added_tokens"])
+    _check_ids(file["added_tokens"], added, model["vocab"].object())
+    added = join(added, in_config, named_in_config, model["vocab"].object())
+    merges = model["merges"]
+    listed = ListedMerges(
+        merges.values(), lambda: _pairs(merges), lambda index: f"model.merges[{index}]"
+    )
+    read_parts = _byte_level if text_model.is_byte_level(model, file["pre_tokenizer"]) else _text
+    return read_parts(file, listed, added, needs_preset)
+
+
+def _byte_level(
+    file: Value, merges: ListedMerges, added: tuple[AddedToken, ...], needs_preset: bool
+) -> TokenizerSpec:
+    """Return the tokenizer of a file whose tokens are bytes."""
     preset, why, add_prefix_space = None, "its pre_tokenizer was not looked up", False
     if needs_preset:
         preset, add_prefix_space = pre_tokenizers.read(file["pre_tokenizer"])
@@ -85,27 +102,33 @@ def read(
             add_prefix_space = pre_tokenizers.puts_space(file["pre_tokenizer"])
         except UnsupportedError as error:
             why = str(error)
-    _check_decoder(file["decoder"])
-    added = added_tokens(file["added_tokens"])
-    _check_ids(file["added_tokens"], added, model["vocab"].object())
-    added = join(added, in_config, named_in_config, model["vocab"].object())
-    merges = model["merges"]
-    vocabulary = build(
-        model["vocab"],
-        ListedMerges(
-            merges.values(), lambda: _pairs(merges), lambda index: f"model.merges[{index}]"
-        ),
-        model["ignore_merges"].flag(default=False),
-        added,
-    )
+    model, decoder = file["model"], file["decoder"]
     return TokenizerSpec(
-        vocabulary,
+        build(model["vocab"], merges, model["ignore_merges"].flag(default=False), added),
         preset,
         why,
         added,
-        normalizer,
+        normalizer_json.for_byte_level(normalizer_json.read(file["normalizer"])),
         add_prefix_space,
         post_processor.read(file["post_processor"]),
+        decoder=None if decoder_json.joins_bytes(decoder) else decoder_json.read(decoder),
+    )
+
+
+def _text(
+    file: Value, merges: ListedMerges, added: tuple[AddedToken, ...], needs_preset: bool
+) -> TokenizerSpec:
+    """Return the tokenizer of a file whose tokens are text."""
+    split = text_model.split(file["pre_tokenizer"], needs_preset)
+    return TokenizerSpec(
+        text_model.vocabulary(file["model"], merges, file["pre_tokenizer"], added),
+        split.preset,
+        split.why_no_preset,
+        added,
+        text_model.normalizer(file["normalizer"], split.metaspace),
+        split.add_prefix_space,
+        post_processor.read(file["post_processor"]),
+        decoder=decoder_json.read(file["decoder"]),
     )
 
 
@@ -119,17 +142,17 @@ def added_tokens(listed: Value) -> tuple[AddedToken, ...]:
 def _check_model(model: Value) -> None:
     kind = model["type"]
     if kind.value is not None and kind.text() != "BPE":
-        raise kind.unsupported("bpe reads only byte-level BPE")
+        raise kind.unsupported("bpe reads only BPE models")
     model.only(*_OPTIONS)
     for name in ("continuing_subword_prefix", "end_of_word_suffix"):
-        if model[name].value not in (None, ""):
-            raise model[name].unsupported("byte-level BPE has none")
+        if model[name].value is not None:
+            normalizer_json.short_text(model[name], may_be_empty=True)
     dropout = model["dropout"]
     if type(dropout.value) not in (type(None), int, float):
         raise dropout.malformed("null or a number")
     if dropout.value:
         raise dropout.unsupported("dropout makes ids random; set it to null")
-    # unk_token has no effect if each byte is a token, which Vocabulary checks.
+    # unk_token has no effect on byte-level BPE: each byte is a token, which Vocabulary checks.
     if model["unk_token"].value is not None:
         model["unk_token"].text()
     for name in ("fuse_unk", "byte_fallback"):
@@ -173,31 +196,6 @@ def _check_ids(listed: Value, added: Sequence[AddedToken], vocab: dict[str, int]
             )
 
 
-def _normalizer(normalizer: Value) -> Literal["NFC"] | None:
-    name: Literal["NFC"] | None = None
-    for part in normalizer.parts("normalizers"):
-        if part.value is None:
-            continue
-        if part.kind() != "NFC":
-            raise part.unsupported("expected NFC or null")
-        part.only("type")
-        name = "NFC"
-    return name
-
-
-def _check_decoder(decoder: Value) -> None:
-    pending = [decoder]
-    while pending:
-        part = pending.pop()
-        if part.value is None:
-            continue
-        kind = part.kind()
-        if kind == "Sequence":
-            pending += reversed(list(part["decoders"].items()))
-        elif kind != "ByteLevel":
-            raise part.unsupported("expected ByteLevel or null")
-
-
 def dump(spec: TokenizerSpec) -> bytes:
     """Return the tokenizer.json of a tokenizer; equal tokenizers give equal files.
 
@@ -210,41 +208,49 @@ def dump(spec: TokenizerSpec) -> bytes:
             f"the tokenizer splits by Unicode {unicode}, but a tokenizer.json always uses "
             f"Unicode {DEFAULT_VERSION}; create the tokenizer with unicode={DEFAULT_VERSION!r}"
         )
-    pre_tokenizer = pre_tokenizers.write(spec.preset, spec.add_prefix_space)
     vocabulary = spec.vocabulary
+    if isinstance(vocabulary, TextVocabulary):
+        pre_tokenizer = text_model.write_pre_tokenizer(spec)
+        texts = dict(sorted(vocabulary.texts.items()))
+        options = vocabulary.options
+    else:
+        pre_tokenizer = pre_tokenizers.write(spec.preset, spec.add_prefix_space)
+        texts = _texts(vocabulary)
+        options = TextOptions(ignores_merges=vocabulary.ignore_merges)
     added = sorted(spec.added_tokens, key=lambda token: token.id)
-    texts = _texts(vocabulary)
-    merges = [f"{texts[left]} {texts[right]}" for left, right, _ in spec.merges()]
     names = texts | {token.id: token.content for token in added}
     model = {
         "type": "BPE",
         "dropout": None,
-        "unk_token": None,
-        "continuing_subword_prefix": None,
-        "end_of_word_suffix": None,
-        "fuse_unk": False,
-        "byte_fallback": False,
-        "ignore_merges": vocabulary.ignore_merges,
+        "unk_token": options.unknown,
+        "continuing_subword_prefix": options.prefix or None,
+        "end_of_word_suffix": options.suffix or None,
+        "fuse_unk": options.fuses_unknown,
+        "byte_fallback": options.has_fallback,
+        "ignore_merges": options.ignores_merges,
         "vocab": _with_added({text: id for id, text in texts.items()}, added),
-        "merges": merges,
+        "merges": _merges(texts, spec.merges()),
     }
     file: dict[str, Any] = {
         "version": "1.0",
         "truncation": None,
         "padding": None,
         "added_tokens": [_added(token) for token in added],
-        "normalizer": {"type": spec.normalizer} if spec.normalizer else None,
+        "normalizer": normalizer_json.write(spec.normalizer),
         "pre_tokenizer": pre_tokenizer,
         "post_processor": post_processor.write(spec.template, names),
-        "decoder": {
-            "type": "ByteLevel",
-            "add_prefix_space": True,
-            "trim_offsets": True,
-            "use_regex": True,
-        },
+        "decoder": decoder_json.write(spec.decoder),
         "model": model,
     }
     return json.dumps(file, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _merges(texts: Mapping[int, str], merges: Sequence[Merge]) -> list[str] | list[list[str]]:
+    """Return merges as "a b", or as ["a", "b"] if a token has a space."""
+    pairs = [[texts[left], texts[right]] for left, right, _ in merges]
+    if any(" " in text for pair in pairs for text in pair):
+        return pairs
+    return list(map(" ".join, pairs))
 
 
 def _texts(vocabulary: Vocabulary) -> dict[int, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from bpe.errors import UnsupportedError
 from bpe.formats.files import named, write_atomically
 from bpe.formats.foreign import check_signature, unknown_data, unknown_json
 from bpe.formats.format import Format, Source
@@ -13,9 +14,12 @@ from bpe.formats.gpt2 import Gpt2Format
 from bpe.formats.huggingface import HuggingFaceFormat
 from bpe.formats.minbpe import MinbpeFormat
 from bpe.formats.pretok_file import PretokFormat
+from bpe.formats.sentencepiece import SentencePieceFormat
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.tekken import TekkenFormat
 from bpe.formats.tiktoken import TiktokenFormat
+from bpe.text_vocabulary import TextVocabulary
+from bpe.vocabulary import Vocabulary
 from pretok.errors import short_path, shortened
 
 _GPT2 = Gpt2Format()  # the only format of two files
@@ -25,6 +29,7 @@ _GPT2 = Gpt2Format()  # the only format of two files
 FORMATS: tuple[Format, ...] = (
     GgufFormat(),
     PretokFormat(),
+    SentencePieceFormat(),
     HuggingFaceFormat(),
     TekkenFormat(),
     MinbpeFormat(),
@@ -58,16 +63,43 @@ def save(spec: TokenizerSpec, path: str | os.PathLike[str]) -> None:
     OSError.
     """
     target = Path(path)
-    by_suffix = {format.suffix: format for format in FORMATS if format.suffix}
-    format = by_suffix.get(target.suffix.lower())
-    if format is None:
+    suffix = target.suffix.lower()
+    formats = [format for format in FORMATS if format.suffix == suffix and suffix]
+    if not formats:
         raise ValueError(
-            f"{short_path(target)}: suffix {shortened(target.suffix)}; expected "
-            + ", ".join(
-                suffix if suffix == f".{format.name}" else f"{suffix} ({format.name})"
-                for suffix, format in by_suffix.items()
-            )
+            f"{short_path(target)}: suffix {shortened(target.suffix)}; expected {_suffixes()}"
         )
     with named(target):
-        data = format.dump(spec)
+        data = _holding(formats, spec).dump(spec)
     write_atomically(target, data)
+
+
+def _suffixes() -> str:
+    """Return the suffixes of all formats, with the names of the formats if they differ."""
+    names: dict[str, list[str]] = {}
+    for format in FORMATS:
+        if format.suffix:
+            names.setdefault(format.suffix, []).append(format.name)
+    return ", ".join(
+        suffix if listed == [suffix[1:]] else f"{suffix} ({' or '.join(listed)})"
+        for suffix, listed in names.items()
+    )
+
+
+def _holding(formats: list[Format], spec: TokenizerSpec) -> Format:
+    """Return the one of `formats` that holds `spec`; raises UnsupportedError."""
+    kind = type(spec.vocabulary)
+    for format in formats:
+        if kind not in format.kinds:
+            continue
+        is_plain = spec.normalizer in (None, "NFC") and spec.decoder is None
+        if kind is Vocabulary and not (is_plain or format.holds_steps):
+            raise UnsupportedError(
+                f"{format.name} cannot hold the normalizer or the decoder; save the tokenizer as "
+                ".json"
+            )
+        return format
+    advice = "save the tokenizer as .json" if kind is TextVocabulary else "save it as .model"
+    raise UnsupportedError(
+        f"the tokens are text, not bytes, and {formats[0].name} cannot hold them; {advice}"
+    )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from bpe.encoding.added_tokens import AddedToken
+from bpe.encoding.piece_decoder import Decoding
 from bpe.merge import recover_merges
-from bpe.types import Template
+from bpe.types import Normalizer, Template
 from bpe.vocabulary import Merge, Vocabulary
 from pretok.preset import Preset
 
@@ -25,11 +25,13 @@ class TokenizerSpec:
     preset: Preset | None = None
     why_no_preset: str = ""
     added_tokens: tuple[AddedToken, ...] = ()
-    normalizer: Literal["NFC"] | None = None
+    normalizer: Normalizer | None = None
     add_prefix_space: bool = False
     template: Template = field(default_factory=Template)
     unicode: str | None = None
     """The Unicode version of the split; None stands for the version of the preset."""
+    decoder: Decoding | None = None
+    """How ids become text; None joins the bytes of the tokens."""
     recovered_merges: Callable[[], Sequence[Merge]] | None = field(
         default=None, repr=False, compare=False
     )

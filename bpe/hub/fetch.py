@@ -24,10 +24,10 @@ _TIMEOUT_SECONDS = 30
 def fetch(name: str, folder: str | os.PathLike[str] | None = None) -> Path:
     """Download the vocabulary called `name` into `folder`, and return the path of its file.
 
-    By default `folder` is the cache in which `bpe.load(name)` looks. An intact file is not
-    downloaded again. A file is written only after its sha256 is checked. Raises
-    UnknownVocabularyError for an unknown name, VocabularyError if the download is not the published
-    file, OSError if the download or the writing fails.
+    By default `folder` is the cache in which `bpe.load(name)` looks. A file that exists with the
+    published sha256 is not downloaded again. A download is written only after a check of its
+    sha256. Raises UnknownVocabularyError for an unknown name, VocabularyError if the download is
+    not the published file, OSError if the download or the writing fails.
     """
     vocabulary = PUBLISHED.get(name)
     if vocabulary is None:

@@ -15,14 +15,15 @@ from pretok.errors import MAX_SHOWN, UnreadableFileError, shortened
 from pretok.files import read
 
 _MAX_REF_BYTES = 1000
-"""The limit for the file that names the commit of a snapshot; the name has 40 bytes."""
+"""The maximum size of the file that has the hash of a commit. A hash has 40 bytes."""
 
 
 def cache_folder() -> Path:
     """Return the folder that `fetch` puts files into.
 
-    The folder is called `pretok`. It is in %LOCALAPPDATA% on Windows, elsewhere in $XDG_CACHE_HOME
-    or, if this is not set, in ~/Library/Caches (macOS) or ~/.cache.
+    The folder is called `pretok`. On Windows, it is in %LOCALAPPDATA%. On other systems, it is in
+    $XDG_CACHE_HOME. If this variable is not set, it is in ~/Library/Caches on macOS, and in
+    ~/.cache on the rest.
     """
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
@@ -34,7 +35,7 @@ def cache_folder() -> Path:
 
 
 def locate_vocabulary(name: str) -> tuple[Path, ...]:
-    """Return the paths of the one or two files, or of the folder, of the vocabulary `name`.
+    """Return the paths of the vocabulary `name`: of one file, of two files, or of a folder.
 
     Look in $PRETOK_VOCAB_DIR, the folder of `pretok fetch`, tiktoken's cache and the cache of
     huggingface_hub. Check the sha256 of files in the folder of `pretok fetch` and in tiktoken's
@@ -102,12 +103,16 @@ def _hub_folder() -> Path:
 
 
 def _snapshot(name: str) -> Path | None:
-    """Return the folder of the newest snapshot of a repository in huggingface_hub's cache."""
+    """Return the folder of the newest snapshot of repository `name` in huggingface_hub's cache.
+
+    Return None if the cache has no snapshot, or if the newest snapshot is not known.
+    """
     folder = _hub_folder() / f"models--{name.replace('/', '--')}"
     try:
         commit = read(folder / "refs" / "main", _MAX_REF_BYTES).decode().strip()
     except (OSError, UnicodeDecodeError, UnreadableFileError):
-        # A repository downloaded by its commit has no refs.
+        # A repository that was downloaded by the hash of a commit has no refs. Take its only
+        # snapshot.
         try:
             (commit,) = (path.name for path in (folder / "snapshots").iterdir())
         except (OSError, ValueError):

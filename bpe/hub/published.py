@@ -19,7 +19,7 @@ class PublishedFile:
     sha256: str
 
     def is_in(self, path: Path) -> bool:
-        """Return whether the file `path` has this sha256, apart from line ends; raises OSError."""
+        """Return whether the file `path` has this sha256, unchanged or with Unix line ends."""
         return has_digest(read(path), self.sha256)
 
 
@@ -120,7 +120,7 @@ PUBLISHED: dict[str, PublishedVocabulary] = {
             "o200k",
             {f"<|{name}|>": id for id, name in _HARMONY.items()}
             | {f"<|reserved_{id}|>": id for id in _HARMONY_RESERVED if id not in _HARMONY}
-            # tiktoken has both names for this id
+            # tiktoken has two names for the id 200018.
             | {"<|reserved_200018|>": 200018},
         ),
     )
@@ -128,13 +128,19 @@ PUBLISHED: dict[str, PublishedVocabulary] = {
 
 
 def vocabulary_of_files(paths: tuple[Path, ...]) -> PublishedVocabulary | None:
-    """Return the published vocabulary whose files have the names of `paths`, or None."""
+    """Return the published vocabulary that the names of `paths` identify, or None.
+
+    A single path may have the name of a vocabulary in PUBLISHED, with the suffix .tiktoken or
+    without a suffix. Otherwise the names of `paths` must be those of all files of one of the
+    `editions` of the vocabulary. The names are the published names, or those in tiktoken's cache.
+    """
     names = [path.name for path in paths]
     if len(paths) == 1:
         by_name = PUBLISHED.get(paths[0].stem if paths[0].suffix == ".tiktoken" else names[0])
         if by_name is not None:
             return by_name
-    # Try gpt2 last: the name of its file, r50k_base.tiktoken, must give r50k_base.
+    # gpt2 and r50k_base share a file. The name of this file in tiktoken's cache must identify
+    # r50k_base, so the loop tries gpt2 last.
     for vocabulary in sorted(PUBLISHED.values(), key=lambda vocabulary: vocabulary.name == "gpt2"):
         for files in vocabulary.editions:
             if names in ([file.name for file in files], [tiktoken_key(file) for file in files]):

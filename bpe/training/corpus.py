@@ -27,10 +27,13 @@ BLOCK = 1 << 20
 FORMATS = (".txt", ".jsonl")
 SUFFIXES = tuple(suffix + packed for suffix in FORMATS for packed in ("", ".gz", ".zst"))
 LAST_CHARACTERS = frozenset(suffix[-1] for suffix in SUFFIXES + tuple(map(str.upper, SUFFIXES)))
-"""Only a str that ends with one of them can be the name of a file of texts."""
+"""The last characters of SUFFIXES. A str with any other last character is no name of a file."""
 MAX_NAME_LENGTH = 4096
 TEXT_OVERHEAD = 64
-"""The estimated bytes of a text besides its characters; they limit batches of empty texts."""
+"""The estimated memory of a text besides its characters, in bytes.
+
+It limits the number of texts in a batch, even if the texts are empty.
+"""
 
 
 class FileTexts(list[StrOrBytes]):
@@ -58,7 +61,7 @@ def read_texts(
     """Yield the texts of `source`: lists of texts, and iterators over the blocks of a .txt file.
 
     Each item of `source` is a text or a path. A .txt file is one text. Each line of a .jsonl file
-    is an object with a text under `field`. Files that end in .gz and .zst are unpacked. The caller
+    is an object with a text under `field`. Files that end in .gz or .zst are unpacked. The caller
     must exhaust each iterator over blocks before it takes the next item. A list or iterator that
     comes from a file has the attribute `name`, the path of the file. `collect` is `collect_batch`
     (the default) or _core.gather, its C++ version.
@@ -73,6 +76,11 @@ def read_texts(
             "pass [text] to train on one text, pathlib.Path(name) to train on a file"
         )
     items: Iterable[object] = [source] if isinstance(source, os.PathLike) else source
+    if not isinstance(items, Iterable):
+        raise TypeError(
+            f"expected an iterable of texts or a path, got {type(source).__name__}; "
+            "pass iter(source) if it can be indexed"
+        )
     if isinstance(items, (list, tuple)) and items and isinstance(items[0], os.PathLike):
         # Report a wrong file name now, not after hours of training.
         for path in items:
@@ -104,12 +112,12 @@ def collect_batch(
     last: str,
     check: Callable[[str], None],
 ) -> tuple[list[StrOrBytes], list[object], bool]:
-    """Return (batch, rest, is_end): the next texts of `iterator`, until their size is `max_size`.
+    """Return (batch, rest, is_end). `batch` has the next texts of `iterator`.
 
-    An item that is neither a str nor bytes also ends the batch; then `rest` is a list of this item,
-    else it is empty. `is_end` is true if the iterator is exhausted. Each str that ends with one of
-    the characters of `last` is passed to `check`. The size of a text is its length plus
-    `text_overhead`. _core.gather is the C++ version.
+    The batch ends when the sum of its sizes is `max_size` or more. The size of a text is its length
+    plus `text_overhead`. An item that is neither a str nor bytes also ends the batch; `rest` is
+    then [item], else []. `is_end` is true if the iterator is exhausted. Pass each str that ends
+    with one of the characters of `last` to `check`. _core.gather is the C++ version.
     """
     batch: list[StrOrBytes] = []
     size = 0
@@ -126,7 +134,7 @@ def collect_batch(
 
 
 def _check_text(text: str) -> None:
-    """Raise ValueError if `text` is the name of an existing file: it should be a Path."""
+    """Raise ValueError if `text` is the name of an existing file; a file must be a Path."""
     if _is_file_name(text):
         raise ValueError(
             f"text {text!r} is the name of a file; pass pathlib.Path({text!r}) to train on "
@@ -185,7 +193,7 @@ def blocks_of(text: StrOrBytes) -> Iterator[bytes]:
 def _texts_of_lines(name: str, field: str, max_text: int) -> Iterator[StrOrBytes]:
     for number, line in enumerate(_lines(name, max_text), 1):
         if line.strip():
-            # Not a str: collect_batch would check if it is the name of a file.
+            # Yield bytes. For a str, collect_batch would check whether it is the name of a file.
             yield encode_utf8(_text_of_line(line, field, f"{name}, line {number}"))
 
 
@@ -208,8 +216,8 @@ def _suffix_of(name: str) -> str:
 
 def _lines(name: str, max_text: int) -> Iterator[bytes]:
     """Yield the lines of a file; raise TextFileError for a line of more than `max_text` bytes."""
-    held: list[bytes] = []  # the parts of the current line so far, `size` bytes together
-    size = done = 0  # `done` lines are complete
+    held: list[bytes] = []  # the parts of the current line so far
+    size = done = 0  # the total size of `held`, and the number of complete lines
     for block in _blocks_of_file(name):
         first, *later = block.split(b"\n")
         held.append(first)
@@ -299,7 +307,8 @@ def _blocks_by_package(name: str) -> Iterator[bytes]:
     unpacker = zstandard.ZstdDecompressor(max_window_size=1 << 31)
     frame = None  # decompressor of the current frame
     with open(name, "rb") as stream:
-        # Feed small blocks: 4 bytes can expand to 128 KB, and `decompress` has no output limit.
+        # Feed small blocks, because 4 bytes can expand to 128 KB, and `decompress` has no limit for
+        # its output.
         while packed := stream.read(BLOCK >> 10):
             while packed:
                 frame = frame or unpacker.decompressobj()

@@ -18,9 +18,9 @@ from pretok.machine.backend import BackendName
 from pretok.pre_tokenizer import PreTokenizer, native_machine
 
 BATCH = 1 << 22
-"""The size of a batch in bytes; counting one takes about ten milliseconds."""
+"""The size of a batch in bytes. Counting a batch takes about ten milliseconds."""
 WORTH_A_THREAD = 1 << 19
-"""The number of bytes for which another thread pays off."""
+"""The number of bytes per thread for which starting a thread saves time."""
 
 
 class WordCounts:
@@ -124,14 +124,14 @@ class _Counter:
         held = 0
         for block in blocks:
             held += len(block) - self._add_pre_tokens(stream.feed(block))
-            # The stream holds an incomplete pre-token, and the text after it that decides where it
-            # ends. This text is at most as long as the pre-token.
+            # The stream holds an incomplete pre-token, and the text after the pre-token that
+            # decides where the pre-token ends. This text is at most as long as the pre-token.
             if held > 2 * self._limits.pre_token:
                 raise too_long_pre_token(self._limits)
         self._add_pre_tokens(stream.finish())
 
     def _joined(self, blocks: Iterable[bytes]) -> bytes:
-        """Return all blocks as one text; raise TooLongError if it is too long."""
+        """Return all blocks as one text; raise TooLongError if the text is too long."""
         held: list[bytes] = []
         size = 0
         for block in blocks:
@@ -142,7 +142,7 @@ class _Counter:
         return b"".join(held)
 
     def _add_pre_tokens(self, pre_tokens: list[str]) -> int:
-        """Count pre-tokens; return their size in bytes."""
+        """Count pre-tokens; return the sum of their sizes in bytes."""
         counts = Counter(pre_tokens)
         words = {text.encode("utf-8", ESCAPE): counts[text] for text in counts}
         self._add_words(words)
@@ -171,14 +171,15 @@ class _NativeCounter:
         self._safe_cut = _core.safe_cut
         self._words = _core.WordCounts()
         self._limits = limits
-        # If the first stage joins pieces, whole files are counted as streams: no cut is safe.
+        # If the first stage joins pieces, no cut of a text is safe. So `_stream_counter` counts
+        # texts that come in blocks.
         self._stream_counter: _Counter | None = None
         if pre_tokenizer.preset.stages[0].behavior != "isolated":
             self._stream_counter = _Counter(pre_tokenizer, self._words, limits)
         self._threads = threads
-        # A pre-token that is too long must fill a batch by itself: then the error is raised before
-        # the next file is read, and names the right file. `add` measures a str in code points,
-        # which have up to 4 bytes, so the limit in bytes is divided by 4.
+        # A pre-token that is too long must fill a batch by itself. Then `add` raises the error
+        # before it gets texts of the next file, so the error names the right file. `add` measures a
+        # str in code points, which have up to 4 bytes, so the limit in bytes is divided by 4.
         self._batch_size = min(BATCH, limits.pre_token // 4)
         self._min_thread_bytes = WORTH_A_THREAD if threads_must_pay_off else 1
         self._batch: list[StrOrBytes] = []
@@ -216,11 +217,12 @@ class _NativeCounter:
             if cut:
                 yield text[:cut]
             held, size = [text[cut:]], size - cut
-            # Without the factor 2 a shorter pre-token could fail: not every end of a pre-token is
-            # a safe cut.
+            # Not every end of a pre-token is a safe cut, so `text` may also hold complete
+            # pre-tokens. Without the factor 2, a pre-token below the limit could raise this error.
             if size > 2 * self._limits.pre_token:
                 raise too_long_pre_token(self._limits)
-            # If there is no safe cut, wait until the size doubles: the total time stays linear.
+            # If there is no safe cut, search again only when the size has doubled. So the total
+            # time stays linear.
             next_try_size = 0 if cut else 2 * size
         yield b"".join(held)
 

@@ -29,7 +29,7 @@ from pretok.registry import get
 
 BYTES = 256
 UNLIMITED = 1 << 62
-"""A number that no count and no length reaches."""
+"""A number above any count and any length."""
 PROGRESS_DELAY = 0.5
 """Seconds after which the progress bar appears."""
 
@@ -60,10 +60,10 @@ def train(
     object with a text under `field`. Files that also end in .gz or .zst are unpacked. Memory grows
     with the distinct pre-tokens. Nothing is written.
 
-    `preset` is the split: a name, a Preset, a PreTokenizer, or an object with `offsets`.
-    `vocab_size` is the number of ids: 256 bytes, merged tokens, and special tokens. A list of
-    `special_tokens` is numbered after all other tokens; a mapping gives the ids. Bytes and merged
-    tokens, in this order, take the remaining ids from 0 on. Special tokens in the texts are
+    `preset` defines how to split texts: a name, a Preset, a PreTokenizer, or an object with
+    `offsets`. `vocab_size` is the number of ids: 256 bytes, merged tokens, and special tokens. A
+    list of `special_tokens` is numbered after all other tokens; a mapping gives the ids. Bytes and
+    merged tokens, in this order, take the remaining ids from 0 on. Special tokens in the texts are
     ordinary text.
 
     The most frequent pair is merged first. If pairs are equally frequent, `tie_break` chooses: like
@@ -171,7 +171,7 @@ class _Specials(NamedTuple):
                 raise ValueError(f"special token {name!r}; expected a non-empty str")
         if len(set(names)) != len(names):
             duplicate = next(name for name in names if names.count(name) > 1)
-            raise ValueError(f"duplicate special token {duplicate!r}; expected unique ones")
+            raise ValueError(f"duplicate special token {duplicate!r}; pass it once")
         min_size = BYTES + len(names)
         if vocab_size < min_size:
             raise ValueError(
@@ -189,8 +189,8 @@ class _Specials(NamedTuple):
                 )
             if ids.count(id) > 1:
                 raise ValueError(
-                    f"special token {name!r} has id {id}, which another one has too; give each "
-                    "its own"
+                    f"special token {name!r} has id {id}, and so has another special token; give "
+                    "each a different id"
                 )
         return cls(names, ids)
 
@@ -253,7 +253,7 @@ def _numbered(trainer: _Trainer, specials: _Specials) -> tuple[Vocabulary, list[
 def _progress(
     label: str, unit: str, progress: bool | None, total: int | None = None
 ) -> Iterator[Callable[[int], object]]:
-    """Show a progress bar on a terminal; yield the function that adds to its number of units."""
+    """Show a progress bar on a terminal; yield a function that advances it by a number of units."""
     if progress is False or sys.stderr is None or not sys.stderr.isatty():
         yield lambda done: None
         return

@@ -22,7 +22,10 @@ Entry: TypeAlias = tuple[int, Pair, int]
 """A heap entry: minus the count of a pair, the key of the tie-break, the index of the bucket."""
 
 BETWEEN, INSIDE = -1, -2
-"""Sentinels in slots without a symbol: BETWEEN two words, INSIDE a symbol. See Trainer."""
+"""The values of slots without an id: of a slot between two words, and of a slot inside a symbol.
+
+The docstring of Trainer describes slots.
+"""
 
 
 BYTE_ORDER = sorted(range(256), key=BYTE_CHARACTERS.__getitem__)
@@ -50,9 +53,9 @@ class Words(Protocol):
 
 @dataclass
 class _Bucket:
-    """A pair and its places in order; `places` before index `first` are stale.
+    """A pair and its places in order. The places before index `first` no longer have the pair.
 
-    A place is the index of the first slot of the pair. See Trainer for slots.
+    A place is the index of the first slot of the pair. The docstring of Trainer describes slots.
     """
 
     pair: Pair
@@ -123,14 +126,16 @@ class Trainer:
     def merges(self) -> NDArray[np.uint32]:
         """Return a row (left, right, result) for each merge, in order.
 
-        Each of the three is a byte, or 256 + k for the k-th new token.
+        Each of the three numbers is a byte, or 256 + k for new token k, counted from 0.
         """
         return self._rows([(*pair, result) for pair, result in self._merges.items()])
 
     def first_merges(self) -> NDArray[np.uint32]:
-        """Return rows as `merges` does, but of the first merge of each token, in order of creation.
+        """Return a row for the first merge of each token, in order of creation.
 
-        If a pair was merged more than once, `merges` has only the last merge.
+        Several pairs may make the same token, and `merges` has a row for each of these pairs. If a
+        pair was merged more than once, `merges` has only its last merge. The rows have the format
+        of `merges`.
         """
         return self._rows([(*pair, 256 + k) for k, pair in enumerate(self._first_merges)])
 
@@ -167,7 +172,7 @@ class Trainer:
             self._gain((self._symbols[place], self._symbols[place + 1]), count, place)
 
     def _gain(self, pair: Pair, count: int, place: int) -> None:
-        """Count `pair`, which is new at `place`, in a word of count `count`."""
+        """Count `pair`, which is new at `place`. `count` is the count of the word."""
         self._pairs.setdefault(pair, _PairCount()).count += count
         self._new_places.setdefault(pair, []).append(place)
 
@@ -193,8 +198,11 @@ class Trainer:
         return -self._pairs[bucket.pair].count, order, index
 
     def _first_place(self, bucket: _Bucket) -> int:
-        """Return the first place that still holds the pair; skip the places before it."""
-        # A pair that is gone from a place never returns to it.
+        """Return the first place that still has the pair, or the last place if none has it.
+
+        Set `first` to the index of this place.
+        """
+        # A place that has lost the pair never has the pair again.
         last = len(bucket.places) - 1
         while bucket.first < last and not self._is_at(bucket.pair, bucket.places[bucket.first]):
             bucket.first += 1
@@ -241,7 +249,7 @@ class Trainer:
         left, right = pair
         middle, end = place + len(tokens[left]), place + len(tokens[result])
         count = self._counts[self._word_of[place]]
-        # A neighbor of `room` bytes or more would make a token that is too long.
+        # `result` and a neighbor of `room` bytes or more would make a token that is too long.
         room = self._too_long - len(tokens[result])
         before, after = symbols[place - 1], symbols[end]
         if before != BETWEEN:

@@ -14,13 +14,15 @@
 namespace pretok {
 namespace {
 
-// The number of ids to collect before the call takes the GIL to make lists of them. This many
-// ids take little memory, and are enough that the call seldom takes the GIL.
+// A call collects at least MIN_IDS_FOR_LISTS ids before it takes the GIL to make lists of the
+// ids. These ids take little memory, but are enough that the call seldom takes the GIL. If
+// other threads hold the GIL for long, this number grows up to MAX_IDS_FOR_LISTS.
 constexpr std::size_t MIN_IDS_FOR_LISTS = std::size_t{1} << 17;
-constexpr std::size_t MOST_FOR_LISTS = std::size_t{1} << 21;
+constexpr std::size_t MAX_IDS_FOR_LISTS = std::size_t{1} << 21;
 
-// Encodes texts without the GIL. Calls take(encoded) with the GIL after every `enough` ids, and
-// at the end. `take` makes lists of the ids so far, and removes these ids.
+// Encodes texts without the GIL. Calls take(encoded) with the GIL whenever `encoded` has enough
+// ids, and at the end. `take` makes lists of the ids in `encoded`, and removes the ids from
+// `encoded`.
 template <typename Take>
 void encode_in_parts(const Encoder &encoder, const std::vector<TextView> &texts,
                      std::size_t size, const AddedTokens &added, unsigned threads,
@@ -35,7 +37,7 @@ void encode_in_parts(const Encoder &encoder, const std::vector<TextView> &texts,
     const py::gil_scoped_acquire acquired;
     // If other threads hold the GIL for long, take it less often.
     if (std::chrono::steady_clock::now() - wait_start > std::chrono::milliseconds(1))
-      enough = std::min(enough * 4, MOST_FOR_LISTS);
+      enough = std::min(enough * 4, MAX_IDS_FOR_LISTS);
     take(encoded);
     return true;
   };
@@ -47,15 +49,16 @@ void encode_in_parts(const Encoder &encoder, const std::vector<TextView> &texts,
     take(encoded);
 }
 
-// Builds the result of a batch: the list of the id lists of its texts.
+// Builds the result of a batch: a list with one list of ids per text.
 class Lists {
 public:
   Lists(IdObjects &objects, std::size_t count) : objects_(objects), result_(count) {
-    // Other code must not see the list before it is full.
+    // gc.get_objects() in another thread must not return the list before it is full.
     PyObject_GC_UnTrack(result_.ptr());
   }
 
-  // Adds the lists of the texts that are complete, and removes their ids.
+  // Adds a list of ids for each text that `encoded` has completely. Removes these texts from
+  // `encoded`.
   void add(EncodeResult &encoded) {
     std::int64_t start = 0;
     for (const std::int64_t end : encoded.text_ends) {
@@ -117,8 +120,9 @@ py::tuple encode_to_arrays(const Encoder &encoder, const py::list &texts,
   const Texts batch(texts);
   EncodeResult encoded;
   unlocked(batch.size, [&] {
-    // Reserve more room than the ids need: pages after the last id are never written, so they
-    // take no memory. Growing could leave holes in the heap.
+    // Reserve more room than the ids need. The system allocates a memory page at the first
+    // write, so pages after the last id take no memory. A growing vector could leave holes in
+    // the heap.
     encoded.ids.reserve(batch.size / 2);
     encoded.text_ends.reserve(batch.views.size() + 1);
     encode_texts(encoder, OutputKind::IDS, batch.views, added, threads, encoded, is_not_refused,

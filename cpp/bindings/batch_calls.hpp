@@ -10,8 +10,9 @@
 
 namespace pretok {
 
-// Returns the ids of a long text. Builds the list while other threads compute more ids. If
-// `threads` is 0, the size of the work determines their number, here and below.
+// Here and below, the size of the texts determines the number of threads if `threads` is 0.
+
+// Returns the ids of a long text. Builds the list while other threads compute more ids.
 py::list encode_to_list(const Encoder &encoder, IdObjects &objects, const TextView &text,
                         const AddedTokens &added, unsigned threads);
 

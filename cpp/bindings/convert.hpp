@@ -24,8 +24,8 @@ namespace py = pybind11;
 // For texts with fewer code units, releasing the GIL costs more time than other threads gain.
 inline constexpr std::size_t MIN_SIZE_TO_RELEASE = 4096;
 
-// A view of a str or bytes. The code units of a str have 1, 2 or 4 bytes, as Python stores it.
-// The Python object must stay alive. Constructing a view needs the GIL; using it does not.
+// A view of a str or bytes object. Python stores a str in code units of 1, 2 or 4 bytes. The
+// object must outlive the view. Constructing a view needs the GIL; using the view does not.
 class TextView {
 public:
   explicit TextView(py::handle text) {
@@ -51,7 +51,7 @@ public:
       utf8_size_ = size_;
     }
 #ifndef Py_GIL_DISABLED
-    // Python has cached the UTF-8 of this str.
+    // `utf8` is the UTF-8 that Python has cached for this str, or nullptr.
     else if (PyUnicode_IS_COMPACT(object)) {
       const auto *compact = reinterpret_cast<const PyCompactUnicodeObject *>(object);
       utf8_ = reinterpret_cast<const std::uint8_t *>(compact->utf8);
@@ -69,7 +69,7 @@ public:
   // Returns the number of code points of a str, or of bytes.
   std::size_t size() const { return size_; }
 
-  // Calls use(source) with the text as a source for the machine.
+  // Calls use(source). The source is a Utf8 or CodePoints object over the text.
   template <typename Use> auto with_source(const ClassTable &classes, Use use) const {
     switch (width_) {
     case 0:
@@ -83,7 +83,8 @@ public:
     }
   }
 
-  // Calls use(data, size) with the text as UTF-8. Converts it to `scratch` if necessary.
+  // Calls use(data, size) with the text as UTF-8. Writes the UTF-8 to `scratch` if it does not
+  // exist yet.
   template <typename Use> auto with_utf8(Scratch &scratch, Use use) const {
     if (utf8_ != nullptr)
       return use(utf8_, utf8_size_);
@@ -97,7 +98,7 @@ public:
     }
   }
 
-  // The functions that TextTasks calls (text_tasks.hpp).
+  // TextTasks calls the following functions. core/threads/text_tasks.hpp describes them.
   TextView part(std::size_t start, std::size_t end) const {
     TextView result = *this;
     result.data_ = as<char>() + start * static_cast<std::size_t>(width_ == 0 ? 1 : width_);

@@ -32,7 +32,7 @@ struct TokenStore {
   std::size_t limit;           // the largest id plus one
   const std::uint8_t *bytes;
 
-  // An id without a token has no bytes.
+  // Returns an empty view if `id` is not the id of a token.
   TokenView token(std::int64_t id) const {
     if (static_cast<std::uint64_t>(id) >= limit)
       return {};
@@ -49,7 +49,7 @@ public:
     for (std::size_t id = 0; id < limit; ++id)
       sum += vocabulary.token(static_cast<std::uint32_t>(id)).size;
     if (sum > UINT32_MAX - PADDING)
-      throw std::length_error("the tokens have 4 GiB in all; expected fewer bytes");
+      throw std::length_error("the tokens have 4 GiB or more in total; expected less");
     const auto size = static_cast<std::size_t>(sum);
     bytes_.reserve(size + PADDING);
     for (std::size_t id = 0; id < limit; ++id) {
@@ -61,7 +61,8 @@ public:
     bytes_.resize(size + PADDING);
   }
 
-  // The number of readable bytes after a token.
+  // The number of bytes in `bytes_` after the last token. So code may read PADDING bytes from
+  // the start of any token.
   static constexpr std::size_t PADDING = 16;
 
   TokenStore store() const { return {starts_.data(), starts_.size() - 1, bytes_.data()}; }
@@ -74,14 +75,14 @@ private:
 struct DecodeCalls {
   const Vocabulary *vocabulary;
   std::size_t limit; // the largest id plus one
-  // The first call that decodes builds the TokenBytes, since many programs only encode.
+  // Many programs only encode, so the first call that decodes sets `tokens`.
   std::once_flag once;
   std::optional<TokenBytes> tokens;
-  std::vector<bool> special; // by id
+  std::vector<bool> special; // by id: whether the token is special
   py::object replace;        // interned, like strings in Python code
 };
 
-// Returns the value of a small non-negative int, or -1 for any other object.
+// Returns the value of a small non-negative int, or a negative number for any other object.
 std::int64_t small_value(PyObject *object) {
   if (!PyLong_CheckExact(object))
     return -1;
@@ -112,7 +113,8 @@ public:
   template <typename IdAt> bool add_all(std::size_t count, IdAt id_at) {
     if (count * BYTES_PER_TOKEN > capacity_ - size_)
       grow(size_ + count * BYTES_PER_TOKEN);
-    // Local copies: a store of a byte may alias members, so the compiler would reload them.
+    // Copy the members to locals. The compiler would reload a member after each store of a
+    // byte, since the byte may be part of the member.
     const TokenStore tokens = tokens_;
     const std::vector<bool> *const skipped = skipped_;
     std::uint8_t *to = bytes_ + size_;
@@ -131,7 +133,8 @@ public:
         to = bytes_ + size_;
         end = bytes_ + capacity_;
       }
-      // Nearly all tokens are short. A copy of constant size is fast.
+      // Always copy PADDING bytes first: nearly all tokens are at most that long, and a copy of
+      // constant size is fast.
       std::memcpy(to, token.bytes, TokenBytes::PADDING);
       if (token.size > TokenBytes::PADDING)
         std::memcpy(to + TokenBytes::PADDING, token.bytes + TokenBytes::PADDING,
@@ -168,7 +171,8 @@ private:
   std::size_t capacity_ = local_.size();
 };
 
-// The prefetch distance: the ints of a list are scattered in memory.
+// The number of items between the current item and the item to prefetch. Prefetching pays
+// because the ints of a list are scattered in memory.
 constexpr std::size_t AHEAD = 24;
 
 bool add_items(PyObject *const *items, std::size_t count, Joined &joined) {
@@ -252,7 +256,8 @@ PyObject *call_decoder(PyObject *self, PyObject *const *args, Py_ssize_t count, 
                              nullptr);
 }
 
-// Returns the name of an error handler, or nullptr for any other object.
+// Returns `errors` as a C string. Returns nullptr if `errors` is not a str, or not valid as a C
+// string.
 const char *handler(PyObject *self, PyObject *errors) {
   if (errors == decode_calls_of(self).replace.ptr())
     return "replace";

@@ -106,7 +106,7 @@ public:
   NativeEncoder(const NativeEncoder &) = delete;
   NativeEncoder &operator=(const NativeEncoder &) = delete;
 
-  // If `threads` is 0, the size of the work determines their number, here and below.
+  // Here and below, the size of the texts determines the number of threads if `threads` is 0.
   py::list encode(const py::object &text, const AddedTokens &added, unsigned threads) const {
     const TextView view(text);
     if (plan_tasks(view.size(), threads).threads > 1)
@@ -182,7 +182,8 @@ public:
     return result;
   }
 
-  // See make_fast_calls.
+  // Returns the functions that Tokenizer calls to encode short texts. make_fast_calls
+  // (bindings/fast_calls.hpp) describes the parameters.
   static py::tuple fast_calls(const py::object &self, const py::object &make_added,
                               const py::tuple &slow_calls, bool only_str, bool only_ascii,
                               bool only_normal) {
@@ -192,12 +193,13 @@ public:
                            only_normal ? Normalizer::NFC : Normalizer::NONE);
   }
 
-  // See make_decode_calls.
+  // Returns the functions that Tokenizer calls to decode. make_decode_calls
+  // (bindings/decode_calls.hpp) describes the parameters.
   static py::tuple decode_calls(const py::object &self,
                                 const std::vector<std::uint32_t> &special,
-                                const py::tuple &others) {
+                                const py::tuple &slow_calls) {
     const auto &native = py::cast<const NativeEncoder &>(self);
-    return make_decode_calls(self, native.vocabulary_, native.limit_, special, others);
+    return make_decode_calls(self, native.vocabulary_, native.limit_, special, slow_calls);
   }
 
   std::size_t cache_bytes() const { return encoder_ ? encoder_->caches().budget().used() : 0; }
@@ -208,7 +210,8 @@ public:
     if (encoder_)
       encoder_->caches().trim();
 #if defined(__GLIBC__)
-    // Return the freed memory to the system. malloc would keep much of it with many threads.
+    // Return the freed memory to the system. If a program has many threads, free() alone would
+    // keep much of this memory.
     malloc_trim(0);
 #endif
   }
@@ -222,7 +225,9 @@ public:
 private:
   const Encoder &encoder() const {
     if (!encoder_)
-      throw py::value_error("this encoder only merges: it was made without a machine");
+      throw py::value_error(
+          "this encoder has no pre-tokenizer, since its argument `machine` was None; "
+          "only merge() can encode");
     return *encoder_;
   }
 
@@ -231,7 +236,9 @@ private:
     EncodeResult result;
     unlocked(text.size(), [&] {
       if (output != OutputKind::COUNT)
-        result.ids.reserve(text.size() / 2); // pages beyond the ids are never written
+        // The system allocates a memory page at the first write, so the room that the ids do
+        // not need takes no memory.
+        result.ids.reserve(text.size() / 2);
       if (plan_tasks(text.size(), threads).task_size == 0) {
         const CacheLease cache(encoder().caches());
         Scratch scratch;

@@ -122,7 +122,8 @@ PyObject *bind(PyObject *self, PyObject *instance, PyObject *) {
   return PyMethod_New(self, instance);
 }
 
-// Looks up an attribute: of the method, or else of the function that it replaces.
+// Returns an attribute of the FastCallMethod, or of `function` if the FastCallMethod has none
+// of this name. Always takes __doc__ and __module__ from `function`.
 PyObject *attribute_of(PyObject *self, PyObject *name) {
   if (PyUnicode_CompareWithASCIIString(name, "__doc__") != 0 &&
       PyUnicode_CompareWithASCIIString(name, "__module__") != 0) {

@@ -1,4 +1,4 @@
-// A method of a Python class whose plain calls skip the interpreter.
+// A method of a Python class. Its most frequent calls run no Python bytecode.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -15,7 +15,7 @@
 namespace pretok {
 namespace {
 
-// Longer texts may release the GIL and use threads.
+// For texts of this size or more, the slow functions may release the GIL and use threads.
 constexpr std::size_t MAX_FAST_SIZE = MIN_SIZE_TO_RELEASE;
 constexpr std::size_t STACK_IDS = 256;
 constexpr std::size_t POLICIES = 3;
@@ -39,7 +39,8 @@ struct FastCalls {
   bool only_ascii = false;
   std::array<py::object, POLICIES> names; // interned, like the strings in Python code
   py::object replace;
-  std::array<std::atomic<const AddedTokenPhases *>, POLICIES> added{}; // made on first use
+  // By policy. The first call with a policy sets the element.
+  std::array<std::atomic<const AddedTokenPhases *>, POLICIES> added{};
 };
 
 FastCalls &fast_calls_of(PyObject *self) {
@@ -52,7 +53,8 @@ const AddedTokenPhases *make_added(PyObject *self, std::size_t policy) {
   const py::object tokens = make(calls.names[policy]);
   auto phases = std::make_unique<const AddedTokenPhases>(py::cast<const AddedTokens &>(tokens));
   const AddedTokenPhases *current = nullptr;
-  // If another thread has stored an object first, calls already use that object. Keep it.
+  // If another thread has stored its object first, calls may already use that object. So keep
+  // that object, and delete `phases`.
   if (calls.added[policy].compare_exchange_strong(current, phases.get()))
     return phases.release();
   return current;
@@ -71,7 +73,7 @@ const AddedTokenPhases *find_added(PyObject *self, PyObject *special) {
 }
 
 bool takes_fast_path(const FastCalls &calls, PyObject *const *args, Py_ssize_t count) {
-  // The arguments are (text, special, errors), or (text, special, errors, None): no threads.
+  // The arguments are (text, special, errors) or (text, special, errors, threads).
   if (count != 3 && (count != 4 || args[3] != Py_None))
     return false;
   if (args[2] != calls.replace.ptr())

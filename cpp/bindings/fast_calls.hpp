@@ -9,13 +9,15 @@
 
 namespace pretok {
 
-// Returns a tuple of the functions encode, encode_array and count of (text, special, errors).
+// Returns a tuple of the functions encode, encode_array and count. Their parameters are (text,
+// special, errors, threads=None).
 //
 // A call takes the fast path if all of these hold:
-//   - `text` is a short str, or short bytes unless `only_str`;
-//   - `text` is ASCII, or `only_ascii` is false;
-//   - `special` is "raise", "text" or "allow", and no special token is refused;
-//   - `errors` is "replace".
+//   - `text` is a str, or is bytes and `only_str` is false;
+//   - `text` has fewer than MIN_SIZE_TO_RELEASE code units;
+//   - `text` is an ASCII str, or `only_ascii` is false;
+//   - `special` is "text" or "allow", or is "raise" and `text` has no special token;
+//   - `errors` is "replace", and `threads` is None.
 // Any other call goes to the function at the same index of `slow_calls`. `make_added(special)`
 // returns the AddedTokens for a value of `special`. The functions keep `owner`, the owner of
 // `encoder` and `objects`, alive.

@@ -1,4 +1,4 @@
-// Creates functions that Python calls with little overhead.
+// Creates Python functions with the calling convention METH_FASTCALL.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -7,12 +7,13 @@ namespace pretok {
 
 template <PyObject *(*FUNCTION)(PyObject *, PyObject *const *, Py_ssize_t)>
 PyMethodDef fast_method(const char *name) {
-  // CPython itself casts functions to PyCFunction.
+  // PyMethodDef stores functions of every calling convention as PyCFunction.
   return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(FUNCTION)),
           METH_FASTCALL, nullptr};
 }
 
-// Returns a function whose first argument is `self`. `method` must outlive it.
+// Returns a Python function that passes `self` as the first argument of the C function.
+// `method` must outlive the Python function.
 inline pybind11::object new_function(PyMethodDef &method, const pybind11::object &self) {
   PyObject *function = PyCFunction_NewEx(&method, self.ptr(), nullptr);
   if (function == nullptr)
@@ -20,7 +21,8 @@ inline pybind11::object new_function(PyMethodDef &method, const pybind11::object
   return pybind11::reinterpret_steal<pybind11::object>(function);
 }
 
-// Returns the interned str of a name, the object that Python code uses.
+// Returns the interned str of a name. A literal in Python code with this name is the same
+// object.
 inline pybind11::object interned(const char *name) {
   PyObject *str = PyUnicode_InternFromString(name);
   if (str == nullptr)

@@ -15,8 +15,8 @@ namespace pretok {
 
 namespace py = pybind11;
 
-// Caches one Python int per id, so lists of ids share their ints. An int is created when its id
-// first occurs, so the ints of frequent ids are mostly close together in memory.
+// Caches one Python int per id, so lists of ids share int objects. IdObjects creates an int
+// when its id first occurs. Frequent ids occur early, so their ints are mostly close in memory.
 class IdObjects {
 public:
   // Caches ids below `limit`. Larger ids get a new int each time.
@@ -26,7 +26,7 @@ public:
     // counts.
     limit = 0;
 #endif
-    // Zeroed pages from the system cost nothing until they are written.
+    // calloc gets zeroed pages from the system. A page takes no memory until it is written.
     ints_ =
         static_cast<PyObject **>(std::calloc(std::max<std::size_t>(limit, 1), sizeof *ints_));
     if (ints_ == nullptr)
@@ -57,7 +57,7 @@ public:
       PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), object);
     };
     while (i < size) {
-      // Prefetch the ints, whose reference counts the loop increments.
+      // Prefetch each int, because the loop increments its reference count.
       for (; i + AHEAD < size; ++i) {
         if (std::max(ids[i], ids[i + AHEAD]) >= limit_)
           break;

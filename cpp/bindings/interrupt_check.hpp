@@ -9,7 +9,8 @@ namespace pretok {
 
 namespace py = pybind11;
 
-// Lets Python handle signals, such as Ctrl-C, at most every 50 ms. Call it without the GIL.
+// Runs the Python handlers of pending signals, such as that of Ctrl-C, at most every 50 ms.
+// Throws the exception of a handler. Call operator() without the GIL.
 class InterruptCheck {
 public:
   void operator()() {

@@ -32,7 +32,7 @@ py::tuple packed(VocabularyData &data) {
                         as_array(std::move(data.ids)));
 }
 
-// Returns the tokens, and the merges.
+// Returns the bytes, lengths and ids of the tokens, and an array of the merges.
 py::tuple packed_merges(VocabularyData &data) {
   return packed(data) + py::make_tuple(as_rows(data.merges));
 }
@@ -105,8 +105,9 @@ bool read_merge(PyObject *merge, Utf8Texts &utf8, TextMerge &result) {
   return true;
 }
 
-// Returns a vocabulary, or None if an argument is invalid; Python then finds the error. `loose`
-// has the ids of texts that are tokens only if a merge names them.
+// Returns a vocabulary, or None if an argument is invalid. For None, the caller builds the
+// vocabulary in Python, which raises the error. `loose` has the ids of the loose entries of
+// `vocab` (formats/text_model.hpp).
 py::object build_from_texts(const py::dict &vocab, const py::list &merges,
                             const std::vector<std::tuple<py::str, std::uint32_t, bool>> &added,
                             bool ignore_merges,
@@ -138,7 +139,7 @@ py::object build_from_texts(const py::dict &vocab, const py::list &merges,
   return packed_merges(spec.vocabulary);
 }
 
-// Returns all fields of a TokenizerSpec. Tests compare them with the result of Python's reader.
+// Returns all fields of a TokenizerSpec. Tests compare them with the fields that Python reads.
 py::dict read_file(const py::bytes &data) {
   const auto *first = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(data.ptr()));
   TokenizerSpec spec;

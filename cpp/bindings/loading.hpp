@@ -1,4 +1,4 @@
-// The Python bindings of the readers of vocabulary files.
+// Makes the readers of vocabulary files callable from Python.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -1,4 +1,5 @@
-// pretok._core: the native backend. Only this folder names pybind11 or Python.
+// pretok._core: the native backend. Only the code in cpp/bindings uses pybind11 or the Python
+// API.
 #include "bindings/encoder_binding.hpp"
 #include "bindings/fast_call_method.hpp"
 #include "bindings/loading.hpp"
@@ -19,7 +20,8 @@
 namespace pretok {
 namespace {
 
-// Returns the Unicode version and the program of a preset that is built into C++, or None.
+// Returns the Unicode version and the program of a preset. Returns None if no preset of this
+// name is built into the C++ code.
 py::object built_in_program(const std::string &name) {
   const Preset *preset = find_preset(name);
   if (preset == nullptr)

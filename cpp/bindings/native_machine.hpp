@@ -25,8 +25,8 @@ namespace pretok {
 // For fewer pre-tokens, a StrCache costs more time than it saves.
 inline constexpr std::size_t MIN_PRE_TOKENS_TO_CACHE = 2000;
 
-// An allocator that leaves new elements of a vector uninitialized, for code that overwrites
-// them.
+// An allocator for a vector whose resize() leaves new elements uninitialized, because code then
+// overwrites the elements.
 template <typename T> struct UninitializedAllocator : std::allocator<T> {
   template <typename U> struct rebind {
     using other = UninitializedAllocator<U>;
@@ -41,7 +41,7 @@ template <typename T> struct UninitializedAllocator : std::allocator<T> {
 
 using Offsets = std::vector<std::int64_t, UninitializedAllocator<std::int64_t>>;
 
-// Splitting writes the ends of pre-tokens directly into `offsets`.
+// Appends the ends of pre-tokens to `offsets`.
 class OffsetsOutput final : public EndOutput {
 public:
   explicit OffsetsOutput(Offsets &offsets) : offsets_(offsets) {}
@@ -49,8 +49,8 @@ public:
   void add(std::size_t end) override { offsets_.push_back(static_cast<std::int64_t>(end)); }
   void add(const Kernels &use, const std::uint64_t *words, std::size_t count, std::size_t base,
            const std::uint16_t *offsets) override {
-    // C++ allows writing a signed integer through its unsigned type, but not through another
-    // type of the same size.
+    // C++ allows writing an int64_t through a pointer to its unsigned type. It does not allow a
+    // pointer to any other type, even of the same size.
     if constexpr (std::is_same_v<std::size_t, std::make_unsigned_t<std::int64_t>>) {
       const std::size_t before = offsets_.size();
       offsets_.resize(before + MAX_ENDS);
@@ -65,8 +65,8 @@ public:
   }
   void flush() override {}
 
-  static constexpr std::size_t MAX_ENDS =
-      ClassBuffer::MAX_CODE_POINTS + ClassBuffer::PADDING; // at a time
+  // The maximum number of ends that one call of add() writes.
+  static constexpr std::size_t MAX_ENDS = ClassBuffer::MAX_CODE_POINTS + ClassBuffer::PADDING;
 
 private:
   Offsets &offsets_;
@@ -151,7 +151,8 @@ public:
                           as_array(std::move(rules)));
   }
 
-  // `advance` and run_length support only pre-tokenizers with one stage that removes no text.
+  // advance() and run_length() support only pre-tokenizers with exactly one stage, if this
+  // stage removes no text.
 
   py::tuple advance(const py::str &chars, bool partial, bool in_gap, int rule) const {
     std::vector<std::size_t> ends;
@@ -208,11 +209,11 @@ public:
 private:
   const Machine &only() const {
     if (pre_tokenizer_.only() == nullptr)
-      throw py::value_error("expected one stage that keeps what it cuts");
+      throw py::value_error("expected a pre-tokenizer with one stage that removes no text");
     return *pre_tokenizer_.only();
   }
 
-  // Returns make(start, end) for each pre-token, for pre-tokenizers that remove text.
+  // Returns a list of make(start, end) for each pre-token, if the pre-tokenizer removes text.
   template <typename Make> py::list kept(py::handle text, Make make) const {
     std::vector<std::pair<std::int64_t, std::int64_t>> spans;
     TextView(text).with_source(pre_tokenizer_.classes(), [&](const auto &source) {
@@ -258,7 +259,7 @@ private:
 
   template <typename Source> Offsets boundaries_of(const Source &source) const {
     Offsets bounds;
-    // Code has a pre-token every 3.5 characters, other texts have fewer.
+    // Source code has about one pre-token per 3.5 characters. Other text has fewer pre-tokens.
     bounds.reserve(source.size() / 3 + OffsetsOutput::MAX_ENDS);
     prefer_huge_pages(bounds.data(), bounds.capacity() * sizeof bounds[0]);
     bounds.push_back(0);

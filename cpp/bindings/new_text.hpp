@@ -15,7 +15,7 @@
 namespace pretok {
 
 struct Utf8Shape {
-  std::size_t code_points = 0; // valid only if the bytes are UTF-8
+  std::size_t code_points = 0; // the number of bytes that are not continuation bytes
   std::uint8_t largest = 0;    // the largest byte
 };
 
@@ -41,8 +41,9 @@ inline Utf8Shape shape_of(const std::uint8_t *data, std::size_t size) {
   return shape;
 }
 
-// Decodes UTF-8 from `at` until `stop`, and writes each code point to `to` as one Unit.
-// Advances `at` and `to`. The text ends at `end`. Returns false if the bytes are not UTF-8.
+// Decodes UTF-8 from `at` on, and writes each code point to `to` as one Unit. Advances `at` and
+// `to`. Decodes at least up to `stop`, and at most up to `end`, the end of the text. Returns
+// false if the bytes are not UTF-8.
 template <typename Unit>
 bool read_utf8(const std::uint8_t *&at, const std::uint8_t *stop, const std::uint8_t *end,
                Unit *&to) {
@@ -52,7 +53,7 @@ bool read_utf8(const std::uint8_t *&at, const std::uint8_t *stop, const std::uin
     const std::uint32_t lead = *at;
     if (lead < 0x80) {
       *to++ = *at++;
-      // Non-Latin words are usually separated by a single space.
+      // Between non-Latin words, a single space is usually the only ASCII character.
       if (at == end || *at >= 0x80)
         continue;
       std::uint64_t some;
@@ -79,7 +80,7 @@ bool read_utf8(const std::uint8_t *&at, const std::uint8_t *stop, const std::uin
       *to++ = static_cast<Unit>(code_point);
       at += 3;
     } else if (lead < 0xE0) {
-      // Sequences of two bytes usually follow each other.
+      // A sequence of two bytes usually follows another sequence of two bytes.
       std::uint32_t next = lead;
       do {
         if (next < 0xC2 || end - at < 2 || !follows(1))
@@ -102,7 +103,8 @@ bool read_utf8(const std::uint8_t *&at, const std::uint8_t *stop, const std::uin
   return true;
 }
 
-// Calls Widen until it stops at the end of the text or at bytes that it does not decode.
+// Calls `widen` until fewer than 64 bytes remain, or until the next 64 bytes have a sequence
+// that `widen` does not decode.
 inline void widen_more(Widen widen, const std::uint8_t *&at, const std::uint8_t *end,
                        std::uint16_t *&to) {
   widen(at, end, end, to);
@@ -119,7 +121,7 @@ inline void widen_more(Widen widen, const std::uint8_t *&at, const std::uint8_t 
   } while (filled != some.data());
 }
 
-// Like read_utf8 for the whole text, but decodes 64 bytes at a time where possible.
+// Decodes the whole text like read_utf8, but uses Widen for blocks of 64 bytes where possible.
 template <typename Unit> bool read_all(const std::uint8_t *at, std::size_t size, Unit *to) {
   const std::uint8_t *const end = at + size;
   if constexpr (sizeof(Unit) != 1) {
@@ -143,8 +145,8 @@ inline PyObject *new_text(const std::uint8_t *data, std::size_t size, const char
   if (size < 8)
     return slowly();
   const Utf8Shape shape = shape_of(data, size);
-  // shape.code_points counts all bytes but continuation bytes. So the str has room for all code
-  // points that read_all writes, even if read_all stops at an invalid byte.
+  // read_all writes at most shape.code_points code points, even if the bytes are not UTF-8:
+  // each code point that read_all writes has exactly one byte that is not a continuation byte.
   const Py_UCS4 max_char = shape.largest < 0x80   ? 0x7F
                            : shape.largest < 0xC4 ? 0xFF
                            : shape.largest < 0xF0 ? 0xFFFF

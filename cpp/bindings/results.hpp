@@ -1,4 +1,4 @@
-// The results of encoding that Python gets.
+// Converts the results of encoding to Python objects.
 #pragma once
 
 #include "bindings/convert.hpp"

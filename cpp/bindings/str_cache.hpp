@@ -33,7 +33,7 @@ public:
       PyObject *new_slice = PyUnicode_Substring(text_, start, end);
       if (new_slice == nullptr)
         return nullptr;
-      // The result list owns the slices, so the cache needs no references of its own.
+      // The list that slice() fills owns the slices, so the cache stores borrowed references.
       entry = {key, size, new_slice};
       return new_slice;
     }

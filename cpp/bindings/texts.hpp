@@ -23,7 +23,7 @@ struct Texts {
 
   py::tuple owners;
   std::vector<TextView> views;
-  std::size_t size = 0; // in code units
+  std::size_t size = 0; // the total number of code units of all texts
 };
 
 // Returns whether the core can encode all texts without prior work in Python. `only_str`

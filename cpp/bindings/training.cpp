@@ -65,7 +65,7 @@ public:
 
 private:
   WordCounts counts_;
-  unsigned threads_ = 1; // the largest number of threads of any call
+  unsigned threads_ = 1; // the largest `threads` of the calls of add()
 };
 
 class NativeTrainer {
@@ -111,8 +111,10 @@ private:
   Trainer trainer_;
 };
 
-// Does in C++ what bpe.training.corpus.gather does in Python. Calls `check` with each str whose
-// last character is one of the ASCII characters `checked_endings`.
+// The C++ version of bpe.training.corpus.collect_batch, which describes the result. Takes texts
+// from `iterator` until the sum of their lengths, plus `per_text` for each, is at least
+// `enough`. Calls `check` with each str whose last character is one of the ASCII characters
+// `checked_endings`.
 py::tuple gather_texts(const py::object &iterator, std::size_t enough, std::size_t per_text,
                        const std::string &checked_endings, const py::function &check) {
   py::list texts;

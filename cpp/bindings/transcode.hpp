@@ -1,4 +1,4 @@
-// Converts a str to UTF-8 from the width in which Python stores it.
+// Converts the code units of a str, of 1, 2 or 4 bytes, to UTF-8.
 #pragma once
 
 #include "core/unicode/utf8.hpp"

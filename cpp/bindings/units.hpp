@@ -1,4 +1,4 @@
-// Converts offsets in a text to code points, bytes or UTF-16 code units.
+// Converts positions in a text to offsets in code points, bytes or UTF-16 code units.
 #pragma once
 
 #include "core/split/text.hpp"
@@ -25,7 +25,8 @@ inline std::int64_t width_in(OffsetUnit unit, std::uint32_t code_point) {
   return 1 + (code_point >= 0x10000);
 }
 
-// Converts `bounds`, ascending positions in `source`, to offsets in `unit`. Takes linear time.
+// Converts `bounds`, ascending positions in `source`, to offsets in `unit`. A position counts
+// bytes if `source` is Utf8, else code points. Takes linear time in the size of `source`.
 template <typename Source, typename Offsets>
 void convert(const Source &source, Offsets &bounds, OffsetUnit unit) {
   constexpr bool bytes = std::is_same_v<Source, Utf8>;

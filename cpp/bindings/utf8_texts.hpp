@@ -15,12 +15,12 @@
 
 namespace pretok {
 
-// PyUnicode_AsUTF8 caches the UTF-8 in the str, as long as the str lives. This class frees the
-// UTF-8 in its destructor. Texts that are added in order are next to each other in memory.
+// PyUnicode_AsUTF8 would keep the UTF-8 in memory as long as the str lives. Utf8Texts frees the
+// UTF-8 in its destructor. Consecutive texts are mostly adjacent in memory.
 class Utf8Texts {
 public:
-  // Returns the UTF-8, valid as long as this object. Returns std::nullopt if `text` is not a
-  // str, or has a surrogate.
+  // Returns the UTF-8 of `text`, valid as long as the Utf8Texts lives. Returns std::nullopt if
+  // `text` is not a str, or has a surrogate.
   std::optional<std::string_view> add(PyObject *text) {
     if (!PyUnicode_Check(text))
       return std::nullopt;

@@ -1,4 +1,4 @@
-// Decodes UTF-8 to 16-bit units, many bytes at a time.
+// Decodes UTF-8 to 16-bit code units, many bytes at a time.
 #pragma once
 
 #include "core/base/instruction_set.hpp"
@@ -7,14 +7,16 @@
 
 namespace pretok {
 
-// Converts UTF-8 from `at` on to 16-bit units at `to`, 64 bytes at a time, and advances `at`
-// and `to`. Stops at the first block boundary from `stop` on, before an ill-formed sequence, or
-// before a code point above U+FFFF. The text ends at `end`.
+// Decodes blocks of 64 bytes of UTF-8 from `at` on, and writes the code points to `to` as
+// 16-bit units. Advances `at` and `to`. The text ends at `end`. Stops in three cases:
+//   - `at` has reached `stop`;
+//   - fewer than 64 bytes remain before `end`;
+//   - the next block has an ill-formed sequence or a code point above U+FFFF.
 using Widen = void (*)(const std::uint8_t *&at, const std::uint8_t *stop,
                        const std::uint8_t *end, std::uint16_t *&to);
 
-// Returns the Widen function for these instructions, or nullptr if a loop over bytes is as
-// fast.
+// Returns the Widen function for these instructions. Returns nullptr if there is none, since a
+// loop over bytes is as fast.
 Widen widen_with(InstructionSet instructions);
 
 #if PRETOK_X86_KERNELS

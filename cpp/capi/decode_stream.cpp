@@ -33,8 +33,9 @@ NextByte second_byte(std::uint8_t lead) {
   return {first, last};
 }
 
-// Appends `data` to `text` as UTF-8. Replaces each maximal part of an invalid sequence by
-// U+FFFD. Returns the start of an incomplete sequence at the end, or the size of `data`.
+// Appends `data` to `text` as UTF-8. Replaces ill-formed sequences as Unicode recommends, with
+// one U+FFFD for each maximal subpart. Returns the start of an incomplete sequence at the end,
+// or the size of `data`.
 std::size_t append_whole_utf8(const std::string &data, std::string &text) {
   std::size_t at = 0;
   while (at < data.size()) {

@@ -7,7 +7,8 @@
 namespace pretok {
 namespace {
 
-// Appends the ids of a text. If the options ask for the template, also appends its ids.
+// Appends the ids of a text. If the options ask for the template, also appends the ids that the
+// template puts before and after the text.
 pretok_status append_all(const EncodeCall &call, const std::uint8_t *text, std::size_t size,
                          IdBuffer &ids, pretok_error *error) {
   const CacheLease cache(call.tokenizer->encoder->caches());
@@ -21,7 +22,8 @@ pretok_status append_all(const EncodeCall &call, const std::uint8_t *text, std::
 pretok_status encode_into(const EncodeCall &call, const std::uint8_t *text, std::size_t size,
                           std::uint32_t *ids, std::size_t capacity, std::size_t *count,
                           pretok_error *error) {
-  // A large enough array of the caller takes the ids without a copy.
+  // If the array of the caller has room for the ids of any text of this size, encode directly
+  // into the array.
   IdBuffer buffer;
   if (capacity >= call.tokenizer->pipeline->max_capacity(size))
     buffer = IdBuffer(ids, capacity);
@@ -44,8 +46,8 @@ pretok_status count_into(const EncodeCall &call, const std::uint8_t *text, std::
   return status;
 }
 
-// Checks the arguments that pretok_encode and pretok_encode_new share. Returns work(call,
-// text).
+// Checks the arguments that pretok_encode and pretok_encode_new share. If they are valid,
+// returns work(call, text).
 template <typename Work>
 pretok_status with_call(const pretok_tokenizer *tokenizer, const char *text, size_t size,
                         const pretok_encode_options *options, std::size_t *count,

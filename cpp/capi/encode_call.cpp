@@ -20,7 +20,7 @@ pretok_status EncodeCall::read(const pretok_tokenizer &used_tokenizer,
                 "options.special is %d; expected a value of pretok_special", special);
   if (copy.allowed != nullptr && copy.allowed->tokenizer != &used_tokenizer)
     return fail(error, PRETOK_INVALID_ARGUMENT,
-                "options.allowed belongs to another tokenizer; make a set from this one");
+                "options.allowed belongs to another tokenizer; make a set for this tokenizer");
   tokenizer = &used_tokenizer;
   policy = copy.allowed != nullptr
                ? &copy.allowed->policy
@@ -37,8 +37,8 @@ pretok_status EncodeCall::check_bytes(const std::uint8_t *text, std::size_t size
     if (tokenizer->no_token[text[i]])
       return fail_at(error, PRETOK_NO_TOKEN, position + i,
                      "the text has byte 0x%02x at offset %zu, but the vocabulary has no token "
-                     "for it: it never occurs in UTF-8, or only in unassigned code points; "
-                     "remove it",
+                     "for this byte, which never occurs in UTF-8, or only in unassigned code "
+                     "points; remove the byte",
                      text[i], position + i);
   return PRETOK_OK;
 }

@@ -35,8 +35,8 @@ struct EncodeCall {
       tokenizer->pipeline->end(ids);
   }
 
-  // Fails if the vocabulary has no token for a byte of `text`. `position` is the offset of
-  // `text` in the whole text.
+  // Fails if `text` has a byte for which the vocabulary has no token. `position` is the offset
+  // of `text` in the whole text.
   pretok_status check_bytes(const std::uint8_t *text, std::size_t size, std::size_t position,
                             pretok_error *error) const;
 
@@ -45,7 +45,7 @@ struct EncodeCall {
   pretok_status encode(const std::uint8_t *text, std::size_t size, std::size_t position,
                        PreTokenCache &cache, IdBuffer &ids, pretok_error *error) const;
 
-  // Adds the number of ids that `encode` appends to `result`.
+  // Adds to `result` the number of ids that `encode` would append.
   pretok_status count(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
                       std::size_t &result, pretok_error *error) const;
 

@@ -2,9 +2,9 @@
 //
 // `held` starts at a safe cut (safe_cut.hpp), so it can be encoded as a text of its own. Once
 // `held` is long enough, find_cut searches `held` for another cut, beginning at the end. The
-// stream encodes `held` up to the cut and removes that part. The next search waits until the
-// rest has doubled. A search reads little more than the text after the cut that it finds, so
-// all searches together take linear time.
+// stream encodes `held` up to the cut and removes this part. The next search waits until `held`
+// is twice as large as after the removal. A search reads little more than the text after the
+// cut that it finds, so all searches together take linear time.
 #include "capi/encode_call.hpp"
 #include "capi/find_cut.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 // The minimum number of new bytes between two searches for a cut.
 constexpr std::size_t MIN_NEW_BYTES = 512;
 
-// If the capacity of `held` is larger than this and mostly unused, `held` shrinks.
+// If the capacity of `held` is above this limit and mostly unused, `held` shrinks.
 constexpr std::size_t MAX_SPARE_BYTES = std::size_t{1} << 20;
 
 // *ids points here if there are no ids, so that callers never get NULL.
@@ -76,7 +76,7 @@ struct pretok_encode_stream {
     return PRETOK_OK;
   }
 
-  // Points the caller to the ids of the last call.
+  // Sets *to and *count to the ids of the last call.
   void return_ids(const std::uint32_t **to, std::size_t *count) const {
     *count = ids.size();
     *to = *count != 0 ? ids.data() : &NO_IDS;

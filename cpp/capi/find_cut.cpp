@@ -20,7 +20,8 @@ constexpr std::size_t WINDOW_FACTOR = 16;
 // longest added token and one code point.
 std::size_t margin_of(const AddedTokens &added) { return added.longest() + 4; }
 
-// Returns a cut between `from` and `to`, or 0, of a text that needs no normalization.
+// Returns a safe cut between `from` and `to`, or 0 if it finds none. The text needs no
+// normalization.
 std::size_t find_cut_in_text(const EncodeCall &call, const std::uint8_t *data, std::size_t size,
                              std::size_t from, std::size_t to) {
   const Encoder &encoder = *call.tokenizer->encoder;
@@ -33,13 +34,14 @@ std::size_t find_cut_in_text(const EncodeCall &call, const std::uint8_t *data, s
   return cut == 0 ? 0 : first + cut;
 }
 
-// Returns a cut between `from` and `to`, or 0, of a text that NFC normalizes.
+// Returns a safe cut between `from` and `to`, or 0 if it finds none. NFC normalizes the text.
 //
-// 1. Find a range data[start..start + part) with NFC boundaries at both ends. No exact added
-//    token touches the range. So the NFC of the whole text contains the NFC of the range.
+// 1. Find a range data[start..start + part) with NFC boundaries at both ends. No added token of
+//    `exact` touches the range; these tokens are found before normalization. So the NFC of the
+//    whole text contains the NFC of the range.
 // 2. Find a safe cut in the NFC of the range.
-// 3. Map the cut to the source. It is exact if NFC has a boundary there, or if NFC does not
-//    change the letter and marks around it.
+// 3. Map the cut to a position in the source. The position is exact if it is an NFC boundary,
+//    or if NFC does not change the letter and marks around the position.
 std::size_t find_cut_with_nfc(const EncodeCall &call, const std::uint8_t *data,
                               std::size_t size, std::size_t from, std::size_t to) {
   const Encoder &encoder = *call.tokenizer->encoder;

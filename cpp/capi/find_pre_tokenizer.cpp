@@ -25,7 +25,8 @@ pretok_status make_pre_tokenizer(std::string name, const std::uint32_t *words,
   std::vector<StageProgram> stages;
   if (const char *stage_error = read_stages(words, count, stages))
     return fail(error, PRETOK_MALFORMED,
-                "the program of the preset is damaged: %s; write it with `pretok program`",
+                "the program of the preset is damaged: %s; write the program again with "
+                "`pretok program`",
                 stage_error);
   const UnicodeTable table = unicode_table(unicode);
   if (table.size == 0)

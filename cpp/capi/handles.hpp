@@ -45,8 +45,8 @@ struct pretok_tokenizer {
   std::size_t id_limit = 0;                  // the largest id plus one
   std::vector<pretok::AddedToken> added;
   std::vector<bool> special;                      // by id: whether the token is special
-  std::vector<pretok::AddedTokenPhases> policies; // by pretok_special
-  std::array<bool, 256> no_token{};               // by byte: whether it has no token
+  std::vector<pretok::AddedTokenPhases> policies; // by value of pretok_special
+  std::array<bool, 256> no_token{};               // by byte: whether the byte has no token
   bool lacks_bytes = false;                       // whether any byte has no token
 };
 

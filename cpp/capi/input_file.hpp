@@ -9,7 +9,8 @@
 
 namespace pretok {
 
-// Copies the bytes instead of mapping the file: another process may truncate a mapped file.
+// Copies the bytes instead of mapping the file: if another process truncates a mapped file,
+// reading the mapping crashes.
 class InputFile final : public ByteSource {
 public:
   InputFile() = default;
@@ -24,7 +25,7 @@ public:
   std::uint64_t size() const override { return size_; }
   std::size_t read(std::uint64_t at, std::uint8_t *to, std::size_t count) override;
 
-  // The reason why a read failed, or "".
+  // Returns the reason why a read failed, or "" if none failed.
   std::string read_error() const;
 
 private:

@@ -117,10 +117,10 @@ pretok_status place_added(TokenizerSpec &spec, pretok_error *error) {
                                    std::memcmp(data.bytes.data() + place.start,
                                                token.content.data(), place.size) != 0)) {
       // Two added tokens may share an id, as in o200k_harmony: the id decodes to the first one.
-      // Only an id of a mergeable token with other bytes is an error.
+      // It is an error only if the id belongs to a mergeable token with other bytes.
       return fail(error, PRETOK_INVALID_ARGUMENT,
                   "added token \"%.*s\" has id %lu, the id of another token; give each "
-                  "its own",
+                  "token its own id",
                   quoted_size(token.content), token.content.c_str(),
                   static_cast<unsigned long>(token.id));
     }
@@ -128,8 +128,8 @@ pretok_status place_added(TokenizerSpec &spec, pretok_error *error) {
   return PRETOK_OK;
 }
 
-// Sets no_token[b] if no mergeable token is the byte b, and lacks_bytes if there is such a
-// byte.
+// Sets no_token[b] to whether no mergeable token consists of the byte b alone. Sets lacks_bytes
+// to whether no_token is true for any byte.
 void note_bytes(const VocabularyData &data, pretok_tokenizer &tokenizer) {
   tokenizer.no_token.fill(true);
   std::size_t start = 0;
@@ -173,8 +173,8 @@ pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &op
     return status;
   if (split->pre_tokenizer.removes())
     return fail(error, PRETOK_REMOVES_TEXT,
-                "preset \"%s\" drops some text, but ids must decode to all of it; choose a "
-                "preset that keeps all text",
+                "preset \"%s\" drops some text, but ids must decode to the whole text; choose "
+                "a preset that keeps all text",
                 split->name.c_str());
   if (const pretok_status status = join_added(spec, options, error))
     return status;

@@ -9,8 +9,8 @@
 namespace pretok {
 
 // Copies `caller_options` to `own` unless `caller_options` is NULL. All bytes of `own` must be
-// zero. Members that an older header lacks stay zero. Fails if a member that only a newer
-// header has is not zero.
+// zero. Members that are missing in the caller's older header stay zero. Fails if the caller's
+// newer header has more members and one of them is not zero.
 template <typename Options>
 pretok_status read_options(const Options *caller_options, Options &own,
                            pretok_error *error) noexcept {

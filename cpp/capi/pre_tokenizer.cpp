@@ -53,8 +53,8 @@ pretok_status pretok_spans(const pretok_pre_tokenizer *pre_tokenizer, const char
       *count = pretok::count(split_by, source);
       return PRETOK_OK;
     }
-    // Each pre-token has at least one byte, so `size` spans are always enough. If the buffer is
-    // smaller, count first.
+    // Each pre-token has at least one byte, so `size` spans are always enough. If `capacity` is
+    // smaller than `size`, count first.
     if (capacity < size) {
       const std::size_t needed = pretok::count(split_by, source);
       if (const pretok_status status = room_for(needed, spans, capacity, count, error))

@@ -1,20 +1,21 @@
 /* pretok for C: text to token ids and back, without Python and without a regex engine.
  *
  * Handles are opaque. All handles but streams are immutable, and any number of threads may
- * share them. Only one thread at a time may use a stream. The global state is initialized once:
- * the instruction sets of the processor, the random key of hash tables, and the environment
- * variable PRETOK_HUGE_PAGES (0 disables huge pages). The library prints nothing, never aborts,
- * and lets no exception escape. Text is UTF-8; invalid bytes are kept as they are. Sizes and
- * positions are in bytes. Text needs no final NUL and may contain NULs.
+ * share them. Only one thread at a time may use a stream. The library has little global state,
+ * which it initializes once: the instruction sets of the processor, the random key of hash
+ * tables, and the environment variable PRETOK_HUGE_PAGES (0 disables huge pages). The library
+ * prints nothing, never aborts, and lets no exception escape. Text is UTF-8; invalid bytes are
+ * kept as they are. Sizes and positions are in bytes. Text needs no final NUL and may contain
+ * NULs.
  *
- * A function that can fail returns a pretok_status. Its last argument receives the error and
- * may be NULL. Output arguments are written only if the status is PRETOK_OK. Functions that
- * free a handle accept NULL.
+ * A function that can fail returns a pretok_status. The last argument of the function receives
+ * the error and may be NULL. Functions that free a handle accept NULL.
  *
  * Results are written to buffers of the caller. `count` (or `size`) receives the number of
- * elements. If the buffer is NULL, only the number is computed. If the buffer is too small,
- * nothing is written to it and the status is PRETOK_TOO_SMALL. After any other error the
- * contents of the buffer are unspecified. */
+ * elements. If the buffer is NULL, only the number is computed. If the buffer is too small, the
+ * status is PRETOK_TOO_SMALL, and only the number is written. After any other error the
+ * contents of the buffer are unspecified. All other output arguments are written only if the
+ * status is PRETOK_OK. */
 #ifndef PRETOK_H
 #define PRETOK_H
 
@@ -41,8 +42,9 @@ extern "C" {
 #define PRETOK_NOEXCEPT
 #endif
 
-/* The version of this interface. Each change that breaks programs compiled with an older header
- * increments it. pretok_abi_version() returns the version of the library. */
+/* The version of this interface. The version increases with each change that breaks programs
+ * compiled with an older header. pretok_abi_version() returns the version of the interface that
+ * the library has. */
 #define PRETOK_ABI_VERSION 1
 PRETOK_API uint32_t pretok_abi_version(void) PRETOK_NOEXCEPT;
 /* The version of the library, such as "0.1.0". */
@@ -54,10 +56,10 @@ typedef enum pretok_status {
   PRETOK_INVALID_ARGUMENT = 2, /* an argument is NULL or has an unknown value */
   PRETOK_TOO_SMALL = 3,        /* the buffer is too small; `count` has the size */
   PRETOK_UNKNOWN_NAME = 4,     /* no such preset, Unicode version or special token */
-  PRETOK_CANNOT_READ = 5,      /* the file; the message has the reason */
+  PRETOK_CANNOT_READ = 5,      /* the file cannot be read; the message has the reason */
   PRETOK_MALFORMED = 6,        /* a file or program is damaged or not valid */
-  PRETOK_UNSUPPORTED = 7,      /* a valid file that needs a missing feature */
-  PRETOK_SPECIAL_TOKEN = 8,    /* the text has a special token; none is allowed */
+  PRETOK_UNSUPPORTED = 7,      /* the file is valid, but needs a feature that is missing */
+  PRETOK_SPECIAL_TOKEN = 8,    /* the text has a special token; see PRETOK_SPECIAL_RAISE */
   PRETOK_UNKNOWN_ID = 9,       /* no token has this id */
   PRETOK_REMOVES_TEXT = 10,    /* the preset drops text, so ids would lose it */
   PRETOK_FINISHED = 11,        /* the stream is finished */
@@ -68,7 +70,7 @@ typedef enum pretok_status {
 /* An error. The message says what was expected, what the library got, and what to do. */
 typedef struct pretok_error {
   pretok_status status;
-  size_t position;   /* byte offset of a special token or byte, index of an id, or 0 */
+  size_t position;   /* offset of the refused special token or byte, index of the id, or 0 */
   char message[240]; /* UTF-8, NUL-terminated, truncated if too long */
 } pretok_error;
 
@@ -82,8 +84,9 @@ typedef struct pretok_span {
   size_t end;
 } pretok_span;
 
-/* The number of built-in presets, and the name of one; NULL if `index` is out of range. */
+/* The number of built-in presets. */
 PRETOK_API size_t pretok_preset_count(void) PRETOK_NOEXCEPT;
+/* The name of a built-in preset; NULL if `index` is out of range. */
 PRETOK_API const char *pretok_preset_name(size_t index) PRETOK_NOEXCEPT;
 
 /* Makes the pre-tokenizer of a preset, by its name or an alias. `unicode` is a Unicode version
@@ -115,11 +118,11 @@ typedef struct pretok_special_token {
   uint32_t id;
 } pretok_special_token;
 
-/* Set struct_size to sizeof(pretok_load_options). Members that are 0 leave the choice to the
- * file. */
+/* Set struct_size to sizeof(pretok_load_options). If a member is 0, the file decides, or the
+ * default applies. */
 typedef struct pretok_load_options {
   size_t struct_size;
-  const char *preset;     /* splits text; a tiktoken rank file names none */
+  const char *preset;     /* the split; necessary for a tiktoken rank file, which names none */
   const char *unicode;    /* the Unicode version of the preset */
   const char *normalizer; /* "NFC", for files that name none, such as GGUF */
   const pretok_special_token *special_tokens; /* in addition to those of the file */
@@ -142,7 +145,7 @@ PRETOK_API pretok_status pretok_tokenizer_from_memory(const void *data, size_t s
                                                       const pretok_load_options *options,
                                                       pretok_tokenizer **result,
                                                       pretok_error *error) PRETOK_NOEXCEPT;
-/* Free the streams and special sets of a tokenizer first. */
+/* Frees a tokenizer. Free the streams and special sets of the tokenizer first. */
 PRETOK_API void pretok_tokenizer_free(pretok_tokenizer *) PRETOK_NOEXCEPT;
 
 /* Encoding keeps caches between calls. Each running call takes one cache. All caches of a
@@ -164,7 +167,7 @@ PRETOK_API pretok_status pretok_token_bytes(const pretok_tokenizer *, uint32_t i
                                             const char **bytes, size_t *size,
                                             pretok_error *error) PRETOK_NOEXCEPT;
 /* The id of the added token with this text, or else the lowest id of a token with these bytes.
- * PRETOK_UNKNOWN_NAME if there is none. Linear time in the size of the vocabulary. */
+ * PRETOK_UNKNOWN_NAME if there is no such token. Linear time in the size of the vocabulary. */
 PRETOK_API pretok_status pretok_token_id(const pretok_tokenizer *, const char *bytes,
                                          size_t size, uint32_t *id,
                                          pretok_error *error) PRETOK_NOEXCEPT;
@@ -174,15 +177,15 @@ PRETOK_API bool pretok_is_special(const pretok_tokenizer *, uint32_t id) PRETOK_
 
 /* How encoding treats a special token in a text. */
 typedef enum pretok_special {
-  PRETOK_SPECIAL_RAISE = 0, /* fails: untrusted text cannot inject special tokens */
-  PRETOK_SPECIAL_TEXT = 1,  /* encodes it as ordinary text */
-  PRETOK_SPECIAL_ALLOW = 2  /* encodes it as its id */
+  PRETOK_SPECIAL_RAISE = 0, /* fails, so untrusted text cannot inject special tokens */
+  PRETOK_SPECIAL_TEXT = 1,  /* encodes the special token as ordinary text */
+  PRETOK_SPECIAL_ALLOW = 2  /* encodes the special token as its id */
 } pretok_special;
 
 /* A set of special tokens to encode as ids. All other special tokens are ordinary text. */
 typedef struct pretok_special_set pretok_special_set;
 /* Makes a set of `count` special tokens. PRETOK_UNKNOWN_NAME if a text is not a special token.
- * Free the streams that use a set first. */
+ * Free the streams that use the set before the set. */
 PRETOK_API pretok_status pretok_special_set_new(const pretok_tokenizer *,
                                                 const char *const *texts, const size_t *sizes,
                                                 size_t count, pretok_special_set **result,
@@ -205,8 +208,8 @@ PRETOK_API pretok_status pretok_encode(const pretok_tokenizer *, const char *tex
                                        size_t capacity, size_t *count,
                                        pretok_error *error) PRETOK_NOEXCEPT;
 PRETOK_API size_t pretok_encode_bound(const pretok_tokenizer *, size_t size) PRETOK_NOEXCEPT;
-/* Encodes a text into a new array of the right size. Free it with pretok_ids_free. Needs no
- * guess of the number of ids, so the text is encoded only once. */
+/* Encodes a text into a new array of the right size. Free the array with pretok_ids_free. The
+ * caller need not know the number of ids, so the text is encoded only once. */
 PRETOK_API pretok_status pretok_encode_new(const pretok_tokenizer *, const char *text,
                                            size_t size, const pretok_encode_options *options,
                                            uint32_t **ids, size_t *count,
@@ -219,16 +222,17 @@ PRETOK_API pretok_status pretok_count(const pretok_tokenizer *, const char *text
 
 /* Encodes a text in chunks. Chunks may end anywhere, even within a character. The ids of all
  * calls together equal the ids of the whole text. The stream buffers text until it finds a
- * position where a cut does not change the ids: at most a kilobyte for text with spaces, but
- * all of a text without such a position. Buffering takes linear time for any size of chunks. */
+ * position where a cut does not change the ids. It buffers at most a kilobyte of text with
+ * spaces, but the whole text if there is no such position. Buffering takes linear time in the
+ * size of the text, whatever the size of the chunks. */
 typedef struct pretok_encode_stream pretok_encode_stream;
 PRETOK_API pretok_status pretok_encode_stream_new(const pretok_tokenizer *,
                                                   const pretok_encode_options *options,
                                                   pretok_encode_stream **result,
                                                   pretok_error *error) PRETOK_NOEXCEPT;
 /* Appends a chunk. *ids receives the ids that the chunk completes, valid until the next call.
- * An error leaves the stream unchanged; its `position` counts from the start of the text. An
- * error in a chunk may be reported by a later call, but never gets lost. */
+ * An error leaves the stream unchanged. The `position` of the error counts from the start of
+ * the text. An error in a chunk may be reported by a later call, but never gets lost. */
 PRETOK_API pretok_status pretok_encode_stream_feed(pretok_encode_stream *, const char *chunk,
                                                    size_t size, const uint32_t **ids,
                                                    size_t *count,
@@ -256,7 +260,7 @@ typedef struct pretok_decode_stream pretok_decode_stream;
 PRETOK_API pretok_status pretok_decode_stream_new(const pretok_tokenizer *, bool skip_special,
                                                   pretok_decode_stream **result,
                                                   pretok_error *error) PRETOK_NOEXCEPT;
-/* Appends one or more ids. *text receives the text that they complete, valid until the next
+/* Appends one or more ids. *text receives the text that the ids complete, valid until the next
  * call. An error leaves the stream unchanged. */
 PRETOK_API pretok_status pretok_decode_stream_feed(pretok_decode_stream *, const uint32_t *ids,
                                                    size_t count, const char **text,

@@ -102,7 +102,7 @@ using Span = pretok_span;
 // Splits text into pre-tokens.
 class PreTokenizer {
 public:
-  // The pre-tokenizer of a preset, by its name or an alias. "" selects the preset's Unicode.
+  // The pre-tokenizer of a preset, by its name or an alias. "" is the preset's Unicode version.
   static Result<PreTokenizer> named(const std::string &name, const std::string &unicode = "") {
     pretok_error error;
     pretok_pre_tokenizer *result = nullptr;
@@ -149,9 +149,9 @@ struct SpecialToken {
   std::uint32_t id;
 };
 
-// Options for loading. Empty members leave the choice to the file.
+// Options for loading. If a member is empty or 0, the file decides, or the default applies.
 struct LoadOptions {
-  std::string preset;     // splits text; a tiktoken rank file names none
+  std::string preset;     // the split; necessary for a tiktoken rank file, which names none
   std::string unicode;    // the Unicode version of the preset
   std::string normalizer; // "NFC", for files that name none
   std::vector<SpecialToken> special_tokens;
@@ -209,7 +209,7 @@ public:
     return std::string_view(bytes, size);
   }
 
-  // The id of the added token with this text, or else of a token with these bytes.
+  // The id of the added token with this text, or else the lowest id of these bytes.
   Result<std::uint32_t> token_id(std::string_view bytes) const {
     pretok_error error;
     std::uint32_t id = 0;
@@ -388,7 +388,7 @@ public:
     return EncodeStream(result);
   }
 
-  // Appends a chunk, and returns the ids that it completes. An error changes nothing.
+  // Appends a chunk, and returns the ids that the chunk completes. An error changes nothing.
   Result<IdView> feed(std::string_view chunk) {
     pretok_error error;
     const std::uint32_t *ids = nullptr;
@@ -426,8 +426,8 @@ public:
     return DecodeStream(result);
   }
 
-  // Appends ids, and returns the text that they complete, valid until the next call. An error
-  // changes nothing.
+  // Appends ids, and returns the text that the ids complete, valid until the next call. An
+  // error changes nothing.
   Result<std::string_view> feed(const std::uint32_t *ids, std::size_t count) {
     pretok_error error;
     const char *text = nullptr;

@@ -1,4 +1,5 @@
-// Makes the added tokens that encoding searches for, for each value of pretok_special.
+// Makes the policies: for each value of pretok_special, the added tokens that encoding searches
+// for.
 #pragma once
 
 #include "capi/handles.hpp"

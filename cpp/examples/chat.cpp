@@ -16,9 +16,10 @@ namespace {
 
 using Ids = std::vector<std::uint32_t>;
 
-// Stands for a model: given all ids so far, it returns the next one.
+// Takes the place of a model. Given all ids so far, next() returns the next id: the id that is
+// `distance` positions earlier.
 struct Echo {
-  std::size_t distance; // from an id in the context to the position where the model repeats it
+  std::size_t distance;
 
   std::uint32_t next(const Ids &context) const { return context[context.size() - distance]; }
 };
@@ -28,7 +29,8 @@ int complain(const pretok::Error &error) {
   return 1;
 }
 
-// Appends the ids of a text. Only texts of the chat template may contain special tokens.
+// Appends the ids of a text to `context`. `special` allows or refuses special tokens in the
+// text.
 pretok_status append(const pretok::Tokenizer &tokenizer, std::string_view text,
                      pretok_special special, Ids &context) {
   pretok::EncodeOptions options;
@@ -72,8 +74,8 @@ int chat(const pretok::Tokenizer &tokenizer, std::uint32_t end_of_turn) {
     if (append(tokenizer, "<|im_start|>user\n", PRETOK_SPECIAL_ALLOW, turn))
       return 1;
     const std::size_t start = turn.size();
-    // Special tokens in a user's message are plain text, so a user cannot end the turn or start
-    // a system message.
+    // Refuse a message that contains the text of a special token. Otherwise a user could end
+    // the turn or start a system message.
     if (const auto status = append(tokenizer, message, PRETOK_SPECIAL_RAISE, turn)) {
       if (status != PRETOK_SPECIAL_TOKEN)
         return 1;

@@ -1,9 +1,9 @@
-/* Streams standard input to token ids, one per line:
+/* Encodes standard input as a stream, and prints one token id per line:
  *
  *     ids cl100k_base.tiktoken cl100k < text.txt
  *
- * The preset is needed where the file does not say how text is split. Memory does not grow with
- * the text, as long as it has spaces or line ends. */
+ * The preset is needed if the vocabulary file does not say how to split text. If the text has
+ * spaces or line ends, the memory does not grow with the size of the text. */
 #include "pretok.h"
 
 #include <stdio.h>

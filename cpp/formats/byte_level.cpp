@@ -8,14 +8,14 @@
 namespace pretok {
 namespace {
 
-// A printable byte of Latin-1 stands for itself. The other 68 bytes stand for the characters
-// from U+0100 on.
+// A visible character of Latin-1 stands for its own byte. The 68 characters from U+0100 on
+// stand for the other bytes, in ascending order.
 struct Characters {
   static constexpr std::size_t COUNT = 256 + 68;
   static constexpr std::uint16_t NO_BYTE = 256;
 
-  std::array<std::uint16_t, 256> of_bytes{};
-  std::array<std::uint16_t, COUNT> bytes{}; // by character
+  std::array<std::uint16_t, 256> of_bytes{}; // by byte: the character
+  std::array<std::uint16_t, COUNT> bytes{};  // by character: the byte, or NO_BYTE
 };
 
 constexpr bool stands_for_itself(unsigned byte) {

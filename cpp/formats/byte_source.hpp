@@ -12,8 +12,9 @@ public:
   // Returns the size of the source when it was opened. A file may have shrunk since.
   virtual std::uint64_t size() const = 0;
 
-  // Copies `count` bytes from offset `at` to `to`, or fewer at the end of the source. Returns
-  // the number of bytes copied. `at` must not be less than the end of the previous read.
+  // Copies `count` bytes from offset `at` of the source to `to`. Copies fewer bytes if the
+  // source has fewer bytes left. Returns the number of bytes copied. `at` must not be less than
+  // the end of the previous read.
   virtual std::size_t read(std::uint64_t at, std::uint8_t *to, std::size_t count) = 0;
 
 protected:

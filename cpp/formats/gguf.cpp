@@ -15,13 +15,13 @@
 namespace pretok {
 namespace {
 
-// Properties of a tokenizer that the file does not store. llama.cpp derives them from
-// tokenizer.ggml.pre.
+// Properties of a tokenizer that a GGUF file does not store. llama.cpp derives these properties
+// from the value of tokenizer.ggml.pre, and so does pretok.
 struct PreType {
   std::string_view pre;
-  bool ignore_merges;      // a whole pre-token is looked up before merging
+  bool ignore_merges;      // a pre-token that equals a token encodes to this token
   bool add_bos;            // the default of add_bos_token
-  std::string_view lstrip; // the token that has lstrip
+  std::string_view lstrip; // the added token that has lstrip, or ""
   bool not_byte_level;     // tokens are UTF-8, not characters that stand for bytes
 };
 
@@ -75,7 +75,7 @@ LoadError check_model(const GgufValue &model) {
   return unsupported(message + "pretok reads only byte-level BPE, \"gpt2\"");
 }
 
-// Reads tokenizer.ggml.pre. A value that is false in Python counts as absent.
+// Reads tokenizer.ggml.pre. The values 0, false, "" and an empty list count as absent.
 LoadError read_pre(const GgufValue &value, std::string_view &pre) {
   const bool is_empty = value.kind == GgufValue::ABSENT ||
                         (value.kind == GgufValue::STRINGS && value.texts.empty()) ||
@@ -179,8 +179,8 @@ LoadError read_flag(const GgufValue &value, bool fallback, bool &flag) {
   return {};
 }
 
-// Reads the id that the model expects at one end of a text, if the flag `is_added` is true. If
-// the file lacks the flag, `fallback` is its value.
+// Appends `id` to `ids` if the flag `is_added` is true. The model expects this id at the start
+// or end of a text. If the file does not have the flag, `fallback` is its value.
 LoadError read_end(const GgufValue &id, const GgufValue &is_added, bool fallback,
                    std::size_t count, std::vector<std::uint32_t> &ids) {
   bool added = false;
@@ -210,8 +210,7 @@ LoadError read_vocabulary(const std::vector<GgufValue> &values, const PreType &t
     source.ids[id] = id;
   source.merges_name = KEYS[Key::MERGES].data();
   source.ignore_merges = type.ignore_merges;
-  // An entry of any type but UNDEFINED and NORMAL is loose: it stays a token only if a merge
-  // names it, or if it is an ASCII byte.
+  // Entries of all types except UNDEFINED and NORMAL are loose (TextModel::loose).
   source.loose.reserve(types.numbers.size());
   for (const std::int64_t token_type : types.numbers)
     source.loose.push_back(token_type != TokenType::UNDEFINED &&

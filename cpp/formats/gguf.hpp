@@ -13,7 +13,7 @@ namespace pretok {
 bool is_gguf(const std::uint8_t *data, std::size_t size);
 
 // Reads the tokenizer of a GGUF file. Reads only the metadata, which comes before the tensors.
-// Linear time and space in the size of the metadata.
+// Takes linear time and space in the size of the metadata.
 LoadError read_gguf(ByteSource &file, TokenizerSpec &spec);
 
 } // namespace pretok

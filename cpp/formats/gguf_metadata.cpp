@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t MAX_METADATA = std::size_t{1} << 29;
 constexpr std::uint64_t MAX_KEY_BYTES = 65535;
 constexpr std::size_t MIN_ENTRY_BYTES = 8 + 4 + 1;
-constexpr std::size_t MAX_KEYS = 1 << 16;         // real files have less than a hundred
+constexpr std::size_t MAX_KEYS = 1 << 16;         // real files have fewer than a hundred
 constexpr std::size_t READ_BLOCK_BYTES = 1 << 16; // per read
 
 // clang-format off
@@ -30,7 +30,8 @@ bool is_signed(std::uint32_t kind) {
 }
 
 // Reads values from offset `at_` on, in the byte order of the file. A function that fails sets
-// `error_` and returns false. The file may shrink during reading, so each read checks its size.
+// `error_` and returns false. The file may shrink during reading, so each read checks how many
+// bytes the file still has.
 class MetadataReader {
 public:
   MetadataReader(ByteSource &file, std::vector<GgufValue> &values)
@@ -47,8 +48,8 @@ private:
   bool read_all() {
     std::uint64_t version = 0;
     std::uint64_t count = 0;
-    // If the byte order of the file is not the assumed one, the versions 2 and 3 read as
-    // multiples of 65536.
+    // The version is a number below 65536 in 4 bytes. If its first two bytes are 0, the file is
+    // big-endian.
     const std::uint8_t *const first = bytes(4);
     if (first == nullptr)
       return false;
@@ -199,7 +200,7 @@ private:
     return true;
   }
 
-  // Reads a string into a container of char.
+  // Reads a string. `Text` is a container of char, such as std::string.
   template <class Text> bool text(std::uint64_t max_size, Text &result) {
     const std::size_t start = at_;
     std::uint64_t length = 0;
@@ -248,7 +249,8 @@ private:
     return true;
   }
 
-  // Returns the next bytes, valid until the next call, or nullptr if the file has fewer.
+  // Returns the next `count` bytes, valid until the next call. Returns nullptr if the file has
+  // fewer bytes left.
   const std::uint8_t *bytes(std::uint64_t count) {
     const std::size_t start = at_;
     if (!skip(count))
@@ -261,7 +263,8 @@ private:
     return window_.data() + (start - window_start_);
   }
 
-  // Fills the window with a block from `start` on, at least up to `at_`.
+  // Fills the window with a block of the file from `start` on. Returns false if the file ends
+  // before `at_`.
   bool read_on(std::size_t start) {
     const std::size_t end = window_start_ + window_.size();
     const std::size_t kept = end > start ? end - start : 0;
@@ -284,8 +287,8 @@ private:
     return width == 8 ? ~bits + 1 : (std::uint64_t{1} << 8 * width) - bits;
   }
 
-  // Returns the number that `bits` store, clamped to std::int64_t. Returns NOT_WHOLE if `type`
-  // is not an integer type.
+  // Returns the integer that `bits` store, clamped to -INT64_MAX ... INT64_MAX. Returns
+  // NOT_WHOLE if `type` is not an integer type.
   static std::int64_t to_int64(std::uint32_t type, std::uint64_t bits) {
     if (is_float(type) || type == Gguf::BOOL)
       return GgufValue::NOT_WHOLE;
@@ -317,7 +320,7 @@ private:
   std::vector<std::uint8_t> window_; // bytes of the file from `window_start_` on
   std::size_t window_start_ = 4;
   bool big_endian_ = false;
-  std::string name_ = "the version"; // the key being read, for errors
+  std::string name_ = "the version"; // the field or key that is being read, for errors
   LoadError error_;
 };
 

@@ -1,5 +1,5 @@
-// The metadata of a GGUF file: keys with values of any type. pretok/formats/gguf_metadata.py
-// does the same in Python.
+// Reads the metadata of a GGUF file: keys, and a value of any type for each key.
+// pretok/formats/gguf_metadata.py does the same in Python.
 #pragma once
 
 #include "formats/byte_source.hpp"
@@ -20,16 +20,16 @@ struct GgufValue {
   bool negative = false;               // INTEGER: the sign
   std::string_view text;               // STRING
   std::vector<std::string_view> texts; // STRINGS: each is UTF-8
-  std::vector<std::int64_t> numbers;   // NUMBERS; NOT_WHOLE stands for a value of another type
+  std::vector<std::int64_t> numbers;   // NUMBERS; NOT_WHOLE stands for a float or bool
   std::vector<char> bytes;             // the bytes that `text` and `texts` view
   static constexpr std::int64_t NOT_WHOLE = INT64_MIN;
 
-  // Describes key and value for errors.
+  // Returns "KEY is VALUE" for error messages.
   std::string description() const;
 };
 
-// Reads the values of the keys values[i].key, and skips all other values. Keeps only the keys
-// and these values in memory.
+// Sets each values[i] to the value of the key values[i].key. Skips the values of all other
+// keys, and does not keep them in memory. If a key is missing, values[i] stays ABSENT.
 LoadError read_gguf_metadata(ByteSource &file, std::vector<GgufValue> &values);
 
 } // namespace pretok

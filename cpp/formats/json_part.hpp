@@ -41,19 +41,21 @@ struct JsonPart {
   // Like `flag`, but an absent value counts as false.
   bool flag_or_false(bool &result, LoadError &error) const;
 
-  // Gets a member of an object.
+  // Gets a member of an object. If the object lacks the member, `result` is absent.
   bool get(std::string_view name, JsonPart &result, LoadError &error) const;
   // Gets the text of the member "type".
   bool kind(std::string_view &result, LoadError &error) const;
-  // Fails if the object has a member other than `names` that is not null.
+  // Fails if the object has a member that is not null and whose name is not in `names`.
   bool only(std::initializer_list<std::string_view> names, LoadError &error) const;
-  // Gets the parts that the member `name` of a Sequence lists. Flattens nested Sequences. A
-  // value of any other type is its own single part.
+  // Appends the parts of a Sequence to `result`. The member `name` of a Sequence lists its
+  // parts. Replaces nested Sequences by their parts. A value that is not a Sequence is the only
+  // part.
   bool parts(std::string_view name, std::vector<JsonPart> &result, LoadError &error) const;
 };
 
-// Returns whether an object other than model.vocab has a duplicate member. `depth` is the depth
-// of `value`, 0 for the whole file. simdjson limits the recursion.
+// Returns whether `value`, or an object in it other than model.vocab, has two members with the
+// same name. `depth` is the depth of `value`, 0 for the whole file. The recursion cannot
+// overflow the stack, because simdjson limits the depth of a file.
 bool has_duplicate_member(simdjson::dom::element value, std::size_t depth = 0);
 
 } // namespace pretok

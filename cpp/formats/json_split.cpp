@@ -21,8 +21,9 @@ struct KnownSplit {
 
 constexpr std::size_t MAX_DEPTH = 16;
 
-// Writes a value in canonical form: equal values give equal text. Returns false if the value is
-// deeper than any pre_tokenizer. cpp/generate/presets.py writes the same form.
+// Appends a value to `to` in a canonical form: equal values give equal text. Returns false if
+// the value has a part that no known pre_tokenizer has: null, a fraction, or more than
+// MAX_DEPTH levels. cpp/generate/presets.py writes the same form.
 bool write_part(element value, std::string &to, std::size_t depth = 0) {
   object members;
   array items;
@@ -64,7 +65,8 @@ bool write_part(element value, std::string &to, std::size_t depth = 0) {
   return true;
 }
 
-// Returns false unless the part has exactly the members of ByteLevel.
+// Reads the members of a ByteLevel. Returns false if it has any other member, or lacks a member
+// other than use_regex.
 bool read_byte_level(const JsonPart &part, bool &add_prefix_space, bool &use_regex) {
   object members;
   bool trims = false;

@@ -1,4 +1,4 @@
-// Finds the preset that equals the pre_tokenizer of a tokenizer.json.
+// Finds the preset for the pre_tokenizer of a tokenizer.json.
 #pragma once
 
 #include "formats/json_part.hpp"
@@ -6,7 +6,8 @@
 
 namespace pretok {
 
-// Sets spec.preset, or spec.why_no_preset if no preset matches. Returns false after an error.
+// Sets spec.preset and spec.add_prefix_space. If no preset has an equal pre_tokenizer, sets
+// only spec.why_no_preset. Returns false after an error.
 bool read_split(const JsonPart &file, TokenizerSpec &spec, LoadError &error);
 
 } // namespace pretok

@@ -17,7 +17,8 @@ inline LoadError unsupported(std::string message) {
   return {LoadError::UNSUPPORTED, std::move(message)};
 }
 
-// Returns `text` in quotes. Escapes all but printable ASCII, and truncates long text.
+// Returns `text` in quotes. Escapes quotes, backslashes, and all characters other than
+// printable ASCII. Truncates long text.
 std::string quote(std::string_view text);
 
 bool is_utf8(std::string_view text);

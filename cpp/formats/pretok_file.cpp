@@ -61,7 +61,7 @@ bool read_own_program(PretokFileReader &reader, TokenizerSpec &spec) {
   std::vector<StageProgram> stages;
   if (const char *problem = read_stages(spec.program.data(), spec.program.size(), stages))
     return reader.fail(std::string("has a wrong program: ") + problem);
-  std::string_view description; // only Python shows it
+  std::string_view description; // of the pre-tokenizer; only Python shows it
   return reader.text(description);
 }
 
@@ -80,7 +80,7 @@ bool read_stored_split(PretokFileReader &reader, bool is_own, TokenizerSpec &spe
   if (is_own)
     return read_own_program(reader, spec);
   const Preset *preset = find_preset(name);
-  // The file has the name of a preset, never an alias.
+  // A .pretok file stores the name of a preset, never an alias, but find_preset accepts both.
   if (preset != nullptr && name == preset->name)
     spec.preset = name;
   else

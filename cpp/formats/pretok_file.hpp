@@ -1,5 +1,5 @@
-// Reads .pretok files: a whole tokenizer in a compact file. bpe/formats/pretok_file.py
-// documents the layout, and reads and writes the files in Python.
+// Reads .pretok files. A .pretok file has a whole tokenizer in compact form.
+// bpe/formats/pretok_file.py documents the layout, and reads and writes these files in Python.
 #pragma once
 
 #include "formats/tokenizer_spec.hpp"
@@ -12,14 +12,15 @@ namespace pretok {
 
 bool is_pretok_file(const std::uint8_t *data, std::size_t size);
 
-// Reads a .pretok file. Takes linear time and space in `size`, since the total size of merged
-// tokens is limited.
+// Reads a .pretok file. Takes linear time and space in `size`, because max_merged_bytes()
+// limits the size of the tokens that merges make.
 LoadError read_pretok_file(const std::uint8_t *data, std::size_t size, TokenizerSpec &spec);
 
 inline constexpr std::size_t MAX_MERGED_TOKEN_BYTES = 255;
 
-// Returns the maximum total size of merged tokens in a file with `count` tokens. Without a
-// limit, a file of a few merges could fill the memory. bpe/formats/spec.py has an equal limit.
+// Returns the maximum total size of the tokens that merges make, in a file with `count` tokens.
+// Without a limit, a few merges could fill the memory, since each may double the length of a
+// token. bpe/formats/spec.py has an equal limit.
 inline std::uint64_t max_merged_bytes(std::size_t count) {
   return std::max<std::uint64_t>(std::uint64_t{1} << 24, std::uint64_t{32} * count);
 }

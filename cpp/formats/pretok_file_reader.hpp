@@ -55,8 +55,8 @@ public:
     return fail("has a number of more than 32 bits");
   }
 
-  // Reads the number of elements of a list. Fails if the rest of the file is too small for
-  // elements of at least `min_size` bytes.
+  // Reads the number of elements of a list. Each element has at least `min_size` bytes. Fails
+  // if the rest of the file is too small for so many elements.
   bool count(std::size_t min_size, std::uint32_t &result) {
     return number(result) &&
            (result <= left() / min_size ||

@@ -12,7 +12,9 @@
 namespace pretok {
 namespace {
 
-// Reads tokens and merges. A merge names tokens by their index.
+// Reads tokens and merges. The file stores the bytes of some tokens, the literals. Each other
+// token is the result of a merge. A merge names tokens by their index: literals come first,
+// then the results in the order of the merges.
 class TokenReader {
 public:
   TokenReader(PretokFileReader &reader, VocabularyData &data) : reader_(reader), data_(data) {}
@@ -37,10 +39,10 @@ public:
   }
 
 private:
-  // A merge that makes an existing token.
+  // A merge whose result is also a literal or the result of another merge.
   struct Repeated {
     std::uint32_t rank;
-    std::uint32_t place; // index of the token
+    std::uint32_t place; // index of the result
   };
 
   bool read_literals() {
@@ -61,7 +63,8 @@ private:
     return reader_.skip(size);
   }
 
-  // Reads the merges that make an existing token: gaps between ranks, and indices of tokens.
+  // Reads `repeated_`. For each element, the file has the number of merges between the previous
+  // element and this one, and the index of the result.
   bool read_repeated(std::uint32_t merge_count) {
     std::uint32_t count = 0;
     if (!reader_.count(2, count))
@@ -83,7 +86,7 @@ private:
            reader_.fail("has ranks, but two merges that make the same token");
   }
 
-  // Reads the ids, stored as runs of consecutive ids.
+  // Reads the ids. The file stores runs of consecutive ids: the first id and the length.
   bool read_runs() {
     std::uint32_t count = 0;
     if (!reader_.count(2, count))
@@ -118,7 +121,8 @@ private:
     return true;
   }
 
-  // Writes the bytes of merged tokens. WIDTH is the size of an index in bytes.
+  // Writes the bytes of the results of merges, and checks the results of repeated merges. WIDTH
+  // is the size of an index in bytes.
   template <std::size_t WIDTH>
   bool make(const std::uint8_t *merges, std::uint32_t merge_count) {
     if (!find_places<WIDTH>(merges, merge_count))
@@ -148,7 +152,7 @@ private:
            reader_.fail("has ranks, but two tokens with the same bytes");
   }
 
-  // Reads the merges, and computes the start of the bytes of each token.
+  // Reads the merges. Computes the length of each token, and the start of its bytes.
   template <std::size_t WIDTH>
   bool find_places(const std::uint8_t *merges, std::uint32_t merge_count) {
     data_.lengths.reserve(token_count_);
@@ -190,7 +194,7 @@ private:
   PretokFileReader &reader_;
   VocabularyData &data_;
   std::size_t literal_count_ = 0;
-  std::vector<std::uint32_t> starts_; // start of the bytes of each token, then the end of all
+  std::vector<std::uint32_t> starts_; // the start of each token in data_.bytes, then the end
   std::vector<Repeated> repeated_;
   std::size_t token_count_ = 0;
   std::size_t width_ = 1;

@@ -1,4 +1,4 @@
-// The tokens of a .pretok file: its last section.
+// Reads the last section of a .pretok file, the tokens and merges.
 #pragma once
 
 #include "core/bpe/vocabulary.hpp"

@@ -30,7 +30,8 @@ bool read_lines(const std::uint8_t *at, const std::uint8_t *end, RankFile &file)
   file.bytes.reserve(size / 4 * 3);
   file.lengths.reserve(size / 16);
   file.ids.reserve(size / 16);
-  // Decode into a block: growing the vector would clear its new memory first.
+  // Decode into a block. Resizing file.bytes before decoding would set its new bytes to 0
+  // first.
   std::vector<std::uint8_t> block(std::size_t{1} << 14);
   std::size_t used = 0;
   const auto flush = [&] {
@@ -83,7 +84,8 @@ bool ids_differ(const RankFile &file) {
 }
 
 bool has_all_bytes(const RankFile &file) {
-  // Tokens are distinct, so 256 tokens of one byte are all bytes.
+  // If the tokens are distinct, which read_rank_file checks too, 256 tokens of one byte are all
+  // the bytes.
   return std::count(file.lengths.begin(), file.lengths.end(), 1U) == 256;
 }
 
@@ -94,7 +96,7 @@ std::size_t decode_base64(const std::uint8_t *at, const std::uint8_t *end, std::
     return 0;
   const std::uint8_t *const first = to;
   const std::uint8_t *const last = end - 4;
-  unsigned all_values = 0; // the OR of all digits; at least NO_DIGIT if one is invalid
+  unsigned all_values = 0; // the OR of the values; at least NO_DIGIT if a digit is invalid
   const auto byte = [](unsigned value) { return static_cast<std::uint8_t>(value); };
   for (; at != last; at += 4, to += 3) {
     const unsigned a = VALUES[at[0]], b = VALUES[at[1]], c = VALUES[at[2]], d = VALUES[at[3]];
@@ -119,9 +121,10 @@ std::size_t decode_base64(const std::uint8_t *at, const std::uint8_t *end, std::
   return static_cast<std::size_t>(to - first);
 }
 
-// `seen` is a Bloom filter of all hashes, with one bit per hash. `repeated` is a second, small
-// filter, of the hashes whose bit in `seen` was already set when they were added. Only tokens
-// in `repeated`, the candidates, are sorted and compared.
+// `seen` and `repeated` are Bloom filters with one bit per hash. The first loop adds each hash
+// to `seen`. If the bit of the hash was already set, the loop also adds the hash to `repeated`.
+// Equal tokens are therefore in `repeated`. The second part sorts and compares only these
+// tokens.
 bool tokens_differ(const std::vector<std::uint8_t> &tokens,
                    const std::vector<std::uint32_t> &lengths) {
   struct Token {

@@ -44,7 +44,9 @@ bool starts_with(std::string_view text, std::string_view start) {
   return text.substr(0, start.size()) == start;
 }
 
-// Returns whether the protobuf message begins with a piece of SentencePiece: text and score.
+// Returns whether `text` begins like a SentencePiece model. The model is a protobuf message
+// whose first field is a piece (tag '\n'). The piece has a text (tag '\n') and a score (tag
+// 0x15).
 bool is_sentencepiece(std::string_view text) {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   if (text.size() < 5 || text[0] != '\n' || text[2] != '\n')
@@ -53,7 +55,8 @@ bool is_sentencepiece(std::string_view text) {
   return at(1) >= at(3) + 2 && end < text.size() && text[end] == 0x15;
 }
 
-// Returns whether each of the first three lines has exactly one space, as in merges.txt.
+// Returns whether each of the first three lines that are not empty has exactly one space, as in
+// merges.txt. The first line may also be a header that begins with "#version".
 bool looks_like_merges(std::string_view text) {
   int seen = 0;
   bool is_header = false;
@@ -130,8 +133,8 @@ LoadError read_any(std::string_view data, TokenizerSpec &spec) {
       "tokenizer.json, a GGUF file or a .pretok file");
 }
 
-// Returns whether a vocabulary with merges may lack a token for the byte: it is rare or invalid
-// in UTF-8.
+// Returns whether a vocabulary with merges may lack a token for the byte, because the byte is
+// rare or invalid in UTF-8.
 bool may_be_missing(std::size_t byte) {
   return byte == 0xC0 || byte == 0xC1 || byte == 0xF1 || byte == 0xF2 || byte >= 0xF5;
 }
@@ -221,7 +224,8 @@ LoadError read_spec(ByteSource &file, TokenizerSpec &spec) {
   }
   if (file.size() > MAX_FILE_BYTES)
     return too_large();
-  // Reading one byte more than the expected size detects the end of the file.
+  // Request one byte more than the expected size. A read that returns fewer bytes than
+  // requested means that the file has ended.
   std::size_t wanted =
       std::max(static_cast<std::size_t>(file.size()) + 1, std::size_t{1} << 16);
   for (bool is_end = false; !is_end;) {

@@ -11,18 +11,20 @@
 namespace pretok {
 
 // Reads a tokenizer file of `size` bytes. The content decides the format: a tiktoken rank file,
-// a GGUF file, a .pretok file, or a tokenizer.json if the build has a JSON library. Linear time
-// and space. `data` is not used after the call. If there is no error:
+// a GGUF file, a .pretok file, or a tokenizer.json if the build has a JSON library. Takes
+// linear time and space in `size`. `spec` does not refer to `data`. If there is no error:
 //   - ids are below ID_LIMIT, and unique among the tokens of the vocabulary;
-//   - each byte that text can have is a token;
+//   - each byte is a token. A vocabulary with merges may lack bytes that are rare or invalid in
+//     UTF-8;
 //   - added tokens are distinct.
 LoadError read_spec(const std::uint8_t *data, std::size_t size, TokenizerSpec &spec);
 
-// Reads a tokenizer from a ByteSource. Reads only the metadata of a GGUF file, and at most one
-// byte more than the limit of any other file.
+// Reads a tokenizer from a ByteSource. Reads only the metadata of a GGUF file. Reads any other
+// file as a whole, but at most one byte more than the maximum size of a file.
 LoadError read_spec(ByteSource &file, TokenizerSpec &spec);
 
-// Checks the added tokens of `spec`. Callers that append added tokens call it again.
+// Checks the added tokens of `spec`. read_spec() calls it. Call check_added() again after
+// appending added tokens.
 LoadError check_added(const TokenizerSpec &spec);
 
 } // namespace pretok

@@ -13,8 +13,8 @@ const std::uint8_t *bytes_of(std::string_view text) {
   return reinterpret_cast<const std::uint8_t *>(text.data());
 }
 
-// The tokens of a TextModel, by the index of their texts. An entry is inert if one of its
-// characters stands for no byte: no text encodes to it.
+// The entries of a TextModel, in the order of its texts, with the bytes of each entry. An entry
+// is inert if a character of its text stands for no byte. No input encodes to an inert entry.
 class Tokens {
 public:
   Tokens(const TextModel &source, const TextIndex &places) : source_(source), places_(places) {
@@ -28,7 +28,7 @@ public:
       const std::string_view text = source.texts[place];
       const std::size_t start = bytes_.size();
       if (!append_bytes(text, bytes_)) {
-        // The entry is inert. Its bytes are the UTF-8 of its text, for decoding.
+        // The entry is inert. Its id decodes to the UTF-8 of its text.
         bytes_.insert(bytes_.end(), bytes_of(text), bytes_of(text) + text.size());
         inert_[place] = has_inert_ = true;
       }
@@ -44,7 +44,7 @@ public:
     for (std::size_t rank = 0; rank < source_.merges.size(); ++rank) {
       const auto &[left, right] = source_.merges[rank];
       concatenated.assign(left).append(right);
-      // Most merges make the token after the token of the previous merge.
+      // Usually, the index of the merged token is one more than that of the previous merge.
       const std::uint32_t next = rank == 0 ? TextIndex::NO_TEXT : at[2] + 1;
       int count = 0;
       for (const std::string_view part : {left, right, std::string_view(concatenated)}) {
@@ -67,15 +67,17 @@ public:
     return {};
   }
 
-  // Removes entries that are only added tokens.
+  // Removes added tokens that have two or more bytes and that no merge names. With
+  // ignore_merges, removes only special tokens.
   void drop_added(const TokenizerSpec &spec) {
     for (std::size_t i = 0; i < spec.added.size(); ++i) {
       const std::uint32_t place = places_.find(spec.added[i].content);
       if (place == TextIndex::NO_TEXT || source_.ids[place] != spec.added[i].id ||
           views_[place].size < 2 || in_merges_[place])
         continue;
-      // With ignore_merges, a whole pre-token may equal an added token that did not match
-      // because of single_word. Such a pre-token must not become a special token.
+      // A whole pre-token may equal an added token that did not match because of single_word.
+      // With ignore_merges, the pre-token then encodes to the entry with these bytes. So keep
+      // the entry, but not the entry of a special token: text must not encode to it.
       if (spec.added_special[i] || !source_.ignore_merges)
         views_[place].size = 0;
     }
@@ -89,8 +91,8 @@ public:
         views_[place].size = 0;
   }
 
-  // Removes inert entries of one byte. Refuses inert entries that pretok cannot tell from
-  // another token with equal bytes.
+  // Refuses an inert entry that pretok cannot tell from text or from a token with equal bytes.
+  // Such a token is the twin of the entry. Removes inert entries of one byte without a twin.
   LoadError drop_inert() {
     for (std::size_t place = 0; has_inert_ && place < views_.size(); ++place) {
       if (!inert_[place] || views_[place].size == 0)

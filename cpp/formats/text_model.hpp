@@ -20,17 +20,18 @@ class TextIndex {
 public:
   static constexpr std::uint32_t NO_TEXT = 0xFFFFFFFF;
 
-  // `texts` must outlive the TextIndex. If texts are equal, find() returns the last index.
+  // `texts` must outlive the TextIndex. If several texts are equal, find() returns the index of
+  // the last one.
   explicit TextIndex(const std::vector<std::string_view> &texts);
 
   // Returns the index of `text` in `texts`, or NO_TEXT.
   std::uint32_t find(std::string_view text) const;
 
 private:
-  // `tag` is part of the hash. Only texts with equal tags are compared.
+  // `tag` is half of the hash of the text. find() compares texts only if their tags are equal.
   struct Slot {
     std::uint32_t tag = 0;
-    std::uint32_t place = NO_TEXT;
+    std::uint32_t place = NO_TEXT; // the index of the text
 
     bool is_free() const { return place == NO_TEXT; }
   };
@@ -56,18 +57,24 @@ struct TextMerge {
 // Splits "left right". Returns false unless there is exactly one space.
 bool split_merge(std::string_view text, TextMerge &result);
 
-// Texts of a file, as views of its bytes. All of them are UTF-8.
+// A vocabulary as a file stores it. The texts are UTF-8, and view the bytes of the file.
 struct TextModel {
   std::vector<std::string_view> texts; // unique, except for empty ones
-  std::vector<std::uint32_t> ids;      // of each text; unique, below ID_LIMIT
+  std::vector<std::uint32_t> ids;      // of each text: its id; unique, below ID_LIMIT
   std::vector<TextMerge> merges;
   const char *merges_name = ""; // the name of the merges in the file
   bool ignore_merges = false;
-  std::vector<bool> loose; // of each text: a token only if a merge names it; may be empty
+  // Of each text: whether the entry is loose. A loose entry is a token only if a merge names
+  // the text, or if the text stands for an ASCII byte. If `loose` is empty, no entry is loose.
+  std::vector<bool> loose;
 };
 
-// Fills spec.vocabulary. Omits added tokens of `spec` that no merge names. Omits loose entries,
-// unless a merge names them or they are ASCII bytes.
+// Fills spec.vocabulary. Omits these entries:
+//   - an added token of `spec` that has two or more bytes and that no merge names. With
+//     `ignore_merges`, only special tokens are omitted;
+//   - a loose entry that no merge names and that is not an ASCII byte;
+//   - an entry of one ASCII character that stands for no byte, such as a space, unless another
+//     token has this character as its byte.
 LoadError build_vocabulary(const TextModel &source, const TextIndex &places,
                            TokenizerSpec &spec);
 

@@ -57,7 +57,7 @@ std::string read_line(std::string_view line, RankLine &to) {
   return to.token.empty() ? quote(text) + " is not base64" : "";
 }
 
-// The lines of a rank file that read_rank_file does not accept.
+// Reads the lines of a rank file if read_rank_file does not accept the file.
 class RankLines {
 public:
   LoadError read(std::string_view text) {
@@ -79,7 +79,7 @@ public:
 
   void move_to(VocabularyData &data) {
     for (const Place &place : places_) {
-      if (place.size == 0) // Whisper's file has a line for the empty token
+      if (place.size == 0) // a line for an empty token, as in Whisper's file
         continue;
       data.lengths.push_back(static_cast<std::uint32_t>(place.size));
       data.ids.push_back(place.rank);
@@ -99,7 +99,7 @@ private:
     return {reinterpret_cast<const char *>(bytes_.data()) + place.start, place.size};
   }
 
-  // Checks that no rank and no token is repeated.
+  // Returns an error if two lines have the same rank or the same token.
   LoadError check() const {
     std::vector<Place> sorted = places_;
     const auto find_equal = [&](auto less) {

@@ -9,7 +9,7 @@
 
 namespace pretok {
 
-// Returns whether one of the first lines has a token and its rank.
+// Returns whether one of the first three lines that are not empty has a token and its rank.
 bool looks_like_ranks(const std::uint8_t *data, std::size_t size);
 
 // Reads a rank file. Errors name the line.

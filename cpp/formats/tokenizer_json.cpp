@@ -206,7 +206,7 @@ private:
       return false;
     std::vector<bool> seen;
     for (const auto &member : members) {
-      // Makes the JsonPart of an entry, whose path only errors need.
+      // Returns the entry with its path. Only an error needs the path.
       const auto entry = [&] {
         return JsonPart{member.value, !member.value.is_null(),
                         "model.vocab[" + quote(member.key) + "]"};
@@ -225,8 +225,10 @@ private:
     return true;
   }
 
-  // Checks the ids of added tokens. Hugging Face's tokenizers ignores these ids: it uses the id
-  // of the vocabulary entry, or numbers new tokens from the number of entries on.
+  // Checks that each id in added_tokens is the id that Hugging Face's tokenizers assigns,
+  // because tokenizers ignores the ids in added_tokens. An added token that is also an entry of
+  // the vocabulary gets the id of the entry. Other added tokens get consecutive ids. The first
+  // of these ids is the number of entries.
   bool check_assigned(const TextModel &source, const TextIndex &places) {
     std::size_t next = source.texts.size();
     for (std::size_t i = 0; i < spec_.added.size(); ++i) {

@@ -8,8 +8,9 @@
 
 namespace pretok {
 
-// Reads a tokenizer.json. Recognizes the preset only if the pre_tokenizer equals the one of a
-// built-in preset; Python also recognizes equivalent pre_tokenizers. Linear time and space.
+// Reads a tokenizer.json. Sets spec.preset only if the pre_tokenizer equals that of a built-in
+// preset. The Python reader also accepts any equivalent pre_tokenizer. Takes linear time and
+// space in the size of `text`.
 LoadError read_tokenizer_json(std::string_view text, TokenizerSpec &spec);
 
 } // namespace pretok

@@ -27,7 +27,8 @@ constexpr std::size_t EXTRA_STEPS = 64;
 constexpr std::size_t STREAM_STEPS_PER_BYTE = 40;
 constexpr std::size_t STREAM_EXTRA_STEPS = 4096;
 
-constexpr std::size_t MAX_BYTES = 400; // of a text, and of the content of a token
+// The maximum size of a text, and of the content of a token.
+constexpr std::size_t MAX_BYTES = 400;
 
 void reset_steps() {
 #ifdef PRETOK_COUNT_STEPS
@@ -44,7 +45,7 @@ std::size_t steps() {
 #endif
 }
 
-// Returns one of a few short strings. There are so few that tokens often overlap.
+// Returns one of a few short strings. Tokens of so few strings often overlap.
 const std::string &some_unit(Input &input) {
   static const std::string UNITS[] = {"a",           "b",   "ab", "aab",          " ",
                                       "  ",          "\n",  "<",  "\xE3\x80\x80", "\xC3\xA9",
@@ -113,7 +114,7 @@ const std::uint8_t *bytes_of(const std::string &text) {
   return reinterpret_cast<const std::uint8_t *>(text.data());
 }
 
-// The result of a split: its segments, and the token that stopped it, if any.
+// The result of a split: the segments, and the refused token that stopped the split, if any.
 struct Split {
   struct Span {
     std::size_t start;
@@ -224,8 +225,9 @@ void check_clear(const AddedTokens &added, const std::vector<AddedToken> &tokens
   check(joined == whole, "both sides of a cut together have the tokens of the whole text");
 }
 
-// Returns a tokenizer with one token per byte, cached by `index`: 4 presets, with and without
-// NFC. The caller replaces its added tokens.
+// Returns a tokenizer with one token per byte. `index` chooses one of 4 presets, with or
+// without NFC. Later calls with an equal `index` return the same tokenizer. The caller replaces
+// its added tokens.
 pretok_tokenizer &cached_tokenizer(std::size_t index) {
   static const char *const PRESETS[] = {"gpt2", "cl100k", "o200k", "falcon"};
   constexpr std::size_t PRESET_COUNT = sizeof PRESETS / sizeof *PRESETS;
@@ -316,7 +318,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   check_clear(added, tokens, text, whole, to - std::min(to, window_size), to);
 
   if (tokenizer_index >= 128)
-    return 0; // The stream takes as long as all of the above, so half of the inputs skip it.
+    return 0; // The stream takes as long as all checks above, so half of the inputs skip it.
   pretok_tokenizer &tokenizer = cached_tokenizer(tokenizer_index);
   tokenizer.added = tokens;
   tokenizer.policies.clear();

@@ -1,8 +1,8 @@
-// Fuzzes the hash tables with keys that collide. Compares their contents with std::map, and
-// limits their memory.
+// Fuzzes the hash tables with entries whose hashes collide. Compares the contents of each table
+// with a std::map. Also checks that OrderedMerges has few slots per merge.
 //
-// The hash key is fixed here, and often so weak that all keys collide. Programs use random
-// keys, so no attacker can reach that many collisions.
+// Each input uses one of five known hash keys. With some of them, all hashes collide. Programs
+// use random hash keys, so an attacker cannot cause so many collisions.
 #include "core/base/ids.hpp"
 #include "core/base/short_key.hpp"
 #include "core/bpe/ordered_merges.hpp"
@@ -35,8 +35,8 @@ HashKey some_key(Input &input) {
   return KEYS[input.below(5)];
 }
 
-// Returns at most `max_size` bytes in an exact-size allocation. In half of the cases the
-// first eight bytes equal the hash key, so one factor of the hash is 0.
+// Returns at most `max_size` bytes in an exact-size allocation. In half of the cases, the first
+// eight bytes equal key.one. One factor of the hash is then 0.
 Bytes some_bytes(Input &input, const HashKey &key, std::size_t max_size) {
   const std::uint8_t choices = input.byte();
   Bytes bytes;
@@ -59,6 +59,7 @@ std::vector<Bytes> some_strings(Input &input, const HashKey &key, std::size_t ma
   return strings;
 }
 
+// Returns pairs of numbers below `limit`. Input bytes from 128 on give large numbers.
 std::vector<Pair> some_pairs(Input &input, std::uint32_t limit) {
   std::vector<Pair> pairs;
   while (input.left() != 0 && pairs.size() < 64) {
@@ -141,7 +142,8 @@ void check_merges(Input &input) {
     const std::size_t needed_slots = std::max<std::size_t>(32, 4 * (expected.size() + 1));
     check(merges.slots() <= 4 * needed_slots, "a table has at most 4 times the needed slots");
     if (symbol == OrderedMerges::NO_MERGE)
-      return; // The keys collide with every seed: the caller takes another type of table.
+      return; // The pairs collide with every seed. A Vocabulary then uses another type of
+              // table.
     expected[{left, right}] = symbol;
   }
   for (const auto &[pair, symbol] : expected)

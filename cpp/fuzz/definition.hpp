@@ -1,5 +1,5 @@
-// A slow, simple definition of encoding, with which fuzz targets compare the fast
-// implementation. Also generates small random vocabularies.
+// Defines encoding by slow, simple code. Fuzz targets compare the fast code with this
+// definition. Also generates small random vocabularies.
 #pragma once
 
 #include "core/base/ids.hpp"
@@ -23,11 +23,11 @@ using Ids = std::vector<std::uint32_t>;
 // A random vocabulary, and the maps that the slow definition uses.
 struct Example {
   VocabularyData data;
-  std::map<std::string, std::uint32_t>
-      ids; // of tokens that merging can produce; the first id of each
+  // The first id of each token that merging can produce.
+  std::map<std::string, std::uint32_t> ids;
   std::map<std::uint32_t, std::string> tokens;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Merged>
-      merges; // used unless data.from_ranks
+  // The merges by the ids of their pairs. Not used if data.from_ranks is true.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Merged> merges;
   std::array<std::uint32_t, 256> byte_ids;
   // Caches the results of look_up, because inputs repeat the same pairs.
   mutable std::unordered_map<std::uint64_t, Merged> look_ups;
@@ -56,7 +56,8 @@ struct Example {
 };
 
 // Returns an example that has the byte tokens in a random order, and up to 39 longer tokens.
-// Each longer token consists of two earlier tokens.
+// Each longer token consists of two earlier tokens. Some examples lack the tokens of the bytes
+// 0xF8 to 0xFF.
 inline Example make_example(Input &input) {
   Example example;
   VocabularyData &data = example.data;
@@ -129,7 +130,7 @@ inline Example make_example(Input &input) {
 }
 
 // Returns the ids of a pre-token by BPE: merges the pair with the lowest rank until no pair has
-// a merge.
+// a merge. With ignore_merges, a pre-token that is a token has only the id of this token.
 inline Ids merged(const Example &example, const std::string &pre_token) {
   const std::uint32_t whole = example.id_of(pre_token);
   if (example.data.ignore_merges && whole != NO_ID)
@@ -159,9 +160,9 @@ struct Encoding {
   Refusal refusal;
 };
 
-// Searches added tokens by the definition in bpe/encoding/added_tokens.py. As in Hugging Face
-// tokenizers, a white-space token may match within the white space that an earlier token with
-// `rstrip` has included.
+// Searches added tokens by the definition in bpe/encoding/added_tokens.py. A token with
+// `rstrip` includes the white space after it. As in Hugging Face's tokenizers, a later token of
+// white space may match within this white space.
 class SlowAdded {
 public:
   SlowAdded(const std::vector<AddedToken> &tokens, const CodePointRanges &words,
@@ -172,6 +173,7 @@ public:
   Refusal split(const std::string &text, std::size_t start, std::size_t end, bool normalized,
                 Emit &emit) const {
     std::size_t done = start;
+    // Emits the text from `done` to `until`, which no token of this phase includes.
     const auto leave = [&](std::size_t until) {
       if (until <= done)
         return Refusal{};
@@ -229,6 +231,7 @@ private:
                                          std::size_t at) {
     for (std::size_t size = 1; size <= 4 && size <= at - start; ++size) {
       const Decoded decoded = decode(text, at - size, size);
+      // decode_utf8 decodes an invalid byte to a lone surrogate from U+DC00 on.
       if (decoded.width == size && decoded.code_point - 0xDC00 >= 0x400)
         return decoded.code_point;
     }

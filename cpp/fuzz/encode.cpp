@@ -1,5 +1,5 @@
-// Fuzzes encoding with 16 random vocabularies, which all inputs share. Compares the ids with
-// the slow definition.
+// Fuzzes encoding. All inputs share 16 random vocabularies. Compares the ids with those of the
+// slow definition (definition.hpp).
 #include "fuzz/encoding.hpp"
 
 #include <random>
@@ -30,8 +30,8 @@ struct Choice {
   const Encoder &encoder;
 };
 
-// Returns the encoder for these arguments. All inputs share it, so its caches contain
-// pre-tokens of earlier inputs.
+// Returns the vocabulary and the encoder for these arguments. Inputs share encoders, so the
+// caches of an encoder contain pre-tokens of earlier inputs.
 Choice choose(std::size_t index, std::size_t preset, bool add_prefix_space) {
   constexpr std::size_t VOCABULARIES = 16;
   constexpr std::size_t PRESETS = 4;

@@ -1,5 +1,5 @@
-// Checks properties of encoding that hold for every vocabulary, all added tokens and every
-// text.
+// Checks properties of encoding that hold for every vocabulary, for any added tokens, and for
+// every text.
 #pragma once
 
 #include "core/base/ids.hpp"
@@ -59,9 +59,11 @@ inline Ids ids_of(const Encoder &encoder, const AddedTokens &added, PreTokenCach
   return {ids.data(), ids.data() + ids.size()};
 }
 
-// Checks that encoding a text gives the ids of the slow definition, that the spans of the ids
-// are in order, that both sides of a cut together have the ids of the whole text, and that the
-// ids decode to the text.
+// Encodes a text, and checks four properties:
+//   - the ids equal those of the slow definition;
+//   - the spans of the ids are in order;
+//   - both sides of a cut together have the ids of the whole text;
+//   - the ids decode to the text.
 inline void check_encoding(const Example &example, const Vocabulary &vocabulary,
                            const Encoder &encoder, PreTokenCache &cache, Input &input) {
   static const CodePointRanges WORDS = {
@@ -126,8 +128,8 @@ inline void check_encoding(const Example &example, const Vocabulary &vocabulary,
     check(static_cast<std::size_t>(at) == text.size(), "spans cover the text");
   }
 
-  // Search a cut in the window [from, to), as a task does: it reads only a margin around the
-  // window.
+  // Search a cut in the window (from, to]. Like a task of a thread, read only the window and a
+  // margin around it.
   const std::size_t to = text.size() * window_end / 255;
   const std::size_t from = to - std::min(to, window_size);
   const std::size_t margin = added.longest() + 4;

@@ -1,4 +1,4 @@
-// Damages tokenizer files, and checks the result of reading any file.
+// Damages tokenizer files. Checks the result of reading any file, damaged or not.
 #pragma once
 
 #include "core/base/ids.hpp"
@@ -23,7 +23,8 @@ inline std::string little_endian(std::uint64_t value, std::size_t width) {
   return bytes;
 }
 
-// Changes, inserts or erases up to 5 random parts of a file, at or after byte `from`.
+// Damages a file up to 5 times at random places, none before byte `from`. Each time changes a
+// byte or a bit, inserts a byte, erases bytes, or truncates the file.
 inline void damage(Input &input, std::string &file, std::size_t from) {
   for (std::size_t left = input.below(6); left != 0 && file.size() > from; --left) {
     const std::size_t at =
@@ -68,7 +69,9 @@ private:
   std::uint64_t end_ = 0;
 };
 
-// Checks that reading a file gives the result of reading the same bytes in memory.
+// Checks that reading a file that has lost its last `lost` bytes gives a result, or an error
+// with a message. If `lost` is 0, the result must equal that of reading the same bytes in
+// memory.
 inline void check_source(const std::vector<std::uint8_t> &bytes, std::size_t lost) {
   ShrinkingSource file(bytes, lost);
   TokenizerSpec spec;
@@ -111,7 +114,8 @@ inline void check_file(const std::string &file, const Input &input) {
   for (const AddedToken &token : spec.added)
     check(token.id < ID_LIMIT && !token.content.empty(),
           "added tokens have valid ids and are not empty");
-  // Build few vocabularies, with small ids only: memory is proportional to the largest id.
+  // Build few vocabularies, and only if the ids are small: a vocabulary takes memory in
+  // proportion to its largest id.
   if (*distinct.rbegin() >= 1 << 12 || !input.is_one_in(256))
     return;
   Vocabulary vocabulary;

@@ -9,8 +9,9 @@ using namespace pretok;
 // Returns a GGUF string: its size as 8 bytes, then its bytes.
 std::string text(const std::string &value) { return little_endian(value.size(), 8) + value; }
 
-// Returns a file with the 256 byte tokens, "ab", "abc" and up to 5 tokens from the input. In
-// the file, GGUF value types are numbers: 4 uint32, 5 int32, 7 bool, 8 string, 9 array.
+// Returns a file with the 256 byte tokens, "ab", "abc" and up to 5 tokens from the input. The
+// numbers of the GGUF value types are 4 for uint32, 5 for int32, 7 for bool, 8 for string, and
+// 9 for array.
 std::string some_file(Input &input) {
   static const char *const PRE_NAMES[] = {"llama-bpe", "qwen2",   "gpt-2",
                                           "",          "unknown", "gemma4"};

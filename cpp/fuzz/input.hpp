@@ -35,8 +35,9 @@ public:
   }
   // Returns the number of bytes that are left.
   std::size_t left() const { return size_ - at_; }
-  // Returns true for one in `interval` inputs: use it to skip slow checks. It hashes all bytes
-  // of the input, so a fuzzer cannot learn to produce slow inputs.
+  // Returns true for about one in `interval` inputs. Targets run slow checks only for these
+  // inputs. The result depends on a hash of all bytes of the input, so a fuzzer cannot learn to
+  // produce slow inputs.
   bool is_one_in(std::uint32_t interval) const {
     std::uint32_t hash = 0;
     for (std::size_t i = 0; i < size_; ++i)
@@ -55,8 +56,8 @@ public:
   std::vector<std::uint8_t> rest() { return take(left()); }
 
   // Returns a text made from all bytes that are left. Random bytes are seldom UTF-8, so most
-  // bytes choose an element of PARTS, which matter to some rule. After a byte 0, the next byte
-  // is copied to the text.
+  // bytes choose an element of PARTS. Each element of PARTS matters to some rule. After a byte
+  // 0, text() copies the next byte to the text.
   std::vector<std::uint8_t> text() {
     static const std::string PARTS[] = {"a",
                                         "b",

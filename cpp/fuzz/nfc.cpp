@@ -38,8 +38,8 @@ void put(std::uint32_t code_point, Bytes &to) {
   }
 }
 
-// Returns text from Unicode blocks that have composed or combining characters, so that many
-// neighbours compose. One choice in 256 adds an arbitrary byte.
+// Returns text from Unicode blocks that have composed or combining characters. Many
+// neighbouring code points of such a text compose. One choice in 256 adds an arbitrary byte.
 Bytes text_of(Input &input) {
   static constexpr std::uint32_t BLOCKS[] = {0x41,   0xC0,   0x100,  0x300,   0x320,   0x1100,
                                              0x1160, 0x11A8, 0xAC00, 0x1E00,  0x1F00,  0x900,
@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   check(is_nfc(normal.data(), normal.size()), "the output of to_nfc is in NFC");
   check(normalized(normal.data(), normal.size()) == normal,
         "normalizing twice equals normalizing once");
-  // Find a cut in a prefix of the text. It must also hold for the whole text.
+  // Find a cut in a prefix of the text. The cut must also be valid in the whole text.
   const std::size_t known = text.size() * known_part / 255;
   const Bytes start(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(known));
   const std::size_t cut = last_nfc_cut(start.data(), start.size(), 0);

@@ -8,8 +8,8 @@ namespace {
 
 using namespace pretok;
 
-// Encodes a number with seven bits per byte, the lowest bits first. The top bit of each byte
-// but the last is set.
+// Encodes a number as LEB128: seven bits per byte, the lowest bits first. The top bit is 0 in
+// the last byte, and 1 in all bytes before.
 std::string varint(std::uint32_t value) {
   std::string bytes;
   for (; value > 0x7F; value >>= 7)
@@ -34,15 +34,15 @@ std::string some_body(Input &input) {
       body += varint(word);
     body += text("{}");
   }
-  body += varint(1) + varint(258) + varint(0); // 1 id before each text: 258; 0 ids after it
+  body += varint(1) + varint(258) + varint(0); // the id 258 before each text; no ids after it
   body += varint(1) + text("<end>") + varint(258) + varint(input.byte() & 31U);
-  body += varint(256) + std::string(256, '\1');
+  body += varint(256) + std::string(256, '\1'); // 256 tokens with a length of 1 byte each
   for (int byte = 0; byte < 256; ++byte)
     body += static_cast<char>(byte);
-  body += varint(2) + varint(0);
+  body += varint(2) + varint(0); // 2 merges; none of them makes an existing token
   for (const unsigned token_index : {0x61U, 0x62U, 0x100U, 0x63U})
     body += little_endian(token_index, 2);
-  return body + varint(1) + varint(0) + varint(258); // ids 0 to 257
+  return body + varint(1) + varint(0) + varint(258); // one run of ids: 0 to 257
 }
 
 } // namespace

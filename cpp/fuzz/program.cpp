@@ -1,7 +1,7 @@
-// Fuzzes the reader of preset programs (the words that encode the rules of a preset). Each
-// program that the reader accepts must split any text completely and in linear time. The fast
-// path must give the spans of the rules. Splitting at safe cuts, and splitting in two steps,
-// must give these spans too.
+// Fuzzes the reader of programs. A program is an array of words that encodes the rules of a
+// preset. Each program that the reader accepts must split any text completely and in linear
+// time. The fast path must give the spans that the rules define. Splitting at safe cuts, and
+// splitting in two steps, must give these spans too.
 #include "core/split/program.hpp"
 #include "core/split/presets.hpp"
 #include "fuzz/splitting.hpp"
@@ -15,12 +15,12 @@ using namespace pretok;
 
 using Record = std::vector<std::uint32_t>;
 
-// One in LONG_TEXT_INTERVAL inputs has a text of several ClassBuffers, because such a text
-// takes a hundred times as long.
+// Only one in LONG_TEXT_INTERVAL inputs has a text that fills several ClassBuffers, because
+// such a text takes a hundred times as long as a short text.
 constexpr std::uint32_t LONG_TEXT_INTERVAL = 64;
 
-// The character classes: each entry is the first code point of a run << 8 | its class. There
-// are so few runs that building the class table takes little time.
+// The character classes. Each entry is the first code point of a run << 8 | the class of the
+// run. With so few runs, building the class table takes little time.
 constexpr std::uint32_t RUNS[] = {
     0x00 << 8 | 0,     '\t' << 8 | 1,   '\n' << 8 | 2,   0x0B << 8 | 1,    ' ' << 8 | 3,
     '!' << 8 | 4,      '\'' << 8 | 5,   '(' << 8 | 6,    '0' << 8 | 7,     ':' << 8 | 4,
@@ -99,8 +99,8 @@ Record random_rules(Input &input) {
       const std::uint32_t number = input.byte();
       return number < 252 ? number % 6 : number == 252 ? input.word() : input.byte();
     };
-    // All rules of type 3 (spaces) of a stage must have the same masks: the reader refuses
-    // programs in which they differ.
+    // All rules of type 3 (spaces) in a stage must have the same two masks. The reader refuses
+    // a program whose masks differ, so this code seldom changes them.
     std::uint32_t space = 0;
     std::uint32_t newline = 0;
     for (std::size_t rule = 0; rule < rules; ++rule) {
@@ -148,8 +148,9 @@ Record random_rules(Input &input) {
   return words;
 }
 
-// Returns `text` with its middle repeated, so that it fills about four ClassBuffers. `first`
-// and `last` choose the middle, in 256ths of the text.
+// Repeats a part in the middle of `text`. Returns a text that fills about four ClassBuffers.
+// `first` gives the start of the part, in 256ths of the text. `last` gives its end, in 256ths
+// of the rest of the text.
 std::vector<std::uint8_t> lengthened(const std::vector<std::uint8_t> &text, std::size_t first,
                                      std::size_t last) {
   const std::size_t size = text.size();
@@ -158,7 +159,8 @@ std::vector<std::uint8_t> lengthened(const std::vector<std::uint8_t> &text, std:
   std::size_t code_points = 0;
   for (std::size_t i = from; i < to; ++i)
     code_points += (text[i] & 0xC0) != 0x80 ? 1U : 0U;
-  // If all bytes are continuation bytes, count at least one code point for four bytes.
+  // An invalid part may have only continuation bytes. Count at least one code point per four
+  // bytes.
   code_points = std::max(code_points, (to - from + 3) / 4);
   const auto at = [&](std::size_t i) { return text.begin() + static_cast<std::ptrdiff_t>(i); };
   std::vector<std::uint8_t> result(text.begin(), at(to));
@@ -173,7 +175,8 @@ std::vector<std::uint8_t> lengthened(const std::vector<std::uint8_t> &text, std:
 
 int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   Input input(data, size);
-  // Few inputs change a preset, because presets take the longest to set up.
+  // Only one in 8 inputs changes a preset, because a PreTokenizer of a preset takes long to
+  // build.
   const std::size_t choice = input.below(8);
   Record words = choice == 0   ? raw_words(input)
                  : choice == 1 ? patched_words(input)

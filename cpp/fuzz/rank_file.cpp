@@ -1,5 +1,5 @@
-// Fuzzes the reader of rank files. If the reader accepts a file, its result must contain
-// exactly the tokens and ranks of the file, and a vocabulary can be built from it.
+// Fuzzes the reader of rank files. If the reader accepts a file, the result must have exactly
+// the tokens and ranks of the file, and a vocabulary can be built from the result.
 #include "formats/rank_file.hpp"
 #include "fuzz/files.hpp"
 #include "fuzz/rank_lines.hpp"
@@ -11,7 +11,8 @@ namespace {
 
 using namespace pretok;
 
-// Returns lines for up to 15 tokens, sometimes after lines for all bytes, with random damage.
+// Returns a file with lines for up to 15 tokens, with random damage. In some files, lines for
+// all 256 bytes come first.
 std::string some_file(Input &input) {
   std::string file;
   const std::size_t choice = input.below(8);
@@ -47,7 +48,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   RankFile file;
   if (!read_rank_file(bytes.data(), bytes.size(), file))
     return 0;
-  // The result is consistent: each token has a rank, and no token occurs twice.
+  // Check that the result is consistent: each token has a rank, and no token occurs twice.
   check(file.ids.size() == file.lengths.size(), "each token has a rank");
   std::set<std::string> tokens;
   std::size_t start = 0;
@@ -59,7 +60,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   }
   check(start == file.bytes.size() && tokens.size() == file.ids.size(),
         "no token occurs twice");
-  // Each line of the file equals the token and rank that were read from it.
+  // Check that each line of the file has the token and the rank that the reader returned.
   const std::string text(bytes.begin(), bytes.end());
   std::size_t at = 0;
   start = 0;

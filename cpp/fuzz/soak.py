@@ -17,13 +17,14 @@ import time
 from pathlib import Path
 
 CORPUS = Path(__file__).parent / "corpus"
-MAX_CORPUS = 12_000  # bytes of all inputs of a target
-# No stacks of allocations, for speed. For a full report, run the input without these options.
+MAX_CORPUS = 12_000  # the total number of bytes of the inputs of a target
+# For speed, AddressSanitizer records no stacks of allocations. For a full report of a finding, run
+# the target over its input without these options.
 ASAN = "malloc_context_size=0:quarantine_size_mb=1:detect_leaks=0"
 
 
 def read_corpus(target: str) -> tuple[list[str], list[bytes]]:
-    """Return the lines of a corpus up to the input of its last comment, and all inputs."""
+    """Return (head, inputs): the lines up to the input after the last comment, and all inputs."""
     path = CORPUS / f"{target}.txt"
     lines = path.read_text().splitlines() if path.exists() else []
     comments = [i for i, line in enumerate(lines) if line.startswith("#")]
@@ -32,7 +33,10 @@ def read_corpus(target: str) -> tuple[list[str], list[bytes]]:
 
 
 def write_corpus(target: str, head: list[str], inputs: list[bytes]) -> None:
-    """Write `head` and about MAX_CORPUS bytes of `inputs`, chosen evenly by size."""
+    """Write `head` and a selection of `inputs` of about MAX_CORPUS bytes.
+
+    The selection has every n-th input in the order of their sizes.
+    """
     inputs = sorted({data for data in inputs if data and data.hex() not in head}, key=by_size)
     step = max(1, -(-sum(map(len, inputs)) // MAX_CORPUS))
     CORPUS.mkdir(exist_ok=True)
@@ -41,14 +45,18 @@ def write_corpus(target: str, head: list[str], inputs: list[bytes]) -> None:
 
 
 def by_size(data: bytes) -> tuple[int, bytes]:
-    """Sort short inputs first."""
+    """Return a key that sorts short inputs first."""
     return len(data), data
 
 
 def soak(
     build: Path, target: str, executions: int, seconds: int, longest: int, work: Path, keep: bool
 ) -> bool:
-    """Return whether the run had no finding. Stops after `executions` or `seconds`, unless 0."""
+    """Run a target; return whether it had no finding.
+
+    The run stops after `executions` inputs, or after `seconds` seconds. If `seconds` is 0, the time
+    has no limit. If `keep`, rewrite the corpus.
+    """
     program = next(build.rglob(f"fuzz_{target}"))
     found, merged = work / "found", work / "merged"
     found.mkdir()

@@ -1,5 +1,5 @@
-// Fuzzes splitting with the built-in presets. Compares the fast path with the machine, which
-// applies the rules one by one, and checks safe cuts.
+// Fuzzes splitting with the built-in presets. Compares the fast path with the rule machine,
+// which applies the rules one by one. Also checks safe cuts.
 #include "core/split/presets.hpp"
 #include "fuzz/splitting.hpp"
 
@@ -24,7 +24,7 @@ const PreTokenizer &tokenizer_of(std::size_t preset, std::size_t version) {
   return *tokenizer;
 }
 
-// Returns the code points of UTF-8 bytes, truncated to the size of Unit.
+// Returns the code points of UTF-8 bytes. Truncates each code point to the size of Unit.
 template <typename Unit>
 std::vector<Unit> code_points_of(const std::vector<std::uint8_t> &bytes) {
   std::vector<Unit> units;
@@ -52,7 +52,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   const std::uint8_t more_choices = input.byte();
   const PreTokenizer &tokenizer = tokenizer_of(preset, more_choices & 7);
   const Kernels &kernels = kernels_at(more_choices >> 3);
-  // Sometimes fill most of a ClassBuffer, so that the rest of the text crosses its end.
+  // Sometimes begin the text with a run that fills most of a ClassBuffer. The rest of the text
+  // then crosses the end of the buffer.
   std::vector<std::uint8_t> text;
   if (choices >> 4 == 15)
     text.assign(ClassBuffer::MAX_CODE_POINTS - input.below(128), input.byte());

@@ -23,8 +23,9 @@ Positions ends_by(const PreTokenizer &tokenizer, const Source &source, const Ker
   return ends;
 }
 
-// Checks that the fast path with these kernels gives the spans of the plain machine, and that
-// the spans cover the text. Returns the ends of the spans.
+// Checks that the fast path with these kernels gives the spans of tokenizer.steps(), which
+// applies the rules one by one. Also checks that the spans cover the text, except for removed
+// text. Returns the ends of the spans.
 template <typename Source>
 Positions check_split(const PreTokenizer &tokenizer, const Source &source, const Kernels &use) {
   Positions starts;
@@ -59,9 +60,10 @@ Positions check_split(const PreTokenizer &tokenizer, const Source &source, const
   return ends;
 }
 
-// Splits the first `known` bytes of a text as a stream does. Then splits the whole text from
-// the position where the first step was undecided. Checks that both steps together give
-// `whole`, the ends of the pre-tokens of the whole text.
+// Splits a text in two steps, as a stream does. The first step splits the first `known` bytes,
+// rounded up to a whole code point. The second step splits the whole text from the position
+// where the first step was undecided. Checks that both steps together give `whole`, the ends of
+// the pre-tokens of the whole text.
 inline void check_parts(const Machine &machine, const std::vector<std::uint8_t> &text,
                         std::size_t known, const Positions &whole) {
   Positions ends;

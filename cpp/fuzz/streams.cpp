@@ -59,8 +59,8 @@ const pretok_tokenizer *tokenizer_of(std::size_t number) {
 }
 
 // Feeds a text to a new stream and appends its ids to `ids`. Each byte of `chunk_sizes` is the
-// size of one chunk in units of 8 bytes; all further chunks have 700 bytes. Returns the first
-// status that is not PRETOK_OK, with its `error`.
+// size of one chunk in units of 8 bytes. All later chunks have 700 bytes. Returns PRETOK_OK, or
+// the status and the `error` of the first call that failed.
 pretok_status encode_by_stream(const pretok_tokenizer *tokenizer,
                                const pretok_encode_options &options,
                                const std::vector<std::uint8_t> &text, Input &chunk_sizes,

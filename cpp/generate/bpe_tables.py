@@ -1,7 +1,7 @@
 """Generate C++ tables from Python data.
 
-NFC comes from bpe/encoding/normalize.py, word characters from bpe/encoding/added_tokens.py, and the
-types of GGUF files from bpe/formats/gguf.py.
+The data of NFC come from bpe/encoding/normalize.py, the word characters from
+bpe/encoding/added_tokens.py, and the known values of GGUF keys from bpe/formats/gguf.py.
 
 python -m cpp.generate.bpe_tables            # rewrite the .inc files
 python -m cpp.generate.bpe_tables --check    # exit status 1 if a committed file differs
@@ -47,7 +47,10 @@ BLOCK = 16
 
 @cache
 def classes() -> dict[int, int]:
-    """Return the combining classes other than 0, by code point; omit code points of left_alone."""
+    """Return a dict from code point to combining class.
+
+    Omit combining class 0, and the code points that NFC of Unicode 9 keeps (left_alone).
+    """
     all_classes = enumerate(map(unicodedata2.combining, map(chr, range(CODE_POINTS))))
     unchanged = {ord(char) for char in left_alone()}
     return {code: number for code, number in all_classes if number and code not in unchanged}
@@ -55,9 +58,9 @@ def classes() -> dict[int, int]:
 
 @cache
 def decompositions() -> dict[int, tuple[int, ...]]:
-    """Return the canonical decompositions by one step, by code point.
+    """Return a dict from code point to its canonical decomposition by one step.
 
-    Omit Hangul syllables and the code points of left_alone.
+    Omit Hangul syllables, and the code points that NFC of Unicode 9 keeps (left_alone).
     """
     texts = enumerate(map(unicodedata2.decomposition, map(chr, range(CODE_POINTS))))
     unchanged = {ord(char) for char in left_alone()} | {*HANGUL}
@@ -82,7 +85,10 @@ def stays(code: int) -> bool:
 
 @cache
 def pairs() -> list[tuple[int, int, int, bool]]:
-    """Return (first, second, composite, is excluded from composition) of each pair."""
+    """Return (first, second, composite, is excluded), sorted.
+
+    `composite` decomposes to (first, second). If it is excluded, (first, second) does not compose.
+    """
     return sorted(
         (*parts, code, not stays(code))
         for code, parts in decompositions().items()
@@ -97,7 +103,8 @@ def singles() -> list[tuple[int, int]]:
 
 def kinds() -> list[tuple[int, str]]:
     """Return the combining class and the flags (nfc.cpp) of each code point."""
-    # `firsts` may compose with the next code point, `seconds` with the previous one.
+    # A member of `firsts` may compose with the next code point, and a member of `seconds` with the
+    # previous code point.
     composing = [(first, second) for first, second, _, excluded in pairs() if not excluded]
     firsts = {first for first, _ in composing} | {*LEADING, *HANGUL}
     firsts |= {code for code in decompositions() if whole(code)[0] in firsts}
@@ -137,16 +144,19 @@ def _utf8(codes: list[int]) -> bytes:
 
 
 def runs_of_singles() -> list[tuple[int, int]]:
-    """Return (first code point, index in `singles`) of each run of consecutive code points."""
+    """Return (code point, index in singles()) of the first item of each run in singles().
+
+    The code points of a run are consecutive.
+    """
     codes = [code for code, _ in singles()]
     return [(code, at) for at, code in enumerate(codes) if at == 0 or codes[at - 1] != code - 1]
 
 
 def blocks(items: list[int]) -> tuple[list[int], list[int]]:
-    """Cut `items` into blocks; return the number of each block, and the items of distinct blocks.
+    """Cut `items` into blocks; return (number of each block, items of all distinct blocks).
 
-    Distinct blocks are numbered in order of appearance. Copies of the last item fill the last
-    block.
+    Equal blocks have the same number. Numbers ascend in the order of first appearance. Copies of
+    the last item fill the last block.
     """
     known: dict[tuple[int, ...], int] = {}
     items = items + [items[-1]] * (-len(items) % BLOCK)
@@ -169,7 +179,8 @@ def render() -> str:
     middle, low = blocks([number_of[kind] for kind in by_code[:end]])
     high, middle = blocks(middle)
     by_composite = sorted(range(len(pairs())), key=lambda at: pairs()[at][2])
-    # The first UTF-8 byte of each code point that may change, or change with the one before it.
+    # The first UTF-8 byte of each code point that NFC may change, either alone or together with the
+    # code point before it.
     unstable_leads = {
         chr(code).encode()[0]
         for code, (_, flags) in enumerate(by_code[:end])

@@ -19,9 +19,9 @@ def parser(command: str, description: str | None) -> argparse.ArgumentParser:
 
 
 def write_or_check(command: str, files: Mapping[Path, str], check: bool) -> int:
-    """Write each text to its file, or if `check`, report the files that differ from their texts.
+    """Write each text to its file. If `check`, only report the files whose text differs.
 
-    Return the exit status. The message names `command`, which rewrites the files.
+    Return the exit status. The report tells the reader to run `command`, which rewrites the files.
     """
     if not check:
         for path, text in files.items():

@@ -1,4 +1,4 @@
-"""Generate the C++ presets, the known splits of tokenizer.json, and the list of all presets.
+"""Generate the C++ presets, the pre_tokenizers that C++ recognizes, and the list of all presets.
 
 python -m cpp.generate.presets            # rewrite the .inc files and pretok/presets/README.md
 python -m cpp.generate.presets --check    # exit status 1 if a committed file differs
@@ -61,11 +61,12 @@ constexpr KnownSplit KNOWN_SPLITS[] = {{
 
 
 def _definitions(preset: Preset) -> Iterator[dict[str, Any]]:
-    """Yield the usual pre_tokenizers that split as `preset` does."""
+    """Yield the pre_tokenizers of tokenizer.json files that usually express `preset`."""
     with suppress(DefinitionError):
         definition = huggingface.to_byte_level_json(preset)
         yield definition
-        # Files that were converted from files of tiktoken remove the text between matches.
+        # Many files are conversions of tiktoken encodings. In these files, the Split keeps the
+        # matches of the pattern, and removes the text between them.
         first, *rest = definition.get("pretokenizers", [definition])
         if first["type"] == "Split" and len(rest) == 1:
             removed = {**first, "behavior": "Removed", "invert": True}
@@ -73,9 +74,10 @@ def _definitions(preset: Preset) -> Iterator[dict[str, Any]]:
 
 
 def _parts(definition: dict[str, Any]) -> str:
-    """Return a normal form of a pre_tokenizer, by which the C++ reader finds the preset.
+    """Return a pre_tokenizer in a canonical form: equal pre_tokenizers give equal strings.
 
-    write_part in cpp/formats/json_split.cpp must return an equal string.
+    The C++ reader finds the preset by this string. So read_split in cpp/formats/json_split.cpp must
+    write an equal string.
     """
     if definition["type"] == "Sequence":
         return "".join(map(_parts, definition["pretokenizers"]))
@@ -85,7 +87,7 @@ def _parts(definition: dict[str, Any]) -> str:
 
 
 def _value(value: Any) -> str:
-    """Return a JSON value as a string: keys are sorted, and a size precedes each string."""
+    """Return a JSON value as a string: keys are sorted, and the size of a string is before it."""
     if isinstance(value, dict):
         return "{" + "".join(_value(key) + _value(value[key]) for key in sorted(value)) + "}"
     if isinstance(value, list):
@@ -140,8 +142,8 @@ def page() -> str:
 
 *Exhaustive to N*: the tests split every string of up to N code points, with one code point for each
 class of the rules, and compare it with the Python package `regex`. If `regex` reads a pattern
-differently, they compare with the preset's engine. The limit is {core} strings of one length for
-the first six presets, and {other} for the rest.
+differently, they compare with the preset's engine. The limit for strings of the same length is
+{core} for the first six presets, and {other} for the rest.
 *Engine-tested*: the tests compare the preset with the installed engine on random difficult texts.
 *Source unknown*: the preset equals its pattern, but the pattern is not from the model's own file,
 so the model may split differently.
@@ -187,7 +189,7 @@ def _words(preset: Preset) -> str:
 def _leb128(word: int) -> bytes:
     """Return `word` as LEB128: seven bits in each byte, the lowest bits first.
 
-    The last byte is below 0x80; all other bytes are not.
+    The last byte is below 0x80, and all other bytes are at least 0x80.
     """
     high = word >> 7
     return bytes([word & 0x7F | 0x80]) + _leb128(high) if high else bytes([word])

@@ -1,12 +1,13 @@
-"""Generate the class tables of Python and C++ from unicodedata2.
+"""Generate the Unicode tables of Python and C++ from unicodedata2.
 
     python -m cpp.generate.unicode_tables            # rewrite every table
     python -m cpp.generate.unicode_tables --check    # exit status 1 if a committed table differs
     python -m cpp.generate.unicode_tables --only 18.0
 
 unicodedata2 has one release per Unicode version. The generator takes each release from
-`$PRETOK_UNICODEDATA2_DIR/<release>`, or else installs it by pip into a temporary folder.
-unicodedata2 has no scripts, so Han comes from han.json, which states its source.
+`$PRETOK_UNICODEDATA2_DIR/<release>`. If this folder does not exist, the generator installs the
+release by pip into a temporary folder. unicodedata2 has no scripts, so the Han code points come
+from han.json, which states its source.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ PYTHON_TABLES = REPOSITORY / "pretok" / "unicode"
 CPP_TABLES = CPP / "core" / "unicode" / "generated"
 COMMAND = "python -m cpp.generate.unicode_tables"
 
-# The atom of a code point that is not Han, by its general category. `atoms` needs no category of
-# white space.
+# The atom of a code point that is not Han, by its general category. The categories Zs, Zl and Zp
+# are absent, because `atoms` handles white space before it looks up the category.
 PLAIN = {
     **dict.fromkeys(["Lu", "Lt"], Atom.UPPER),
     "Ll": Atom.LOWER,
@@ -59,9 +60,9 @@ DUMP = (
 
 
 class HanData(TypedDict):
-    """The contents of han.json: the measured `\\p{Han}` of some Unicode versions.
+    """The contents of han.json.
 
-    Each version has a list of ranges [first, last].
+    `measured` maps a Unicode version to its measured `\\p{Han}`, a list of ranges [first, last].
     """
 
     source: str
@@ -102,8 +103,8 @@ def _dump(folder: str, release: str) -> list[str]:
 def han(version: str, category: list[str]) -> set[int]:
     """Return the Han code points of `version`; `category` is the result of `categories`.
 
-    A version that was not measured gets the newest measured set, restricted to the code points
-    that `version` assigns. A test checks that this rule gives exactly the measured set of 16.0.
+    If han.json lacks `version`, return the Han code points of its newest version that are assigned
+    in `version`. For 16.0, a test checks that this rule gives exactly the measured set.
     """
     data: HanData = json.loads(Path(__file__).with_name("han.json").read_text())
     measured = data["measured"]
@@ -114,7 +115,7 @@ def han(version: str, category: list[str]) -> set[int]:
 
 
 def atoms(version: str) -> Iterator[Atom]:
-    """Yield the atom of each code point in order. The Python and C++ tables have these atoms."""
+    """Yield the atom of each code point, from U+0000 to U+10FFFF."""
     category = categories(version)
     is_han = han(version, category)
     for code_point, name in enumerate(category):
@@ -129,7 +130,7 @@ def atoms(version: str) -> Iterator[Atom]:
 
 
 def runs(version: str) -> list[tuple[int, Atom]]:
-    """Return (first code point, atom) of each maximal run of code points with one atom."""
+    """Return (first code point, atom) of each maximal run of code points with the same atom."""
     runs: list[tuple[int, Atom]] = []
     for code_point, atom in enumerate(atoms(version)):
         if not runs or runs[-1][1] is not atom:

@@ -1,7 +1,7 @@
 """Partition the code points into classes, and express character sets as masks of classes.
 
-The partition is the coarsest one in which every set of a stage is a union of classes. It has at
-most 31 classes, so the mask of a set fits a 32-bit word.
+The partition is the coarsest one in which every set of a stage is a union of classes. A partition
+has at most 31 classes, so the mask of a set fits in a 32-bit word, and bit 31 is free for END.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pretok.errors import DefinitionError
 from pretok.unicode.atoms import ATOMS
 
 END = 31
-"""Class of the sentinel after the text. No mask has bit 31, so every run stops there."""
+"""Class of the sentinel after the text. No mask has bit 31, so every run stops at the sentinel."""
 NO_MASK = 0
 
 
@@ -44,7 +44,8 @@ def partition(sets: Iterable[CharSet]) -> Alphabet:
     """
     unique = list(dict.fromkeys(sets))
     range_starts = sorted({first for chars in unique for first, _ in chars.segments} | {0})
-    # Bit i of a signature tells whether set i has the code points. Each signature is one class.
+    # A signature describes the code points of one atom in one range: bit i is 1 if set i contains
+    # them. Code points with equal signatures form one class.
     class_of: dict[int, int] = {}
     class_maps = []
     for first in range_starts:
@@ -53,6 +54,7 @@ def partition(sets: Iterable[CharSet]) -> Alphabet:
             sum((mask >> atom & 1) << i for i, mask in enumerate(atom_masks))
             for atom in range(len(ATOMS))
         ]
+        # `& 0xFF` keeps bytes() from failing; too many classes raise DefinitionError below.
         class_maps.append(bytes(class_of.setdefault(s, len(class_of)) & 0xFF for s in signatures))
     if len(class_of) > END:
         raise DefinitionError(

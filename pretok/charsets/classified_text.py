@@ -1,4 +1,4 @@
-"""Classify a text for the pure Python rules: one class per code point, computed once."""
+"""Find the class of each code point of a text, once for all rules of the Python backend."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pretok.charsets.alphabet import END, Alphabet
 from pretok.unicode import CODE_POINTS, table
 
 OUT, IN = b"\0", b"\1"
-"""The values in `Text.members`."""
+"""Values of the bytes in `Text.members`."""
 UNLIMITED = sys.maxsize
 UNDECIDED = -2
 """Result of a Matcher if later text may change the match; see `Text.undecided`."""
@@ -42,7 +42,10 @@ class Classifier:
         }
 
     def text(self, chars: str, partial: bool) -> Text:
-        """Classify `chars`; `partial` means that more text may follow. O(len(chars))."""
+        """Return `chars` as a Text, in time O(len(chars)).
+
+        If `partial` is true, more text may follow `chars`.
+        """
         if chars.isascii():
             classes = chars.encode("ascii").translate(self._ascii)
         else:
@@ -53,12 +56,13 @@ class Classifier:
 class Text:
     """A classified text.
 
-    `members[mask]` holds IN for each code point whose class is in `mask`, else OUT. One more OUT
-    follows for the end of the text, so every run stops there.
+    `members[mask]` has one byte for each code point: IN if the class of the code point is in
+    `mask`, else OUT. A last byte OUT stands for the end of the text, so every run stops there.
 
     `pending_mask`, `pending_limit` and `restart` are the arguments of the last call of `undecided`.
-    `space_end` and `space_newline` are the end and the last line break of the run that a Spaces
-    rule scanned last. `group_end` is the end of the run that a Groups rule scanned last.
+    `space_end` is the end of the run that a Spaces rule scanned last. `space_newline` is the index
+    of the last line break in this run, or -1. `group_end` is the end of the run that a Groups rule
+    scanned last.
     """
 
     __slots__ = ("chars", "classes", "group_end", "members", "partial", "pending_limit",
@@ -82,9 +86,10 @@ class Text:
     def undecided(self, mask: int, limit: int = UNLIMITED, restart: int = 0) -> int:
         """Record that the match depends on later text, and return UNDECIDED.
 
-        The match stays undecided while fewer than `limit` code points are appended and all their
-        classes are in `mask`. When more text is known, the rule needs only the text from `restart`
-        on to find the end of the match. If `restart` is 0, it needs the whole match again.
+        The match stays undecided while fewer than `limit` code points follow the text and the
+        classes of all these code points are in `mask`. To find the end of the match later, the rule
+        needs only the text from index `restart` on. A `restart` of 0 means that the rule needs the
+        text from the start of the match on.
         """
         self.pending_mask = mask
         self.pending_limit = limit

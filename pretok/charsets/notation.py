@@ -1,4 +1,4 @@
-"""Write character sets as Python and as regex, for display: repr, explain, errors."""
+"""Write character sets as Python expressions and as regexes, for repr, explain and errors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import NamedTuple
 from pretok.charsets import sets
 from pretok.charsets.sets import LIMIT, CharSet
 
-# Larger sets first, because _plain_parts takes names in this order.
+# Maps the name of a set to the regex of the set. A set precedes its subsets, because _plain_parts
+# tries the names in this order.
 REGEX = {
     "ANY": r"\s\S",
     "LETTER": r"\p{L}",
@@ -27,14 +28,14 @@ REGEX = {
     "NEWLINE": r"\r\n",
     "SPACE": " ",
 }
-# The regexes of sets that are not unions of the sets above, because they contain only some code
-# points of an atom. The last two sets have no regex.
+# Maps the names of further sets to their regexes, or to "" if a set has no regex. These sets are
+# not unions of the sets in REGEX, because they contain only some code points of an atom.
 MEASURED = {"WORD": r"\w", "ONIGURUMA_WORD": "", "HF_PUNCTUATION": ""}
 UNBRACKETED = frozenset(
     {r"\p{L}", r"\p{N}", r"\s", r"\p{M}", r"\p{P}", r"\p{S}", r"\p{Han}", r"\p{Ll}", r"\p{Nd}"}
     | {MEASURED["WORD"]}
 )
-"""Regexes that match one code point without brackets."""
+"""Regexes that are complete without the brackets of a character class."""
 
 
 def set_name(chars: CharSet) -> str:
@@ -75,7 +76,7 @@ def literal_regex(text: str) -> str:
 
 
 class _Parts(NamedTuple):
-    """Names of sets, and ranges of code points, whose union is a set."""
+    """A set, as the union of named sets and of ranges of code points."""
 
     names: list[str]
     ranges: list[tuple[int, int]]
@@ -88,12 +89,12 @@ def _expressions(parts: _Parts) -> list[str]:
 
 
 def _positive(parts: _Parts | None) -> str:
-    """Return a regex for one code point of `parts`; "" for None and for no parts."""
+    """Return a regex for one code point of `parts`; "" if `parts` is None or empty."""
     if parts is None or parts == ([], []):
         return ""
     names = parts.names
     if "CONTROL" in names and "WHITE_SPACE" not in names:
-        # \p{C} includes some white space, but CONTROL does not.
+        # \p{C} includes some white space, and CONTROL does not.
         rest = _positive(_Parts([name for name in names if name != "CONTROL"], parts.ranges))
         return f"(?:(?!\\s)\\p{{C}}|{rest})" if rest else r"(?!\s)\p{C}"
     items = _items(parts)
@@ -102,7 +103,10 @@ def _positive(parts: _Parts | None) -> str:
 
 
 def _negative(parts: _Parts | None) -> str:
-    """Return a regex for one code point outside `parts`; "" if there is none."""
+    """Return a regex for one code point outside `parts`.
+
+    Returns "" if `parts` is None or empty, or if no bracketed class can express the set.
+    """
     if parts is None or parts == ([], []):
         return ""
     if "CONTROL" in parts.names and "WHITE_SPACE" not in parts.names:
@@ -111,7 +115,7 @@ def _negative(parts: _Parts | None) -> str:
 
 
 def _items(parts: _Parts) -> list[str]:
-    """Return the regexes of the names and ranges of `parts`, as in a bracketed class."""
+    """Return the regexes of the names and ranges of `parts`, for use inside brackets."""
     first_white_space = sorted(parts.names, key=lambda name: name not in ("NEWLINE", "WHITE_SPACE"))
     ranges = [_char(a) if a == b else f"{_char(a)}-{_char(b)}" for a, b in parts.ranges]
     return [*((REGEX | MEASURED)[name] for name in first_white_space), *ranges]
@@ -125,7 +129,7 @@ def _regex_parts(chars: CharSet) -> _Parts | None:
 
 
 def _parts(chars: CharSet) -> _Parts | None:
-    """Return the parts of `chars`; None if it is not a union of named sets and ranges."""
+    """Return the parts of `chars`; None if `chars` is not a union of named sets and ranges."""
     parts = _plain_parts(chars)
     for name in MEASURED:
         named: CharSet = getattr(sets, name)
@@ -136,7 +140,10 @@ def _parts(chars: CharSet) -> _Parts | None:
 
 
 def _plain_parts(chars: CharSet) -> _Parts | None:
-    """Return the parts of `chars` with names of REGEX only; None if there are none."""
+    """Return the parts of `chars`; None if `chars` is not a union of sets in REGEX and of ranges.
+
+    The parts are the sets in REGEX that lie in every segment of `chars`, and the remaining ranges.
+    """
     common = reduce(and_, (mask for _, mask in chars.segments))
     remaining, names = common, []
     for name in REGEX:
@@ -149,6 +156,8 @@ def _plain_parts(chars: CharSet) -> _Parts | None:
     for (first, mask), end in zip(chars.segments, bounds[1:], strict=True):
         if mask == common:
             continue
+        # A range holds all atoms that its code points may have. Code points from 0x80 on may have
+        # any atom, so one sample is enough for all of them.
         samples = (*range(first, min(end, 0x80)), end - 1)
         if any(mask != common | _atoms_of(code_point) for code_point in samples):
             return None
@@ -159,7 +168,7 @@ def _plain_parts(chars: CharSet) -> _Parts | None:
 
 
 def _atoms_of(code_point: int) -> int:
-    """Return the mask of the atoms of `code_point` in all Unicode versions."""
+    """Return the mask of all atoms that `code_point` may have in any Unicode version."""
     return sets.code_points((code_point, code_point)).mask_at(code_point)
 
 

@@ -1,10 +1,10 @@
-"""Character sets, which rules are written with.
+"""Define CharSet, the type of the character sets in rules, and the sets of published patterns.
 
-An atom is a part of the finest partition of the code points that the built-in presets need. Atoms
-are general categories, merged if no preset distinguishes them, and divided by `\\s` and `\\p{Han}`.
-A CharSet is a set of atoms for each range of code points, so `LETTER & code_points("a-z")` is a
-CharSet too. Sets do not depend on the Unicode version; the atom of a code point does
-(pretok.unicode).
+The atoms are the parts of a partition of the code points, the finest that the built-in presets
+need. Atoms are general categories, merged if no preset distinguishes them, and divided by `\\s` and
+`\\p{Han}`. A CharSet holds a set of atoms for each range of code points, so it can also express
+`LETTER & code_points("a-z")`. A CharSet does not depend on the Unicode version, but the atom of a
+code point does (pretok.unicode).
 """
 
 from __future__ import annotations
@@ -25,10 +25,12 @@ LIMIT = 0x110000
 class CharSet:
     """A set of code points; `|`, `&`, `-` and `~` combine sets exactly.
 
-    `segments` holds ascending pairs (first code point, mask of its atoms in the set). The first
-    segment starts at 0, and adjacent masks differ. Sets built from equal names compare equal. A set
-    built by `code_points` may compare unequal to a set of the same code points built from names,
-    and `&` may not find it disjoint from other sets.
+    `segments` holds ascending pairs (first code point of the segment, mask of atoms). A code point
+    of a segment is in the set if the mask of the segment has the atom of the code point. The first
+    segment starts at 0, and adjacent segments have different masks. Sets are equal if their
+    segments are equal. Outside ASCII, a set built by `code_points` has all atoms in its masks. So
+    this set may be unequal to a set of the same code points that is built from names, and `&` may
+    not return NOTHING for this set and a disjoint set.
 
     >>> LETTER & ~LETTER == NOTHING
     True
@@ -62,7 +64,7 @@ class CharSet:
 
 
 def union(sets: Iterable[CharSet]) -> CharSet:
-    """Return the union of `sets`, in time O(n log n) for n segments in all sets.
+    """Return the union of `sets`, in time O(n log n) for n segments in total.
 
     >>> union([code_points("a"), code_points("b-d")]) == code_points("a-d")
     True
@@ -71,7 +73,7 @@ def union(sets: Iterable[CharSet]) -> CharSet:
 
 
 def intersection(sets: Iterable[CharSet]) -> CharSet:
-    """Return the intersection of `sets`, in time O(n log n) for n segments in all sets."""
+    """Return the intersection of `sets`, in time O(n log n) for n segments in total."""
     return _reduced(and_, list(sets), ANY)
 
 
@@ -79,7 +81,8 @@ _Operation = Callable[[int, int], int]
 
 
 def _reduced(operation: _Operation, sets: list[CharSet], empty_result: CharSet) -> CharSet:
-    # Each round combines the sets in pairs and copies each segment once; there are log n rounds.
+    # Each round combines the sets in pairs and copies each segment at most once. The number of
+    # rounds is the logarithm of the number of sets.
     while len(sets) > 1:
         unpaired = sets[-1:] if len(sets) % 2 else []
         pairs = zip(sets[::2], sets[1::2], strict=False)
@@ -147,8 +150,8 @@ def _range(argument: object) -> tuple[int, int]:
 
 def _of_ranges(ranges: list[tuple[int, int]]) -> CharSet:
     """Return the set of `ranges`, which are sorted but may overlap."""
-    # The atoms of ASCII are equal in every Unicode version, so code_points("'") and LETTER are
-    # disjoint. Any other code point may have any atom.
+    # An ASCII code point has the same atom in every Unicode version, so its mask has only this
+    # atom, and code_points("'") & LETTER is NOTHING. Masks of other code points have all atoms.
     segments = [(0, 0)]
     end = 0
     for start, last in ranges:
@@ -208,8 +211,8 @@ def _some(chars: CharSet, *ranges: int | tuple[int, int]) -> CharSet:
     return chars & code_points(*((c, c) if isinstance(c, int) else c for c in ranges))
 
 
-# The following sets were measured over all code points from tokenizers 0.23.3 and tiktoken 0.14.0.
-# tests/pretok/charsets/test_engine_sets.py compares them with the installed engines.
+# The following sets were found by a test of every code point in tokenizers 0.23.3 and in tiktoken
+# 0.14.0. tests/pretok/charsets/test_engine_sets.py compares the sets with the installed engines.
 _LETTER_NUMBERS = _some(NUMBER, (0x16EE, 0x16F0), (0x2160, 0x2182), (0x2185, 0x2188),
                         (0xA6E6, 0xA6EF), (0x10140, 0x10174), 0x10341, 0x1034A, (0x103D1, 0x103D5),
                         (0x12400, 0x12686))  # fmt: skip
@@ -232,13 +235,14 @@ WORD = (
     | _ALPHABETIC_SYMBOLS
     | _JOINERS
 )
-# The set of `\w` and `\b` in Oniguruma, the engine of tokenizers. Unlike WORD, it has no joiners,
-# but the numbers of Latin-1.
+# The set of `\w` and `\b` in Oniguruma, the engine of tokenizers. Unlike WORD, ONIGURUMA_WORD lacks
+# the joiners, and includes the superscript digits and the fractions of Latin-1.
 ONIGURUMA_WORD = WORD - _JOINERS | _some(NUMBER, (0xB2, 0xB3), 0xB9, (0xBC, 0xBE))
-# char::is_numeric of Rust, at Unicode 17.0.
+# char::is_numeric of Rust in Unicode 17.0. A preset may have an older Unicode version, in which
+# NUMBER lacks the code points that are listed here.
 HF_NUMBER = NUMBER | code_points((0x11DE0, 0x11DE9), (0x16FF4, 0x16FF6))
-# ASCII's punctuation and symbols, and \p{P} of Unicode 8.0, which had U+166D and U+111C9, but no
-# code points in the ranges that are subtracted.
+# The punctuation and symbols of ASCII, and \p{P} of Unicode 8.0. In Unicode 8.0, U+166D and U+111C9
+# were punctuation, and the code points of the subtracted ranges were not.
 HF_PUNCTUATION = (
     code_points(*"$+<=>^`|~")
     | _some(SYMBOL, 0x166D)

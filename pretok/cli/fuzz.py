@@ -156,7 +156,7 @@ def _fuzz_patterns(seconds: float, cases: int | None, seed: int | None) -> int:
         click.echo(f"  engine    {failure.engine}")
     click.echo(
         f"{'no' if failure is None else '1'} failure in {result.cases} cases, of which "
-        f"{result.recognized} are presets and {result.compared} were compared with regex"
+        f"{result.recognized} were recognized and {result.compared} were compared with regex"
     )
     return 0 if failure is None else 1
 

@@ -14,8 +14,8 @@ from typing import Any, BinaryIO, NamedTuple, cast
 import click
 
 BLOCK = 1 << 18
-"""Bytes of one read: enough for speed, and few enough for memory. While a pre-token is printed, it
-takes about 200 bytes of memory, even if its text has one byte."""
+"""Bytes of one read: enough for speed, and few enough for memory. While the program prints the
+pre-tokens of a block, each takes about 200 bytes of memory, even if its text has one byte."""
 
 ITSELF = {"--text": "the text itself", "--ids": "the ids themselves"}
 """Descriptions of the options that replace an input file, for messages."""
@@ -79,7 +79,8 @@ def lines_of(chunks: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _encode(text: str) -> bytes:
-    # Undo how Python decodes arguments that are not Unicode: escaped bytes, or UTF-16 on Windows.
+    # Python decodes each byte of an argument that is not UTF-8 to a lone surrogate. Undo this. On
+    # Windows, arguments are UTF-16, and may have lone surrogates.
     return text.encode("utf-8", "surrogatepass" if os.name == "nt" else "surrogateescape")
 
 
@@ -157,7 +158,7 @@ def _not_text(name: str, position: int, problem: str) -> click.ClickException:
 def _progress(stream: BinaryIO) -> Iterator[Callable[[int], object]]:
     """Show a progress bar after one second, if standard error is a terminal and the output is not.
 
-    Yields the function to call with the number of bytes of each block.
+    Yield a function. The caller passes the number of bytes of each block to this function.
     """
     if sys.stderr is None or not sys.stderr.isatty() or sys.stdout is None or sys.stdout.isatty():
         yield lambda count: None

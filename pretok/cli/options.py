@@ -70,7 +70,7 @@ def find_preset(name: str) -> Preset:
     module_name, colon, attribute = name.partition(":")
     if not colon:
         return find(name)
-    # Like `python -m`, but installed modules have priority.
+    # Search the working folder too, like `python -m`, but after the folders of installed modules.
     if "" not in sys.path:
         sys.path.append("")
     try:

@@ -20,7 +20,7 @@ from pretok.unicode import table
 from pretok.unicode.atoms import Atom
 
 BREAK = "\ud800"
-"""Marks the end of a line until the text is escaped. Decoded UTF-8 cannot contain it."""
+"""Marks the end of a line until the text is escaped. Decoded UTF-8 cannot contain U+D800."""
 NO_RULE = "no rule"
 EXACTNESS: dict[Exactness, str] = {
     "tested": "yes, tested against the engine",
@@ -34,7 +34,10 @@ ESCAPED = np.array(
     [((CONTROL | WHITE_SPACE) - SPACE).mask_at(0) >> atom & 1 for atom in Atom], dtype=bool
 )
 MAX_REPLACEMENTS = 32
-"""Maximum different characters for str.replace, which is faster for few characters."""
+"""Maximum number of different characters to escape with str.replace.
+
+For more characters, str.translate is faster.
+"""
 
 
 class Escaper:
@@ -119,7 +122,10 @@ def rule_json(rule: Rule | None) -> str:
 
 
 def json_array(parts: Iterable[str], separator: str) -> Iterator[str]:
-    """Yield a JSON array in pieces; each of `parts` is the JSON of joined items, or empty."""
+    """Yield a JSON array in pieces.
+
+    Each of `parts` is the JSON of items joined by `separator`, or empty.
+    """
     prefix = "["
     for part in parts:
         if part:

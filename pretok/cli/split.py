@@ -113,7 +113,8 @@ def _blocks(
 
 
 def _offsets(blocks: Iterator[list[str]], unit: str) -> Iterator[str]:
-    # Surrogates from U+DC80 on represent invalid bytes: one byte, one code unit.
+    # A surrogate from U+DC80 on represents an invalid byte. It counts as one byte, and as one
+    # UTF-16 code unit.
     encoding, errors, width = ("utf-8", ESCAPE, 1)
     if unit == "utf16":
         encoding, errors, width = ("utf-16-le", "surrogatepass", 2)

@@ -1,1 +1,1 @@
-"""File formats that name a split."""
+"""Find the pre-tokenizer that a tokenizer file names."""

@@ -16,7 +16,10 @@ MODEL_KEY, PRE_KEY = "tokenizer.ggml.model", "tokenizer.ggml.pre"
 
 
 def is_gguf(path: Path) -> bool:
-    """Return whether `path` is a regular file that begins like a GGUF file; raises OSError."""
+    """Return whether `path` is a regular file that begins with the bytes "GGUF".
+
+    Raises OSError if the system cannot open or read the file.
+    """
     if not path.is_file():
         return False
     with opened(path) as file:
@@ -31,9 +34,10 @@ def from_gguf(
 ) -> PreTokenizer:
     """Return the pre-tokenizer that a GGUF file names as `tokenizer.ggml.pre`.
 
-    Reads the metadata only. All other arguments are as in `from_gguf_pre`. Raises
-    UnreadableFileError if the file is malformed or not GGUF, UnsupportedFileError if it names no
-    pre-tokenizer, UnknownPresetError if no preset has the name, and OSError.
+    Reads only the metadata of the file `path`. `variant`, `unicode` and `backend` are as in
+    `from_gguf_pre`. Raises UnreadableFileError if the file is malformed or not GGUF,
+    UnsupportedFileError if the file names no pre-tokenizer, UnknownPresetError if no preset has the
+    name, and OSError if the system cannot open or read the file.
     """
     try:
         values = gguf_metadata.load(Path(path), (MODEL_KEY, PRE_KEY))

@@ -1,4 +1,4 @@
-"""Read the metadata of a GGUF file: keys and their values, before the tensors."""
+"""Read the metadata of a GGUF file: keys and values, which precede the tensors."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ MAGIC = b"GGUF"
 VERSIONS = (2, 3)
 
 MAX_METADATA = 1 << 29
-"""Maximum bytes of the metadata; the metadata of real files has a tenth of this size."""
+"""Maximum bytes of the metadata; published files have a tenth of this number."""
 
 _U32, _BOOL, _STRING, _ARRAY, _U64 = 4, 7, 8, 9, 10
 _CODES = {0: "B", 1: "b", 2: "H", 3: "h", _U32: "I", 5: "i", 6: "f", _BOOL: "B", _U64: "Q",
           11: "q", 12: "d"}  # fmt: skip
-"""For each GGUF type of a single number, its format character in `struct` and numpy."""
+"""Maps the code of a GGUF number type to the format character of the type in `struct` and numpy."""
 
 _MAX_KEY_BYTES = 65535
 _MIN_ENTRY_BYTES = 8 + 4 + 1
-"""Bytes of the length of a key, the type of its value, and the shortest value."""
+"""Minimum bytes of a key and its value: the length of the key, the type of the value, the value."""
 _MAX_KEYS = 1 << 16
-"""Real files have less than a hundred keys."""
+"""Maximum keys of a file; published files have fewer than a hundred."""
 _MAX_ITEMS = 1 << 24
-"""Maximum items of an array; no vocabulary has as many."""
+"""Maximum items of an array; no published vocabulary has as many tokens."""
 _BLOCK = 1 << 20
 """Number of bytes of one read."""
 
 
 def load(path: Path, wanted: Collection[str]) -> dict[str, Any]:
-    """Return the values of the `wanted` keys of a file, as `parse` does.
+    """Return the values of the `wanted` keys that the metadata of the file `path` has.
 
-    Reads nothing after the metadata. Raises UnreadableFileError if the file is not GGUF or not a
-    regular file, the errors of `parse`, and OSError.
+    Raises the errors of `parse`, UnreadableFileError if the file is not GGUF or not a regular file,
+    and OSError if the system cannot open or read the file.
     """
     with opened(path) as file:
         if file.read(len(MAGIC)) != MAGIC:
@@ -53,9 +53,10 @@ def load(path: Path, wanted: Collection[str]) -> dict[str, Any]:
 def parse(data: bytes, wanted: Collection[str]) -> dict[str, Any]:
     """Return the values of the `wanted` keys that the metadata has.
 
-    `data` is a file, or its first MAX_METADATA bytes. Values are int, float, bool, str, or lists of
-    them. Raises UnreadableFileError with key and offset if the metadata is truncated or malformed,
-    UnsupportedFileError for another version. Linear time and space in the size of the metadata.
+    `data` is the content of a file, or the first MAX_METADATA bytes of a larger file. A value is an
+    int, a float, a bool, a str, or a list of such values. The time and the memory are linear in the
+    size of the metadata. Raises UnreadableFileError with key and offset if the metadata is
+    truncated or malformed, and UnsupportedFileError for an unknown version or an array of arrays.
     """
     return _Reader(io.BytesIO(data), len(data)).values(wanted)
 
@@ -63,18 +64,19 @@ def parse(data: bytes, wanted: Collection[str]) -> dict[str, Any]:
 class _Reader:
     """Reads values in the byte order of the file. Errors name the current key and offset.
 
-    Reads the file in order, block by block, and skips unwanted values. The file may shrink
-    meanwhile, so each read checks the size again.
+    Reads the file from the start on in blocks, and skips unwanted values. The last block may extend
+    beyond the metadata. The file may shrink meanwhile, so each read checks the size again.
     """
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         self._file = file
         self._size = min(size, MAX_METADATA)
         self._window = b""
-        """The bytes of the file from offset `_start`."""
+        """The bytes of the file from offset `_start` on."""
         self._start = self._at = len(MAGIC)
         self._key = "the version"
-        # The version is 2 or 3, so its first two bytes are zero only if the order is big-endian.
+        # The version is 2 or 3, so the first two of its four bytes are zero only if the byte order
+        # is big-endian.
         first = self._take(4)
         self._at = self._start
         order = ">" if not any(first[:2]) else "<"
@@ -112,7 +114,7 @@ class _Reader:
         return values
 
     def _value(self, wanted: bool) -> Any:
-        """Return the value of a key, or None if it is not wanted."""
+        """Read the value of a key and return it; may skip it and return None if not `wanted`."""
         type_code = self._type()
         if type_code == _ARRAY:
             return self._array(wanted)
@@ -163,10 +165,10 @@ class _Reader:
                     if wanted:
                         add(data[start:at])
                     done += 1
-            except StructError:  # the block ends within a length
+            except StructError:  # the window ends inside a length
                 pass
             self._at = self._start + at
-            if done < count:  # the next string continues in the next block
+            if done < count:  # the window ends inside the next string or its length
                 array, self._key = self._key, f"{self._key}[{done}] of {count}"
                 length = self._number(_U64)
                 if wanted:
@@ -222,7 +224,7 @@ class _Reader:
         return self._window[start - self._start : self._at - self._start]
 
     def _fill(self, start: int) -> None:
-        """Make the window hold at least the bytes from `start` to `_at`."""
+        """Make the window hold at least the bytes from `start` to `_at` (exclusive)."""
         end = self._start + len(self._window)
         kept = self._window[start - self._start :] if start < end else b""
         parts = [kept]
@@ -240,10 +242,10 @@ class _Reader:
         self._window, self._start = b"".join(parts), start
         if end < self._at:
             length, self._at = self._at - start, start
-            self._skip(length)  # raises
+            self._skip(length)  # raises, because `_size` is now the end of the shrunken file
 
     def _skip(self, length: int) -> None:
-        """Skip `length` bytes; raise UnreadableFileError past the end of the metadata."""
+        """Skip `length` bytes; raise UnreadableFileError if the metadata has fewer bytes left."""
         if length > self._size - self._at:
             is_limited = self._size == MAX_METADATA
             limit = "metadata is limited to" if is_limited else "the file has only"

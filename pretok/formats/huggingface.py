@@ -37,7 +37,7 @@ JSON_NAMES: dict[Behavior, str] = {
 MAX_DEPTH = 100
 """Maximum nesting of Sequences."""
 MAX_PARTS = 256
-"""Limit of the parts of a pre_tokenizer, nested parts included; published ones have up to ten."""
+"""Maximum parts of a pre_tokenizer, including nested parts; published ones have at most ten."""
 
 
 def from_huggingface(
@@ -47,12 +47,15 @@ def from_huggingface(
 ) -> PreTokenizer:
     r"""Return the pre-tokenizer that splits as the pre_tokenizer of a tokenizer.json does.
 
-    `source` is the file or its folder, the parsed JSON object, or only its pre_tokenizer object.
-    Accepts any combination of blocks of `pretok.pre_tokenizers`, and of Splits by a pattern that
-    `pretok.from_pattern` accepts. The result has the known preset with the same split, or
-    else a new preset of the stages. `unicode` and `backend` are as in `pretok.get`. Raises OSError,
-    and UnsupportedPreTokenizerError with the JSON path of a part that is malformed, prepends a
-    space, or has a pattern that does not compile.
+    `source` is the path of the file or of its folder, the parsed JSON object of the file, or only
+    the pre_tokenizer in this object. Accepts any combination of blocks of `pretok.pre_tokenizers`,
+    and of Splits by a pattern that `pretok.from_pattern` accepts. If a preset is known to have the
+    same split, the result has this preset. Otherwise the result has a new preset. `unicode` and
+    `backend` are as in `pretok.get`.
+
+    Raises UnsupportedPreTokenizerError with the JSON path of a part that is malformed, prepends a
+    space, or has a pattern that does not compile. Raises OSError if the system cannot open or read
+    the file.
 
     >>> from_huggingface({"type": "Sequence", "pretokenizers": [
     ...     {"type": "Digits", "individual_digits": True},
@@ -73,8 +76,8 @@ def from_huggingface(
 class ParsedPreTokenizer(NamedTuple):
     """The stages of a pre_tokenizer, and the types of its parts.
 
-    `prefix_space_path` is the JSON path of the option that prepends a space; "" if none does.
-    `compiled` has the JSON paths of the compiled patterns, which no preset has.
+    `prefix_space_path` is the JSON path of the option that prepends a space; "" if no option does.
+    `compiled` has the JSON paths of the patterns that no preset has, and that were compiled.
     """
 
     stages: tuple[Stage, ...]
@@ -84,7 +87,7 @@ class ParsedPreTokenizer(NamedTuple):
 
 
 def read(value: object, path: str) -> ParsedPreTokenizer:
-    """Parse the pre_tokenizer `value`; `path` is its JSON path, for errors.
+    """Parse the pre_tokenizer `value`; `path` is the JSON path of `value`, for errors.
 
     Raises UnsupportedPreTokenizerError.
     """
@@ -113,7 +116,8 @@ def read(value: object, path: str) -> ParsedPreTokenizer:
             if number:
                 raise UnsupportedPreTokenizerError(
                     prefix_space_path,
-                    "after another part it puts a space before every piece of the text",
+                    "after another part it puts a space before every piece of the text; set it to "
+                    "false",
                 )
             block = ByteLevel(False, block.trim_offsets, block.use_regex)
         stages += block.stages()
@@ -126,7 +130,7 @@ def read(value: object, path: str) -> ParsedPreTokenizer:
 
 
 def preset_of(parsed: ParsedPreTokenizer) -> Preset:
-    """Return the known preset with the same split, or else a new preset of the stages."""
+    """Return a preset that is known to have the same split, or else a new preset."""
     stages = parsed.stages or WHOLE.stages
     if len(stages) > MAX_STAGES:
         raise UnsupportedPreTokenizerError(
@@ -266,9 +270,9 @@ def _is_regex(part: dict[str, Any]) -> bool:
 
 
 def _known_at(parts: list[tuple[dict[str, Any], str]], at: int) -> tuple[Stage, int] | None:
-    """Return the stage of a preset whose JSON is the parts from index `at` on, and their number.
+    """Find the stage of a preset that consists of the parts from index `at` on.
 
-    Returns None if no stage has these parts.
+    Return (stage, number of parts), or None if there is no such stage.
     """
     for stage in stages_of_json():
         known = _parts_of(stage.huggingface)

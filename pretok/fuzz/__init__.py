@@ -22,8 +22,9 @@ SIMPLE = "a1 !A\n'\r\t\u00e9\u4e2d\u0301"
 class Mismatch:
     """A minimized text for which a preset and an engine differ.
 
-    `comparison` names the call that differs. `ours` and `theirs` have one result per pre-token.
-    `at` is the index of the first difference, `rule` its rule (None: no rule matched).
+    `comparison` names the call whose results differ. `ours` and `theirs` have one result per
+    pre-token. `at` is the index of the first difference. `rule` is the rule that made the pre-token
+    of pretok at this index, or None if no rule matched.
     """
 
     comparison: str
@@ -89,10 +90,10 @@ def fuzz(
 
 
 def minimize(text: str, differs: Callable[[str], bool]) -> str:
-    """Return a small and simple text for which `differs` is true, as it must be for `text`.
+    """Return a small and simple text for which `differs` is true.
 
-    If any code point of the result were removed or simplified (see SIMPLE), `differs` would be
-    false.
+    `differs(text)` must be true. If any single code point of the result were removed or replaced by
+    a simpler one (see SIMPLE), `differs` would be false.
     """
     while True:
         previous = text

@@ -1,4 +1,8 @@
-"""Choose the strings of exhaustive tests: all strings over one code point of each class."""
+"""Choose the strings of exhaustive tests.
+
+The alphabet of these strings has one code point of each class. The tests try all strings over this
+alphabet, up to a maximum length.
+"""
 
 from __future__ import annotations
 
@@ -13,27 +17,30 @@ from pretok.unicode import CODE_POINTS
 CORE_NAMES = ("gpt2", "r50k", "cl100k", "llama3", "qwen2", "o200k")
 """The main preset of each family. Tests try longer strings for these presets."""
 MAX_STRINGS = {True: 2_000_000, False: 40_000}
-"""Maximum strings of one length, for presets in CORE_NAMES (True) and for others (False)."""
+"""The maximum number of strings that have the same length.
+
+The key True is for presets in CORE_NAMES, the key False for other presets.
+"""
 
 
 def one_of_each_class(preset: Preset, version: str) -> str:
     """Return one code point for each combination of the classes of all stages.
 
-    Skips code points whose class depends on the Unicode version. Prefers common ASCII characters,
+    Skips code points whose atom depends on the Unicode version. Prefers common ASCII characters,
     then the lowest code point.
     """
     classes = np.zeros(CODE_POINTS, np.int64)
     for stage in preset.stages:
         alphabet = compile_rules(stage.rules).alphabet
         classes = classes * 32 + Classifier(alphabet, version).classes
-    changed = {c for (first, last), _ in changed_runs() for c in range(first, last + 1)}
-    all_classes = set(np.unique(np.delete(classes, sorted(changed))).tolist())
+    is_stable = np.ones(CODE_POINTS, bool)
+    for (first, last), _ in changed_runs():
+        is_stable[first : last + 1] = False
+    code_points = np.flatnonzero(is_stable)
+    run_starts = code_points[np.diff(classes[code_points], prepend=-1) != 0].tolist()
     examples: dict[int, str] = {}
-    for code_point in (*map(ord, "'sL\n \t1!/"), *range(CODE_POINTS)):
-        if code_point not in changed:
-            examples.setdefault(int(classes[code_point]), chr(code_point))
-        if len(examples) == len(all_classes):
-            break
+    for code_point in (*map(ord, "'sL\n \t1!/"), *run_starts):
+        examples.setdefault(int(classes[code_point]), chr(code_point))
     return "".join(examples.values())
 
 

@@ -15,7 +15,10 @@ Ask = Callable[[str], list[Span]]
 """Returns the spans of the engine's pre-tokens, in code points."""
 
 WINDOW = 24
-"""Initial size of the window in which tiktoken's split is determined; it doubles as needed."""
+"""Initial size of the window in which tiktoken's split is determined, in code points.
+
+If the splits are equal in the window, the size doubles.
+"""
 MAX_WINDOW = 400
 """Maximum size of the window, in code points."""
 
@@ -43,8 +46,8 @@ def of_huggingface(pre_tokenizer: object) -> tuple[str, Ask]:
 def of_pattern(pattern: str, name: EngineName, ours: PreTokenizer) -> tuple[str, Ask]:
     """Return the version of the engine, and a function that splits by `pattern`.
 
-    tiktoken does not expose pre-tokens, so it gets a vocabulary whose ids show if its pre-tokens
-    equal the pre-tokens of `ours`. Raises EngineError.
+    tiktoken does not expose pre-tokens. So the function gives tiktoken a vocabulary whose ids show
+    whether the pre-tokens of tiktoken equal the pre-tokens of `ours`. Raises EngineError.
     """
     if name == "hf":
         split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated"}
@@ -103,7 +106,10 @@ def of_pattern(pattern: str, name: EngineName, ours: PreTokenizer) -> tuple[str,
 
 
 def _spans(tokens: list[bytes], text: str) -> list[Span]:
-    """Return the spans of `tokens`, each whole characters, in `text`; gaps may lie between them."""
+    """Return the spans of `tokens` in `text`.
+
+    Each token must be whole characters. `text` may have gaps between the tokens.
+    """
     spans = []
     end = 0
     for token in tokens:

@@ -20,7 +20,10 @@ from pretok.preset import ENGINES, Engine, Preset
 MAX_MESSAGE_LENGTH = 10_000
 """Maximum characters of an error message."""
 MAX_SECONDS, MAX_SECONDS_PER_CHARACTER = 0.1, 0.0002
-"""Maximum processor time for one pattern, many times the usual time."""
+"""Maximum processor time for one pattern: a constant, and a time for each character.
+
+The maximum is many times the usual time.
+"""
 BATCH = 256
 """Number of patterns between two checks of the time limit."""
 
@@ -40,7 +43,7 @@ ENDLESS = (
     "[{t}&&", "{t}{{9", "\\x{{0", "\\p{{L", "(?={t}", "({t}{{1000}}){{1000}}", "\\", "{t}",
     "[{t}]|", "[ab][cd]", "(?:a|b)|", "(?:{t}|{t}{t})", "'{t}|{t}|", "\\s+|", "\\P{{Lu}}", "[^{t}]",
 )  # fmt: skip
-"""Templates to repeat many times; `{t}` is a new text each time, `{q}` a quantifier."""
+"""Templates to repeat many times. Each time, `{t}` is a new text, and `{q}` a quantifier."""
 
 
 class PatternMaker:
@@ -194,7 +197,7 @@ class _Check:
         problem = self._outcome(pattern, engine)
         if problem or time.process_time() - start <= _max_seconds(pattern):
             return problem
-        # Other processes can slow down one measurement, but hardly all of them.
+        # Other processes can slow down one measurement, but hardly four measurements.
         for _ in range(3):
             start = time.process_time()
             self._outcome(pattern, engine)
@@ -224,7 +227,7 @@ class _Check:
         tokenizer = PreTokenizer(read, self._regex.unicode(read))
         try:
             (comparison,) = self._regex.comparisons(tokenizer)
-        except EngineError:  # a spelling of the other engines, such as \\x{4E00}
+        except EngineError:  # `regex` lacks a spelling of the other engines, such as \\x{4E00}
             return ""
         same = comparison.ours(SEEDS) == comparison.theirs(SEEDS)
         return "" if same else f"does not split as {recognized.preset.name!r} does"

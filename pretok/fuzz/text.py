@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from functools import cache
 
 from pretok.unicode import CODE_POINTS, VERSIONS, table
 from pretok.unicode.atoms import ATOMS, WHITE_SPACE_CODE_POINTS
 
 WHITE_SPACE = tuple(map(chr, WHITE_SPACE_CODE_POINTS))
-# Code points that only some languages or engines treat as white space, s or an apostrophe; the
-# first and last code points of planes; and code points that UTF-8 decoders get wrong.
+# Three kinds of code points: those that only some languages or engines treat as white space, as the
+# letter s, or as an apostrophe; the first and last code points of planes; and those that some UTF-8
+# decoders get wrong.
 CONFUSABLE = tuple(
     chr(c)
     for c in (
@@ -24,7 +27,7 @@ CONTRACTIONS = (
 )  # fmt: skip
 PLAIN = (*"aszbelrvtmdSTLREVMDAZ0123789'''//!.-_$+(", " ", " ", "  ", "\n", "\r", "\r\n")
 LONE_SURROGATES = ("\ud800", "\udbff", "\udc80", "\udcff", "\udfff")
-# Some port of a published pattern has split each of these texts wrongly.
+# For each of these texts, some port of a published pattern gave a wrong split.
 SEEDS = (
     "", "Hello  world", "a   b", "a\t b", "a \tb", "\n\nfoo", "=\n  y", "\u00a0x", "\u3000x",
     "  \n\n\n  x", "\n \n x", "a\n  ", "a \t b", "a\u0085\u0085b", "a \n \n  ", "x\nx", "a  123",
@@ -60,7 +63,7 @@ class TextMaker:
         self._longest = longest
         self._surrogates = surrogates
         self._runs = _runs_by_atom_and_width(version)
-        self._changed = [run for run, _ in changed_runs()]
+        self._changed = tuple(run for run, _ in changed_runs())
         self._fixed = [*PLAIN, *WHITE_SPACE, *CONFUSABLE, *CONTRACTIONS]
         if surrogates:
             self._fixed += LONE_SURROGATES
@@ -95,7 +98,7 @@ class TextMaker:
         right = second[rng.randrange(len(second) + 1) :]
         return left + "".join(rng.choices(symbols, k=rng.randrange(4))) + right
 
-    def _draw(self, runs: list[tuple[int, int]]) -> str:
+    def _draw(self, runs: Sequence[tuple[int, int]]) -> str:
         first, last = self._rng.choice(runs)
         return chr(self._rng.randint(first, last))
 
@@ -109,9 +112,10 @@ class TextMaker:
         return self._surrogates or not "\ud800" <= char <= "\udfff"
 
 
+@cache
 def changed_runs(
     versions: tuple[str, ...] = VERSIONS,
-) -> list[tuple[tuple[int, int], tuple[int, ...]]]:
+) -> tuple[tuple[tuple[int, int], tuple[int, ...]], ...]:
     """Return ((first, last), atoms) of each run of code points whose atom changed.
 
     `atoms` has the run's atom in each of `versions`. Runs are maximal and ascending.
@@ -123,11 +127,15 @@ def changed_runs(
     for first, end, *atoms in zip(bounds, bounds[1:], *columns, strict=False):
         if len(set(atoms)) > 1:
             runs.append(((first, end - 1), tuple(int(atom) for atom in atoms)))
-    return runs
+    return tuple(runs)
 
 
-def _runs_by_atom_and_width(version: str) -> list[list[tuple[int, int]]]:
-    """Return the runs (first, last) of each pair of an atom and a length of UTF-8."""
+@cache
+def _runs_by_atom_and_width(version: str) -> tuple[tuple[tuple[int, int], ...], ...]:
+    """Return a tuple for each pair of an atom and a length of UTF-8.
+
+    The tuple has the runs (first, last) of the code points with this atom and this length.
+    """
     firsts, atoms = table(version)
     ends = [*firsts[1:].tolist(), CODE_POINTS]
     groups: dict[tuple[int, int], list[tuple[int, int]]] = {}
@@ -138,4 +146,4 @@ def _runs_by_atom_and_width(version: str) -> list[list[tuple[int, int]]]:
                 run = (max(first, low), min(end, high) - 1)
                 groups.setdefault((atom, width), []).append(run)
     assert {atom for atom, _ in groups} == set(range(len(ATOMS))), "expected members of every atom"
-    return list(groups.values())
+    return tuple(map(tuple, groups.values()))

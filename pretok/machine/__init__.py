@@ -1,1 +1,1 @@
-"""Execute stages: compiled programs, the pure Python machine, backends and streams."""
+"""Run the stages of presets: compile and store programs, split texts and streams of chunks."""

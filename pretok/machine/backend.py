@@ -20,7 +20,7 @@ BackendName = Literal["native", "python"]
 
 
 class Splitter(Protocol):
-    """The methods of a backend, which pretok.machine.machine.Machine documents.
+    """The methods of a backend. pretok.machine.machine.Machine documents each method.
 
     The Python classes and the C++ class _core.Machine return equal results.
     """
@@ -47,7 +47,7 @@ class Backend(Splitter, Protocol):
 def choose_backend(requested: str | None = None) -> BackendName:
     """Return the backend to use: `requested`, or $PRETOK_BACKEND, or the best available.
 
-    Raises BackendError if this backend is unknown, or if it is "native" and was not built.
+    Raises BackendError if the backend is unknown, or if "native" is requested but was not built.
     """
     source = "PRETOK_BACKEND" if requested is None else "backend"
     name = os.environ.get("PRETOK_BACKEND") or None if requested is None else requested
@@ -66,8 +66,8 @@ def choose_backend(requested: str | None = None) -> BackendName:
 def backend() -> BackendName:
     """Return the backend that `get` uses by default: "native" or "python".
 
-    $PRETOK_BACKEND overrides the choice. Raises BackendError if $PRETOK_BACKEND names an unknown
-    backend, or one that was not built.
+    $PRETOK_BACKEND overrides the choice. Raises BackendError if $PRETOK_BACKEND names a backend
+    that is unknown or was not built.
     """
     return choose_backend()
 

@@ -1,6 +1,7 @@
 """Define Machine, the pure Python backend: at each position the first matching rule wins.
 
-cpp/core/split/machine.hpp is the same machine in C++; cpp/bindings gives it the same methods.
+cpp/core/split/machine.hpp declares the C++ form of the machine. cpp/bindings exports the C++ form
+as the class pretok._core.Machine, which has the same methods.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ WINDOW = 1 << 20
 
 
 class Steps(NamedTuple):
-    """Pre-tokens: starts and ends in code points, and the index of the rule that matched each."""
+    """Pre-tokens: starts and ends in code points, and rule indices (GAP if no rule matched)."""
 
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
@@ -38,10 +39,13 @@ class Advance(NamedTuple):
 
     `ends` are the ends of the decided pre-tokens, in code points; `rules` are the indices of their
     rules. The text from `resume` on is undecided. If `in_gap` is true, the text between the last
-    end and `resume` belongs to a gap, which may continue. No more text is decided while fewer than
-    `pending_limit` code points are appended and all their classes are in `pending_mask`. `rule` is
-    GAP, or the index of the rule whose match spans all text from `resume` to `restart`. In the
-    second case, `advance` with this rule finds the end of the match in the text from `restart` on.
+    end and `resume` belongs to a gap, which may continue.
+
+    Suppose that fewer than `pending_limit` code points follow the text, and that the classes of all
+    these code points are in `pending_mask`. Then no more text is decided.
+
+    If `rule` is not GAP, a match of this rule starts at `resume` and ends at `restart` or later. To
+    find the end, call `advance` with this `rule` and with the text from `restart` on.
     """
 
     ends: list[int]
@@ -55,12 +59,16 @@ class Advance(NamedTuple):
 
 
 class Machine:
-    """Splits with a program of rules in one Unicode version. Immutable; linear time."""
+    """Splits with a program of rules in one Unicode version. Immutable.
+
+    Each method takes time linear in the length of the text.
+    """
 
     def __init__(self, program: Program, version: str) -> None:
         alphabet = program.alphabet
         self._classifier = Classifier(alphabet, version)
-        # The rules, with their indices, for each class of the first code point of a match.
+        # Maps a class to the rules whose matches may begin with a code point of this class, each
+        # as (index of the rule, matcher).
         self._candidates: list[list[tuple[int, Matcher]]] = [[] for _ in range(END + 1)]
         self._matchers: list[Matcher] = []
         for index, rule in enumerate(program.rules):
@@ -73,8 +81,8 @@ class Machine:
     def advance(self, chars: str, partial: bool, in_gap: bool = False, rule: int = GAP) -> Advance:
         """Split `chars` up to the first pre-token that later text could change.
 
-        If `partial` is false, no text follows `chars`, so split all of `chars`. `in_gap` tells that
-        `chars` continues a gap. A `rule` other than GAP is the only rule that is tried at the start
+        If `partial` is false, no text follows `chars`, so `chars` is split to the end. `in_gap` is
+        true if `chars` continues a gap. If `rule` is not GAP, only this rule is tried at the start
         of `chars` (see `Advance`).
         """
         text = self._classifier.text(chars, partial)
@@ -124,13 +132,17 @@ class Machine:
         return self._classifier.text(chars, partial=False).members[mask].find(OUT)
 
     def _windows(self, chars: str) -> Iterator[tuple[int, str, Advance]]:
-        """Yield (start, text, Advance) of each window of `chars`; windows bound the memory."""
+        """Yield (start, text, Advance) of each window of `chars`.
+
+        A window is a part of `chars` that is split at once. Windows bound the memory for classes.
+        """
         start, window, in_gap = 0, WINDOW, False
         while start < len(chars) or in_gap:
             part = chars[start : start + window]
             done = self.advance(part, start + window < len(chars), in_gap)
             yield start, part, done
-            # If a pre-token is longer than the window, double the window: the time stays linear.
+            # If a pre-token is longer than the window, double the window, so that the total time
+            # stays linear.
             window = WINDOW if done.resume else window * 2
             start += done.resume
             in_gap = done.in_gap
@@ -145,7 +157,7 @@ class Machine:
         return Steps(joined[:-1], joined[1:], np.concatenate(rules))
 
     def offsets(self, data: str | bytes, unit: Unit) -> NDArray[np.int64]:
-        """Return the n + 1 boundaries of the n pre-tokens in `unit`."""
+        """Return the n + 1 boundaries of the n pre-tokens, counted in `unit`."""
         text = as_str(data)
         # `before` is the width of all earlier windows.
         bounds, before = [np.zeros(1, np.int64)], 0
@@ -165,7 +177,10 @@ class Machine:
         return sum(len(done.ends) for _, _, done in self._windows(text))
 
     def ends_and_rules(self, text: str) -> tuple[list[int], list[int]]:
-        """Return the end and the rule of each pre-token; faster than `steps` for short texts."""
+        """Return the ends and the rule indices of all pre-tokens.
+
+        This method is faster than `steps` for short texts.
+        """
         ends: list[int] = []
         rules: list[int] = []
         for start, _, done in self._windows(text):
@@ -188,7 +203,7 @@ class Machine:
 
 
 def widths_of(points: NDArray[np.uint32], unit: Unit, from_str: bool) -> NDArray[np.int64]:
-    """Return the width in `unit` of each of `points`.
+    """Return the width of each code point in `points`, in `unit`.
 
     If `from_str` is false, U+DC80 to U+DCFF stand for invalid bytes, which have width 1.
     """

@@ -1,4 +1,4 @@
-"""Compile the rules of stages to rules over the classes of an alphabet, and serialize them."""
+"""Compile the rules of a stage to a Program, and serialize stages for C++."""
 
 from __future__ import annotations
 
@@ -11,18 +11,21 @@ from pretok.rules import Rule
 from pretok.stage import Stage
 
 MAGIC = 0x70740002
-"""First word of serialized stages: 'pt' and the format's version."""
+"""First word of serialized stages: 0x7074 is 'pt' in ASCII, and 2 is the version of the format."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """The rules of a stage over one alphabet; both backends run it."""
+    """The rules of a stage, and the alphabet of all sets in these rules.
+
+    Both backends run programs.
+    """
 
     rules: tuple[Rule, ...]
     alphabet: Alphabet
 
     def serialize(self) -> list[int]:
-        """Return the program as 32-bit words, in the format of cpp/core/split/program.hpp."""
+        """Return the program as 32-bit words, which cpp/core/split/program.cpp reads."""
         alphabet = self.alphabet
         words = [alphabet.size, len(alphabet.range_starts)]
         for first, classes in zip(alphabet.range_starts, alphabet.class_maps, strict=True):
@@ -42,7 +45,7 @@ def compile_rules(rules: Sequence[Rule]) -> Program:
 
 
 def serialize_stages(stages: Sequence[Stage]) -> list[int]:
-    """Return `stages` as 32-bit words, in the format of cpp/core/split/program.hpp.
+    """Return `stages` as 32-bit words, which cpp/core/split/program.cpp reads.
 
     Raises DefinitionError as `partition` does.
     """

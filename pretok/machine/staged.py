@@ -1,6 +1,6 @@
-"""Run several stages in pure Python: each stage splits the pieces of the previous one.
+"""Run several stages in pure Python: each stage splits the pieces of the previous stage.
 
-cpp/core/split/pre_tokenizer.hpp does the same in C++.
+cpp/core/split/pre_tokenizer.hpp declares the C++ class that returns equal results.
 """
 
 from __future__ import annotations
@@ -20,10 +20,13 @@ from pretok.text import ESCAPE, as_str
 
 
 class StagedMachine:
-    """Splits with all stages, in one Unicode version. Immutable; linear time."""
+    """Splits with several stages in one Unicode version. Immutable.
+
+    Each method takes time linear in the length of the text.
+    """
 
     def __init__(self, stages: Sequence[Stage], version: str) -> None:
-        # The integer is the number of rules of all earlier stages.
+        # (machine of the stage, the stage, number of rules of all earlier stages)
         self._stages: list[tuple[Machine, Stage, int]] = []
         before = 0
         for stage in stages:
@@ -33,7 +36,7 @@ class StagedMachine:
     def steps(self, text: str) -> Steps:
         """Return the pre-tokens of `text` with their rules.
 
-        Text that no rule of a stage matched keeps the rule of the previous stage.
+        A part that no rule of a stage matched keeps the rule of the previous stage.
         """
         pieces = [(0, len(text), GAP)] if text else []
         for machine, stage, before in self._stages:
@@ -46,7 +49,10 @@ class StagedMachine:
         return Steps(table[:, 0].copy(), table[:, 1].copy(), table[:, 2].astype(np.int32))
 
     def offsets(self, data: str | bytes, unit: Unit) -> NDArray[np.int64]:
-        """Return the n + 1 boundaries of the n pre-tokens in `unit`; no stage may remove text."""
+        """Return the n + 1 boundaries of the n pre-tokens, counted in `unit`.
+
+        No stage may drop text.
+        """
         text = as_str(data)
         widths = np.zeros(len(text) + 1, np.int64)
         np.cumsum(widths_of(code_points_of(text), unit, isinstance(data, str)), out=widths[1:])
@@ -78,8 +84,8 @@ def _cut(
 ) -> list[tuple[int, int, int]]:
     """Return (start, end, rule index) of each part into which `stage` splits `piece`.
 
-    `piece` starts at code point `offset` of the text, and the rule with the index `rule` matched
-    it. `before` is the number of rules of all earlier stages.
+    `piece` starts at code point `offset` of the text. `rule` is the index of the rule that matched
+    `piece` in an earlier stage. `before` is the number of rules of all earlier stages.
     """
     ends, rules = machine.ends_and_rules(piece)
     starts = [0, *ends][:-1]

@@ -25,15 +25,16 @@ from pretok.stage import MAX_RULES, MAX_STAGES, Stage
 from pretok.unicode.atoms import ATOMS
 
 MAX_CELLS = 300_000
-"""Maximum number of masks of a stage times number of code point ranges of its alphabet."""
+"""Maximum product of the number of masks of a stage and the number of ranges of its alphabet."""
 _WORDS_PER_RANGE = 1 + -(-len(ATOMS) // 4)
 
 
 def restore_stages(words: Sequence[int]) -> tuple[Stage, ...]:
-    """Return stages that `serialize_stages` writes as `words`; raises DefinitionError.
+    """Return stages for which `serialize_stages` returns `words`.
 
     The serialized form omits members of sets that cannot affect a match, such as members of a lead
-    that are also in the body. So the restored stages omit them too, and split the same.
+    that are also in the body. The restored stages lack these members, but split like the original
+    stages. Raises DefinitionError for any other `words`.
 
     >>> from pretok.charsets.sets import LETTER
     >>> restore_stages(serialize_stages([Stage((Run(LETTER),))]))[0].rules
@@ -44,12 +45,15 @@ def restore_stages(words: Sequence[int]) -> tuple[Stage, ...]:
     except (IndexError, ValueError, OverflowError):
         raise DefinitionError("the program of the stages is malformed") from None
     if serialize_stages(stages) != list(words):
-        raise DefinitionError("the program of the stages is not the one that pretok makes")
+        raise DefinitionError("the program of the stages is not in the form that pretok writes")
     return stages
 
 
 class _Words:
-    """Reads 32-bit words, and sets by their mask; raises IndexError past the end."""
+    """Reads 32-bit words in order; raises IndexError past the end.
+
+    `sets` maps the mask of a set to the set.
+    """
 
     def __init__(self, words: Sequence[int], sets: Callable[[int], CharSet] | None = None) -> None:
         self._words = words
@@ -69,31 +73,31 @@ class _Words:
         return word
 
     def part(self, sets: Callable[[int], CharSet] | None = None) -> _Words:
-        """Read a number of words, and return a reader of this many next words."""
+        """Read a number n, skip the next n words, and return a reader of these n words."""
         size = self.next(self.left)
         self._at += size
         return _Words(self._words[self._at - size : self._at], sets)
 
     def chars(self) -> CharSet:
-        """Read a mask, and return its set."""
+        """Read a mask, and return the set of the mask."""
         if self._sets is None:
             raise IndexError
         return self._sets(self.next())
 
     def lead(self) -> CharSet | None:
-        """Read a mask, and return its set; None if the set is empty."""
+        """Read a mask, and return the set of the mask; None if the set is empty."""
         return self.chars() or None
 
     def limit(self) -> int | None:
-        """Read a maximum, and return it; None for 0, which is no limit."""
+        """Read a maximum; return None for 0, which means no limit."""
         return self.next() or None
 
     def text(self) -> str:
-        """Read a number of code points, and return the text of this many next words."""
+        """Read a number n, and return the text of the next n words, which are code points."""
         return "".join(map(chr, self._take(self.next())))
 
     def texts(self) -> list[str]:
-        """Read a number of texts, and return the texts."""
+        """Read a number n, and return the next n texts."""
         return [self.text() for _ in range(self.next(self.left))]
 
     def _take(self, size: int) -> Sequence[int]:
@@ -105,7 +109,7 @@ class _Words:
 
 def _stages(words: _Words) -> tuple[Stage, ...]:
     if words.next() != MAGIC:
-        raise DefinitionError("the program of the stages is of another version")
+        raise DefinitionError("the program of the stages has an unknown version")
     return tuple(_stage(words) for _ in range(words.next(MAX_STAGES + 1)))
 
 
@@ -138,7 +142,7 @@ def _range(words: _Words) -> tuple[int, bytes]:
 
 
 def _set_of(mask: int, ranges: Sequence[tuple[int, bytes]]) -> CharSet:
-    """Return the set whose classes are the bits of `mask`."""
+    """Return the set of the code points whose class is a bit of `mask`."""
     segments: list[tuple[int, int]] = []
     for start, classes in ranges:
         atoms = sum((mask >> class_ & 1) << atom for atom, class_ in enumerate(classes))

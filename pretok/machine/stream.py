@@ -13,7 +13,7 @@ from pretok.stage import Stage
 from pretok.text import ESCAPE, Text, as_str_or_bytes
 
 _Part: TypeAlias = tuple[str, int, int, bool]
-"""A part of a pre-token: (text, start, rule, is the last part of the pre-token).
+"""A part of a pre-token: (text, start, rule, True for the last part of the pre-token).
 
 `start` is in code points of the whole text. Only a gap can have several parts. A plain tuple is
 faster than a NamedTuple.
@@ -29,8 +29,9 @@ class Stream:
     after it.
 
     Chunks are all str or all bytes. Bytes hold UTF-8, and a chunk may end inside a sequence. An
-    invalid byte becomes the lone surrogate U+DC00 + byte, as Python's "surrogateescape" makes it.
-    Takes linear time for chunks of any size. A stream is not safe to share between threads.
+    invalid byte becomes the lone surrogate U+DC00 + byte, as with Python's error handler
+    "surrogateescape". The total time is linear in the length of the text, even for tiny chunks. A
+    stream is not safe to share between threads.
 
     >>> import pretok
     >>> stream = pretok.get("llama3").stream()
@@ -39,7 +40,10 @@ class Stream:
     """
 
     def __init__(self, backends: Sequence[Backend], stages: Sequence[Stage]) -> None:
-        """Combine `backends`, one for each of `stages`; each ignores the behavior of its stage."""
+        """Combine the stages; `backends[i]` splits by the rules of `stages[i]` only.
+
+        The stream itself applies the behavior of each stage.
+        """
         self._stages: list[_StageStream] = []
         before = 0
         for backend, stage in zip(backends, stages, strict=True):
@@ -47,14 +51,15 @@ class Stream:
             before += len(stage.rules)
         self._decoder: codecs.IncrementalDecoder | None = None
         self._chunk_type: type[str] | type[bytes] | None = None
-        self._size = 0  # of the text so far, in code points
+        self._size = 0  # number of code points in all chunks so far
         self._unfinished: list[str] = []  # parts of an incomplete pre-token
         self._is_finished = False
 
     def feed(self, chunk: Text) -> list[str]:
         """Return the pre-tokens that `chunk` completes.
 
-        Raises TypeError if `chunk` has another type than earlier chunks, ValueError after `finish`.
+        Raises TypeError if `chunk` has another type than earlier chunks, and ValueError if the
+        stream is finished.
         """
         return [text for text, _ in self.feed_steps(chunk)]
 
@@ -63,11 +68,14 @@ class Stream:
         return [text for text, _ in self.finish_steps()]
 
     def feed_steps(self, chunk: Text) -> list[tuple[str, int]]:
-        """Return the result of `feed`, each pre-token with its rule index (-1: no rule)."""
+        """Return (pre-token, rule index) of each pre-token that `chunk` completes.
+
+        The index is -1 if no rule matched the pre-token.
+        """
         return [(text, rule) for _, text, rule in self.feed_spans(chunk)]
 
     def finish_steps(self) -> list[tuple[str, int]]:
-        """Return the result of `finish`, each pre-token with its rule index (-1: no rule)."""
+        """Return (pre-token, rule index) of each remaining pre-token; see `feed_steps`."""
         return [(text, rule) for _, text, rule in self.finish_spans()]
 
     def feed_spans(self, chunk: Text) -> list[tuple[int, str, int]]:
@@ -89,7 +97,7 @@ class Stream:
             raise ValueError("the stream is finished; get another with stream()")
 
     def _chars(self, chunk: Text) -> str:
-        """Return `chunk` as a str; an incomplete UTF-8 sequence at its end is kept for later."""
+        """Return `chunk` as a str, but keep an incomplete UTF-8 sequence at the end for later."""
         self._check_open()
         chunk = as_str_or_bytes(chunk)
         chunk_type = str if isinstance(chunk, str) else bytes
@@ -107,7 +115,10 @@ class Stream:
         return self._decoder.decode(chunk)
 
     def _steps(self, chars: str, last: bool) -> list[tuple[int, str, int]]:
-        """Return the result of `feed_spans` for `chars`; `last` tells that the text ends there."""
+        """Return the result of `feed_spans` for `chars`.
+
+        `last` is true if the text ends with `chars`.
+        """
         parts: Iterable[_Part] = [(chars, self._size, GAP, last)]
         self._size += len(chars)
         for stage in self._stages:
@@ -127,7 +138,7 @@ class Stream:
 
 
 class _StageStream:
-    """One stage of a stream: cuts the pieces of the previous stage, part by part."""
+    """One stage of a stream. It gets each piece of the previous stage as one or more parts."""
 
     def __init__(self, backend: Backend, stage: Stage, before: int) -> None:
         self._backend = backend
@@ -139,7 +150,7 @@ class _StageStream:
         self._begin_piece()
 
     def _begin_piece(self) -> None:
-        # The fields of the last `Advance`, and the text that they refer to.
+        # Fields of the last `Advance` for this piece, and the undecided text of the piece.
         self._in_gap = False
         self._matched: list[str] = []  # the text of an undecided match up to `restart`
         self._rule = GAP  # the rule of the undecided match
@@ -148,7 +159,7 @@ class _StageStream:
         self._pending_limit = 0
 
     def cut(self, part: _Part) -> list[_Part]:
-        """Return the newly decided parts of the piece to which `part` belongs."""
+        """Take the next part of a piece; return the parts of pre-tokens that are now decided."""
         text, start, outer, last = part
         if self._pending_mask and not last:
             inside = self._backend.run_length(text, self._pending_mask)
@@ -169,7 +180,7 @@ class _StageStream:
         ]
 
     def _advance(self, new_text: str, new_start: int, last: bool) -> list[_Part]:
-        """Return the decided matches and gaps of the held text and `new_text`."""
+        """Return the matches and gaps in the held text and `new_text` that are now decided."""
         text = "".join([*self._held, new_text])
         text_start = new_start + len(new_text) - len(text)
         matched, matched_by = self._matched, self._rule
@@ -191,7 +202,7 @@ class _StageStream:
         if in_gap and start < resume:
             parts.append((text[start:resume], text_start + start, GAP, False))
         self._in_gap = in_gap
-        # Never read text before `restart` again: otherwise small chunks would take quadratic time.
+        # Never scan text before `restart` again: otherwise small chunks would take quadratic time.
         self._rule = matched_by if matched else undecided
         self._matched = matched
         if resume < restart:
@@ -200,7 +211,10 @@ class _StageStream:
         return parts
 
     def _apply_behavior(self, parts: list[_Part], last: bool) -> list[_Part]:
-        """Return the decided results of the stage's behavior for the pending parts and `parts`."""
+        """Apply the behavior of the stage to the pending spans and to `parts`.
+
+        Return the results that no later part can change. `parts` are matches and gaps.
+        """
         for text, start, rule, is_last in parts:
             self._unfinished.append(text)
             if is_last:
@@ -224,6 +238,8 @@ class _StageStream:
                 at += 1
             results.append(_joined(self._pending[first:at]))
         self._pending = [] if last or self._stage.drops_text else self._pending[at:]
+        # Join adjacent matches, or adjacent gaps, at once: a long run of them would otherwise take
+        # quadratic time.
         if len(self._pending) > 1 and self._stage.behavior == "contiguous":
             first_pending, *rest = self._pending
             for pending in rest:

@@ -1,6 +1,6 @@
-"""Turn parts that an assertion follows into one rule: Spaces or Groups.
+"""Turn parts and the assertion after them into one rule: Spaces or Groups.
 
-`pretok.patterns.compile` states the lemmas that these functions rely on, by number.
+The docstring of `pretok.patterns.compile` has the numbered lemmas.
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ def rule_before(look: Look, parts: list[Part], engine: Engine) -> Rule | None:
             return Spaces(ALL_BUT_LAST, most, last.low, space=chars, newline=newline)
     raise Refusal(
         look,
-        "after a match a rule knows only whether its run, of one set, ends there or with the "
-        r"text, as in \s+(?!\S) and \s+\z; otherwise it would have to give code points back",
+        "after a run of one set, a rule can only test that the run continues or that the text "
+        r"ends, as in \s+(?!\S) and \s+\z; any other assertion may need backtracking",
     )
 
 
 def refuse_misplaced(look: Look) -> NoReturn:
-    """Raise Refusal for an assertion at a place where no rule has an assertion."""
+    """Raise Refusal for an assertion in a place where rules have no assertions."""
     if isinstance(look.node, EngineSpecific):
-        raise Refusal(look, "it may depend on the text before the match, or stops backtracking")
+        raise Refusal(look, "it may depend on the text before the match, or stop backtracking")
     raise Refusal(look, "a rule looks ahead only at the end of its match")
 
 
@@ -86,7 +86,7 @@ def _groups(parts: list[Part], node: Node, engine: Engine) -> Rule | None:
 
 
 def _repeated_size(node: Node, chars: CharSet) -> int | None:
-    """Return k if `node` is `(?:S{k})*` for the set `chars`."""
+    """Return k if `node` is `(?:S{k})*` and S is `chars`; else None."""
     if not isinstance(node, Repeat) or (node.low, node.high) != (0, None):
         return None
     if node.mode != "greedy":
@@ -106,6 +106,6 @@ def _repeated_size(node: Node, chars: CharSet) -> int | None:
 
 
 def _only(sequence: tuple[Node, ...]) -> CharSet | None:
-    """Return the set of a sequence that is one set; None for other sequences."""
+    """Return S if `sequence` is one node that matches a code point of the set S; else None."""
     node = sequence[0] if len(sequence) == 1 else None
     return node.chars if isinstance(node, Chars) and not node.properties else None

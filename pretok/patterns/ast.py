@@ -11,10 +11,11 @@ from pretok.preset import Engine
 
 @dataclass(frozen=True, slots=True)
 class Chars:
-    """Matches one code point of `chars` or of a property in `properties`.
+    """Matches one code point that is in `chars` or has a property in `properties`.
 
-    If `negated`, matches one code point that is in none of them. `properties` holds the names of
-    properties that have no CharSet. If `properties` is empty, `negated` is False.
+    If `negated`, matches one code point that is not in `chars` and has no property in `properties`.
+    `properties` holds the names of properties that the parser does not express as a CharSet. If
+    `properties` is empty, `negated` is False.
     """
 
     chars: CharSet
@@ -23,7 +24,7 @@ class Chars:
 
     @property
     def charset(self) -> CharSet | None:
-        """The matching set; None if a property has no CharSet."""
+        """The set of the code points that match; None if `properties` is not empty."""
         return None if self.properties else self.chars
 
 
@@ -39,7 +40,10 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """`(?:...|...)` or `(...)`: the parser rejects back-references, so captures do not matter."""
+    """`(?:...|...)` or `(...)`.
+
+    Captures have no effect on a match, because the parser rejects back-references.
+    """
 
     alternatives: Alternatives
 
@@ -61,14 +65,20 @@ class EndAnchor:
 
 @dataclass(frozen=True, slots=True)
 class LiteralSet:
-    """Matches the first matching text of `texts`; the order of a frozenset does not matter."""
+    """Matches the first member of `texts` that occurs at the position.
+
+    `texts` is a frozenset if the match does not depend on the order of the members.
+    """
 
     texts: frozenset[str] | tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class EngineSpecific:
-    """The construct `text`, which equals only the same text for the same `engine`."""
+    """The construct `text` in the dialect of `engine`.
+
+    Unequal to every construct of another engine, even if the texts are equal.
+    """
 
     engine: Engine
     text: str

@@ -1,7 +1,7 @@
-r"""Reduce the alternatives of a pattern to a canonical form, equal for equivalent spellings.
+r"""Reduce the alternatives of a pattern to a canonical form, to recognize equivalent spellings.
 
 Each rewrite is a law of matching: the old and the new form match the same text at every position.
-Two patterns count as different unless the laws reduce them to one form.
+Two patterns count as different unless the laws reduce both to equal forms.
 tests/pretok/patterns/test_canonical.py checks the laws against the engines.
 """
 
@@ -32,20 +32,20 @@ from pretok.preset import ENGINES, Engine
 
 MAX_LITERALS, MAX_CACHED_LITERALS = 256, 64
 MAX_LOOKAHEAD = 16
-"""Limit of the optional nodes that `_drop_possessives` examines after a possessive node."""
+"""Maximum number of optional nodes that `_drop_possessives` examines after a possessive node."""
 SHORT, SHORT_PART = 512, 160
-"""Maximum lengths of patterns and alternatives that go to the larger caches."""
+"""Maximum length of a pattern for `_form_of_short`, and of an alternative for `_cached_part`."""
 _SPACE = Chars(WHITE_SPACE)
 _SPACES = Repeat(_SPACE, 1, None)
 _WHOLE_RUNS = tuple(Repeat(_SPACE, low, None, "possessive") for low in (0, 1))
-"""After these nodes no line break follows, so the end of a line is the end of the text."""
+r"""`\s*+` and `\s++`: no line break can follow, so `$` after these nodes is the end of the text."""
 _ALL_BUT_LAST = (_SPACES, Lookahead(((Chars(~WHITE_SPACE),),), negative=True))
 
 
 def canonical(pattern: str, engine: Engine) -> Alternatives | None:
-    """Return the canonical form of `pattern`; None if the parser rejects it.
+    """Return the canonical form of `pattern`; None if the parser rejects `pattern`.
 
-    Takes time n log n in the length of the pattern.
+    Takes time O(n log n) for n code points.
     """
     if len(pattern) > MAX_PATTERN_LENGTH:
         return None
@@ -53,10 +53,11 @@ def canonical(pattern: str, engine: Engine) -> Alternatives | None:
 
 
 class Part(NamedTuple):
-    """An alternative of a pattern: its text, its sequences, and their canonical form.
+    """An alternative of a pattern.
 
-    `sequences` is None if the parser rejects `text`. `form` is the canonical form of this part
-    alone; `joined` also joins the LiteralSets of adjacent parts.
+    `text` is the text of the alternative. `sequences` is the canonical form before adjacent
+    LiteralSets are joined; None if the parser rejects `text`. `form` is the canonical form of the
+    alternative alone. The function `joined` returns the canonical form of several parts.
     """
 
     text: str
@@ -65,12 +66,12 @@ class Part(NamedTuple):
 
 
 def parts_of(pattern: str, engine: Engine) -> list[Part]:
-    """Return the alternatives of `pattern`, of at most MAX_PATTERN_LENGTH code points."""
+    """Return the alternatives of `pattern`, which has at most MAX_PATTERN_LENGTH code points."""
     return [part[engine] for part in _parts_by_engine(pattern)]
 
 
 def joined(parts: Iterable[Part]) -> Alternatives | None:
-    """Return the canonical form of the alternatives `parts`; None if the parser rejects one."""
+    """Return the canonical form of all `parts` together; None if the parser rejected a part."""
     sequences: list[Sequence] = []
     for part in parts:
         if part.sequences is None:
@@ -83,7 +84,7 @@ def _form(pattern: str, engine: Engine) -> Alternatives | None:
     return joined(parts_of(pattern, engine))
 
 
-# Recognizing a pattern and explaining its difference need the same form several times.
+# Recognizing a pattern, or explaining why it is unknown, needs the same form several times.
 _form_of_short = lru_cache(maxsize=64)(_form)
 _form_of_long = lru_cache(maxsize=2)(_form)
 
@@ -118,10 +119,10 @@ _cached_part = lru_cache(maxsize=384)(_part)
 def _join_literals(sequences: list[Sequence], last: bool) -> Alternatives:
     """Return `sequences` with adjacent LiteralSets joined.
 
-    `last` tells whether the alternatives end the pattern.
+    `last` is true if nothing follows the alternatives in the pattern.
     """
     if _ALL_BUT_LAST in sequences:
-        # If \s+(?!\S) failed, only one space remains, so \s and \s+ match alike.
+        # If \s+(?!\S) failed, only one white-space code point remains, so \s and \s+ match alike.
         at = sequences.index(_ALL_BUT_LAST)
         sequences[at:] = [
             (_SPACES,) if sequence == (_SPACE,) else sequence for sequence in sequences[at:]
@@ -143,14 +144,14 @@ def _join_literals(sequences: list[Sequence], last: bool) -> Alternatives:
 
 
 def _literal_set(texts: tuple[str, ...], last: bool) -> LiteralSet:
-    """Return the node that matches the first matching text of `texts`."""
+    """Return the node for an alternation of `texts`; `last` is as in `_join_literals`."""
     positions: dict[str, int] = {}
     for text in texts:
         positions.setdefault(text, len(positions))
     unreachable: set[str] = set()
     is_prefix_free = True
-    # Sorting puts each text after its prefixes. This stack holds the prefixes of the current text,
-    # each with the smallest position of the prefix itself and of the prefixes below it.
+    # Sorting puts each text after its prefixes. The items of this stack are (prefix of the current
+    # text, smallest position of this prefix and of all shorter prefixes).
     prefixes: list[tuple[str, int]] = []
     for text in sorted(positions):
         while prefixes and not text.startswith(prefixes[-1][0]):
@@ -158,7 +159,7 @@ def _literal_set(texts: tuple[str, ...], last: bool) -> LiteralSet:
         position = smallest = positions[text]
         if prefixes:
             smallest = min(position, prefixes[-1][1])
-            # At the end of a pattern, an earlier prefix always matches instead of this text.
+            # At the end of a pattern, a prefix with a smaller position always matches first.
             if last and smallest < position:
                 unreachable.add(text)
                 continue
@@ -173,13 +174,16 @@ _cached_literal_set = lru_cache(maxsize=64)(_literal_set)
 
 
 class _Canonicalizer:
-    """Canonicalizes the nodes of one alternative, and caches the words of its sequences."""
+    """Canonicalizes the nodes of one alternative.
+
+    The words of a sequence are the texts that the sequence can match.
+    """
 
     def __init__(self) -> None:
         self._words: dict[int, tuple[str, ...] | None] = {}
 
     def alternatives(self, alternatives: Alternatives, last: bool) -> Alternatives:
-        """Return the canonical form of `alternatives`; `last` if they end the pattern."""
+        """Return the canonical form of `alternatives`; `last` is as in `_join_literals`."""
         return _join_literals(self.sequences(alternatives, last), last)
 
     def sequences(self, alternatives: Alternatives, last: bool) -> list[Sequence]:
@@ -196,15 +200,18 @@ class _Canonicalizer:
         return sequences
 
     def _words_of(self, sequence: Sequence) -> tuple[str, ...] | None:
-        """Return the texts that `sequence` can match, in order; None above MAX_LITERALS."""
-        # Cache the words, because each enclosing group asks again for those of a nested sequence.
+        """Return the texts that `sequence` can match, in order of preference.
+
+        Returns None if there are more than MAX_LITERALS texts.
+        """
+        # Cache the words, because each enclosing group needs the words of its nested sequences.
         key = id(sequence)
         if key not in self._words:
             self._words[key] = self._product(sequence)
         return self._words[key]
 
     def _product(self, sequence: Sequence) -> tuple[str, ...] | None:
-        """Return what `_words_of` caches."""
+        """Return the result of `_words_of`, without a look-up of `sequence` in the cache."""
         parts: list[list[str]] = []
         size = 1
         for node in sequence:
@@ -289,7 +296,7 @@ def _count_repetitions(nodes: list[Node]) -> list[Node]:
 
 
 def _fixed_count(node: Node) -> tuple[Chars, int] | None:
-    """Return the set and the count of `x` or `x{n}`."""
+    """Return the set and the count of `x` or `x{n}`; None for every other node."""
     if isinstance(node, Chars):
         return node, 1
     if isinstance(node, Repeat) and isinstance(node.node, Chars) and node.low == node.high:
@@ -298,10 +305,15 @@ def _fixed_count(node: Node) -> tuple[Chars, int] | None:
 
 
 def _drop_possessives(nodes: list[Node], last: bool) -> None:
-    """Make each possessive node in `nodes` greedy if giving code points back could never help."""
-    # The first sets of all nodes up to the next required node; None if one is unknown.
+    """Make each possessive node in `nodes` greedy if this does not change the match.
+
+    A greedy node may give code points back, and the following nodes are then tried again. The match
+    does not change if the following nodes fail each time.
+    """
+    # The first sets of the following nodes, up to and including the next required node; None if a
+    # first set is unknown.
     ahead: tuple[CharSet, ...] | None = ()
-    is_open = True  # No required node follows.
+    is_open = True  # True if no required node follows.
     for at in reversed(range(len(nodes))):
         node = nodes[at]
         if isinstance(node, Repeat) and node.mode == "possessive":
@@ -332,7 +344,7 @@ def _drop_possessive(
 
 
 def _drop_final_repeat(previous: Node, node: Node) -> Node:
-    r"""Return `x` for a last node `x+` if `previous` is a greedy run that also takes `x`.
+    r"""Return `x` if `node` is `x+` and `previous` is a greedy run that includes `x`; else `node`.
 
     For example, `\s*[\r\n]+` becomes `\s*[\r\n]`.
     """

@@ -42,13 +42,16 @@ PROPERTIES = {
         "S": SYMBOL, "C": CONTROL | _CONTROL_SPACE, "Han": HAN,
     }.items()
 }  # fmt: skip
-"""The sets of `\\p{name}` and `\\P{name}`."""
+"""Maps the name of a property to the nodes of `\\p{name}` and `\\P{name}`."""
 _COMBINED = {
     frozenset({"Lu", "Lt"}): UPPER,
     frozenset({"Lm", "Lo"}): CASELESS,
     frozenset({"Nl", "No"}): NUMBER - DIGIT,
 }
-"""Properties that form a CharSet only in combination."""
+"""Maps a combination of properties to the CharSet of its members.
+
+No property of a combination is a union of atoms, but the combination is.
+"""
 OTHER_PROPERTIES = (
     frozenset(["Lu", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nl", "No", "Z", "Zs", "Zl", "Zp", "Cn"])
     | frozenset(["Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Sm", "Sc", "Sk", "So", "Cc", "Cf"])
@@ -56,8 +59,8 @@ OTHER_PROPERTIES = (
     | frozenset(["Katakana", "Khmer", "Lao", "Latin", "Myanmar", "Thai"])
 )
 """Other properties with equal members in both engines, as test_parser.py checks."""
-# The keys are an engine, and whether \w is within a class. Oniguruma has two tables for \w: only
-# the table for \w outside of classes has the numbers of Latin-1.
+# Maps (engine, True if \w is inside brackets) to the set of \w. Oniguruma has two tables for \w:
+# only the table for \w outside brackets has the superscript digits and the fractions of Latin-1.
 WORDS: dict[tuple[Engine, bool], CharSet] = {
     ("hf", False): ONIGURUMA_WORD,
     ("hf", True): ONIGURUMA_WORD - code_points((0xB2, 0xB3), "\xb9", (0xBC, 0xBE)),
@@ -72,7 +75,10 @@ ESCAPED_CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v", "a": 
 
 
 def members(chars: CharSet, max_members: int = 32) -> str:
-    """Return the code points of `chars` in ascending order; "" if more than `max_members`.
+    """Return the code points of `chars` in ascending order.
+
+    Returns "" if `chars` has more than `max_members` code points, or if the code points depend on
+    the Unicode version.
 
     >>> members(code_points("c", "a", "é"))
     'acé'
@@ -101,7 +107,7 @@ def literal(char: str) -> Chars:
 
 
 def only_member(chars: Chars | str) -> str:
-    """Return the only code point of `chars`; "" if it has several."""
+    """Return the only code point of `chars`; "" if `members` finds no code point or several."""
     if isinstance(chars, str):
         return chars
     return "" if chars.properties else members(chars.chars, max_members=1)
@@ -116,7 +122,8 @@ def union_of(items: list[Chars | tuple[int, int]]) -> Chars:
         if isinstance(item, tuple):
             ranges.append(item)
         elif item.negated:
-            # Chars cannot express a union with a negated property, so name the whole item.
+            # Chars cannot express a union with a negated property, so the whole item becomes one
+            # property with a name that no pattern can contain.
             properties.add(f"not {' '.join(sorted(item.properties))}{item.chars!r}")
         else:
             sets.append(item.chars)
@@ -130,12 +137,15 @@ def union_of(items: list[Chars | tuple[int, int]]) -> Chars:
     return Chars(union(sets), frozenset(properties))
 
 
-# (?i:s) is s, S and U+017F in both engines; (?i:k) is k, K and U+212A.
+# In both engines (?i:s) matches s, S and U+017F, and (?i:k) matches k, K and U+212A.
 _NON_ASCII_FOLDS = {"s": "\u017f", "k": "\u212a"}
 
 
 def folded(chars: Chars) -> Chars:
-    """Return `chars` as in `(?i:...)`; raises UnreadablePatternError if not a few ASCII letters."""
+    """Return the node that `chars` becomes inside `(?i:...)`.
+
+    Raises UnreadablePatternError unless `chars` consists of a few ASCII characters.
+    """
     texts = members(chars.chars) if not chars.properties else ""
     if not texts or not texts.isascii():
         raise UnreadablePatternError("(?i:...) with other than a few ASCII characters")
@@ -145,7 +155,11 @@ def folded(chars: Chars) -> Chars:
 
 
 def require_simple_folds(sequence: list[Node]) -> None:
-    """Reject letters with joint folds: only one engine folds U+00DF to ss and U+FB01 to fi."""
+    """Raise UnreadablePatternError if two letters of `sequence` may fold to one character.
+
+    Only one of the engines folds U+00DF to ss and U+FB01 to fi, and so lets one character match two
+    letters.
+    """
     letters = [set(members(node.chars) if isinstance(node, Chars) else "sf") for node in sequence]
     has_repeat = any(isinstance(node, Repeat) and node.high != 1 for node in sequence)
     if has_repeat or any(a & set("sf") and b & set("stfil") for a, b in pairwise(letters)):

@@ -1,35 +1,39 @@
-r"""Compile a pattern of no preset to rules that match exactly what it matches, or refuse it.
+r"""Compile a pattern to rules that match exactly what the pattern matches, or refuse the pattern.
 
-An engine searches a pattern from left to right. At each position it tries the alternatives in
-order, and each alternative along its paths in order of preference; the first path that succeeds is
-the match. The machine does the same with rules in place of alternatives. So the split is equal if,
-at every position, the rules and the alternatives that they stand for have the same first match.
-Patterns that look at the text before a match are refused, so the first match depends only on the
-text from the position on. Alternatives that can match the empty text are refused too.
+An engine searches a text from left to right. At each position it tries the alternatives in order.
+A path is one way in which an alternative may match: each quantifier takes some number of code
+points, and each group takes one of its alternatives. The engine tries the paths of an alternative
+in order of preference, and the first path that succeeds is the match. The machine tries rules in
+place of alternatives. So the split is equal if, at every position, the first match of the rules is
+the first match of the alternatives. Patterns that look at the text before a match are refused, so
+the first match depends only on the text from the position on. Alternatives that can match the empty
+text are refused too.
 
-In the lemmas, X, Y, Z and W are parts of a pattern. All other capital letters in patterns are sets.
+In the lemmas, X, Y, Z and W are parts of a pattern. The other capital letters are sets.
 
 1. *One alternative, one rule.* Let rule i find the first match of alternative i, or none if
    alternative i has none. Then trying the rules in order finds the first match of the pattern:
    nothing follows an alternative, so an engine never backtracks into an alternative that matched.
 2. *Distribution.* If X always takes the same number of code points, `X(?:Y|Z)W` is `XYW|XZW`: X
    has one path, so an engine tries the paths of both patterns in the same order. Likewise `XS?W` is
-   `XSW|XW`, and `XS*W` is `XS+W|XW`. For a lazy quantifier, the two alternatives change places.
-3. *Lazy runs.* If no required part follows `S{n,m}?`, it takes n code points, because the parts
-   after it then match at once. Otherwise, let S be disjoint from the sets of the following parts,
-   up to and including the first required part. Then these parts fail where a member of S follows,
-   so the lazy run takes what a greedy run takes.
+   `XSW|XW`, and `XS*W` is `XS+W|XW`. For a lazy quantifier, the two alternatives are in the
+   opposite order.
+3. *Lazy runs.* If no required part follows `S{n,m}?`, the lazy run takes n code points, because the
+   optional parts after it cannot fail. Otherwise, let S be disjoint from the sets of the following
+   parts, up to and including the first required part. Then none of
+   these parts matches at a member of S, and the required part fails there. So the lazy run goes on
+   to the end of the run, as a greedy run does.
 4. *No giving back.* Call a path greedy if each part takes as many code points as it can. An engine
    tries the greedy path first, so the greedy path is the match unless it fails. Suppose it fails,
    and a part with the set S gives back a code point c. Then one of the following parts, up to and
    including the next required part, must match c. If S is disjoint from the sets of all these
    parts, none of them matches c, so every other path fails too. Parts after the last required part
-   cannot fail. A possessive part gives nothing back by definition. The one exception is `A?S+`: if
-   A takes a member of S and `S+` then fails, S takes this member instead, and the match is what
-   `S+` takes alone. Run follows the greedy path of `lead?body{n,m}tail*`.
-5. *Ends of runs.* Let a run of S have L members from the position on, and let S' be the complement
-   of S. `S{n,m}(?!S')` takes min(m, L) code points if the text ends with the run, and otherwise
-   min(m, L - 1); it fails if this number is less than n. The reason: the assertion holds within the
+   cannot fail. A possessive part gives nothing back by definition. Only in `A?S+` may
+   the sets overlap: if A takes a member of S and `S+` then fails, A gives this member back, and the
+   match is what `S+` takes alone. Run follows the greedy path of `lead?body{n,m}tail*`.
+5. *Ends of runs.* Let a run of S have r members from the position on, and let S' be the complement
+   of S. `S{n,m}(?!S')` takes min(m, r) code points if the text ends with the run, and otherwise
+   min(m, r - 1); it fails if this number is less than n. The reason: the assertion holds within the
    run, where a member of S follows, and at the end of the text, but not where a member of S'
    follows the run. Spaces(ALL_BUT_LAST) matches the same. `S+\z` and `S++(?!S')` match a whole run
    at the end of the text, as Spaces(END_OF_TEXT) does. After `S+`, an assertion that allows the end
@@ -37,22 +41,25 @@ In the lemmas, X, Y, Z and W are parts of a pattern. All other capital letters i
 6. *Last line break.* Let N be a subset of S. In `S*N` and `S*N+`, `S*` takes the run of S, and then
    gives code points back up to and including the last member of N in the run. N takes this member.
    `N+` takes no more, because no member of N follows. Spaces(LAST_NEWLINE) matches the same.
-7. *Groups.* In `B{n,k}(?=(?:B{k})*(?!B))`, the assertion holds after i members of a run of L
-   members if k divides L - i. This is true for exactly one i from 1 to k. If B is a subset of `\w`,
+7. *Groups.* In `B{n,k}(?=(?:B{k})*(?!B))`, the assertion holds after i members of a run of r
+   members if k divides r - i. This is true for exactly one i from 1 to k. If B is a subset of `\w`,
    a `\b` in place of `(?!B)` holds nowhere within the run; it holds at the end of the run unless a
-   member of `\w` follows. Groups matches the same.
+   member of `\w` follows. The rule Groups matches what such a pattern matches, with `(?!B)` or
+   with `\b`.
 8. *Phrases.* Let J be disjoint from S and T. In `A?(?:ST*(?:JST*)*)+`, everything after the first S
    is optional, so by lemma 4 the greedy path is the match. The loop of Phrase follows this path.
 9. *Cased words.* In `A?U*L+|A?U+L*`, the first alternative takes a run of U, and then a run of L.
    If no member of L follows the run of U, `U*` gives code points back up to and including the last
    member of L in the run, which `L+` takes. If the run of U has no member of L, the second
    alternative takes the whole run. CasedWord matches the same. `A?S+` with a suffix is CasedWord
-   with S as both sets. No set contains the apostrophe, so a suffix begins only at the end of a run.
+   with S as both sets. A suffix begins with an apostrophe, which S does not contain. So a
+   suffix begins only at the end of a run.
 
-`CharSet` decides for all Unicode versions at once whether sets are disjoint, and whether a set is a
-subset; if in doubt, it reports an overlap. Patterns that fit no lemma are refused.
-tests/pretok/patterns/test_compile.py compares the compiled rules with the installed engines, on all
-strings over the classes of the rules.
+Whether sets are disjoint, or a set is a subset, is decided for all Unicode versions at once. If the
+answer may depend on the version, sets count as overlapping, and not as subsets. Patterns that fit
+no lemma are refused. tests/pretok/patterns/test_compile.py takes one code point from each class of
+the rules, and compares the compiled rules with the installed engines on short strings of these code
+points.
 """
 
 from __future__ import annotations
@@ -87,9 +94,9 @@ from pretok.rules import (
 from pretok.stage import MAX_RULES, Stage
 
 MAX_WORK = 20_000
-"""Maximum items of all alternatives, including the alternatives that distribution makes."""
+"""Maximum items of all alternatives, including the alternatives that lemma 2 makes."""
 MAX_CELLS = 50_000
-"""Maximum number of sets times number of code point ranges, over all rules."""
+"""Maximum product of the number of sets in all rules and the number of ranges in these sets."""
 
 
 class NotCompiledError(ValueError):
@@ -109,8 +116,9 @@ class NotCompiledError(ValueError):
 def compile_pattern(pattern: str, engine: Engine) -> tuple[Rule, ...]:
     r"""Return rules that match what `engine` matches with `pattern`.
 
-    Raises NotCompiledError, or UnreadablePatternError for a pattern that the parser rejects. Takes
-    about linear time. A pattern may have at most MAX_PATTERN_LENGTH code points.
+    The time is about linear in the length of `pattern`. Raises NotCompiledError, or
+    UnreadablePatternError for a pattern that the parser rejects or that is longer than
+    MAX_PATTERN_LENGTH.
 
     >>> compile_pattern(r"\p{L}+|\d{2}|.", "hf")
     (Run(LETTER), Run(DIGIT, at_most=2, at_least=2), Run(~code_points('\n'), at_most=1))
@@ -125,7 +133,7 @@ def compile_pattern(pattern: str, engine: Engine) -> tuple[Rule, ...]:
 def _compiled(
     pattern: str, engine: Engine
 ) -> tuple[Rule, ...] | NotCompiledError | UnreadablePatternError:
-    """Return the rules of `pattern`, or the error to raise, so that both are cached."""
+    """Return the rules of `pattern`, or the error to raise; lru_cache caches no raised errors."""
     if len(pattern) > MAX_PATTERN_LENGTH:
         return UnreadablePatternError(f"the pattern has {len(pattern):,} characters")
     try:
@@ -184,7 +192,7 @@ def _of_alternatives(alternatives: list[Items], engine: Engine) -> list[Rule]:
             continue
         work += len(items) + 1
         if work > MAX_WORK:
-            raise Refusal(items[0], f"its alternatives stand for more than {MAX_WORK:,} parts")
+            raise Refusal(items[0], f"its alternatives expand to more than {MAX_WORK:,} parts")
         if len(items) == 1 and isinstance(items[0], Choice):
             pending += reversed(items[0].alternatives)
             continue
@@ -215,7 +223,7 @@ def _of_alternatives(alternatives: list[Items], engine: Engine) -> list[Rule]:
 
 
 def _reachable(items: Items) -> Items | None:
-    """Return `items` without parts of an empty set; None if `items` never match."""
+    """Return `items` without the parts whose set is empty; None if `items` never match."""
     if any(isinstance(item, Part) and item.low and not item.chars for item in items):
         return None
     return tuple(item for item in items if not isinstance(item, Part) or item.chars)
@@ -232,7 +240,7 @@ def _may_be_empty(items: Items) -> bool:
 
 
 def _distributed(items: Items) -> list[Items] | None:
-    """Return the alternatives into which lemma 2 splits `items`; None if it does not apply."""
+    """Return the alternatives into which lemma 2 splits `items`; None if lemma 2 does not apply."""
     for number, item in enumerate(items):
         before, after = items[:number], items[number + 1 :]
         if isinstance(item, Part) and item.is_fixed:
@@ -258,14 +266,15 @@ def _after(rules: list[Rule], rule: Rule) -> Rule:
 def _with_common_sets(rules: list[Rule]) -> list[Rule]:
     """Return `rules` with the same sets in all Spaces rules, as a stage requires.
 
-    Only Spaces(LAST_NEWLINE) depends on `newline`, so the other Spaces rules can take any subset of
-    `space`. A Spaces(ALL) with another `space` becomes a Run, which matches the same.
+    Only Spaces(LAST_NEWLINE) uses its `newline`, so the other Spaces rules may have any subset of
+    `space` as their `newline`. A Spaces(ALL) with another `space` becomes a Run, which matches the
+    same.
     """
     own = [rule for rule in rules if isinstance(rule, Spaces) and rule.through is not ALL]
     spaces = {rule.space for rule in own} or {WHITE_SPACE}
     newlines = {rule.newline for rule in own if rule.through is LAST_NEWLINE}
     if len(spaces) > 1 or len(newlines) > 1:
-        return rules  # Stage says why this is an error.
+        return rules  # Stage raises an error that says which sets differ.
     (space,) = spaces
     newline = newlines.pop() if newlines else NEWLINE if not NEWLINE - space else space
     found: list[Rule] = []
@@ -284,7 +293,11 @@ def _checked(rules: list[Rule], first: Term) -> tuple[Rule, ...]:
     sets = {chars for rule in rules for chars in rule.sets()}
     starts = {start for chars in sets for start, _ in chars.segments}
     if len(sets) * len(starts) > MAX_CELLS:
-        raise Refusal(first, f"its {len(sets)} sets have {len(starts):,} ranges in total")
+        raise Refusal(
+            first,
+            f"the pattern has {len(sets)} sets with {len(starts):,} ranges; expected a "
+            f"product of both of at most {MAX_CELLS:,}",
+        )
     try:
         Stage(tuple(rules))
         partition(sets)
@@ -294,7 +307,7 @@ def _checked(rules: list[Rule], first: Term) -> tuple[Rule, ...]:
 
 
 def _span(items: Iterable[Part | Choice | Loop | object]) -> Part:
-    """Return a Part with the span of `items` in the pattern; 0 to 0 if there are none."""
+    """Return a Part with the span of `items` in the pattern; the span is 0, 0 for no `items`."""
     ordered = list(items)
     if not ordered:
         return Part(0, 0, NEWLINE)

@@ -1,4 +1,4 @@
-"""Compute the code points that a node can begin with, and test when it matches."""
+"""Compute the code points with which matches begin, and test whether a pattern always matches."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ from pretok.patterns.ast import Alternatives, Chars, Group, LiteralSet, Node, Re
 
 
 def matches_everywhere(alternatives: Alternatives) -> bool:
-    """Return whether one of `alternatives` provably matches at every position of any text."""
-    # All alternatives must consume text: engines advance differently after an empty match.
+    """Return True only if, at every position of every text, some alternative matches.
+
+    False means that this is unknown.
+    """
+    # No alternative may match the empty text: engines advance differently after an empty match.
     consumes = all(any(map(_consumes, sequence)) for sequence in alternatives)
     return consumes and not ~_guaranteed_first_set(alternatives)
 
 
 def _guaranteed_first_set(alternatives: Alternatives) -> CharSet:
-    """Return a set of first code points with which `alternatives` provably match."""
+    """Return a set S: `alternatives` match at each member of S, whatever text follows."""
     sets: list[CharSet] = []
     for sequence in alternatives:
         needed = [node for node in sequence if not may_be_empty(node)]
@@ -24,7 +27,7 @@ def _guaranteed_first_set(alternatives: Alternatives) -> CharSet:
 
 
 def _guaranteed_first_set_of_node(node: Node) -> CharSet:
-    """Return a set of first code points with which `node` provably matches."""
+    """Return a set S: `node` matches at each member of S, whatever text follows."""
     if isinstance(node, Repeat):
         return _guaranteed_first_set_of_node(node.node) if node.low == 1 else NOTHING
     if isinstance(node, Group):
@@ -33,7 +36,7 @@ def _guaranteed_first_set_of_node(node: Node) -> CharSet:
 
 
 def single_set(node: Node) -> CharSet | None:
-    """Return the only set from which `node` takes code points; None if it has no such set."""
+    """Return S if `node` is a set S, or a repetition of S with minimum 0 or 1; else None."""
     if isinstance(node, Repeat) and node.low <= 1:
         node = node.node
     if isinstance(node, LiteralSet) and all(len(text) == 1 for text in node.texts):
@@ -42,7 +45,7 @@ def single_set(node: Node) -> CharSet | None:
 
 
 def first_set(node: Node) -> CharSet | None:
-    """Return the set of first code points of `node`; None if unknown."""
+    """Return the set of the code points with which a match of `node` can begin; None if unknown."""
     if isinstance(node, Chars):
         return node.charset
     if isinstance(node, Repeat):
@@ -53,7 +56,7 @@ def first_set(node: Node) -> CharSet | None:
 
 
 def _consumes(node: Node) -> bool:
-    """Return whether every match of `node` is provably not empty."""
+    """Return True only if `node` cannot match the empty text; False if unknown."""
     if isinstance(node, Repeat):
         return node.low > 0 and _consumes(node.node)
     if isinstance(node, Group):

@@ -1,12 +1,14 @@
 r"""Reduce the terms of a pattern to items: runs of sets, choices, loops and assertions.
 
-Every step keeps which texts match and in which order a backtracking engine tries them:
+No step changes the texts that match, or the order in which a backtracking engine tries them:
 
 - `(?:a|[bc])` is `[abc]`, because each alternative takes one code point.
-- `(?:X)` is X. `(?:X|Y)?` is the choice X, Y, nothing; with a lazy mark nothing comes first.
-- `(?:S{1,n}){m,k}` for m <= 1 is `S{m,nk}`: S is taken to the end of its run, and given back one
-  code point at a time. `(?:S+|T+)+` is `[ST]+`, and `(?:ST*)+` is `S[ST]*`, for the same reason.
-- `(?=[ST])[TU]` is `T` if S and U are disjoint: an assertion about one code point intersects it.
+- `(?:X)` is X. `(?:X|Y)?` is the choice of X, Y and the empty text, in this order. `(?:X|Y)??` is
+  the choice of the empty text, X and Y.
+- `(?:S{1,n}){m,k}` for m <= 1 is `S{m,nk}`: an engine takes as many members of S as it can, and
+  gives them back one by one. `(?:S+|T+)+` is `[ST]+`, and `(?:ST*)+` is `S[ST]*`, for the same
+  reason.
+- `(?=[ST])[TU]` is `T` if S and U are disjoint: both sets test the same code point.
 """
 
 from __future__ import annotations
@@ -53,7 +55,7 @@ class Refusal(Exception):
 
 @dataclass(frozen=True)
 class Part:
-    """`chars{low,high}` from `start` to `end` of the pattern; no limit if `high` is None."""
+    """`chars{low,high}`, the meaning of pattern[start:end]; no limit if `high` is None."""
 
     start: int = field(compare=False)
     end: int = field(compare=False)
@@ -70,7 +72,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Choice:
-    """The first of `alternatives` with which the pattern matches; one of them may be empty."""
+    """`(?:X|Y|...)`: an engine tries `alternatives` in order. An alternative may be empty."""
 
     start: int = field(compare=False)
     end: int = field(compare=False)
@@ -92,7 +94,7 @@ class Look:
     """An assertion about the text after the match, or an anchor.
 
     The assertion holds before each code point of `allowed`, and also at the end of the text if
-    `at_end` is true. `allowed` is None if the assertion is about more than one code point.
+    `at_end` is true. `allowed` is None if the assertion tests other text than the next code point.
     """
 
     start: int = field(compare=False)
@@ -105,7 +107,8 @@ class Look:
 Item = Part | Choice | Loop | Look
 Items = tuple[Item, ...]
 
-# These properties have the same members in every version of Unicode that pretok has.
+# The sets of properties that are not unions of atoms. The listed code points are the same in every
+# Unicode version of pretok.
 _TITLE = UPPER & code_points(
     *("\u01c5", "\u01c8", "\u01cb", "\u01f2", "\u1fbc", "\u1fcc", "\u1ffc"),
     *((0x1F88, 0x1F8F), (0x1F98, 0x1F9F), (0x1FA8, 0x1FAF)),
@@ -134,7 +137,8 @@ class ItemMaker:
         items: list[Item] = []
         for term in terms:
             for item in self._of_node(term.node, term):
-                # An assertion about one code point restricts the part of one code point after it.
+                # An assertion about one code point, and a part of one code point after it, test the
+                # same code point.
                 previous = items[-1] if items else None
                 if (
                     isinstance(previous, Look)
@@ -209,7 +213,7 @@ class ItemMaker:
     def _count(self, term: Term, made: int) -> None:
         self._made += made
         if self._made > MAX_ITEMS:
-            raise Refusal(term, f"its groups stand for more than {MAX_ITEMS:,} parts")
+            raise Refusal(term, f"its groups expand to more than {MAX_ITEMS:,} parts")
 
 
 def _is_choice(items: Items) -> bool:

@@ -1,7 +1,7 @@
-"""Rank known patterns by their likeness to another pattern, and align two lists.
+"""Rank known patterns by their likeness to an unknown pattern, and align two lists.
 
-Only error messages use this module, so its time is bounded: Likeness compares bags of items and
-ignores their order, and `aligned` does not search for the best alignment of long lists.
+Only error messages need this module, so speed matters more than the best result: Likeness ignores
+the order of items, and `aligned` does not search for the best alignment of long lists.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Likeness:
     def of(self, keys: Iterable[Hashable], text: str) -> NDArray[np.float64]:
         """Return the likeness to each known pattern: the sum of two Dice coefficients.
 
-        The first coefficient compares keys, and the second one pairs of adjacent characters. Equal
-        patterns have likeness 2.
+        The first coefficient compares the keys of alternatives. The second coefficient compares the
+        pairs of adjacent characters in the texts. Equal patterns have likeness 2.
         """
         return self._keys.dice(keys) + self._texts.dice(_pairs(text))
 
@@ -71,7 +71,8 @@ def aligned(
 ) -> Iterator[tuple[_Item | None, _Item | None]]:
     """Yield pairs of items of both lists in order, with as many pairs of equal keys as possible.
 
-    Items without a partner are paired with None. Unequal items between two matches are also paired.
+    Items without a partner are paired with None. Unequal items between two pairs of equal keys are
+    also paired. For long lists, there may be fewer pairs of equal keys than possible.
 
     >>> list(aligned("abxd", "bcd", key=str))
     [('a', None), ('b', 'b'), ('x', 'c'), ('d', 'd')]

@@ -1,9 +1,9 @@
 r"""Find the preset of a published pattern, and write a preset's pattern for another engine.
 
-No regex is compiled. parser.py reads a pattern by the grammar of its engine, and canonical.py
-reduces it to a canonical form, which is then compared. For example, `\p{N}{1,3}+` matches at most
-three digits in fancy-regex ("tiktoken"), but any number of digits in Oniguruma ("hf"). So it equals
-`\p{N}{1,3}` only in fancy-regex.
+No regex is compiled. parser.py parses a pattern by the grammar of its engine, canonical.py reduces
+the syntax tree to a canonical form, and this module compares canonical forms. For example,
+`\p{N}{1,3}+` matches at most three digits in fancy-regex ("tiktoken"), but any number of digits in
+Oniguruma ("hf"). So only in fancy-regex `\p{N}{1,3}+` has the same canonical form as `\p{N}{1,3}`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _Match = TypeVar("_Match")
 
 
 def find(pattern: str, engine: Engine) -> Preset | None:
-    r"""Return the preset that splits as `engine` does with `pattern`; None if unknown.
+    r"""Return the preset that splits as `engine` does with `pattern`; None if none is known.
 
     >>> from pretok.presets import O200K
     >>> find(O200K.pattern, "hf") == O200K
@@ -73,7 +73,7 @@ def find_stage(
 
 
 def same_split(stages: tuple[Stage, ...]) -> Preset | None:
-    """Return the preset whose stages split like `stages`; None if unknown."""
+    """Return the preset whose stages split like `stages`; None if none is known."""
     return _first(
         preset
         for preset in _known()
@@ -96,11 +96,11 @@ def stages_of_json() -> Iterator[Stage]:
 KnownPattern = tuple[str, Engine, str]
 """The name of a preset, its engine, and the pattern of one of its stages."""
 _patterns: tuple[tuple[Preset, ...], tuple[KnownPattern, ...]] = (), ()
-"""All presets, and the result of `known_patterns` for them."""
+"""Cache of `known_patterns`: (all presets at the last call, the result for these presets)."""
 
 
 def known_patterns() -> tuple[KnownPattern, ...]:
-    """Return the patterns of all presets."""
+    """Return the patterns of all presets that have the default Unicode version."""
     global _patterns
     known = presets()
     if _patterns[0] != known:
@@ -117,7 +117,7 @@ def known_patterns() -> tuple[KnownPattern, ...]:
 
 
 def pattern_for(preset: Preset, engine: Engine) -> str | None:
-    r"""Return a pattern that gives the split of `preset` in `engine`; None if unknown.
+    r"""Return a pattern that gives the split of `preset` in `engine`; None if none is known.
 
     >>> pattern_for(Preset("tens", (Run(ANY, at_most=2),), engine="tiktoken",
     ...                    pattern=r"[\s\S]{1,2}+"), "hf")
@@ -151,7 +151,7 @@ PATTERN_BEHAVIORS: dict[Engine, tuple[Behavior, bool]] = {
     "hf": ("isolated", False),
     "tiktoken": ("removed", True),
 }
-"""The behavior and `invert` of a stage that is only a pattern, by engine."""
+"""Maps an engine to the (behavior, invert) of a pattern that comes without a behavior."""
 
 
 def _known() -> Iterator[Preset]:
@@ -162,7 +162,7 @@ def _known() -> Iterator[Preset]:
 
 
 def _of_default_unicode(known: tuple[Preset, ...]) -> list[Preset]:
-    # The engines have one Unicode version, the default.
+    # Both engines have the default Unicode version. Presets of other versions split differently.
     return [preset for preset in (*known, WHOLE) if preset.unicode == DEFAULT_VERSION]
 
 
@@ -171,7 +171,10 @@ def _first(matches: Iterator[_Match]) -> _Match | None:
 
 
 def _alternatives(pattern: str, engine: Engine) -> Alternatives:
-    """Return the canonical form of `pattern`; an unreadable pattern equals only itself."""
+    """Return the canonical form of `pattern`.
+
+    If the parser rejects `pattern`, return a form that equals no form of another pattern.
+    """
     alternatives = canonical(pattern, engine)
     return ((EngineSpecific(engine, pattern),),) if alternatives is None else alternatives
 
@@ -189,10 +192,11 @@ def _form_of_stage(stage: Stage, engine: Engine) -> Alternatives:
 def _simplest(
     alternatives: Alternatives, behavior: Behavior, invert: bool
 ) -> tuple[Behavior, bool]:
-    """Return the simplest equivalent of `behavior` and `invert` for these alternatives."""
+    """Return the simplest (behavior, invert) that splits as the arguments do."""
     if behavior == "isolated":
         return behavior, False
-    # If matches cover all text, no gaps exist; assume so for an unreadable pattern.
+    # If the matches cover every text, there are no gaps to drop. If the parser rejected the
+    # pattern, assume that its matches cover every text.
     trusted = isinstance(alternatives[0][0], EngineSpecific) or matches_everywhere(alternatives)
     if (behavior, invert) == ("removed", True) and trusted:
         return "isolated", False

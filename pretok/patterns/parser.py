@@ -1,9 +1,9 @@
-r"""Parse a pattern by the grammar of one engine. Nothing is compiled.
+r"""Parse a pattern by the grammar of one engine, without compiling a regex.
 
-The parser knows the few constructs of published patterns. A construct whose meaning depends on the
-engine, or was not compared between engines, becomes an `EngineSpecific`, which never equals a
-construct of another engine. The parser rejects constructs that change the meaning of the pattern
-around them, such as `(?x)`.
+The parser knows the few constructs of published patterns. A construct becomes an `EngineSpecific`
+if its meaning depends on the engine, or if no test compares its meaning between the engines. An
+`EngineSpecific` never equals a construct of another engine. The parser rejects constructs that
+change the meaning of the pattern around them, such as `(?x)`.
 """
 
 from __future__ import annotations
@@ -45,13 +45,14 @@ MAX_PATTERN_LENGTH = 8192
 MAX_DEPTH = 40
 """Maximum nesting of groups and classes; published patterns have three levels."""
 MAX_DIGITS = 9
-"""Maximum digits of a count, such as `a{3}`."""
+"""Maximum digits of a count, such as the 3 in `a{3}`."""
 
 
 def read(pattern: str, engine: Engine) -> Alternatives:
-    """Parse `pattern` by the grammar of `engine`; raises UnreadablePatternError.
+    """Parse `pattern` by the grammar of `engine`, in time O(n log n) for n code points.
 
-    Takes time n log n in the length of the pattern, which is at most MAX_PATTERN_LENGTH.
+    Raises UnreadablePatternError if the parser rejects `pattern`, or if `pattern` is longer than
+    MAX_PATTERN_LENGTH.
     """
     return _Reader(pattern, engine).whole()
 
@@ -77,7 +78,8 @@ def read_by_each(pattern: str) -> dict[Engine, Alternatives | None]:
 def alternatives_of(pattern: str) -> tuple[str, ...]:
     """Split `pattern` at its top-level "|".
 
-    Parsing `pattern` is the same as parsing each part, and fails if a part fails.
+    Parsing each part returns the same alternatives as parsing `pattern`. The parser rejects
+    `pattern` if and only if it rejects a part.
 
     >>> alternatives_of("a|(?:b|c)|[|]")
     ('a', '(?:b|c)', '[|]')
@@ -108,7 +110,7 @@ def alternatives_of(pattern: str) -> tuple[str, ...]:
 def texts_of(pattern: str) -> list[str]:
     """Return the texts of the alternatives of `pattern`, with line breaks escaped.
 
-    For an unreadable pattern, the cuts are a best effort.
+    If the parser rejects `pattern`, the cuts may be in the wrong places.
 
     >>> texts_of("a|(?:b|c)|[|]")
     ['a', '(?:b|c)', '[|]']
@@ -146,11 +148,11 @@ class _Reader:
         self._at = 0
         self._depth = 0
         self.depends_on_engine = False
-        """True if the meaning of the text so far may depend on the engine."""
+        """True if the meaning of the text that was read may depend on the engine."""
 
     @property
     def _engine(self) -> Engine:
-        """The engine. Reading this property marks the meaning as dependent on the engine."""
+        """The engine. Reading this property sets `depends_on_engine`."""
         self.depends_on_engine = True
         return self._engine_unmarked
 
@@ -356,7 +358,10 @@ class _Reader:
         return ord(first), ord(last)
 
     def _peek(self, after: int = 0) -> str:
-        """Return the character `after` characters ahead, without reading it; "" at the end."""
+        """Return the character `after` characters after the next one; "" after the end.
+
+        Does not advance.
+        """
         return self._text[self._at + after : self._at + after + 1]
 
     def _next(self) -> str:
@@ -367,7 +372,7 @@ class _Reader:
         return char
 
     def _take(self, text: str) -> bool:
-        """Read `text` if it comes next; return whether it did."""
+        """If the pattern continues with `text`, skip `text` and return True; else return False."""
         if not self._text.startswith(text, self._at):
             return False
         self._at += len(text)

@@ -26,7 +26,7 @@ from pretok.preset import ENGINES, Engine, Preset
 from pretok.registry import find as find_preset
 
 MIN_SIMILARITY = 0.7
-"""The error shows the nearest pattern if its likeness, which is 2 at most, is above this number."""
+"""The error shows the nearest pattern only if its likeness (2 at most) is above this number."""
 MAX_COMPARED_ALTERNATIVES = 256
 """Maximum alternatives of a pattern that the error compares with known patterns."""
 MAX_CONSTRUCT = 60
@@ -46,12 +46,15 @@ def from_pattern(
 ) -> PreTokenizer:
     r"""Return the pre-tokenizer that splits as `engine` does with `pattern`.
 
-    `engine` is "hf" (Hugging Face tokenizers, Oniguruma) or "tiktoken" (fancy-regex); they read
-    some patterns differently. The result has the known preset with the same split, or else a new
-    preset: the pattern compiled to rules. `unicode` and `backend` are as in `pretok.get`. Raises
-    UnknownPatternError for a pattern that no rules match exactly, with the construct, its position,
-    the reason, and the nearest known pattern; ValueError for an unknown engine. A pattern of more
-    than 8,192 characters is unknown, unless a preset has the same text.
+    `engine` is "hf" (Hugging Face tokenizers, Oniguruma) or "tiktoken" (fancy-regex); the two
+    engines match some patterns differently. If a preset is known to have the same split, the result
+    has this preset. Otherwise the pattern is compiled to the rules of a new preset. `unicode` and
+    `backend` are as in `pretok.get`.
+
+    Raises UnknownPatternError for a pattern that no rules match exactly. The error has the
+    construct that does not compile, its position, the reason, and the nearest known pattern. A
+    pattern of more than 8,192 characters raises this error, unless it is the pattern of a preset.
+    Raises ValueError for an unknown engine.
 
     >>> from_pattern(r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1}"
     ...              r"| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+").preset.name
@@ -70,7 +73,7 @@ def from_pattern(
 
 
 def _compiled(pattern: str, engine: Engine) -> Preset | None:
-    """Return the preset with the rules of `pattern`; None if it does not compile."""
+    """Return the preset with the rules of `pattern`; None if `pattern` does not compile."""
     try:
         stage = compile_stage(pattern, engine, *PATTERN_BEHAVIORS[engine])
     except (NotCompiledError, UnreadablePatternError):
@@ -88,9 +91,9 @@ def from_gguf_pre(
 ) -> PreTokenizer:
     """Return the pre-tokenizer that a GGUF file names as `tokenizer.ggml.pre`.
 
-    It splits as the model's original tokenizer does. If llama.cpp splits differently,
-    variant="llama.cpp" selects the split of llama.cpp. `unicode` and `backend` are as in
-    `pretok.get`. Raises UnknownPresetError, which lists near matches.
+    The pre-tokenizer splits as the original tokenizer of the model does. If llama.cpp splits
+    differently, variant="llama.cpp" selects the split of llama.cpp. `unicode` and `backend` are as
+    in `pretok.get`. Raises UnknownPresetError, which lists similar names.
 
     >>> from_gguf_pre("llama-bpe").preset.name
     'llama3'
@@ -112,7 +115,10 @@ def unknown_pattern(pattern: str, engine: Engine) -> UnknownPatternError:
         return UnknownPatternError(message, pattern, engine, "", "")
     refusal: tuple[str, int, str] = "", -1, ""
     if canonical(pattern, engine) is None:
-        message += f", which pretok cannot read ({_parser_error(pattern, engine)})"
+        message = (
+            f"pretok cannot read this pattern of {ENGINE_NAMES[engine]}: "
+            f"{_parser_error(pattern, engine)}"
+        )
     else:
         refusal = _why_not_compiled(pattern, engine)
         construct, position, reason = refusal
@@ -131,7 +137,10 @@ def unknown_pattern(pattern: str, engine: Engine) -> UnknownPatternError:
     elif difference:
         message += f"; as {ENGINE_NAMES[other]} reads it, it is {nearest!r}:\n"
     else:
-        message += f"; {nearest!r} keeps unmatched text, but {engine} drops it"
+        message += (
+            f"; in {ENGINE_NAMES[other]} it is {nearest!r}, which keeps the text that the pattern "
+            f"does not match, but {ENGINE_NAMES[engine]} drops this text"
+        )
     return UnknownPatternError(message + difference, pattern, engine, nearest, difference, *refusal)
 
 
@@ -149,12 +158,13 @@ def _why_not_compiled(pattern: str, engine: Engine) -> tuple[str, int, str]:
         compile_pattern(pattern, engine)
     except NotCompiledError as error:
         return error.construct, error.position, error.reason
-    # A stage of a tokenizer.json compiles by itself; only its position can be the problem.
+    # The pattern compiles alone. So its stage failed only together with the other stages of a
+    # tokenizer.json.
     return pattern, 0, "its rules exceed the limits of a preset"
 
 
 def difference_of(known: str, known_engine: Engine, pattern: str, engine: Engine) -> str:
-    r"""Return a line-by-line difference of the alternatives of two patterns; "" if none.
+    r"""Return a line-by-line difference of the alternatives of two patterns; "" if all are equal.
 
     `known_engine` reads `known`, and `engine` reads `pattern`. Lines with "-" are only in `known`,
     lines with "+" only in `pattern`. A caret below a "+" line shows the first difference.
@@ -187,7 +197,10 @@ def difference_of(known: str, known_engine: Engine, pattern: str, engine: Engine
 
 
 _Unit = tuple[str, Hashable]
-"""(text, key) of an alternative, or of adjacent literal ones; equivalent units have equal keys."""
+"""(text, key) of one alternative, or of a run of adjacent literal alternatives.
+
+Equivalent units have equal keys.
+"""
 
 
 def _units(pattern: str, engine: Engine) -> list[_Unit]:
@@ -212,7 +225,7 @@ def _units(pattern: str, engine: Engine) -> list[_Unit]:
 
 
 def _changed(old: _Unit, known_engine: Engine, new: _Unit, engine: Engine) -> list[str]:
-    """Return the lines that show an alternative of each pattern and the first difference."""
+    """Return the lines that show two different units and the position of the first difference."""
     if old[0] == new[0]:
         text = _shortened(old[0])
         return [
@@ -240,7 +253,7 @@ def _word_differences(old: object, new: object) -> list[str]:
     if old_words is None or new_words is None:
         return []
     return [
-        f"  only {sign} matches {', '.join(_examples(words))}"
+        f"  only the {sign} line matches {', '.join(_examples(words))}"
         for sign, words in (
             ("-", {*old_words} - {*new_words}),
             ("+", {*new_words} - {*old_words}),
@@ -254,7 +267,7 @@ def _examples(words: set[str]) -> list[str]:
 
 
 def _words(key: object) -> Texts | None:
-    """Return the texts that an alternative matches; None if it is not only literals."""
+    """Return the texts that an alternative matches; None if the alternative is not a LiteralSet."""
     match key:
         case ((LiteralSet(texts=texts),),):
             return texts

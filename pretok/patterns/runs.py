@@ -1,6 +1,6 @@
 """Turn a sequence of runs into one rule: Spaces, Enclosed or Run.
 
-`pretok.patterns.compile` states the lemmas that these functions rely on, by number.
+The docstring of `pretok.patterns.compile` has the numbered lemmas.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ def rule_of_runs(parts: list[Part]) -> Rule:
 
 
 def _simplified(parts: list[Part]) -> list[Part]:
-    """Return `parts` made greedy (lemma 3), adjacent parts of one set joined; raises Refusal."""
+    """Return `parts` with lazy parts made greedy, and adjacent parts of equal sets joined.
+
+    Raises Refusal for a lazy part that lemma 3 does not cover.
+    """
     found: list[Part] = []
     for part in reversed(parts):
         if part.mode == "lazy" and not part.is_fixed:
@@ -31,7 +34,7 @@ def _simplified(parts: list[Part]) -> list[Part]:
             if needed is None:
                 part = replace(part, high=part.low)
             elif part.chars & union(needed):
-                raise Refusal(part, "a lazy run that stops where the next part matches")
+                raise Refusal(part, "no rule has a lazy run that stops where the next part matches")
             part = replace(part, mode="greedy")
             if part.high == 0:
                 continue
@@ -52,7 +55,10 @@ def _joined(one: Part, other: Part) -> Part:
 
 
 def _needed(parts: Sequence[Part]) -> list[CharSet] | None:
-    """Return the sets of `parts` up to the first required part; None if none is required."""
+    """Return the sets of `parts` up to and including the first required part.
+
+    Returns None if no part is required.
+    """
     found: list[CharSet] = []
     for part in parts:
         found.append(part.chars)
@@ -62,7 +68,7 @@ def _needed(parts: Sequence[Part]) -> list[CharSet] | None:
 
 
 def _require_no_giving_back(parts: Sequence[Part]) -> None:
-    """Raise Refusal unless lemma 4 holds for `parts`."""
+    """Raise Refusal if a part of `parts` may give back code points (lemma 4)."""
     for number, part in enumerate(parts):
         needed = _needed(parts[number + 1 :])
         if part.is_fixed or part.mode == "possessive" or needed is None:
@@ -92,7 +98,7 @@ def _spaces(parts: list[Part]) -> Rule | None:
 
 
 def _enclosed(parts: list[Part]) -> Rule | None:
-    """Return the Enclosed rule for a run between two texts; None if there are no such texts."""
+    """Return the Enclosed rule for a run between two literal texts; None for other `parts`."""
     open_parts = [number for number, part in enumerate(parts) if not _text((part,))]
     if len(open_parts) != 1 or not 0 < open_parts[0] < len(parts) - 1:
         return None
@@ -105,7 +111,10 @@ def _enclosed(parts: list[Part]) -> Rule | None:
 
 
 def _text(parts: Sequence[Part]) -> str:
-    """Return the only text that `parts` match; "" if there are several, or if it is too long."""
+    """Return the only text that `parts` match.
+
+    Returns "" if `parts` match several texts, or a text of more than MAX_LITERAL code points.
+    """
     found = ""
     for part in parts:
         char = members(part.chars, max_members=1)
@@ -130,8 +139,8 @@ def _run(parts: list[Part]) -> Rule:
                 raise Refusal(required, "a rule has at most one lead before its run")
             raise Refusal(
                 required,
-                "no rule requires a part after a run: if the part is missing, each code point of "
-                "the run would scan the rest of it again",
+                "no rule requires a part after a run: if the part is missing, the rule would scan "
+                "the rest of the run again at each code point",
             )
     if not body.low:
         raise Refusal(body, "no rule begins with two optional parts")
@@ -143,7 +152,7 @@ def _run(parts: list[Part]) -> Rule:
         is_plain = (lead.low, lead.mode, body.low, body.high) == (0, "greedy", 1, None)
         if lead.low or lead.mode != "greedy":
             raise Refusal(
-                lead, f"no rule has a lead that shares {short_regex(overlap)} with what follows it"
+                lead, f"no rule has a lead that shares {short_regex(overlap)} with the next part"
             )
         if not is_plain:
             _require_no_giving_back(parts)

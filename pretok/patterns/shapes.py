@@ -1,4 +1,4 @@
-"""Turn the items of one alternative into one rule, or say why no rule matches the same."""
+"""Turn the items of one alternative into one rule, or say why no rule matches the same text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ from pretok.preset import Engine
 from pretok.rules import Rule
 
 MAX_PARTS = 64
-"""Maximum parts of an alternative that is not a literal text; a rule has at most three."""
+"""The maximum number of parts of an alternative. An alternative with more parts is refused at once.
+
+Several parts may become one part of a rule, and a rule has at most three parts. Literal texts have
+no such limit.
+"""
 
 
 def rule_of(items: Items, engine: Engine) -> Rule:
@@ -34,7 +38,7 @@ def _rule(items: Items, engine: Engine) -> Rule:
             _refuse_item(item)
         parts.append(item)
     if len(parts) > MAX_PARTS:
-        raise Refusal(_whole(items), f"a rule has at most three parts, this has {len(parts):,}")
+        raise Refusal(_whole(items), f"a rule has at most three parts, not {len(parts):,}")
     if look is not None:
         rule = rule_before(look, parts, engine)
         if rule is not None:
@@ -46,7 +50,11 @@ def _refuse_item(item: Choice | Loop | Look) -> NoReturn:
     if isinstance(item, Choice):
         raise Refusal(item, "no rule has alternatives after a run, except a contraction")
     if isinstance(item, Loop):
-        raise Refusal(item, "no rule repeats this group, except words with a joint between them")
+        raise Refusal(
+            item,
+            "no rule repeats this group; a group may repeat only if it matches words joined by one "
+            "code point",
+        )
     refuse_misplaced(item)
 
 

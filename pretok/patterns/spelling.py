@@ -1,4 +1,4 @@
-"""Write sets as the presets write them, and shorten them for errors."""
+"""Rewrite sets in the form that presets use, and shorten sets for error messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NEWLINE, _SPACE = 1 << Atom.NEWLINE, 1 << Atom.SPACE
 
 
 def spelt(rule: Rule) -> Rule:
-    r"""Return `rule` with its sets spelt as the presets spell them.
+    r"""Return `rule` with every set in the form that presets use.
 
     >>> from pretok.charsets.sets import code_points
     >>> from pretok.rules import Run
@@ -26,7 +26,12 @@ def spelt(rule: Rule) -> Rule:
 
 
 def _spelt(chars: CharSet) -> CharSet:
-    """Return `chars` with line breaks and U+0020 as atoms instead of ASCII code points."""
+    """Return `chars` with the atoms SPACE and NEWLINE either in all masks or in none.
+
+    The result has the same code points: only U+0020 has the atom SPACE, and only U+000A and U+000D
+    have the atom NEWLINE. NEWLINE stays if only one of these two is in `chars`. A mask with all
+    atoms stays too, because it stands for a range outside ASCII.
+    """
     fixed = _SPACE
     if chars.mask_at(0x0A) & _NEWLINE == chars.mask_at(0x0D) & _NEWLINE:
         fixed |= _NEWLINE
@@ -41,7 +46,10 @@ def _spelt(chars: CharSet) -> CharSet:
 
 
 def short_regex(chars: CharSet) -> str:
-    """Return the regex of `chars`, cut after 40 characters; without a regex, its first member."""
+    """Return the regex of `chars`, cut after 40 characters.
+
+    If `chars` has no regex, return a phrase with the start of the first range of `chars`.
+    """
     text = set_regex(chars)
     if "CharSet(" in text:
         first = next(start for start, mask in chars.segments if mask)

@@ -1,4 +1,4 @@
-"""Find where each term of a pattern stands in its text, so that an error can show it."""
+"""Find the span of each term in the text of a pattern, for error messages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ _OPENINGS = ("(?:", "(?i:", "(?=", "(?!", "(?>", "(?<=", "(?<!", "(")
 
 
 class Term(NamedTuple):
-    """A node of a pattern, its span in the text, and the terms in each alternative of a group."""
+    """A node of a pattern and the span of the node in the text of the pattern.
+
+    If the node is a group or a look-ahead, `inner` has the terms of each alternative.
+    """
 
     node: Node
     start: int
@@ -19,7 +22,9 @@ class Term(NamedTuple):
 
 
 def terms_of(pattern: str, alternatives: Alternatives) -> tuple[tuple[Term, ...], ...]:
-    r"""Return the terms of each of `alternatives`, which `parser.read` returned for `pattern`.
+    r"""Return the terms of each alternative of `pattern`.
+
+    `alternatives` must be the result of `parser.read` for `pattern`.
 
     >>> from pretok.patterns.parser import read
     >>> for sequence in terms_of("a|[b|]+(?:c)", read("a|[b|]+(?:c)", "hf")):
@@ -31,7 +36,7 @@ def terms_of(pattern: str, alternatives: Alternatives) -> tuple[tuple[Term, ...]
 
 
 class _Scanner:
-    """Reads the text of a pattern in step with the nodes that the parser made of it."""
+    """Scans the text of a pattern again, guided by the nodes that the parser returned for it."""
 
     def __init__(self, pattern: str) -> None:
         self._text = pattern

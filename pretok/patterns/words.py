@@ -1,6 +1,6 @@
 """Turn items into the rules for words and texts: CasedWord, Phrase, Contraction, Literal.
 
-`pretok.patterns.compile` states the lemmas that these functions rely on, by number.
+The docstring of `pretok.patterns.compile` has the numbered lemmas.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from pretok.rules import FOLD, CasedWord, Contraction, Literal, Phrase, Rule
 from pretok.rules.base import MAX_LITERAL
 
 MAX_TEXTS = 256
-"""Maximum texts of one alternative that becomes a part of a Literal."""
+"""Maximum number of texts that one alternative may add to a Literal or Contraction."""
 
 
 def cased_word(first: Items, second: Items) -> Rule | None:
-    """Return the CasedWord that matches what `first|second` matches; None if none does."""
+    """Return the CasedWord that matches what `first|second` matches; None if there is none."""
     lead, word, suffix = _around_word(first)
     other_lead, other_word, other_suffix = _around_word(second)
     if len(word) != 2 or len(other_word) != 2 or (lead, suffix) != (other_lead, other_suffix):
@@ -74,12 +74,15 @@ def _around_word(items: Items) -> tuple[Part | None, tuple[Part, ...], tuple[str
 
 
 def _may_lead(lead: Part | None, word: CharSet) -> bool:
-    """Return whether a rule may have `lead` before a run of `word`; None is no lead."""
+    """Return whether a rule may have `lead` before a run of `word`; True without a lead (None)."""
     return lead is None or lead.mode == "greedy" or not lead.chars & word
 
 
 def contraction_of(texts: Sequence[str]) -> Contraction | None:
-    """Return the Contraction that matches the first matching text of `texts`; None if none does."""
+    """Return the Contraction that matches what an alternation of `texts` matches.
+
+    Returns None if there is no such Contraction.
+    """
     suffixes = [text[1:] for text in texts]
     if not texts or not all(
         text[0] == "'" and suffix.isalpha() and len(suffix) <= MAX_LITERAL
@@ -89,7 +92,8 @@ def contraction_of(texts: Sequence[str]) -> Contraction | None:
     folded = dict.fromkeys(suffix.translate(FOLD) for suffix in suffixes)
     if not all(suffix.isascii() for suffix in folded):
         return None
-    # If no suffix is a prefix of another suffix, the order of the suffixes does not matter.
+    # If no suffix is a prefix of another suffix, the order of the suffixes does not matter. A
+    # suffix that is a prefix of any other suffix is also a prefix of the next one in sorted order.
     ordered = sorted(folded)
     is_free = not any(b.startswith(a) for a, b in pairwise(ordered))
     if is_free and set(suffixes) == _of_any_case(folded, len(texts)):
@@ -98,7 +102,11 @@ def contraction_of(texts: Sequence[str]) -> Contraction | None:
 
 
 def _of_any_case(suffixes: dict[str, None], most: int) -> set[str]:
-    """Return all texts that fold to one of `suffixes`; an incomplete set if more than `most`."""
+    """Return all texts that fold to a member of `suffixes`.
+
+    The result is incomplete if there are more than `most` texts, or if a suffix has more than 8
+    letters.
+    """
     forms: dict[str, str] = {chr(code): chr(code) for code in range(ord("a"), ord("z") + 1)}
     for form, letter in FOLD.items():
         forms[chr(letter)] += chr(form)
@@ -111,7 +119,11 @@ def _of_any_case(suffixes: dict[str, None], most: int) -> set[str]:
 
 
 def texts_of(items: Items) -> list[str] | None:
-    """Return all texts that `items` match; None if they are too many, or for a run of one set."""
+    """Return all texts that `items` match, in order of preference.
+
+    Returns None if there are more than MAX_TEXTS texts, if a text is longer than MAX_LITERAL, or if
+    `items` are a run of one set, which becomes a Run.
+    """
     choices: list[str] = []
     count = 1
     for item in items:
@@ -127,12 +139,12 @@ def texts_of(items: Items) -> list[str] | None:
 
 
 def literal_of(texts: Sequence[str]) -> Rule:
-    """Return the rule that matches the first matching text of `texts`."""
+    """Return the rule that matches what an alternation of `texts` matches."""
     return contraction_of(texts) or Literal(*texts)
 
 
 def phrase(items: Items) -> Rule | None:
-    """Return the Phrase that matches what `items` match (lemma 8); None if none does."""
+    """Return the Phrase that matches what `items` match (lemma 8); None if there is none."""
     if not items or not isinstance(items[-1], Loop):
         return None
     loop = items[-1]

@@ -1,7 +1,8 @@
 """Blocks with the names and the behavior of the pre_tokenizers of Hugging Face tokenizers.
 
-Each block has `pre_tokenize_str`, which returns the same pieces and offsets as in tokenizers,
-`stages()` for a Preset, and `to_dict()`, which `from_dict` reads.
+Each block has three methods. `pre_tokenize_str` returns the same pieces and offsets as in
+tokenizers. `stages` returns stages for a Preset. `to_dict` returns a JSON object that `from_dict`
+converts back to a block.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Define Block, the base class of all blocks.
 
-A block splits a text into pieces, converts itself to stages of a Preset, and to a JSON object.
+A block splits a text into pieces. It can be converted to stages of a Preset, and to the JSON object
+of a pre_tokenizer.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ class Block(ABC):
     def pre_tokenize_str(self, text: str) -> list[tuple[str, tuple[int, int]]]:
         """Return each piece of `text` with its half-open span, in code points of `text`.
 
-        The pieces and spans equal those of tokenizers. Raises TypeError if `text` is not a str.
-        Takes linear time. Runs in C++ if the native backend is available.
+        tokenizers returns equal pieces and spans. The time is linear in the length of `text`. Runs
+        in C++ if the native backend is available. Raises TypeError if `text` is not a str.
 
         >>> from pretok.pre_tokenizers import ByteLevel
         >>> ByteLevel().pre_tokenize_str("né 1")
@@ -77,9 +78,9 @@ class Block(ABC):
     def _check_fields(
         cls, fields: dict[str, Any], required: Iterable[str], optional: str = ""
     ) -> None:
-        """Raise DefinitionError if a required name is missing, or for an unknown name.
+        """Raise DefinitionError if `fields` lacks a required name, or has an unknown name.
 
-        `optional` has names separated by spaces.
+        `optional` holds the optional names, separated by spaces.
         """
         required = list(required)
         names = [*required, *optional.split()]
@@ -108,7 +109,7 @@ class Block(ABC):
 
 
 class Cutter(Block):
-    """A block that splits text as its stages do, without changing the text."""
+    """A block that only splits a text, as its stages do, and does not change the text."""
 
     def pieces(self, piece: Piece) -> Iterator[Piece]:
         """Split one piece of a text."""

@@ -1,4 +1,4 @@
-"""Define blocks that split a text at certain characters, and keep or drop these characters."""
+"""Define the blocks that consist of one stage: they split a text, but do not change the text."""
 
 from __future__ import annotations
 
@@ -37,11 +37,12 @@ class _OneStage(Cutter):
 
 @dataclass(frozen=True)
 class Split(_OneStage):
-    """Splits at each occurrence of the text `pattern`; `behavior` says what becomes of the matches.
+    """Splits at each occurrence of the text `pattern`.
 
-    `invert` swaps matches and the text between them. `pattern` is literal text; for published
-    regular expressions use `pretok.from_pattern`. Raises DefinitionError if `pattern` is empty or
-    longer than 255 code points.
+    `behavior` joins, keeps or drops the matches (see `pretok.behaviors`). `invert` swaps matches
+    and the text between matches. `pattern` is literal text; for published regular expressions use
+    `pretok.from_pattern`. Raises DefinitionError if `pattern` is empty or longer than 255 code
+    points.
 
     >>> Split("--", "removed").pre_tokenize_str("a--b")
     [('a', (0, 1)), ('b', (3, 4))]
@@ -100,7 +101,7 @@ class Digits(_OneStage):
 
 @dataclass(frozen=True)
 class Punctuation(_OneStage):
-    """Splits at each character of HF_PUNCTUATION; `behavior` says what becomes of the character.
+    """Splits at each character of HF_PUNCTUATION; `behavior` joins, keeps or drops the character.
 
     >>> [part for part, _ in Punctuation("merged_with_previous").pre_tokenize_str("a, b")]
     ['a,', ' b']
@@ -127,7 +128,7 @@ class Punctuation(_OneStage):
 
 @dataclass(frozen=True)
 class Whitespace(_OneStage):
-    r"""Drops white space; keeps each run of WORD and each run of all other characters.
+    r"""Drops white space; isolates each run of WORD, and each run of the remaining characters.
 
     >>> [part for part, _ in Whitespace().pre_tokenize_str("Hi,  you_2!?")]
     ['Hi', ',', 'you_2', '!?']

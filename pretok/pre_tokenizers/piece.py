@@ -1,4 +1,4 @@
-"""Define Piece: a part of a text, with the position of each character in the original text."""
+"""Define Piece, a part of a text with its position in the original text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Piece(NamedTuple):
-    """A part of a text, and the span of each of its characters in the original text.
+    """A part of a text, and the span of each character of the part in the original text.
 
     Character `i` of `text` comes from code points `starts[i]` to `ends[i]` (exclusive) of the
     original text. A prepended character has the span of the character after it. In unchanged text,

@@ -1,4 +1,4 @@
-"""Define UnicodeScripts: `pieces` splits by a table of scripts, `stages` by three stages."""
+"""Define UnicodeScripts, the block that splits a text where the script changes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pretok.stage import Stage
 from pretok.unicode import CODE_POINTS
 
 JOINER = 0
-"""The number, instead of a script, of characters that belong to the piece before them."""
+"""Table entry, instead of a script number, of characters that belong to the piece before them."""
 GROUPS = 12
 """Number of groups of scripts in each of two partitions of the scripts.
 
@@ -30,9 +30,9 @@ Any two scripts are in different groups of at least one partition.
 class UnicodeScripts(Block):
     """Splits where the script changes, as SentencePiece does.
 
-    Hiragana and Katakana count as Han. The table has an old Unicode version, as in Hugging Face
-    tokenizers. U+0020 and characters without a script belong to the piece before them. If no piece
-    comes before them, they are dropped, as in Hugging Face tokenizers.
+    Hiragana and Katakana count as Han. U+0020 and characters without a script belong to the piece
+    before them. At the start of the text, where no piece precedes them, they are dropped. Hugging
+    Face tokenizers drops them too, and has the same table of scripts, from an old Unicode version.
 
     >>> [part for part, _ in UnicodeScripts().pre_tokenize_str(" ok, どこ 東京?")]
     ['ok', ', ', 'どこ 東京', '?']
@@ -51,8 +51,8 @@ class UnicodeScripts(Block):
 
 @cache
 def _stages() -> tuple[Stage, ...]:
-    # A stage has at most 31 classes, too few for 135 scripts. So two stages split by groups of
-    # scripts, one stage for each partition.
+    # A stage has at most 31 classes, too few for 135 scripts. So two stages split the text by
+    # groups of scripts. Each of these stages has the groups of one partition (see GROUPS).
     joiners = _set([JOINER])
     drop_leading_joiners = Stage(
         (Run(~joiners, at_most=1, tail=ANY),), behavior="removed", invert=True

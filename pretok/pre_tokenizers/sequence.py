@@ -1,4 +1,4 @@
-"""Define Sequence, which applies blocks in order, and from_dict, which parses any block."""
+"""Define Sequence, which applies blocks in order, and from_dict, the inverse of Block.to_dict."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Sequence(Block):
 
     def pieces(self, piece: Piece) -> Iterable[Piece]:
         pieces: Iterable[Piece] = (piece,)
-        # The stages of adjacent Cutters, which one PreTokenizer applies together.
+        # The stages of adjacent Cutters. One PreTokenizer applies all these stages together.
         pending: tuple[Stage, ...] = ()
         for block in self.pretokenizers:
             if not isinstance(block, Cutter) or len(pending) == MAX_STAGES:
@@ -99,27 +99,28 @@ def _split_all(block: Block, pieces: Iterable[Piece]) -> Iterable[Piece]:
     return (part for piece in pieces for part in block.pieces(piece))
 
 
-_BLOCK_TYPES: dict[str, type[Block]] = {
+BLOCK_TYPES: dict[str, type[Block]] = {
     block_type.__name__: block_type
     for block_type in (
         *(BertPreTokenizer, ByteLevel, CharDelimiterSplit, Digits, FixedLength, Metaspace),
         *(Punctuation, Sequence, Split, UnicodeScripts, Whitespace, WhitespaceSplit),
     )
 }
+"""Every type of block by its name in a tokenizer.json."""
 
 
 def from_dict(definition: dict[str, Any]) -> Block:
     """Return the block of the JSON object `definition` of a tokenizer.json.
 
     The same fields are optional as in Hugging Face tokenizers. Raises DefinitionError for an
-    unknown type, missing or unknown fields, or a Split at a regular expression.
+    unknown type, for missing or unknown fields, and for a Split by a regular expression.
 
     >>> from_dict({"type": "Digits", "individual_digits": True})
     Digits(individual_digits=True)
     """
     if _type_of(definition) is not Sequence:
         return _block(definition)
-    # A loop, because recursion over deep nesting would exhaust the stack.
+    # Flatten nested Sequences in a loop, because deep recursion would exhaust the stack.
     blocks: list[Block] = []
     pending: list[dict[str, Any]] = [definition]
     count = 0
@@ -143,12 +144,12 @@ def _block(definition: dict[str, Any]) -> Block:
 
 def _type_of(definition: object) -> type[Block]:
     name = definition.get("type") if isinstance(definition, dict) else None
-    if not isinstance(name, str) or name not in _BLOCK_TYPES:
+    if not isinstance(name, str) or name not in BLOCK_TYPES:
         raise DefinitionError(
             f"unknown pre_tokenizer {shortened(definition)}; expected an object whose 'type' is "
-            f"one of {', '.join(map(repr, _BLOCK_TYPES))}"
+            f"one of {', '.join(map(repr, BLOCK_TYPES))}"
         )
-    return _BLOCK_TYPES[name]
+    return BLOCK_TYPES[name]
 
 
 def _fields(definition: dict[str, Any]) -> dict[str, Any]:

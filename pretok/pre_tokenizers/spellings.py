@@ -20,10 +20,11 @@ PrependScheme = Literal["always", "first", "never"]
 
 @dataclass(frozen=True)
 class ByteLevel(Block):
-    """Splits as GPT-2 does if `use_regex` is true; writes each UTF-8 byte as one character.
+    """Splits as GPT-2 does if `use_regex` is true; replaces each UTF-8 byte by one character.
 
-    If `add_prefix_space` is true, first prepends U+0020 to each piece that does not begin with
-    U+0020. `trim_offsets` does not affect pieces; Hugging Face tokenizers uses it after encoding.
+    BYTE_CHARACTERS has the character of each byte. If `add_prefix_space` is true, first prepends
+    U+0020 to each piece that does not begin with U+0020. `trim_offsets` does not affect pieces:
+    Hugging Face tokenizers uses this option after encoding.
 
     >>> ByteLevel(add_prefix_space=False).pre_tokenize_str("né 1")
     [('nÃ©', (0, 2)), ('Ġ1', (2, 4))]
@@ -73,8 +74,9 @@ class ByteLevel(Block):
 class Metaspace(Block):
     """Replaces U+0020 by `replacement`, and splits before each `replacement` if `split` is true.
 
-    `prepend_scheme` tells which pieces that do not begin with `replacement` get one prepended: all
-    pieces ("always"), only the first piece of the text ("first"), or no piece ("never").
+    Before the split, one `replacement` is prepended to pieces that do not begin with `replacement`:
+    to all these pieces if `prepend_scheme` is "always", only to the first piece of the text if
+    "first", and to no piece if "never".
 
     >>> Metaspace().pre_tokenize_str("Hi you")
     [('▁Hi', (0, 2)), ('▁you', (2, 6))]
@@ -111,8 +113,8 @@ class Metaspace(Block):
         yield piece.part(start, len(piece.text))
 
     def stages(self) -> tuple[Stage, ...]:
-        # A prepended replacement belongs to the first part, so it does not change the positions
-        # at which the text is split.
+        # A prepended replacement belongs to the first part of a piece, so prepending does not
+        # change the positions at which the text is split.
         if not self.split:
             return ()
         marks = code_points(self.replacement, " ")
@@ -122,7 +124,7 @@ class Metaspace(Block):
 
     @classmethod
     def _from_json(cls, fields: dict[str, Any]) -> Block:
-        """Accept the fields of older files: add_prefix_space, and str_rep, which is ignored."""
+        """Accept two more fields, of older files: `add_prefix_space` and `str_rep` (ignored)."""
         cls._check_fields(fields, ["replacement"], "prepend_scheme split add_prefix_space str_rep")
         scheme = fields.get("prepend_scheme", "always")
         prefix = fields.get("add_prefix_space", True)

@@ -1,8 +1,8 @@
 r"""All built-in presets as data, by family.
 
-A preset mirrors its published pattern, alternative by alternative. The patterns are for people and
-for tests; nothing compiles them at run time. After each change run `python -m cpp.generate.presets`
-to generate the C++ presets.
+The rules of a preset follow the alternatives of the published pattern. The patterns are for readers
+and for tests; nothing compiles them at run time. After each change run
+`python -m cpp.generate.presets` to generate the C++ presets.
 """
 
 from pretok.presets.cl100k import (

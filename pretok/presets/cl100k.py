@@ -1,4 +1,4 @@
-"""The cl100k family, with Llama 3 and Qwen: a word may include one sign before it."""
+"""The cl100k family, with Llama 3 and Qwen: a word may include one member of LEAD before it."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ def like_llama3(
     r"""Return a variant of Llama 3's preset.
 
     If `contractions`, contractions are pre-tokens. If `marks`, words may contain \p{M}. `digits` is
-    the maximum number of digits of a pre-token; None is no maximum. If `tail`, line breaks stay
-    with the signs before them. The stages in `before` run first.
+    the maximum number of digits of a pre-token; None means no maximum. If `tail`, line breaks after
+    punctuation and symbols belong to the same pre-token. The stages in `before` run first.
     """
     word, word_regex = (LETTER | MARK, r"[\p{L}\p{M}]") if marks else (LETTER, r"\p{L}")
     other = OTHER - MARK if marks else OTHER

@@ -1,4 +1,4 @@
-"""Rules that several families share, and their regex text."""
+"""Rules that several families share, and the regexes of these rules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pretok.stage import Stage
 ENGLISH = ("s", "t", "re", "ve", "m", "ll", "d")
 CONTRACTIONS = Contraction(*ENGLISH, ignore_case=True)
 CONTRACTIONS_REGEX = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
-# The same contractions in tiktoken's order.
+# The suffixes of ENGLISH in the order of tiktoken.
 SHORT_ENGLISH = ("s", "d", "m", "t", "ll", "ve", "re")
 
 LEAD = ~(NEWLINE | LETTER | NUMBER)

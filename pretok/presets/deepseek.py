@@ -111,17 +111,19 @@ DEEPSEEK_LLM = Preset(
                 lead=WHITE_SPACE,
             ),
         ),
-        # In Oniguruma `$` also matches before line breaks, but the first stage has isolated them.
+        # In Oniguruma `$` also matches before a line break, but the first stage has isolated all
+        # line breaks.
         stage(r"\s+$", Spaces(through=END_OF_TEXT)),
         SCRIPTS,
         EACH_DIGIT,
     ),
 )
 
-# The file has three stages. The first cuts runs of digits into parts of 510, counted from the end.
-# The second isolates the one or two digits before the groups of three of each part. The third
-# isolates each group. Since 510 is 3 * 170, the three stages together make groups of three digits,
-# counted from the end of the run.
+# The tokenizer.json has three Splits for digits. The first cuts a run of digits into parts of 510
+# digits, counted from the end of the run. If the length of a part is not a multiple of three, the
+# second isolates the one or two digits at the start of the part. The third isolates each group of
+# three digits. 510 is a multiple of three, so the three Splits together isolate groups of three
+# digits, counted from the end of the run.
 _AFMOE_DIGITS = (
     r"\p{Nd}{1,510}(?=(?>\p{Nd}{510})*(?:\P{Nd}|$))|\G\p{Nd}{510}",
     r"\A\p{Nd}{1,2}(?=\p{Nd}{3}+\z)",

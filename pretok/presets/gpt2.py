@@ -1,4 +1,4 @@
-"""The GPT-2 family: words include the space before them, and no rule is about line breaks."""
+"""The GPT-2 family: a word includes the space before it, and no rule is only for line breaks."""
 
 from __future__ import annotations
 

@@ -59,8 +59,8 @@ SUPERBPE = Preset(
     exactness="unknown",
     stages=(
         stage(r"\p{N}+", Run(NUMBER)),
-        # The pattern matches the empty text before each group, so the text after the last group
-        # stays with that group.
+        # The pattern matches the empty text before each group of three digits, so the text after
+        # the last group stays with the last group.
         block(
             split(r"(?=(\d{3})+(?!\d))"),
             Groups(DIGIT, at_least=3),

@@ -40,7 +40,7 @@ NEWLINES_SLASHES = NEWLINE | code_points("/")
 
 
 def _words(suffix: bool = True, but: CharSet = NOTHING, but_regex: str = "") -> Stage:
-    """Return a stage with only the alternatives for words, which have no member of `but`."""
+    """Return a stage with only the alternatives for words; a word has no member of `but`."""
     end = CONTRACTIONS_REGEX + "?" if suffix else ""
     upper, lower = f"[{UPPER_REGEX}{but_regex}]", f"[{LOWER_REGEX}{but_regex}]"
     word = CasedWord(
@@ -53,7 +53,11 @@ def _words(suffix: bool = True, but: CharSet = NOTHING, but_regex: str = "") -> 
 
 
 def _like_o200k(digits: int, words: Stage, tail: CharSet, tail_regex: str) -> Stage:
-    """Return a variant of o200k: at most `digits` digits, and members of `tail` after signs."""
+    """Return a variant of the stage of o200k.
+
+    A pre-token has at most `digits` digits. Members of `tail` after punctuation and symbols belong
+    to the same pre-token.
+    """
     times = "" if digits == 1 else f"{{1,{digits}}}"
     rules: tuple[Rule, ...] = (
         *words.rules,

@@ -2,7 +2,7 @@
 
 A rule implements one alternative of a published pattern. `Rule.matcher` returns a function from a
 text and a position to the end of the match. No rule backtracks: constructors reject sets that would
-require backtracking. cpp/core/split/rules has equal machines under equal names.
+require backtracking. cpp/core/split/rules implements each rule kind again, under the same name.
 """
 
 from pretok.rules.base import NO_MATCH, Matcher, Rule

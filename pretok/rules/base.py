@@ -45,7 +45,7 @@ class Rule:
 
     @abstractmethod
     def first(self) -> list[CharSet]:
-        """Return those sets of `sets()` whose code points can begin a match."""
+        """Return the members of `sets()` whose code points can begin a match."""
 
     @abstractmethod
     def matcher(self, alphabet: Alphabet) -> Matcher:
@@ -55,15 +55,16 @@ class Rule:
     def serialize(self, alphabet: Alphabet) -> list[int]:
         """Return the rule as 32-bit words: its RuleKind, then its fields.
 
-        cpp/core/split/program.hpp describes the format.
+        cpp/core/split/program.cpp reads these words.
         """
 
     @property
     def look_ahead(self) -> int:
         """Maximum code points that the rule reads at one position but does not match; at least 1.
 
-        A run counts as 1 if a single scan of the run serves all positions in it. MAX_LOOK_AHEAD
-        bounds the sum over all rules, so the time per code point is bounded too.
+        A run counts as 1 if the rule scans the run once for all positions in the run.
+        MAX_LOOK_AHEAD bounds the sum of `look_ahead` over the rules of all stages. So the time per
+        code point of a text is bounded too.
         """
         return 1
 
@@ -87,9 +88,10 @@ class Rule:
 
 
 def require_set(owner: str, field: str, value: object, optional: bool = False) -> None:
-    """Raise DefinitionError unless `value` is a non-empty CharSet, or is None and `optional`.
+    """Raise DefinitionError unless `value` is a non-empty CharSet.
 
-    `owner` and `field` name the rule and its field in the error.
+    If `optional` is true, `value` may also be None. The error message names the rule `owner` and
+    the field `field` of the rule.
     """
     if optional and value is None:
         return
@@ -99,7 +101,10 @@ def require_set(owner: str, field: str, value: object, optional: bool = False) -
 
 
 def require_disjoint(owner: str, first: tuple[str, CharSet], second: tuple[str, CharSet]) -> None:
-    """Raise DefinitionError if `first` and `second`, each a name and a set, share members."""
+    """Raise DefinitionError if the sets of `first` and `second` share members.
+
+    `first` and `second` are pairs (name for the error message, set).
+    """
     shared = first[1] & second[1]
     if shared:
         raise DefinitionError(
@@ -111,9 +116,10 @@ def require_disjoint(owner: str, first: tuple[str, CharSet], second: tuple[str, 
 def require_count(
     owner: str, field: str, value: object, optional: bool = False, limit: int = (1 << 31) - 1
 ) -> None:
-    """Raise DefinitionError unless `value` is an int from 1 to `limit`, or is None and `optional`.
+    """Raise DefinitionError unless `value` is an int from 1 to `limit`.
 
-    `owner` and `field` name the rule and its field in the error.
+    If `optional` is true, `value` may also be None. The error message names the rule `owner` and
+    the field `field` of the rule.
     """
     if optional and value is None:
         return
@@ -132,7 +138,10 @@ def shortened(value: object) -> str:
 
 
 def times(at_least: int, at_most: int | None) -> str:
-    """Return the quantifier `{at_least,at_most}` in its shortest form; None is no maximum."""
+    """Return the shortest form of the quantifier `{at_least,at_most}`.
+
+    `at_most=None` means that the quantifier has no maximum.
+    """
     if at_most is None:
         return "+" if at_least == 1 else f"{{{at_least},}}"
     if at_least == at_most:

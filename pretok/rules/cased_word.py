@@ -18,11 +18,13 @@ class CasedWord(Rule):
     r"""`lead?upper*lower+suffix?|lead?upper+lower*suffix?`: uppercase before lowercase.
 
     Caseless letters are members of both `upper` and `lower`. A match is a run of `upper`, then a
-    run of `lower`. If no member of `lower` follows, `upper*` backtracks to the last caseless
-    letter, and the match ends after that letter. If the run of `upper` has no caseless letter, the
-    second alternative matches the whole run. `lead` may share caseless letters with the word,
-    because the match has the same end, whether `lead` or the word consumes them. Raises
-    DefinitionError if `lead` contains cased letters of the word, or if the word contains U+0027.
+    run of `lower`. If no member of `lower` follows the run of `upper`, `upper*` backtracks to the
+    last caseless letter of the run, and the match ends after this letter. If the run of `upper` has
+    no caseless letter, the second alternative matches the whole run.
+
+    `lead` may contain caseless letters, because the match has the same end whether `lead` or
+    `upper*` consumes a caseless letter. Raises DefinitionError if `lead` contains a letter that is
+    in only one of `upper` and `lower`, or if `upper` or `lower` contains U+0027.
     """
 
     upper: CharSet
@@ -47,7 +49,7 @@ class CasedWord(Rule):
 
     @property
     def _pure_lead(self) -> CharSet | None:
-        """The members of `lead` outside the word; None without a `lead`."""
+        """The members of `lead` that are not in `upper` or `lower`; None without a `lead`."""
         return self.lead - self._word if self.lead is not None else None
 
     def sets(self) -> list[CharSet]:
@@ -77,7 +79,7 @@ class CasedWord(Rule):
                 end = text.members[lower].find(OUT, end)
                 if end == text.size and text.partial:
                     return text.undecided(lower)
-            else:  # upper* backtracks until lower+ matches; else upper+
+            else:  # upper* backtracks until lower+ matches; if it never does, upper+ matches
                 caseless = text.members[lower].rfind(IN, begin, end)
                 if caseless >= 0:
                     end = caseless + 1

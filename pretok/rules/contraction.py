@@ -11,18 +11,18 @@ from pretok.errors import DefinitionError
 from pretok.rules.base import MAX_LITERAL, NO_MATCH, Matcher, Rule, RuleKind, shortened
 
 APOSTROPHE = code_points("'")
-# In every engine (?i:s) matches s, S and U+017F, and (?i:k) matches k, K and U+212A. No other
-# letter beyond ASCII folds to an ASCII letter.
+# Maps code points to lowercase ASCII letters. In every engine (?i:s) matches s, S and U+017F, and
+# (?i:k) matches k, K and U+212A. No other letter outside ASCII folds to an ASCII letter.
 FOLD = {**{c: c + 32 for c in range(ord("A"), ord("Z") + 1)}, 0x17F: ord("s"), 0x212A: ord("k")}
 
 
 @dataclass(frozen=True, init=False)
 class Contraction(Rule):
-    """`'(?:s|t|re|...)`: an apostrophe (U+0027) and the first of `suffixes` that follows it.
+    """`'(?:s|t|re|...)`: an apostrophe (U+0027), then the first member of `suffixes` that matches.
 
     If `ignore_case` is true, letters match as in `(?i:...)`, so U+017F matches s, and U+212A
     matches k. A suffix has 1 to 255 ASCII letters, which must be lowercase if `ignore_case` is
-    true. Raises DefinitionError for other suffixes.
+    true. Raises DefinitionError for any other suffix, or if `suffixes` is empty.
 
     >>> print(Contraction("s", "ll", ignore_case=True))
     (?i:'s|'ll)

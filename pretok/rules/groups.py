@@ -1,4 +1,4 @@
-"""Split a run into groups counted from its end, like the thousands groups of a number."""
+"""Split a run into groups of equal size, counted from the end, like the thousands of a number."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from pretok.rules.base import NO_MATCH, Matcher, Rule, RuleKind, require_count, 
 class Groups(Rule):
     r"""`body{at_least,size}(?=(?:body{size})*(?!body))`: one group of a run of `body`.
 
-    Groups have `size` code points, counted from the end of the run. The first group may have fewer
-    code points, but at least `at_least`. No group of a run matches if a member of `unless_before`
-    follows the run. `unless_before` must include `body`. If `body` is a set of digits,
-    `unless_before=WORD` acts as `\b` after the run. A stage may have at most one Groups rule.
+    Groups have `size` code points, counted from the end of the run. The first group has the
+    remaining code points, if the length of the run is not a multiple of `size`. A first group of
+    fewer than `at_least` code points does not match. No group of a run matches if a member of
+    `unless_before` follows the run. `unless_before` may include `body`: if `body` is a set of
+    digits, `unless_before=WORD` acts as `\b` after the run. A stage may have at most one Groups
+    rule.
 
     >>> from pretok.charsets.sets import DIGIT
     >>> print(Groups(DIGIT))
@@ -55,7 +57,7 @@ class Groups(Rule):
         size, at_least = self.size, self.at_least
 
         def match(text: Text, start: int) -> int:
-            # One scan finds the end of the run for all of its groups.
+            # One scan finds the end of the run for all groups of the run.
             if start >= text.group_end:
                 text.group_end = text.members[body].find(OUT, start)
             end = text.group_end

@@ -25,9 +25,9 @@ from pretok.rules.base import (
 
 @dataclass(frozen=True, init=False)
 class Literal(Rule):
-    r"""`(?:one|two|...)`: match the first of `texts` that occurs at the position.
+    r"""`(?:one|two|...)`: the first member of `texts` that occurs at the position.
 
-    Raises DefinitionError if `texts` is empty or has a member that is empty or not a str.
+    Raises DefinitionError if `texts` is empty, or if a member is not a str of 1 to 255 code points.
 
     >>> print(Literal("    ", "  ", "[x]"))
     (?:    |  |\[x\])
@@ -84,10 +84,10 @@ class Literal(Rule):
 class Enclosed(Rule):
     """`before body{at_least,at_most} after`: a run of `body` between two literal texts.
 
-    `at_most=None` is no limit. The first code point of `after` must not be in `body`, or matching
-    would need backtracking. The first code point of `before` must not be in `body` either, or
-    matching would not take linear time; it may be in `body` if `at_most` is 255 or less. Raises
-    DefinitionError for other arguments.
+    `at_most=None` means no limit. The first code point of `after` must not be in `body`; otherwise
+    matching would need backtracking. The first code point of `before` may be in `body` only if
+    `at_most` is 255 or less; otherwise matching would not take linear time. Raises DefinitionError
+    for other arguments.
 
     >>> print(Enclosed("<n:", code_points("0-9"), ">"))
     <n:[0-9]+>

@@ -16,9 +16,9 @@ class Phrase(Rule):
     r"""`lead?(?:start rest*(?:joint start rest*)*)+`: words joined by a `joint`.
 
     A word begins with a member of `start` and continues with members of `start` and `rest`. One
-    member of `joint` stands between two words; one member of `lead` may precede the first. Raises
-    DefinitionError if `lead` and `start` share members, or if `joint` shares members with `start`
-    or `rest`.
+    member of `joint` stands between two words. One member of `lead` may precede the first word.
+    Raises DefinitionError if `lead` and `start` share members, or if `joint` shares members with
+    `start` or `rest`.
 
     >>> from pretok.charsets.sets import LETTER, MARK, SPACE
     >>> print(Phrase(LETTER, MARK, SPACE))

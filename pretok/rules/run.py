@@ -27,11 +27,14 @@ class Run(Rule):
     r"""`lead?body{at_least,at_most}tail*`: a run with an optional lead and tail.
 
     `lead_required` makes the lead mandatory. `tail_at_most` limits the length of the tail. For
-    `at_most` and `tail_at_most`, None is no limit. `lead` and `body` may share members only if the
-    rule begins with a plain `lead?body+`: the match then has the same end, whichever of the two
-    consumes a shared member. Otherwise matching would need backtracking, so shared members raise
-    DefinitionError. `tail` may overlap `body`: the body consumes as many code points as it can, and
-    the tail begins after the body.
+    `at_most` and `tail_at_most`, None means no limit.
+
+    `lead` and `body` may share members only if the rule begins with `lead?body+`, that is, if
+    `at_most`, `at_least` and `lead_required` have their defaults. Then the match has the same end
+    whether the lead or the body consumes a shared member. Otherwise matching would need
+    backtracking, so shared members raise DefinitionError. `tail` and `body` may always share
+    members: the body consumes all members of `body` up to `at_most`, and the tail begins after the
+    body.
 
     >>> from pretok.charsets.sets import LETTER, NEWLINE, NUMBER
     >>> print(Run(LETTER, lead=~(NEWLINE | LETTER | NUMBER)))

@@ -44,13 +44,13 @@ class Spaces(Rule):
     - END_OF_TEXT `\s++$` matches the whole run, but only at the end of the text.
     - LAST_NEWLINE `\s*[\r\n]+` matches up to and including the last line break of the run.
     - ALL_BUT_LAST `\s+(?!\S)` matches the whole run at the end of the text. Elsewhere, it matches
-      all but the last code point of a run of two or more.
+      all but the last code point of the run, and does not match a run of one code point.
     - ALL `\s+` matches the whole run.
 
     ALL_BUT_LAST and ALL may have limits: with `at_least=4, at_most=4` they are `\s{4}(?!\S)` and
-    `\s{4}`. `at_most=None` is no limit. `space` and `newline` replace the sets `\s` and `[\r\n]`;
-    `space` must include `newline`. All Spaces rules of a stage must have the same `space` and the
-    same `newline`.
+    `\s{4}`. `at_most=None` means no limit, and then `at_least` must be 1. `space` and `newline`
+    replace the sets `\s` and `[\r\n]`; `space` must include `newline`. All Spaces rules of a stage
+    must have the same `space` and the same `newline`.
     """
 
     through: Through

@@ -1,4 +1,4 @@
-"""Class tables of each Unicode version, loaded on first use."""
+"""Load the table of a Unicode version, which gives the atom of each code point."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def table_module(version: str) -> str:
 
 
 def check_version(version: str) -> str:
-    """Return `version`; raise UnknownUnicodeVersionError if it has no table."""
+    """Return `version`. Raise UnknownUnicodeVersionError if `version` has no table."""
     if version not in VERSIONS:
         raise UnknownUnicodeVersionError(version, VERSIONS)
     return version
@@ -30,9 +30,10 @@ def check_version(version: str) -> str:
 
 @cache
 def table(version: str) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-    """Return the runs of code points of one atom in `version`: their first code points and atoms.
+    """Return two arrays: the first code point of each run, and the atom of each run.
 
-    The runs are ascending, and the first run begins at 0.
+    All code points of a run have the same atom in Unicode `version`. The runs cover all code
+    points, ascending from 0.
 
     >>> firsts, atoms = table("16.0")
     >>> int(firsts[0]), len(firsts) == len(atoms)

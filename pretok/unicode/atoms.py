@@ -1,11 +1,11 @@
-"""Atoms: the finest partition of the code points that rules distinguish."""
+"""Define the atoms, the parts of a partition of the code points (see pretok.charsets.sets)."""
 
 from __future__ import annotations
 
 from enum import IntEnum
 from typing import NamedTuple
 
-# The 25 White_Space code points, unchanged from Unicode 6.3 to 18.0.
+# The 25 code points with the property White_Space in all Unicode versions from 6.3 to 18.0.
 WHITE_SPACE_CODE_POINTS = (
     *(*range(0x09, 0x0E), 0x20, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B)),
     *(0x2028, 0x2029, 0x202F, 0x205F, 0x3000),
@@ -35,7 +35,7 @@ class Atom(IntEnum):
 
 
 class AtomKind(NamedTuple):
-    """An atom's code letter in the tables, and its members in words."""
+    """The letter that stands for an atom in the tables, and a description of the members."""
 
     code: str
     members: str

@@ -88,7 +88,9 @@ def test_each_pass_has_its_row_and_who_differs_is_left_out(tmp_path: Path, backe
     assert set(COLUMNS) >= {one.what for one in found}
     for one in found[:3]:
         assert one.peers() == ["equal"]
-        assert one.absent["liar"].startswith(f"{OTHER_ANSWER}: made up, small, document 0: id ")
+        assert one.absent["liar"].startswith(
+            f"{OTHER_ANSWER}: made up, small, document 0: from id "
+        )
         assert one.absent["failing"] == "it fails with RuntimeError: out of order"
         assert one.work == {OURS: len(TEXT.encode()), "equal": len(TEXT.encode())}
         assert len(one.runs[OURS]) == LENIENT.rounds

@@ -14,7 +14,7 @@ import pretok
 from bpe import Tokenizer, Vocabulary
 from bpe.merge import MAX_SCANNED, Merger, merge, merge_finder, recover_merges
 from pretok.machine.backend import BackendName
-from support import max_examples, seeded
+from support import FULL, max_examples, seeded
 from vocabularies import (
     BYTES,
     LETTERS,
@@ -98,7 +98,7 @@ def random_vocabularies(rng: random.Random, count: int) -> list[Vocabulary]:
     return found
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(6) if FULL else range(3))
 def test_python_and_native_merge_long_pre_tokens_alike(native: BackendName, seed: int) -> None:
     rng = seeded(seed)
     # A long one is merged in windows, of which some have to grow.
@@ -305,7 +305,7 @@ def test_emoji_merge_in_parts_and_across(backend: BackendName) -> None:
 
 def test_merging_takes_no_recursion(backend: BackendName) -> None:
     # Each token is the one before and one letter: a chain as long as the vocabulary.
-    longest = 3000 if backend == "native" else 1200
+    longest = 2000 if backend == "native" else 1200
     tokens = BYTES | {254 + size: b"a" * size for size in range(2, longest + 1)}
     tok = make(Vocabulary(tokens), backend)
     merges = tok.merge_ids

@@ -15,7 +15,7 @@ import pretok
 from bpe import AddedToken, Tokenizer, UnsupportedError, Vocabulary
 from concurrency import assert_lets_threads_run, run_at_once
 from pretok.machine.backend import BackendName
-from support import TIMES, TOO_MUCH, growth, run_python, seeded
+from support import FULL, TIMES, TOO_MUCH, growth, run_python, seeded
 from vocabularies import BYTES, ENDOFTEXT, installed_ranks
 
 UNITS = ("a", "^", "0", "'s", " ", "\n", "\u7684", "\U0001f600", "\u00e9", "\x00", "aA", " \n",
@@ -32,16 +32,17 @@ def make(name: str, backend: BackendName) -> Tokenizer:
 @pytest.mark.parametrize(
     "unit", UNITS, ids=lambda unit: ascii(unit[:8] if len(unit) < 9 else "a40")
 )
-@pytest.mark.parametrize("name", ["cl100k", "o200k"])
-def test_a_long_run_takes_linear_time(backend: BackendName, name: str, unit: str) -> None:
-    tok = make(name, backend)
-    size = 1_000_000 if backend == "native" else 32_000
+def test_a_long_run_takes_linear_time(backend: BackendName, unit: str) -> None:
+    names = ("o200k", "cl100k") if unit.isspace() or FULL else ("o200k",)
+    size = 500_000 if backend == "native" else 16_000
+    for name in names:
+        tok = make(name, backend)
 
-    def work(count: int) -> None:
-        tok.count(unit * (count // len(unit)))
+        def work(count: int, tok: Tokenizer = tok) -> None:
+            tok.count(unit * (count // len(unit)))
 
-    work(2000)
-    assert growth(work, size // TIMES) < TOO_MUCH
+        work(1000)
+        assert growth(work, size // TIMES) < TOO_MUCH, name
 
 
 @pytest.mark.parametrize("unit", ["a", "^", "0", "'s", " ", "\n", "\u7684", "\U0001f600"])
@@ -154,7 +155,7 @@ def test_many_threads_share_a_tokenizer(backend: BackendName) -> None:
     count = 20  # more than any pool has room for
     texts = [mixed(rng, 100 if backend == "native" else 30) for _ in range(count)]
     wanted = [tok.encode(text) for text in texts]
-    turns = 30 if backend == "native" else 3
+    turns = 8 if backend == "native" else 2
 
     def work(number: int) -> None:
         for turn in range(turns):
@@ -209,7 +210,7 @@ if __name__ == "__main__":
                     normalizer="NFC", backend=sys.argv[2])
     texts = ["hello\\u4e2d<s> e\\u0301\\n\\n " * i for i in range(40)]
     wanted = tok.encode_batch(texts, "allow", threads=4)
-    with multiprocessing.get_context(sys.argv[1]).Pool(3) as pool:
+    with multiprocessing.get_context(sys.argv[1]).Pool(2) as pool:
         assert pool.starmap(tok.encode, [(text, "allow") for text in texts]) == wanted
         assert pool.map(tok.decode, wanted) == [tok.decode(ids) for ids in wanted]
         kwargs = {"threads": 4, "special": "allow"}

@@ -24,7 +24,7 @@ from pretok import ALL, Preset, Run, Spaces
 from pretok.charsets import DIGIT, LETTER
 from pretok.machine.backend import BackendName
 from pretok.machine.program import serialize_stages
-from support import SOME_NAMES, seeded
+from support import SOME_NAMES, max_examples, seeded
 from vocabularies import BYTES
 
 PIECES = ["hello", " the", " world", " ", "  ", "     ", "\n", "\r\n", "'s", "'LL", "12", "1234",
@@ -140,7 +140,7 @@ def test_spans_of_every_preset(c_library: CLibrary) -> None:
 def test_ids_of_random_tokenizers(c_library: CLibrary) -> None:
     source = seeded(2)
     refused = 0
-    for _ in range(60):
+    for _ in range(max_examples(60)):
         tok = random_tokenizer(source)
         ours = CTokenizer(c_library, pretok_file.dump(tok.to_spec()))
         assert c_library.vocab_size(ours.handle) == tok.vocab_size
@@ -162,7 +162,7 @@ def test_ids_of_random_tokenizers(c_library: CLibrary) -> None:
             assert ours.decode(expected, True).decode("utf-8", "replace") == tok.decode(
                 expected, skip_special=True
             )
-    assert refused > 20
+    assert refused > 10
 
 
 def test_sets_of_special_tokens(c_library: CLibrary) -> None:
@@ -179,7 +179,7 @@ def test_sets_of_special_tokens(c_library: CLibrary) -> None:
 
 def test_streams_of_random_tokenizers(c_library: CLibrary) -> None:
     source = seeded(4)
-    for _ in range(60):
+    for _ in range(max_examples(60)):
         tok = random_tokenizer(source)
         ours = CTokenizer(c_library, pretok_file.dump(tok.to_spec()))
         for _ in range(3):
@@ -343,11 +343,11 @@ def test_python_c_and_cpp_give_the_same_ids(
     ours = CTokenizer(c_library, path, name)
     texts = sorted(shared("texts").glob("*.txt"))
     assert texts
-    for text in texts:
-        data = text.read_bytes()[: 1 << 20]
-        expected = tok.encode_array(data)
-        assert np.array_equal(ours.encode_array(data), expected)
-        run = subprocess.run(
-            [ids_program, path, name], input=data, capture_output=True, check=True, timeout=1200
-        )
-        assert np.array_equal(np.frombuffer(run.stdout, np.uint32), expected), text.name
+    parts = [text.read_bytes()[: 1 << 16] for text in texts]
+    for text, data in zip(texts, parts, strict=True):
+        assert np.array_equal(ours.encode_array(data), tok.encode_array(data)), text.name
+    data = b"".join(parts)
+    run = subprocess.run(
+        [ids_program, path, name], input=data, capture_output=True, check=True, timeout=1200
+    )
+    assert np.array_equal(np.frombuffer(run.stdout, np.uint32), tok.encode_array(data))

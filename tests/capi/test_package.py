@@ -16,6 +16,7 @@ import pytest
 import bpe
 from c_library import CLibrary, compiler
 from paths import CPP, ROOT, repository_module, shared
+from support import FULL
 from vocabularies import SOURCES, live
 
 if sys.version_info >= (3, 11):
@@ -27,7 +28,6 @@ EXAMPLES = CPP / "examples"
 HEADER = (CPP / "capi" / "pretok.h").read_text(encoding="utf-8")
 LARGEST = 620_000
 """Bytes of the stripped shared library with the tables of one Unicode version."""
-FULL = os.environ.get("PRETOK_FULL") == "1"
 BUILD = os.environ.get("PRETOK_BUILD")
 """The folder of a build of cpp/, in which little is left to be built."""
 MAY_NEED = ("libc", "libstdc++", "libm", "libgcc_s", "libpthread", "ld-linux", "linux-vdso")

@@ -12,6 +12,7 @@ import pytest
 import goals
 import pretok
 from bench_peers import TEXT, Liar, small_subject
+from bpe.bench import subject as bench_subject
 from bpe.bench.peers import PEERS
 from bpe.bench.split import METHODS, bench_split
 from bpe.bench.timing import OURS, Result
@@ -150,7 +151,7 @@ def test_two_files_of_one_name_are_refused(call: Call, text: Path, tmp_path: Pat
     other = tmp_path / "english.md"
     other.write_text("x")
     message = error_of(call, "bench", "split", str(text), str(other))
-    assert "the name of another file" in message
+    assert "another file is also called english" in message
 
 
 def test_a_record_that_cannot_be_written_is_refused_before_the_work(
@@ -194,13 +195,17 @@ def test_wrong_answers_end_the_run(
     status, output, errors = call("bench", "encode", str(text), "-v", str(small), "-p", "cl100k",
                                   "--peer", "regex", "--json", str(record))  # fmt: skip
     assert status == 2
-    assert errors.startswith("pretok: error: english, tiny, document 0: id ")
+    assert errors.startswith("pretok: error: english, tiny, document 0: from id ")
     assert "liar has [7]" in errors
     assert not record.exists()
     assert "MB/s" not in output
 
 
-def test_without_files_made_up_ones_are_measured(call: Call) -> None:
+def test_without_files_made_up_ones_are_measured(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench_subject, "MADE_UP_TEXT", 20_000)
+    monkeypatch.setattr(bench_subject, "MADE_UP_SIZE", 600)
     status, output, _ = call("bench", "encode", "--size", "0.001", "--rounds", "1",
                              "--peer", "regex")  # fmt: skip
     assert status == 0

@@ -88,7 +88,7 @@ def test_an_unknown_pattern_is_shown_beside_the_nearest(call: Call) -> None:
     record = json.loads(out)
     assert (record["preset"], record["engine"], record["nearest"]) == (None, "hf", "llama3")
     assert (record["construct"], record["position"]) == ("x", unknown.index("x|"))
-    assert "scan the rest of it again" in record["reason"]
+    assert "scan the rest of the run again" in record["reason"]
     status, out, err = call("identify", "(?x)", "--against", "nothing")
     assert (status, out) == (2, "")
     assert "so --against has nothing to compare" in err

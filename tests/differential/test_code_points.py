@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from functools import cache
 
 import numpy as np
@@ -20,7 +19,7 @@ from pretok.fuzz.engines import engine
 from pretok.machine.backend import BackendName
 from pretok.unicode import CODE_POINTS, VERSIONS, table
 from pretok.unicode.atoms import Atom
-from support import CORE_NAMES, atoms_by_code_point, members, regex_split
+from support import CORE_NAMES, FULL, atoms_by_code_point, members, regex_split, scalar_values
 
 Flags = NDArray[np.bool_]
 
@@ -122,11 +121,11 @@ def test_both_backends_find_the_atom_of_every_code_point(
     """One rule for each atom, one code point a pre-token: the rule that matched is the atom."""
     rules = tuple(Run(CharSet(((0, 1 << atom),)), at_most=1) for atom in Atom)
     tokenizer = pretok.get(Preset("atoms", rules=rules), version, backend)
-    every = "".join(map(chr, range(CODE_POINTS)))
-    starts, ends, found = tokenizer._backend.steps(every)
-    assert np.array_equal(starts, np.arange(CODE_POINTS))
-    assert np.array_equal(ends, np.arange(1, CODE_POINTS + 1))
-    assert np.array_equal(found, atoms_by_code_point(version))
+    every = list(range(CODE_POINTS)) if backend == "native" else scalar_values()
+    starts, ends, found = tokenizer._backend.steps("".join(map(chr, every)))
+    assert np.array_equal(starts, np.arange(len(every)))
+    assert np.array_equal(ends, np.arange(1, len(every) + 1))
+    assert np.array_equal(found, atoms_by_code_point(version)[every])
 
 
 # Where the code point stands: between letters; behind an apostrophe, alone and second; between a
@@ -195,7 +194,7 @@ def test_every_code_point_splits_as_its_measured_class_says(
     preset = tokenizer.preset
     rows_of, rows = expected_cuts(preset, preset.engine if version == "16.0" else "regex")
     points = np.arange(CODE_POINTS, dtype=np.uint32)
-    if backend == "python" and os.environ.get("PRETOK_FULL") != "1":
+    if not FULL:
         points = bounds_of_runs(version)  # the test above has asked it for every class
     for start in range(0, len(points), 1 << 16):
         block = points[start : start + (1 << 16)]
@@ -210,5 +209,5 @@ def test_every_code_point_splits_as_its_measured_class_says(
 @pytest.mark.parametrize("name", CORE_NAMES)
 def test_every_code_point_alone_is_one_pre_token(name: str, backend: BackendName) -> None:
     tokenizer = pretok.get(name, backend=backend)
-    every = range(CODE_POINTS) if backend == "native" else bounds_of_runs("16.0").tolist()
+    every = range(CODE_POINTS) if FULL else bounds_of_runs("16.0").tolist()
     assert set(map(tokenizer.count, map(chr, every))) == {1}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -19,10 +18,9 @@ from pretok.charsets.classified_text import code_points_of
 from pretok.fuzz.engines import engine
 from pretok.machine.backend import BackendName
 from pretok.pre_tokenizer import PreTokenizer
-from support import CORE_NAMES, PRESET_NAMES, atoms_by_code_point, native_missing
+from support import CORE_NAMES, FULL, PRESET_NAMES, atoms_by_code_point, native_missing
 
-FULL = os.environ.get("PRETOK_FULL") == "1"
-SLICE = 200_000
+SLICE = 200_000 if FULL else 40_000
 """Bytes of each text that are split in a normal run."""
 
 

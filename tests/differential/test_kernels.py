@@ -13,9 +13,9 @@ import bpe
 import pretok
 from paths import shared
 from pretok.machine.backend import BackendName
-from support import PRESET_NAMES, max_examples
+from support import FULL, PRESET_NAMES, max_examples
 
-SIZE = 150_000
+SIZE = 150_000 if FULL else 40_000
 TEXTS = ("code.txt", "emoji.txt", "multilingual.txt", "naughty_strings.txt", "whitespace.txt")
 
 

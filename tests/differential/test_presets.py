@@ -24,7 +24,7 @@ from pretok.fuzz.text import (
 )
 from pretok.machine.backend import BackendName
 from strategies import any_rules
-from support import CORE_NAMES, SEED, SOME_NAMES, max_examples
+from support import CORE_NAMES, FULL, SEED, SOME_NAMES, max_examples
 
 SYMBOLS = st.sampled_from(
     [*PLAIN, *WHITE_SPACE, *CONFUSABLE, *CONTRACTIONS, *LONE_SURROGATES, *SEEDS]
@@ -118,6 +118,8 @@ def test_a_preset_splits_as_the_engine_does(
         pytest.skip(f"{engine_name} cannot express {name}: {refusal}")
     cases = LIVE[engine_name] if backend == "native" else LIVE_PYTHON
     if name not in CORE_NAMES:
+        cases //= 4
+    if not FULL:
         cases //= 4
     result = fuzz(preset, live, seed=SEED or 1, cases=cases, backend=backend)
     assert result.mismatch is None, result.mismatch

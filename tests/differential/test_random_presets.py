@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Sequence
 
@@ -28,9 +27,9 @@ from pretok.errors import DefinitionError
 from pretok.machine.backend import BackendName
 from pretok.pre_tokenizer import Step
 from strategies import NAMED
-from support import seeded
+from support import max_examples, seeded
 
-ROUNDS = int(os.environ.get("PRETOK_MAX_EXAMPLES") or 300)
+ROUNDS = max_examples(300)
 SETS = [
     *NAMED.values(),
     *map(pretok.charsets.code_points, ("a-f", "/", "'", "-", "\u00c0-\u017f")),

@@ -12,6 +12,7 @@ import pytest
 from bpe import SpecialTokenError, Tokenizer
 from paths import shared
 from pretok.machine.backend import BackendName
+from support import sample
 from vocabularies import SOURCES, qwen2_with_merges, specials, tokenizer, vocabulary
 
 FILES = {  # the golden file of each vocabulary
@@ -35,8 +36,9 @@ def test_ids_of_every_case(backend: BackendName, name: str, file: str) -> None:
     cases = [row for row in rows(f"golden_{file}.jsonl") if name in row["ids"]]
     assert len(cases) > 1000
     for row in cases:
+        assert tok.encode(row["text"], "text") == row["ids"][name], row["id"]
+    for row in sample(cases, 300):
         text, ids = row["text"], row["ids"][name]
-        assert tok.encode(text, "text") == ids, row["id"]
         data = text.encode("utf-8", "replace")
         same = ids if data.decode() == text else tok.encode(data.decode(), "text")
         assert tok.encode(data, "text") == same

@@ -9,7 +9,7 @@ import pytest
 
 import bpe
 import pretok
-from bpe import Tokenizer, UnsupportedError, VocabularyError
+from bpe import Template, Tokenizer, VocabularyError
 from paths import shared
 from pretok import Preset, Run
 from pretok.charsets import LETTER
@@ -41,6 +41,15 @@ def test_published_vectors(name: str, backend: BackendName) -> None:
     tokenizer = bpe.load(path, backend=backend)
     assert tokenizer.preset == pretok.get(name).preset
     _check_vectors(tokenizer, name)
+
+
+def test_published_vectors_of_sentencepiece(backend: BackendName) -> None:
+    path = shared("vocabs", "gguf", "ggml-vocab-llama-spm.gguf")
+    tokenizer = bpe.load(path, backend=backend)
+    assert tokenizer.template == Template((1,), ())
+    _check_vectors(tokenizer, "llama-spm")
+    spans = [(token.start, token.end) for token in tokenizer.tokens("Führer <s>", "allow")]
+    assert spans == [(0, 1), (1, 4), (4, 6), (6, 7), (7, 10)]
 
 
 @pytest.mark.parametrize(
@@ -107,8 +116,3 @@ def test_published_file_without_a_split(backend: BackendName) -> None:
     own = bpe.load(path, "gpt2", backend=backend)
     for text, _ in vectors("gpt-2"):
         assert own.encode(text, "text") == engine.encode(text).ids, text
-
-
-def test_published_file_of_sentencepiece() -> None:
-    with pytest.raises(UnsupportedError, match=r'model is "llama", which is not supported: it is'):
-        bpe.load(shared("vocabs", "gguf", "ggml-vocab-llama-spm.gguf"))

@@ -161,18 +161,20 @@ def test_what_it_cannot_hold(tmp_path: Path, options: dict[str, Any], message: s
 
 def test_exercise_of_minbpe(tmp_path: Path, backend: BackendName) -> None:
     """cl100k_base, its merges recovered from the ranks, saved in this form, and loaded again."""
-    ranks = {id: token for token, id in installed_ranks("cl100k_base").items()}
+    size = 100_256 if backend == "native" else 20_256
+    ranks = {id: token for token, id in installed_ranks("cl100k_base").items() if id < size}
     tokenizer = bpe.Tokenizer(Vocabulary(ranks), "cl100k", backend=backend)
     tokenizer.save(tmp_path / "cl100k.model")
     loaded = bpe.load(tmp_path / "cl100k.model", backend=backend)
     assert loaded.vocabulary.merges is not None
-    assert len(loaded.vocabulary.merges) == 100_000
+    assert len(loaded.vocabulary.merges) == size - 256
     assert loaded.preset == tokenizer.preset
     texts = [*TEXTS, "    hello world!!!", "the exercise is to recover the merges " * 20]
     texts += [text * 7 for text in TEXTS]
     for text in texts:
         assert loaded.encode(text) == tokenizer.encode(text)
-    assert loaded.encode("    hello world!!!") == [262, 24748, 1917, 12340]
+    if backend == "native":
+        assert loaded.encode("    hello world!!!") == [262, 24748, 1917, 12340]
 
 
 def test_exercise_on_real_text(tmp_path: Path) -> None:

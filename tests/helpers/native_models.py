@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from bpe import BpeError, Tokenizer, UnsupportedError
+from bpe.characters import CharacterVocabulary
 from bpe.formats import bpe_model, gguf, huggingface, pretok_file, pretok_tokens, tiktoken
 from bpe.formats.format import Source
 from bpe.formats.huggingface import HuggingFaceFormat
@@ -69,9 +70,16 @@ def said_to_cpp(data: bytes) -> Said:
 
 
 def said_to_python(data: bytes) -> Said:
-    """Return the model that Python reads from a file."""
+    """Return the model that Python reads from a file.
+
+    A model of text, and the steps of a tokenizer.json that only Python has, are unsupported in C++.
+    """
     try:
         contents = read(data)
+        if isinstance(contents.vocabulary, CharacterVocabulary):
+            return Said(True)
+        if contents.normalizer not in (None, "NFC") or contents.decoder is not None:
+            return Said(True)
         # Checks the added tokens.
         Tokenizer(contents.vocabulary, GPT2, added_tokens=contents.added_tokens, backend="python")
     except BpeError as error:

@@ -8,9 +8,11 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
+from itertools import product
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pytest
@@ -24,6 +26,8 @@ from pretok.fuzz.engines import Ask, engine
 from pretok.preset import Preset
 from pretok.rules import Rule
 from pretok.unicode import CODE_POINTS, VERSIONS, table
+
+T = TypeVar("T")
 
 BACKENDS = ("python", "native")
 PRESET_NAMES: list[str] = [preset.name for preset in pretok.presets() if not preset.drops_text]
@@ -51,7 +55,12 @@ None if not set; random tests then try the same examples in each run. Workers of
 inherit the seed."""
 
 
-MAX_FIXED = 200
+FULL = os.environ.get("PRETOK_FULL") == "1"
+"""Whether `sample` returns all cases, and whether tests that take minutes run. Nightly runs set
+PRETOK_FULL."""
+
+MAX_FIXED = 30
+"""The greatest number of examples of a random test, unless PRETOK_MAX_EXAMPLES sets the number."""
 
 
 def seeded(key: str | int) -> random.Random:
@@ -60,12 +69,32 @@ def seeded(key: str | int) -> random.Random:
 
 
 def max_examples(default: int) -> int:
-    """Return the number of examples for hypothesis: PRETOK_MAX_EXAMPLES, or `default`.
+    """Return the number of examples of a random test: PRETOK_MAX_EXAMPLES, or `default`.
 
     The default is at most MAX_FIXED, because repeating the same examples in each run finds little.
-    Nightly runs try ten times as many new examples.
+    Nightly runs set PRETOK_MAX_EXAMPLES, and try many more examples with a new seed.
     """
     return int(os.environ.get("PRETOK_MAX_EXAMPLES") or min(default, MAX_FIXED))
+
+
+def strings(letters: Sequence[str], length: int, size: int) -> Iterator[str]:
+    """Yield all strings of `length` of `letters` if FULL, otherwise about `size` of them."""
+    if FULL or len(letters) ** length <= size:
+        return map("".join, product(letters, repeat=length))
+    source = seeded(f"{''.join(letters)} {length}")
+    return ("".join(source.choices(letters, k=length)) for _ in range(size))
+
+
+def sample(cases: Iterable[T], size: int) -> list[T]:
+    """Return all `cases` if FULL, otherwise `size` of them, chosen by `seeded`, in their order.
+
+    Exhaustive tests use it: a change of the code that breaks a few cases usually breaks many, so
+    a part of them finds it at once, and a nightly run tries the rest.
+    """
+    found = list(cases)
+    if FULL or len(found) <= size:
+        return found
+    return [found[at] for at in sorted(seeded(len(found)).sample(range(len(found)), size))]
 
 
 def native_missing() -> str:
@@ -150,6 +179,26 @@ def members(chars: CharSet, version: str = "16.0") -> NDArray[np.bool_]:
     for first, mask in chars.segments:
         masks[first:] = mask
     return ((masks >> atoms_by_code_point(version)) & 1).astype(bool)
+
+
+@cache
+def scalar_values() -> list[int]:
+    """Return all code points but surrogates if FULL, otherwise those that may differ from others.
+
+    The latter are U+0000 to U+1FFFF, characters that decompose or are tags, the ends of runs of
+    one atom in any version, and each 257th of the long runs in other planes.
+    """
+    asked = np.zeros(CODE_POINTS, bool)
+    asked[:0x20000] = asked[0x2F800:0x2FA20] = asked[0xE0000:0xE0200] = asked[::257] = True
+    for version in VERSIONS:
+        firsts = table(version)[0]
+        asked[firsts] = asked[firsts[1:] - 1] = True
+    asked[-3:] = True
+    if FULL:
+        asked[:] = True
+    asked[0xD800:0xE000] = False
+    found: list[int] = np.flatnonzero(asked).tolist()
+    return found
 
 
 @cache

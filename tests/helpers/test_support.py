@@ -10,7 +10,7 @@ from pretok.charsets.sets import code_points
 from pretok.machine.program import compile_rules
 from pretok.rules import Literal, Rule, Run
 from strategies import any_rules, longest_start_that_compiles
-from support import TIMES, TOO_MUCH, growth, max_examples
+from support import TIMES, TOO_MUCH, growth, max_examples, sample, scalar_values, strings
 
 
 def test_rules_are_dropped_until_the_others_compile() -> None:
@@ -25,6 +25,26 @@ def test_rules_are_dropped_until_the_others_compile() -> None:
 @settings(max_examples=max_examples(200))
 def test_any_rules_compile(made: list[tuple[Rule, str]]) -> None:
     compile_rules([rule for rule, _ in made])
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_exhaustive_tests_try_a_fixed_part_or_all(
+    full: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(support, "FULL", full)
+    cases = list(range(1000))
+    part = sample(cases, 100)
+    assert part == sample(iter(cases), 100) == sorted(set(part))
+    assert len(part) == (1000 if full else 100)
+    assert sample("abc", 3) == ["a", "b", "c"]
+    texts = list(strings("abc", 6, 100))
+    assert texts == list(strings("abc", 6, 100))
+    assert len(texts) == (3**6 if full else 100)
+    assert {len(text) for text in texts} == {6}
+    assert list(strings("ab", 2, 4)) == ["aa", "ab", "ba", "bb"]
+    assert list(strings("ab", 0, 4)) == [""]
+    count = len(scalar_values.__wrapped__())
+    assert count == 0x110000 - 0x800 if full else 0x1F800 < count < 150_000
 
 
 def test_any_rules_have_all_kinds_and_are_several() -> None:

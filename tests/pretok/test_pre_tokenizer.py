@@ -147,6 +147,8 @@ def test_a_batch_is_not_one_text(backend: BackendName) -> None:
         with pytest.raises(TypeError, match=f"an iterable of texts, got one {type(text).__name__}"):
             tok.split_batch(text)  # type: ignore[arg-type]
     for wrong, kind in ((None, "NoneType"), (1, "int")):
+        with pytest.raises(TypeError, match=f"^expected an iterable of texts, got {kind}$"):
+            tok.split_batch(wrong)  # type: ignore[arg-type]
         with pytest.raises(TypeError, match=f"expected str or bytes, got {kind}"):
             tok.split_batch(["a", wrong])  # type: ignore[list-item]
 

@@ -40,7 +40,7 @@ PEERS: dict[str, Peer] = {
 
 
 def installed(chosen: Iterable[str] = ()) -> tuple[list[Peer], dict[str, str]]:
-    """Return the usable peers of `chosen`, and the reason for each peer that is not usable.
+    """Return the usable peers of `chosen`, and why each other peer of `chosen` is not usable.
 
     An empty `chosen` stands for all PEERS.
     """
@@ -56,10 +56,11 @@ def able(
     call: Callable[[Calls], object],
     what: str,
 ) -> tuple[dict[str, Callable[[], Calls]], dict[str, str]]:
-    """Return the factory of Calls of each contender that has a certain call; pretok comes first.
+    """Return the contenders that have a certain call, and the reasons for the absence of the rest.
 
-    `call` selects this call from Calls, or returns None. Also return the reason for each peer that
-    lacks the call or fails; the reason names the call `what`.
+    The first dict maps each contender to a function that returns new Calls; pretok comes first. The
+    second dict maps each peer that lacks the call, or fails, to the reason. `call` selects the call
+    from Calls, or returns None. A reason names the call `what`.
     """
     makers: dict[str, Callable[[], Calls]] = {}
     absent: dict[str, str] = {}

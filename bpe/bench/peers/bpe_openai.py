@@ -9,7 +9,7 @@ from bpe.bench.subject import Subject
 from bpe.bench.timing import core_count
 
 BUNDLED = {"cl100k_base", "o200k_base"}
-"""The vocabularies in the package; it downloads all others."""
+"""The vocabularies in the package. The package downloads all other vocabularies."""
 
 
 class BpeOpenai(Peer):

@@ -15,13 +15,14 @@ from bpe.bench.subject import Subject
 BUNDLED = {"cl100k_base", "o200k_base", "o200k_harmony"}
 """The published vocabularies in the package, under the same names."""
 IMPORTED = "imported"
-"""The name of every imported vocabulary; each has its own folder."""
+"""The name of every imported vocabulary. Each imported vocabulary has its own folder."""
 
 
 class Quicktok(Peer):
     """quicktok, from the distribution quicktok-v1.
 
-    It imports each vocabulary that is not BUNDLED once, from a tokenizer.json to a folder.
+    quicktok must import a vocabulary that is not BUNDLED from a tokenizer.json to a folder. This
+    class imports each vocabulary once.
     """
 
     name = "quicktok-v1"
@@ -62,7 +63,7 @@ class Quicktok(Peer):
             folder.mkdir()
             try:
                 with redirect_stdout(StringIO()), warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # ResourceWarning: it leaves files open
+                    warnings.simplefilter("ignore")  # quicktok leaves files open (ResourceWarning)
                     quicktok.import_tokenizer(str(json_file(subject)), IMPORTED, str(folder))
             except Exception as error:
                 refusal.write_text(str(error), encoding="utf-8")

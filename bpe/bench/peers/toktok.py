@@ -10,7 +10,10 @@ BUNDLED = {"cl100k_base", "o200k_base", "o200k_harmony"}
 
 
 class Toktok(Peer):
-    """toktok, from the distribution toktok-rs: only counts, and loads each vocabulary once."""
+    """toktok, from the distribution toktok-rs.
+
+    toktok only counts tokens. It loads each vocabulary once in a process.
+    """
 
     name = "toktok-rs"
     module = "toktok"

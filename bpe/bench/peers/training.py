@@ -11,11 +11,11 @@ class ForTraining(Peer):
 
     def calls(self, subject: Subject) -> Calls:
         """Raise CannotError."""
-        raise CannotError("it encodes only with what it has trained itself")
+        raise CannotError("it encodes only with vocabularies that it has trained")
 
     def message(self, subject: Subject) -> Message:
         """Raise CannotError."""
-        raise CannotError("it encodes only with what it has trained itself")
+        raise CannotError("it encodes only with vocabularies that it has trained")
 
 
 class Rustbpe(ForTraining):

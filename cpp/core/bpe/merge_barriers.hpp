@@ -39,9 +39,10 @@ public:
   struct Char {
     std::array<std::uint32_t, MAX_IDS>
         ids; // the result of merging its bytes, padded with NO_ID
-    // A partial merge takes only part of the character on at least one side of a boundary. Each
-    // bit is a class of such merges. A partial merge may cross if `to_right` of the left
-    // character and `to_left` of the right character share a bit.
+    // A partial merge takes only part of the character on at least one side of a boundary. The
+    // partial merges are divided into classes, and each bit of `to_right` and `to_left` stands
+    // for one class. A partial merge may cross if `to_right` of the left character and
+    // `to_left` of the right character share a bit.
     std::uint16_t to_right;
     std::uint16_t to_left;
 
@@ -109,8 +110,8 @@ public:
   //
   // The result of merging is exact, even if the merges are not ordered. In a character that
   // starts fully merged, every merge of its own bytes ranks before every merge that may cross
-  // its boundaries. So no merge crosses before the character has merged, and starting with the
-  // merged character delays no merge.
+  // its boundaries. So no merge crosses before the character has merged, and merging gives the
+  // same result whether it starts with the merged character or with its bytes.
   std::size_t begin_merge(const std::uint8_t *bytes, std::size_t size,
                           std::uint32_t *symbols) const {
     std::uint32_t *to = symbols;
@@ -229,10 +230,14 @@ private:
   };
   static Merging merge_char(const std::uint8_t *bytes, std::size_t size,
                             const OrderedMerges &merges);
+  // Each adds the 64 characters of three bytes that begin with the bytes `one` and `two`.
+  // `first` is the lowest of their code points. add_unmerged needs that the bytes of none of
+  // them merge.
   void add_unmerged(std::uint32_t first, std::uint8_t one, std::uint8_t two,
                     const OrderedMerges &merges);
   void add_three(std::uint32_t first, std::uint8_t one, std::uint8_t two,
                  const OrderedMerges &merges);
+  // Adds one character, whose result is `merged`, at `index` of chars_.
   void add_char(std::uint32_t index, const Merging &merged, std::uint16_t early_right,
                 const OrderedMerges &merges);
 

@@ -3,8 +3,9 @@
 // A vocabulary is ordered if each token that merging makes has exactly one merge, and this
 // merge ranks after the merges that make its two parts. Trained vocabularies are ordered. In an
 // ordered vocabulary a rank can stand for the token that its merge makes: a symbol is a byte (0
-// to 255), or 256 + the rank of a merge. Merging applies ranks in ascending order, so a symbol
-// is also a time. A part of a token exists from the part's own time until the token's time.
+// to 255), or 256 + the rank of a merge. Merging applies ranks in ascending order, so the
+// number of a symbol also says when its merge is applied. This is the time of the symbol. A
+// part of a token exists from the part's own time until the token's time.
 //
 // A few tokens of some vocabularies (81 of Llama 3's) are made of parts with higher ranks. In
 // such a vocabulary a symbol is still a rank, but not a time. find() and merging the lowest
@@ -56,9 +57,9 @@ public:
   // Empties the table, draws a new hash key, and reserves room for about `count` merges.
   void reset(const std::array<std::uint32_t, 256> &byte_ids, std::size_t count);
 
-  // Adds the merge with the next rank: `left` and `right` make the token `id`. The two must be
-  // a valid pair under the merges added so far. Returns the new symbol. Returns NO_MERGE if
-  // there are too many symbols, or if no hash key finds a slot for the entry.
+  // Adds the merge with the next rank: `left` and `right` make the token `id`. With the merges
+  // added so far, is_valid_pair(left, right) must be true. Returns the new symbol. Returns
+  // NO_MERGE if there are too many symbols, or if no hash key finds a slot for the entry.
   std::uint32_t add(std::uint32_t left, std::uint32_t right, std::uint32_t id);
 
   // Returns the symbol that two symbols merge into, or NO_MERGE. Branchless: the outcome is
@@ -130,9 +131,11 @@ public:
   // from the latest pair to the earliest: each step undoes the later one of the merges that
   // made the two symbols. Calls visit(left, right, deadline) for each pair, until visit returns
   // false. `left` and `right` are a valid pair if no visited pair merges before its deadline,
-  // the time at which one of its two symbols merges away. The leftmost of two equal ranks
-  // merges first. So a merge across the boundary comes before an equal merge on its right (the
-  // deadline is right + 1), and after an equal merge on its left (the deadline is left).
+  // the time at which one of its two symbols merges away. A merge with the deadline's rank
+  // is too late. Of two merges with one rank, the left one is applied first. So a merge across
+  // the boundary is in time if it has the rank of the merge that makes `right`, on its right:
+  // the deadline is right + 1. It is too late if it has the rank of the merge that makes
+  // `left`, on its left: the deadline is left.
   template <typename Visit>
   void for_boundary_pairs(std::uint32_t left, std::uint32_t right, Visit visit) const {
     for (;;) {

@@ -19,9 +19,10 @@ struct Kernels {
   const char *name;
   InstructionSet instruction_set;
 
-  // Fill the buffer with the classes of a text, as many as fit. The second and third argument
-  // are the text and its size in code units. The number in the name is the size of a code unit
-  // in bits. In read_8, read_16 and read_32 each code unit is a code point.
+  // Fill the buffer with the classes of the first code points of a text, as many as fit. The
+  // second and third argument are the text and its size in code units. The number in the name
+  // is the size of a code unit in bits. In read_8, read_16 and read_32 each code unit is a code
+  // point.
   void (*read_utf8)(const ClassTable &, const std::uint8_t *, std::size_t, ClassBuffer &);
   void (*read_8)(const ClassTable &, const std::uint8_t *, std::size_t, ClassBuffer &);
   void (*read_16)(const ClassTable &, const std::uint16_t *, std::size_t, ClassBuffer &);
@@ -38,8 +39,9 @@ struct Kernels {
                          unsigned label_bits, Carry &carry, BoundaryBits &boundaries);
 
   // Writes the position of each one bit of `count` words to `ends`, and returns the number of
-  // positions. A position is base + bit, or base + offsets[bit] if `offsets` is not null.
-  // `ends` needs room for ClassBuffer::PADDING more positions.
+  // positions. The position of bit i, counted through all words, is base + i, or base +
+  // offsets[i] if `offsets` is not null. `ends` needs room for ClassBuffer::PADDING more
+  // positions.
   std::size_t (*bits_to_positions)(const std::uint64_t *words, std::size_t count,
                                    std::size_t base, const std::uint16_t *offsets,
                                    std::size_t *ends);
@@ -54,8 +56,8 @@ const Kernels &kernels();
 // Returns every set that the processor can run, the fastest first, plain C++ last.
 const std::vector<const Kernels *> &all_kernels();
 
-// Makes kernels() return the set with this name, for tests. Returns false if the processor
-// cannot run it.
+// Makes kernels() return the set with this name, for tests. Returns false if there is no such
+// set, or if the processor cannot run it.
 bool use_kernels(std::string_view name);
 
 // Plain C++, for every processor.

@@ -51,7 +51,7 @@ PRETOK_TARGET inline Vector look_up(const AsciiTable &table, Vector bytes) {
   return classes;
 }
 
-// Loads WIDTH code units as bytes. If they are not all ASCII, the bytes are meaningless.
+// Loads WIDTH code units as bytes. If any code unit is not ASCII, the bytes are meaningless.
 PRETOK_TARGET inline Vector narrow(const std::uint8_t *data, bool &is_ascii) {
   const Vector bytes = load(data);
   is_ascii = _mm256_movemask_epi8(bytes) == 0;
@@ -85,8 +85,8 @@ PRETOK_TARGET inline PairTable pair_table(const std::uint8_t *bytes) {
   return {load_twice(bytes), load_twice(bytes + 16)};
 }
 // The shuffle uses the low four bits of an index, and returns 0 if its highest bit is set. The
-// addition sets the highest bit of indices from 16 on, and the subtraction that of indices
-// below 16.
+// addition sets the highest bit of indices from 16 on, so `low` gives 0 for them. The
+// subtraction sets the highest bit of indices below 16, so `high` gives 0 for them.
 PRETOK_TARGET inline Vector look_up(const PairTable &table, Vector index) {
   return _mm256_or_si256(
       _mm256_shuffle_epi8(table.low, _mm256_add_epi8(index, _mm256_set1_epi8(0x70))),

@@ -86,8 +86,8 @@ PRETOK_AVX512 inline bool read_block(const ClassTable &table, const std::uint8_t
   store_offsets(buffer.offsets() + filled,
                 _mm512_maskz_compress_epi8(starts, ascending_bytes()), at);
   const auto count = static_cast<std::size_t>(_mm_popcnt_u64(starts));
-  // `classes` gets the classes of code points beyond ASCII, packed. The expand at the end
-  // merges them with the classes of ASCII.
+  // `classes` gets only the classes of the code points outside ASCII. The expand at the end
+  // puts each of them in its place among the classes of ASCII.
   const __m512i leads = _mm512_maskz_compress_epi8(two, ascending_bytes());
   const auto beyond_ascii = static_cast<std::size_t>(_mm_popcnt_u64(two));
   alignas(64) std::uint8_t classes[64];
@@ -152,8 +152,8 @@ PRETOK_AVX512 void read_8(const ClassTable &table, const std::uint8_t *data, std
   buffer.finish(count, count, count == size);
 }
 
-// Up to 64 code points as bytes. narrow() loads data[i] for each bit i of `valid`, and 0 for
-// the others.
+// Up to 64 code points as bytes. narrow() loads data[i] if bit i of `valid` is set, and 0
+// otherwise.
 struct Narrowed {
   __m512i bytes;
   bool is_ascii; // if false, `bytes` are meaningless
@@ -179,7 +179,7 @@ PRETOK_AVX512 inline Narrowed narrow(const std::uint32_t *data, __mmask64 valid)
   return {bytes, _mm512_test_epi32_mask(any, _mm512_set1_epi32(~0x7F)) == 0};
 }
 
-// Loads code points as 32-bit numbers: data[i] for each bit i of `valid`, and 0 for the others.
+// Loads code points as 32-bit numbers: data[i] if bit i of `valid` is set, and 0 otherwise.
 PRETOK_AVX512 inline __m512i widen(const std::uint16_t *data, __mmask16 valid) {
   return _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(valid, data));
 }
@@ -194,8 +194,8 @@ PRETOK_AVX512 void read_wide(const ClassTable &table, const Unit *data, std::siz
   const __m512i high = _mm512_loadu_si512(table.latin1() + 64);
   const std::size_t count = std::min(size, ClassBuffer::MAX_CODE_POINTS);
   for (std::size_t i = 0; i < count; i += 64) {
-    // The hardware prefetcher stops at the end of a page. One buffer is about one page, so
-    // prefetch the text of the fourth buffer after this one.
+    // The hardware prefetcher stops at the end of a page. The text of one buffer is a page or
+    // half a page, so prefetch the text of the fourth buffer after this one.
     if (size - i >= 5 * ClassBuffer::MAX_CODE_POINTS)
       for (std::size_t line = 0; line < sizeof(Unit); ++line)
         _mm_prefetch(
@@ -298,8 +298,8 @@ PRETOK_AVX512 inline void store_ends(std::size_t *to, __m512i positions, __m512i
   _mm512_storeu_si512(to, _mm512_add_epi64(positions, base));
 }
 
-// Stores the positions of the one bits in `word`, plus `base`, and returns their end. May write
-// up to PADDING values after this end.
+// Stores the positions of the one bits in `word`, plus `base`. Returns the end of the stored
+// values. May write up to PADDING values after this end.
 PRETOK_AVX512 inline std::size_t *positions_of_units(std::uint64_t word, std::size_t base,
                                                      std::size_t *to) {
   const __m512i positions = _mm512_maskz_compress_epi8(word, ascending_bytes());
@@ -320,8 +320,8 @@ PRETOK_AVX512 inline std::size_t *positions_of_units(std::uint64_t word, std::si
   return to + bits;
 }
 
-// Stores the offsets of the one bits in `word`, plus `base`, and returns their end. May write
-// up to PADDING values after this end.
+// Stores the offsets of the one bits in `word`, plus `base`. Returns the end of the stored
+// values. May write up to PADDING values after this end.
 PRETOK_AVX512 inline std::size_t *positions_of_code_points(std::uint64_t word, std::size_t base,
                                                            const std::uint16_t *offsets,
                                                            std::size_t *to) {

@@ -28,13 +28,13 @@ inline AsciiTable ascii_table(const std::uint8_t *classes) {
   return {{{load(classes), load(classes + 16), load(classes + 32), load(classes + 48)}},
           {{load(classes + 64), load(classes + 80), load(classes + 96), load(classes + 112)}}};
 }
-// For an index beyond the table, vqtbl returns 0, and vqtbx returns the byte of its first
-// argument.
+// For an index that is too large for the table, vqtbl returns 0, and vqtbx returns the byte of
+// the first argument of vqtbx.
 inline Vector look_up(const AsciiTable &table, Vector bytes) {
   return vqtbx4q_u8(vqtbl4q_u8(table.low, bytes), table.high, vsubq_u8(bytes, vdupq_n_u8(64)));
 }
 
-// Loads WIDTH code units as bytes. If they are not all ASCII, the bytes are meaningless.
+// Loads WIDTH code units as bytes. If any code unit is not ASCII, the bytes are meaningless.
 inline Vector narrow(const std::uint8_t *data, bool &is_ascii) {
   const Vector bytes = load(data);
   is_ascii = vmaxvq_u8(bytes) < 0x80;
@@ -66,7 +66,7 @@ inline Vector look_up(const PairTable &table, Vector index) { return vqtbl2q_u8(
 // Returns a mask of 64 bits: bit i is set if bytes[i] has any of the wanted bits. `bits` holds
 // the wanted byte four times. vtstq makes a byte 0xFF if it has any of the bits, else 0. The
 // AND with `powers` keeps only bit i % 8 of byte i. Three rounds of pairwise additions then
-// combine each eight bytes into one.
+// combine every eight bytes into one byte of the mask.
 inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32_t bits) {
   static const std::uint8_t POWERS[16] = {1, 2, 4, 8, 16, 32, 64, 128,
                                           1, 2, 4, 8, 16, 32, 64, 128};

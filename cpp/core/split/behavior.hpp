@@ -30,11 +30,11 @@ struct Part {
   std::size_t start;
   std::size_t end;
   int rule;     // index of the rule, or GAP
-  bool matched; // whether the part counts as a match, after `invert`
+  bool matched; // whether the part counts as a match; `invert` is already applied
 };
 
-// Calls emit(piece) for each piece that `behavior` makes of the added parts. Keeps the last
-// piece back while the next part may join it.
+// Calls emit(piece) for each piece that `behavior` makes of the added parts. Holds the last
+// piece back as long as a later part may join it.
 template <typename Emit> class BehaviorApplier {
 public:
   BehaviorApplier(Behavior behavior, bool invert, Emit &emit)
@@ -69,8 +69,8 @@ public:
   }
 
 private:
-  // If `joins`, appends `part` to the held piece. Otherwise emits the held piece and holds
-  // `part`.
+  // If a piece is held and `joins` is true, appends `part` to the held piece. Otherwise emits
+  // the held piece, if any, and holds `part`.
   void next(const Part &part, bool joins) {
     if (!holds_ || !joins) {
       finish();

@@ -14,7 +14,8 @@ Candidates candidates_by_class(const std::vector<Rule> &rules) {
   return candidates;
 }
 
-// Sets the masks of a Contraction: the classes of the apostrophe and of its suffixes.
+// Sets the masks of a Contraction: the class of the apostrophe, and the classes of the code
+// points that its suffixes match.
 void find_classes(Contraction &rule, const ClassTable &classes) {
   rule.apostrophe = Mask{1} << classes['\''];
   const auto add = [&](std::uint32_t code_point) {
@@ -43,8 +44,9 @@ Mask literal_classes(const LiteralText &text, std::size_t from, const ClassTable
 }
 
 // Returns the rules with the classes of their literal texts. The fast path relies on these
-// classes, so they come from the texts, not from the program. (`first()` comes from the
-// program: if it is wrong, the rule is only not tried.)
+// classes, and a program may state wrong ones. So this function computes the classes from the
+// texts. (Literal::begin and Enclosed::begin come from the program. If they are wrong, the
+// machine only fails to try the rule.)
 std::vector<Rule> with_classes(std::vector<Rule> rules, const ClassTable &classes) {
   for (Rule &rule : rules) {
     if (auto *contraction = std::get_if<Contraction>(&rule)) {

@@ -1,6 +1,7 @@
 // The machine of rules defines the split. At each position it tries the rules in order, and the
-// first rule that matches makes the next pre-token. Consecutive code points that no rule
-// matches are a gap. pretok/machine/machine.py is the same machine in Python.
+// first rule that matches makes the next pre-token. Consecutive code points at which no rule
+// matches form a gap, which is a pre-token too. pretok/machine/machine.py is the same machine
+// in Python.
 #pragma once
 
 #include "core/base/noinline.hpp"
@@ -24,20 +25,25 @@ namespace pretok {
 // `position`. Positions are in code units.
 struct Undecided {
   std::size_t position;
-  bool in_gap;          // whether the text just before `position` is in a gap
-  int rule;             // GAP, or the rule whose unfinished match holds [position, restart)
-  std::size_t restart;  // where run_from(rule) can continue the match
-  std::size_t min_more; // if fewer code points follow, all in `classes`, they decide nothing
+  bool in_gap; // whether the text just before `position` is in a gap
+  // GAP, or a rule with an unfinished match that run_from(rule) can continue at `restart`. This
+  // match has the text in [position, restart). If `rule` is GAP, `restart` is `position`.
+  int rule;
+  std::size_t restart;
+  // The split stays undecided until `min_more` code points with classes in `classes` follow the
+  // source, or one code point of another class.
+  std::size_t min_more;
   Mask classes;
 };
 
-// For each class, the indices of the rules whose match can begin with the class, in order.
+// For each class, the indices of the rules whose match can begin with the class, in ascending
+// order.
 using Candidates = std::array<std::vector<int>, END + 1>;
 
-// Splits with the rules of a program. Immutable; linear time.
+// Splits with the rules of a program. A Machine is immutable. Splitting takes linear time.
 class Machine {
 public:
-  // `classes` is the table of the program's alphabet. Machines may share it.
+  // `classes` is the table of the program's alphabet. Several machines may share the table.
   Machine(const std::vector<Rule> &rules, std::shared_ptr<const ClassTable> classes);
 
   const ClassTable &classes() const { return *classes_; }
@@ -48,14 +54,15 @@ public:
   // Calls emit(end, rule) for each pre-token of `source`, in order. `end` is the end of the
   // pre-token, and `rule` is the index of its rule, or GAP. If `partial`, more text may follow
   // `source`, and `run` emits only pre-tokens that do not depend on the text after `source`. If
-  // `in_gap`, the text just before `source` is in a gap.
+  // `in_gap`, the text just before `source` is in a gap, which may continue in `source`.
   template <typename Source, typename Emit>
   Undecided run(const Source &source, bool partial, bool in_gap, Emit emit) const {
     Text<Source> text(source, partial);
     return run(text, 0, source.size(), in_gap, emit);
   }
 
-  // As run, but tries only `rule` at the start of `source`, which is at Undecided::restart.
+  // As run, but tries only `rule` at the start of `source`. Continues the unfinished match of
+  // an earlier run: `source` starts at the Undecided::restart of that run.
   template <typename Source, typename Emit>
   Undecided run_from(int rule, const Source &source, bool partial, bool in_gap,
                      Emit emit) const {
@@ -105,8 +112,8 @@ public:
   // Returns the classes of white space of all Spaces rules.
   Mask spaces() const { return spaces_; }
 
-  // Returns the length, in code units, of the run of classes in `mask` at the start of
-  // `source`.
+  // Returns the length, in code units, of the longest run at the start of `source` in which
+  // every code point has a class in `mask`.
   template <typename Source> std::size_t run_length(const Source &source, Mask mask) const {
     return Text<Source>(source, false).run_end(mask, 0);
   }
@@ -126,7 +133,8 @@ private:
     return {position, in_gap, rule, text.restart, text.min_more, text.undecided_classes};
   }
 
-  // Tries only the rules that can begin with the class at `start`.
+  // Returns the match of the first rule that matches at `start`. Tries only the rules whose
+  // match can begin with the class of the code point at `start`.
   template <typename Source>
   PRETOK_NOINLINE Match match(Text<Source> &text, std::size_t start) const {
     for (const int rule : candidates_[text.here.class_]) {
@@ -137,8 +145,8 @@ private:
     return {NO_MATCH, GAP};
   }
 
-  // Returns rule.match(text, start), as with std::visit. Compilers inline these branches, but
-  // not std::visit.
+  // Returns rule.match(text, start). std::visit would do the same, but compilers inline these
+  // branches and do not inline std::visit.
   template <typename Source>
   static std::size_t match_rule(const Rule &rule, Text<Source> &text, std::size_t start) {
     if (const auto *run = std::get_if<Run>(&rule))
@@ -155,7 +163,7 @@ private:
   std::shared_ptr<const ClassTable> classes_;
   std::vector<Rule> rules_;
   Candidates candidates_;
-  Mask spaces_ = 0; // see spaces()
+  Mask spaces_ = 0; // classes of white space of all Spaces rules
 };
 
 } // namespace pretok

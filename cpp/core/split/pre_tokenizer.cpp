@@ -23,7 +23,8 @@ PreTokenizer::PreTokenizer(std::vector<StageProgram> stages, UnicodeTable table)
     removes_ |= stage.behavior == Behavior::REMOVED;
     spaces_ |= stages_.back().machine.spaces();
   }
-  std::vector<const Machine *> leading; // ISOLATED stages before the first other stage
+  // The ISOLATED stages before the first stage with another behavior.
+  std::vector<const Machine *> leading;
   for (const Stage &stage : stages_) {
     if (stage.behavior != Behavior::ISOLATED || (!is_shared && !leading.empty()))
       break;

@@ -19,7 +19,7 @@
 
 namespace pretok {
 
-// Immutable; linear time.
+// Immutable. Splitting takes linear time.
 class PreTokenizer {
 public:
   using OnPiece = FunctionRef<void(std::size_t start, std::size_t end, int rule)>;
@@ -27,7 +27,7 @@ public:
   // `stages` has at least one stage. `table` is the table of the Unicode version to use.
   PreTokenizer(std::vector<StageProgram> stages, UnicodeTable table);
 
-  // Returns the class table of the first stage. Each source to split must use it.
+  // Returns the class table of the first stage. Every source to split must use this table.
   const ClassTable &classes() const { return stages_.front().machine.classes(); }
   // Returns the machine if there is only one stage and it is ISOLATED; else nullptr.
   const Machine *only() const { return stages_.size() == 1 ? first() : nullptr; }
@@ -38,28 +38,31 @@ public:
   // Returns whether a stage drops parts of the text.
   bool removes() const { return removes_; }
 
-  // Returns the relations of neighbors in the leading ISOLATED stages, or nullptr if the first
-  // stage is not ISOLATED. If the stages do not share one alphabet, the table has only the
-  // first stage. A BOUNDARY of the table is a boundary of the split.
+  // Returns the table of relations between neighbors, or nullptr if the first stage is not
+  // ISOLATED. The table covers the ISOLATED stages before the first stage with another
+  // behavior. If the stages do not share one alphabet, the table covers the first stage only. A
+  // BOUNDARY of the table is a boundary of the split.
   const NeighborTable *cuts() const { return neighbors_ ? &*neighbors_ : nullptr; }
 
   // Returns whether Splitter can split by all stages at once.
   bool has_fast_path() const { return has_fast_path_; }
-  // Adds the end of each pre-token to `ends`. Needs has_fast_path().
+  // Adds the end of each pre-token to `ends`. has_fast_path() must be true.
   template <typename Source>
   void split(const Source &source, const Kernels &use, EndOutput &ends) const {
     Splitter(Rules{*this, stages_.size() == 1 ? &stages_.front() : nullptr}, source, use, ends)
         .split();
   }
 
-  // Calls emit(start, end, rule) for each pre-token. The numbers of rules continue from stage
-  // to stage. If no rule of a stage matched the piece, `rule` is the rule of the surrounding
-  // piece in the previous stage, or GAP.
+  // Calls emit(start, end, rule) for each pre-token. `rule` is the number of the rule that
+  // matched the pre-token in the last stage. If no rule of a stage matched, `rule` is the rule
+  // of the surrounding piece in the previous stage. `rule` is GAP if no rule of any stage
+  // matched. The rules of all stages are numbered consecutively.
   template <typename Source> void steps(const Source &source, const OnPiece &emit) const {
     if (source.size() != 0)
       cut(0, source, 0, GAP, nullptr, emit);
   }
-  // Calls emit(start, end, rule) for each pre-token, by the fast path; `rule` is meaningless.
+  // Calls emit(start, end, rule) for each pre-token. Uses the fast path where it can; `rule` is
+  // meaningless.
   template <typename Source, typename Emit>
   void spans(const Source &source, const Kernels &use, Emit emit) const {
     if (source.size() == 0)
@@ -77,7 +80,7 @@ private:
     Behavior behavior;
     bool invert;
     int rules_before;                       // number of rules of all earlier stages
-    std::optional<NeighborTable> neighbors; // set if ISOLATED and not has_fast_path_
+    std::optional<NeighborTable> neighbors; // set if !has_fast_path_ and the stage is ISOLATED
   };
 
   // The `Rules` of Splitter (splitter.hpp), for one stage or for all stages.
@@ -112,9 +115,9 @@ private:
   // In a piece of fewer code units, the fast path costs more than it saves.
   static constexpr std::size_t MIN_FAST_SIZE = 96;
 
-  // Splits `piece` by stage `index` and all later stages. Uses the fast path of each stage that
-  // has one, unless `use` is nullptr. `piece` starts at code unit `at` of the text. `rule` is
-  // the rule of the piece in the previous stage, or GAP.
+  // Splits `piece` by stage `index` and all later stages. Unless `use` is nullptr, ISOLATED
+  // stages split long pieces with the fast path. `piece` starts at code unit `at` of the text.
+  // `rule` is the rule of the piece in the previous stage, or GAP.
   template <typename Source>
   PRETOK_NOINLINE void cut(std::size_t index, const Source &piece, std::size_t at, int rule,
                            const Kernels *use, const OnPiece &emit) const {
@@ -150,7 +153,8 @@ private:
     });
   }
 
-  // Returns a sink of EndBuffer that calls emit(start, end, GAP).
+  // Returns a sink for an EndBuffer. For each end, the sink calls emit(start, end, GAP), where
+  // `start` is the previous end, or 0.
   template <typename Emit> static auto pieces_of_ends(const Emit &emit) {
     return [&emit, start = std::size_t{0}](const std::size_t *ends, std::size_t count) mutable {
       for (std::size_t i = 0; i < count; ++i) {

@@ -15,8 +15,9 @@ constexpr std::uint32_t MAX_COUNT = 0x7FFFFFFF;
 // The limit on the sum of look_ahead() over the rules of all stages.
 constexpr std::uint32_t MAX_LOOK_AHEAD = 4096;
 
-// Reads the words of a program. After the last word, next() returns 0, and ran_out() is true.
-// If a mask has a bit that is not in `classes`, is_complete() is false.
+// Reads the words of a program. If no word is left, next() returns 0, and from then on
+// ran_out() is true. is_complete() is true if all words were read, next() never ran out of
+// words, and no mask had a bit that is not in `classes`.
 class ProgramReader {
 public:
   ProgramReader(const std::uint32_t *words, std::size_t size, Mask classes = 0)
@@ -81,6 +82,7 @@ bool read_contraction(ProgramReader &words, Contraction &rule) {
   rule.ignore_case = words.next() != 0;
   if (!read_literal_texts(words, rule.suffixes))
     return false;
+  // Suffixes consist of ASCII letters, and of lower-case ones only if `ignore_case` is true.
   for (const LiteralText &suffix : rule.suffixes)
     for (const std::uint32_t letter : suffix)
       if ((letter < 'a' || letter > 'z') && (rule.ignore_case || letter < 'A' || letter > 'Z'))

@@ -13,7 +13,7 @@
 
 namespace pretok {
 
-// The rules of a stage.
+// The rules of a stage, and the alphabet whose classes the rules use.
 struct Program {
   Alphabet alphabet;
   std::vector<Rule> rules;
@@ -25,10 +25,10 @@ struct StageProgram {
   bool invert = false;
 };
 
-// Returns an upper bound, at least 1, on the code points that a rule reads at a position but
-// does not match. A run that Text scans only once counts as 1. read_stages limits the sum over
-// all rules, which bounds the time of a split. The rules in pretok/rules have a `look_ahead`
-// with the same bound.
+// Returns an upper bound, at least 1, on the number of code points that a rule may read at one
+// position without matching them. A run that Text scans only once counts as 1. read_stages
+// limits the sum over all rules, which bounds the time of a split. The rules in pretok/rules
+// have a `look_ahead` with the same bound.
 std::uint32_t look_ahead(const Rule &rule);
 
 // Reads `size` words into `stages`, which is empty. Returns nullptr, or an error message.

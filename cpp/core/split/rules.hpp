@@ -1,21 +1,27 @@
 // The closed set of rule kinds. Each kind is a small hand-written state machine.
 //
-// Every rule stands for one alternative of a published pattern. `match` returns the end of its
-// match from `start` on, NO_MATCH, or UNDECIDED. No rule backtracks. pretok/rules has the same
-// machines under the same names, and refuses rules that would need to backtrack.
+// Every rule stands for one alternative of a published regular expression. `match` returns the
+// end of the match that begins at `start`, NO_MATCH, or UNDECIDED. No rule backtracks.
+// pretok/rules has the same machines under the same names, and refuses rules that would need to
+// backtrack.
 //
-// For the fast path (neighbors.hpp) a rule also has these masks of classes. An upper bound may
-// hold too many classes, a lower bound too few.
+// For the fast path (neighbors.hpp) a rule also has the functions below. All but always_joins
+// return a mask of classes. An upper bound may have too many classes, a lower bound too few.
 //   first              classes that can begin a match;
-//   may_follow(a)      classes that may follow class a in a match: an upper bound;
-//   only_in_suffix(a)  those of may_follow(a) that need the suffix of a word;
-//   always_follows(a)  classes that a match always takes after class a: a lower bound;
-//   always_matches     classes that always begin a match: a lower bound;
+//   may_follow(a)      classes that may come right after class a in a match: an upper bound;
+//   only_in_suffix(a)  the classes of may_follow(a) that can come after a only in a match with
+//                      a suffix (CasedWord::suffix);
+//   always_follows(a)  classes that a match always takes right after class a, if a is in the
+//                      lead or body of the match, not in its tail or suffix: a lower bound.
+//                      Limits on the length of a match do not count;
+//   always_matches     classes such that the rule matches at every code point of the class: a
+//                      lower bound;
 //   rejects_next(a)    classes b such that `match` fails on a text that begins with a and b: a
-//                      lower bound. END stands for the end of the text;
+//                      lower bound. END is for a text that ends after a, but means nothing in
+//                      the mask of a Spaces rule;
 //   interior           classes of a match without its lead and tail: an upper bound;
-//   always_joins(a, b) whether each match that holds a takes a following b too, apart from
-//                      matches that begin with a if rejects_next(a) has b: false if unsure.
+//   always_joins(a, b) whether every match that contains a also takes b, if b comes right after
+//                      a: false if unsure.
 // for_masks(change) calls change(mask) for each mask that the rule stores.
 #pragma once
 

@@ -16,7 +16,7 @@ constexpr std::size_t TRIES = 16;
 
 using Accepts = std::function<bool(std::size_t)>;
 
-// Finds safe cuts in a text whose last sequence is complete.
+// Finds safe cuts in a text whose last UTF-8 sequence is complete.
 class Finder {
 public:
   Finder(const PreTokenizer &pre_tokenizer, const std::uint8_t *data, std::size_t size,
@@ -53,12 +53,14 @@ public:
 
 private:
   // Returns whether the text from `start` to `cut` has the same split with and without the code
-  // point after `cut`. There must be a BOUNDARY at `start` and at `cut`.
+  // point after `cut`. `cut` must be a BOUNDARY. `start` must be a BOUNDARY or the start of the
+  // text.
   bool is_safe(std::size_t start, std::size_t cut) const {
     return ends(start, cut, cut) == ends(start, cut + text_.element(cut).width, cut);
   }
 
-  // Splits the part from `start` to `end`. Returns the ends of its pre-tokens up to `last`.
+  // Splits the part from `start` to `end` as a text of its own. Returns the ends of its
+  // pre-tokens, as positions in the whole text, without the ends after `last`.
   std::vector<std::size_t> ends(std::size_t start, std::size_t end, std::size_t last) const {
     std::vector<std::size_t> positions;
     pre_tokenizer_.steps(part_of(text_, start, end, text_.classes()),
@@ -69,10 +71,11 @@ private:
     return positions;
   }
 
-  // Returns the last safe cut among the ends of pre-tokens of the first stage, or 0. A
-  // pre-token of the first stage must start at `start`. An end is a safe cut if the text before
-  // it has the same split with and without the text after it. The end of a pre-token may depend
-  // on text after the pre-token, but not on text after the next pre-token.
+  // Returns the last safe cut among the ends of pre-tokens of the first stage, or 0. Tests only
+  // the last TRIES ends that accepts_ accepts. A pre-token of the first stage must start at
+  // `start`. An end is a safe cut if the text before the end has the same split with and
+  // without the text after the end. The test is necessary, because the end of a pre-token may
+  // depend on text after the pre-token.
   std::size_t last_end(std::size_t start) const {
     const Machine &machine = *pre_tokenizer_.first();
     std::vector<std::size_t> positions;

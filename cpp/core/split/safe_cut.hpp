@@ -13,18 +13,19 @@ namespace pretok {
 
 // Returns the last safe cut that it finds in data[0..size), or 0 if it finds none. The cut is
 // the end of a pre-token, and safe whatever text follows data[0..size). A pre-token must start
-// at data[0]. There is no safe cut if the first stage is not ISOLATED.
+// at data[0]. If the first stage is not ISOLATED, safe_cut finds no cut.
 //
-// Most cuts are a BOUNDARY of all stages (neighbors.hpp). The split before a BOUNDARY depends
-// on at most one code point after it. So safe_cut splits the text from the previous BOUNDARY to
-// the cut twice, with and without the code point after the cut, and compares the two splits. If
-// no BOUNDARY is safe, it tries the ends of pre-tokens of the first stage, since later stages
-// see only the pieces of the first stage.
+// Most cuts are a BOUNDARY of PreTokenizer::cuts() (neighbors.hpp). The split before a BOUNDARY
+// depends on at most one code point after it. So safe_cut splits the text from the previous
+// BOUNDARY to the cut twice, with and without the code point after the cut, and compares the
+// two splits. If no BOUNDARY is safe, safe_cut tries the ends of pre-tokens of the first stage.
+// Such an end is also a boundary of the whole split, since later stages see only the pieces of
+// the first stage.
 std::size_t safe_cut(const PreTokenizer &pre_tokenizer, const std::uint8_t *data,
                      std::size_t size);
 
-// Returns a safe cut between `start` and `end` for which accepts(cut) is true, or 0. The result
-// depends on data[start..end) only.
+// Returns a safe cut between `start` and `end` for which accepts(cut) is true, or 0 if it finds
+// none. The result depends on data[start..end) only.
 std::size_t safe_cut_in(const PreTokenizer &pre_tokenizer, const std::uint8_t *data,
                         std::size_t start, std::size_t end,
                         const std::function<bool(std::size_t)> &accepts);

@@ -13,8 +13,8 @@ namespace {
 // The class of one code point in each stage.
 using StageClasses = std::vector<std::uint8_t>;
 
-// Returns ranges that start wherever a range of some alphabet starts. Their class maps are not
-// set.
+// Returns ranges that start wherever a range of some alphabet starts. The class maps of the
+// ranges are not set yet.
 Alphabet all_ranges(const std::vector<StageProgram> &stages) {
   Alphabet ranges;
   for (const StageProgram &stage : stages)
@@ -44,8 +44,8 @@ StageClasses classes_of(const std::vector<StageProgram> &stages, std::uint32_t c
   return classes;
 }
 
-// Translates a mask of stage `index`. Returns each shared class whose class in this stage is in
-// `mask`. classes[i] has the stage classes of shared class i.
+// Translates a mask of stage `index` to the shared alphabet. Returns each shared class whose
+// class in this stage is in `mask`. classes[i] has the class of shared class i in each stage.
 Mask translate(const std::vector<StageClasses> &classes, std::size_t index, Mask mask) {
   Mask translated = 0;
   for (std::size_t class_ = 0; class_ < classes.size(); ++class_)

@@ -1,5 +1,5 @@
-// The texts that a machine splits: code points of 1, 2 or 4 bytes, or UTF-8. A position is an
-// index of code units.
+// The texts that a machine splits: code points of 1, 2 or 4 bytes, or UTF-8. A position is the
+// index of a code unit.
 #pragma once
 
 #include "core/unicode/class_table.hpp"
@@ -56,8 +56,8 @@ public:
     const Decoded decoded = decode(at);
     return {(*classes_)[decoded.code_point], decoded.width};
   }
-  // Returns the start of the last code point in [start, end). The range must not be empty. Both
-  // ends are boundaries of code points.
+  // Returns the start of the last code point in [start, end). The range must not be empty. A
+  // code point must start at `start`, and a code point must end at `end`.
   std::size_t last_start(std::size_t start, std::size_t end) const {
     return pretok::last_start(data_, start, end);
   }

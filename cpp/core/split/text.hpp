@@ -1,6 +1,6 @@
 // A text as rules read it: a class at each position. Every text ends with class END, which no
-// mask contains. Positions are in code units. pretok/charsets/classified_text.py does the same
-// in Python.
+// mask of a character set contains. Positions are in code units.
+// pretok/charsets/classified_text.py does the same in Python.
 #pragma once
 
 #include "core/split/sources.hpp"
@@ -29,14 +29,15 @@ public:
   // Returns the position after the code point at `at`.
   std::size_t next(std::size_t at) const { return at + source.element(at).width; }
 
-  // Returns the end of the longest run from `at` on of code points with classes in `set`.
+  // Returns the end of the run that begins at `at`. The run is the longest one in which every
+  // code point has a class in `set`. It may be empty.
   std::size_t run_end(Mask set, std::size_t at) const {
     std::size_t ignored = 0;
     return run_end_noting(set, at, 0, ignored);
   }
 
-  // As run_end, but takes at most `count` code points, and subtracts the number of code points
-  // taken from `count`.
+  // As run_end, but the run has at most `count` code points. Reduces `count` by the number of
+  // code points in the run.
   std::size_t run_end_counting(Mask set, std::size_t at, std::size_t &count) const {
     for (; count != 0 && at < size(); --count) {
       const Element element = source.element(at);
@@ -47,8 +48,8 @@ public:
     return at;
   }
 
-  // As run_end. Sets `last` to the end of the last code point of the run with a class in
-  // `noted`. If there is none, does not change `last`.
+  // As run_end. If code points of the run have classes in `noted`, sets `last` to the end of
+  // the last one of these code points. Otherwise does not change `last`.
   std::size_t run_end_noting(Mask set, std::size_t at, Mask noted, std::size_t &last) const {
     while (at < size()) {
       const Element element = source.element(at);
@@ -61,10 +62,11 @@ public:
     return at;
   }
 
-  // Records that the match depends on text that may follow, and returns UNDECIDED. Fewer than
-  // `needed` more code points with classes in `mask` do not decide the match. If `last_word` is
-  // after the start of the match, the match can continue at `last_word` without the text before
-  // `last_word`.
+  // Records that the match depends on text that may follow, and returns UNDECIDED. The match
+  // stays undecided until `needed` more code points with classes in `mask` follow, or one code
+  // point of another class. `last_word` is a position from which the match can be tried again
+  // when more text follows; the text before this position is not needed then. A `last_word`
+  // that is not after the start of the match means that there is no such position.
   std::size_t undecided(Mask mask, std::size_t needed = UNLIMITED, std::size_t last_word = 0) {
     undecided_classes = mask;
     min_more = needed;
@@ -79,12 +81,15 @@ public:
   std::size_t restart = 0;
   // The first code point of the match that is being tried.
   Element here{END, 0};
-  // Memo of the last scan of white space: its start, the end of the run, and the end of its
-  // last line break. All Spaces rules of a stage share the classes of white space.
+  // Memo of the last scan of white space: the start of the scan, the end of the run, and the
+  // end of the last line break in the run. All Spaces rules of a stage share the classes of
+  // white space.
   std::size_t space_begin = 0;
   std::size_t space_end = 0;
   std::size_t newline_end = 0;
-  // Memo of the last scan for groups: `group_left` code points are in [group_at, group_end).
+  // Memo of the last scan for a Groups rule, which divides a run into groups. The next group
+  // begins at `group_at`. The run ends at `group_end`. `group_left` code points are in
+  // [group_at, group_end).
   std::size_t group_end = 0;
   std::size_t group_left = 0;
   std::size_t group_at = 0;

@@ -13,19 +13,20 @@
 
 namespace pretok {
 
-// The output for each text: its ids, the number of its ids, or its ids with the span of each.
+// The output for each text: its ids, the number of its ids, or its ids and their spans.
 enum class OutputKind { IDS, COUNT, SPANS };
 
 // The result of encoding consecutive texts. The first and the last text may be only parts of
 // texts.
 struct EncodeResult {
   IdBuffer ids;
-  std::vector<std::int64_t> text_ends; // for each complete text, the index after its last id
+  std::vector<std::int64_t> text_ends; // for each complete text, the end of its ids in `ids`
   std::size_t count = 0;               // number of ids, for OutputKind::COUNT
   // Start and end of each token as byte offsets in its text, for OutputKind::SPANS.
   std::vector<std::int64_t> starts;
   std::vector<std::int64_t> ends;
-  std::size_t open_bytes = 0; // bytes so far of the last text, if it is incomplete; else 0
+  // If the end of the last text is missing, the number of bytes of this text so far; else 0.
+  std::size_t open_bytes = 0;
   // The first refused special token; encoding stops there. Its position is a byte offset in the
   // text with index `refused_text`.
   Refusal refusal;
@@ -101,7 +102,7 @@ struct EncodeResult {
 };
 
 // Encodes `texts` into `total`, which is empty. `threads` is the `requested_threads` of
-// plan_tasks. For on_progress(total) and check_interrupt(), see run_in_order.
+// plan_tasks. run_in_order (parallel.hpp) explains on_progress(total) and check_interrupt().
 template <typename View, typename OnProgress, typename InterruptCheck>
 void encode_texts(const Encoder &encoder, OutputKind output, const std::vector<View> &texts,
                   const AddedTokens &added, unsigned threads, EncodeResult &total,

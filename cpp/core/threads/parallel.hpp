@@ -40,7 +40,8 @@ std::size_t set_task_size(std::size_t size);
 //                            next_taken_                     next_task_
 template <typename Result> class ResultQueue {
 public:
-  // At most `max_ahead` tasks are started and not yet taken. This limit bounds the memory.
+  // At most `max_ahead` tasks are started while their results are not yet taken. This limit
+  // bounds the memory.
   ResultQueue(std::size_t tasks, std::size_t max_ahead)
       : max_ahead_(max_ahead), ready_(tasks) {}
 
@@ -58,7 +59,7 @@ public:
     return is_available ? next_task_++ : tasks();
   }
 
-  // Returns an empty result, which a task fills.
+  // Returns an empty result for a task to fill.
   std::unique_ptr<Result> spare() {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (spare_.empty())
@@ -67,7 +68,7 @@ public:
     spare_.pop_back();
     return result;
   }
-  // Takes an empty result, which spare() returns again.
+  // Keeps an empty result for a later call of spare().
   void recycle(std::unique_ptr<Result> empty) {
     const std::lock_guard<std::mutex> lock(mutex_);
     spare_.push_back(std::move(empty));
@@ -81,7 +82,8 @@ public:
       result_ready_.notify_one();
   }
 
-  // Returns the next result in order, or nullptr if it is not ready within `time`.
+  // Returns the next result in order. Returns nullptr if this result is not ready within
+  // `time`, or after stop().
   std::unique_ptr<Result> take(std::chrono::milliseconds time) {
     std::unique_lock<std::mutex> lock(mutex_);
     const auto is_available = [this] {
@@ -139,7 +141,7 @@ public:
   ~HelperThreads() { join(); }
 
   // Starts up to `count` threads that call `loop`. If the system refuses a thread, or memory
-  // for it, the threads that run do all the work.
+  // for the thread, the threads that already run do all the work.
   template <typename Loop> void start(std::size_t count, const Loop &loop) {
     try {
       while (threads_.size() < count)
@@ -162,8 +164,8 @@ private:
 //   make_worker()               once on each thread: returns the state that the thread keeps
 //                               between tasks;
 //   work(task, worker, result)  adds the result of a task to `result`;
-//   on_progress(total)          on the calling thread, after each appended result; the work
-//                               stops if it returns false;
+//   on_progress(total)          on the calling thread, after each appended result; if
+//                               on_progress returns false, the work stops;
 //   check_interrupt()           on the calling thread, every few milliseconds;
 //   Result::append(other)       leaves `other` empty.
 // If any of these functions throws, the work stops, and run_in_order rethrows the exception.
@@ -212,7 +214,7 @@ void run_in_order(std::size_t tasks, unsigned threads, Result &total, MakeWorker
       const std::size_t task = queue.next(false);
       if (task != tasks)
         run_task(task, worker);
-      else // All remaining tasks are running.
+      else // No task can start now, so wait for the next result.
         timeout = std::chrono::milliseconds(20);
       check_interrupt();
     }

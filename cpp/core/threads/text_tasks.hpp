@@ -5,9 +5,9 @@
 //   texts   [short][short][short][ long ................................ ][short]
 //   tasks   [0                  ][1          |2            |3            ][4    ]
 //
-// A Task of a long text stores only approximate ends, multiples of the task size. `run` finds a
-// safe cut before each approximate end (cut_at). Two neighboring tasks compute the same cut
-// between them.
+// A Task for part of a long text stores only approximate ends of the part, multiples of the
+// task size. `run` replaces each approximate end by a safe cut before this end (cut_at). Two
+// neighboring tasks compute the same cut between them.
 #pragma once
 
 #include "core/base/scratch.hpp"
@@ -39,7 +39,7 @@ public:
       tasks_.push_back({0, texts.size(), 0, END_OF_TEXT});
       return;
     }
-    std::size_t task_units = size; // of the last task; at `size` the task is full
+    std::size_t task_units = size; // code units in the last task, which is full at `size`
     for (std::size_t i = 0; i < texts.size(); ++i) {
       const std::size_t parts = texts[i].size() / size;
       if (parts > 1 && added.longest() <= LONGEST_ADDED) {
@@ -61,10 +61,10 @@ public:
 
   std::size_t count() const { return tasks_.size(); }
 
-  // Calls use(text, start, data, size, is_last) for each text of a task, or for the task's part
-  // of a long text. `text` is the index of the text. `start` is the start of the part in the
-  // text, in code units. `data` and `size` are the part in UTF-8. `is_last` is true for a whole
-  // text and for the last part of a text. Stops if `use` returns false.
+  // Calls use(text, start, data, size, is_last) for each text of a task, or for the part of a
+  // long text that the task has. `text` is the index of the text. `start` is the start of the
+  // part in the text, in code units. `data` and `size` are the part in UTF-8. `is_last` is true
+  // for a whole text and for the last part of a text. Stops if `use` returns false.
   template <typename Use> void run(std::size_t index, Scratch &scratch, Use use) const {
     const Task task = tasks_[index];
     if (!is_part(task)) {
@@ -78,7 +78,7 @@ public:
     const View &text = texts_[task.first];
     const std::size_t start = task.from == 0 ? 0 : cut_at(text, task.from, scratch);
     if (task.from != 0 && start == 0)
-      return; // without a cut, the task before encodes this part too
+      return; // cut_at found no cut, so the previous task encodes this part too
     std::size_t end = 0;
     for (std::size_t at = index; end == 0; ++at)
       end = tasks_[at].to == END_OF_TEXT ? text.size() : cut_at(text, tasks_[at].to, scratch);
@@ -88,12 +88,13 @@ public:
   }
 
 private:
-  // If an added token is longer, long texts are not cut, since finding a cut costs too much.
+  // If an added token is longer than this, long texts are not cut, since finding a cut costs
+  // too much.
   static constexpr std::size_t LONGEST_ADDED = 4096;
   static constexpr std::size_t END_OF_TEXT = static_cast<std::size_t>(-1);
 
-  // The texts with indices in [first, last), or part of a long text: about the code units in
-  // [from, to).
+  // The texts with indices in [first, last), or part of the long text with index `first`: about
+  // the code units in [from, to).
   struct Task {
     std::size_t first;
     std::size_t last;
@@ -103,8 +104,8 @@ private:
 
   static bool is_part(const Task &task) { return task.from != 0 || task.to != END_OF_TEXT; }
 
-  // Returns a safe cut within the size_ code units before `to`, or 0 if there is none. Searches
-  // the last 256 code units before `to` first, and then more.
+  // Returns a safe cut before `to`, or 0 if it finds none. Searches the last 256 code units
+  // before `to`, then 2048, then 16384, but never more than size_.
   std::size_t cut_at(const View &text, std::size_t to, Scratch &scratch) const {
     const std::size_t margin = added_.longest() + 4;
     for (const std::size_t distance :

@@ -12,14 +12,15 @@
 
 namespace pretok {
 
-// Stores for each token only a position in a text that has the bytes of the token. All tokens
-// of a long word together can be far longer than the word.
+// Does not copy the bytes of each token, but stores a position in bytes_ at which they occur.
+// Training may learn many overlapping tokens from one long word, so copies of their bytes could
+// take far more memory than the word.
 class LearnedTokens {
 public:
   using Symbol = std::uint32_t;
   static constexpr Symbol NO_SYMBOL = static_cast<Symbol>(-1);
 
-  // Starts with the 256 one-byte tokens, in the order of `bytes`.
+  // Starts with 256 tokens: token i is the byte bytes[i].
   explicit LearnedTokens(const std::array<std::uint8_t, 256> &bytes)
       : bytes_(bytes.begin(), bytes.end()) {
     for (Symbol symbol = 0; symbol < 256; ++symbol)
@@ -65,7 +66,7 @@ private:
     std::uint64_t start; // in bytes_
     std::uint32_t length;
     std::uint64_t hash;
-    std::uint64_t power; // the base of the hash to the power of `length`
+    std::uint64_t power; // rolling_.base() to the power of `length`
   };
   struct Slot {
     Symbol symbol = NO_SYMBOL;

@@ -25,7 +25,7 @@ public:
   struct Pair {
     PairKey key = FREE;
     std::int64_t count = 0;
-    std::uint32_t bucket = NO_BUCKET; // index of its last bucket (Trainer::Bucket)
+    std::uint32_t bucket = NO_BUCKET; // index of the latest Trainer::Bucket of the pair
 
     bool is_free() const { return key == FREE; }
   };

@@ -19,8 +19,9 @@ constexpr PairKey NO_PAIR = static_cast<PairKey>(-1);
 // The prefetch distance, in places.
 constexpr std::size_t PLACES_AHEAD = 8;
 
-// Returns the bytes in the order in which Hugging Face's trainer compares them: the order of
-// GPT-2's characters for bytes. Bytes that are their own characters come first.
+// Returns the bytes in the order in which Hugging Face's trainer compares them: by the
+// character that stands for the byte in GPT-2's vocabulary. Bytes that stand for themselves
+// come first.
 std::array<std::uint8_t, 256> huggingface_byte_order() {
   std::array<std::uint8_t, 256> order{};
   for (unsigned byte = 0; byte < 256; ++byte)
@@ -52,7 +53,8 @@ private:
   std::size_t done_ = 0;
 };
 
-// Orders the heap. std::push_heap keeps the greatest entry in front.
+// Orders the heap. The greatest entry, which std::push_heap keeps in front, is the next to
+// merge.
 bool Trainer::Less::operator()(const Entry &a, const Entry &b) const {
   if (a.count != b.count)
     return a.count < b.count;
@@ -111,7 +113,8 @@ void Trainer::count_pairs(PeriodicCheck &periodic_check) {
   changed_places_.shrink_to_fit();
 }
 
-// Returns the change with this index, or adds one and sets `index`. Valid until the next call.
+// Returns changes_[index]. If `index` is NO_INDEX, first adds a change and sets `index`. The
+// reference is valid until the next call.
 Trainer::Change &Trainer::change_at(std::uint32_t &index, PairKey gained, PairKey lost) {
   if (index == NO_INDEX) {
     index = static_cast<std::uint32_t>(changes_.size());
@@ -120,15 +123,15 @@ Trainer::Change &Trainer::change_at(std::uint32_t &index, PairKey gained, PairKe
   return changes_[index];
 }
 
-// Adds a place, with the count of its word, to the gained pair of a change.
+// Adds a place to the gained pair of a change. `count` is the count of the word at this place.
 void Trainer::gain(Change &change, std::int64_t count, Place place) {
   change.gained_count += count;
   ++change.size;
   changed_places_.push_back({static_cast<std::uint32_t>(&change - changes_.data()), place});
 }
 
-// Updates the counts of gained and lost pairs. Pushes the gained pairs onto the heap with their
-// places, in order.
+// Updates the counts of gained and lost pairs. Makes a bucket of the new places of each gained
+// pair, in ascending order, and pushes an entry for the bucket.
 void Trainer::apply_changes(PeriodicCheck &periodic_check) {
   for (const Change &change : changes_) {
     pairs_.prefetch(change.gained);
@@ -266,9 +269,9 @@ bool Trainer::step(std::size_t tokens, const std::function<void()> &check_interr
   return true;
 }
 
-// Returns the places where to merge. Hugging Face's trainer stores the words of a pair, and
-// merges the pair everywhere in these words. So if a pair has several buckets, a bucket stands
-// for all places of the pair in the bucket's words.
+// Returns the places at which to merge the pair of a bucket. Hugging Face's trainer stores the
+// words of a pair, and merges the pair everywhere in these words. So if a pair has several
+// buckets, a bucket stands for all places of the pair in the bucket's words.
 std::vector<Trainer::Place> Trainer::places_of(const Bucket &bucket) {
   const auto places = [this](const Bucket &any_bucket) {
     const auto first = places_.begin() + static_cast<std::ptrdiff_t>(any_bucket.start);
@@ -327,7 +330,7 @@ void Trainer::merge(const Bucket &bucket, PeriodicCheck &periodic_check) {
   apply_changes(periodic_check);
 }
 
-// Merges the pair at one place, and records the changes of the pairs beside it.
+// Merges the pair at one place, and records the changes of the pairs before and after.
 void Trainer::replace(PairKey key, Place place, Symbol result) {
   const Symbol left = left_of(key);
   const Symbol right = right_of(key);
@@ -353,7 +356,8 @@ void Trainer::replace(PairKey key, Place place, Symbol result) {
     Change &change =
         change_at(right_change_[after], pair_key(result, after), pair_key(right, after));
     change.lost_count += count;
-    // If two results of this merge are neighbors, both sides report their pair. Count it once.
+    // The left and the right neighbor may both gain the pair (result, result). Record all
+    // places of this pair in one change, so that the pair gets one bucket.
     if (is_counted_with(after))
       gain(after != result
                ? change

@@ -7,9 +7,9 @@
 //   bytes    |  t   h   e  |  t   h   a   t  |       | is WORD_BOUNDARY
 //   slots    |  th  th  e  |  tha .  tha  t  |       . is SYMBOL_INTERIOR
 //
-// A heap entry has the count of a pair, which may be outdated (too high), and a bucket: the
-// places where the pair was. A merge visits only the places in its bucket. All merges together
-// take O(n log n) time for words of n bytes in total.
+// A heap entry has the count of a pair and a bucket. The count may be outdated (too high). The
+// bucket has the places where the pair was when the entry was made. A merge visits only the
+// places in its bucket. All merges together take O(n log n) time for words of n bytes in total.
 #pragma once
 
 #include "core/train/learned_tokens.hpp"
@@ -28,7 +28,7 @@ enum class TieBreak { HUGGINGFACE, FIRST_SEEN };
 struct TrainerOptions {
   TieBreak tie_break;             // which of several pairs with the highest count is merged
   std::int64_t min_frequency;     // pairs with a lower count are not merged
-  std::uint64_t max_token_length; // in bytes; a merge gains no pairs of this length or longer
+  std::uint64_t max_token_length; // in bytes; a merge adds no pair with as many bytes or more
 };
 
 class Trainer {
@@ -66,8 +66,8 @@ private:
     Symbol symbol;
     std::uint32_t word; // index in word_counts_
   };
-  // A range of places_: the places of a pair, in order. Only if two merges make one token can a
-  // pair get another bucket, whose `previous` is the bucket before.
+  // A range of places_: places of a pair, in ascending order. A pair gets several buckets only
+  // if several merges make the same token. `previous` is the earlier bucket of the same pair.
   struct Bucket {
     PairKey key;
     std::size_t start;
@@ -79,8 +79,8 @@ private:
     std::uint64_t order;  // the lowest order wins among equal counts
     std::uint32_t bucket; // index in buckets_
   };
-  // The effect of the current merge beside one neighbor symbol: one pair gains places, and
-  // another pair loses them.
+  // The effect of the current merge next to one neighbor symbol: the pair `gained` gains
+  // places, and the pair `lost` loses places.
   struct Change {
     PairKey gained;
     PairKey lost;
@@ -116,7 +116,7 @@ private:
 
   TrainerOptions options_;
   LearnedTokens tokens_;
-  std::uint64_t bytes_start_ = 0; // position in tokens_ of the bytes of the slots
+  std::uint64_t bytes_start_ = 0; // position in tokens_ of the byte of slot 0
   std::vector<Slot> slots_;
   std::vector<std::int64_t> word_counts_;
   PairCounts pairs_;
@@ -128,7 +128,8 @@ private:
   std::vector<Merge> merges_;
   std::vector<Change> changes_;
   std::vector<ChangedPlace> changed_places_;
-  // For each symbol, the index in changes_ of its change as left and as right neighbor, or
+  // left_change_[s] is the index in changes_ of the change next to the left neighbor s, or
+  // NO_INDEX. right_change_[s] is the index of the change next to the right neighbor s, or
   // NO_INDEX.
   std::vector<std::uint32_t> left_change_;
   std::vector<std::uint32_t> right_change_;

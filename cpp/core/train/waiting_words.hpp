@@ -17,7 +17,7 @@ public:
   explicit WaitingWords(WordTable &table) : table_(table) {}
 
   // Prepares a word. Adds the word of the 16th call before this one to the table. `bytes` must
-  // stay valid until then; `limit` is that of WordTable::prepare.
+  // stay valid until the table has the word. `limit` is the argument of WordTable::prepare.
   void add(ByteView bytes, std::uint64_t position, const std::uint8_t *limit) {
     Waiting &word = words_[next_++ % words_.size()];
     if (next_ > words_.size())

@@ -53,12 +53,14 @@ void WordCounts::add(const PreTokenizer &pre_tokenizer, const std::vector<View> 
   struct EmptyResult {
     void append(EmptyResult &) {}
   };
-  // A code unit has at most 4 bytes of UTF-8, so positions that count 4 for each earlier code
-  // unit are in text order.
+  // The threads count parts of texts. The position of a word is 4 times the number of code
+  // units before the part, plus the offset of the word in the UTF-8 of the part. A code unit
+  // takes at most 4 bytes in UTF-8, so every position in a part is lower than those in the next
+  // part.
   constexpr std::uint64_t MAX_UNIT_BYTES = 4;
   std::vector<std::uint64_t> positions;
   positions.reserve(texts.size());
-  std::uint64_t size = 0; // may exceed the memory: a text may occur many times
+  std::uint64_t size = 0; // may exceed SIZE_MAX: `texts` may have one text many times
   for (const View &text : texts) {
     positions.push_back(next_position_ + size * MAX_UNIT_BYTES);
     size += text.size();

@@ -54,8 +54,8 @@ void WordTable::add(WordTable &other, unsigned threads) {
   other.store_counts();
   fill_slots();
   const std::vector<Word> &words = other.words_;
-  // indices[i]: the index in words_ of the other table's word i. Threads share this slow part,
-  // which waits for memory.
+  // indices[i] is for the word other.words_[i]: the index of an equal word in this->words_, or
+  // NO_WORD. Several threads fill `indices`, because the searches mostly wait for memory.
   std::vector<std::uint32_t> indices(words.size());
   std::vector<std::function<void()>> work;
   const std::size_t share = words.size() / std::max(threads, 1U) + 1;
@@ -78,8 +78,10 @@ void WordTable::add(WordTable &other, unsigned threads) {
       }
     });
   run_all(work, threads);
-  // Merge two sequences that are sorted by Word::first: the words that occur first in the texts
-  // of this table, and the words that occur first in the texts of the other table.
+  // Word::first is the position at which a word first occurs. A word of both tables belongs to
+  // the table with the smaller `first`. new_words gets the words that belong to the other
+  // table, and is_moved marks their entries in words_. Then merge the other entries of words_
+  // with new_words. Both are sorted by `first`.
   std::vector<bool> is_moved(words_.size());
   std::vector<Word> new_words;
   for (std::size_t i = 0; i < words.size(); ++i) {

@@ -21,8 +21,8 @@ public:
   explicit WordTable(const HashKey &hash_key = pretok::hash_key())
       : hash_key_(hash_key), slots_(512) {}
 
-  // Returns the key of `bytes` and prefetches its slot. Call it some time before `add`. May
-  // read past the end of `bytes`, but not past `limit`.
+  // Returns the key of `bytes` and prefetches its slot. Call `prepare` some time before `add`.
+  // May read past the end of `bytes`, but not past `limit`.
   ShortKey prepare(ByteView bytes, const std::uint8_t *limit) const;
   // Counts a word. `position` is the position of the word in the texts. The table keeps the
   // position of the first call for the word. Throws std::length_error if the word has 4 GiB or

@@ -11,14 +11,14 @@
 namespace pretok {
 
 // The code points from `start` to the start of the next range. A code point of atom a has class
-// `class_map[a]`. An atom is a set of code points that no property in use tells apart
-// (pretok/unicode/atoms.py).
+// `class_map[a]`. An atom is a set of code points that are equal in every Unicode property that
+// rules use (pretok/unicode/atoms.py).
 struct AlphabetRange {
   std::uint32_t start;
   std::array<std::uint8_t, ATOM_COUNT> class_map;
 };
 
-// Ranges in ascending order; the first starts at 0.
+// Ranges in ascending order. The first range starts at 0.
 using Alphabet = std::vector<AlphabetRange>;
 
 } // namespace pretok

@@ -21,7 +21,9 @@ ClassTable::ClassTable(const Alphabet &alphabet, UnicodeTable table) {
     return range + 1 < alphabet.size() ? alphabet[range + 1].start : CODE_POINTS;
   };
   for (std::uint32_t start = 0; start < CODE_POINTS;) {
-    std::uint32_t end = start; // end of the last run of one class, maybe after the block
+    // The end of the last run that starts in the block. A run has one class, and may end after
+    // the block.
+    std::uint32_t end = start;
     while (end < start + BLOCK) {
       const std::uint32_t at = end;
       while (run_end() <= at)
@@ -33,7 +35,8 @@ ClassTable::ClassTable(const Alphabet &alphabet, UnicodeTable table) {
                 block.begin() + (std::min(end, start + BLOCK) - start),
                 alphabet[range].class_map[table.runs[run] & 0xFF]);
     }
-    // The first two blocks are always stored, for latin1().
+    // The first two blocks are stored at the start of blocks_ even if they are uniform, for
+    // latin1().
     const bool is_uniform =
         start >= 2 * BLOCK && std::all_of(block.begin(), block.end(), [&](std::uint8_t class_) {
           return class_ == block[0];
@@ -45,13 +48,14 @@ ClassTable::ClassTable(const Alphabet &alphabet, UnicodeTable table) {
       if (is_uniform)
         uniform[block[0]] = number;
     }
-    // A run of one class may fill many blocks.
+    // If the run of one class fills later blocks too, these blocks get the same number.
     const std::uint32_t count = is_uniform ? (end - start) / BLOCK : 1;
     index_.insert(index_.end(), count, number);
     start += count * BLOCK;
   }
   for (const std::uint8_t class_ : blocks_)
     used_ |= Mask{1} << class_;
+  // Padding for gathers, which read 4 bytes at each entry.
   index_.resize(index_.size() + 1);
   blocks_.resize(blocks_.size() + 3);
 }

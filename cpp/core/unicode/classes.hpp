@@ -9,7 +9,8 @@ namespace pretok {
 // A set of classes: bit c stands for class c.
 using Mask = std::uint32_t;
 
-// The class of the end of the text: no mask has this bit, so every run stops there.
+// The class of the end of the text. No mask of a character set has this bit, so every run stops
+// there.
 inline constexpr std::uint8_t END = 31;
 
 // The number of atoms (alphabet.hpp).

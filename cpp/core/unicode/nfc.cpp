@@ -10,8 +10,9 @@ namespace pretok {
 namespace {
 
 enum : std::uint8_t {
-  BOUNDARY_BEFORE = 1,        // see has_nfc_boundary_before
-  COMPOSES_WITH_NEXT = 2,     // the decomposition may compose with the next code point
+  BOUNDARY_BEFORE = 1,        // has an NFC boundary before it (nfc.hpp)
+  COMPOSES_WITH_NEXT = 2,     // the code point, or the first one of its decomposition, may
+                              // compose with a later code point
   COMPOSES_WITH_PREVIOUS = 4, // may compose with the previous starter
   NOT_IN_NFC = 8,             // NFC replaces the code point: NFC_Quick_Check=No
 };
@@ -21,10 +22,11 @@ struct NfcKind {
   std::uint8_t flags;
 };
 
-// Consecutive code points whose decomposition is a single code point.
+// Consecutive code points whose decomposition is a single code point. SINGLES has the
+// decompositions in order; `at` is the index of the decomposition of `first`.
 struct SingleRun {
   std::uint32_t first;
-  std::uint32_t at; // index in SINGLES of the decomposition of `first`
+  std::uint32_t at;
 };
 
 #include "core/unicode/generated/nfc.inc"
@@ -129,9 +131,11 @@ Item item_of(std::uint32_t code_point, NfcKind kind) {
 
 // Appends the full decomposition of a code point. The first part of a step may decompose
 // further; the second part never does. For U+1EAD (a with circumflex and dot below):
-//   1EAD -> 1EA1 0302, 1EA1 -> 0061 0323: `later` is {0302, 0323}, appended is 0061 0323 0302
+//   1EAD -> 1EA1 0302     `later` is {0302}
+//   1EA1 -> 0061 0323     `later` is {0302, 0323}
+//   appended: 0061, then `later` from its end: 0323 0302
 void append_decomposed(std::uint32_t code_point, std::vector<Item> &items) {
-  std::array<std::uint32_t, 4> later; // cpp/generate/bpe_tables.py checks the size
+  std::array<std::uint32_t, 4> later; // cpp/generate/bpe_tables.py checks that 4 are enough
   std::size_t count = 0;
   for (;;) {
     const Decomposition parts = parts_of(code_point);
@@ -162,8 +166,8 @@ void sort_marks(std::vector<Item> &items) {
 }
 
 // Composes each code point with the last starter before it, if a composite exists and no kept
-// code point between the two blocks the composition. A kept code point blocks it if the
-// combining class of the kept one is 0, or not below that of the later code point.
+// code point between the two blocks the composition. A kept code point blocks the composition
+// if its combining class is 0, or is not below the combining class of the later code point.
 void compose(std::vector<Item> &items) {
   std::size_t kept = 0;               // number of items kept so far
   std::size_t starter = items.size(); // index of the last starter kept
@@ -240,7 +244,7 @@ std::size_t skip_stable(const std::uint8_t *data, std::size_t size, std::size_t 
   return at;
 }
 
-// Calls visit(start, end) for each part of a text that may not be in NFC, in order, until it
+// Calls visit(start, end) for each part of a text that may not be in NFC, in order, until visit
 // returns false. Each part starts and ends at an NFC boundary, or at an end of the text. The
 // text between two parts is in NFC.
 template <typename Visit>
@@ -267,7 +271,7 @@ void for_unnormalized(const std::uint8_t *data, std::size_t size, Visit visit) {
       is_surely_nfc =
           is_surely_nfc && !(may_compose && (kind.flags & COMPOSES_WITH_PREVIOUS) != 0);
     }
-    // Marks are in NFC if their combining classes ascend and none of them composes.
+    // Marks are in NFC if their combining classes never descend and none of the marks composes.
     std::uint32_t last_class = kind.combining_class;
     for (at += decoded.width; at < size; at += decoded.width) {
       decoded = decode_utf8(data + at, size - at);

@@ -1,13 +1,15 @@
 // NFC, the normal form that composes letters with their marks. The tables are those of Unicode
-// 9, as in the engine of tokenizer.json files. bpe/encoding/normalize.py computes the same NFC
-// in Python. Bytes that are not UTF-8 are kept; nothing composes with them or moves past them.
+// 9, as in Hugging Face tokenizers, the engine of tokenizer.json files.
+// bpe/encoding/normalize.py computes the same NFC in Python. Bytes that are not UTF-8 are kept;
+// nothing composes with them or moves past them.
 //
 // A code point has an NFC boundary before it if its decomposition starts with a starter
 // (combining class 0) that composes with nothing before it. A text can be cut at such a
 // boundary: the NFC of the text is the NFC of the two parts, joined. Proof:
 //   - Marks are sorted only between two starters, so never across the cut.
-//   - A code point composes only with the last starter before it. For a code point after the
-//     cut, that starter is after the cut too. It stays a starter when it composes.
+//   - A code point composes only with the last starter before it. The text after the cut begins
+//     with a starter, so for a code point after the cut the last starter is after the cut too.
+//     The composite of a starter is a starter again.
 #pragma once
 
 #include <cstddef>
@@ -20,16 +22,17 @@ namespace pretok {
 // scripts. Allocates only if a letter and its marks may compose.
 bool is_nfc(const std::uint8_t *data, std::size_t size);
 
-// Appends the NFC of the text. It has at most three times as many bytes as the text. Takes
-// linear time, and n log n for n marks in a row. Throws std::bad_alloc.
+// Appends the NFC of the text to `to`. The NFC has at most three times as many bytes as the
+// text. Takes linear time, and n log n for n marks in a row. Throws std::bad_alloc.
 void to_nfc(const std::uint8_t *data, std::size_t size, std::vector<std::uint8_t> &to);
 
-// Returns whether every text can be cut before this code point.
+// Returns whether the code point has an NFC boundary before it, so that every text can be cut
+// before this code point.
 bool has_nfc_boundary_before(std::uint32_t code_point);
 
-// Returns the last position in data[from..size) with an NFC boundary before it, or 0. The
-// result holds whatever text follows, so it is not at or within an incomplete sequence at the
-// end. data[0] must start a code point.
+// Returns the start of the last code point in data[from..size) that has an NFC boundary before
+// it, or 0 if there is none. Ignores an incomplete sequence at the end, so the result is right
+// whatever text follows. data[0] must start a code point.
 std::size_t last_nfc_cut(const std::uint8_t *data, std::size_t size, std::size_t from);
 
 } // namespace pretok

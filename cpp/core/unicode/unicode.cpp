@@ -19,8 +19,8 @@ constexpr std::uint32_t UNICODE_18_0[] = {
 #include "core/unicode/generated/unicode_18_0.inc"
 };
 
-// Returns whether PRETOK_UNICODE, such as "16.0 15.0", lists the version. If it is not defined,
-// all versions are built in.
+// Returns whether PRETOK_UNICODE, such as "16.0 15.0", lists the version. If PRETOK_UNICODE is
+// not defined, all versions are built in.
 constexpr bool is_built_in([[maybe_unused]] std::string_view version) {
 #ifdef PRETOK_UNICODE
   return std::string_view(PRETOK_UNICODE).find(version) != std::string_view::npos;

@@ -15,7 +15,8 @@ struct UnicodeTable {
   std::size_t size;
 };
 
-// Returns the table of a version such as "16.0". Its size is 0 if the version is not built in.
+// Returns the table of a version such as "16.0". The size of the table is 0 if the version is
+// not built in.
 UnicodeTable unicode_table(std::string_view version);
 
 } // namespace pretok

@@ -8,7 +8,7 @@
 
 namespace pretok {
 
-// The first and last code point of each range, in ascending order.
+// The first and the last code point of each range. The ranges are in ascending order.
 using CodePointRanges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
 CodePointRanges word_ranges();

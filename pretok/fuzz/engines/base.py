@@ -49,8 +49,8 @@ class Comparison(NamedTuple):
 class Engine(ABC):
     """An engine to compare splits with.
 
-    `longest` is the maximum code points of a text for this engine. `surrogates` tells whether its
-    texts may have lone surrogates.
+    `longest` is the maximum number of code points of a text for this engine. `surrogates` tells
+    whether these texts may have lone surrogates.
     """
 
     name: ClassVar[str]
@@ -114,7 +114,11 @@ class Engine(ABC):
 
     @cached_property
     def _probed(self) -> str:
-        """The version in which pretok and the engine classify all changed code points equally."""
+        """The Unicode version in which pretok and the engine give the same classes to code points.
+
+        Compare the first and the last code point of each run whose atom has changed between Unicode
+        versions.
+        """
         probes = [chr(c) for run, _ in changed_runs() for c in sorted(set(run))]
         texts = [char.join(_ONE_OF_EACH) for char in probes]
         theirs = self.comparisons(PreTokenizer(_PROBE))[0].theirs(texts)
@@ -155,7 +159,8 @@ def compared(tokenizer: PreTokenizer, theirs: Ask, name: str = "split") -> Compa
     return Comparison(name, lambda texts: [split(text) for text in texts], theirs)
 
 
-# In the probes, a code point joins only neighbors of its own class, so the split shows its class.
+# _PROBE joins only code points of the same class. So the split of a code point with one code point
+# of each class shows the class of the code point.
 _CLASSES = (UPPER, LOWER, CASELESS, MARK, DIGIT, NUMBER - DIGIT, SPACES, PUNCTUATION, SYMBOL,
           CONTROL)  # fmt: skip
 _PROBE = Preset(

@@ -28,7 +28,7 @@ class PythonEngine(Engine):
         return ""
 
     def unicode(self, preset: Preset) -> str:
-        """Return the preset's own version; both backends have the same tables."""
+        """Return the version of the preset, because both backends have the same tables."""
         return preset.unicode
 
     def comparisons(self, tokenizer: PreTokenizer) -> list[Comparison]:

@@ -52,7 +52,7 @@ class RegexEngine(Engine):
                 spans += [(end, match.start(), False), (*match.span(), True)]
                 end = match.end()
             spans.append((end, len(text), False))
-            # Drop empty gaps between matches; they are not parts.
+            # Drop empty spans between matches. A part is either a match or text that is not empty.
             parts = (span for span in spans if span[2] or span[0] < span[1])
             kept = apply_behavior(parts, stage.behavior, stage.invert)
             return [text[start:end] for start, end, _ in kept]

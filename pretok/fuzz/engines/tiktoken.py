@@ -27,7 +27,7 @@ class TiktokenEngine(Engine):
         """Return why the engine cannot express the pattern of `preset`, or "" if it can."""
         reason = super().unsupported_reason(preset)
         if not reason and (len(preset.stages) > 1 or preset.stages[0].behavior != "isolated"):
-            return f"tiktoken has a single pattern, but the preset has {len(preset.stages)} stages"
+            return "tiktoken supports only presets of one stage with the behavior isolated"
         if not reason and preset.engine != "tiktoken" and _leaves_gaps(preset):
             return "tiktoken drops unmatched text"
         return reason

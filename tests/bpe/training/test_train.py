@@ -117,7 +117,7 @@ def test_special_tokens_are_ordinary_text_while_training(backend: BackendName) -
         (300, {"a": 300}, "special token 'a' has id 300; expected an int from 0 to 299"),
         (300, {"a": -1}, "special token 'a' has id -1; expected"),
         (300, {"a": "b"}, "special token 'a' has id 'b'; expected"),
-        (300, {"a": 5, "b": 5}, "special token 'a' has id 5, which another one has too"),
+        (300, {"a": 5, "b": 5}, "special token 'a' has id 5, and so has another special token"),
     ],
 )
 def test_what_cannot_be_is_refused(vocab_size: int, specials: Any, said: str) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,11 +10,12 @@ import pretok
 from bpe.training.train import train
 from paths import shared
 from pretok.machine.backend import BackendName
-from support import max_examples
+from support import FULL, max_examples
 from training import gigatoken, hugging_face, recount
 from training_texts import PROSE, generated, merges_of, texts
 
-FULL = os.environ.get("PRETOK_FULL") == "1"
+SIZE, VOCABULARY = (None, 32_000) if FULL else (1_500_000, 8_000)
+"""How much of a real text is trained on, in code points, and the number of tokens."""
 
 
 @pytest.mark.parametrize("preset", ["gpt2", "llama3", "qwen2", "o200k"])
@@ -48,21 +47,19 @@ def test_first_seen_is_minbpe(backend: BackendName, texts: list[str], size: int)
 
 
 def real_text(name: str) -> str:
-    return shared("texts", name).read_bytes().decode()
+    return shared("texts", name).read_bytes().decode()[:SIZE]
 
 
 @pytest.mark.parametrize("preset", ["gpt2", "llama3"])
 def test_english_has_the_merges_of_hugging_face(preset: str, native: BackendName) -> None:
-    # A quarter, as Hugging Face's trainer takes long; gigatoken's gets all of it below.
-    text = real_text("english.txt")
-    assert_as_hugging_face(text if FULL else text[:4_000_000], preset, native)
+    assert_as_hugging_face(real_text("english.txt"), preset, native)
 
 
 @pytest.mark.parametrize("name", ["english.txt", "multilingual.txt"])
 def test_real_text_has_the_merges_of_gigatoken(name: str, native: BackendName) -> None:
     text = real_text(name)
-    tok = train([text], vocab_size=32_000, preset="gpt2", backend=native)
-    assert merges_of(tok) == gigatoken(text, 31_744)
+    tok = train([text], vocab_size=VOCABULARY, preset="gpt2", backend=native)
+    assert merges_of(tok) == gigatoken(text, VOCABULARY - 256)
 
 
 @pytest.mark.slow
@@ -76,7 +73,7 @@ def test_every_text_has_the_merges_of_hugging_face(
 
 
 def assert_as_hugging_face(text: str, preset: str, backend: BackendName) -> None:
-    tok = train([text], vocab_size=32_000, preset=preset, backend=backend)
-    assert len(tok.merges) >= 31_744
+    tok = train([text], vocab_size=VOCABULARY, preset=preset, backend=backend)
+    assert len(tok.merges) >= VOCABULARY - 256
     pattern = None if preset == "gpt2" else pretok.get(preset).preset.pattern
-    assert merges_of(tok) == hugging_face([text], 31_744, pattern)
+    assert merges_of(tok) == hugging_face([text], VOCABULARY - 256, pattern)

@@ -1,4 +1,4 @@
-"""Sets that engines have of their own: every code point of every one, asked of the engine."""
+"""Sets that engines have of their own: the engine is asked about support.scalar_values."""
 
 from __future__ import annotations
 
@@ -21,21 +21,19 @@ from pretok.charsets.sets import (
     code_points,
 )
 from pretok.unicode import CODE_POINTS
-from support import members, stable
+from support import members, scalar_values, stable
 
 tokenizers = pytest.importorskip("tokenizers")
 pre_tokenizers = tokenizers.pre_tokenizers
 
-SCALARS = [c for c in range(CODE_POINTS) if not 0xD800 <= c < 0xE000]
-ALL = "".join(map(chr, SCALARS))
+ALL = "".join(map(chr, scalar_values()))
 MEASURED = {"tokenizers": "0.23.3", "tiktoken": "0.14.0"}
 
 
 def compare(found: NDArray[np.bool_], chars: CharSet, engine: str) -> None:
     """Compare sets; of an engine of another release, what all Unicode versions agree on."""
     wrong = found != members(chars)
-    wrong[0xD800:0xE000] = False
-    bad = np.flatnonzero(wrong).tolist()
+    bad = [c for c in scalar_values() if wrong[c]]
     if version(engine) != MEASURED[engine]:
         bad = [c for c in bad if stable(chr(c))]
     assert not bad, [f"U+{c:04X}" for c in bad[:20]]

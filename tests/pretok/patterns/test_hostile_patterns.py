@@ -25,7 +25,7 @@ from pretok.patterns.parser import MAX_DEPTH, MAX_PATTERN_LENGTH
 from pretok.patterns.recognize import MAX_LINES, MAX_WIDTH, difference_of
 from pretok.preset import ENGINES, Engine
 from pretok.presets import GPT2, LLAMA3
-from support import TIMES, TOO_MUCH, growth
+from support import FULL, TIMES, TOO_MUCH, growth
 from vocabulary_files import huggingface
 
 SHORT = 500
@@ -115,7 +115,7 @@ def test_time_is_about_linear_in_the_pattern(name: str, engine: Engine) -> None:
         _read(make(size), engine)
 
     work(100)  # reads the known patterns
-    size = MAX_PATTERN_LENGTH // TIMES - 40
+    size = MAX_PATTERN_LENGTH // TIMES // (1 if FULL else 2) - 40
     assert len(make(TIMES * size)) <= MAX_PATTERN_LENGTH
     assert growth(work, size) < TOO_MUCH
 
@@ -145,8 +145,8 @@ def test_a_long_pattern_of_a_preset_is_known_by_its_text(own_registry: None) -> 
 @pytest.mark.parametrize(
     ("pattern", "wanted"),
     [
-        ("a{" + "9" * 5000 + "}", "cannot read (count of more than 9 digits at 1)"),
-        ("a{1," + "9" * 5000 + "}", "cannot read (count of more than 9 digits at 1)"),
+        ("a{" + "9" * 5000 + "}", ": count of more than 9 digits at 1"),
+        ("a{1," + "9" * 5000 + "}", ": count of more than 9 digits at 1"),
         ("a{1000000000}", "count of more than 9 digits"),
         ("((a{1000}){1000}){1000}", "; no preset has a similar pattern"),
         ("\\x{" + "F" * 5000 + "}", "invalid code point at 2"),
@@ -281,9 +281,7 @@ def test_pre_tokenizers_that_are_none(name: str) -> None:
 
 @pytest.mark.parametrize("pattern", ["x" * 10_000_000, "a{" + "9" * 5000 + "}", "(" * 1_000_000])
 def test_a_split_at_a_hostile_pattern(pattern: str) -> None:
-    with pytest.raises(
-        pretok.UnsupportedPreTokenizerError, match="no preset is equivalent"
-    ) as raised:
+    with pytest.raises(pretok.UnsupportedPreTokenizerError, match="this pattern") as raised:
         pretok.from_huggingface(sequence(split(pattern), BYTES))
     assert raised.value.path == "pre_tokenizer.pretokenizers[0].pattern.Regex"
     assert len(str(raised.value)) <= SHORT
@@ -350,7 +348,7 @@ def test_identify(call: Call) -> None:
     ):
         status, out, err = call("identify", pattern)
         assert (status, err) == (1, "")
-        assert out.startswith("no preset is equivalent to this pattern in Hugging Face tokenizers")
+        assert " this pattern " in out.split(":")[0]
         assert out.replace("\n", "").isprintable()
         assert call("identify", pattern, "--format", "json")[0] == 1
     status, out, err = call("identify", "x" * 100_000)

@@ -15,7 +15,7 @@ from pretok.patterns.lookup import WHOLE, find, pattern_for
 from pretok.preset import ENGINES, Engine
 from pretok.presets import BUILT_IN, CL100K, GPT2, LLAMA3, O200K, QWEN2, R50K
 from pretok.unicode import DEFAULT_VERSION
-from support import engine_split
+from support import engine_split, engine_splits
 
 _CI = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 _MINBPE_GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -93,8 +93,8 @@ def test_tiktoken_pattern_is_the_split_of_the_preset(preset: Preset) -> None:
     pattern = pattern_for(preset, "tiktoken")
     assert pattern is not None
     there = Preset("there", preset.rules, engine="tiktoken", pattern=pattern)
-    for text in (*list(_strings(3))[::17], *LONGER):
-        assert engine_split(there, text) == pretok.get(preset).split(text), text
+    texts = [*list(_strings(3))[::17], *LONGER]
+    assert engine_splits(there, texts) == [pretok.get(preset).split(text) for text in texts]
 
 
 @pytest.mark.parametrize(("engine", "pattern", "preset"), SPELLINGS)
@@ -107,8 +107,8 @@ def test_other_spellings(engine: Engine, pattern: str, preset: Preset) -> None:
             assert ask(text) == split(text), text
     else:
         there = Preset("there", preset.rules, engine="tiktoken", pattern=pattern)
-        for text in (*list(_strings(3))[::17], *LONGER):
-            assert engine_split(there, text) == split(text), text
+        texts = [*list(_strings(3))[::17], *LONGER]
+        assert engine_splits(there, texts) == list(map(split, texts))
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -39,10 +39,11 @@ void resolve_joined_labels(const RelationBits &relation_bits, std::size_t blocks
       differs |= label ^ (label << 1 | carry.labels[i] >> 63);
     }
     std::uint64_t changed = differs & may_change;
-    // A run of JOINED pairs takes the label of the pair before it, or its own first label if it
-    // begins a pre-token. For each bit of the label, `first` has the start of each run whose
-    // label has this bit. The sum joined + first clears these runs (add-with-carry, as in
-    // white_space), so `joined & ~sum` is exactly these runs.
+    // A run of JOINED pairs takes the label of the pair before the run. A run that begins a
+    // pre-token takes the label of its own first pair. For each bit of the label, `first` has
+    // the start of each run whose label has this bit. The sum joined + first clears these runs
+    // (add-with-carry, as in white_space). So joined & ~(joined + first) has exactly these
+    // runs.
     const std::uint64_t begins = joined & ~(joined << 1);
     const std::uint64_t takes = begins & after_plain & ~(changed << 1 | carry.changed >> 63);
     differs = 0;
@@ -85,8 +86,9 @@ void Boundaries::resolve(const Kernels &use, const RelationBits &relation_bits,
     if ((pairs | limited_pairs_) != 0) {
       const std::uint64_t limits = limit_lengths(pairs);
       (has_exact_limit_ ? all : unresolved)[block] |= limits;
-      // If the label changes at a LENGTH_LIMITED pair that is no boundary, the count of the
-      // limit starts one pair later. The rules resolve this pair.
+      // If the label changes at a LENGTH_LIMITED pair, a pre-token begins with the second code
+      // point of the pair. The limit counts from there, but limit_lengths counts from the first
+      // code point. So the rules resolve this pair.
       unresolved[block] |= changed[block] & pairs;
     }
     const std::uint64_t tails = relation_bits[TAIL_PAIR][block];
@@ -104,10 +106,10 @@ void Boundaries::resolve(const Kernels &use, const RelationBits &relation_bits,
 }
 
 std::uint64_t Boundaries::limit_lengths(std::uint64_t pairs) {
-  // A pair is in `too_long` if it ends n = length_limit_ limited pairs in a row. In each run of
-  // `too_long` pairs, the first pair is a boundary, and then every n-th pair. With n = 3 and
-  // the digits 1234567:
-  //   pairs     . 1 1 1 1 1 1     pair i is of digits i - 1 and i
+  // A pair is in `too_long` if the pair is the last of n = length_limit_ limited pairs in a
+  // row. In each run of `too_long` pairs, the first pair is a boundary, and so is every n-th
+  // pair after it. With n = 3 and the digits 1234567:
+  //   pairs     . 1 1 1 1 1 1     pair i has digits i - 1 and i
   //   too_long  . . . 1 1 1 1     pairs & pairs << 1 & pairs << 2
   //   limits    . . . 1 . . 1     123 456 7
   std::uint64_t too_long = pairs;
@@ -133,12 +135,13 @@ std::uint64_t Boundaries::white_space(const RelationBits &relation_bits, std::si
   const std::uint64_t newlines = relation_bits[NEWLINE_CLASS][block];
   const std::uint64_t next_spaces = left != 0 ? relation_bits[SPACE_PAIR][block + 1] : 0;
   // Add-with-carry finds the end of a run of ones: a bit added at the start of the run carries
-  // through all its ones, and stops in the first zero after it. One addition serves every run
-  // of the word, and its carry out continues in the next block. Here the runs are tails. A tail
-  // that begins at bit i of `starts` continues at bit i + 1 (lowest bit first):
+  // through all ones of the run, and stops in the first zero after the run. One addition serves
+  // all runs of the word. The carry out of the highest bit continues in the next block. Here
+  // the runs are white space that tails take. A tail that begins at bit i of `starts` continues
+  // at bit i + 1 (lowest bit first):
   //   tails               . . 1 1 1 . . 1 1 .
   //   taken_from          . . 1 . . . . . . .
-  //   past = sum          . . . . . 1 . 1 1 .     the second run is not entered: unchanged
+  //   past = sum          . . . . . 1 . 1 1 .     the second run stays: no tail enters it
   //   tails & ~past       . . 1 1 1 . . . . .     taken by the tail
   //   past & ~tails       . . . . . 1 . . . .     the first code point after the tail
   const std::uint64_t tails = spaces & relation_bits[TAIL_CLASS][block];
@@ -154,29 +157,29 @@ std::uint64_t Boundaries::white_space(const RelationBits &relation_bits, std::si
   // next buffer, so the pair is unresolved.
   const std::uint64_t last = ONE << (here - 1);
   const std::uint64_t blanks = spaces & ~newlines;
-  const std::uint64_t beyond = left != 0 ? next_spaces << 63 : last;
+  const std::uint64_t continues = left != 0 ? next_spaces << 63 : last;
   const std::uint64_t ends = blanks & ~taken & ~(spaces >> 1 & ~last);
-  // If an earlier stage ends the piece here, ALL_BUT_LAST takes the whole run.
+  // If an earlier stage ends the piece at the end of the run, ALL_BUT_LAST takes the whole run.
   const auto next = [&](Relation relation) {
     return relation_bits[relation][block] >> 1 |
            (left != 0 ? relation_bits[relation][block + 1] << 63 : 0);
   };
   const std::uint64_t piece_ends = next(PIECE_END);
-  boundaries |= ends & ~beyond & ~piece_ends;
+  boundaries |= ends & ~continues & ~piece_ends;
   unresolved_bits |= ends & piece_ends & next(UNRESOLVED);
   if (left == 0)
     unresolved_bits |= ends & last;
 
   // LAST_NEWLINE: a boundary after a line break, unless another line break follows in the run.
-  // Each bit of `after_newline` is a candidate, and starts a run of blanks. The addition finds
-  // the end of each run of blanks. If a line break follows the run of blanks (`broken`), the
-  // candidate is removed.
+  // Each bit of `after_newline` is a candidate for such a boundary, and starts a run of blanks:
+  // white space other than line breaks. The addition finds the end of each run of blanks. If a
+  // line break follows the run of blanks (`broken`), the candidate is removed.
   std::uint64_t after_newline = blanks & (newlines << 1 | newline_) & ~taken;
   if (after_newline == 0)
     return boundaries;
   const std::uint64_t past_blanks = add(blanks, after_newline, carry);
-  // Removes the last candidate below `bit`, and returns it. If `bit` is 0, removes the last of
-  // all candidates.
+  // `bit` is a mask of one bit, or 0. Removes and returns the last candidate below this bit. If
+  // `bit` is 0, removes and returns the last of all candidates.
   const auto remove_last_before = [&after_newline](std::uint64_t bit) {
     const std::uint64_t removed = highest(after_newline & (bit - 1));
     after_newline &= ~removed;

@@ -2,8 +2,8 @@
 //
 // Each word of 64 bits stands for a block of 64 code points. Bit i stands for code point i of
 // the block: for the pair of code points i - 1 and i, or the boundary before code point i. One
-// block passes through these steps, here the first 14 code points of "I ate  12345 !" in
-// cl100k's split:
+// block passes through these steps. The example is the text "I ate  12345 !" in cl100k's split.
+// The text has 14 code points, so the steps show only bits 0 to 13:
 //
 //   read_utf8            text            I _ a t e _ _ 1 2 3 4 5 _ !     (_ is a space)
 //                        class           0 4 0 0 0 4 4 2 2 2 2 2 4 1     ClassBuffer
@@ -20,7 +20,7 @@
 //   limit_lengths        all             . . . . . . . . . . 1 . . .     \p{N}{1,3}: after 123
 //   white_space          all             . . . . . . 1 . . . . . . .     \s+(?!\S): before the
 //                           |                                            last space
-//   Splitter             unresolved      . . . . . . . . . . . . . .     no part for the rules
+//   Splitter             unresolved      . . . . . . . . . . . . . .     no unresolved pair
 //                           |
 //   bits_to_positions    ends            1 5 6 7 10 12 14                positions of `all`,
 //                                                                        and the text's end
@@ -64,9 +64,9 @@ private:
   const bool has_exact_limit_;
   const bool has_joined_;
   const unsigned label_bits_;
-  // Carries from the previous block. newline_ and tail_ are single bits: whether its last code
-  // point is a line break, and whether a tail continues after it. The other carries are whole
-  // words.
+  // State of the previous block. newline_ is 1 if the last code point of that block is a line
+  // break, else 0. tail_ is 1 if a tail may continue after that block, else 0. The other
+  // members are whole words of that block.
   Carry carry_;
   std::uint64_t newline_ = 0;
   std::uint64_t tail_ = 0;

@@ -24,8 +24,8 @@ using RelationBits = std::array<BitWords, RELATIONS>;
 // Boundaries of a buffer. A bit stands for the boundary before its code point.
 struct BoundaryBits {
   BitWords certain;    // boundaries that do not depend on unresolved pairs
-  BitWords all;        // `certain`, and those that hold if no pair since the last boundary is
-                       // unresolved
+  BitWords all;        // `certain`, and the boundaries that are certain if no pair since the
+                       // previous boundary is unresolved
   BitWords unresolved; // pairs that the machine must decide
   BitWords changed;    // pairs whose label differs from the label of the pair before
 };
@@ -35,7 +35,7 @@ struct Carry {
   std::uint64_t plain = 0;               // labeled pairs
   std::uint64_t joined = 0;              // JOINED pairs
   std::uint64_t changed = 0;             // BoundaryBits::changed
-  std::array<std::uint64_t, 4> labels{}; // the four bits of the labels
+  std::array<std::uint64_t, 4> labels{}; // a word for each bit of the labels
 };
 
 struct ClassBuffer {
@@ -45,7 +45,7 @@ struct ClassBuffer {
   static constexpr std::size_t PADDING = 64;
 
   std::size_t count = 0;     // number of code points
-  std::size_t units = 0;     // number of code units that they take
+  std::size_t units = 0;     // number of code units that the code points take
   bool one_unit_each = true; // whether every code point takes one code unit
 
   std::uint8_t *classes() { return classes_.data() + PADDING; }
@@ -64,7 +64,7 @@ struct ClassBuffer {
   }
 
   // Ends reading after `filled` code points and `read` code units. `is_end` says whether the
-  // text ends there.
+  // text ends there. If a kernel has filled more than MAX_CODE_POINTS, the rest is dropped.
   void finish(std::size_t filled, std::size_t read, bool is_end) {
     count = filled;
     units = read;

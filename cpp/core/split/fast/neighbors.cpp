@@ -21,19 +21,19 @@ struct NeighborTable::Builder {
   std::vector<Labels> labels{}; // labels[i]: the stage labels that label i stands for
   std::size_t white{};          // index of the stage of white space, or stages.size()
   const StagePairs *limiting{}; // the stage with LENGTH_LIMITED pairs
-  int limiting_rule{};          // the rule of its LENGTH_LIMITED pairs
+  int limiting_rule{};          // the rule that labels the LENGTH_LIMITED pairs
   Mask counted{};               // classes of LENGTH_LIMITED pairs
   bool is_limit_exact{};
 
   Pair &pair(std::size_t a, std::size_t b) const { return table.relations_(a, b); }
-  // Returns the label in the relations of a pair, or -1.
+  // Returns the label of a pair with these relations, or -1 if the pair is not labeled.
   static int label_in(Pair pair) {
     constexpr Pair NOT_LABELED = pair_bit(BOUNDARY) | pair_bit(UNRESOLVED) |
                                  pair_bit(CONDITIONAL) | pair_bit(SPACE_PAIR);
     return (pair & NOT_LABELED) != 0 ? -1 : (pair & LABELS) >> LABEL;
   }
 
-  // Calls visit(a, b) for each pair that may occur.
+  // Calls visit(a, b) for each pair of classes that occur in texts.
   template <typename Visit> void for_pairs(Visit visit) const {
     for (std::uint8_t a = 0; a < END; ++a)
       for (std::uint8_t b = 0; b < END; ++b)
@@ -65,7 +65,7 @@ struct NeighborTable::Builder {
       ++table.label_bits_;
   }
 
-  // Returns the relations of all stages together.
+  // Composes the relations that all stages have for the pair (a, b).
   Pair compose(std::uint8_t a, std::uint8_t b) {
     Pair relations = 0;
     for (std::size_t i = 0; i < stages.size(); ++i) {
@@ -132,8 +132,8 @@ struct NeighborTable::Builder {
     return is_cut ? pair_bit(BOUNDARY) : relations;
   }
 
-  // Returns whether a pre-token of the stage that holds a and b has the label of the pair,
-  // whatever code point follows b.
+  // Returns whether each pre-token of `stage` that contains a followed by b has the label of
+  // this pair, whatever code point follows b.
   bool continues(const StagePairs &stage, std::uint8_t a, std::uint8_t b) const {
     constexpr Pair DOUBTFUL = pair_bit(UNRESOLVED) | pair_bit(CONDITIONAL) |
                               pair_bit(SPACE_PAIR) | pair_bit(TAIL_PAIR) | pair_bit(AMBIGUOUS);
@@ -146,8 +146,10 @@ struct NeighborTable::Builder {
     return true;
   }
 
-  // Chooses the stage whose white space Boundaries::resolve splits. Chooses no stage unless
-  // each other stage surely keeps white space together, or comes earlier and surely cuts it.
+  // Chooses the stage of white space: Boundaries::resolve splits runs of white space by the
+  // rules of this stage. Every other stage must pass one of two tests: it surely keeps white
+  // space together, or it comes earlier and surely cuts the white space. If no stage can be
+  // chosen, `white` is stages.size().
   void find_white_space() {
     white = stages.size();
     for (std::size_t i = 0; i < stages.size(); ++i)
@@ -160,7 +162,9 @@ struct NeighborTable::Builder {
       }
   }
 
-  // Returns whether stage `index` meets the condition of find_white_space.
+  // Returns whether every stage but `index` passes one of the two tests of find_white_space. If
+  // stage `index` has an END_OF_TEXT rule, also requires that no earlier stage ends a piece
+  // right after white space.
   bool is_white_space_clear(std::size_t index) const {
     const Mask space = stages[index].space();
     bool is_clear = true;
@@ -205,7 +209,8 @@ struct NeighborTable::Builder {
       }
   }
 
-  // Finds the limit of LENGTH_LIMITED pairs, and whether it is exact (see "Proof for limits").
+  // Finds the smallest limit of the LENGTH_LIMITED pairs. The limit is exact if a run always
+  // has a boundary after that many code points ("Proof for limits" in neighbors.hpp).
   void find_limit() {
     is_limit_exact = true;
     for (const StagePairs &stage : stages)
@@ -230,7 +235,7 @@ struct NeighborTable::Builder {
     });
   }
 
-  // Returns whether all labeled pairs that begin with a counted class have one label.
+  // Returns whether all labeled pairs that begin with a counted class have the same label.
   bool has_one_label() const {
     int label = -1;
     bool has_one = true;

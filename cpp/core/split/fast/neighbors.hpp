@@ -3,96 +3,109 @@
 // A pair is two adjacent code points, of classes a and b. NeighborTable derives the relations
 // of each pair from the rules of a program:
 //
-//   BOUNDARY        No pre-token of any rule holds the pair.
+//   BOUNDARY        No pre-token holds the pair.
 //   LABEL           A label names a rule. If all pairs between two boundaries have one label,
-//                   the text between them is one pre-token of that rule. A boundary lies where
-//                   the label changes.
-//   LENGTH_LIMITED  The pair is in the body of a Run with `at_most`, which adds boundaries.
-//   AMBIGUOUS       The rule that labels the pair before may hold this pair too. If the label
-//                   changes at this pair, the pair is unresolved.
+//                   the text between them is one pre-token of that rule. If the label of (a, b)
+//                   is not the label of the pair before, a boundary lies between a and b.
+//   LENGTH_LIMITED  The pair is in the body of a Run with a limit (`at_most`). The limit adds
+//                   boundaries.
+//   AMBIGUOUS       The pair has the label of a rule r, but a match of another rule q may hold
+//                   it too. If the pair before has the label of q, this pair is unresolved.
 //   JOINED          No boundary: every rule that can hold a takes b too. The pair takes the
 //                   label of the pair before. If a pre-token begins with a, the pair keeps its
 //                   own label.
 //   CONDITIONAL     A boundary, unless a pair since the last boundary is unresolved.
-//   SPACE_PAIR      Both are white space; see below.
+//   SPACE_PAIR      Both code points are white space ("White space" below).
 //   TAIL_PAIR       b is white space, and begins the tail of a Run.
-//   PIECE_END       a is white space, and a stage before the stage of white space may end a
-//                   piece between a and b.
+//   PIECE_END       a is white space. One stage splits white space ("Several stages" below),
+//   and
+//                   a stage before it may have a boundary between a and b.
 //   UNRESOLVED      Any other pair. The machine splits the text between the last BOUNDARY
 //                   before the pair and the first BOUNDARY after it.
 //
-// In most text all pairs are BOUNDARY or labeled. Such pairs need neither rules nor branches.
+// In most texts all pairs are BOUNDARY or labeled. Such pairs need neither rules nor branches.
 //
 // An example: "I'm  ok" in GPT-2's split, `'(?:s|t|re|ve|m|ll|d)| ?\p{L}+|...|\s+(?!\S)|\s+`.
-// Column i tells the relation of code points i - 1 and i.
+// Column i has the relations of code points i - 1 and i.
 //
 //   text            I   '   m   _   _   o   k      (_ is a space)
-//   BOUNDARY        1   1   .   1   .   .   .      I' and m_ are in no rule's pre-token
-//   UNRESOLVED      .   .   1   .   .   .   .      'm is a contraction, or ' alone and m
+//   BOUNDARY        1   1   .   1   .   .   .      no pre-token holds I' or m_
+//   UNRESOLVED      .   .   1   .   .   .   .      either the contraction 'm, or ' and m
 //   SPACE_PAIR      .   .   .   .   1   .   .      __ is a run of white space
-//   LABEL of \p{L}  .   .   .   .   .   1   1      _o and ok are in a word with its lead
-//   boundaries      1   1   .   1   1   .   .      the run of white space ends before its last
+//   LABEL of \p{L}  .   .   .   .   .   1   1      a match of ` ?\p{L}+` holds _o and ok
+//   boundaries      1   1   .   1   1   .   .      `\s+(?!\S)` leaves the last space
 //   split           I | ' m | _ | _ o k            the machine splits "'m", and nothing else
 //
-// Proof for BOUNDARY. No rule's `may_follow` mask allows b after a, and no gap between matches
-// holds the pair. So no pre-token holds the pair.
+// Proof for BOUNDARY. No rule's `may_follow` mask allows b after a, so no match holds the pair.
+// At a or at b some rule always matches, so no gap between matches holds the pair.
 //
-// Proof for CONDITIONAL. Only the suffix of a CasedWord can hold the pair. In a pre-token with
-// a suffix, a letter and the apostrophe come before the pair, and every pair of a letter and
-// the apostrophe is UNRESOLVED. If no pair since the last boundary is unresolved, no pre-token
-// since this boundary holds such a suffix.
+// Proof for CONDITIONAL. Only the suffix of a CasedWord can hold the pair. A suffix begins with
+// an apostrophe after a letter. If a CasedWord of the program has suffixes, every pair of a
+// letter and the apostrophe is UNRESOLVED. So if no pair since the last boundary is unresolved,
+// no pre-token since this boundary holds a suffix.
 //
-// Proof for labels. Consider the rules that can begin with a and do not reject b next. Let r be
-// the first of them. The pair has the label of r if the `always_follows` mask of r has b for a.
+// Proof for labels. Let r be the first rule whose match can begin with a and whose
+// `rejects_next` mask for a does not have b. The pair has the label of r if the
+// `always_follows` mask of r for a has b.
 //   - If the first pair after a boundary has the label of r, r makes the pre-token.
-//   - The match of r takes every following pair with the label of r. Such a pair (a, b) begins
-//     with a class that can begin r. Within a match of r, this class is in the body of r.
-//   - The match of r takes no other pair. Either a boundary follows, or a pair that r does not
-//     allow. If r may allow a pair with another label, the pair is AMBIGUOUS.
+//   - The match of r takes b of every following pair (a, b) with the label of r. By the label,
+//     a can begin a match of r. In the middle of a match, such a class is in the body of r, and
+//     `always_follows` says that the match takes b.
+//   - The match of r ends where the label ends. The next pair has a boundary, or r does not
+//     allow b after a. If r may allow b after a although the pair has another label, the pair
+//     is AMBIGUOUS.
 //
 // Proof for limits. A Run with `at_most` n has a boundary after every n code points of its
-// body. The count starts at a boundary if three conditions hold (`has_exact_limit`): only one
-// label is LENGTH_LIMITED; the tail of the rule of this label takes no class of its body; every
-// labeled pair that begins in the body has that label. Otherwise n LENGTH_LIMITED pairs in a
-// row are unresolved.
+// body. In a row of LENGTH_LIMITED pairs, this count starts with the first code point of the
+// row if three conditions hold (`has_exact_limit`):
+//   - All LENGTH_LIMITED pairs have the label of one Run.
+//   - No class of the body of this Run is in its tail.
+//   - Every labeled pair (a, b) with a in this body has this label.
+// Otherwise the last of n LENGTH_LIMITED pairs in a row is unresolved.
 //
 // White space needs three conditions:
 //   - All Spaces rules share the classes of white space.
-//   - The first of them is ALL_BUT_LAST, or LAST_NEWLINE and then ALL_BUT_LAST. The machine
-//     handles END_OF_TEXT, which matters only at the end of the text.
-//   - No other rule comes before them that can take two white space code points in a row.
-// Then consider a pre-token that starts in a run of white space, before its last code point.
-//   - If a rule is LAST_NEWLINE and the run has a line break, the pre-token ends after the last
-//     line break of the run.
+//   - The first Spaces rule is ALL_BUT_LAST, or the first two are LAST_NEWLINE and
+//     ALL_BUT_LAST. END_OF_TEXT rules do not count: they matter only at the end of the text,
+//     and the machine handles them.
+//   - No rule of another kind before them can take two code points of white space in a row.
+// Then consider a pre-token that starts in a run of white space, before the last code point of
+// the run.
+//   - If a rule is LAST_NEWLINE and the rest of the run has a line break, the pre-token ends
+//     after the last line break of the run.
 //   - Otherwise the pre-token ends before the last code point of the run.
 // A pre-token that starts before the run can enter the run only with its tail. The first pair
 // of the tail is TAIL_PAIR. All rules share one set of tail classes, so the tail ends at the
-// first code point of another class. Only the rule of the pre-token says whether it has a tail.
-// This rule is known if no pair since the last boundary is unresolved. Boundaries::resolve
-// finds the boundaries in white space. A pair that may extend a pre-token past its last line
-// break or its tail is UNRESOLVED.
+// first code point of another class. Only the rule of the pre-token says whether the pre-token
+// has a tail. This rule is known if no pair since the last boundary is unresolved.
+// Boundaries::resolve finds the boundaries in white space. If a is a line break or in a tail, b
+// is not white space, and a pre-token may hold the pair (a, b), the pair is UNRESOLVED.
 //
 // Several stages: StagePairs derives the relations above for each stage. If a stage has a
-// BOUNDARY between a and b, no piece of a later stage holds the pair, and the rules of later
-// stages need not handle it. In DeepSeek's split, the first stage cuts digits from letters, so
-// no word of the last stage begins with a digit. The table then has for each pair (a, b):
+// BOUNDARY between a and b, no piece of a later stage holds the pair, so the rules of later
+// stages need not handle the pair. In DeepSeek's split, the first stage cuts digits from
+// letters, so no word of the last stage begins with a digit. The table then has for each pair
+// (a, b):
 //
 //   BOUNDARY      Some stage has BOUNDARY, and no rule of an earlier stage can hold a or b.
-//                 So the pair is in a gap of each earlier stage. Rules look ahead only. In
-//                 earlier stages, rules read nothing past a. In this stage, rules read nothing
-//                 past b. Later stages see two pieces. So the split from b on is that of a text
-//                 that begins with b, and the split before b depends on nothing after b. The
-//                 rules resume at BOUNDARY pairs, and safe_cut.hpp cuts there.
-//   CONDITIONAL   Some stage has a boundary, but a rule of an earlier stage may hold a or
-//                 b. The earlier stage keeps its label across the boundary
-//                 (Builder::continues).
+//                 So the pair is in a gap of each earlier stage. A rule reads no code point
+//                 before its match, and at most one after it. So a rule of an earlier stage
+//                 that starts before a reads at most a, and a rule of this stage that starts
+//                 before b reads at most b. Later stages see two pieces. So the split from b on
+//                 is the split of a text that begins with b, and the split before b depends on
+//                 nothing after b. The rules resume at BOUNDARY pairs, and safe_cut.hpp cuts
+//                 there.
+//   CONDITIONAL   Some stage has a boundary, but a rule of an earlier stage may hold a or b. It
+//                 is required that the label of the earlier stage is the same before and after
+//                 the boundary (Builder::continues). Otherwise the pair is UNRESOLVED.
 //   a label       No stage has a boundary. The label stands for the labels of all stages, so it
-//                 changes if the label of any stage changes. It leaves out each stage whose
-//                 pairs are all BOUNDARY or together (StagePairs::is_simple).
-//   SPACE_PAIR    One stage has SPACE_PAIR. Each other stage surely keeps white space together,
-//                 or is earlier and surely cuts it (Builder::find_white_space). If an earlier
-//                 stage ends the piece (PIECE_END), ALL_BUT_LAST takes the whole run, as at the
-//                 end of the text.
+//                 changes if the label of any stage changes. Simple stages do not count: each
+//                 pair of a simple stage is either BOUNDARY or never has a boundary
+//                 (StagePairs::is_simple).
+//   SPACE_PAIR    One stage has SPACE_PAIR. Every other stage surely has no boundary in this
+//                 pair, or is earlier and surely has a boundary in it
+//                 (Builder::find_white_space). If an earlier stage ends the piece (PIECE_END),
+//                 ALL_BUT_LAST takes the whole run, as at the end of the text.
 //   UNRESOLVED    Any other pair.
 //
 // A boundary is known if all pairs between the last BOUNDARY and this boundary are resolved.
@@ -120,10 +133,12 @@ public:
     return (relations_(before, after) & pair_bit(BOUNDARY)) != 0;
   }
   const Relations &relations() const { return relations_; }
-  // Returns the number of LENGTH_LIMITED pairs in a row, at most 64, that no pre-token holds.
+  // Returns n, the smallest limit of the LENGTH_LIMITED pairs, or 64 if there is none. A Run
+  // with this limit matches at most n - 1 LENGTH_LIMITED pairs in a row.
   std::uint32_t length_limit() const { return length_limit_; }
-  // Returns whether a pre-token ends after every length_limit() code points of such a row. If
-  // not, each length_limit() LENGTH_LIMITED pairs in a row are unresolved.
+  // Returns whether, in a row of LENGTH_LIMITED pairs, a pre-token ends after every
+  // length_limit() code points. If not, the last of length_limit() such pairs in a row is
+  // unresolved.
   bool has_exact_limit() const { return has_exact_limit_; }
   // Returns whether any pair is JOINED.
   bool has_joined() const { return has_joined_; }

@@ -7,7 +7,7 @@
 namespace pretok {
 namespace {
 
-// matrix[a] is the set of classes b of the pairs (a, b).
+// A set of pairs (a, b): matrix[a] has the classes b of the pairs that begin with a.
 using Matrix = std::array<Mask, CLASSES>;
 
 struct Rectangle {
@@ -73,8 +73,8 @@ std::vector<Rectangle> cover(const Matrix &matrix, const Matrix &outside) {
   }
 }
 
-// Returns whether the relation may be either true or false ("don't care") for a pair that has
-// `relations`.
+// Returns whether `relation` may be either true or false ("don't care") for a pair that has
+// `relations`, because the kernels ignore the relation of such a pair.
 bool is_free(std::uint8_t relation, Pair relations) {
   constexpr Pair NOT_LABELED =
       pair_bit(BOUNDARY) | pair_bit(UNRESOLVED) | pair_bit(CONDITIONAL) | pair_bit(SPACE_PAIR);

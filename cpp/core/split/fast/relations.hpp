@@ -10,7 +10,8 @@
 
 namespace pretok {
 
-// Relations of a pair: two adjacent code points, of classes a and b. See neighbors.hpp.
+// Relations of a pair: two adjacent code points, of classes a and b. neighbors.hpp explains the
+// relations.
 enum Relation : std::uint8_t {
   BOUNDARY,
   UNRESOLVED,
@@ -44,7 +45,7 @@ inline constexpr std::size_t CLASSES = END + 1;
 //   bit 1: {D} x {L, P}            columns  L 011   D 100   S 000   P 110
 //   bit 2: {L} x {D, P}
 //
-//   The pair (D, P): rows[D] & columns[P] = 010 & 110 = 010. It is in rectangle 1 only.
+//   The pair (D, P): rows[D] & columns[P] = 010 & 110 = 010. The pair is in rectangle 1 only.
 class Relations {
 public:
   struct Plane {
@@ -72,7 +73,8 @@ public:
   const std::vector<Part> &parts() const { return parts_; }
   // Returns the relations whose parts describe the pairs for which the relation does not hold.
   const std::vector<std::uint8_t> &inverted() const { return inverted_; }
-  // Returns the relations without parts. They hold for no pair, or for all if inverted.
+  // Returns the relations without parts. Such a relation holds for no pair, or for all pairs if
+  // it is in inverted().
   const std::vector<std::uint8_t> &absent() const { return absent_; }
 
 private:

@@ -34,8 +34,8 @@ inline void read(const Kernels &use, const CodePoints<std::uint32_t> &text, std:
   use.read_32(text.classes(), text.data() + at, text.size() - at, buffer);
 }
 
-// Takes the ends of pre-tokens, in order. The calls are virtual, so that splitting is compiled
-// once. Most calls add all ends of a ClassBuffer.
+// Takes the ends of pre-tokens, in order. The functions are virtual, so that splitting is
+// compiled only once for all kinds of output. Most calls add all ends of a ClassBuffer.
 class EndOutput {
 public:
   virtual void add(std::size_t end) = 0;
@@ -44,6 +44,7 @@ public:
   // one code unit.
   virtual void add(const Kernels &use, const std::uint64_t *words, std::size_t count,
                    std::size_t base, const std::uint16_t *offsets) = 0;
+  // Passes on all ends that were added so far.
   virtual void flush() = 0;
 
 protected:
@@ -137,8 +138,9 @@ public:
 
 private:
   // Runs the rules from the boundary before each unresolved pair to the first certain boundary
-  // after the pair, if that boundary is in the buffer. The buffer starts at `at`. Returns false
-  // if the machine has split the rest of the text.
+  // after the pair. If this boundary is not in the buffer, sets is_undecided_, and the next
+  // buffer goes on. The buffer starts at `at`. Returns false if the machine has split the rest
+  // of the text.
   bool resolve_by_rules(std::size_t at) {
     std::size_t bit = 0; // all pairs before this bit are resolved
     for (;;) {
@@ -154,9 +156,9 @@ private:
       if (is_undecided_)
         return true;
       const std::size_t stop = at + buffer_.offset(end);
-      const std::size_t beyond = run(resume_, stop, begin_, at, bit);
-      if (beyond != 0) {
-        split_rest(at, end, beyond);
+      const std::size_t crossing_end = run(resume_, stop, begin_, at, bit);
+      if (crossing_end != 0) {
+        split_rest(at, end, crossing_end);
         return false;
       }
       begin_ = resume_ = stop;
@@ -165,8 +167,9 @@ private:
   }
 
   // Splits the text from `position` on by the rules alone. A pre-token crosses the BOUNDARY at
-  // bit `end` of the buffer, and ends at `position`. Only a bug in NeighborTable can cause
-  // this. The call keeps such a bug from becoming a write out of bounds.
+  // bit `end` of the buffer, and ends at `position`. Only a bug in NeighborTable can make a
+  // pre-token cross a BOUNDARY. Splitting by the rules keeps such a bug from causing a write
+  // out of bounds.
   void split_rest(std::size_t at, std::size_t end, std::size_t position) {
     clear(end, buffer_.count);
     output_.add(use_, boundaries_.all.data(), buffer_.blocks(), at,
@@ -176,8 +179,8 @@ private:
     output_.flush();
   }
 
-  // Returns the first one bit in `words` that is at least `bit`, or buffer_.count if there is
-  // none.
+  // Returns the index of the first one bit in `words` from index `bit` on, or buffer_.count if
+  // there is none.
   std::size_t next_in(const BitWords &words, std::size_t bit) const {
     if (bit >= buffer_.count)
       return buffer_.count;
@@ -191,15 +194,16 @@ private:
     return block * 64 + lowest_bit(word);
   }
 
-  // Sets begin_ and resume_ to the last boundaries before code point `bit` of the buffer, which
-  // starts at `at`.
+  // Sets begin_ to the last boundary before code point `bit` of the buffer, which starts at
+  // `at`. Sets resume_ to the last boundary before this code point from which the rules may
+  // start.
   void note_last_boundary(std::size_t bit, std::size_t at) {
     begin_ = last_in(boundaries_.all, bit, at, begin_);
     resume_ =
         rules_.resumes_anywhere() ? begin_ : last_in(boundaries_.certain, bit, at, resume_);
   }
 
-  // Returns the position in the text of the last one bit in `words` before `bit`, or
+  // Returns the position in the text of the last one bit in `words` before index `bit`, or
   // `otherwise` if there is none.
   std::size_t last_in(const BitWords &words, std::size_t bit, std::size_t at,
                       std::size_t otherwise) const {
@@ -235,11 +239,12 @@ private:
   }
 
   // Runs the rules from `from` to `to`, and ignores ends up to `known`. Outputs the ends that
-  // lie before `at`, the start of the buffer. Sets the bits of the ends in the buffer, which
-  // are not below `bit`. If a pre-token ends after `to`, returns its end; else 0.
+  // lie before `at`, the start of the buffer. For each end in the buffer, sets the bit in
+  // boundaries_.all; the bits are not below `bit`. If a pre-token ends after `to`, returns its
+  // end; else 0.
   std::size_t run(std::size_t from, std::size_t to, std::size_t known, std::size_t at,
                   std::size_t bit) {
-    std::size_t beyond = 0;
+    std::size_t crossing_end = 0;
     const auto emit = [&](std::size_t end, int) {
       if (end <= known)
         return;
@@ -248,7 +253,7 @@ private:
         return;
       }
       if (end > to) {
-        beyond = end;
+        crossing_end = end;
         return;
       }
       while (at + buffer_.offset(bit) < end)
@@ -256,7 +261,7 @@ private:
       boundaries_.all[bit / 64] |= std::uint64_t{1} << bit % 64;
     };
     rules_.run(text_, from, to, emit);
-    return beyond;
+    return crossing_end;
   }
 
   const Rules rules_;
@@ -267,7 +272,7 @@ private:
   Boundaries boundaries_;
   EndOutput &output_;
   std::size_t begin_ = 0;     // start of the first pre-token without a known end
-  std::size_t resume_ = 0;    // where the rules must start to find its end
+  std::size_t resume_ = 0;    // where the rules must start to find this end
   bool is_undecided_ = false; // whether an unresolved pair lies after begin_
 };
 

@@ -5,7 +5,7 @@
 namespace pretok {
 namespace {
 
-// Each of these functions calls the member function of its name (rules.hpp).
+// Each of these functions calls the function of the rule with the same name (rules.hpp).
 Mask first(const Rule &rule) {
   return std::visit([](const auto &kind) { return kind.first(); }, rule);
 }
@@ -54,7 +54,7 @@ bool StagePairs::has_end_of_text() const {
   });
 }
 
-// Returns the classes that may follow class a within a match of the rule in a piece.
+// Returns the classes that may come right after class a in a match of the rule within a piece.
 Mask StagePairs::may_follow(std::size_t rule, std::uint8_t a) const {
   return live_[a] &
          std::visit([a](const auto &kind) { return kind.may_follow(a); }, rules_[rule]);
@@ -63,8 +63,9 @@ Mask StagePairs::may_follow(std::size_t rule, std::uint8_t a) const {
 // Finds the classes that the matches of each rule can hold.
 void StagePairs::find_held() {
   for (std::size_t i = 0; i < rules_.size(); ++i) {
-    // If a rule rejects every neighbor of class a, and the end of the text, no match begins
-    // with a. A Spaces rule is an exception: it may match at the end of the text.
+    // If a rule rejects the end of the text and every class that may follow class a, no match
+    // begins with a. This is not true for a Spaces rule, which may match at the end of the
+    // text.
     Mask begins = first(rules_[i]);
     for (std::uint8_t a = 0; a < END; ++a)
       if (pretok::has(begins, a) && !std::holds_alternative<Spaces>(rules_[i]) &&
@@ -94,7 +95,7 @@ void StagePairs::find_pairs() {
       gap_classes_ |= Mask{1} << a;
   pairs_.fill(pair_bit(BOUNDARY));
   for (std::uint8_t a = 0; a < END; ++a) {
-    // Two code points of a gap are in one pre-token.
+    // Two neighbors in a gap are in one pre-token.
     Mask together = pretok::has(gap_classes_, a) ? gap_classes_ : 0;
     for (std::size_t i = 0; i < rules_.size(); ++i)
       if (pretok::has(held_by_[i], a))
@@ -108,7 +109,7 @@ void StagePairs::find_pairs() {
   }
 }
 
-// Labels a pair that a pre-token may hold, and returns its relations.
+// Labels a pair that a pre-token may hold, and returns the relations of the pair.
 Pair StagePairs::label_pair(std::uint8_t a, std::uint8_t b) {
   if (!pretok::has(held_, a) && !pretok::has(held_, b)) {
     label(a, b) = gap();
@@ -129,7 +130,8 @@ Pair StagePairs::label_pair(std::uint8_t a, std::uint8_t b) {
   return is_limited ? pair_bit(LENGTH_LIMITED) : Pair{0};
 }
 
-// Returns whether a is in a match, and every match that holds a takes b too.
+// Returns whether a is always in a match, never in a gap, and every match that holds a takes b
+// too if b follows.
 bool StagePairs::joins(std::uint8_t a, std::uint8_t b) const {
   if (pretok::has(gap_classes_, a) || label(a, b) == NO_LABEL)
     return false;
@@ -155,8 +157,8 @@ void StagePairs::find_white_space() {
   for (const Rule &rule : rules_) {
     if (!std::holds_alternative<Spaces>(rule) && (interior(rule) & space) != 0)
       return;
-    // `tail` is the first tail that takes white space. Pairs that begin another tail become
-    // UNRESOLVED.
+    // `tail` is the white space of the first tail that takes white space. Pairs that begin a
+    // tail with other white space become UNRESOLVED (mark_white_space).
     if (const auto *run = std::get_if<Run>(&rule); run != nullptr && tail == 0)
       tail = run->tail_at_most == 0 ? run->tail & space : 0;
   }
@@ -175,9 +177,9 @@ void StagePairs::find_white_space() {
   tail_ = tail;
 }
 
-// Returns whether ALL_BUT_LAST, or LAST_NEWLINE and then ALL_BUT_LAST, is the first rule that
-// matches white space of class a followed by white space. Sets `newline` to the line breaks of
-// LAST_NEWLINE.
+// Consider the rules that may match white space of class a followed by white space, without
+// END_OF_TEXT rules. Returns whether the first is ALL_BUT_LAST, or LAST_NEWLINE followed by
+// ALL_BUT_LAST. Sets `newline` to the line breaks of LAST_NEWLINE.
 bool StagePairs::all_but_last(std::uint8_t a, Mask space, Mask &newline) const {
   for (const int index : candidates_[a]) {
     if ((space & ~rejects_next(rule(index), a)) == 0)
@@ -196,7 +198,7 @@ bool StagePairs::all_but_last(std::uint8_t a, Mask space, Mask &newline) const {
   return false;
 }
 
-// Marks pairs with white space SPACE_PAIR, TAIL_PAIR or UNRESOLVED; see neighbors.hpp.
+// Marks pairs that contain white space as SPACE_PAIR, TAIL_PAIR or UNRESOLVED (neighbors.hpp).
 void StagePairs::mark_white_space() {
   for (std::uint8_t a = 0; a < END; ++a)
     for (std::uint8_t b = 0; b < END; ++b) {
@@ -219,16 +221,17 @@ void StagePairs::mark_white_space() {
     }
 }
 
-// Returns whether b is in the tail of the rule that labels the pair, and the white space of
-// this tail is `tail_`.
+// Returns whether b is in the tail of the rule that labels the pair, this tail has no limit,
+// and its white space is `tail_`.
 bool StagePairs::is_tail_of_label(std::uint8_t a, std::uint8_t b) const {
   const auto *run = std::get_if<Run>(&rule(label(a, b)));
   return run != nullptr && pretok::has(run->tail & tail_, b) && run->tail_at_most == 0 &&
          (run->tail & space_) == tail_;
 }
 
-// Marks the pairs that only the suffix of a word can hold. Returns false if the proof for
-// CONDITIONAL fails.
+// Marks the UNRESOLVED pairs that only the suffix of a word can hold as CONDITIONAL. If the
+// proof for CONDITIONAL fails, because a pair of a letter and the apostrophe is not UNRESOLVED,
+// marks nothing and returns false.
 bool StagePairs::mark_conditional() {
   for (const Rule &rule : rules_) {
     const auto *word = std::get_if<CasedWord>(&rule);
@@ -252,8 +255,9 @@ bool StagePairs::mark_conditional() {
   return true;
 }
 
-// Marks a labeled pair AMBIGUOUS if the pair before it may have another label whose rule may
-// hold this pair too.
+// Marks a labeled pair AMBIGUOUS if the pair before may have another label whose rule may hold
+// this pair too. `is_conditional` says whether the pairs of suffixes are CONDITIONAL. If so, a
+// rule that can hold the pair only in its suffix does not count.
 void StagePairs::mark_ambiguous(bool is_conditional) {
   for (std::uint8_t a = 0; a < END; ++a)
     for (std::uint8_t before = 0; before < END; ++before) {
@@ -268,9 +272,9 @@ void StagePairs::mark_ambiguous(bool is_conditional) {
     }
 }
 
-// NeighborTable makes an AMBIGUOUS pair that is together JOINED. The pre-token of a JOINED pair
-// may be of any rule that can hold the pair. So the next pair is AMBIGUOUS too, unless only the
-// rule of its own label can hold this next pair.
+// NeighborTable turns an AMBIGUOUS pair into a JOINED pair if the pair is also together. The
+// pre-token of a JOINED pair may be of any rule that can hold the pair. So the next pair is
+// AMBIGUOUS too, unless only the rule of its own label can hold this next pair.
 void StagePairs::mark_ambiguous_after_joined() {
   for (bool is_done = false; !is_done;) {
     is_done = true;

@@ -40,10 +40,12 @@ public:
   const Followers &live() const { return live_; }
   // Returns the classes that a match can hold.
   Mask held() const { return held_; }
-  // Return the classes of white space in SPACE_PAIR, the line breaks among these classes, and
-  // the classes among them that tails take.
+  // Returns the classes of white space: two neighbors of these classes are a SPACE_PAIR. The
+  // mask is 0 if a condition for white space in neighbors.hpp fails.
   Mask space() const { return space_; }
+  // Returns the classes of space() that are line breaks of LAST_NEWLINE.
   Mask newline() const { return newline_; }
+  // Returns the classes of space() that tails take.
   Mask tail() const { return tail_; }
   // Returns whether a rule is END_OF_TEXT: it matches white space only at the end of a piece.
   bool has_end_of_text() const;
@@ -67,7 +69,7 @@ private:
   Mask may_follow(std::size_t rule, std::uint8_t a) const;
 
   const std::vector<Rule> &rules_;
-  Candidates candidates_; // as Machine::candidates, without rules that fail in every piece
+  Candidates candidates_; // Machine::candidates(), without rules that fail in every piece
   const Followers live_;
   const Mask used_;
   std::array<Pair, CLASSES * CLASSES> pairs_{};

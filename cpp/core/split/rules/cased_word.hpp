@@ -29,7 +29,8 @@ struct CasedWord {
       if (end == text.size() && text.partial)
         return text.undecided(lower);
     } else if (caseless != NO_MATCH) {
-      // upper* gives back code points until lower+ matches: up to the last caseless letter.
+      // In a regex engine, upper* would give back code points until lower+ matches the last
+      // caseless letter. So the match ends after this letter.
       end = caseless;
     }
     if (end == begin)
@@ -58,7 +59,8 @@ struct CasedWord {
                ? suffix->may_follow(a) & ~may_follow_before_suffix(a)
                : 0;
   }
-  // Within letters, only upper case after lower case may begin a new word.
+  // Between two letters, a new word can begin only at an upper-case letter after a lower-case
+  // or caseless letter.
   Mask always_follows(std::uint8_t a) const {
     return has(lower, a) ? lower : has(upper | lead, a) ? upper | lower : 0;
   }
@@ -66,14 +68,15 @@ struct CasedWord {
   Mask rejects_next(std::uint8_t a) const {
     return has(upper | lower, a) ? 0 : ~(upper | lower);
   }
-  // False if a may be in a suffix, since the match may end after a.
+  // False if a may be in a suffix, since the match may end after the suffix.
   bool always_joins(std::uint8_t a, std::uint8_t b) const {
     return has(always_follows(a), b) && !(suffix && has(suffix->interior(), a));
   }
   Mask interior() const { return upper | lower | (suffix ? suffix->interior() : 0); }
 
 private:
-  // Returns the classes that may follow a, up to and including the apostrophe.
+  // Returns the classes that may follow a in a match before its suffix, and the apostrophe,
+  // with which the suffix begins.
   Mask may_follow_before_suffix(std::uint8_t a) const {
     Mask following = has(lead, a) ? upper | lower : 0;
     following |= has(upper, a) ? upper | lower : 0;

@@ -9,8 +9,8 @@
 
 namespace pretok {
 
-// (?i:s) is s, S and U+017F in every engine; (?i:k) is k, K and U+212A. No other letter beyond
-// ASCII folds to an ASCII one.
+// In every regex engine, (?i:s) matches s, S and U+017F, and (?i:k) matches k, K and U+212A. No
+// other code point outside ASCII folds to an ASCII letter.
 inline constexpr std::uint32_t LONG_S = 0x17F;
 inline constexpr std::uint32_t KELVIN_SIGN = 0x212A;
 inline std::uint32_t fold(std::uint32_t code_point) {
@@ -26,7 +26,7 @@ inline std::uint32_t fold(std::uint32_t code_point) {
 struct Contraction {
   // The constructor of Machine sets these two masks:
   Mask apostrophe = 0;
-  Mask letters = 0; // classes of the code points in suffixes
+  Mask letters = 0; // classes of the code points that `suffixes` match
   std::vector<std::vector<std::uint32_t>> suffixes;
   bool ignore_case = false;
 

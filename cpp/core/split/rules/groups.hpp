@@ -17,7 +17,7 @@ struct Groups {
   std::uint32_t at_least = 1;
 
   template <typename Source> std::size_t match(Text<Source> &text, std::size_t start) const {
-    // One scan serves every group of the run.
+    // All groups of the run share one scan: `text` stores its result.
     if (start >= text.group_end || start < text.group_at) {
       text.group_end = start;
       text.group_left = 0;
@@ -48,8 +48,8 @@ struct Groups {
     change(stop);
   }
   Mask first() const { return body; }
-  // If `stop` is not empty, the code point after the run decides whether its groups match. So
-  // even groups of one code point have no certain boundaries.
+  // Groups of one code point have a boundary after each code point if `stop` is empty.
+  // Otherwise the code point after the run decides whether the groups of the run match at all.
   Mask may_follow(std::uint8_t a) const {
     return has(body, a) && (size != 1 || stop != 0) ? body : 0;
   }

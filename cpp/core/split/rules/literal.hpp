@@ -11,7 +11,8 @@ namespace pretok {
 
 using LiteralText = std::vector<std::uint32_t>; // code points, at least one
 
-// Returns the end of `literal` if `text` has it at `start`; else NO_MATCH, or UNDECIDED.
+// If `text` has `literal` at `start`, returns the end of `literal` in `text`. Otherwise returns
+// NO_MATCH, or UNDECIDED if the match depends on text that may follow.
 template <typename Source>
 std::size_t match_literal(Text<Source> &text, std::size_t start, const LiteralText &literal) {
   std::size_t end = start;
@@ -57,7 +58,7 @@ struct Literal {
 // before body{at_least,at_most} after: a run of `body` between two literal texts.
 struct Enclosed {
   Mask begin = 0; // class of the first code point of `before`
-  Mask rest = 0;  // classes of the rest of `before`, and of `after`
+  Mask rest = 0;  // classes of all other code points of `before`, and of `after`
   Mask body = 0;
   std::uint32_t at_most = 0; // 0: no limit
   std::uint32_t at_least = 1;

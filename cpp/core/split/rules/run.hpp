@@ -59,9 +59,11 @@ struct Run {
     return (has(lead, a) ? body : 0) | (has(body, a) ? more | tail : 0) |
            (has(tail, a) && tail_at_most != 1 ? tail : 0);
   }
-  // Ignores at_most, since NeighborTable marks pairs in a limited body LENGTH_LIMITED. Leaves
-  // out a tail class that is also a lead, since a pair that begins with this class may start
-  // another match. Leaves out a tail with a limit, since the match may end within the tail.
+  // Ignores at_most, since NeighborTable marks the pairs of a body with a limit as
+  // LENGTH_LIMITED. Leaves out a tail class c that is also in `lead`. A match may end with c as
+  // its tail. The next pair begins with c, so it may have the label of this rule too, with c as
+  // a lead. Then no change of label would show the boundary after c. Leaves out a tail with a
+  // limit, since the match may end within the tail.
   Mask always_follows(std::uint8_t a) const {
     if (at_least > 1)
       return 0;
@@ -72,8 +74,8 @@ struct Run {
   }
   Mask always_matches() const { return lead_required || at_least > 1 ? 0 : body; }
   Mask rejects_next(std::uint8_t a) const { return has(body, a) ? 0 : ~body; }
-  // False if the class of a is in both `lead` and `tail`: a match may end after a, and the next
-  // match begin with b.
+  // False if class a is in both `lead` and `tail`: a match may end with a as its tail, and then
+  // b begins the next match.
   bool always_joins(std::uint8_t a, std::uint8_t b) const {
     const bool is_limited = at_most > 1 && has(body, a) && has(body, b);
     return has(always_follows(a), b) && !is_limited && !has(lead & tail, a);

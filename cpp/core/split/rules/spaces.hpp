@@ -9,15 +9,15 @@
 
 namespace pretok {
 
-// The end of a match within its run of white space.
+// The place where a match ends in its run of white space.
 enum class Through : std::uint32_t {
-  END_OF_TEXT = 0,
-  LAST_NEWLINE = 1,
-  ALL_BUT_LAST = 2,
-  ALL = 3,
+  END_OF_TEXT = 0,  // the end of the run, which must be the end of the text
+  LAST_NEWLINE = 1, // after the last line break of the run
+  ALL_BUT_LAST = 2, // before the last code point of the run, unless the run ends the text
+  ALL = 3,          // the end of the run
 };
 
-// White space up to `through`. ALL_BUT_LAST and ALL may have the limits `at_most` and
+// White space up to `through`. Only ALL_BUT_LAST and ALL may have the limits `at_most` and
 // `at_least`.
 struct Spaces {
   Mask space = 0;
@@ -27,8 +27,8 @@ struct Spaces {
   std::uint32_t at_least = 1;
 
   template <typename Source> std::size_t match(Text<Source> &text, std::size_t start) const {
-    // One scan serves every Spaces rule and every start in the run. Otherwise a rule that
-    // fails on a long run would take quadratic time.
+    // All Spaces rules share one scan of the run, and so do all starts within the run. With a
+    // scan for each start, a rule that fails on a long run would take quadratic time.
     if (start >= text.space_end || start < text.space_begin) {
       text.space_begin = start;
       text.newline_end = start;
@@ -65,6 +65,7 @@ struct Spaces {
     return has(space, a) && through == Through::LAST_NEWLINE ? newline : 0;
   }
   Mask always_matches() const { return through == Through::ALL && at_least == 1 ? space : 0; }
+  // The bit END means nothing here: END_OF_TEXT matches at the end of the text.
   Mask rejects_next(std::uint8_t) const { return through == Through::END_OF_TEXT ? ~space : 0; }
   bool always_joins(std::uint8_t, std::uint8_t) const { return false; }
   Mask interior() const { return space; }

@@ -1,0 +1,318 @@
+"""CharacterVocabulary: a BPE whose first symbols are characters, as in SentencePiece.
+
+Characters and bytes are two alphabets of one merger. `merge` of bpe/merge.py merges symbols, which
+are numbers, and does not know what they stand for. A vocabulary says how text becomes the first
+symbols:
+
+    Vocabulary            one symbol per byte
+    CharacterVocabulary   one symbol per character
+
+A character that stays alone at the end and is no token becomes the tokens of its bytes
+(`byte_ids`), or else the unknown token. Adjacent unknown characters become one unknown token.
+
+No pre-tokenizer splits the text of such a model. Merging still works on short parts: if no token
+has "▁" after another character, no merge crosses the place before a "▁" that follows another
+character. `CharacterMerger` cuts the text there, and caches the ids of each part. Where the
+vocabulary allows no cut, it merges the whole text, in O(n log n) time.
+
+C++ merges the same vocabulary as bytes (bpe/encoding/character_backend.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Protocol
+
+from bpe.character_runs import TiedRuns, tied_runs
+from bpe.encoding.utf8 import ESCAPE, decode_utf8
+from bpe.errors import VocabularyError, shortened
+from bpe.merge import RankedMerge, merge
+from bpe.once import once
+from bpe.vocabulary import ID_LIMIT, Merge, Vocabulary
+
+SPACE_MARK = "\u2581"
+"""The character ▁, which stands for a space in pieces."""
+
+MAX_CACHED = 1 << 16
+"""The maximal number of parts that a PartCache keeps."""
+MAX_CACHED_CHARACTERS = 32
+"""Longer parts are not kept: they rarely repeat."""
+
+
+class PieceMerger(Protocol):
+    """Merges text with one vocabulary."""
+
+    def merge(self, pre_token: bytes) -> list[int]:
+        """Return the ids of the tokens of `pre_token`, UTF-8."""
+
+    def sized(self, pre_token: bytes) -> list[tuple[int, int]]:
+        """Return the id of each token of `pre_token`, and how many bytes it stands for."""
+
+
+class CharacterVocabulary(Vocabulary):
+    """The pieces of a SentencePiece BPE model by id, and their scores. Immutable.
+
+    Two adjacent symbols merge if `scores` has a piece of their text. The piece with the highest
+    score merges first; the leftmost of equal scores. `token_bytes` has all tokens: the pieces of
+    `scores`, the tokens of `byte_ids`, `unknown_id`, and tokens that are only matched as added
+    tokens.
+
+    Raises VocabularyError if an id or a token is invalid.
+
+    >>> tokens = {0: b"<unk>", 1: b"a", 2: b"b", 3: b"ab"}
+    >>> vocabulary = CharacterVocabulary(tokens, {1: -2.0, 2: -3.0, 3: -1.0}, unknown_id=0)
+    >>> CharacterMerger(vocabulary).merge("abcca".encode())
+    [3, 0, 1]
+    """
+
+    def __init__(
+        self,
+        token_bytes: Mapping[int, bytes],
+        scores: Mapping[int, float],
+        unknown_id: int,
+        byte_ids: Sequence[int] | None = None,
+    ) -> None:
+        self._token_bytes = dict(token_bytes)
+        self._packed = None
+        self._merges, self._merge_rows = None, None
+        self._from_ranks, self._ignore_merges = False, False
+        self._scores = dict(scores)
+        self._unknown_id = unknown_id
+        self._fallback = None if byte_ids is None else tuple(byte_ids)
+        self._check()
+
+    def _check(self) -> None:
+        for id, token in self.token_bytes.items():
+            if type(id) is not int or not 0 <= id < ID_LIMIT:
+                raise VocabularyError(
+                    f"token {shortened(token)} has id {id!r}; expected an int from 0 to "
+                    f"{ID_LIMIT - 1}"
+                )
+            if type(token) is not bytes or not token:
+                raise VocabularyError(f"token {id} is {shortened(token)}; expected non-empty bytes")
+        if self._fallback is not None and len(self._fallback) != 256:
+            raise VocabularyError(f"byte_ids has {len(self._fallback)} ids; expected 256")
+        for id in (self._unknown_id, *self._scores, *(self._fallback or ())):
+            if id not in self.token_bytes:
+                raise VocabularyError(f"id {id} has no token; add it to the tokens")
+        pieces: dict[bytes, int] = {}
+        for id, score in self._scores.items():
+            token = self.token_bytes[id]
+            if pieces.setdefault(token, id) != id:
+                raise VocabularyError(
+                    f"tokens {pieces[token]} and {id} are both {shortened(token)}; expected "
+                    "different pieces"
+                )
+            if score != score:
+                raise VocabularyError(f"token {id} has the score NaN; expected a number")
+            try:
+                token.decode()
+            except UnicodeDecodeError:
+                raise VocabularyError(
+                    f"token {id} is {shortened(token)}; expected valid UTF-8"
+                ) from None
+
+    @property
+    def scores(self) -> dict[int, float]:
+        """The score of each piece that merges may make; do not change it."""
+        return self._scores
+
+    @property
+    def unknown_id(self) -> int:
+        """The id of unknown characters."""
+        return self._unknown_id
+
+    @property
+    def fallback_ids(self) -> tuple[int, ...] | None:
+        """The ids of the tokens for the 256 bytes of unknown characters, or None."""
+        return self._fallback
+
+    @once
+    def pieces(self) -> dict[str, int]:
+        """The id of each piece by its text."""
+        tokens = self.token_bytes
+        return {tokens[id].decode(): id for id in self._scores}
+
+    @once
+    def ids(self) -> dict[bytes, int]:
+        """The id of each token by its bytes: of the piece if a fallback token is equal."""
+        others = {token: id for id, token in sorted(self.token_bytes.items(), reverse=True)}
+        return others | {text.encode(): id for text, id in self.pieces.items()}
+
+    @once
+    def byte_ids(self) -> dict[int, int]:
+        """The id of the fallback token of each byte."""
+        return dict(enumerate(self._fallback or ()))
+
+    @once
+    def missing_bytes(self) -> tuple[int, ...]:
+        """No byte: every character has ids."""
+        return ()
+
+    @once
+    def ranks(self) -> dict[int, int]:
+        """The rank of each piece: 0 for the highest score; equal scores have equal ranks."""
+        order = {score: rank for rank, score in enumerate(sorted({*self._scores.values()})[::-1])}
+        return {id: order[score] for id, score in self._scores.items()}
+
+    @once
+    def tied_runs(self) -> TiedRuns | None:
+        """The pieces of the lowest score, if they are runs of one character and merge last."""
+        return tied_runs(self.pieces, self.ranks)
+
+    @once
+    def allows_cuts(self) -> bool:
+        """Whether each run of "▁" and the text up to the next one merge by themselves."""
+        return allows_cuts(self.pieces)
+
+    @property
+    def merges_any_split(self) -> bool:
+        """Whether C++ merges the pre-tokens of any preset, not only whole texts."""
+        return False
+
+    def merger(self) -> PieceMerger:
+        """Return a new merger."""
+        return CharacterMerger(self)
+
+    @once
+    def why_not_native(self) -> str:
+        """Why C++ cannot merge these pieces, or ""."""
+        ranks = [self.ranks[id] for text, id in self.pieces.items() if len(text) > 1]
+        if len(set(ranks)) < len(ranks) and self.tied_runs is None:
+            return "pieces of several characters have equal scores"
+        # C++ adds symbols for bytes and for the beginnings of characters.
+        if self.size + 256 + 3 * len(set("".join(self.pieces))) > ID_LIMIT:
+            return "the ids are too large"
+        return ""
+
+    @once
+    def _pairs(self) -> tuple[Merge, ...]:
+        pieces = self.pieces
+        merges = [
+            (pieces[text[:at]], pieces[text[at:]], id)
+            for text, id in pieces.items()
+            for at in range(1, len(text))
+            if text[:at] in pieces and text[at:] in pieces
+        ]
+        return tuple(sorted(merges, key=lambda merge: (self.ranks[merge[2]], merge)))
+
+    @property
+    def merges(self) -> tuple[Merge, ...]:
+        """Every pair of pieces whose text is a piece, in order of rank."""
+        return self._pairs
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CharacterVocabulary):
+            return NotImplemented
+        return self is other or self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash((len(self.token_bytes), self._unknown_id, self._fallback))
+
+    def _key(self) -> tuple[object, ...]:
+        return self.token_bytes, self._scores, self._unknown_id, self._fallback
+
+    def __repr__(self) -> str:
+        return f"<CharacterVocabulary of {len(self.token_bytes)} tokens>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return CharacterVocabulary, self._key()
+
+
+class CharacterMerger:
+    """Merges text with the pieces and scores of one CharacterVocabulary."""
+
+    def __init__(self, vocabulary: CharacterVocabulary) -> None:
+        self._pieces = vocabulary.pieces
+        self._ranks = vocabulary.ranks
+        self._unknown_id = vocabulary.unknown_id
+        self._fallback = vocabulary.fallback_ids
+        # Symbols from `_first_character` on are characters that are no pieces.
+        self._first_character = 1 + max(vocabulary.token_bytes)
+        self._texts = {id: text for text, id in self._pieces.items()}
+        self._cuts = vocabulary.allows_cuts
+        self._cache = PartCache(self._merge)
+
+    def merge(self, pre_token: bytes) -> list[int]:
+        """Return the ids of the tokens of `pre_token`, UTF-8. Takes O(n log n) time."""
+        return [id for id, _ in self.sized(pre_token)]
+
+    def sized(self, pre_token: bytes) -> list[tuple[int, int]]:
+        """Return the id of each token of `pre_token`, and how many bytes it stands for.
+
+        A byte that is not UTF-8 is an unknown character.
+        """
+        text = decode_utf8(pre_token)
+        # Parts begin with a piece if they are cut. So unknown tokens are adjacent within a part.
+        parts = cut_at_marks(text) if self._cuts else [text] if text else []
+        return [token for part in parts for token in self._cache.get(part)]
+
+    def _merge(self, part: str) -> list[tuple[int, int]]:
+        pieces, first = self._pieces, self._first_character
+        symbols = [
+            first + ord(char) if (piece := pieces.get(char)) is None else piece for char in part
+        ]
+        tokens: list[tuple[int, int]] = []
+        is_unknown = False
+        for symbol in merge(symbols, self._find):
+            data = self._text(symbol).encode("utf-8", ESCAPE)
+            was_unknown, is_unknown = is_unknown, symbol >= first and self._fallback is None
+            if symbol < first:
+                tokens.append((symbol, len(data)))
+            elif self._fallback is not None:
+                tokens += [(self._fallback[byte], 1) for byte in data]
+            elif was_unknown:
+                tokens[-1] = self._unknown_id, tokens[-1][1] + len(data)
+            else:
+                tokens.append((self._unknown_id, len(data)))
+        return tokens
+
+    def _find(self, left: int, right: int) -> RankedMerge | None:
+        id = self._pieces.get(self._text(left) + self._text(right))
+        return None if id is None else (self._ranks[id], id)
+
+    def _text(self, symbol: int) -> str:
+        if symbol < self._first_character:
+            return self._texts[symbol]
+        return chr(symbol - self._first_character)
+
+
+class PartCache:
+    """Keeps the tokens of parts of a text."""
+
+    def __init__(self, merge: Callable[[str], list[tuple[int, int]]]) -> None:
+        self._merge = merge
+        self._tokens: dict[str, list[tuple[int, int]]] = {}
+
+    def get(self, part: str) -> list[tuple[int, int]]:
+        """Return the ids of `part`, and how many bytes each stands for."""
+        tokens = self._tokens.get(part)
+        if tokens is None:
+            tokens = self._merge(part)
+            if len(part) <= MAX_CACHED_CHARACTERS:
+                if len(self._tokens) >= MAX_CACHED:
+                    self._tokens.clear()
+                self._tokens[part] = tokens
+        return tokens
+
+
+def cut_at_marks(text: str) -> list[str]:
+    """Return the parts of `text` that merge by themselves if the vocabulary allows cuts."""
+    cuts = [0]
+    at = text.find(SPACE_MARK, 1)
+    while at > 0:
+        if text[at - 1] != SPACE_MARK:
+            cuts.append(at)
+        at = text.find(SPACE_MARK, at + 1)
+    return [text[start:end] for start, end in pairwise([*cuts, len(text)])] if text else []
+
+
+def allows_cuts(pieces: Mapping[str, int]) -> bool:
+    """Return whether no merge crosses the place before a "▁" that follows another character."""
+    return SPACE_MARK in pieces and not any(
+        right == SPACE_MARK != left
+        for text in pieces
+        if SPACE_MARK in text[1:]
+        for left, right in pairwise(text)
+    )

@@ -1,0 +1,1 @@
+"""The decoders of Hugging Face tokenizers, with the same text."""

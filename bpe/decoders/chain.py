@@ -1,0 +1,131 @@
+"""Define DecoderChain, the decoder of a tokenizer.json, and ChainDecoder, which applies it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from operator import index
+from typing import SupportsIndex
+
+import numpy as np
+
+from bpe.decoders.flows import Flow
+from bpe.decoders.steps import ByteLevel, Fuse, Replace, Step, Strip
+from bpe.encoding.decode import Decode, DecodeBytes, DecodeStream
+from bpe.encoding.python_backend import unknown_id
+
+
+@dataclass(frozen=True)
+class DecoderChain:
+    """The decoders of a tokenizer.json, in order."""
+
+    steps: tuple[Step, ...]
+
+    @property
+    def by_token(self) -> tuple[Step, ...]:
+        """The first steps, those that change each token by itself."""
+        count = 0
+        while count < len(self.steps) and isinstance(self.steps[count], (Replace, Strip)):
+            count += 1
+        return self.steps[:count]
+
+    def flows(self, errors: str) -> list[Flow]:
+        """Return new flows of the steps after `by_token`."""
+        first = len(self.by_token)
+        flows = []
+        in_parts = False
+        for step in self.steps[first:]:
+            flows.append(step.flow(errors, in_parts))
+            in_parts = in_parts or isinstance(step, (ByteLevel, Fuse))
+        return flows
+
+
+class ChainDecoder:
+    """The decoding half of a Tokenizer with a DecoderChain.
+
+    `texts` returns the text of each token by its id.
+    """
+
+    def __init__(
+        self,
+        chain: DecoderChain,
+        texts: Callable[[], Mapping[int, str]],
+        special: Collection[int],
+    ) -> None:
+        self.chain = chain
+        self._texts = texts
+        self._special = frozenset(special)
+        # The texts of tokens after the steps `by_token`.
+        self._cache: dict[int, str] = {}
+
+    def calls(self) -> tuple[Decode, DecodeBytes]:
+        """Return `decode` and `decode_bytes`."""
+        return self.decode, self.decode_bytes
+
+    def stream(self, decode_bytes: DecodeBytes, errors: str, skip_special: bool) -> DecodeStream:
+        """Return a new stream."""
+        return ChainDecodeStream(self, errors, skip_special)
+
+    def decode(self, ids: Iterable[int], errors: str, skip_special: bool) -> str:
+        """Return the text of `ids`."""
+        stream = ChainDecodeStream(self, errors, skip_special)
+        return stream.feed(ids) + stream.finish()
+
+    def decode_bytes(self, ids: Iterable[int], skip_special: bool) -> bytes:
+        """Return the bytes of `ids`; invalid bytes of fallback tokens stay."""
+        text = self.decode(ids, "surrogateescape", skip_special)
+        return text.encode("utf-8", "surrogateescape")
+
+    def tokens(self, ids: Iterable[int], skip_special: bool) -> list[str]:
+        """Return the texts of `ids` after the steps `by_token`.
+
+        Raises UnknownTokenError or TypeError.
+        """
+        sequence = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+        cache, special = self._cache, self._special if skip_special else frozenset()
+        try:
+            values = [index(id) for id in sequence]
+            for id in set(values).difference(cache):
+                cache[id] = self._by_token(self._texts()[id])
+        except (TypeError, KeyError):
+            raise unknown_id(sequence, dict.fromkeys(self._texts(), b"")) from None
+        return [cache[id] for id in values if id not in special]
+
+    def _by_token(self, text: str) -> str:
+        for step in self.chain.by_token:
+            (text,) = step.flow("strict", False).feed(text)
+        return text
+
+
+class ChainDecodeStream(DecodeStream):
+    """Decodes ids as they come, and holds back only text that later ids may change."""
+
+    def __init__(self, decoder: ChainDecoder, errors: str, skip_special: bool) -> None:
+        super().__init__(_no_bytes, errors)
+        self._chain = decoder
+        self._skip_special = skip_special
+        self._flows = decoder.chain.flows(errors)
+
+    def feed(self, ids: SupportsIndex | Iterable[int]) -> str:
+        """Return the text that `ids`, one id or several, complete.
+
+        Raises UnknownTokenError and leaves the stream unchanged; ValueError after `finish`.
+        """
+        self._check_open()
+        several = ids if isinstance(ids, Iterable) else (index(ids),)
+        tokens = self._chain.tokens(several, self._skip_special)
+        for flow in self._flows:
+            tokens = [part for token in tokens for part in flow.feed(token)]
+        return "".join(tokens)
+
+    def finish(self) -> str:
+        """Return the text that is held back, and close the stream."""
+        super().finish()
+        tokens: list[str] = []
+        for flow in self._flows:
+            tokens = [part for token in tokens for part in flow.feed(token)] + flow.finish()
+        return "".join(tokens)
+
+
+def _no_bytes(ids: Iterable[int]) -> bytes:
+    raise AssertionError("ChainDecodeStream.feed decodes tokens itself")

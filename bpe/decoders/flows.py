@@ -1,0 +1,185 @@
+"""Define Flow, one decoder at work, and Held, a flow that waits for the end.
+
+A decoder of tokenizers takes a list of tokens and returns a list. A flow takes the tokens one by
+one, so that a stream of ids can be decoded. `Fuse` joins all tokens into one; the flows after it
+take parts of this one token.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable
+from typing import Protocol
+
+from pretok.byte_characters import BYTE_CHARACTERS
+
+_BYTES = {char: byte for byte, char in enumerate(BYTE_CHARACTERS)}
+
+
+class Flow(Protocol):
+    """A decoder at work."""
+
+    def feed(self, token: str, /) -> list[str]:
+        """Return the tokens that `token` completes."""
+
+    def finish(self) -> list[str]:
+        """Return the last tokens."""
+
+
+class Each:
+    """Changes each token by itself."""
+
+    def __init__(self, change: Callable[[str], str]) -> None:
+        self._change = change
+
+    def feed(self, token: str) -> list[str]:
+        """Return the changed token."""
+        return [self._change(token)]
+
+    def finish(self) -> list[str]:
+        """Return nothing."""
+        return []
+
+
+class FirstAndRest:
+    """Changes the first token in one way, and all other tokens in another."""
+
+    def __init__(self, first: Callable[[str], str], rest: Callable[[str], str]) -> None:
+        self._change = first
+        self._rest = rest
+
+    def feed(self, token: str) -> list[str]:
+        """Return the changed token."""
+        changed = self._change(token)
+        self._change = self._rest
+        return [changed]
+
+    def finish(self) -> list[str]:
+        """Return nothing."""
+        return []
+
+
+class LastAndRest:
+    """Changes the last token in one way, and all other tokens in another."""
+
+    def __init__(self, last: Callable[[str], str], rest: Callable[[str], str]) -> None:
+        self._last = last
+        self._rest = rest
+        self._pending: list[str] = []
+
+    def feed(self, token: str) -> list[str]:
+        """Return the changed token before `token`."""
+        changed = [self._rest(pending) for pending in self._pending]
+        self._pending = [token]
+        return changed
+
+    def finish(self) -> list[str]:
+        """Return the changed last token."""
+        return [self._last(pending) for pending in self._pending]
+
+
+class Held:
+    """Joins the parts of one token, and passes it to another flow at the end."""
+
+    def __init__(self, flow: Flow) -> None:
+        self._flow = flow
+        self._parts: list[str] = []
+
+    def feed(self, token: str) -> list[str]:
+        """Keep the part."""
+        self._parts.append(token)
+        return []
+
+    def finish(self) -> list[str]:
+        """Return the tokens of the whole."""
+        return self._flow.feed("".join(self._parts)) + self._flow.finish()
+
+
+class StripParts:
+    """Strips the ends of one token that comes in parts, as `decoders.steps.Strip` does."""
+
+    def __init__(self, char: str, start: int, stop: int) -> None:
+        self._char = char
+        self._start = start
+        self._stop = stop
+        self._held = ""
+
+    def feed(self, token: str) -> list[str]:
+        """Return the text that is certainly kept."""
+        while self._start and token:
+            if token[0] != self._char:
+                self._start = 0
+                break
+            token = token[1:]
+            self._start -= 1
+        text = self._held + token
+        kept = text.rstrip(self._char)
+        kept = text[: max(len(kept), len(text) - self._stop)]
+        self._held = text[len(kept) :]
+        return [kept]
+
+    def finish(self) -> list[str]:
+        """Return nothing: the text that is held back is stripped."""
+        return []
+
+
+class BytesOfCharacters:
+    """Decodes the bytes that GPT-2's characters stand for; other tokens stand for themselves."""
+
+    def __init__(self, errors: str) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
+
+    def feed(self, token: str) -> list[str]:
+        """Return the complete characters."""
+        try:
+            data = bytes([_BYTES[char] for char in token])
+        except KeyError:
+            data = token.encode("utf-8", "surrogateescape")
+        return [self._decoder.decode(data)]
+
+    def finish(self) -> list[str]:
+        """Return the text of incomplete characters."""
+        return [self._decoder.decode(b"", final=True)]
+
+
+class FallbackBytes:
+    """Joins adjacent tokens of the form <0x00>; each invalid run becomes one U+FFFD per byte."""
+
+    def __init__(self, errors: str) -> None:
+        self._errors = errors
+        self._run = bytearray()
+
+    def feed(self, token: str) -> list[str]:
+        """Return `token` after the text of the bytes before it; nothing for a byte."""
+        byte = fallback_byte(token)
+        if byte is None:
+            return [*self.finish(), token]
+        self._run.append(byte)
+        return []
+
+    def finish(self) -> list[str]:
+        """Return the text of the last bytes."""
+        run = bytes(self._run)
+        self._run.clear()
+        if not run:
+            return []
+        try:
+            return [run.decode()]
+        except UnicodeDecodeError:
+            if self._errors == "replace":
+                return ["\ufffd"] * len(run)
+            return [run.decode("utf-8", self._errors)]
+
+
+def fallback_byte(token: str) -> int | None:
+    """Return the byte of a token such as <0x0A>, or None.
+
+    >>> fallback_byte("<0x0A>"), fallback_byte("<0x>")
+    (10, None)
+    """
+    if len(token) != 6 or not token.isascii() or token[:3] != "<0x" or token[5] != ">":
+        return None
+    digits = token[4:5] if token[3] == "+" else token[3:5]
+    if not all(digit in "0123456789abcdefABCDEF" for digit in digits):
+        return None
+    return int(digits, 16)

@@ -1,0 +1,162 @@
+"""Define the decoders of tokenizers; each dataclass has the fields of its JSON object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from bpe.decoders.flows import (
+    BytesOfCharacters,
+    Each,
+    FallbackBytes,
+    FirstAndRest,
+    Flow,
+    Held,
+    LastAndRest,
+    StripParts,
+)
+from bpe.normalizers.steps import Replace as ReplaceText
+
+
+class Step(Protocol):
+    """A decoder."""
+
+    def flow(self, errors: str, in_parts: bool) -> Flow:
+        """Return a new flow.
+
+        `errors` is the error handler for invalid UTF-8. If `in_parts`, the flow takes the parts of
+        a single token.
+        """
+
+
+@dataclass(frozen=True)
+class ByteLevel:
+    """Decodes the bytes that GPT-2's characters stand for, and joins all tokens."""
+
+    def flow(self, errors: str, in_parts: bool) -> Flow:
+        """Return a new flow."""
+        flow = BytesOfCharacters(errors)
+        return Held(flow) if in_parts else flow
+
+
+@dataclass(frozen=True)
+class ByteFallback:
+    """Joins adjacent tokens of the form <0x00> into the text of their bytes."""
+
+    def flow(self, errors: str, in_parts: bool) -> Flow:
+        """Return a new flow."""
+        flow = FallbackBytes(errors)
+        return Held(flow) if in_parts else flow
+
+
+@dataclass(frozen=True)
+class Fuse:
+    """Joins all tokens."""
+
+    def flow(self, errors: str, in_parts: bool) -> Flow:
+        """Return a new flow."""
+        return Each(lambda token: token)
+
+
+@dataclass(frozen=True)
+class Strip:
+    """Strips up to `start` and `stop` times `content` from the ends of each token."""
+
+    content: str
+    start: int
+    stop: int
+
+    def flow(self, errors: str, in_parts: bool) -> Flow:
+        """Return a new flow."""
+        return StripParts(self.content, self.start, self.stop) if in_parts else Each(self.strip)
+
+    def strip(self, token: str) -> str:
+        """Return `token` stripped."""
+        start = len(token) - len(token.lstrip(self.content))
+        token = token[min(start, self.start) :]
+        return token[: max(len(token.rstrip(self.content)), len(token) - self.stop)]
+
+
+@dataclass(frozen=True)
+class Replace:
+    """Replaces each match of `pattern` in a token."""
+
+    replace: ReplaceText
+
+    def flow(self, errors: str, in_parts: bool) -> Flow:
+        """Return a new flow."""
+        flow = Each(self.replace.normalize)
+        is_local = len(self.replace.pattern) == 1 and not self.replace.is_regex
+        return Held(flow) if in_parts and not is_local else flow
+
+
+@dataclass(frozen=True)
+class Metaspace:
+    """Makes a space of each `replacement`; drops it in the first token unless "never"."""
+
+    replacement: str
+    prepend_scheme: Literal["always", "first", "never"]
+
+    def flow(self, errors: str, in_parts: bool) -> Flow:
+        """Return a new flow."""
+        first = self._spaced if self.prepend_scheme == "never" else self._unmarked
+        return Each(first) if in_parts else FirstAndRest(first, self._spaced)
+
+    def _spaced(self, token: str) -> str:
+        return token.replace(self.replacement, " ")
+
+    def _unmarked(self, token: str) -> str:
+        return token.replace(self.replacement, "")
+
+
+@dataclass(frozen=True)
+class BPEDecoder:
+    """Makes a space of each `suffix`; drops it in the last token."""
+
+    suffix: str
+
+    def flow(self, errors: str, in_parts: bool) -> Flow:
+        """Return a new flow."""
+        flow = LastAndRest(
+            lambda token: token.replace(self.suffix, ""),
+            lambda token: token.replace(self.suffix, " "),
+        )
+        return Held(flow) if in_parts else flow
+
+
+_CLEANUP = (
+    (" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"), (" n't", "n't"),
+    (" 'm", "'m"), (" do not", " don't"), (" 's", "'s"), (" 've", "'ve"), (" 're", "'re"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class WordPiece:
+    """Puts a space before each token but the first, unless it begins with `prefix`."""
+
+    prefix: str
+    cleanup: bool
+
+    def flow(self, errors: str, in_parts: bool) -> Flow:
+        """Return a new flow."""
+        flow = FirstAndRest(self._cleaned, self._later)
+        return Held(flow) if in_parts else flow
+
+    def _later(self, token: str) -> str:
+        if token.startswith(self.prefix):
+            return self._cleaned(token[len(self.prefix) :])
+        return self._cleaned(f" {token}")
+
+    def _cleaned(self, token: str) -> str:
+        for old, new in _CLEANUP if self.cleanup else ():
+            token = token.replace(old, new)
+        return token
+
+
+@dataclass(frozen=True)
+class Spaces:
+    """Puts a space between tokens, as tokenizers does if there is no decoder."""
+
+    def flow(self, errors: str, in_parts: bool) -> Flow:
+        """Return a new flow."""
+        return FirstAndRest(lambda token: token, lambda token: f" {token}")

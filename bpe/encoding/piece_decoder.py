@@ -1,0 +1,241 @@
+"""PieceDecoder: ids to text, as SentencePiece decodes them."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from operator import index
+from typing import SupportsIndex, TypeAlias
+
+import numpy as np
+
+from bpe.characters import SPACE_MARK, CharacterVocabulary
+from bpe.decoders.chain import ChainDecoder, DecoderChain
+from bpe.encoding.added_tokens import AddedToken
+from bpe.encoding.backends import Backend
+from bpe.encoding.decode import Decode, DecodeBytes, Decoder, DecodeStream
+from bpe.encoding.python_backend import unknown_id
+from bpe.errors import shortened
+from bpe.normalizers.chain import NormalizerChain
+from bpe.text_vocabulary import BYTE_NAMES, TextVocabulary
+from bpe.types import Normalizer
+from bpe.vocabulary import Vocabulary
+from pretok.byte_characters import BYTE_CHARACTERS
+
+REPLACE_EACH = "bpe.replace_each_byte"
+"""The codec error handler that makes one U+FFFD of each invalid byte."""
+
+
+def _replace_each(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return "\ufffd" * (error.end - error.start), error.end
+
+
+codecs.register_error(REPLACE_EACH, _replace_each)
+
+
+@dataclass(frozen=True)
+class SentencePieceDecoding:
+    """How SentencePiece decodes the ids of a model.
+
+    "▁" in a piece becomes a space. If `strips_space`, a space at the start of the first piece is
+    dropped; if `strips_spaces`, also that of the next piece, until a piece has other text. Tokens
+    of `invisible` become no text, and the unknown token `unknown_surface`. Adjacent fallback tokens
+    become the text of their bytes, with one U+FFFD for each invalid byte.
+    """
+
+    strips_space: bool = True
+    strips_spaces: bool = True
+    invisible: frozenset[int] = frozenset()
+    unknown_surface: str = " \u2047 "
+
+
+Decoding: TypeAlias = SentencePieceDecoding | DecoderChain
+"""How ids become text, if not by joining the bytes of their tokens."""
+
+
+def make_decoder(
+    decoding: Decoding | None,
+    backend: Backend,
+    vocabulary: Vocabulary,
+    added: Mapping[int, bytes],
+    added_tokens: Sequence[AddedToken],
+    normalizer: Normalizer | None,
+) -> Decoder | PieceDecoder | ChainDecoder:
+    """Return the decoding half of a Tokenizer."""
+    special = {token.id for token in added_tokens if token.special}
+    if isinstance(decoding, DecoderChain):
+        contents = _contents(added_tokens, normalizer)
+        # As in tokenizers, a special token is not skipped if the normalizer changes its text.
+        specials = {token.content for token in added_tokens if token.special}
+        special = {id for id, content in contents.items() if content in specials}
+        texts = lru_cache(1)(partial(_texts, vocabulary, contents))
+        return ChainDecoder(decoding, texts, special)
+    if decoding is None:
+        return Decoder(backend, partial(all_tokens, vocabulary, added), special)
+    if not isinstance(vocabulary, CharacterVocabulary):
+        raise ValueError(
+            f"decoder={shortened(decoding)} with a {type(vocabulary).__name__}; expected a "
+            "CharacterVocabulary"
+        )
+    return PieceDecoder(decoding, vocabulary, added, special)
+
+
+def _contents(added_tokens: Sequence[AddedToken], normalizer: Normalizer | None) -> dict[int, str]:
+    """Return the text of each added token; tokenizers normalizes those that are `normalized`."""
+    normalize = normalizer.normalize if isinstance(normalizer, NormalizerChain) else str
+    return {
+        token.id: normalize(token.content) if token.normalized else token.content
+        for token in added_tokens
+    }
+
+
+def _texts(vocabulary: Vocabulary, added: Mapping[int, str]) -> dict[int, str]:
+    """Return the text of each token as tokenizers has it; bytes are GPT-2's characters."""
+    if isinstance(vocabulary, TextVocabulary):
+        texts = vocabulary.texts
+    elif isinstance(vocabulary, CharacterVocabulary):
+        texts = {
+            id: token.decode()
+            for id, token in vocabulary.token_bytes.items()
+            if id not in vocabulary.byte_ids.values()
+        }
+        texts |= {id: BYTE_NAMES[byte] for byte, id in vocabulary.byte_ids.items()}
+    else:
+        texts = {
+            id: token.decode("latin-1").translate(BYTE_CHARACTERS)
+            for id, token in vocabulary.token_bytes.items()
+        }
+    return {**texts, **added}
+
+
+def all_tokens(vocabulary: Vocabulary, added: Mapping[int, bytes]) -> dict[int, bytes]:
+    """Return the bytes of all tokens by id."""
+    return {**vocabulary.token_bytes, **added}
+
+
+class PieceDecoder:
+    """Decodes the ids of one CharacterVocabulary, and of the added tokens that it lacks."""
+
+    def __init__(
+        self,
+        decoding: SentencePieceDecoding,
+        vocabulary: CharacterVocabulary,
+        added: Mapping[int, bytes],
+        special: Collection[int],
+    ) -> None:
+        self.decoding = decoding
+        self.fallback = {id: byte for byte, id in vocabulary.byte_ids.items()}
+        self.surfaces = {
+            id: token.decode().replace(SPACE_MARK, " ")
+            for id, token in vocabulary.token_bytes.items()
+            if id not in self.fallback
+        }
+        mark = SPACE_MARK.encode()
+        self.with_space = frozenset(
+            id for id in self.surfaces if vocabulary.token_bytes[id].startswith(mark)
+        )
+        self.surfaces |= {id: token.decode() for id, token in added.items()}
+        self.surfaces |= dict.fromkeys(decoding.invisible, "")
+        self.surfaces[vocabulary.unknown_id] = decoding.unknown_surface
+        self._tokens = all_tokens(vocabulary, added)
+        self._special = frozenset(special)
+
+    def calls(self) -> tuple[Decode, DecodeBytes]:
+        """Return `decode` and `decode_bytes`."""
+        return self.decode, self.decode_bytes
+
+    def stream(
+        self, decode_bytes: DecodeBytes, errors: str, skip_special: bool
+    ) -> PieceDecodeStream:
+        """Return a new stream."""
+        return PieceDecodeStream(self, errors, skip_special)
+
+    def decode(self, ids: Iterable[int], errors: str, skip_special: bool) -> str:
+        """Return the text of `ids`."""
+        stream = PieceDecodeStream(self, errors, skip_special)
+        return stream.feed(ids) + stream.finish()
+
+    def decode_bytes(self, ids: Iterable[int], skip_special: bool) -> bytes:
+        """Return the bytes of `ids`; fallback tokens stay as their bytes, valid or not."""
+        start = PieceStart(self)
+        parts = []
+        for id in self.checked(ids, skip_special):
+            byte = self.fallback.get(id)
+            if byte is not None:
+                start.end()
+            parts.append(start.surface(id).encode() if byte is None else bytes([byte]))
+        return b"".join(parts)
+
+    def checked(self, ids: Iterable[int], skip_special: bool) -> list[int]:
+        """Return `ids` as a list, without special tokens if `skip_special`.
+
+        Raises UnknownTokenError or TypeError.
+        """
+        sequence = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+        try:
+            values = [index(id) for id in sequence]
+            if all(id in self._tokens for id in values):
+                return [id for id in values if not (skip_special and id in self._special)]
+        except TypeError:
+            pass
+        raise unknown_id(sequence, self._tokens)
+
+
+class PieceStart:
+    """Drops the spaces at the start of a text."""
+
+    def __init__(self, decoder: PieceDecoder) -> None:
+        self._decoder = decoder
+        self._at_start = decoder.decoding.strips_space
+
+    def surface(self, id: int) -> str:
+        """Return the text of the next token, which is no fallback token."""
+        surface = self._decoder.surfaces[id]
+        if not self._at_start:
+            return surface
+        if id in self._decoder.with_space:
+            surface = surface[1:]
+            self._at_start = self._decoder.decoding.strips_spaces
+        if surface:
+            self._at_start = False
+        return surface
+
+    def end(self) -> None:
+        """Keep the spaces from here on."""
+        self._at_start = False
+
+
+class PieceDecodeStream(DecodeStream):
+    """Decodes ids as they come, and holds back only incomplete characters of fallback tokens."""
+
+    def __init__(self, decoder: PieceDecoder, errors: str, skip_special: bool) -> None:
+        super().__init__(_no_bytes, REPLACE_EACH if errors == "replace" else errors)
+        self._pieces = decoder
+        self._skip_special = skip_special
+        self._start = PieceStart(decoder)
+
+    def feed(self, ids: SupportsIndex | Iterable[int]) -> str:
+        """Return the text that `ids`, one id or several, complete.
+
+        Raises UnknownTokenError and leaves the stream unchanged; ValueError after `finish`.
+        """
+        self._check_open()
+        several = ids if isinstance(ids, Iterable) else (index(ids),)
+        parts: list[str] = []
+        for id in self._pieces.checked(several, self._skip_special):
+            byte = self._pieces.fallback.get(id)
+            if byte is not None:
+                self._start.end()
+                parts.append(self._decoder.decode(bytes([byte])))
+            else:
+                parts.append(self._decoder.decode(b"", final=True))
+                parts.append(self._start.surface(id))
+        return "".join(parts)
+
+
+def _no_bytes(ids: Iterable[int]) -> bytes:
+    raise AssertionError("PieceDecodeStream.feed decodes pieces itself")

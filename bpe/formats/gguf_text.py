@@ -1,0 +1,83 @@
+"""Build the tokenizer of a GGUF file with tokenizer.ggml.model = llama: SentencePiece's BPE.
+
+As in llama.cpp, text is not normalized: a space is put before each text between added tokens, and
+spaces become "▁". Any two symbols merge whose text is a token, in order of the scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from bpe.characters import SPACE_MARK, CharacterVocabulary
+from bpe.decoders import steps as decoders
+from bpe.decoders.chain import DecoderChain
+from bpe.errors import UnsupportedError, VocabularyError, shortened
+from bpe.formats.json_value import Value
+from bpe.normalizers.chain import NormalizerChain
+from bpe.normalizers.steps import Prepend, Replace
+from bpe.text_vocabulary import BYTE_NAMES
+
+MAX_TOKEN = 1 << 12
+"""The maximal length of a token: merging concatenates the texts of symbols."""
+
+
+def vocabulary(
+    texts: Sequence[str], scores: Value, bytes_: Iterable[int], special: Iterable[int]
+) -> CharacterVocabulary:
+    """Return the vocabulary of `texts`, which are the tokens in order of ids.
+
+    `bytes_` are the ids of fallback tokens, and `special` those of control tokens and the unknown
+    token, which text never becomes. Raises VocabularyError and UnsupportedError.
+    """
+    fallback, reserved = {texts[id]: id for id in bytes_}, frozenset(special)
+    missing = [name for name in BYTE_NAMES if name not in fallback]
+    if missing or len(fallback) > 256:
+        problem = f"no token {missing[0]!r}" if missing else "other tokens"
+        raise VocabularyError(
+            f"the fallback tokens of bytes have {problem}; expected <0x00> to <0xFF>"
+        )
+    byte_ids = [fallback[name] for name in BYTE_NAMES]
+    tokens = {id: text.encode() for id, text in enumerate(texts) if text}
+    tokens |= {id: bytes([byte]) for byte, id in enumerate(byte_ids)}
+    kept = [id for id in tokens if id not in reserved and texts[id] not in fallback]
+    values = _scores(scores, len(texts))
+    for id in kept:
+        if len(texts[id]) > MAX_TOKEN:
+            raise VocabularyError(
+                f"token {id} has {len(texts[id])} characters; expected at most {MAX_TOKEN}"
+            )
+    _check_unreachable(texts, [*reserved, *byte_ids])
+    return CharacterVocabulary(tokens, {id: values[id] for id in kept}, byte_ids[0], byte_ids)
+
+
+def normalizer(adds_space: bool) -> NormalizerChain:
+    """Return the normalizer; `adds_space` puts a space before a text."""
+    marks = Replace(" ", SPACE_MARK)
+    return NormalizerChain((Prepend(SPACE_MARK), marks) if adds_space else (marks,))
+
+
+def decoder(adds_space: bool) -> DecoderChain:
+    """Return the decoder; `adds_space` drops a space at the start of a text."""
+    spaces = decoders.Replace(Replace(SPACE_MARK, " "))
+    strip = (decoders.Strip(" ", 1, 0),) if adds_space else ()
+    return DecoderChain((spaces, decoders.ByteFallback(), decoders.Fuse(), *strip))
+
+
+def _scores(scores: Value, count: int) -> list[float]:
+    values = scores.values()
+    if len(values) != count or set(map(type, values)) != {float}:
+        raise scores.malformed(f"{count} numbers, one for each token")
+    return values
+
+
+def _check_unreachable(texts: Sequence[str], ids: Iterable[int]) -> None:
+    """Raise UnsupportedError if llama.cpp may merge ordinary text to one of `ids`."""
+    known = {*texts, *"".join(texts)}
+    for id in ids:
+        text = texts[id]
+        splits = (({text[:at], text[at:]}) for at in range(1, len(text)))
+        if len(text) == 1 or any(parts <= known for parts in splits):
+            raise UnsupportedError(
+                f"ordinary text may become {shortened(text)}, the special token or byte {id}, in "
+                "llama.cpp; bpe keeps them apart"
+            )

@@ -1,0 +1,146 @@
+"""Convert the normalizer of a tokenizer.json to a NormalizerChain and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any, Literal
+
+from bpe.errors import UnsupportedError
+from bpe.formats.json_value import Value
+from bpe.normalizers import steps
+from bpe.normalizers.chain import NormalizerChain
+from bpe.normalizers.steps import Step
+from bpe.normalizers.unicode_forms import UnicodeForm
+from bpe.types import Normalizer
+from pretok.errors import UnknownPatternError
+from pretok.patterns.char_sets import UnreadablePatternError
+from pretok.patterns.compile import NotCompiledError
+
+MAX_TEXT = 256
+"""The maximal length of a prefix, pattern or replacement: it may multiply the size of a text."""
+
+
+def read(normalizer: Value) -> tuple[Step, ...]:
+    """Return the steps of a normalizer.
+
+    Raises UnsupportedError for a step that bpe does not have, VocabularyError for a malformed one.
+    """
+    listed: list[Step] = []
+    for part in normalizer.parts("normalizers"):
+        if part.value is not None:
+            reader = _READERS.get(part.kind())
+            if reader is None:
+                raise part.unsupported(f"expected one of {', '.join(_READERS)}, Sequence or null")
+            listed.append(reader(part))
+    return tuple(listed)
+
+
+def for_byte_level(listed: tuple[Step, ...]) -> Normalizer | None:
+    """Return the normalizer of a byte-level tokenizer: "NFC" for NFC alone."""
+    if set(listed) <= {UnicodeForm("NFC")}:
+        name: Literal["NFC"] = "NFC"
+        return name if listed else None
+    return NormalizerChain(listed)
+
+
+def write(normalizer: Normalizer | None) -> dict[str, Any] | None:
+    """Return the normalizer of a tokenizer.json, without its Metaspace."""
+    if normalizer is None:
+        return None
+    if normalizer == "NFC":
+        return {"type": "NFC"}
+    if not isinstance(normalizer, NormalizerChain):
+        raise UnsupportedError(
+            f"a tokenizer.json cannot hold the normalizer {type(normalizer).__name__}"
+        )
+    listed = [_to_json(step) for step in normalizer.steps]
+    if len(listed) == 1:
+        return listed[0]
+    return {"type": "Sequence", "normalizers": listed} if listed else None
+
+
+def pattern_of(part: Value) -> steps.Replace:
+    """Return a Replace, which is a normalizer and a decoder."""
+    part.only("type", "pattern", "content")
+    pattern = part["pattern"]
+    pattern.only("String", "Regex")
+    is_regex = pattern["String"].value is None
+    text = short_text(pattern["Regex" if is_regex else "String"])
+    if not text:
+        raise pattern.unsupported("an empty pattern matches between all characters")
+    try:
+        return steps.Replace(text, short_text(part["content"], may_be_empty=True), is_regex)
+    except (UnknownPatternError, UnreadablePatternError, NotCompiledError) as error:
+        raise pattern.unsupported(f"its pattern does not compile to rules: {error}") from None
+
+
+def short_text(value: Value, may_be_empty: bool = False) -> str:
+    """Return a text of at most MAX_TEXT characters."""
+    text = value.text()
+    if len(text) > MAX_TEXT or not (text or may_be_empty):
+        raise value.malformed(f"a text of 1 to {MAX_TEXT} characters")
+    return text
+
+
+def _to_json(step: Step) -> dict[str, Any]:
+    if isinstance(step, UnicodeForm):
+        return {"type": step.type}
+    if isinstance(step, steps.Replace):
+        return replace_json(step)
+    return {"type": type(step).__name__, **asdict(step)}  # type: ignore[call-overload]
+
+
+def replace_json(step: steps.Replace) -> dict[str, Any]:
+    """Return the JSON object of a Replace."""
+    pattern = {"Regex" if step.is_regex else "String": step.pattern}
+    return {"type": "Replace", "pattern": pattern, "content": step.content}
+
+
+def _form(part: Value) -> Step:
+    part.only("type")
+    name = part.kind()
+    assert name in ("NFC", "NFD", "NFKC", "NFKD"), "the key of the reader"
+    return UnicodeForm(name)  # type: ignore[arg-type]
+
+
+def _prepend(part: Value) -> Step:
+    part.only("type", "prepend")
+    return steps.Prepend(short_text(part["prepend"], may_be_empty=True))
+
+
+def _strip(part: Value) -> Step:
+    part.only("type", "strip_left", "strip_right")
+    return steps.Strip(part["strip_left"].flag(), part["strip_right"].flag())
+
+
+def _bert(part: Value) -> Step:
+    part.only("type", "clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
+    accents = part["strip_accents"]
+    return steps.BertNormalizer(
+        part["clean_text"].flag(),
+        part["handle_chinese_chars"].flag(),
+        None if accents.value is None else accents.flag(),
+        part["lowercase"].flag(),
+    )
+
+
+def _plain(step: Step) -> Callable[[Value], Step]:
+    def read_plain(part: Value) -> Step:
+        part.only("type")
+        return step
+
+    return read_plain
+
+
+_READERS: dict[str, Callable[[Value], Step]] = {
+    **dict.fromkeys(("NFC", "NFD", "NFKC", "NFKD"), _form),
+    "Prepend": _prepend,
+    "Replace": pattern_of,
+    "Strip": _strip,
+    "BertNormalizer": _bert,
+    "Lowercase": _plain(steps.Lowercase()),
+    "StripAccents": _plain(steps.StripAccents()),
+    "Nmt": _plain(steps.Nmt()),
+    "ByteLevel": _plain(steps.ByteLevel()),
+}

@@ -1,0 +1,270 @@
+"""Read the .model files of SentencePiece: a protobuf message with pieces and options.
+
+bpe encodes and decodes as sentencepiece 0.2 does. Control symbols, such as `<s>`, and the unknown
+token are special tokens: `special="text"` encodes their text like any other, as sentencepiece does.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import NamedTuple
+
+from bpe.characters import CharacterVocabulary
+from bpe.encoding.added_tokens import AddedToken
+from bpe.encoding.piece_decoder import SentencePieceDecoding
+from bpe.encoding.sentencepiece_normalizer import SentencePieceNormalizer
+from bpe.errors import UnsupportedError, VocabularyError, shortened
+from bpe.formats.files import named
+from bpe.formats.format import Format, ReadOptions, Source
+from bpe.formats.protobuf import fields
+from bpe.formats.sentencepiece_writer import dump
+from bpe.formats.spec import TokenizerSpec
+from bpe.vocabulary import ID_LIMIT
+from pretok.patterns.lookup import WHOLE
+
+MAX_PIECE = 1 << 12
+"""Merging concatenates the texts of symbols, so a long piece would cost time at each merge."""
+
+
+class PieceType(IntEnum):
+    """The values of SentencePiece.type."""
+
+    NORMAL = 1
+    UNKNOWN = 2
+    CONTROL = 3
+    USER_DEFINED = 4
+    UNUSED = 5
+    BYTE = 6
+
+
+class Piece(NamedTuple):
+    """A piece of the model; its index is its id."""
+
+    text: str
+    score: float
+    type: int
+
+
+_TYPES = frozenset(map(int, PieceType))
+_BYTE_NAMES = tuple(f"<0x{byte:02X}>" for byte in range(256))
+_MODEL_TYPES = {1: "Unigram", 2: "BPE", 3: "word", 4: "character"}
+_BPE = 2
+
+
+class SentencePieceFormat(Format):
+    """A SentencePiece .model of type BPE."""
+
+    name = "SentencePiece"
+    suffix = ".model"
+    kinds = (CharacterVocabulary,)
+
+    def detects(self, source: Source) -> bool:
+        return begins_with_piece(source.head)
+
+    def read(self, source: Source, options: ReadOptions) -> TokenizerSpec:
+        with named(source.path):
+            if not options.needs_preset:
+                raise UnsupportedError(
+                    "a SentencePiece model does not split text before it merges; load it without "
+                    "preset="
+                )
+            return parse(source.data)
+
+    def dump(self, spec: TokenizerSpec) -> bytes:
+        return dump(spec)
+
+
+def begins_with_piece(head: bytes) -> bool:
+    """Return whether a protobuf message begins with a piece: its text, then its score."""
+    if head[:1] != b"\n" or len(head) < 5 or head[2] != 0x0A:
+        return False
+    end = 4 + head[3]
+    return head[1] >= head[3] + 2 and head[end : end + 1] == b"\x15"
+
+
+def parse(data: bytes) -> TokenizerSpec:
+    """Return the tokenizer of a SentencePiece model.
+
+    Raises UnsupportedError for a model that is not BPE, VocabularyError for a malformed file.
+    """
+    pieces: list[Piece] = []
+    messages = {2: b"", 3: b"", 5: b""}
+    for number, value in fields(data, "the model"):
+        if number == 1:
+            if len(pieces) == ID_LIMIT:
+                raise VocabularyError(f"the model has more than {ID_LIMIT} pieces")
+            pieces.append(_piece(_bytes(value, "a piece"), len(pieces)))
+        elif number in messages:
+            # Protobuf merges the parts of a message that is listed twice.
+            messages[number] += _bytes(value, "the model")
+    trainer = _Options(messages[2], "trainer_spec")
+    kind = trainer.number(3, 1)
+    if kind != _BPE:
+        raise UnsupportedError(
+            f"the SentencePiece model is of type {_MODEL_TYPES.get(kind, kind)}; bpe reads only "
+            "type BPE"
+        )
+    _check_options(trainer, messages[5])
+    normalizer = _Options(messages[3], "normalizer_spec")
+    user_defined = [piece.text for piece in pieces if piece.type == PieceType.USER_DEFINED]
+    removes = normalizer.flag(4, True)
+    dummy_prefix = normalizer.flag(3, True)
+    unknown_surface = trainer.text(44, " \u2047 ")
+    return TokenizerSpec(
+        _vocabulary(pieces, trainer.flag(35, False)),
+        WHOLE,
+        added_tokens=_added(pieces),
+        normalizer=SentencePieceNormalizer(
+            normalizer.bytes(2, b""),
+            dummy_prefix,
+            removes,
+            normalizer.flag(5, True),
+            trainer.flag(24, False),
+            tuple(user_defined),
+        ),
+        decoder=SentencePieceDecoding(
+            dummy_prefix or removes,
+            removes,
+            frozenset(id for id, piece in enumerate(pieces) if piece.type == PieceType.CONTROL),
+            unknown_surface,
+        ),
+    )
+
+
+class _Options:
+    """The scalar fields of a message; the last value of a field counts."""
+
+    def __init__(self, message: bytes, name: str) -> None:
+        self._name = name
+        self._fields = dict(fields(message, name))
+
+    def number(self, number: int, default: int) -> int:
+        value = self._fields.get(number, default)
+        if not isinstance(value, int):
+            raise VocabularyError(
+                f"field {number} of {self._name} is {shortened(value)}; expected a number"
+            )
+        return value
+
+    def flag(self, number: int, default: bool) -> bool:
+        return self.number(number, default) != 0
+
+    def bytes(self, number: int, default: bytes) -> bytes:
+        return _bytes(self._fields.get(number, default), f"field {number} of {self._name}")
+
+    def text(self, number: int, default: str) -> str:
+        return _text(self.bytes(number, default.encode()), f"field {number} of {self._name}")
+
+
+def _check_options(trainer: _Options, denormalizer: bytes) -> None:
+    if _Options(denormalizer, "denormalizer_spec").bytes(2, b""):
+        raise UnsupportedError(
+            "the SentencePiece model has a denormalizer, which bpe does not apply"
+        )
+
+
+def _piece(message: bytes, id: int) -> Piece:
+    text, score, type = "", 0.0, int(PieceType.NORMAL)
+    for number, value in fields(message, f"piece {id}"):
+        if number == 1:
+            text = _text(_bytes(value, f"piece {id}"), f"piece {id}")
+        elif number == 2:
+            if not isinstance(value, bytes) or len(value) != 4:
+                raise VocabularyError(f"piece {id} has a score that is not a float; {_DAMAGED}")
+            (score,) = struct.unpack("<f", value)
+        elif number == 3:
+            if value not in _TYPES:
+                raise VocabularyError(f"piece {id} has type {value!r:.40}; expected 1 to 6")
+            type = int(value)
+    if not text:
+        raise VocabularyError(f"piece {id} is empty; {_DAMAGED}")
+    if len(text) > MAX_PIECE:
+        raise VocabularyError(
+            f"piece {id} has {len(text)} characters; expected at most {MAX_PIECE}"
+        )
+    return Piece(text, score, type)
+
+
+def _vocabulary(pieces: Sequence[Piece], byte_fallback: bool) -> CharacterVocabulary:
+    _check_pieces(pieces, byte_fallback)
+    unknown = next(id for id, piece in enumerate(pieces) if piece.type == PieceType.UNKNOWN)
+    byte_ids: list[int] | None = None
+    tokens = {id: piece.text.encode() for id, piece in enumerate(pieces)}
+    if byte_fallback:
+        by_text = {
+            piece.text: id for id, piece in enumerate(pieces) if piece.type == PieceType.BYTE
+        }
+        missing = [name for name in _BYTE_NAMES if name not in by_text]
+        if missing:
+            raise VocabularyError(
+                f"the model has byte_fallback, but no piece {missing[0]!r}; expected pieces for "
+                "all 256 bytes"
+            )
+        byte_ids = [by_text[name] for name in _BYTE_NAMES]
+        tokens |= {id: bytes([byte]) for byte, id in enumerate(byte_ids)}
+    scores = {
+        id: piece.score
+        for id, piece in enumerate(pieces)
+        if piece.type in (PieceType.NORMAL, PieceType.UNUSED)
+    }
+    return CharacterVocabulary(tokens, scores, unknown, byte_ids)
+
+
+def _check_pieces(pieces: Sequence[Piece], byte_fallback: bool) -> None:
+    ids: dict[str, int] = {}
+    unknown = 0
+    for id, piece in enumerate(pieces):
+        if ids.setdefault(piece.text, id) != id:
+            raise VocabularyError(
+                f"pieces {ids[piece.text]} and {id} are both {shortened(piece.text)}; expected "
+                "different pieces"
+            )
+        unknown += piece.type == PieceType.UNKNOWN
+        if piece.type == PieceType.BYTE and not (byte_fallback and piece.text in _BYTE_NAMES):
+            raise VocabularyError(
+                f'piece {id}, {shortened(piece.text)}, has type BYTE; expected "<0x00>" to '
+                '"<0xFF>", and byte_fallback'
+            )
+        if piece.type == PieceType.CONTROL and len(piece.text) == 1:
+            raise UnsupportedError(
+                f"control symbol {id} is the single character {shortened(piece.text)}, which "
+                "sentencepiece cannot encode"
+            )
+        if piece.type == PieceType.UNUSED and len(piece.text) > 1:
+            raise UnsupportedError(
+                f"piece {id}, {shortened(piece.text)}, has type UNUSED; bpe reads no such pieces"
+            )
+    if unknown != 1:
+        raise VocabularyError(f"the model has {unknown} unknown tokens; expected one")
+
+
+def _added(pieces: Sequence[Piece]) -> tuple[AddedToken, ...]:
+    """Return the control symbols and the unknown token, and the user-defined symbols.
+
+    sentencepiece finds user-defined symbols in the normalized text, before it merges.
+    """
+    special = (PieceType.CONTROL, PieceType.UNKNOWN)
+    added = [
+        AddedToken(piece.text, id, special=is_special, normalized=not is_special)
+        for id, piece in enumerate(pieces)
+        if (is_special := piece.type in special) or piece.type == PieceType.USER_DEFINED
+    ]
+    return tuple(added)
+
+
+_DAMAGED = "the file is damaged"
+
+
+def _bytes(value: object, name: str) -> bytes:
+    if not isinstance(value, bytes):
+        raise VocabularyError(f"{name} is the number {value}; expected bytes; {_DAMAGED}")
+    return value
+
+
+def _text(data: bytes, name: str) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise VocabularyError(f"{name} is not UTF-8; {_DAMAGED}") from None

@@ -1,0 +1,87 @@
+"""Write the .model files of SentencePiece: the pieces and the options that change ids and texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bpe.characters import CharacterVocabulary
+from bpe.encoding.piece_decoder import SentencePieceDecoding
+from bpe.encoding.sentencepiece_normalizer import SentencePieceNormalizer
+from bpe.errors import UnsupportedError, VocabularyError
+from bpe.formats.protobuf import message
+from bpe.formats.spec import TokenizerSpec
+from bpe.text_vocabulary import BYTE_NAMES
+from bpe.types import Template
+
+_NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED, _BYTE = 1, 2, 3, 4, 6
+_BPE = 2
+
+
+def dump(spec: TokenizerSpec) -> bytes:
+    """Return the .model of a tokenizer that was read from one; sentencepiece gives the same ids.
+
+    The file has the bytes of its pieces again, but not the statistics of its training. Raises
+    VocabularyError and UnsupportedError.
+    """
+    vocabulary, normalizer, decoding = spec.vocabulary, spec.normalizer, spec.decoder
+    if (
+        not isinstance(vocabulary, CharacterVocabulary)
+        or not isinstance(normalizer, SentencePieceNormalizer)
+        or not isinstance(decoding, SentencePieceDecoding)
+    ):
+        raise UnsupportedError(
+            "a .model of SentencePiece has its own normalizer and decoder, which this tokenizer "
+            "does not have; keep the file that it was loaded from"
+        )
+    if spec.template != Template():
+        raise VocabularyError("the format has no template")
+    ids = sorted(vocabulary.token_bytes)
+    added = {token.id for token in spec.added_tokens}
+    if ids != list(range(len(ids))) or not added <= vocabulary.token_bytes.keys():
+        raise VocabularyError(
+            "the ids of the pieces have gaps, or an added token is no piece; expected ids from 0 on"
+        )
+    has_fallback = vocabulary.fallback_ids is not None
+    trainer = message(
+        [
+            (3, _BPE),
+            (4, len(ids)),
+            (24, int(normalizer.treat_whitespace_as_suffix)),
+            (35, int(has_fallback)),
+            (44, decoding.unknown_surface.encode()),
+        ]
+    )
+    changes = message(
+        [
+            (2, normalizer.charsmap),
+            (3, int(normalizer.add_dummy_prefix)),
+            (4, int(normalizer.remove_extra_whitespaces)),
+            (5, int(normalizer.escape_whitespaces)),
+        ]
+    )
+    pieces = _pieces(vocabulary, decoding, frozenset(normalizer.user_defined), ids)
+    return message([*((1, piece) for piece in pieces), (2, trainer), (3, changes)])
+
+
+def _pieces(
+    vocabulary: CharacterVocabulary,
+    decoding: SentencePieceDecoding,
+    user_defined: frozenset[str],
+    ids: Iterable[int],
+) -> Iterable[bytes]:
+    bytes_of = {id: byte for byte, id in vocabulary.byte_ids.items()}
+    for id in ids:
+        byte = bytes_of.get(id)
+        text = vocabulary.token_bytes[id].decode() if byte is None else BYTE_NAMES[byte]
+        if byte is not None:
+            kind = _BYTE
+        elif id == vocabulary.unknown_id:
+            kind = _UNKNOWN
+        elif id in decoding.invisible:
+            kind = _CONTROL
+        elif text in user_defined:
+            kind = _USER_DEFINED
+        else:
+            kind = _NORMAL
+        kinds = [(3, kind)] if kind != _NORMAL else []  # real files omit this kind
+        yield message([(1, text.encode()), (2, vocabulary.scores.get(id, 0.0)), *kinds])

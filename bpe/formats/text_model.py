@@ -1,0 +1,139 @@
+"""Read the parts of a tokenizer.json whose BPE merges characters, as SentencePiece does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from bpe.encoding.added_tokens import AddedToken
+from bpe.errors import UnsupportedError, VocabularyError
+from bpe.formats import normalizer_json
+from bpe.formats.bpe_model import ListedMerges, check_ids, merge_ids
+from bpe.formats.decoder_json import metaspace
+from bpe.formats.json_value import Value
+from bpe.formats.spec import TokenizerSpec
+from bpe.normalizers.chain import MetaspaceStep, NormalizerChain
+from bpe.text_vocabulary import TextOptions, TextVocabulary
+from pretok.errors import DefinitionError, UnsupportedPreTokenizerError
+from pretok.formats import huggingface
+from pretok.patterns.lookup import WHOLE
+from pretok.pre_tokenizers import Metaspace
+from pretok.pre_tokenizers.sequence import BLOCK_TYPES
+from pretok.preset import Preset
+
+
+def is_byte_level(model: Value, pre_tokenizer: Value) -> bool:
+    """Return whether pre-tokens are bytes without prefix or suffix."""
+    return _ends_byte_level(pre_tokenizer) and not any(
+        model[name].value for name in ("continuing_subword_prefix", "end_of_word_suffix")
+    )
+
+
+def vocabulary(
+    model: Value, merges: ListedMerges, pre_tokenizer: Value, added: Sequence[AddedToken]
+) -> TextVocabulary:
+    """Return the vocabulary of `model`; raises VocabularyError and UnsupportedError."""
+    prefix, suffix, unknown = (
+        "" if model[name].value is None else model[name].text()
+        for name in ("continuing_subword_prefix", "end_of_word_suffix", "unk_token")
+    )
+    options = TextOptions(
+        unknown or None,
+        model["fuse_unk"].flag(default=False),
+        model["byte_fallback"].flag(default=False),
+        prefix,
+        suffix,
+        model["ignore_merges"].flag(default=False),
+        _ends_byte_level(pre_tokenizer),
+    )
+    ids = check_ids(model["vocab"])
+    listed = merge_ids(ids, merges.pairs(), merges.location, prefix)
+    texts = {id: text for text, id in ids.items() if text}
+    if not texts:
+        raise model["vocab"].malformed("at least one token")
+    special = [token.id for token in added if token.special]
+    return TextVocabulary(texts, listed, options, special)
+
+
+class Split(NamedTuple):
+    """The pre_tokenizer: what changes the text, and what splits it."""
+
+    metaspace: MetaspaceStep | None
+    preset: Preset | None
+    why_no_preset: str
+    add_prefix_space: bool
+
+
+def split(pre_tokenizer: Value, needs_preset: bool) -> Split:
+    """Return the parts of a pre_tokenizer; raises UnsupportedError.
+
+    If `needs_preset` is false, the preset is not looked up.
+    """
+    parts = [part for part in pre_tokenizer.parts("pretokenizers") if part.value is not None]
+    places = [at for at, part in enumerate(parts) if part.kind() == "Metaspace"]
+    block: Metaspace | None = None
+    if places:
+        if places != [0]:
+            raise parts[places[-1]].unsupported("bpe reads a Metaspace only as the first part")
+        block = metaspace(parts[0])
+    step = None if block is None else MetaspaceStep(block.replacement, block.prepend_scheme)
+    for part in parts:
+        if part.kind() not in BLOCK_TYPES:
+            raise part.unsupported(f"expected one of {', '.join(BLOCK_TYPES)}")
+    if not needs_preset:
+        return Split(step, None, "its pre_tokenizer was not looked up", False)
+    rest = {"type": "Sequence", "pretokenizers": [part.value for part in parts[len(places) :]]}
+    try:
+        parsed = huggingface.read(rest, pre_tokenizer.path)
+        if block is not None:
+            parsed = parsed._replace(
+                stages=block.stages() + parsed.stages,
+                part_types=("Metaspace", *parsed.part_types),
+            )
+        preset = huggingface.preset_of(parsed)
+    except UnsupportedPreTokenizerError as error:
+        raise UnsupportedError(
+            f"{error}; pass preset= to choose the split: a preset or any object with offsets(text)"
+        ) from None
+    return Split(step, preset, "", bool(parsed.prefix_space_path))
+
+
+def normalizer(value: Value, step: MetaspaceStep | None) -> NormalizerChain | None:
+    """Return the normalizer and the Metaspace of a pre_tokenizer as one chain, or None."""
+    steps = normalizer_json.read(value)
+    return NormalizerChain(steps, step) if steps or step is not None else None
+
+
+def write_pre_tokenizer(spec: TokenizerSpec) -> dict[str, Any] | None:
+    """Return the pre_tokenizer of a tokenizer with a TextVocabulary; raises VocabularyError."""
+    step = spec.normalizer.metaspace if isinstance(spec.normalizer, NormalizerChain) else None
+    if spec.preset is None:
+        raise VocabularyError(
+            "a tokenizer.json cannot hold a custom pre-tokenizer; use a preset, or pickle the "
+            "tokenizer"
+        )
+    assert isinstance(spec.vocabulary, TextVocabulary), "the caller has checked it"
+    parts: list[dict[str, Any]] = []
+    try:
+        if spec.vocabulary.options.byte_level:
+            whole = huggingface.to_byte_level_json(spec.preset, spec.add_prefix_space)
+            parts = whole["pretokenizers"] if whole["type"] == "Sequence" else [whole]
+        elif spec.preset != WHOLE:
+            parts = huggingface.to_json(spec.preset)["pretokenizers"]
+    except DefinitionError as error:
+        raise VocabularyError(f"{error}; to keep this split, pickle the tokenizer") from None
+    if step is not None:
+        marks = Metaspace(step.replacement, step.prepend_scheme)
+        if parts[:1] == [Metaspace(step.replacement, "never").to_dict()]:
+            parts[0] = marks.to_dict()
+        else:
+            parts.insert(0, replace(marks, split=False).to_dict())
+    if len(parts) == 1:
+        return parts[0]
+    return {"type": "Sequence", "pretokenizers": parts} if parts else None
+
+
+def _ends_byte_level(pre_tokenizer: Value) -> bool:
+    parts = list(pre_tokenizer.parts("pretokenizers"))
+    return bool(parts) and parts[-1].value is not None and parts[-1].kind() == "ByteLevel"

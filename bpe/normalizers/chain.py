@@ -1,0 +1,63 @@
+"""Define NormalizerChain, the normalizer of a tokenizer.json, and MetaspaceStep."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from bpe.normalizers.aligned_text import AlignedText
+from bpe.normalizers.steps import Replace, Step
+
+PrependScheme: TypeAlias = Literal["always", "first", "never"]
+
+
+@dataclass(frozen=True)
+class MetaspaceStep:
+    """What the pre_tokenizer Metaspace changes in a text: it writes a space as `replacement`.
+
+    It then prepends one `replacement` to a text that does not begin with one: to each text between
+    two added tokens ("always"), only at the start of the whole text ("first"), or never.
+    """
+
+    replacement: str = "\u2581"
+    prepend_scheme: PrependScheme = "always"
+
+    def normalize(self, text: str, is_first: bool) -> str:
+        """Return `text` changed; `is_first` says that the whole text begins with it."""
+        text = text.replace(" ", self.replacement)
+        return self.replacement + text if self._prepends(text, is_first) else text
+
+    def align(self, text: AlignedText, is_first: bool) -> AlignedText:
+        """Return `text` changed, with its alignment."""
+        text = Replace(" ", self.replacement).align(text)
+        first = "".join(text.chars[:1])
+        return text.prepended(self.replacement) if self._prepends(first, is_first) else text
+
+    def _prepends(self, text: str, is_first: bool) -> bool:
+        if self.prepend_scheme == "never" or not text or text.startswith(self.replacement):
+            return False
+        return is_first or self.prepend_scheme == "always"
+
+
+@dataclass(frozen=True)
+class NormalizerChain:
+    """Applies `steps` in order, each to the result of the step before.
+
+    `metaspace` comes last: after added tokens were found in the normalized text.
+    """
+
+    steps: tuple[Step, ...] = ()
+    metaspace: MetaspaceStep | None = None
+
+    def normalize(self, text: str) -> str:
+        """Return the result of `steps`."""
+        for step in self.steps:
+            text = step.normalize(text)
+        return text
+
+    def align(self, text: str) -> tuple[str, list[tuple[int, int]]]:
+        """Return the result of `steps`, and the span in `text` of each of its characters."""
+        aligned = AlignedText.of(text)
+        for step in self.steps:
+            aligned = step.align(aligned)
+        return aligned.text, aligned.spans

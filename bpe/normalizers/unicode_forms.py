@@ -1,0 +1,146 @@
+"""Define UnicodeForm: NFC, NFD, NFKC and NFKD of Unicode 9, as in Hugging Face tokenizers."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Literal, TypeAlias
+
+import unicodedata2
+
+from bpe.encoding.normalize import left_alone
+from bpe.normalizers.aligned_text import AlignedText, Change
+
+FormName: TypeAlias = Literal["NFC", "NFD", "NFKC", "NFKD"]
+
+# Characters newer than Unicode 9 that NFKD of a later version decomposes, besides `left_alone`.
+# tokenizers 0.23 keeps them. Measured by comparing tokenizers with unicodedata2 18.0.
+_COMPATIBLE = """
+558 58B-58C 209D-209F 32FF A7F1-A7F4 AB69 10781-10785 10787-107B0 107B2-107BF 1B123-1B126
+1CCD6-1CCF9 1D6A6 1DF95 1DFCD-1DFFF 1E030-1E06D 1F16C 1FBF0-1FBF9
+"""
+
+
+@cache
+def _kept(form: FormName) -> frozenset[str]:
+    """Return the characters that `form` keeps, and that no character moves past."""
+    if form in ("NFC", "NFD"):
+        return left_alone()
+    ranges = [part.partition("-") for part in _COMPATIBLE.split()]
+    return left_alone() | {
+        chr(code)
+        for first, _, last in ranges
+        for code in range(int(first, 16), int(last or first, 16) + 1)
+    }
+
+
+@dataclass(frozen=True)
+class UnicodeForm:
+    """Converts text to a normal form of Unicode.
+
+    >>> UnicodeForm("NFKC").normalize("ﬁ ①")
+    'fi 1'
+    """
+
+    type: FormName
+
+    def normalize(self, text: str) -> str:
+        """Return `text` in the form."""
+        # Text in a form of a later Unicode version is also in the form of Unicode 9.
+        if text.isascii() or unicodedata.is_normalized(self.type, text):
+            return text
+        kept = _kept(self.type)
+        if kept.isdisjoint(text):
+            return str(unicodedata2.normalize(self.type, text))
+        parts: list[str] = []
+        start = 0
+        for at in [at for at, char in enumerate(text) if char in kept]:
+            parts += unicodedata2.normalize(self.type, text[start:at]), text[at]
+            start = at + 1
+        return "".join([*parts, unicodedata2.normalize(self.type, text[start:])])
+
+    def align(self, text: AlignedText) -> AlignedText:
+        """Return `text` in the form."""
+        if text.text.isascii():
+            return text
+        changes = self._decomposed(text.chars)
+        return text.transformed(_composed(changes) if self.type in ("NFC", "NFKC") else changes)
+
+    def _decomposed(self, chars: list[str]) -> Iterator[Change]:
+        """Yield the decomposition of `chars`, with marks in canonical order."""
+        marks: list[tuple[int, Change]] = []
+        compatible = self.type in ("NFKC", "NFKD")
+        for char in chars:
+            for index, part in enumerate(_decomposition(char, compatible)):
+                change = part, int(index > 0)
+                order = _combining(part)
+                if order == 0:
+                    yield from _in_order(marks)
+                    marks = []
+                    yield change
+                else:
+                    marks.append((order, change))
+        yield from _in_order(marks)
+
+
+def _in_order(marks: list[tuple[int, Change]]) -> list[Change]:
+    return [change for _, change in sorted(marks, key=lambda mark: mark[0])]
+
+
+def _composed(changes: Iterator[Change]) -> Iterator[Change]:
+    """Yield `changes`, a decomposed text, with characters composed."""
+    starter: Change | None = None
+    # The marks after `starter` that did not compose, and the combining class of the last one.
+    marks: list[Change] = []
+    last = 0
+    for char, change in changes:
+        order = _combining(char)
+        if starter is None:
+            if order != 0:
+                yield char, change
+            else:
+                starter = char, change
+            continue
+        if not marks or (order != 0 and last < order):
+            composed = _composition(starter[0], char)
+            if composed:
+                starter = composed, starter[1] + change - 1
+                continue
+        if order == 0:
+            yield starter
+            yield from marks
+            starter, marks = (char, change), []
+        else:
+            marks.append((char, change))
+            last = order
+    if starter is not None:
+        yield starter
+    yield from marks
+
+
+@lru_cache(maxsize=1 << 14)
+def _decomposition(char: str, compatible: bool) -> str:
+    if char < "\x80" or char in _kept("NFKD" if compatible else "NFD"):
+        return char
+    return str(unicodedata2.normalize("NFKD" if compatible else "NFD", char))
+
+
+def _combining(char: str) -> int:
+    if char < "\u0300" or char in left_alone():
+        return 0
+    return int(unicodedata2.combining(char))
+
+
+@lru_cache(maxsize=1 << 14)
+def _composition(first: str, second: str) -> str:
+    """Return the primary composite of two characters, or ""."""
+    if first in left_alone() or second in left_alone():
+        return ""
+    composed = str(unicodedata2.normalize("NFC", first + second))
+    if len(composed) != 1:
+        return ""
+    parts = f"{ord(first):04X} {ord(second):04X}"
+    is_hangul = "\uac00" <= composed <= "\ud7a3"
+    return composed if is_hangul or unicodedata2.decomposition(composed) == parts else ""

@@ -1,0 +1,303 @@
+"""TextVocabulary: the BPE of a tokenizer.json whose first symbols are characters.
+
+tokenizers makes the first symbols of a pre-token like this: a character that is a token becomes
+this token; another one becomes the tokens of its bytes, if all of them are tokens, or else the
+unknown token. Then listed merges apply, as in any BPE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import chain
+
+from bpe.characters import SPACE_MARK, CharacterVocabulary, PartCache, allows_cuts, cut_at_marks
+from bpe.encoding.utf8 import ESCAPE, decode_utf8
+from bpe.errors import UnsupportedError, VocabularyError, shortened
+from bpe.merge import RankedMerge, merge
+from bpe.once import once
+from bpe.vocabulary import ID_LIMIT, Merge
+from pretok.byte_characters import BYTE_CHARACTERS
+
+BYTE_NAMES = tuple(f"<0x{byte:02X}>" for byte in range(256))
+"""The texts of fallback tokens."""
+_ID_BITS = 24
+_ID_MASK = ID_LIMIT - 1
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    """The options of a TextVocabulary.
+
+    `unknown` is the token for a character that has no other, or None to drop the character.
+    `fuses_unknown` makes one unknown token of adjacent characters. `has_fallback` makes tokens such
+    as <0x0A> of the bytes of an unknown character. `prefix` comes before each character but the
+    first of a pre-token, and `suffix` after the last, to look it up. If `ignores_merges`, a
+    pre-token that is a token is not merged. If `byte_level`, the characters are GPT-2's, which
+    stand for bytes.
+    """
+
+    unknown: str | None = None
+    fuses_unknown: bool = False
+    has_fallback: bool = False
+    prefix: str = ""
+    suffix: str = ""
+    ignores_merges: bool = False
+    byte_level: bool = False
+
+
+class TextVocabulary(CharacterVocabulary):
+    """The tokens of a tokenizer.json by id, their merges in order of rank, and options. Immutable.
+
+    Raises VocabularyError if an id, a token or a merge is invalid.
+
+    >>> texts = {0: "<unk>", 1: "a", 2: "b", 3: "ab"}
+    >>> vocabulary = TextVocabulary(texts, [(1, 2, 3)], TextOptions(unknown="<unk>"))
+    >>> TextMerger(vocabulary).merge("abcca".encode())
+    [3, 0, 0, 1]
+    """
+
+    def __init__(
+        self,
+        texts: Mapping[int, str],
+        merges: Iterable[Merge],
+        options: TextOptions | None = None,
+        not_whole: Iterable[int] = (),
+    ) -> None:
+        """Store the tokens.
+
+        Tokens of `not_whole` are never found whole (`ignores_merges`): they are special.
+        """
+        self._texts = dict(texts)
+        self._packed = None
+        self._listed = tuple(merges)
+        self._options = options or TextOptions()
+        self._not_whole = frozenset(not_whole)
+        self._check_texts()
+        self._token_bytes = {id: self._bytes_of(text) for id, text in self._texts.items()}
+        self._merges, self._merge_rows = None, None
+        self._from_ranks, self._ignore_merges = False, self._options.ignores_merges
+
+    def _check_texts(self) -> None:
+        for id, text in self._texts.items():
+            if type(id) is not int or not 0 <= id < ID_LIMIT:
+                raise VocabularyError(
+                    f"token {shortened(text)} has id {id!r}; expected an int from 0 to "
+                    f"{ID_LIMIT - 1}"
+                )
+            try:
+                is_text = bool(text.encode())
+            except UnicodeEncodeError:
+                is_text = False
+            if not is_text:
+                raise VocabularyError(
+                    f"token {id} is {shortened(text, show=ascii)}, which is empty or has a lone "
+                    "surrogate; expected text"
+                )
+        for id in chain.from_iterable(self._listed):
+            if id not in self._texts:
+                raise VocabularyError(f"a merge has id {id}, which is the id of no token")
+        options = self._options
+        if options.unknown is not None and options.unknown not in self.pieces:
+            raise VocabularyError(
+                f"the unknown token is {shortened(options.unknown)}, which is not in the vocabulary"
+            )
+        if options.has_fallback and (options.prefix or options.suffix or options.byte_level):
+            raise UnsupportedError(
+                "byte_fallback with continuing_subword_prefix, end_of_word_suffix or a ByteLevel "
+                "pre_tokenizer; no published vocabulary has both"
+            )
+
+    def _bytes_of(self, text: str) -> bytes:
+        if self._options.has_fallback and text in _BYTES_BY_NAME:
+            return bytes([_BYTES_BY_NAME[text]])
+        return text.encode()
+
+    @property
+    def texts(self) -> dict[int, str]:
+        """The text of each token; do not change it."""
+        return self._texts
+
+    @property
+    def options(self) -> TextOptions:
+        """How text becomes the first symbols."""
+        return self._options
+
+    @once
+    def pieces(self) -> dict[str, int]:
+        """The id of each token by its text."""
+        return {text: id for id, text in self._texts.items()}
+
+    @once
+    def ids(self) -> dict[bytes, int]:
+        """The id of each token by its bytes: not of a fallback token if another one is equal."""
+        others = {self.token_bytes[id]: id for id in self.byte_ids.values()}
+        fallback = frozenset(self.byte_ids.values())
+        return others | {token: id for id, token in self.token_bytes.items() if id not in fallback}
+
+    @once
+    def byte_ids(self) -> dict[int, int]:
+        """The id of the fallback token of each byte that has one."""
+        if not self._options.has_fallback:
+            return {}
+        pieces = self.pieces
+        return {byte: pieces[name] for byte, name in enumerate(BYTE_NAMES) if name in pieces}
+
+    @property
+    def fallback_ids(self) -> tuple[int, ...] | None:
+        """The ids of the fallback tokens of all 256 bytes, or None if one is missing."""
+        ids = self.byte_ids
+        return tuple(ids[byte] for byte in range(256)) if len(ids) == 256 else None
+
+    @property
+    def unknown_id(self) -> int:
+        """The id of unknown characters; -1 if they are dropped."""
+        unknown = self._options.unknown
+        return -1 if unknown is None else self.pieces[unknown]
+
+    @property
+    def merges(self) -> tuple[Merge, ...]:
+        """The merges in order of rank."""
+        return self._listed
+
+    @once
+    def allows_cuts(self) -> bool:
+        """Whether each run of "▁" and the text up to the next one merge by themselves."""
+        options = self._options
+        if options.prefix or options.suffix or options.byte_level or SPACE_MARK not in self.pieces:
+            return False
+        if options.unknown is None and self.fallback_ids is None:
+            return False  # A dropped character lets its neighbors merge.
+        merged = {text: id for id in {id for *_, id in self._listed} for text in [self._texts[id]]}
+        return allows_cuts({SPACE_MARK: self.pieces[SPACE_MARK], **merged})
+
+    @once
+    def why_not_native(self) -> str:
+        """Why C++ cannot merge these tokens, or ""."""
+        options = self._options
+        if options.prefix or options.suffix or options.byte_level:
+            return "the characters have a prefix or suffix"
+        if options.ignores_merges:
+            return "ignore_merges is true"
+        if self.fallback_ids is None and (
+            self.byte_ids or options.unknown is None or not options.fuses_unknown
+        ):
+            return "some bytes have no fallback token, and the options do not fuse unknown tokens"
+        parts = frozenset(chain.from_iterable(self._listed))
+        if not parts.isdisjoint({*self.byte_ids.values(), self.unknown_id}):
+            return "a merge has the unknown token or a fallback token"
+        characters = {text for text in self.pieces if len(text) == 1}
+        if self.size + 256 + 3 * len(characters) > ID_LIMIT:
+            return "the ids are too large"
+        return ""
+
+    def is_whole(self, text: str) -> int | None:
+        """Return the id of the token `text` if pre-tokens that are tokens are not merged."""
+        if not self._options.ignores_merges:
+            return None
+        id = self.pieces.get(text)
+        return None if id in self._not_whole else id
+
+    @property
+    def merges_any_split(self) -> bool:
+        """Whether C++ merges the pre-tokens of any preset, not only whole texts."""
+        return self.fallback_ids is not None  # Else unknown characters of two pre-tokens may meet.
+
+    def merger(self) -> TextMerger:
+        """Return a new merger."""
+        return TextMerger(self)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TextVocabulary):
+            return NotImplemented
+        return self is other or self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash((len(self._texts), len(self._listed), self._options))
+
+    def _key(self) -> tuple[object, ...]:
+        return self._texts, self._listed, self._options, self._not_whole
+
+    def __repr__(self) -> str:
+        return f"<TextVocabulary of {len(self._texts)} tokens, {len(self._listed)} merges>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return TextVocabulary, self._key()
+
+
+_BYTES_BY_NAME = {name: byte for byte, name in enumerate(BYTE_NAMES)}
+
+
+class TextMerger:
+    """Merges pre-tokens with one TextVocabulary."""
+
+    def __init__(self, vocabulary: TextVocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._options = vocabulary.options
+        self._pieces = vocabulary.pieces
+        self._fallback = vocabulary.byte_ids
+        self._unknown_id = vocabulary.unknown_id
+        # If a pair is listed twice, its later rank counts.
+        self._ranks = {
+            (left, right): (rank, result)
+            for rank, (left, right, result) in enumerate(vocabulary.merges)
+        }
+        self._cache = PartCache(self._merge)
+
+    def merge(self, pre_token: bytes) -> list[int]:
+        """Return the ids of the tokens of `pre_token`, UTF-8. Takes O(n log n) time."""
+        return [id for id, _ in self.sized(pre_token)]
+
+    def sized(self, pre_token: bytes) -> list[tuple[int, int]]:
+        """Return the id of each token of `pre_token`, and how many bytes it stands for."""
+        if not pre_token:
+            return []
+        if self._options.byte_level:
+            text = pre_token.decode("latin-1").translate(BYTE_CHARACTERS)
+        else:
+            text = decode_utf8(pre_token)
+        whole = self._vocabulary.is_whole(text)
+        if whole is not None:
+            return [(whole, len(pre_token))]
+        if not self._vocabulary.allows_cuts:
+            return self._cache.get(text)
+        return [token for part in cut_at_marks(text) for token in self._cache.get(part)]
+
+    def _merge(self, text: str) -> list[tuple[int, int]]:
+        # A symbol is an id in its low bits, and above them its number of bytes.
+        symbols = merge(self._symbols(text), self._find)
+        return [(symbol & _ID_MASK, symbol >> _ID_BITS) for symbol in symbols]
+
+    def _find(self, left: int, right: int) -> RankedMerge | None:
+        pair = self._ranks.get((left & _ID_MASK, right & _ID_MASK))
+        if pair is None:
+            return None
+        size = (left >> _ID_BITS) + (right >> _ID_BITS)
+        return pair[0], pair[1] | size << _ID_BITS
+
+    def _symbols(self, text: str) -> list[int]:
+        options, pieces = self._options, self._pieces
+        symbols: list[int] = []
+        unknown = 0  # the bytes of the unknown token that comes next
+        last = len(text) - 1
+        for at, char in enumerate(text):
+            data = char.encode("utf-8", ESCAPE)
+            size = 1 if options.byte_level else len(data)
+            name = f"{options.prefix if at else ''}{char}{options.suffix if at == last else ''}"
+            id = pieces.get(name)
+            if id is None and all(byte in self._fallback for byte in data):
+                # As in tokenizers, an unknown token before this one stays pending.
+                symbols += [self._fallback[byte] | 1 << _ID_BITS for byte in data]
+            elif id is not None:
+                if unknown:
+                    symbols.append(self._unknown_id | unknown << _ID_BITS)
+                    unknown = 0
+                symbols.append(id | size << _ID_BITS)
+            elif options.unknown is not None:
+                if unknown and not options.fuses_unknown:
+                    symbols.append(self._unknown_id | unknown << _ID_BITS)
+                    unknown = 0
+                unknown += size
+        if unknown:
+            symbols.append(self._unknown_id | unknown << _ID_BITS)
+        return symbols

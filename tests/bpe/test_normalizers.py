@@ -1,0 +1,115 @@
+"""The normalizers of tokenizers: text and alignment equal those of the live engine."""
+
+from __future__ import annotations
+
+import unicodedata
+from random import Random
+from typing import Any
+
+import pytest
+
+from bpe.normalizers.aligned_text import AlignedText
+from bpe.normalizers.steps import (
+    BertNormalizer,
+    ByteLevel,
+    Lowercase,
+    Nmt,
+    Prepend,
+    Replace,
+    Step,
+    Strip,
+    StripAccents,
+)
+from bpe.normalizers.unicode_forms import UnicodeForm
+from support import seeded
+
+tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+live = tokenizers.normalizers
+
+STEPS: dict[str, tuple[Step, Any]] = {
+    "NFC": (UnicodeForm("NFC"), live.NFC()),
+    "NFD": (UnicodeForm("NFD"), live.NFD()),
+    "NFKC": (UnicodeForm("NFKC"), live.NFKC()),
+    "NFKD": (UnicodeForm("NFKD"), live.NFKD()),
+    "Lowercase": (Lowercase(), live.Lowercase()),
+    "StripAccents": (StripAccents(), live.StripAccents()),
+    "Nmt": (Nmt(), live.Nmt()),
+    "ByteLevel": (ByteLevel(), live.ByteLevel()),
+    "Strip": (Strip(), live.Strip()),
+    "Strip left": (Strip(True, False), live.Strip(True, False)),
+    "Strip right": (Strip(False, True), live.Strip(False, True)),
+    "Prepend": (Prepend("xé"), live.Prepend("xé")),
+    "Replace": (Replace("ab", "é▁"), live.Replace("ab", "é▁")),
+    "Remove": (Replace("e", ""), live.Replace("e", "")),
+    "spaces": (Replace(r"\s+", " ", True), live.Replace(tokenizers.Regex(r"\s+"), " ")),
+    "each space": (Replace(r"\s", "xy", True), live.Replace(tokenizers.Regex(r"\s"), "xy")),
+    "some spaces": (Replace(r" {2,}", "▁", True), live.Replace(tokenizers.Regex(r" {2,}"), "▁")),
+    **{
+        f"Bert {clean} {chinese} {accents} {lower}": (
+            BertNormalizer(clean, chinese, accents, lower),
+            live.BertNormalizer(clean, chinese, accents, lower),
+        )
+        for clean, chinese, accents, lower in (
+            (True, True, None, True),
+            (True, False, False, False),
+            (False, True, None, False),
+            (False, False, True, False),
+            (True, True, True, False),
+        )
+    },
+}
+LETTERS = [*"aeb \t\n\u00a0A\u0130ßﬁ", "ab", "  ", "e\u0301\u0323", "é", "\u1ec7", "가",
+           "\u1100\u1161", "\u11a8", "\u3300", "中", "▁", "\u0345", "\u0344", "\u1d15e",
+           "\u0f73", "\u05c8", "\u32ff", "\u200b", "\ufffd",
+           "\U00010d50", "\U00011938", "😀"]  # fmt: skip
+
+
+def every_character() -> list[str]:
+    """Return each code point but the surrogates, whose normal forms may differ from itself."""
+    return [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt", next(reversed(STEPS))],
+)
+def test_every_character(name: str) -> None:
+    step, engine = STEPS[name]
+    text = ("|".join(every_character())).split("|" + chr(0x30000) + "|")[0]
+    # Join characters with "|", which no step changes or joins, to call the engine once.
+    assert step.normalize(text) == engine.normalize_str(text)
+
+
+MARKS = [char for char in map(chr, range(0x300, 0x1F000)) if unicodedata.combining(char)]
+
+
+def made_up(random: Random) -> str:
+    parts = [*LETTERS, *LETTERS, *random.sample(MARKS, 40)]
+    return "".join(random.choice(parts) for _ in range(random.randrange(1, 12)))
+
+
+def test_chains() -> None:
+    """Text and alignment of chains; a BPE of single characters shows the alignment."""
+    random = seeded("chains")
+    for _ in range(600):
+        names = random.choices(list(STEPS), k=random.choice([1, 1, 2, 3]))
+        text = made_up(random)
+        aligned = AlignedText.of(text)
+        normal = text
+        for name in names:
+            step, _ = STEPS[name]
+            aligned, normal = step.align(aligned), step.normalize(normal)
+        chain = live.Sequence([STEPS[name][1] for name in names])
+        expected = chain.normalize_str(text)
+        assert normal == aligned.text == expected, (names, text)
+        if expected:
+            vocab = {char: id for id, char in enumerate(sorted(set(expected)))}
+            tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE(vocab=vocab, merges=[]))
+            tokenizer.normalizer = chain
+            assert tokenizer.encode(text).offsets == aligned.spans, (names, text)
+
+
+def test_invalid_bytes_stay() -> None:
+    for step, _ in STEPS.values():
+        assert "\udcff" in step.normalize("a\udcffé") or isinstance(step, ByteLevel)
+        assert step.align(AlignedText.of("a\udcffé")).text == step.normalize("a\udcffé")

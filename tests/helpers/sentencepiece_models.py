@@ -1,0 +1,101 @@
+"""SentencePiece models for tests: written field by field, or trained by sentencepiece."""
+
+from __future__ import annotations
+
+import io
+import struct
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from bpe.formats.protobuf import fields
+from bpe.formats.sentencepiece import PieceType
+
+Field = tuple[int, int | float | bytes]
+Row = tuple[str, float, PieceType]
+
+UNKNOWN: Row = ("<unk>", 0.0, PieceType.UNKNOWN)
+BYTES: tuple[Row, ...] = tuple((f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256))
+BPE: tuple[Field, ...] = ((3, 2),)
+BYTE_FALLBACK: tuple[Field, ...] = (*BPE, (35, 1))
+NO_CHANGES: tuple[Field, ...] = ((3, 0), (4, 0))
+"""A normalizer_spec that only escapes spaces."""
+
+
+def varint(number: int) -> bytes:
+    """Return `number` as a varint."""
+    data = bytearray()
+    while number >= 0x80:
+        data.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*data, number])
+
+
+def message(listed: Iterable[Field]) -> bytes:
+    """Return the protobuf message of these fields; a float becomes a word of 32 bits."""
+    data = b""
+    for number, value in listed:
+        if isinstance(value, int):
+            data += varint(number << 3) + varint(value)
+        elif isinstance(value, float):
+            data += varint(number << 3 | 5) + struct.pack("<f", value)
+        else:
+            data += varint(number << 3 | 2) + varint(len(value)) + value
+    return data
+
+
+def piece(text: str, score: float, kind: int) -> bytes:
+    """Return a piece; as in real files the type is left out if it is NORMAL."""
+    kinds: list[Field] = [] if kind == PieceType.NORMAL else [(3, int(kind))]
+    return message([(1, text.encode()), (2, float(score)), *kinds])
+
+
+def model(
+    rows: Sequence[Row],
+    trainer: Sequence[Field] = BPE,
+    normalizer: Sequence[Field] = NO_CHANGES,
+    more: Sequence[Field] = (),
+) -> bytes:
+    """Return the .model with these pieces and options."""
+    return message(
+        [
+            *((1, piece(*row)) for row in rows),
+            (2, message(trainer)),
+            (3, message(normalizer)),
+            *more,
+        ]
+    )
+
+
+def normal(*texts: str) -> list[Row]:
+    """Return normal pieces, the first with the highest score."""
+    return [(text, -float(index), PieceType.NORMAL) for index, text in enumerate(texts)]
+
+
+def trained(sentences: Iterable[str], **options: Any) -> bytes:
+    """Return the BPE model that sentencepiece trains."""
+    import sentencepiece
+
+    data = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(sentences),
+        model_writer=data,
+        minloglevel=5,
+        hard_vocab_limit=False,
+        **{"model_type": "bpe", **options},
+    )
+    return data.getvalue()
+
+
+def live_spans(processor: Any, text: str) -> list[tuple[int, int, int]]:
+    """Return the id, start and end of each token, in code points, as sentencepiece gives them."""
+    at = 0
+    char_at = {0: 0}
+    for index, char in enumerate(text):
+        at += len(char.encode())
+        char_at[at] = index + 1
+    spans = []
+    for number, value in fields(processor.encode(text, return_type="serialized_proto"), "text"):
+        if number == 2 and isinstance(value, bytes):
+            parts = {name: part for name, part in fields(value, "token") if isinstance(part, int)}
+            spans.append((parts[2], char_at[parts.get(4, 0)], char_at[parts.get(5, 0)]))
+    return spans
