@@ -22,9 +22,9 @@ class MissingPresetError(VocabularyError):
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(
-            f"{path}: {reason}; pass preset= with the split that the model was trained with, "
-            'such as preset="gpt2", "llama3" or "qwen2" (pretok.presets() lists them), or '
-            "any object that has offsets(text)"
+            f"{path}: {reason}; pass preset= to choose the split that the model was trained with: "
+            'a preset such as "gpt2" (pretok.presets() lists all), or an object with a method '
+            "offsets(text)"
         )
         self.path = path
         self.reason = reason

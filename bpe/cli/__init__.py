@@ -1,6 +1,7 @@
-"""The command line `pretok`: the commands of pretok.cli, and eight commands of this package.
+"""The command line `pretok`: the commands of pretok.cli, and nine commands of this package.
 
-These are `encode`, `decode`, `count`, `train`, `inspect`, `fetch`, `identify` and `bench`.
+These are `encode`, `decode`, `count`, `train`, `inspect`, `fetch`, `identify`, `hf-check` and
+`bench`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,11 @@ COMMANDS: tuple[click.Command, ...] = (
     LazyCommand("inspect", "bpe.cli.inspect:inspect_command", "Show what is in a vocabulary."),
     LazyCommand("fetch", "bpe.cli.fetch:fetch_command", "Download a vocabulary, and check it."),
     LazyCommand("identify", "bpe.cli.identify:identify_command", "Say which preset something is."),
+    LazyCommand(
+        "hf-check",
+        "bpe.cli.hf_check:hf_check_command",
+        "Check what bpe serves of a Hugging Face tokenizer.",
+    ),
     LazyCommand("bench", "bpe.cli.bench:bench_command", "Measure speed against that of peers."),
 )
 

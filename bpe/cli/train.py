@@ -64,14 +64,15 @@ FALLBACK_SUFFIX = ".json"
     "--max-token-length",
     type=int,
     metavar="N",
-    help="Make only tokens of fewer than N bytes.  [default: no limit]",
+    help="Make only tokens shorter than N bytes, none of N bytes.  [default: no limit]",
 )
 @click.option(
     "--tie-break",
     type=click.Choice(["huggingface", "first-seen"]),
     default="huggingface",
     show_default=True,
-    help="The order of equally frequent pairs: that of BpeTrainer, or of minbpe.",
+    help="The order of equally frequent pairs: huggingface as in BpeTrainer, first-seen as in "
+    "minbpe.",
 )
 @click.option(
     "--field",
@@ -192,7 +193,8 @@ def _rehearse(output: Path, options: dict[str, Any]) -> None:
 
 
 def _source(files: Sequence[str]) -> Source:
-    # Pass standard input as bytes, because training rejects a str that is the name of a file.
+    # bpe.train rejects a str that is the name of a file. The text of standard input may be such a
+    # name, so pass it as bytes.
     return cast("Source", [_standard_input() if file == "-" else Path(file) for file in files])
 
 

@@ -1,8 +1,8 @@
-"""Define Flow, one decoder at work, and Held, a flow that waits for the end.
+"""Define Flow, the state of one decoder, and flows for several decoders.
 
 A decoder of tokenizers takes a list of tokens and returns a list. A flow takes the tokens one by
-one, so that a stream of ids can be decoded. `Fuse` joins all tokens into one; the flows after it
-take parts of this one token.
+one, so that a stream of ids can be decoded. The decoder `Fuse` joins all tokens into one token. A
+stream cannot wait for this whole token, so each flow after `Fuse` takes it in parts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _BYTES = {char: byte for byte, char in enumerate(BYTE_CHARACTERS)}
 
 
 class Flow(Protocol):
-    """A decoder at work."""
+    """The state of one decoder while it decodes one stream of tokens."""
 
     def feed(self, token: str, /) -> list[str]:
         """Return the tokens that `token` completes."""
@@ -68,7 +68,7 @@ class LastAndRest:
         self._pending: list[str] = []
 
     def feed(self, token: str) -> list[str]:
-        """Return the changed token before `token`."""
+        """Return the previous token, changed. Keep `token`, because it may be the last."""
         changed = [self._rest(pending) for pending in self._pending]
         self._pending = [token]
         return changed
@@ -91,7 +91,7 @@ class Held:
         return []
 
     def finish(self) -> list[str]:
-        """Return the tokens of the whole."""
+        """Pass the joined token to the other flow, and return the tokens of that flow."""
         return self._flow.feed("".join(self._parts)) + self._flow.finish()
 
 
@@ -124,7 +124,11 @@ class StripParts:
 
 
 class BytesOfCharacters:
-    """Decodes the bytes that GPT-2's characters stand for; other tokens stand for themselves."""
+    """Decodes tokens as UTF-8.
+
+    Each of GPT-2's characters stands for one byte. A token with any other character stands for its
+    own UTF-8.
+    """
 
     def __init__(self, errors: str) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
@@ -143,14 +147,17 @@ class BytesOfCharacters:
 
 
 class FallbackBytes:
-    """Joins adjacent tokens of the form <0x00>; each invalid run becomes one U+FFFD per byte."""
+    """Decodes each run of adjacent tokens such as <0x0A> as UTF-8.
+
+    If a run is invalid and `errors` is "replace", each byte of the run becomes U+FFFD.
+    """
 
     def __init__(self, errors: str) -> None:
         self._errors = errors
         self._run = bytearray()
 
     def feed(self, token: str) -> list[str]:
-        """Return `token` after the text of the bytes before it; nothing for a byte."""
+        """Keep a byte. Before another token, return the text of the kept bytes."""
         byte = fallback_byte(token)
         if byte is None:
             return [*self.finish(), token]

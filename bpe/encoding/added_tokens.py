@@ -51,10 +51,10 @@ class AddedTokenSearch(Protocol):
 class AddedToken:
     """A token that is matched literally, before the text is split.
 
-    The argument `special` of a call decides what a `special` token becomes; any other added token
-    always becomes its id. A `normalized` token is searched for in the normalized text, after all
-    other tokens. `lstrip` and `rstrip` include the white space before and after the token.
-    A `single_word` token is matched only if no word character is next to it.
+    If `special` is true, the argument `special` of an encoding call decides what the token becomes.
+    Any other added token always becomes its id. A `normalized` token is searched for in the
+    normalized text, after all other tokens. `lstrip` and `rstrip` include the white space before
+    and after the token. A `single_word` token is matched only if no word character is next to it.
     """
 
     content: str
@@ -104,7 +104,8 @@ class AddedTokens:
         """Return a search with another policy for special tokens."""
         phases = self._phases
         if treatment == "text" and all(phase.all_special for phase in phases):
-            phases = []  # Special tokens that stay text matter only if they hide other tokens.
+            # A special token that stays text only keeps other tokens from matching within it.
+            phases = []
         return self._copy(treatment, phases)
 
     def exact(self) -> AddedTokens:
@@ -174,8 +175,8 @@ class AddedTokens:
                 # White space that the previous token included by rstrip stays in that token.
                 first = _skip_spaces_back(data, start, done, first)
             if token.rstrip:
-                # If the token ends within the last span, the white space after it ends there too.
-                # Not scanning it again keeps the search linear.
+                # If the token ends within `spaces`, the white space after the token ends at
+                # spaces[1]. Not scanning this white space again keeps the search linear.
                 if not spaces[0] <= last < spaces[1]:
                     spaces = last, _skip_spaces(data, last, end)
                 last = spaces[1]

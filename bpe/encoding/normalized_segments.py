@@ -10,12 +10,13 @@ import numpy as np
 from bpe.encoding.added_tokens import AddedTokenSearch
 from bpe.encoding.normalizers import TextNormalizer
 from bpe.encoding.offsets import ByteToCharOffsets, byte_offsets
+from bpe.encoding.policies import Policies
 from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8
 from bpe.errors import SpecialTokenError
 from bpe.normalizers.aligned_text import AlignedText
 from bpe.normalizers.chain import MetaspaceStep
 from bpe.once import once
-from bpe.types import Ids, Offsets
+from bpe.types import Ids, Offsets, Special
 
 Result = TypeVar("Result")
 Work: TypeAlias = Callable[[StrOrBytes, AddedTokenSearch, int], Result]
@@ -43,31 +44,29 @@ class NormalizedSegment:
         """
         self.data = data
         self.start = start
-        self._id = id
+        self.id = id
         self.normalizer = normalizer
-        self._added = added
+        self.added = added
         self.threads = threads
 
     def encode(self, work: Work[Result], from_id: Callable[[int], Result]) -> Result:
         """Return the result of `work` for normalized text, or of `from_id` for an added token."""
-        if self._id is not None:
-            return from_id(self._id)
+        if self.id is not None:
+            return from_id(self.id)
         try:
-            return work(self.normalizer.normalized(self.data), self._added, self.threads)
+            return work(self.normalizer.normalized(self.data), self.added, self.threads)
         except SpecialTokenError as error:
             raise self.located(error) from None
 
     def spans(self, work: Work[Spans]) -> Spans:
         """Return the ids, and the half-open span of each id in bytes of the whole text."""
-        if self._id is not None:
-            return (
-                np.array([self._id], np.uint32),
-                np.array([self.start], np.int64),
-                np.array([self.start + len(self.data)], np.int64),
-            )
+        if self.id is not None:
+            _, origins = self.aligned()
+            bounds = self.start + self.byte_offsets(origins[[0, -1], [0, 1]])
+            return np.array([self.id], np.uint32), bounds[:1], bounds[1:]
         try:
             normal, origins = self.aligned()
-            ids, starts, ends = work(normal.encode("utf-8", ESCAPE), self._added, self.threads)
+            ids, starts, ends = work(normal.encode("utf-8", ESCAPE), self.added, self.threads)
         except SpecialTokenError as error:
             raise self.located(error) from None
         offsets = ByteToCharOffsets(normal, ESCAPE)
@@ -87,16 +86,39 @@ class NormalizedSegment:
         return SpecialTokenError(error.token, position)
 
     def aligned(self) -> tuple[str, Offsets]:
-        """Return the normalized text, and the span of each of its code points in the segment."""
-        normal, spans = self.normalizer.align(decode_utf8(self.data))
-        return normal, np.array(spans, np.int64).reshape(-1, 2)
+        """Return the text to encode, and the span of each of its code points in the segment."""
+        text = decode_utf8(self.data)
+        if self.id is None:
+            return _array(self.normalizer.align(text))
+        starts = np.arange(len(text))
+        return text, np.stack([starts, starts + 1], axis=1)
 
     def byte_offsets(self, chars: Offsets) -> Offsets:
         """Convert offsets in code points of the segment to offsets in bytes."""
         return byte_offsets(decode_utf8(self.data))[chars]
 
 
-def metaspace_segments(
+def normalized_segments(
+    data: bytes, special: Special, policies: Policies, normalizer: TextNormalizer, threads: int
+) -> Iterator[NormalizedSegment]:
+    """Yield the added tokens that are found before normalization, and the text between them.
+
+    Raises SpecialTokenError, with the offset in bytes of `data`.
+    """
+    added = policies.added_for(special, "normalized")
+    segments, refusal = policies.added_for(special, "exact").segments(data)
+    metaspace = normalizer.metaspace
+    for start, end, id in segments:
+        segment = NormalizedSegment(data[start:end], start, id, normalizer, added, threads)
+        if metaspace is None or id is not None:
+            yield segment
+        else:
+            yield from _metaspace_segments(segment, metaspace, added, added.exact())
+    if refusal is not None:
+        raise SpecialTokenError(*refusal)
+
+
+def _metaspace_segments(
     segment: NormalizedSegment,
     metaspace: MetaspaceStep,
     added: AddedTokenSearch,
@@ -171,9 +193,11 @@ class _Part:
 class _AddedPart(NormalizedSegment):
     """An added token that was found in normalized text."""
 
-    def spans(self, work: Work[Spans]) -> Spans:
-        """Return the id, and its half-open span in bytes of the whole text."""
-        assert self._id is not None, "only added tokens are of this class"
-        _, origins = self.aligned()
-        bounds = self.start + self.byte_offsets(origins[[0, -1], [0, 1]])
-        return np.array([self._id], np.uint32), bounds[:1], bounds[1:]
+    def aligned(self) -> tuple[str, Offsets]:
+        """Return the normalized text of the token, and the span of each of its code points."""
+        return _array(self.normalizer.align(decode_utf8(self.data)))
+
+
+def _array(aligned: tuple[str, list[tuple[int, int]]]) -> tuple[str, Offsets]:
+    text, spans = aligned
+    return text, np.array(spans, np.int64).reshape(-1, 2)

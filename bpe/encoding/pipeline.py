@@ -6,7 +6,7 @@ backend, and converts byte offsets to code points if the text is a str.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TypeAlias
 
@@ -20,7 +20,7 @@ from bpe.encoding.normalized_segments import (
     Result,
     Spans,
     Work,
-    metaspace_segments,
+    normalized_segments,
 )
 from bpe.encoding.normalizers import make_normalizer
 from bpe.encoding.offsets import ByteToCharOffsets
@@ -54,6 +54,8 @@ class Pipeline:
         # The UTF-8 of a str may contain the bytes in UNASSIGNED, since a str may contain unassigned
         # code points. No UTF-8 contains the other missing bytes.
         self._missing_in_str = [byte for byte in missing_bytes if byte in UNASSIGNED]
+        # The fast path skips the normalization of text in NFC; other normalizers may change it.
+        self._has_fast_path = normalizer in (None, "NFC")
         # The arguments only_str, only_ascii and only_normal of Backend.all_take_fast_path.
         self._fast_path_limits = (
             bool(missing_bytes),
@@ -69,6 +71,8 @@ class Pipeline:
     def calls(self) -> Calls:
         """Return `encode`, `encode_array` and `count`, or faster replacements from the backend."""
         originals: Calls = self.encode, self.encode_array, self.count
+        if not self._has_fast_path:
+            return originals
         added_for = self._policies.added_for
         return self.backend.fast_calls(added_for, originals, *self._fast_path_limits)
 
@@ -183,8 +187,12 @@ class Pipeline:
         workers = 0 if threads is None else resolve_threads(threads)
         try:
             data = self._check_bytes(validate_text(text, errors))
-            if self._needs_normalizing(data):
-                return join(self._normalized_segments(data, special, workers), work)
+            if self._normalizer is not None and not self._normalizer.keeps(data):
+                utf8 = encode_utf8(data)
+                segments = normalized_segments(
+                    utf8, special, self._policies, self._normalizer, workers
+                )
+                return join(segments, work)
             return work(data, self._policies.added_for(special), workers)
         except SpecialTokenError as error:
             raise self._located(error, text, errors) from None
@@ -196,14 +204,17 @@ class Pipeline:
 
         The backend gets an empty text in place of each text to normalize.
         """
-        if errors == "replace" and self.backend.all_take_fast_path(texts, *self._fast_path_limits):
+        if (
+            errors == "replace"
+            and self._has_fast_path
+            and self.backend.all_take_fast_path(texts, *self._fast_path_limits)
+        ):
             return texts, []  # type: ignore[return-value]  # all_take_fast_path checks their types
         batch = [self._check_bytes(validate_text(text, errors)) for text in texts]
         to_normalize = []
         if self._normalizer is not None:
-            to_normalize = [
-                index for index, data in enumerate(batch) if self._needs_normalizing(data)
-            ]
+            keeps = self._normalizer.keeps
+            to_normalize = [index for index, data in enumerate(batch) if not keeps(data)]
             for index in to_normalize:
                 batch[index] = b""
         return batch, to_normalize
@@ -218,29 +229,6 @@ class Pipeline:
             if byte in utf8:
                 raise missing_byte_error(byte)
         return data
-
-    def _needs_normalizing(self, data: StrOrBytes) -> bool:
-        return self._normalizer is not None and not self._normalizer.keeps(data)
-
-    def _normalized_segments(
-        self, data: StrOrBytes, special: Special, threads: int
-    ) -> Iterator[NormalizedSegment]:
-        """Yield the added tokens that are found before normalization, and the text between them."""
-        assert self._normalizer is not None
-        utf8 = encode_utf8(data)
-        added = self._policies.added_for(special, "normalized")
-        segments, refusal = self._policies.added_for(special, "exact").segments(utf8)
-        metaspace = self._normalizer.metaspace
-        for start, end, id in segments:
-            segment = NormalizedSegment(
-                utf8[start:end], start, id, self._normalizer, added, threads
-            )
-            if metaspace is None or id is not None:
-                yield segment
-            else:
-                yield from metaspace_segments(segment, metaspace, added, added.exact())
-        if refusal is not None:
-            raise SpecialTokenError(*refusal)
 
     def _located(self, error: SpecialTokenError, text: Text, errors: Errors) -> SpecialTokenError:
         """Return `error` with its byte offset converted to code points if `text` is a str."""

@@ -69,11 +69,11 @@ def _template(part: Value) -> tuple[tuple[int, ...], tuple[int, ...]]:
             ids = part["special_tokens"][name]["ids"]
             sides[-1] += tuple(_id(id) for id in ids.items())
         elif piece["Sequence"]["id"].text() != "A" or len(sides) == 2:
-            raise piece.unsupported('expected the text, "A", once')
+            raise piece.unsupported('expected the Sequence "A" exactly once')
         else:
             sides.append(())
     if len(sides) != 2:
-        raise part["single"].unsupported('expected the text, "A", once')
+        raise part["single"].unsupported('expected the Sequence "A" exactly once')
     return sides[0], sides[1]
 
 

@@ -77,9 +77,10 @@ def read_texts(
         )
     items: Iterable[object] = [source] if isinstance(source, os.PathLike) else source
     if not isinstance(items, Iterable):
+        advice = "; it has no __iter__, so pass iter(source)"
         raise TypeError(
-            f"expected an iterable of texts or a path, got {type(source).__name__}; "
-            "pass iter(source) if it can be indexed"
+            f"expected an iterable of texts or a path, got {type(source).__name__}"
+            f"{advice if hasattr(source, '__getitem__') else ''}"
         )
     if isinstance(items, (list, tuple)) and items and isinstance(items[0], os.PathLike):
         # Report a wrong file name now, not after hours of training.

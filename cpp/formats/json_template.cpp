@@ -75,10 +75,11 @@ private:
         if (!read_special(special, name, is_after_text ? after : before))
           return false;
       } else if (name != "A" || std::exchange(is_after_text, true)) {
-        return fail_unsupported(piece, "expected the text, \"A\", once");
+        return fail_unsupported(piece, "expected the Sequence \"A\" exactly once");
       }
     }
-    return is_after_text || fail_unsupported(single, "expected the text, \"A\", once");
+    return is_after_text ||
+           fail_unsupported(single, "expected the Sequence \"A\" exactly once");
   }
 
   // Appends the ids of a special token of a template.

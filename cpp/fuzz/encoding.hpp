@@ -117,8 +117,8 @@ inline void check_encoding(const Example &example, const Vocabulary &vocabulary,
     check(starts.size() == ids.size() && ends.size() == ids.size(), "each id has a span");
     std::int64_t at = 0;
     for (std::size_t i = 0; i < ids.size(); ++i) {
-      // With `lstrip` or `rstrip`, spans may overlap: white space that one token includes may
-      // be a token too.
+      // With `lstrip` or `rstrip`, the span of an added token includes the white space next to
+      // it. Another added token may match this white space. Then the two spans overlap.
       check(added.strips() ? starts[i] <= at : starts[i] == at,
             "spans are in order and leave no gap");
       check(ends[i] >= (added.strips() ? starts[i] : at),
@@ -128,8 +128,8 @@ inline void check_encoding(const Example &example, const Vocabulary &vocabulary,
     check(static_cast<std::size_t>(at) == text.size(), "spans cover the text");
   }
 
-  // Search a cut in the window (from, to]. Like a task of a thread, read only the window and a
-  // margin around it.
+  // Search a cut in the window (from, to]. Pass only the window and a margin around it, as
+  // text_tasks.hpp does.
   const std::size_t to = text.size() * window_end / 255;
   const std::size_t from = to - std::min(to, window_size);
   const std::size_t margin = added.longest() + 4;

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+import bpe
 from bpe.normalizers.aligned_text import AlignedText
+from bpe.normalizers.chain import NormalizerChain
 from bpe.normalizers.steps import (
     BertNormalizer,
     ByteLevel,
@@ -21,6 +23,8 @@ from bpe.normalizers.steps import (
     StripAccents,
 )
 from bpe.normalizers.unicode_forms import UnicodeForm
+from pretok.machine.backend import BackendName
+from pretok.machine.backend import backend as best_backend
 from support import seeded
 
 tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
@@ -113,3 +117,20 @@ def test_invalid_bytes_stay() -> None:
     for step, _ in STEPS.values():
         assert "\udcff" in step.normalize("a\udcffé") or isinstance(step, ByteLevel)
         assert step.align(AlignedText.of("a\udcffé")).text == step.normalize("a\udcffé")
+
+
+@pytest.mark.parametrize("backend", ["python", "native"])
+def test_no_call_skips_a_normalizer(backend: BackendName) -> None:
+    if backend == "native" and best_backend() != "native":
+        pytest.skip("the native backend is not built")
+    vocabulary = bpe.train(["ab AB é"], vocab_size=258).vocabulary
+    plain = bpe.Tokenizer(vocabulary, "gpt2", backend=backend)
+    lower = bpe.Tokenizer(
+        vocabulary, "gpt2", normalizer=NormalizerChain((Lowercase(),)), backend=backend
+    )
+    for text in ("AB ab", "É ab"):  # both in NFC
+        expected = plain.encode(text.lower())
+        assert lower.encode(text) == lower.encode_array(text).tolist() == expected
+        assert lower.count(text) == len(expected)
+        assert lower.encode_batch([text, text]) == [expected, expected]
+        assert lower.encode_batch_array([text])[0].tolist() == expected

@@ -42,7 +42,7 @@ class Gigatoken(Peer):
         )
 
     def message(self, subject: Subject) -> Message:
-        """Return `encode`, which returns an array."""
+        """Return Tokenizer.encode for both calls, because its result is an array."""
         tokenizer = self._tokenizer(subject, subject.tokenizer.special_tokens)
         return Message(tokenizer.encode, tokenizer.encode)
 
@@ -97,7 +97,7 @@ def _of_awkward(rows: Any) -> Arrays:
         return flattened([])
     counts: Sequence[int] = awkward.num(rows).to_list()
     flat = awkward.to_numpy(awkward.flatten(rows))
-    # Zero offsets, and an empty array of the type of ids.
+    # `flattened` of empty rows returns offsets of 0, and empty `ids` of the right type.
     ids, offsets = flattened([[]] * len(counts))
     offsets[1:] = counts
     offsets = offsets.cumsum()

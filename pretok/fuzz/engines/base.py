@@ -61,7 +61,10 @@ class Engine(ABC):
 
     _module_name: ClassVar[str]
     _reads_like: ClassVar[tuple[str, ...]]
-    """Values of `Preset.engine` whose dialect this engine reads, including ENGINE_SPECIFIC."""
+    """Values of `Preset.engine` whose patterns this engine reads alike.
+
+    Engines with other values read patterns alike only if they have no ENGINE_SPECIFIC construct.
+    """
 
     def __init__(self) -> None:
         self._module = self._load()
@@ -159,8 +162,9 @@ def compared(tokenizer: PreTokenizer, theirs: Ask, name: str = "split") -> Compa
     return Comparison(name, lambda texts: [split(text) for text in texts], theirs)
 
 
-# _PROBE joins only code points of the same class. So the split of a code point with one code point
-# of each class shows the class of the code point.
+# _PROBE joins only code points of the same class. `_probed` puts a code point next to each of
+# _ONE_OF_EACH, an example of each class. The code point joins only the example of its own class, so
+# the split shows its class.
 _CLASSES = (UPPER, LOWER, CASELESS, MARK, DIGIT, NUMBER - DIGIT, SPACES, PUNCTUATION, SYMBOL,
           CONTROL)  # fmt: skip
 _PROBE = Preset(

@@ -325,8 +325,18 @@ def test_a_single_text_is_no_source(source: object) -> None:
 @pytest.mark.parametrize("source", [5, None])
 def test_a_source_can_be_iterated(source: object) -> None:
     kind = type(source).__name__
-    with pytest.raises(TypeError, match=rf"^expected an iterable of texts or a path, got {kind};"):
+    with pytest.raises(TypeError, match=rf"^expected an iterable of texts or a path, got {kind}$"):
         read(source)
+
+
+def test_an_indexed_source_needs_iter() -> None:
+    class Rows:
+        def __getitem__(self, index: int) -> str:
+            return ["a", "b"][index]
+
+    with pytest.raises(TypeError, match=r"got Rows; it has no __iter__, so pass iter\(source\)"):
+        read(Rows())
+    assert read(iter(Rows())) == [b"a", b"b"]
 
 
 @pytest.mark.parametrize("item", [1, None, ["nested"], {"text": "x"}])

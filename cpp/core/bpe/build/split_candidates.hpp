@@ -47,7 +47,8 @@ public:
     ends_[++count_] = to;
   }
 
-  // Returns the parts of token `index` if they are a valid pair, else NO_PARTS.
+  // Returns the parts of token `index`, or NO_PARTS. The parts are valid if no earlier token
+  // has the same parts, and if no boundary pair merges before its deadline.
   Parts confirmed(std::size_t index) const {
     for (const BoundaryPair *at = ends_[index]; at != ends_[index + 1]; ++at)
       if (merges_.find(at->left, at->right) < at->deadline)
@@ -56,7 +57,8 @@ public:
   }
 
 private:
-  static constexpr std::size_t MAX_BOUNDARY_PAIRS = 64; // per token; few tokens have more
+  // A token with this many boundary pairs has NO_PARTS. Few tokens have so many.
+  static constexpr std::size_t MAX_BOUNDARY_PAIRS = 64;
 
   struct BoundaryPair { // see OrderedMerges::for_boundary_pairs
     std::uint32_t left;

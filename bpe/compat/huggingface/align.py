@@ -1,0 +1,173 @@
+"""Align the ids of a text with its words and code points, as tokenizers does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property, partial
+from itertools import repeat
+
+import numpy as np
+
+from bpe import Tokenizer
+from bpe.compat.huggingface.rows import Alignment, Span
+from bpe.encoding.backends import Backend, make_added
+from bpe.encoding.normalized_segments import normalized_segments
+from bpe.encoding.normalizers import NfcNormalizer, TextNormalizer, make_normalizer
+from bpe.encoding.offsets import ByteToCharOffsets, byte_offsets
+from bpe.normalizers.chain import NormalizerChain
+from bpe.normalizers.unicode_forms import UnicodeForm
+from bpe.types import Normalizer, Offsets, Treatment
+from pretok.pre_tokenizer import PreTokenizer
+
+
+class _Builder:
+    """An alignment that grows segment by segment."""
+
+    def __init__(self) -> None:
+        self._tokens: list[str] = []
+        self._spans: list[Span] = []
+        # Each returns the words of the tokens of one segment, and their number.
+        self._words: list[Callable[[], tuple[Iterable[int], int]]] = []
+
+    def add_token(self, token: str, span: Span) -> None:
+        """Add an added token, which is a word of its own."""
+        self.add([token], [span], lambda: ([0], 1))
+
+    def add(
+        self,
+        tokens: Iterable[str],
+        spans: Iterable[Span],
+        words: Callable[[], tuple[Iterable[int], int]],
+    ) -> None:
+        """Add the tokens of a segment."""
+        self._tokens.extend(tokens)
+        self._spans.extend(spans)
+        self._words.append(words)
+
+    def alignment(self) -> Alignment:
+        """Return the alignment of all segments."""
+        return Alignment(self._tokens, self._spans, self._number_words)
+
+    def _number_words(self) -> list[int]:
+        numbered: list[int] = []
+        first = 0
+        for words_of in self._words:
+            words, count = words_of()
+            numbered.extend([first + word for word in words])
+            first += count
+        return numbered
+
+
+class Aligner:
+    """Aligns texts with the ids of one tokenizer."""
+
+    def __init__(self, tokenizer: Tokenizer, names: Mapping[int, str]) -> None:
+        """Take the tokens of the model by id as `names`."""
+        self._policies = tokenizer._pipeline._policies
+        self._backend = tokenizer._pipeline.backend
+        self._split = tokenizer.pre_tokenizer
+        self._normalizer = _normalizer(tokenizer.normalizer, self._backend)
+        self._adds_space = tokenizer.add_prefix_space
+        self._names = names
+
+    @cached_property
+    def _no_added(self) -> object:
+        return make_added((), False, self._backend)
+
+    def words(self, words: list[str], treatment: Treatment) -> Alignment:
+        """Return the alignment of a sequence of words, with spans within each word."""
+        tokens: list[str] = []
+        spans: list[Span] = []
+        numbers: list[int] = []
+        for index, word in enumerate(words):
+            alignment = self.text(word, treatment)
+            tokens += alignment.tokens
+            spans += alignment.spans
+            numbers.extend(repeat(index, len(alignment.tokens)))
+        return Alignment(tokens, spans, lambda: numbers)
+
+    def text(self, text: str, treatment: Treatment) -> Alignment:
+        """Return the alignment of a text."""
+        data = text.encode()
+        whole = _Builder()
+        if self._normalizer is None or self._normalizer.keeps(data):
+            segments, _ = self._policies.added_for(treatment).segments(data)
+            self._add(whole, text, data, segments, None)
+            return whole.alignment()
+        chars = byte_offsets(text)
+        for segment in normalized_segments(data, treatment, self._policies, self._normalizer, 1):
+            normal, spans = segment.aligned()
+            if not normal:
+                continue
+            origins = list(map(tuple, (spans + np.searchsorted(chars, segment.start)).tolist()))
+            if segment.id is not None:
+                whole.add_token(normal, (origins[0][0], origins[-1][1]))
+                continue
+            utf8 = normal.encode()
+            self._add(whole, normal, utf8, segment.added.segments(utf8)[0], origins)
+        return whole.alignment()
+
+    def _add(
+        self,
+        whole: _Builder,
+        text: str,
+        data: bytes,
+        segments: list[tuple[int, int, int | None]],
+        origins: list[Span] | None,
+    ) -> None:
+        """Add the tokens of a normalized text; `origins` are the spans of its code points."""
+        chars = None if text.isascii() else ByteToCharOffsets(text, "strict")
+        for start, end, id in segments:
+            part = data[start:end]
+            if id is not None:
+                starts, ends = np.array([start]), np.array([end])
+                [span] = _spans(chars, starts, ends, origins)
+                whole.add_token(part.decode(), span)
+                continue
+            ids, starts, ends = self._backend.spans(part, self._no_added, 1)
+            has_space = self._adds_space and part[0] != 0x20
+            words = partial(self._words, part, has_space, ends)
+            if has_space:
+                # tokenizers gives a token of the added space alone the first code point.
+                ends = np.maximum(ends, 1)
+            if start:
+                starts, ends = starts + start, ends + start
+            spans = _spans(chars, starts, ends, origins)
+            whole.add(map(self._names.__getitem__, ids.tolist()), spans, words)
+
+    def _words(self, part: bytes, has_space: bool, ends: Offsets) -> tuple[list[int], int]:
+        """Return the word of each token, which ends at `ends`, and the number of words."""
+        split = (b" " + part if has_space else part).decode()
+        word_ends = self._word_ends(split)
+        if not split.isascii():
+            word_ends = byte_offsets(split)[word_ends]
+        # A token is in the word that has its last byte.
+        words = np.searchsorted(word_ends, ends + (has_space - 1), side="right")
+        return words.tolist(), len(word_ends)
+
+    def _word_ends(self, text: str) -> Offsets:
+        split = self._split
+        if isinstance(split, PreTokenizer) and split.preset.drops_text:
+            return np.array([end for _, end in split.spans(text)], np.int64)
+        return np.asarray(split.offsets(text))[1:]
+
+
+def _normalizer(normalizer: Normalizer | None, backend: Backend) -> TextNormalizer | None:
+    """Return the normalizer of a tokenizer, with the alignment of tokenizers."""
+    if normalizer != "NFC":
+        return make_normalizer(normalizer, backend)
+    nfc = NfcNormalizer(backend)
+    nfc.align = NormalizerChain((UnicodeForm("NFC"),)).align
+    return nfc
+
+
+def _spans(
+    chars: ByteToCharOffsets | None, starts: Offsets, ends: Offsets, origins: list[Span] | None
+) -> Iterable[Span]:
+    """Return the span of each token; `chars` is None if each byte is a code point."""
+    if chars is not None:
+        starts, ends = chars.starts(starts), chars.ends(ends)
+    spans = zip(starts.tolist(), ends.tolist(), strict=True)
+    if origins is None:
+        return spans
+    return [(origins[first][0], origins[last - 1][1]) for first, last in spans]

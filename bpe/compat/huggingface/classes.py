@@ -1,0 +1,72 @@
+"""Define Classes: the classes of transformers, and which of them the short methods serve."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from bpe.compat.huggingface import settings
+from bpe.compat.huggingface.engine import Engine
+from bpe.compat.huggingface.state import State, state_of
+
+_INNER = (
+    "_encode_plus",
+    "_decode",
+    "_convert_encoding",
+    "set_truncation_and_padding",
+    "_get_padding_truncation_strategies",
+    "_eventual_warn_about_too_long_sequence",
+    "_switch_to_input_mode",
+    # transformers 4
+    "_call_one",
+    "encode_plus",
+    "batch_encode_plus",
+    "_batch_encode_plus",
+)
+"""The methods that the short versions stand for; a class that replaces one keeps its own way."""
+
+
+class Classes:
+    """A class of transformers' tokenizers as it is without the patch, and what it uses."""
+
+    def __init__(self, owner: Any) -> None:
+        base = importlib.import_module("transformers.tokenization_utils_base")
+        self.batch_encoding: Any = base.BatchEncoding
+        self.no_padding: Any = base.PaddingStrategy.DO_NOT_PAD
+        self.to_max_length: Any = base.PaddingStrategy.MAX_LENGTH
+        self.no_truncation: Any = base.TruncationStrategy.DO_NOT_TRUNCATE
+        self._inner = {name: getattr(owner, name, None) for name in _INNER}
+        self.is_plain: dict[type, bool] = {}
+        """Whether a class replaces none of the methods, for the classes seen so far."""
+
+    def engine(self, tok: Any) -> tuple[Engine, State, Any] | None:
+        """Return the engine of a tokenizer, its state and the real one; None if not served."""
+        type_ = type(tok)
+        is_plain = self.is_plain.get(type_)
+        if is_plain is None:
+            is_plain = self.is_plain[type_] = all(
+                getattr(type_, name, None) is method for name, method in self._inner.items()
+            )
+        real = tok.__dict__.get("_tokenizer")
+        if not is_plain or real is None or (settings.check and settings.is_bypassed()):
+            return None
+        state = state_of(real)
+        engine = state.engine(real)
+        return None if engine is None else (engine, state, real)
+
+    def result(self, data: dict[str, Any], encodings: list[Any], sequences: int) -> Any:
+        """Return a BatchEncoding with these attributes."""
+        cls = self.batch_encoding
+        result = cls.__new__(cls)
+        result.data, result._encodings, result._n_sequences = data, encodings, sequences
+        return result
+
+
+def settle(real: Any, split: Any) -> None:
+    """Leave the real tokenizer in the state of a call without truncation and padding."""
+    if real.truncation is not None:
+        real.no_truncation()
+    if real.padding is not None:
+        real.no_padding()
+    if real.encode_special_tokens != split:
+        real.encode_special_tokens = split

@@ -1,0 +1,337 @@
+"""Define Encoding, which stands in for tokenizers.Encoding."""
+
+from __future__ import annotations
+
+import copy
+import json
+import warnings
+from collections.abc import Callable
+from functools import cached_property, partial
+from itertools import groupby
+from typing import Any
+
+from bpe.compat.huggingface.real import RealEncoding
+from bpe.compat.huggingface.rows import Alignment, Row, Span, trim
+from bpe.compat.huggingface.windows import Fixed, Padding, Slice, Window
+
+
+class Encoding:
+    """The ids of one input; everything else is computed on first access.
+
+    Passes for a tokenizers.Encoding in `isinstance`, and pickles as one. `to_real` converts it for
+    functions in Rust.
+    """
+
+    _source: tuple[Any, ...]
+    """A function that returns an equal encoding, and its arguments; not set if the ids are."""
+    _sequences: int | None = None
+    _padding_sizes: Span | None = 0, 0
+    """The number of padding ids on both sides; None if only the window knows."""
+
+    def __init__(
+        self, ids: list[int], build: Callable[[], Window], sequences: int | None = None
+    ) -> None:
+        """Take the window as a function; `sequences` is their number, if it is known."""
+        self._ids = ids
+        self._build = build
+        self._sequences = sequences
+
+    @classmethod
+    def lazy(cls, eager: Callable[[], Encoding]) -> Encoding:
+        """Return the encoding of one sequence that `eager` returns, calling it on first access."""
+        self = cls.__new__(cls)
+        self._source = (eager,)
+        self._sequences = 1
+        self._padding_sizes = None
+        return self
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        """The class that this object stands in for."""
+        return RealEncoding
+
+    @cached_property
+    def _eager(self) -> Encoding:
+        function, *arguments = self._source
+        encoding: Encoding = function(*arguments)
+        return encoding
+
+    @cached_property
+    def _ids(self) -> list[int]:
+        return self._eager._ids
+
+    @cached_property
+    def _build(self) -> Callable[[], Window]:
+        return lambda: self._eager._window
+
+    @cached_property
+    def _window(self) -> Window:
+        return self._build()
+
+    def pad_to(self, length: int, padding: Padding) -> None:
+        """Pad to `length` ids, and pad the overflow as well."""
+        self.__dict__.pop("_window", None)
+        self._build = partial(_padded, self._build, length, padding)
+        missing = length - len(self._ids)
+        if missing > 0:
+            pad = [padding.pad_id] * missing
+            before, after = self._padding_sizes or (0, 0)
+            if padding.direction == "left":
+                self._ids = pad + self._ids
+                self._padding_sizes = before + missing, after
+            else:
+                self._ids = self._ids + pad
+                self._padding_sizes = before, after + missing
+
+    @property
+    def ids(self) -> list[int]:
+        """The ids."""
+        return self._ids.copy()
+
+    @property
+    def attention_mask(self) -> list[int]:
+        """1 for each id but those of padding, which have 0."""
+        if self._padding_sizes == (0, 0):
+            return [1] * len(self._ids)
+        if self._padding_sizes is None:
+            mask: list[int] = []
+            for part in self._window.parts:
+                mask += [part.attention if isinstance(part, Fixed) else 1] * part.size
+            return mask
+        before, after = self._padding_sizes
+        return [0] * before + [1] * (len(self._ids) - before - after) + [0] * after
+
+    @property
+    def type_ids(self) -> list[int]:
+        """The type of each id, which the template chooses."""
+        types: list[int] = []
+        for part in self._window.parts:
+            types += [part.type_id] * part.size
+        return types
+
+    @property
+    def special_tokens_mask(self) -> list[int]:
+        """1 for ids of the template and of padding, else 0."""
+        mask: list[int] = []
+        for part in self._window.parts:
+            mask += [int(isinstance(part, Fixed))] * part.size
+        return mask
+
+    @property
+    def tokens(self) -> list[str]:
+        """The tokens; that of an added token is the text that it matched."""
+        tokens: list[str] = []
+        for part in self._window.parts:
+            if isinstance(part, Fixed):
+                tokens += part.tokens
+            else:
+                tokens += part.row.alignment.tokens[part.start : part.stop]
+        return tokens
+
+    @property
+    def offsets(self) -> list[Span]:
+        """The span of each token in its text, in code points."""
+        offsets: list[Span] = []
+        for part in self._window.parts:
+            if isinstance(part, Fixed):
+                offsets += [(0, 0)] * part.size
+                continue
+            alignment = part.row.alignment
+            spans = alignment.spans[part.start : part.stop]
+            if part.trims:
+                tokens = alignment.tokens[part.start : part.stop]
+                spans = trim(tokens, spans, part.adds_space)
+            offsets += spans
+        return offsets
+
+    @property
+    def word_ids(self) -> list[int | None]:
+        """The number of the word of each token; None for tokens of the template."""
+        words: list[int | None] = []
+        for part in self._window.parts:
+            if isinstance(part, Fixed):
+                words += [None] * part.size
+            else:
+                words += part.row.alignment.words[part.start : part.stop]
+        return words
+
+    @property
+    def words(self) -> list[int | None]:
+        """The old name of `word_ids`."""
+        warnings.warn(
+            "Deprecated in 0.9.4: Encoding.words is deprecated, please use Encoding.word_ids "
+            "instead.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return self.word_ids
+
+    @property
+    def n_sequences(self) -> int:
+        """The number of sequences, 1 or 2."""
+        return self._sequences or len(self._window.ranges) or 1
+
+    @property
+    def sequence_ids(self) -> list[int | None]:
+        """The number of the sequence of each token; None for tokens of the template."""
+        ids: list[int | None] = [None] * len(self._ids)
+        for sequence in range(self.n_sequences):
+            start, stop = self._window.sequence_range(sequence)
+            ids[start:stop] = [sequence] * (stop - start)
+        return ids
+
+    @property
+    def overflowing(self) -> list[Encoding]:
+        """The other windows of a truncated input."""
+        return [of_window(window) for window in self._window.overflowing]
+
+    def to_real(self) -> Any:
+        """Return an equal tokenizers.Encoding."""
+        real = RealEncoding()
+        real.__setstate__(json.dumps(self._state(), ensure_ascii=False).encode())
+        return real
+
+    def _state(self) -> dict[str, Any]:
+        return {
+            "ids": self._ids,
+            "type_ids": self.type_ids,
+            "tokens": self.tokens,
+            "words": self.word_ids,
+            "offsets": self.offsets,
+            "special_tokens_mask": self.special_tokens_mask,
+            "attention_mask": self.attention_mask,
+            "overflowing": [of_window(other)._state() for other in self._window.overflowing],
+            "sequence_ranges": {
+                str(sequence): {"start": start, "end": stop}
+                for sequence, (start, stop) in self._window.ranges.items()
+            },
+        }
+
+    @cached_property
+    def _real(self) -> Any:
+        return self.to_real()
+
+    def token_to_sequence(self, *args: Any, **kwargs: Any) -> int | None:
+        """Return the number of the sequence of a token."""
+        return self._real.token_to_sequence(*args, **kwargs)  # type: ignore[no-any-return]
+
+    def token_to_word(self, *args: Any, **kwargs: Any) -> int | None:
+        """Return the number of the word of a token."""
+        return self._real.token_to_word(*args, **kwargs)  # type: ignore[no-any-return]
+
+    def token_to_chars(self, *args: Any, **kwargs: Any) -> Span | None:
+        """Return the span of a token."""
+        return self._real.token_to_chars(*args, **kwargs)  # type: ignore[no-any-return]
+
+    def word_to_tokens(self, *args: Any, **kwargs: Any) -> Span | None:
+        """Return the first token of a word and the end of the last."""
+        return self._real.word_to_tokens(*args, **kwargs)  # type: ignore[no-any-return]
+
+    def word_to_chars(self, *args: Any, **kwargs: Any) -> Span | None:
+        """Return the span of a word."""
+        return self._real.word_to_chars(*args, **kwargs)  # type: ignore[no-any-return]
+
+    def char_to_token(self, *args: Any, **kwargs: Any) -> int | None:
+        """Return the token at an offset."""
+        return self._real.char_to_token(*args, **kwargs)  # type: ignore[no-any-return]
+
+    def char_to_word(self, *args: Any, **kwargs: Any) -> int | None:
+        """Return the word at an offset."""
+        return self._real.char_to_word(*args, **kwargs)  # type: ignore[no-any-return]
+
+    def pad(self, *args: Any, **kwargs: Any) -> None:
+        """Pad in place, as tokenizers.Encoding does."""
+        self._change("pad", args, kwargs)
+
+    def truncate(self, *args: Any, **kwargs: Any) -> None:
+        """Truncate in place, as tokenizers.Encoding does."""
+        self._change("truncate", args, kwargs)
+
+    def set_sequence_id(self, *args: Any, **kwargs: Any) -> None:
+        """Make the whole encoding the range of a sequence."""
+        self._change("set_sequence_id", args, kwargs)
+
+    def _change(self, method: str, args: Any, kwargs: Any) -> None:
+        """Call `method` of an equal real encoding, and take over the result."""
+        real = self.to_real()
+        getattr(real, method)(*args, **kwargs)
+        self._restore(json.loads(real.__getstate__()))
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        """Take every value from the state of a real encoding."""
+        window = _window_of(state)
+        self._ids = window.ids()
+        self._build = lambda: window
+        self._padding_sizes = self._sequences = None
+        for name in ("_window", "_real"):
+            self.__dict__.pop(name, None)
+
+    @staticmethod
+    def merge(encodings: list[Any], growing_offsets: bool = True) -> Any:
+        """Return a tokenizers.Encoding of `encodings`, one after the other."""
+        return RealEncoding.merge(real_arguments(encodings), growing_offsets)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def __repr__(self) -> str:
+        return (
+            f"Encoding(num_tokens={len(self._ids)}, attributes=[ids, type_ids, tokens, offsets, "
+            "attention_mask, special_tokens_mask, overflowing])"
+        )
+
+    def __getstate__(self) -> bytes:
+        return self._real.__getstate__()  # type: ignore[no-any-return]
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self._real.__reduce_ex__(protocol)
+
+    def __copy__(self) -> Any:
+        return copy.copy(self._real)
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return copy.deepcopy(self._real, memo)
+
+
+def of_window(window: Window) -> Encoding:
+    """Return the encoding of a window."""
+    encoding = Encoding(window.ids(), lambda: window)
+    encoding._padding_sizes = None
+    return encoding
+
+
+def real_arguments(value: Any) -> Any:
+    """Return `value`, or the items of a list, with real encodings in place of ours."""
+    if type(value) is Encoding:
+        return value.to_real()
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(real_arguments, value))
+    return value
+
+
+def _padded(build: Callable[[], Window], length: int, padding: Padding) -> Window:
+    return build().padded(length, padding)
+
+
+def _window_of(state: dict[str, Any]) -> Window:
+    """Return the window with the values of a real encoding."""
+    ids, tokens = state["ids"], state["tokens"]
+    alignment = Alignment(tokens, list(map(tuple, state["offsets"])), lambda: state["words"])
+    row = Row(ids, lambda: alignment)
+    kinds = list(
+        zip(state["type_ids"], state["special_tokens_mask"], state["attention_mask"], strict=True)
+    )
+    parts: list[Fixed | Slice] = []
+    for (type_id, is_fixed, attention), run in groupby(range(len(ids)), key=kinds.__getitem__):
+        start, *rest = run
+        stop = start + 1 + len(rest)
+        parts.append(
+            Fixed(tuple(ids[start:stop]), tuple(tokens[start:stop]), type_id, attention)
+            if is_fixed
+            else Slice(row, start, stop, type_id)
+        )
+    ranges = {
+        int(sequence): (range["start"], range["end"])
+        for sequence, range in state["sequence_ranges"].items()
+    }
+    return Window(tuple(parts), ranges, map(_window_of, state["overflowing"]))

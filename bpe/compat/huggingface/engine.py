@@ -1,0 +1,307 @@
+"""Define Engine, which encodes and decodes what one tokenizers.Tokenizer would, with bpe."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from bpe import Tokenizer, UnsupportedError
+from bpe.compat.huggingface import post_processor
+from bpe.compat.huggingface.align import Aligner
+from bpe.compat.huggingface.encoding import Encoding
+from bpe.compat.huggingface.errors import CallFallbackError
+from bpe.compat.huggingface.post_processor import PostProcessor
+from bpe.compat.huggingface.rows import Row
+from bpe.compat.huggingface.windows import (
+    MAX_LENGTH,
+    Fixed,
+    Padding,
+    Slice,
+    Truncation,
+    Window,
+    truncate,
+)
+from bpe.encoding.added_tokens import AddedToken
+from bpe.encoding.normalize import is_normal
+from bpe.errors import UnknownTokenError
+from bpe.formats import huggingface
+from bpe.formats.byte_level import to_bytes
+from bpe.formats.json_value import Value
+from bpe.normalizers.chain import NormalizerChain
+from bpe.types import Ids, Treatment
+
+_NO_TOKEN = "a text with a byte that no token has"
+
+
+class Engine:
+    """One tokenizer without its state: truncation, padding and the use of special tokens are
+    arguments. Immutable, and safe to share between threads.
+    """
+
+    def __init__(
+        self, tokenizer: Tokenizer, processor: PostProcessor, names: dict[int, str], decodes: str
+    ) -> None:
+        """Take the tokens of the model by id as `names`; see `decodes`."""
+        self._tokenizer = tokenizer
+        self._processor = processor
+        self._aligner = Aligner(tokenizer, names)
+        self._encode = tokenizer.encode
+        self._encode_batch = tokenizer.encode_batch
+        self._decode = tokenizer.decode
+        added = {token.id for token in tokenizer.added_tokens}
+        self._known = frozenset(tokenizer.vocabulary.token_bytes) | added
+        self.no_decode_reason = decodes
+        """Why bpe must not decode; empty if it may."""
+        self._before, self._after, self.is_simple = _sides(processor)
+        self._added = len(self._before) + len(self._after)
+
+    def quick(
+        self, text: str, treatment: Treatment, add_special_tokens: bool = True
+    ) -> list[int] | None:
+        """Return the ids of a text with its simple template; None for a call to fall back."""
+        try:
+            if not text.isascii():
+                check_text(text)
+            ids = self._encode(text, treatment)
+        except (UnknownTokenError, CallFallbackError):
+            return None
+        if add_special_tokens and self._added:
+            return [*self._before, *ids, *self._after]
+        return ids
+
+    def type_ids(self, size: int, add_special_tokens: bool) -> list[int]:
+        """Return the type ids of `size` ids of one sequence with its simple template."""
+        return self._processor.type_ids(size, add_special_tokens)
+
+    def whole(self, text: str, treatment: Treatment) -> Encoding:
+        """Return the encoding of a text with its template."""
+        return self.encoding((self.row(text, treatment),), True, None)
+
+    def row(self, text: str, treatment: Treatment) -> Row:
+        """Return the row of a text."""
+        if not text.isascii():
+            check_text(text)
+        try:
+            ids = self._encode(text, treatment)
+        except UnknownTokenError:
+            raise CallFallbackError(_NO_TOKEN) from None
+        return Row(ids, partial(self._aligner.text, text, treatment))
+
+    def rows(self, texts: list[str], treatment: Treatment) -> list[Row]:
+        """Return the row of each text."""
+        for text in texts:
+            check_text(text)
+        align = self._aligner.text
+        return [
+            Row(ids, partial(align, text, treatment))
+            for text, ids in zip(texts, self._ids(texts, treatment), strict=True)
+        ]
+
+    def _ids(self, texts: list[str], treatment: Treatment) -> list[list[int]]:
+        try:
+            return self._encode_batch(texts, treatment)
+        except UnknownTokenError:
+            raise CallFallbackError(_NO_TOKEN) from None
+
+    def words_row(self, words: Sequence[str], treatment: Treatment) -> Row:
+        """Return the row of a pre-tokenized sequence."""
+        texts = list(words)
+        for text in texts:
+            check_text(text)
+        ids = [id for row in self._ids(texts, treatment) for id in row]
+        return Row(ids, partial(self._aligner.words, texts, treatment))
+
+    def encoding(
+        self, rows: tuple[Row, ...], add_special_tokens: bool, truncation: Truncation | None
+    ) -> Encoding:
+        """Return the encoding of one row or a pair, truncated and with its template."""
+        build = partial(self._window, rows, add_special_tokens, truncation)
+        if len(rows) > 1 or not self.is_simple:
+            window = build()
+            return Encoding(window.ids(), lambda: window)
+        ids = rows[0].ids
+        if truncation is not None:
+            ids = _truncated(ids, truncation, self._added if add_special_tokens else 0)
+        if add_special_tokens and self._added:
+            ids = [*self._before, *ids, *self._after]
+        return Encoding(ids, build, 1)
+
+    def array_rows(
+        self, texts: list[str], treatment: Treatment, truncation: Truncation | None
+    ) -> tuple[list[Row], list[Ids]] | None:
+        """Return the row of each text, and its ids with the template, truncated, as arrays.
+
+        Returns None if the template is not simple, or if truncation needs more than a slice.
+        """
+        limit = None
+        if not self.is_simple:
+            return None
+        if truncation is not None:
+            limit = truncation.max_length
+            if limit < 1 or truncation.strategy == "only_second":
+                return None
+        for text in texts:
+            check_text(text)
+        try:
+            ids, offsets = self._tokenizer.encode_batch_array(texts, treatment)
+        except UnknownTokenError:
+            raise CallFallbackError(_NO_TOKEN) from None
+        bounds = offsets.tolist()
+        arrays = [ids[start:stop] for start, stop in pairwise(bounds)]
+        align = self._aligner.text
+        rows = [
+            Row(array, partial(align, text, treatment))
+            for text, array in zip(texts, arrays, strict=True)
+        ]
+        if limit is not None:
+            keeps_start = truncation is not None and truncation.direction == "right"
+            arrays = [array[:limit] if keeps_start else array[-limit:] for array in arrays]
+        return rows, arrays
+
+    @property
+    def template_ids(self) -> tuple[list[int], list[int]]:
+        """The ids before and after one sequence."""
+        return self._before, self._after
+
+    def _window(
+        self, rows: tuple[Row, ...], add_special_tokens: bool, truncation: Truncation | None
+    ) -> Window:
+        if truncation is None and len(rows) == 1 and self.is_simple:
+            return self._processor.around(rows[0], add_special_tokens)
+        windows = [
+            Window((Slice(row, 0, len(row.ids), index),) if row.ids else ())
+            for index, row in enumerate(rows)
+        ]
+        if truncation is not None:
+            added = self._processor.added(len(rows) == 2) if add_special_tokens else 0
+            windows = truncate(windows, truncation, added)
+        return self._processor.process(windows, add_special_tokens)
+
+    def decode(self, ids: Any, skip_special_tokens: bool) -> str:
+        """Return the text of `ids`; leaves out ids that no token has."""
+        is_array = isinstance(ids, np.ndarray) and ids.ndim == 1 and ids.dtype.kind in "iu"
+        if not is_array and type(ids) not in (list, tuple):
+            raise CallFallbackError("ids that are neither a list nor an array")
+        if not is_array and type(ids) is tuple:
+            ids = list(ids)
+        try:
+            return self._decode(ids, "replace", skip_special_tokens)
+        except (UnknownTokenError, TypeError, ValueError, OverflowError):
+            pass
+        listed = ids.tolist() if is_array else ids
+        for id in listed:
+            if type(id) is not int or not 0 <= id < 1 << 32:
+                raise CallFallbackError("ids that are not whole numbers from 0 to 2**32 - 1")
+        known = self._known
+        return self._decode([id for id in listed if id in known], "replace", skip_special_tokens)
+
+
+def pad(encodings: list[Encoding], padding: Padding) -> None:
+    """Pad `encodings` in place, as one batch."""
+    if encodings:
+        length = padding.target(max(map(len, encodings)))
+        for encoding in encodings:
+            encoding.pad_to(length, padding)
+
+
+def check_text(text: Any) -> None:
+    """Raise CallFallbackError unless `text` is a str that has a UTF-8."""
+    if not isinstance(text, str):
+        raise CallFallbackError("an input that is not a str")
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise CallFallbackError("a text with lone surrogates") from None
+
+
+def _truncated(ids: list[int], truncation: Truncation, added: int) -> list[int]:
+    """Return the first window of one sequence."""
+    max_length = (truncation.max_length - added) & MAX_LENGTH
+    if max_length >= len(ids):
+        return ids
+    if max_length == 0:
+        return []
+    if truncation.stride >= max_length:
+        raise CallFallbackError("a stride that is not less than the maximal length")
+    if truncation.strategy == "only_second":
+        raise CallFallbackError("a sequence that is too short to truncate")
+    return ids[:max_length] if truncation.direction == "right" else ids[-max_length:]
+
+
+def _sides(processor: PostProcessor) -> tuple[list[int], list[int], bool]:
+    """Return the ids before and after one sequence, and whether the template has it once."""
+    sides: list[list[int]] = [[]]
+    for part in processor.single:
+        if isinstance(part, Fixed):
+            sides[-1] += part.ids
+        else:
+            sides.append([])
+    return (sides[0], sides[1], True) if len(sides) == 2 else ([], [], False)
+
+
+def build(serialized: str) -> Engine:
+    """Return the engine of a tokenizer.json.
+
+    Raises UnsupportedError or VocabularyError with the reason if bpe does not give the same ids.
+    """
+    file = json.loads(serialized)
+    processor = post_processor.read(Value(file["post_processor"], "post_processor"))
+    file |= {"truncation": None, "padding": None, "post_processor": None}
+    vocab = file["model"].get("vocab")
+    decoder = file["decoder"]
+    spec = huggingface.read(Value(file, ""))
+    if spec.preset is None:
+        raise UnsupportedError(spec.why_no_preset)
+    tokenizer = Tokenizer(
+        spec.vocabulary,
+        spec.preset,
+        added_tokens=spec.added_tokens,
+        normalizer=spec.normalizer,
+        add_prefix_space=spec.add_prefix_space,
+        decoder=spec.decoder,
+    )
+    names = {id: text for text, id in vocab.items()}
+    return Engine(tokenizer, processor, names, _why_not_decode(tokenizer, names, decoder))
+
+
+def _why_not_decode(tokenizer: Tokenizer, names: dict[int, str], decoder: Any) -> str:
+    """Return the reason why ids decode to other text in tokenizers, or ""."""
+    joins_bytes = tokenizer.decoder is None
+    if joins_bytes and not (isinstance(decoder, dict) and decoder.get("type") == "ByteLevel"):
+        return "the decoder is not ByteLevel alone"
+    known = tokenizer.vocabulary.token_bytes
+    added = {token.id: token for token in tokenizer.added_tokens}
+    for id, name in names.items():
+        if id not in known and id not in added and not (joins_bytes and name == ""):
+            return f"bpe leaves out token {id}"
+    for id, token in added.items():
+        # A chain of decoders has the normalized text, but not in NFC alone.
+        if (joins_bytes or tokenizer.normalizer == "NFC") and _changes(tokenizer, token):
+            return f"added token {id} decodes from its normalized text"
+        if not joins_bytes:
+            continue
+        text = names.get(id, token.content)
+        data = to_bytes(text)
+        if (text.encode() if data is None else data) != _bytes_of(tokenizer, token):
+            return f"added token {id} decodes to bytes that its characters stand for"
+    return ""
+
+
+def _changes(tokenizer: Tokenizer, token: AddedToken) -> bool:
+    """Return whether the normalizer changes the text of an added token."""
+    normalizer = tokenizer.normalizer
+    if not token.normalized or normalizer is None:
+        return False
+    if isinstance(normalizer, NormalizerChain):
+        return normalizer.normalize(token.content) != token.content
+    return not is_normal(token.content)
+
+
+def _bytes_of(tokenizer: Tokenizer, token: AddedToken) -> bytes:
+    return tokenizer.token_bytes(token.id)

@@ -1,0 +1,11 @@
+"""Errors of the stand-in for Hugging Face's tokenizers."""
+
+from __future__ import annotations
+
+
+class FallbackError(RuntimeError):
+    """A call or a tokenizer that bpe does not serve, with `patch(strict=True)`."""
+
+
+class CallFallbackError(Exception):
+    """The reason why the real tokenizer must serve a call; never leaves this package."""

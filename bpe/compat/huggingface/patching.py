@@ -1,0 +1,128 @@
+"""Put the stand-in in front of every tokenizer of transformers, and take it away again."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from threading import RLock
+from typing import Any
+
+from bpe.compat.huggingface import settings, thin
+from bpe.compat.huggingface.real import RealDecodeStream
+from bpe.compat.huggingface.stream import DecodeStream
+from bpe.compat.huggingface.tokenizer import Tokenizer
+
+_lock = RLock()
+_outer: list[tuple[bool, float]] = []
+"""The settings before each call of `patch` that is in effect."""
+_MISSING = object()
+_replaced: list[tuple[type, str, Any]] = []
+
+
+def patch(strict: bool = False, check: float = 0.0) -> None:
+    """Let bpe serve the tokenizers of transformers, in the whole process.
+
+    Tokenizers that exist already are served, too. Calls nest: as many calls of `unpatch` undo them.
+    With `strict` a call that bpe does not serve raises FallbackError. `check` is the share of calls
+    that the real engine repeats. After a difference, which is logged, it serves that tokenizer.
+
+    The environment variable PRETOK_HF goes before the arguments: "off" (patch nothing), "strict",
+    "check=0.01", or "strict,check=0.01".
+    """
+    options = settings.from_environment(strict, check)
+    with _lock:
+        replacements = [] if _replaced or options is None else list(_replacements())
+        _outer.append((settings.strict, settings.check))
+        if options is not None:
+            settings.strict, settings.check = options
+            _replace_stream(RealDecodeStream, DecodeStream)
+        for owner, name, value in replacements:
+            _replaced.append((owner, name, vars(owner).get(name, _MISSING)))
+            setattr(owner, name, value)
+
+
+def unpatch() -> None:
+    """Undo one call of `patch`; the last one restores everything, live tokenizers included."""
+    with _lock:
+        if not _outer:
+            return
+        settings.strict, settings.check = _outer.pop()
+        if _outer:
+            return
+        while _replaced:
+            owner, name, value = _replaced.pop()
+            if value is _MISSING:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, value)
+        _replace_stream(DecodeStream, RealDecodeStream)
+
+
+@contextmanager
+def patched(strict: bool = False, check: float = 0.0) -> Iterator[None]:
+    """Patch for the duration of a `with` block, in the whole process."""
+    patch(strict, check)
+    try:
+        yield
+    finally:
+        unpatch()
+
+
+def _replace_stream(old: Any, new: Any) -> None:
+    """Rebind DecodeStream in every module that has imported it."""
+    for module in list(sys.modules.values()):
+        names = getattr(module, "__dict__", None)
+        if isinstance(names, dict) and names.get("DecodeStream") is old and not _is_own(names):
+            names["DecodeStream"] = new
+
+
+def _is_own(names: dict[str, Any]) -> bool:
+    return str(names.get("__name__", "")).startswith("bpe.compat.huggingface")
+
+
+def _replacements() -> Iterator[tuple[type, str, Any]]:
+    """Yield the class, the name and the new value of each attribute to replace."""
+    owner = backend_class()
+    if owner is None:
+        return
+    yield owner, "_tokenizer", _Backend(hasattr(owner, "_tokenizer"))
+    for name, method in thin.methods(owner).items():
+        yield owner, name, method
+
+
+def backend_class() -> type | None:
+    """Return the class of transformers whose `_tokenizer` is a tokenizers.Tokenizer, if any."""
+    if find_spec("transformers") is None:
+        return None
+    if find_spec("transformers.tokenization_utils_tokenizers") is not None:
+        module = import_module("transformers.tokenization_utils_tokenizers")
+        return module.TokenizersBackend  # type: ignore[no-any-return]
+    module = import_module("transformers.tokenization_utils_fast")
+    return module.PreTrainedTokenizerFast  # type: ignore[no-any-return]
+
+
+class _Backend:
+    """The attribute `_tokenizer`: stores the real tokenizer, and returns its stand-in."""
+
+    def __init__(self, has_default: bool) -> None:
+        """Take whether the class has the attribute, as None, before an instance has it."""
+        self._has_default = has_default
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        real = None if instance is None else instance.__dict__.get("_tokenizer")
+        if real is None:
+            if self._has_default or (instance is not None and "_tokenizer" in instance.__dict__):
+                return None
+            raise AttributeError(
+                f"{type(instance).__name__!r} object has no attribute '_tokenizer'"
+            )
+        return real if settings.is_bypassed() else Tokenizer.of(real)
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        instance.__dict__["_tokenizer"] = value.real if type(value) is Tokenizer else value
+
+    def __delete__(self, instance: Any) -> None:
+        del instance.__dict__["_tokenizer"]

@@ -1,0 +1,232 @@
+"""Define PostProcessor: the post_processor of a tokenizer.json, for one sequence and for pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+
+from bpe.compat.huggingface.rows import Row
+from bpe.compat.huggingface.windows import Fixed, Part, Slice, Window, merge
+from bpe.errors import UnsupportedError
+from bpe.formats.json_value import Value
+
+
+class Place(NamedTuple):
+    """The place of a sequence in a template: 0 or 1, and the type of its ids."""
+
+    sequence: int
+    type_id: int
+
+
+Template: TypeAlias = tuple["Fixed | Place", ...]
+
+
+@dataclass(frozen=True)
+class PostProcessor:
+    """Trims offsets, and adds the tokens of a template.
+
+    `numbers_sequences` is false only if a file has no post_processor. `wraps_overflow` is true for
+    BertProcessing and RobertaProcessing, which give the overflow other type ids and ranges.
+    """
+
+    single: Template = (Place(0, 0),)
+    pair: Template = (Place(0, 0), Place(1, 1))
+    trims: bool = False
+    adds_space: bool = False
+    numbers_sequences: bool = True
+    wraps_overflow: bool = False
+    overflow_type: int | None = None
+
+    def template(self, is_pair: bool) -> Template:
+        """Return the template for one sequence, or for a pair."""
+        return self.pair if is_pair else self.single
+
+    def added(self, is_pair: bool) -> int:
+        """Return how many ids the template adds."""
+        return sum(len(part.ids) for part in self.template(is_pair) if isinstance(part, Fixed))
+
+    def around(self, row: Row, add_special_tokens: bool) -> Window:
+        """Return what `process` returns for a whole row, if the template has it once."""
+        before, place, after = self._single_parts
+        if not add_special_tokens:
+            before = after = ()
+        size = len(row.ids)
+        parts: tuple[Part, ...] = ()
+        if size:
+            parts = (Slice(row, 0, size, place.type_id, self.trims, self.adds_space),)
+        start = sum(len(part.ids) for part in before)
+        ranges = {0: (start, start + size)} if self.numbers_sequences else {}
+        return Window((*before, *parts, *after), ranges)
+
+    def type_ids(self, size: int, add_special_tokens: bool) -> list[int]:
+        """Return the type ids of `size` ids, those of the template included."""
+        before, place, after = self._single_parts
+        types = [place.type_id] * size
+        if add_special_tokens:
+            start = 0
+            for part in before:
+                types[start : start + part.size] = [part.type_id] * part.size
+                start += part.size
+            start = size
+            for part in reversed(after):
+                types[start - part.size : start] = [part.type_id] * part.size
+                start -= part.size
+        return types
+
+    @cached_property
+    def _single_parts(self) -> tuple[tuple[Fixed, ...], Place, tuple[Fixed, ...]]:
+        fixed: tuple[list[Fixed], list[Fixed]] = [], []
+        places = []
+        for part in self.single:
+            if isinstance(part, Place):
+                places.append(part)
+            else:
+                fixed[len(places)].append(part)
+        [place] = places
+        return tuple(fixed[0]), place, tuple(fixed[1])
+
+    def process(self, windows: list[Window], add_special_tokens: bool) -> Window:
+        """Return one window of one or two truncated sequences."""
+        if len(windows) == 1 and not self.numbers_sequences:
+            return windows[0]
+        for index, window in enumerate(windows):
+            window.set_sequence(index)
+            for overflowing in window.overflowing if self.numbers_sequences else ():
+                overflowing.set_sequence(index)
+        if self.trims:
+            windows = [window.trimmed(self.adds_space) for window in windows]
+        template = self.template(len(windows) == 2)
+        if not add_special_tokens:
+            template = tuple(part for part in template if isinstance(part, Place))
+        if self.wraps_overflow and add_special_tokens:
+            return self._wrapped(windows, template)
+        return merge(
+            Window((part,))
+            if isinstance(part, Fixed)
+            else windows[part.sequence].with_type(part.type_id)
+            for part in template
+        )
+
+    def _wrapped(self, windows: list[Window], template: Template) -> Window:
+        """Apply the template to the overflow of each sequence, too."""
+        wrapped = []
+        for index, window in enumerate(windows):
+            before, place, after = _around(template, index)
+            main = window.with_type(place.type_id)
+            main.overflowing = []
+            both = merge([*before, main, *after])
+            type_id = self.overflow_type
+            both.overflowing = [
+                merge([*before, other if type_id is None else other.with_type(type_id), *after])
+                for other in window.overflowing
+            ]
+            wrapped.append(both)
+        return merge(wrapped)
+
+
+def _around(template: Template, index: int) -> tuple[list[Window], Place, list[Window]]:
+    """Return the tokens before a sequence and after it; tokens between two belong to the second.
+
+    The first token after the first sequence belongs to the first, as it ends it.
+    """
+    places = [at for at, part in enumerate(template) if isinstance(part, Place)]
+    at = places[index]
+    place = template[at]
+    assert isinstance(place, Place)
+    start = 0 if index == 0 else places[0] + 2
+    end = at + 2 if index == 0 else len(template)
+    fixed = [Window((part,)) if isinstance(part, Fixed) else Window() for part in template]
+    return fixed[start:at], place, fixed[at + 1 : end]
+
+
+def read(post_processor: Value) -> PostProcessor:
+    """Return the post_processor of a tokenizer.json.
+
+    Raises UnsupportedError for a kind that bpe does not know, VocabularyError for a malformed one.
+    """
+    result: PostProcessor | None = None
+    trims = adds_space = False
+    for part in post_processor.parts("processors"):
+        if part.value is None:
+            continue
+        if result is not None:
+            raise part.unsupported("expected no other processor after the template")
+        kind = part.kind()
+        if kind == "ByteLevel":
+            if part["trim_offsets"].flag(default=True):
+                if trims:
+                    raise part.unsupported("expected only one processor that trims offsets")
+                trims, adds_space = True, part["add_prefix_space"].flag(default=True)
+        elif kind == "TemplateProcessing":
+            part.only("type", "single", "pair", "special_tokens")
+            result = PostProcessor(_template(part, "single", 1), _template(part, "pair", 2))
+        elif kind in ("BertProcessing", "RobertaProcessing"):
+            part.only("type", "sep", "cls", "trim_offsets", "add_prefix_space")
+            result = (_bert if kind == "BertProcessing" else _roberta)(
+                _token(part["cls"]), _token(part["sep"])
+            )
+            if kind == "RobertaProcessing" and part["trim_offsets"].flag(default=True):
+                if trims:
+                    raise part.unsupported("expected only one processor that trims offsets")
+                trims, adds_space = True, part["add_prefix_space"].flag(default=True)
+        else:
+            raise part.unsupported(
+                "expected TemplateProcessing, RobertaProcessing, BertProcessing or ByteLevel"
+            )
+    if post_processor.value is None:
+        return PostProcessor(numbers_sequences=False)
+    result = result or PostProcessor()
+    return PostProcessor(
+        result.single,
+        result.pair,
+        trims,
+        adds_space,
+        wraps_overflow=result.wraps_overflow,
+        overflow_type=result.overflow_type,
+    )
+
+
+def _bert(cls: Fixed, sep: Fixed) -> PostProcessor:
+    single = cls, Place(0, 0), sep
+    pair = *single, Place(1, 1), sep._replace(type_id=1)
+    return PostProcessor(single, pair, wraps_overflow=True)
+
+
+def _roberta(cls: Fixed, sep: Fixed) -> PostProcessor:
+    single = cls, Place(0, 0), sep
+    return PostProcessor(
+        single, (*single, sep, Place(1, 0), sep), wraps_overflow=True, overflow_type=0
+    )
+
+
+def _token(pair: Value) -> Fixed:
+    items = list(pair.items())
+    if len(items) != 2:
+        raise pair.malformed("a list of a text and its id")
+    return Fixed((items[1].number(),), (items[0].text(),), 0)
+
+
+def _template(processor: Value, name: str, count: int) -> Template:
+    parts: list[Fixed | Place] = []
+    for piece in processor[name].items():
+        piece.only("SpecialToken", "Sequence")
+        special, sequence = piece["SpecialToken"], piece["Sequence"]
+        if special.value is not None:
+            token = processor["special_tokens"][special["id"].text()]
+            ids = tuple(id.number() for id in token["ids"].items())
+            texts = tuple(text.text() for text in token["tokens"].items())
+            if len(ids) != len(texts):
+                raise token.malformed("as many ids as tokens")
+            parts.append(Fixed(ids, texts, special["type_id"].number()))
+        else:
+            index = ("A", "B").index(_name(sequence["id"], count))
+            parts.append(Place(index, sequence["type_id"].number()))
+    return tuple(parts)
+
+
+def _name(id: Value, count: int) -> str:
+    name = id.text()
+    if name not in ("A", "B")[:count]:
+        raise UnsupportedError(f"{id.path} is {name!r}; expected {' or '.join('AB'[:count])}")
+    return name

@@ -1,0 +1,239 @@
+"""Define State, the engine of one tokenizers.Tokenizer and the record of its fallbacks."""
+
+from __future__ import annotations
+
+import json
+import logging
+import random
+from collections import Counter
+from collections.abc import Callable, Mapping
+from hashlib import blake2b
+from sys import getrefcount
+from threading import RLock
+from typing import Any, NamedTuple
+from weakref import WeakValueDictionary, ref
+
+from bpe import UnsupportedError, VocabularyError
+from bpe.compat.huggingface import settings
+from bpe.compat.huggingface.engine import Engine, build
+from bpe.compat.huggingface.errors import FallbackError
+from bpe.compat.huggingface.real import VERSION
+
+TESTED_VERSIONS = ("0.22.2", "0.23.1", "0.23.3")
+"""The versions of tokenizers that the stand-in is compared with."""
+
+OURS = ("encode", "encode_batch", "decode", "decode_batch")
+_MODEL_OPTIONS = ("dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix",
+                  "fuse_unk", "byte_fallback", "ignore_merges")  # fmt: skip
+
+_engines: WeakValueDictionary[bytes, Engine] = WeakValueDictionary()
+logger = logging.getLogger("bpe.compat.huggingface")
+
+
+class Backend(NamedTuple):
+    """The library that serves a tokenizer.
+
+    `name` is "bpe" or "tokenizers"; `reason` says why it is not bpe. `counts` has the number of
+    calls that each library served.
+    """
+
+    name: str
+    reason: str
+    counts: dict[str, int]
+
+
+class State:
+    """The engine of a real tokenizer, built on first use, and again after a change.
+
+    It does not keep the real tokenizer alive.
+    """
+
+    def __init__(self, real: Any) -> None:
+        self.served = 0
+        self.fallbacks: Counter[str] = Counter()
+        self.reason = ""
+        self.view: ref[Any] | None = None
+        """The stand-in, while anything holds it."""
+        self._engine: Engine | None = None
+        self._is_current = False
+        self._blocked = ""
+        self._handles: list[tuple[str, Any]] = []
+        self._fingerprints: dict[str, Any] = {}
+        self._lock = RLock()
+        self._name = f"{type(real).__name__} at {id(real):#x}"
+
+    def engine(self, real: Any) -> Engine | None:
+        """Return the engine of `real` as it is now, or None if bpe does not serve it."""
+        if self._handles and self._is_current and self._components_changed(real):
+            self._is_current = False
+        if not self._is_current:
+            self._build(real)
+        return self._engine
+
+    def forget(self) -> None:
+        """Build the engine again before the next call, because the tokenizer changes."""
+        self._is_current = False
+
+    def block(self, reason: str) -> None:
+        """Leave this tokenizer to the real engine for good.
+
+        tokenizers remembers some changes that it does not serialize.
+        """
+        self._blocked = self._blocked or reason
+        self._is_current = False
+
+    def hand_out(self, name: str, real: Any) -> Any:
+        """Return a component of `real`, and watch it."""
+        component = getattr(real, name)
+        self.watch(name, component, real)
+        return component
+
+    def watch(self, name: str, handle: Any, real: Any) -> None:
+        """Compare a component of `real` before each call, as long as its handle can change it."""
+        if handle is not None:
+            with self._lock:
+                if name not in self._fingerprints:
+                    self._fingerprints[name] = fingerprint(name, getattr(real, name))
+                self._handles.append((name, handle))
+
+    def fall_back(self, reason: str) -> None:
+        """Count a call that the real tokenizer serves; raises FallbackError if that is an error."""
+        self.fallbacks[reason] += 1
+        settings.total[reason] += 1
+        if settings.strict:
+            raise FallbackError(f"bpe does not serve this call: {reason}")
+
+    def check(self, result: Any, expected: Callable[[], Any], call: str) -> Any:
+        """Return `result`, compared with `expected` in a share of calls; see `patch`.
+
+        After the first difference the real engine serves this tokenizer.
+        """
+        if random.random() >= settings.check:
+            return result
+        real = expected()
+        if comparable(result) == comparable(real):
+            return result
+        self.report(call)
+        return real
+
+    def report(self, call: str) -> None:
+        """Log a call whose results differ, and leave this tokenizer to the real engine."""
+        logger.error("%s: bpe and tokenizers differ; to reproduce: %s", self._name, call)
+        self.block(f"a result differed in the call {call}")
+
+    def backend(self, real: Any) -> Backend:
+        """Return what serves `real` now."""
+        name = "tokenizers" if self.engine(real) is None else "bpe"
+        counts = {"bpe": self.served, "tokenizers": self.fallbacks.total()}
+        return Backend(name, self.reason, counts)
+
+    def _components_changed(self, real: Any) -> bool:
+        with self._lock:
+            # Count first: a handle that is dropped now may have changed the component before.
+            handles = [
+                handle
+                for handle, count in zip(self._handles, _counts(self._handles), strict=True)
+                if count > _UNSHARED or type(handle[1]).__name__ == "Sequence"
+            ]
+            changed = any(
+                fingerprint(name, getattr(real, name)) != known
+                for name, known in self._fingerprints.items()
+            )
+            self._handles = handles
+            if not changed:
+                names = {name for name, _ in handles}
+                self._fingerprints = {name: self._fingerprints[name] for name in names}
+            return changed
+
+    def _build(self, real: Any) -> None:
+        with self._lock:
+            if self._is_current:
+                return
+            # Compare components before and after, in case another thread changes them.
+            names = {name for name, _ in self._handles}
+            fingerprints = {name: fingerprint(name, getattr(real, name)) for name in names}
+            before = self._engine, self.reason
+            self._engine, self.reason = (None, self._blocked) if self._blocked else _engine_of(real)
+            self._fingerprints = fingerprints
+            self._is_current = True
+            if (self._engine is None, self.reason) != (before[0] is None, before[1]):
+                logger.info(
+                    "%s: served by %s", self._name,
+                    "bpe" if self._engine else f"tokenizers, because {self.reason}",
+                )  # fmt: skip
+
+
+def _engine_of(real: Any) -> tuple[Engine | None, str]:
+    """Return the engine of `real`, or None and the reason."""
+    if VERSION not in TESTED_VERSIONS:
+        return None, f"tokenizers {VERSION} has not been compared with bpe"
+    replaced = [name for name in OURS if name in vars(real)]
+    if replaced:
+        return None, f"{replaced[0]} is replaced on this tokenizer"
+    try:
+        serialized = real.to_str()
+    except Exception as error:  # tokenizers raises Exception itself
+        return None, f"it cannot be serialized: {error}"
+    # Copies of a tokenizer share their engine.
+    digest = blake2b(serialized.encode()).digest()
+    try:
+        engine = _engines.get(digest) or build(serialized)
+        _engines[digest] = engine
+        return engine, ""
+    except (UnsupportedError, VocabularyError) as error:
+        return None, str(error)
+
+
+def comparable(result: Any) -> Any:
+    """Return plain values of a result: those of an encoding are its pickled state."""
+    if isinstance(result, (list, tuple)):
+        return [comparable(item) for item in result]
+    if isinstance(result, Mapping):  # a BatchEncoding
+        values = [(key, comparable(value)) for key, value in result.items()]
+        return values, comparable(getattr(result, "encodings", None))
+    if hasattr(result, "tolist"):
+        return str(result.dtype), tuple(result.shape), result.tolist()
+    return json.loads(result.__getstate__()) if hasattr(result, "overflowing") else result
+
+
+def special_tokens(real: Any) -> set[str]:
+    """Return the contents of the special added tokens."""
+    return {token.content for token in real.get_added_tokens_decoder().values() if token.special}
+
+
+def normalized_tokens(real: Any) -> set[str]:
+    """Return the contents of the added tokens that are searched in normalized text."""
+    return {token.content for token in real.get_added_tokens_decoder().values() if token.normalized}
+
+
+def fingerprint(name: str, component: Any) -> Any:
+    """Return a value that changes whenever the component does."""
+    if component is None:
+        return None
+    if name == "model":
+        return type(component), *(getattr(component, option, None) for option in _MODEL_OPTIONS)
+    try:
+        return component.__getstate__()
+    except Exception:  # a component in Python has no state
+        return object()
+
+
+def _counts(handles: list[tuple[str, Any]]) -> list[int]:
+    """Return the reference count of each handle."""
+    return [getrefcount(handles[index][1]) for index in range(len(handles))]
+
+
+[_UNSHARED] = _counts([("", object())])
+"""The count of a handle that only the list holds. Items of a Sequence have handles of their own."""
+
+KEY = "__bpe_state__"
+"""The attribute of a real tokenizer that holds its state."""
+
+
+def state_of(real: Any) -> State:
+    """Return the state of a real tokenizer; the same one while it lives.
+
+    The real tokenizer holds it in its `__dict__`, which is not copied or pickled.
+    """
+    state: State | None = real.__dict__.get(KEY)
+    return real.__dict__.setdefault(KEY, State(real)) if state is None else state

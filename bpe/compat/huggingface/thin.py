@@ -1,0 +1,115 @@
+"""Short versions of the methods of transformers' tokenizers for their most frequent arguments.
+
+Each passes every other call on to the method that it replaces. Truncation and padding of a call
+reach bpe as arguments, so that threads do not change those of each other.
+"""
+
+from __future__ import annotations
+
+import importlib
+import random
+from collections.abc import Callable
+from typing import Any
+
+from bpe.compat.huggingface import settings
+from bpe.compat.huggingface.classes import Classes
+from bpe.compat.huggingface.state import comparable, state_of
+from bpe.compat.huggingface.thin_call import ThinCall
+from bpe.compat.huggingface.thin_decode import ThinDecode
+
+TESTED_VERSIONS = ("4.57.6", "5.23.0")
+"""The versions of transformers whose methods these follow."""
+
+
+def methods(owner: Any) -> dict[str, Callable[..., Any]]:
+    """Return the short methods for a class of transformers, by name."""
+    version = importlib.import_module("transformers").__version__
+    if version not in TESTED_VERSIONS:
+        return {}
+    classes = Classes(owner)
+    decodes_batches = not version.startswith("4.")
+    return {
+        "__call__": _call(owner.__call__, ThinCall(classes)),
+        "encode": _encode(owner.encode, ThinCall(classes)),
+        **_decode(owner.decode, owner.batch_decode, ThinDecode(classes, decodes_batches)),
+    }
+
+
+def _call(original: Callable[..., Any], thin: ThinCall) -> Callable[..., Any]:
+    thin_call, quick = thin.call, thin.quick
+
+    def __call__(self: Any, text: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if type(text) is str and not kwargs and not args and not settings.check:
+            result = quick(self, text)
+            if result is not None:
+                return result
+        if args:
+            return original(self, text, *args, **kwargs)
+        result = thin_call(self, text, kwargs)
+        if result is None:
+            return original(self, text, **kwargs)
+        return _checked(self, result, original, (text,), kwargs) if settings.check else result
+
+    return __call__
+
+
+def _encode(original: Callable[..., Any], thin: ThinCall) -> Callable[..., Any]:
+    thin_encode = thin.encode
+
+    def encode(self: Any, text: Any, *args: Any, **kwargs: Any) -> Any:
+        result = None if args else thin_encode(self, text, kwargs)
+        if result is None:
+            return original(self, text, *args, **kwargs)
+        return _checked(self, result, original, (text,), kwargs) if settings.check else result
+
+    return encode
+
+
+def _decode(
+    original: Callable[..., Any], batch_original: Callable[..., Any], thin: ThinDecode
+) -> dict[str, Callable[..., Any]]:
+    thin_decode, thin_batch = thin.decode, thin.batch
+
+    def decode(
+        self: Any, token_ids: Any, skip_special_tokens: bool = False, *args: Any, **kwargs: Any
+    ) -> Any:
+        result = None if args else thin_decode(self, token_ids, skip_special_tokens, kwargs)
+        if result is None:
+            return original(self, token_ids, skip_special_tokens, *args, **kwargs)
+        if settings.check:
+            return _checked(self, result, original, (token_ids, skip_special_tokens), kwargs)
+        return result
+
+    def batch_decode(
+        self: Any, sequences: Any, skip_special_tokens: bool = False, *args: Any, **kwargs: Any
+    ) -> Any:
+        result = None
+        if not args and type(self).decode is decode:
+            result = thin_batch(self, sequences, skip_special_tokens, kwargs)
+        if result is None:
+            return batch_original(self, sequences, skip_special_tokens, *args, **kwargs)
+        if settings.check:
+            return _checked(self, result, batch_original, (sequences, skip_special_tokens), kwargs)
+        return result
+
+    return {"decode": decode, "batch_decode": batch_decode}
+
+
+def _checked(
+    tok: Any,
+    result: Any,
+    original: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """Return `result`, compared in a share of calls with the original and the real tokenizer."""
+    if random.random() >= settings.check:
+        return result
+    with settings.bypassed():
+        expected = original(tok, *args, **kwargs)
+    if comparable(result) == comparable(expected):
+        return result
+    options = [f"{key}={value!r}" for key, value in kwargs.items()]
+    call = f"{original.__name__}({', '.join([*map(repr, args), *options])})"
+    state_of(tok.__dict__["_tokenizer"]).report(call)
+    return expected

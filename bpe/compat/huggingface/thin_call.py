@@ -1,0 +1,223 @@
+"""Define ThinCall: `__call__` and `encode` of transformers' tokenizers, for frequent arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bpe.compat.huggingface import padded, values
+from bpe.compat.huggingface.classes import Classes, settle
+from bpe.compat.huggingface.encoding import Encoding
+from bpe.compat.huggingface.engine import Engine, pad
+from bpe.compat.huggingface.errors import CallFallbackError
+from bpe.compat.huggingface.state import KEY
+from bpe.compat.huggingface.windows import Padding, Truncation, checked
+from bpe.types import Treatment
+
+_OPTIONS = frozenset(
+    ("add_special_tokens", "padding", "truncation", "max_length", "padding_side",
+     "pad_to_multiple_of", "return_tensors", "return_attention_mask", "return_token_type_ids",
+     "return_offsets_mapping", "return_special_tokens_mask", "return_length",
+     "split_special_tokens", "verbose")
+)  # fmt: skip
+_SHAPING = _OPTIONS - {"add_special_tokens", "verbose"}
+
+
+class ThinCall:
+    """Each method returns None if the original must answer."""
+
+    def __init__(self, classes: Classes) -> None:
+        self._classes = classes
+
+    def quick(self, tok: Any, text: str) -> Any:
+        """Return tok(text); the first call of a class or a tokenizer is not quick."""
+        classes = self._classes
+        attributes = tok.__dict__
+        real = attributes.get("_tokenizer")
+        if real is None or not classes.is_plain.get(type(tok)):
+            return None
+        state = real.__dict__.get(KEY)
+        if state is None:
+            return None
+        engine: Engine | None = state.engine(real)
+        if engine is None or not engine.is_simple:
+            return None
+        split = tok.split_special_tokens
+        treatment: Treatment = "text" if split else "allow"
+        ids = engine.quick(text, treatment)
+        if ids is None or len(ids) > tok.model_max_length:
+            return None
+        # As settle() does.
+        if (
+            real.truncation is not None
+            or real.padding is not None
+            or real.encode_special_tokens != split
+        ):
+            settle(real, split)
+        names = tok.model_input_names
+        data: dict[str, Any] = {"input_ids": ids}
+        if "token_type_ids" in names:
+            data["token_type_ids"] = engine.type_ids(len(ids), True)
+        if "attention_mask" in names:
+            data["attention_mask"] = [1] * len(ids)
+        state.served += 1
+        encoding = Encoding.__new__(Encoding)
+        encoding._source = Engine.whole, engine, text, treatment
+        cls = classes.batch_encoding
+        result = cls.__new__(cls)
+        result.data = data
+        result._encodings = [encoding]
+        result._n_sequences = 1
+        return result
+
+    def encode(self, tok: Any, text: Any, options: dict[str, Any]) -> list[int] | None:
+        """Return tok.encode(text, **options)."""
+        if type(text) is not str:
+            return None
+        if options:
+            if not options.keys() <= _OPTIONS - {"return_tensors"}:
+                return None
+            if not options.keys().isdisjoint(_SHAPING):
+                result = self.call(tok, text, options)
+                return None if result is None else result.data["input_ids"]
+        served = self._classes.engine(tok)
+        if served is None:
+            return None
+        engine, state, real = served
+        adds_special_tokens = options.get("add_special_tokens", True)
+        if type(adds_special_tokens) is not bool or not engine.is_simple:
+            return None
+        split = tok.split_special_tokens
+        ids = engine.quick(text, "text" if split else "allow", adds_special_tokens)
+        if ids is None:
+            return None  # the original counts it
+        settle(real, split)
+        _warn(tok, ids, None, options.get("verbose", True))
+        state.served += 1
+        return ids
+
+    def call(self, tok: Any, text: Any, options: dict[str, Any]) -> Any:
+        """Return tok(text, **options)."""
+        if not options.keys() <= _OPTIONS:
+            return None
+        is_batch = type(text) is list
+        if is_batch:
+            if not text or not all(type(item) is str for item in text):
+                return None
+        elif type(text) is not str:
+            return None
+        get = options.get
+        tensors = values.tensor_type(get("return_tensors"))
+        adds_special_tokens = get("add_special_tokens", True)
+        if tensors is None or type(adds_special_tokens) is not bool:
+            return None
+        served = self._classes.engine(tok)
+        if served is None:
+            return None
+        engine, state, real = served
+        split = get("split_special_tokens", tok.split_special_tokens)
+        if type(split) is not bool:
+            return None
+        truncation: Truncation | None = None
+        padding: Padding | None = None
+        max_length = get("max_length")
+        treatment: Treatment = "text" if split else "allow"
+        try:
+            if "padding" in options or "truncation" in options or max_length is not None:
+                truncation, padding, max_length = self._shape(tok, options)
+                if real.encode_special_tokens != split:
+                    real.encode_special_tokens = split
+            else:
+                settle(real, split)
+            if tensors and is_batch:
+                result = self._padded(tok, engine, text, treatment, truncation, padding, options)
+                if result is not None:
+                    state.served += 1
+                    return result
+            rows = engine.rows(text, treatment) if is_batch else [engine.row(text, treatment)]
+            encodings = [engine.encoding((row,), adds_special_tokens, truncation) for row in rows]
+        except CallFallbackError:
+            return None
+        if padding is not None:
+            pad(encodings, padding)
+        for encoding in encodings:
+            _warn(tok, encoding._ids, max_length, get("verbose", True))
+        data = values.lists(tok, encodings, options)
+        if tensors:
+            arrays = values.tensors(data, tensors)
+            if arrays is None:
+                return None
+            data = arrays
+        elif not is_batch:
+            # transformers keeps the list of a value that is not a list itself, the length.
+            data = {key: value if key == "length" else value[0] for key, value in data.items()}
+        state.served += 1
+        return self._classes.result(data, encodings, encodings[0].n_sequences)
+
+    def _padded(
+        self,
+        tok: Any,
+        engine: Engine,
+        texts: list[str],
+        treatment: Treatment,
+        truncation: Truncation | None,
+        padding: Padding | None,
+        options: dict[str, Any],
+    ) -> Any:
+        """Return the ids and the mask of a batch as arrays; None if more is wanted."""
+        get = options.get
+        names, mask_option = tok.model_input_names, get("return_attention_mask")
+        types = get("return_token_type_ids")
+        if "token_type_ids" in names if types is None else types:
+            return None
+        if any(map(get, values.RICH)):
+            return None
+        encoded = padded.encode(
+            engine, texts, treatment, get("add_special_tokens", True), truncation, padding
+        )
+        if encoded is None or (truncation is None and encoded[1].shape[1] > tok.model_max_length):
+            return None  # the general way warns of long texts
+        encodings, ids, mask = encoded
+        wrap = values.wrapper(get("return_tensors"))
+        data: dict[str, Any] = {"input_ids": wrap(ids)}
+        if "attention_mask" in names if mask_option is None else mask_option:
+            data["attention_mask"] = wrap(mask)
+        return self._classes.result(data, encodings, 1)
+
+    def _shape(
+        self, tok: Any, options: dict[str, Any]
+    ) -> tuple[Truncation | None, Padding | None, int | None]:
+        """Return the truncation, padding and maximal length of a call, as transformers does."""
+        names = ("padding", "truncation", "max_length", "pad_to_multiple_of", "verbose")
+        given = {name: options[name] for name in names if name in options}
+        strategies = tok._get_padding_truncation_strategies(**given)
+        padding_strategy, truncation_strategy, max_length, _ = strategies
+        multiple, side = options.get("pad_to_multiple_of"), options.get("padding_side")
+        # The real tokenizer keeps the state that it would have, and checks the values.
+        tok.set_truncation_and_padding(
+            padding_strategy=padding_strategy,
+            truncation_strategy=truncation_strategy,
+            max_length=max_length,
+            stride=0,
+            pad_to_multiple_of=multiple,
+            padding_side=side,
+        )
+        truncation = padding = None
+        if truncation_strategy != self._classes.no_truncation:
+            truncation = checked(
+                Truncation(max_length, 0, truncation_strategy.value, tok.truncation_side)
+            )
+        if padding_strategy != self._classes.no_padding:
+            padding = Padding(
+                max_length if padding_strategy == self._classes.to_max_length else None,
+                side if side is not None else tok.padding_side,
+                tok.pad_token_id,
+                tok.pad_token,
+                tok.pad_token_type_id,
+                multiple,
+            )
+        return truncation, padding, max_length
+
+
+def _warn(tok: Any, ids: list[int], max_length: int | None, verbose: bool) -> None:
+    if max_length is None and len(ids) > tok.model_max_length:
+        tok._eventual_warn_about_too_long_sequence(ids, max_length, verbose)

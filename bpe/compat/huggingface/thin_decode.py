@@ -1,0 +1,96 @@
+"""Define ThinDecode: `decode` and `batch_decode` of transformers' tokenizers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bpe.compat.huggingface.classes import Classes
+from bpe.compat.huggingface.engine import Engine
+from bpe.compat.huggingface.errors import CallFallbackError
+from bpe.compat.huggingface.state import State
+
+_CLEANS_BPE = "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output"
+
+
+class ThinDecode:
+    """Each method returns None if the original must answer."""
+
+    def __init__(self, classes: Classes, decodes_batches: bool) -> None:
+        """Take whether the method `decode` decodes batches, too."""
+        self._classes = classes
+        self._decodes_batches = decodes_batches
+        self._warned: set[type] = set()
+
+    def decode(self, tok: Any, ids: Any, skip_special_tokens: Any, options: dict[str, Any]) -> Any:
+        """Return the text of `ids`, or the texts of a batch."""
+        served = self._served(tok, skip_special_tokens, options)
+        if served is None:
+            return None
+        engine, state = served
+        result: Any
+        try:
+            if type(ids) is np.ndarray and ids.dtype.kind in "iu" and ids.ndim in (1, 2):
+                ids = ids.tolist()
+            if type(ids) is not list:
+                if type(ids) is not int:
+                    return None
+                result = engine.decode([ids], skip_special_tokens)
+            elif ids and type(ids[0]) is list:
+                if not self._decodes_batches:
+                    return None
+                result = [engine.decode(row, skip_special_tokens) for row in ids]
+            else:
+                result = engine.decode(ids, skip_special_tokens)
+        except CallFallbackError:
+            return None  # the original counts it
+        state.served += 1
+        return result
+
+    def batch(
+        self, tok: Any, sequences: Any, skip_special_tokens: Any, options: dict[str, Any]
+    ) -> list[str] | None:
+        """Return the text of each of `sequences`."""
+        served = self._served(tok, skip_special_tokens, options)
+        if served is None:
+            return None
+        engine, state = served
+        if type(sequences) is np.ndarray and sequences.dtype.kind in "iu" and sequences.ndim == 2:
+            sequences = sequences.tolist()
+        if type(sequences) is not list or not sequences:
+            return None
+        if any(type(row) is not list or (row and type(row[0]) is list) for row in sequences):
+            return None
+        try:
+            result = [engine.decode(row, skip_special_tokens) for row in sequences]
+        except CallFallbackError:
+            return None
+        state.served += 1
+        return result
+
+    def _served(
+        self, tok: Any, skip_special_tokens: Any, options: dict[str, Any]
+    ) -> tuple[Engine, State] | None:
+        served = self._classes.engine(tok)
+        if served is None or type(skip_special_tokens) is not bool:
+            return None
+        engine, state, _ = served
+        if engine.no_decode_reason or not self._leaves_spaces(tok, options):
+            return None
+        return engine, state
+
+    def _leaves_spaces(self, tok: Any, options: dict[str, Any]) -> bool:
+        """Return whether decoding does not clean up spaces, and need not warn about this."""
+        clean_up = options.get("clean_up_tokenization_spaces") if options else None
+        if clean_up is None:
+            clean_up = tok.clean_up_tokenization_spaces
+        if not clean_up:
+            return True
+        if getattr(tok, _CLEANS_BPE, True):  # transformers 4 has no such setting
+            return False
+        # The original method warns once for each class.
+        if type(tok) in self._warned:
+            return True
+        self._warned.add(type(tok))
+        return False

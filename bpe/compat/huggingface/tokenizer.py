@@ -1,0 +1,319 @@
+"""Define Tokenizer, which stands in for tokenizers.Tokenizer in front of a real one."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+from weakref import ref
+
+from bpe.compat.huggingface import settings
+from bpe.compat.huggingface.encoding import Encoding, real_arguments
+from bpe.compat.huggingface.engine import Engine, pad
+from bpe.compat.huggingface.errors import CallFallbackError
+from bpe.compat.huggingface.real import VERSION, RealTokenizer
+from bpe.compat.huggingface.rows import Row
+from bpe.compat.huggingface.state import OURS, State, normalized_tokens, special_tokens, state_of
+from bpe.compat.huggingface.windows import Padding, Truncation, checked
+from bpe.types import Treatment
+
+_COMPONENTS = ("model", "normalizer", "pre_tokenizer", "post_processor", "decoder")
+_CHANGES = ("add_tokens", "add_special_tokens", "train", "train_from_iterator")
+
+
+class Tokenizer:
+    """A tokenizers.Tokenizer whose encoding and decoding is done by bpe where it is the same.
+
+    Every attribute and method that is not defined here is the real tokenizer's. Passes for a
+    tokenizers.Tokenizer in `isinstance`, and pickles as one.
+    """
+
+    _real: Any
+    _state: State
+
+    def __init__(self, model: Any) -> None:
+        """Wrap a new tokenizer with this model; `of` wraps an existing one."""
+        real = RealTokenizer(model)
+        _fill(self, real)
+        self._state.watch("model", model, real)
+
+    @classmethod
+    def of(cls, real: Any) -> Tokenizer:
+        """Return the stand-in for a real tokenizer; `real` may be one already."""
+        if type(real) is cls:
+            return real
+        state = state_of(real)
+        self: Tokenizer | None = None if state.view is None else state.view()
+        if self is None:
+            self = cls.__new__(cls)
+            _fill(self, real)
+            state.view = ref(self)
+        return self
+
+    @classmethod
+    def from_file(cls, path: str) -> Tokenizer:
+        """Read a tokenizer.json."""
+        return cls.of(RealTokenizer.from_file(path))
+
+    @classmethod
+    def from_str(cls, json: str) -> Tokenizer:
+        """Parse a tokenizer.json."""
+        return cls.of(RealTokenizer.from_str(json))
+
+    @classmethod
+    def from_buffer(cls, buffer: bytes) -> Tokenizer:
+        """Parse the bytes of a tokenizer.json."""
+        return cls.of(RealTokenizer.from_buffer(buffer))
+
+    @classmethod
+    def from_pretrained(cls, *args: Any, **kwargs: Any) -> Tokenizer:
+        """Load a tokenizer as RealTokenizer.from_pretrained does."""
+        return cls.of(RealTokenizer.from_pretrained(*args, **kwargs))
+
+    @property
+    def real(self) -> Any:
+        """The real tokenizer."""
+        return self._real
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        """The class that this object stands in for."""
+        return RealTokenizer
+
+    def encode(
+        self,
+        sequence: Any,
+        pair: Any = None,
+        is_pretokenized: bool = False,
+        add_special_tokens: bool = True,
+    ) -> Any:
+        """Return the Encoding of a sequence, or of a pair."""
+        real = self._real
+        engine = self._state.engine(real)
+        if engine is None:
+            self._state.fall_back(self._state.reason)
+        else:
+            try:
+                _check_flags(is_pretokenized, add_special_tokens)
+                input = sequence if pair is None else (sequence, pair)
+                encodings = _encode(engine, real, [input], is_pretokenized, add_special_tokens)
+                self._state.served += 1
+                if settings.check:
+                    return self._state.check(
+                        encodings[0],
+                        lambda: real.encode(sequence, pair, is_pretokenized, add_special_tokens),
+                        f"encode{(sequence, pair, is_pretokenized, add_special_tokens)!r}",
+                    )
+                return encodings[0]
+            except CallFallbackError as error:
+                self._state.fall_back(str(error))
+        return real.encode(sequence, pair, is_pretokenized, add_special_tokens)
+
+    def encode_batch(
+        self, input: Any, is_pretokenized: bool = False, add_special_tokens: bool = True
+    ) -> list[Any]:
+        """Return the Encoding of each sequence or pair."""
+        real = self._real
+        engine = self._state.engine(real)
+        if engine is None:
+            self._state.fall_back(self._state.reason)
+        else:
+            try:
+                _check_flags(is_pretokenized, add_special_tokens)
+                if type(input) is not list:
+                    raise CallFallbackError("a batch that is not a list")
+                encodings = _encode(engine, real, input, is_pretokenized, add_special_tokens)
+                self._state.served += 1
+                if settings.check:
+                    return self._state.check(  # type: ignore[no-any-return]
+                        encodings,
+                        lambda: real.encode_batch(input, is_pretokenized, add_special_tokens),
+                        f"encode_batch{(input, is_pretokenized, add_special_tokens)!r}",
+                    )
+                return encodings
+            except CallFallbackError as error:
+                self._state.fall_back(str(error))
+        return real.encode_batch(input, is_pretokenized, add_special_tokens)  # type: ignore[no-any-return]
+
+    def decode(self, ids: Any, skip_special_tokens: bool = True) -> str:
+        """Return the text of `ids`."""
+        return self._decoded(  # type: ignore[no-any-return]
+            skip_special_tokens,
+            f"decode{(ids, skip_special_tokens)!r}" if settings.check else "",
+            lambda engine: engine.decode(ids, skip_special_tokens),
+            lambda real: real.decode(ids, skip_special_tokens),
+        )
+
+    def decode_batch(self, sequences: Any, skip_special_tokens: bool = True) -> list[str]:
+        """Return the text of each of `sequences`."""
+
+        def decode(engine: Engine) -> list[str]:
+            if type(sequences) is not list:
+                raise CallFallbackError("a batch that is not a list")
+            return [engine.decode(ids, skip_special_tokens) for ids in sequences]
+
+        return self._decoded(  # type: ignore[no-any-return]
+            skip_special_tokens,
+            f"decode_batch{(sequences, skip_special_tokens)!r}" if settings.check else "",
+            decode,
+            lambda real: real.decode_batch(sequences, skip_special_tokens),
+        )
+
+    def _decoded(
+        self,
+        skip_special_tokens: bool,
+        call: str,
+        own: Callable[[Engine], Any],
+        real: Callable[[Any], Any],
+    ) -> Any:
+        state = self._state
+        engine = state.engine(self._real)
+        reason = state.reason if engine is None else engine.no_decode_reason
+        if engine is not None and not reason:
+            try:
+                _check_flags(skip_special_tokens)
+                result = own(engine)
+                state.served += 1
+                if settings.check:
+                    return state.check(result, lambda: real(self._real), call)
+                return result
+            except CallFallbackError as error:
+                reason = str(error)
+        state.fall_back(reason)
+        return real(self._real)
+
+    def post_process(self, encoding: Any, pair: Any = None, add_special_tokens: bool = True) -> Any:
+        """Truncate, apply the template and pad, as the real tokenizer does."""
+        return self._real.post_process(
+            real_arguments(encoding), real_arguments(pair), add_special_tokens
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._real, name)
+        return _changing(value, self._real, self._state) if name in _CHANGES else value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._real, name, value)
+        if name == "normalizer" and VERSION == "0.22.2" and _has_normalized(self._real):
+            self._state.block("tokenizers 0.22.2 normalizes added tokens before a change only")
+        if name in _COMPONENTS or name in OURS:
+            self._state.forget()
+        if name in _COMPONENTS:
+            self._state.watch(name, value, self._real)
+
+    def __delattr__(self, name: str) -> None:
+        delattr(self._real, name)
+        self._state.forget()
+
+    def __dir__(self) -> list[str]:
+        return dir(self._real)
+
+    def __repr__(self) -> str:
+        return repr(self._real)
+
+    def __str__(self) -> str:
+        return str(self._real)
+
+    def __copy__(self) -> Tokenizer:
+        return Tokenizer.of(copy.copy(self._real))
+
+    def __deepcopy__(self, memo: Any) -> Tokenizer:
+        return Tokenizer.of(copy.deepcopy(self._real, memo))
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self._real.__reduce_ex__(protocol)
+
+
+def _component(name: str) -> Any:
+    return property(
+        lambda self: self._state.hand_out(name, self._real), doc=f"The {name} of the tokenizer."
+    )
+
+
+for _name in _COMPONENTS:
+    setattr(Tokenizer, _name, _component(_name))
+
+
+def _fill(view: Tokenizer, real: Any) -> None:
+    object.__setattr__(view, "_real", real)
+    object.__setattr__(view, "_state", state_of(real))
+
+
+def _has_normalized(real: Any) -> bool:
+    return bool(normalized_tokens(real))
+
+
+def _changing(method: Any, real: Any, state: State) -> Any:
+    """Return `method`, which changes the tokenizer."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        special, normalized = special_tokens(real), normalized_tokens(real)
+        state.forget()
+        try:
+            return method(*args, **kwargs)
+        finally:
+            state.forget()
+            for content in special - special_tokens(real):
+                state.block(f"added token {content!r} is no longer special")
+            if real.normalizer is not None:
+                for content in normalized - normalized_tokens(real):
+                    state.block(f"added token {content!r} is no longer normalized")
+
+    return call
+
+
+def _check_flags(*flags: Any) -> None:
+    """Raise CallFallbackError unless each of `flags` is a bool; tokenizers refuses most others."""
+    if any(type(flag) is not bool for flag in flags):
+        raise CallFallbackError("an option that is not a bool")
+
+
+def _encode(
+    engine: Engine, real: Any, inputs: list[Any], is_pretokenized: bool, add_special_tokens: bool
+) -> list[Encoding]:
+    """Return the encoding of each input, with the settings of `real`."""
+    treatment: Treatment = "text" if real.encode_special_tokens else "allow"
+    truncation = real.truncation
+    limit = None if truncation is None else checked(Truncation(**truncation))
+    if is_pretokenized:
+        rows = [_words_rows(engine, input, treatment) for input in inputs]
+    elif len(inputs) == 1 and isinstance(inputs[0], str):
+        rows = [(engine.row(inputs[0], treatment),)]
+    else:
+        rows = _text_rows(engine, inputs, treatment)
+    encodings = [engine.encoding(row, add_special_tokens, limit) for row in rows]
+    padding = real.padding
+    if padding is not None:
+        pad(encodings, Padding(**padding))
+    return encodings
+
+
+def _text_rows(engine: Engine, inputs: list[Any], treatment: Treatment) -> list[tuple[Row, ...]]:
+    texts: list[str] = []
+    sizes = []
+    for input in inputs:
+        if isinstance(input, str):
+            texts.append(input)
+            sizes.append(1)
+        elif type(input) in (tuple, list) and len(input) == 2:
+            texts += input
+            sizes.append(2)
+        else:
+            raise CallFallbackError("an input that is neither a str nor a pair of str")
+    rows = iter(engine.rows(texts, treatment))
+    return [tuple(next(rows) for _ in range(size)) for size in sizes]
+
+
+def _words_rows(engine: Engine, input: Any, treatment: Treatment) -> tuple[Row, ...]:
+    """Return the rows of a pre-tokenized input: a sequence of words, or a pair of them."""
+    if type(input) not in (list, tuple):
+        raise CallFallbackError("a pre-tokenized input that is not a list")
+    if input and all(isinstance(word, str) for word in input):
+        return (engine.words_row(input, treatment),)
+    if len(input) == 2 and all(_is_words(part) for part in input):
+        return tuple(engine.words_row(part, treatment) for part in input)
+    raise CallFallbackError("a pre-tokenized input of an unusual shape")
+
+
+def _is_words(part: Any) -> bool:
+    return type(part) in (list, tuple) and all(isinstance(word, str) for word in part)

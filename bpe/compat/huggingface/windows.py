@@ -1,0 +1,263 @@
+"""Define Window, the parts of an encoding, and truncate, merge and pad windows.
+
+The algorithms follow those of tokenizers 0.23.3, odd results included: the windows of an overflow
+keep the type ids that they had before the template.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Literal, NamedTuple, TypeAlias
+
+from bpe.compat.huggingface.errors import CallFallbackError
+from bpe.compat.huggingface.real import VERSION
+from bpe.compat.huggingface.rows import Row
+
+Direction: TypeAlias = Literal["left", "right"]
+Range: TypeAlias = tuple[int, int]
+MAX_LENGTH = (1 << 64) - 1
+"""The largest length in tokenizers; lengths wrap around there."""
+
+
+class Truncation(NamedTuple):
+    """The arguments of `Tokenizer.enable_truncation`."""
+
+    max_length: int
+    stride: int
+    strategy: str
+    direction: Direction
+
+
+def checked(truncation: Truncation) -> Truncation:
+    """Return `truncation`; raise CallFallbackError if this tokenizers truncates in its own way."""
+    if VERSION == "0.23.1":
+        raise CallFallbackError("truncation by tokenizers 0.23.1, which computes no overflow")
+    return truncation
+
+
+class Padding(NamedTuple):
+    """The arguments of `Tokenizer.enable_padding`; `length` None pads to the longest."""
+
+    length: int | None
+    direction: Direction
+    pad_id: int
+    pad_token: str
+    pad_type_id: int
+    pad_to_multiple_of: int | None
+
+    def target(self, longest: int) -> int:
+        """Return the length to pad to, for encodings of at most `longest` ids."""
+        length = longest if self.length is None else self.length
+        multiple = self.pad_to_multiple_of
+        if multiple and length % multiple:
+            length += multiple - length % multiple
+        return length
+
+
+class Fixed(NamedTuple):
+    """Tokens of a template or of padding."""
+
+    ids: tuple[int, ...]
+    tokens: tuple[str, ...]
+    type_id: int
+    attention: int = 1
+
+    @property
+    def size(self) -> int:
+        """The number of ids."""
+        return len(self.ids)
+
+    def cut(self, start: int, stop: int) -> Fixed:
+        """Return the tokens `start` to `stop`."""
+        return self._replace(ids=self.ids[start:stop], tokens=self.tokens[start:stop])
+
+
+class Slice(NamedTuple):
+    """The ids `start` to `stop` of a row."""
+
+    row: Row
+    start: int
+    stop: int
+    type_id: int
+    trims: bool = False
+    """Whether offsets exclude white space at both ends of a token."""
+    adds_space: bool = False
+    """Whether the first token keeps one leading space; see `rows.trim`."""
+
+    @property
+    def size(self) -> int:
+        """The number of ids."""
+        return self.stop - self.start
+
+    def cut(self, start: int, stop: int) -> Slice:
+        """Return the tokens `start` to `stop`."""
+        return self._replace(start=self.start + start, stop=self.start + stop)
+
+
+Part: TypeAlias = Fixed | Slice
+
+
+class Window:
+    """The parts of one encoding, the ranges of its sequences, and its overflowing windows."""
+
+    __slots__ = ("overflowing", "parts", "ranges")
+
+    def __init__(
+        self,
+        parts: tuple[Part, ...] = (),
+        ranges: dict[int, Range] | None = None,
+        overflowing: Iterable[Window] = (),
+    ) -> None:
+        self.parts = parts
+        self.ranges: dict[int, Range] = {} if ranges is None else ranges
+        self.overflowing = list(overflowing)
+
+    def __len__(self) -> int:
+        return sum(part.size for part in self.parts)
+
+    def ids(self) -> list[int]:
+        """Return the ids in a new list."""
+        ids: list[int] = []
+        for part in self.parts:
+            ids += part.ids if isinstance(part, Fixed) else part.row.ids[part.start : part.stop]
+        return ids
+
+    def all(self) -> Iterator[Window]:
+        """Yield this window and its overflowing windows."""
+        yield self
+        yield from self.overflowing
+
+    def with_type(self, type_id: int) -> Window:
+        """Return the window with another type for its sequence; its overflow keeps the type."""
+        parts = tuple(
+            part if isinstance(part, Fixed) else part._replace(type_id=type_id)
+            for part in self.parts
+        )
+        return Window(parts, self.ranges, self.overflowing)
+
+    def trimmed(self, adds_space: bool) -> Window:
+        """Return the window and its overflow with trimmed offsets; see `rows.trim`."""
+        parts = tuple(
+            part if isinstance(part, Fixed) else part._replace(trims=True, adds_space=adds_space)
+            for part in self.parts
+        )
+        overflowing = [window.trimmed(adds_space) for window in self.overflowing]
+        return Window(parts, self.ranges, overflowing)
+
+    def set_sequence(self, sequence: int) -> None:
+        """Make the whole window the range of a sequence."""
+        self.ranges = {**self.ranges, sequence: (0, len(self))}
+
+    def sequence_range(self, sequence: int) -> Range:
+        """Return the range of a sequence; the whole window if it has no such sequence."""
+        return self.ranges.get(sequence) or (0, len(self))
+
+    def _cut(self, start: int, stop: int) -> tuple[Part, ...]:
+        """Return the parts of the ids `start` to `stop`."""
+        parts: list[Part] = []
+        at = 0
+        for part in self.parts:
+            size = part.size
+            first, last = max(start - at, 0), min(stop - at, size)
+            if first < last:
+                parts.append(part.cut(first, last))
+            at += size
+        return tuple(parts)
+
+    def truncated(self, max_length: int, stride: int, direction: Direction) -> Window:
+        """Return the first window of at most `max_length` ids; others become its overflow."""
+        size = len(self)
+        if max_length >= size:
+            return self
+        if max_length == 0:
+            return Window(overflowing=[self])
+        if stride >= max_length:
+            raise CallFallbackError("a stride that is not less than the maximal length")
+        windows = []
+        step = max_length - stride
+        if direction == "right":
+            for start in range(0, size, step):
+                windows.append((start, min(start + max_length, size)))
+                if windows[-1][1] == size:
+                    break
+        else:
+            for stop in range(size, 0, -step):
+                windows.append((max(stop - max_length, 0), stop))
+                if windows[-1][0] == 0:
+                    break
+        first, *rest = (Window(self._cut(start, stop)) for start, stop in windows)
+        first.overflowing = rest
+        return first
+
+    def merged_with(self, other: Window) -> Window:
+        """Return this window followed by `other`, with each combination of their overflows."""
+        overflowing = []
+        for own in self.overflowing:
+            overflowing.append(own.merged_with(other))
+            overflowing += [own.merged_with(theirs) for theirs in other.overflowing]
+        overflowing += [self.merged_with(theirs) for theirs in other.overflowing]
+        size = len(self)
+        shifted = {
+            sequence: (start + size, stop + size)
+            for sequence, (start, stop) in other.ranges.items()
+        }
+        return Window(self.parts + other.parts, self.ranges | shifted, overflowing)
+
+    def padded(self, length: int, padding: Padding) -> Window:
+        """Return the window, and its overflow, padded to `length` ids."""
+        overflowing = [window.padded(length, padding) for window in self.overflowing]
+        missing = length - len(self)
+        if missing <= 0:
+            return Window(self.parts, self.ranges, overflowing)
+        pad = Fixed(
+            (padding.pad_id,) * missing, (padding.pad_token,) * missing, padding.pad_type_id, 0
+        )
+        if padding.direction == "right":
+            return Window((*self.parts, pad), self.ranges, overflowing)
+        ranges = {
+            sequence: (start + missing, stop + missing)
+            for sequence, (start, stop) in self.ranges.items()
+        }
+        return Window((pad, *self.parts), ranges, overflowing)
+
+
+def merge(windows: Iterable[Window]) -> Window:
+    """Return one window of all `windows`."""
+    merged = Window()
+    for window in windows:
+        merged = merged.merged_with(window)
+    return merged
+
+
+def truncate(windows: list[Window], truncation: Truncation, added: int) -> list[Window]:
+    """Truncate one or two sequences so that `added` more ids fit."""
+    _, stride, strategy, direction = truncation
+    max_length = (truncation.max_length - added) & MAX_LENGTH
+    if max_length == 0:
+        return [window.truncated(0, stride, direction) for window in windows]
+    excess = sum(map(len, windows)) - max_length
+    if excess <= 0:
+        return windows
+    if strategy == "longest_first":
+        sizes = _longest_first([len(window) for window in windows], max_length)
+    else:
+        index = 0 if strategy == "only_first" else 1
+        sizes = [MAX_LENGTH] * len(windows)
+        if index >= len(windows) or len(windows[index]) <= excess:
+            raise CallFallbackError("a sequence that is too short to truncate")
+        sizes[index] = len(windows[index]) - excess
+    return [
+        window.truncated(size, stride, direction)
+        for window, size in zip(windows, sizes, strict=True)
+    ]
+
+
+def _longest_first(sizes: list[int], max_length: int) -> list[int]:
+    if len(sizes) == 1:
+        return [max_length]
+    shorter, longer = sorted(sizes)
+    longer = shorter if shorter > max_length else max(shorter, max_length - shorter)
+    if shorter + longer > max_length:
+        shorter = max_length // 2
+        longer = shorter + max_length % 2
+    return [longer, shorter] if sizes[0] > sizes[1] else [shorter, longer]

@@ -1,0 +1,26 @@
+"""Serve one tokenizer with bpe, without a global change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bpe.compat.huggingface.real import RealTokenizer
+from bpe.compat.huggingface.tokenizer import Tokenizer
+
+
+def wrap(tok: Any) -> Any:
+    """Return a tokenizer that bpe serves.
+
+    A tokenizers.Tokenizer becomes a Tokenizer. A tokenizer of transformers is changed in place:
+    its backend becomes a Tokenizer. Anything else raises TypeError.
+    """
+    if isinstance(tok, RealTokenizer):
+        return Tokenizer.of(tok)
+    real = getattr(tok, "_tokenizer", None)
+    if not isinstance(real, RealTokenizer):
+        raise TypeError(
+            f"expected a tokenizers.Tokenizer or a fast tokenizer of transformers, got "
+            f"{type(tok).__name__}"
+        )
+    tok._tokenizer = Tokenizer.of(real)
+    return tok

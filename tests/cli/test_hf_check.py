@@ -1,0 +1,85 @@
+"""`pretok hf-check`: both engines on a tokenizer, with transformers and without."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import huggingface_pairs as pairs
+from command_line import Call
+
+pytest.importorskip("tokenizers", reason="the engine is not installed")
+pytestmark = pytest.mark.filterwarnings("ignore")
+WITHOUT = pytest.mark.parametrize("module", ["transformers", "not_a_module"])
+"""Runs a test without transformers, and with it if it is installed."""
+
+
+def _file(folder: Path, **parts: Any) -> str:
+    path = folder / "tokenizer.json"
+    path.write_text(json.dumps({**json.loads(pairs.base()), **parts}), encoding="utf-8")
+    return str(path)
+
+
+@WITHOUT
+def test_a_tokenizer_that_bpe_serves(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    _file(tmp_path)
+    status, out, _ = call("hf-check", str(tmp_path))
+    # tokenizers 0.23.1 serves truncated calls itself.
+    lines = [line for line in out.splitlines() if "by tokenizers 0.23.1" not in line]
+    assert (status, lines[0]) == (0, "served by bpe")
+    assert lines[1].startswith("equal: all ")
+    assert lines[1].endswith(" calls on 7 texts")
+    assert [line.split()[0] for line in lines[3:]] == ["a", "a", "decode"]
+    assert all(line.endswith("x") for line in lines[3:])
+
+
+@WITHOUT
+def test_a_tokenizer_that_falls_back(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    text = tmp_path / "text.txt"
+    text.write_text("The fox\nÉ 🦙\n" + "a" * 5000, encoding="utf-8")
+    path = _file(tmp_path, model=pairs.other_model("Unigram"))
+    status, out, _ = call("hf-check", path, "--on", str(text))
+    lines = out.splitlines()
+    assert status == 0
+    assert lines[0].startswith('served by tokenizers: model.type is "Unigram"')
+    assert lines[1].endswith(" calls on 3 texts")
+    assert lines[2].startswith("fell back in ")
+    assert lines[2].endswith(lines[0].partition(": ")[2])
+
+
+@WITHOUT
+def test_a_difference(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    engine = importlib.import_module("bpe.compat.huggingface.engine").Engine
+    monkeypatch.setattr(engine, "decode", lambda *arguments: "wrong")
+    status, out, _ = call("hf-check", _file(tmp_path))
+    assert status == 1
+    assert out.splitlines()[1].startswith("different: decode([")
+
+
+def test_errors(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    status, out, err = call("hf-check", str(tmp_path))
+    assert (status, out) == (2, "")
+    assert f"expected a tokenizer.json in the folder {tmp_path}; found none" in err
+    (tmp_path / "tokenizer.json").write_text("{}", encoding="utf-8")
+    status, out, err = call("hf-check", str(tmp_path))
+    assert (status, out) == (2, "")
+    assert f"{tmp_path} is not a tokenizer: " in err
+    monkeypatch.setitem(sys.modules, "bpe.compat.huggingface", None)
+    status, out, err = call("hf-check", _file(tmp_path))
+    assert (status, out) == (2, "")
+    assert "hf-check needs tokenizers" in err
+    assert "pip install 'pretok[hf]'" in err

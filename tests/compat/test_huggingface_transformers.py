@@ -1,0 +1,202 @@
+"""Patched tokenizers of transformers answer as plain ones, call by call."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import logging
+import os
+import pickle
+import signal
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import huggingface_pairs as pairs
+import transformers_calls as calls
+from support import max_examples, seeded
+
+tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+pytest.importorskip("transformers", reason="transformers is not installed")
+hf = importlib.import_module("bpe.compat.huggingface")
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture(autouse=True)
+def _quiet(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    # Of several errors in a batch, threads of the real engine report any one.
+    monkeypatch.setenv("TOKENIZERS_PARALLELISM", "false")
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Any:
+    """Return a small tokenizer, made without the patch."""
+    return calls.make(pairs.base(), {"pad_token": "e"}, tmp_path)
+
+
+@pytest.mark.parametrize("seed", range(max_examples(20)))
+def test_random_calls_have_the_same_outcome(seed: int, tmp_path: Path) -> None:
+    random = seeded(f"transformers {seed}")
+    serialized, settings = pairs.random_tokenizer(random), calls.random_settings(random)
+    plain = calls.make(serialized, settings, tmp_path)
+    with hf.patched():
+        ours = calls.make(serialized, settings, tmp_path)
+    for _ in range(15):
+        call = calls.random_call(random)
+        expected = calls.outcome(plain, call)
+        with hf.patched():
+            assert calls.outcome(ours, call) == expected, call
+        assert pickle.dumps(ours) == pickle.dumps(plain), call
+        assert ours._tokenizer.to_str() == plain._tokenizer.to_str(), call
+
+
+def test_live_tokenizers_are_patched_and_restored(plain: Any) -> None:
+    before, ids = pickle.dumps(plain), plain("the fox")["input_ids"]
+    real = plain._tokenizer
+    with hf.patched():
+        assert isinstance(plain._tokenizer, tokenizers.Tokenizer)
+        assert type(plain._tokenizer) is hf.Tokenizer
+        assert plain._tokenizer is plain._tokenizer
+        assert plain("the fox")["input_ids"] == ids
+        assert hf.backend(plain).counts["bpe"] == 1
+        assert pickle.dumps(plain) == before
+        inside = pickle.loads(before)
+        assert type(copy.deepcopy(plain)._tokenizer) is hf.Tokenizer
+        hf.patch()
+        hf.unpatch()
+        assert type(plain._tokenizer) is hf.Tokenizer
+    assert plain._tokenizer is real
+    assert type(inside._tokenizer) is tokenizers.Tokenizer
+    assert inside("the fox")["input_ids"] == ids
+
+
+def test_saving_is_the_same(plain: Any, tmp_path: Path) -> None:
+    plain.save_pretrained(tmp_path / "plain")
+    with hf.patched():
+        plain.save_pretrained(tmp_path / "ours")
+    for path in (tmp_path / "plain").iterdir():
+        assert (tmp_path / "ours" / path.name).read_bytes() == path.read_bytes()
+
+
+def test_wrap_serves_one_tokenizer(plain: Any) -> None:
+    ids = plain("the fox")["input_ids"]
+    assert hf.wrap(plain) is plain
+    assert plain("the fox")["input_ids"] == ids
+    assert hf.backend(plain).counts["bpe"] >= 1
+    with pytest.raises(TypeError, match=r"expected a tokenizers\.Tokenizer"):
+        hf.wrap("the fox")
+
+
+def test_a_subclass_keeps_its_own_way(plain: Any) -> None:
+    class Own(type(plain)):  # type: ignore[misc]
+        def _decode(self, *args: Any, **kwargs: Any) -> str:
+            return "own"
+
+        def _encode_plus(self, *args: Any, **kwargs: Any) -> Any:
+            result = super()._encode_plus(*args, **kwargs)
+            result["own"] = 1
+            return result
+
+    plain.__class__ = Own
+    with hf.patched():
+        assert plain.decode([5]) == "own"
+        assert plain("the")["own"] == 1
+
+
+def test_checked_calls_find_a_difference(plain: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    ids = plain.encode("the fox")
+    with hf.patched(check=1.0):
+        assert plain("the fox")["input_ids"] == plain.encode("the fox") == ids
+        assert plain(["the", "fox"], padding=True, return_tensors="np")["input_ids"].shape[0] == 2
+        assert plain.decode(ids) == plain.batch_decode([ids])[0] == "the fox"
+        assert hf.backend(plain).counts == {"bpe": 5, "tokenizers": 0}
+        engine = type(hf.backend.__globals__["state_of"](plain._tokenizer.real)._engine)
+        monkeypatch.setattr(engine, "decode", lambda *arguments: "wrong")
+        assert plain.decode(ids) == "the fox"
+        assert hf.backend(plain).name == "tokenizers"
+        assert "a result differed in the call decode(" in hf.backend(plain).reason
+
+
+def test_flags_that_are_not_bool_have_the_same_outcome(plain: Any) -> None:
+    texts: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
+        ("__call__", ("the",), {"add_special_tokens": 1}),
+        ("encode", ("the",), {"add_special_tokens": None}),
+        ("decode", ([5],), {"skip_special_tokens": 1}),
+        ("batch_decode", ([[5]],), {"skip_special_tokens": None}),
+        ("__call__", ("the",), {"split_special_tokens": 1}),
+    ]
+    for call in texts:
+        expected = calls.outcome(plain, call)
+        with hf.patched():
+            assert calls.outcome(plain, call) == expected, call
+
+
+@pytest.mark.skipif(
+    tokenizers.__version__ == "0.23.1", reason="tokenizers 0.23.1 itself serves truncated calls"
+)
+def test_threads_do_not_share_their_truncation(plain: Any) -> None:
+    text = "the quick brown " * 20
+
+    def lengths(max_length: int) -> set[int]:
+        return {
+            len(plain(text, truncation=True, max_length=max_length)["input_ids"])
+            for _ in range(max_examples(100))
+        }
+
+    with hf.patched(), ThreadPoolExecutor(8) as pool:
+        for max_length, seen in zip(range(3, 11), pool.map(lengths, range(3, 11)), strict=True):
+            assert seen == {max_length}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.parametrize("parallelism", ["true", "false", None])
+def test_a_fork_after_use_does_not_hang(
+    plain: Any, parallelism: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TOKENIZERS_PARALLELISM", raising=False)
+    if parallelism is not None:
+        monkeypatch.setenv("TOKENIZERS_PARALLELISM", parallelism)
+    texts = ["the quick brown é " * 200] * 64
+    with hf.patched():
+        expected = plain(texts, return_offsets_mapping=True)["input_ids"]
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)  # kills a child that hangs
+            same = plain(texts, return_offsets_mapping=True)["input_ids"] == expected
+            os._exit(0 if same else 1)
+        assert os.waitpid(child, 0)[1] == 0
+
+
+def test_the_environment_variable_goes_before_the_arguments(
+    plain: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = importlib.import_module("bpe.compat.huggingface.settings")
+    for value, expected in {
+        "": (False, 0.5), "on": (False, 0.5), "strict": (True, 0.5), "check=0.25": (False, 0.25),
+        "strict, check=1": (True, 1.0), "off": (False, 0.0),
+    }.items():  # fmt: skip
+        monkeypatch.setenv("PRETOK_HF", value)
+        with hf.patched(check=0.5):
+            assert (settings.strict, settings.check) == expected
+            assert (type(plain._tokenizer) is hf.Tokenizer) == (value != "off")
+            with hf.patched(strict=True):
+                pass
+            assert (settings.strict, settings.check) == expected
+    for wrong in ("yes", "check=2", "check=x", "strict check"):
+        monkeypatch.setenv("PRETOK_HF", wrong)
+        with pytest.raises(ValueError, match=r"in PRETOK_HF, got '"):
+            hf.patch()
+    assert type(plain._tokenizer) is tokenizers.Tokenizer
+
+
+def test_nothing_is_printed(plain: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    with hf.patched():
+        plain(["the fox", "é"], padding=True)
+        hf.backend(plain)
+    assert capfd.readouterr() == ("", "")
