@@ -3,6 +3,8 @@
 
 #include <Python.h>
 
+#include "core/base/hash.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -50,9 +52,8 @@ private:
 
   static std::size_t place(const Key &key) {
     const std::uint64_t mixed =
-        (key[0] ^ (key[1] << 23 | key[1] >> 41) ^ (key[2] << 47 | key[2] >> 17)) *
-        0x9E3779B97F4A7C15;
-    return static_cast<std::size_t>(mixed >> (64 - BITS));
+        key[0] ^ (key[1] << 23 | key[1] >> 41) ^ (key[2] << 47 | key[2] >> 17);
+    return static_cast<std::size_t>(hash_without_key(mixed) >> (64 - BITS));
   }
 
   PyObject *text_;

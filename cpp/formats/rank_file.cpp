@@ -1,6 +1,7 @@
 #include "formats/rank_file.hpp"
 
 #include "core/base/ids.hpp"
+#include "core/base/open_table.hpp"
 #include "core/base/short_key.hpp"
 
 #include <algorithm>
@@ -120,54 +121,31 @@ std::size_t decode_base64(const std::uint8_t *at, const std::uint8_t *end, std::
   return static_cast<std::size_t>(to - first);
 }
 
-// `seen` and `repeated` are Bloom filters with one bit per hash. The first loop adds each hash
-// to `seen`. If the bit of the hash was already set, the loop also adds the hash to `repeated`.
-// Equal tokens are therefore in `repeated`. The second part sorts and compares only these
-// tokens.
 bool tokens_differ(const std::vector<std::uint8_t> &tokens,
                    const std::vector<std::uint32_t> &lengths) {
-  struct Token {
-    std::uint64_t hash;
-    const std::uint8_t *bytes;
-    std::size_t size;
+  struct Slot {
+    std::uint32_t tag = 0; // half of the hash
+    std::uint32_t size = 0;
+    const std::uint8_t *bytes = nullptr;
+
+    bool is_free() const { return bytes == nullptr; }
   };
   const HashKey key = hash_key();
-  std::vector<std::uint64_t> hashes(lengths.size());
-  unsigned bits = 6;
-  while (std::uint64_t{1} << bits < std::uint64_t{16} * lengths.size())
-    ++bits;
-  std::vector<std::uint64_t> seen(std::size_t{1} << (bits - 6));
-  constexpr unsigned REPEATED_BITS = 16;
-  std::vector<std::uint64_t> repeated(std::size_t{1} << (REPEATED_BITS - 6));
+  OpenTable<Slot, 80> seen(lengths.size());
   const std::uint8_t *at = tokens.data();
   const std::uint8_t *const end = at + tokens.size();
-  for (std::size_t i = 0; i < lengths.size(); ++i) {
-    const std::uint32_t size = lengths[i];
+  for (const std::uint32_t size : lengths) {
     const std::uint64_t hash = hash_bytes(at, size, end, key);
-    hashes[i] = hash;
+    const auto tag = static_cast<std::uint32_t>(hash);
+    Slot &slot = seen.find_or_add(hash, [&](const Slot &other) {
+      return other.tag == tag && other.size == size && std::memcmp(other.bytes, at, size) == 0;
+    });
+    if (!slot.is_free())
+      return false;
+    slot = {tag, size, at};
     at += size;
-    const std::uint64_t bit = hash >> (64 - bits);
-    const std::uint64_t is_seen = seen[bit >> 6] >> (bit & 63) & 1;
-    seen[bit >> 6] |= std::uint64_t{1} << (bit & 63);
-    repeated[hash % repeated.size()] |= is_seen << (hash >> 10 & 63);
   }
-  std::vector<Token> candidates;
-  at = tokens.data();
-  for (std::size_t i = 0; i < lengths.size(); ++i) {
-    const std::uint64_t hash = hashes[i];
-    if ((repeated[hash % repeated.size()] >> (hash >> 10 & 63) & 1) != 0)
-      candidates.push_back({hash, at, lengths[i]});
-    at += lengths[i];
-  }
-  const auto is_equal = [](const Token &a, const Token &b) {
-    return a.hash == b.hash && a.size == b.size && std::memcmp(a.bytes, b.bytes, a.size) == 0;
-  };
-  std::sort(candidates.begin(), candidates.end(), [](const Token &a, const Token &b) {
-    return a.hash != b.hash   ? a.hash < b.hash
-           : a.size != b.size ? a.size < b.size
-                              : std::memcmp(a.bytes, b.bytes, a.size) < 0;
-  });
-  return std::adjacent_find(candidates.begin(), candidates.end(), is_equal) == candidates.end();
+  return true;
 }
 
 bool read_rank_file(const std::uint8_t *data, std::size_t size, RankFile &file) {

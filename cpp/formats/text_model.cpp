@@ -13,8 +13,6 @@ const std::uint8_t *bytes_of(std::string_view text) {
   return reinterpret_cast<const std::uint8_t *>(text.data());
 }
 
-std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
-
 // The entries of a TextModel, in the order of its texts, with the bytes of each entry. An entry
 // is inert if a character of its text stands for no byte. No input encodes to an inert entry.
 class Tokens {
@@ -159,32 +157,21 @@ private:
 } // namespace
 
 TextIndex::TextIndex(const std::vector<std::string_view> &texts) : texts_(texts) {
-  std::size_t count = 16;
-  while (count < 2 * texts.size())
-    count *= 2;
-  slots_.assign(count, Slot());
+  slots_.reset(texts.size());
   for (std::size_t place = 0; place < texts.size(); ++place) {
     const std::uint64_t hash = hash_of(texts[place]);
-    slots_[slot_of(texts[place], hash)] = {tag_of(hash), static_cast<std::uint32_t>(place)};
+    slots_.find_or_add(hash, is_text(texts[place], hash)) = {tag_of(hash),
+                                                             static_cast<std::uint32_t>(place)};
   }
 }
 
 std::uint32_t TextIndex::find(std::string_view text) const {
-  return slots_[slot_of(text, hash_of(text))].place;
+  const std::uint64_t hash = hash_of(text);
+  return slots_.find(hash, is_text(text, hash)).place;
 }
 
 std::uint64_t TextIndex::hash_of(std::string_view text) const {
   return hash_bytes(bytes_of(text), text.size(), bytes_of(text) + text.size(), key_);
-}
-
-// Returns the slot that has `text`, or else the free slot where `text` belongs.
-std::size_t TextIndex::slot_of(std::string_view text, std::uint64_t hash) const {
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t slot = hash & mask;
-  while (slots_[slot].place != NO_TEXT &&
-         (slots_[slot].tag != tag_of(hash) || texts_[slots_[slot].place] != text))
-    slot = (slot + 1) & mask;
-  return slot;
 }
 
 bool split_merge(std::string_view text, TextMerge &result) {

@@ -4,6 +4,7 @@
 
 #include "core/base/hash.hpp"
 #include "core/base/ids.hpp"
+#include "core/base/open_table.hpp"
 #include "formats/tokenizer_spec.hpp"
 
 #include <cstddef>
@@ -30,16 +31,22 @@ private:
   // `tag` is half of the hash of the text. find() compares texts only if their tags are equal.
   struct Slot {
     std::uint32_t tag = 0;
-    std::uint32_t place = NO_TEXT; // the index of the text; NO_TEXT marks a free slot
+    std::uint32_t place = NO_TEXT; // the index of the text
+
+    bool is_free() const { return place == NO_TEXT; }
   };
 
-  std::size_t slot_of(std::string_view text, std::uint64_t hash) const;
-
   std::uint64_t hash_of(std::string_view text) const;
+  static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash); }
+  auto is_text(std::string_view text, std::uint64_t hash) const {
+    return [this, text, hash](const Slot &slot) {
+      return slot.tag == tag_of(hash) && texts_[slot.place] == text;
+    };
+  }
 
   const std::vector<std::string_view> &texts_;
   HashKey key_ = hash_key();
-  std::vector<Slot> slots_;
+  OpenTable<Slot> slots_;
 };
 
 struct TextMerge {

@@ -75,26 +75,37 @@ const std::uint8_t *end_of(const Bytes &bytes) { return bytes.data() + bytes.siz
 
 void check_tokens(Input &input, const HashKey &key) {
   const std::vector<Bytes> strings = some_strings(input, key, 40);
-  TokenTable table;
-  table.reset(strings.size());
-  std::map<Bytes, std::uint32_t> expected;
-  for (std::uint32_t id = 0; id < strings.size(); ++id) {
-    const Bytes &bytes = strings[id];
-    const auto entry = expected.find(bytes);
-    check(table.find(bytes.data(), bytes.size(), end_of(bytes)) ==
-              (entry == expected.end() ? NO_ID : entry->second),
-          "the table contains exactly the inserted tokens");
-    table.insert(bytes.data(), bytes.size(), end_of(bytes), id);
-    expected.emplace(bytes, id);
+  Bytes all;
+  for (const Bytes &bytes : strings)
+    all.insert(all.end(), bytes.begin(), bytes.end());
+  all.shrink_to_fit();
+  std::vector<TokenView> tokens;
+  const std::uint8_t *at = all.data();
+  for (const Bytes &bytes : strings) {
+    tokens.push_back({at, static_cast<std::uint32_t>(bytes.size())});
+    at += bytes.size();
   }
-  for (const auto &[bytes, id] : expected)
-    check(table.find(bytes.data(), bytes.size(), end_of(bytes)) == id,
-          "the first id of a token stays");
+  TokenTable table(tokens);
+  for (const std::size_t size : {strings.size() / 2, strings.size()}) {
+    Ids ids;
+    std::map<Bytes, std::uint32_t> expected;
+    for (std::uint32_t id = 0; id < size; ++id) {
+      ids.push_back(id);
+      expected.emplace(strings[id], id);
+    }
+    table.assign(ids, end_of(all));
+    for (const Bytes &bytes : strings) {
+      const auto entry = expected.find(bytes);
+      check(table.find(bytes.data(), bytes.size(), end_of(bytes)) ==
+                (entry == expected.end() ? NO_ID : entry->second),
+            "the table contains exactly the first of the assigned tokens with equal bytes");
+    }
+  }
 }
 
 void check_pairs(Input &input) {
   PairTable table;
-  table.reset(input.below(8));
+  table.reset(64 + input.below(8)); // some_pairs returns at most 64
   PairCounts counts;
   std::map<Pair, std::uint32_t> last_rank;
   std::map<Pair, std::int64_t> expected_count;

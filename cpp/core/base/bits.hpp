@@ -78,13 +78,6 @@ inline WideProduct multiply_wide(std::uint64_t a, std::uint64_t b) {
 #endif
 }
 
-// Returns the exclusive or of the two halves of the 128-bit product. Each bit of the result
-// depends on all bits of `a` and `b`.
-inline std::uint64_t mul_fold(std::uint64_t a, std::uint64_t b) {
-  const WideProduct product = multiply_wide(a, b);
-  return product.high ^ product.low;
-}
-
 // Returns `word` with only its highest one bit; 0 for 0.
 inline std::uint64_t highest(std::uint64_t word) {
   return word == 0 ? 0 : std::uint64_t{1} << highest_bit(word);

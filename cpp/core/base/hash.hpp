@@ -13,6 +13,13 @@
 
 namespace pretok {
 
+// Returns the exclusive or of the two halves of the 128-bit product. Each bit of the result
+// depends on all bits of `a` and `b`.
+inline std::uint64_t mul_fold(std::uint64_t a, std::uint64_t b) {
+  const WideProduct product = multiply_wide(a, b);
+  return product.high ^ product.low;
+}
+
 // Selects one function of a family of hash functions. Each table copies the key when it is
 // built.
 struct HashKey {
@@ -63,6 +70,12 @@ inline std::uint64_t hash_long(const std::uint8_t *bytes, std::size_t size,
 // and a random key, every multiple of 2^20 is equally likely as the difference of their hashes.
 inline std::uint64_t hash_pair(std::uint32_t left, std::uint32_t right, const HashKey &key) {
   return left * key.one + right * key.two;
+}
+
+// Hashes a number without a key, for filters in which a collision costs one false positive.
+// Callers use only the top bits.
+inline std::uint64_t hash_without_key(std::uint64_t number) {
+  return number * 0x9E3779B97F4A7C15;
 }
 
 // A rolling hash of strings of any length: a polynomial at a secret point, modulo the prime

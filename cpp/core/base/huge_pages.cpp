@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <new>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -45,5 +46,22 @@ void prefer_huge_pages(void *data, std::size_t size) {
 void advise_huge_pages(void *, std::size_t) {}
 void prefer_huge_pages(void *, std::size_t) {}
 #endif
+
+namespace {
+
+std::align_val_t alignment(std::size_t size) {
+  constexpr std::size_t CACHE_LINE = 64;
+  return std::align_val_t{fills_huge_pages(size) ? HUGE_PAGE : CACHE_LINE};
+}
+
+} // namespace
+
+void *allocate_huge_pages(std::size_t size) {
+  void *const data = ::operator new(size, alignment(size));
+  prefer_huge_pages(data, size);
+  return data;
+}
+
+void free_huge_pages(void *data, std::size_t size) { ::operator delete(data, alignment(size)); }
 
 } // namespace pretok

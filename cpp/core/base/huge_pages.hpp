@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <new>
 
 namespace pretok {
 
@@ -24,8 +23,12 @@ void prefer_huge_pages(void *data, std::size_t size);
 // in a build with -DPRETOK_HUGE_PAGES=OFF. The environment is read once.
 void advise_huge_pages(void *data, std::size_t size);
 
-// An allocator for tables with random access. It aligns a block to a huge page if
-// fills_huge_pages(size), otherwise to a cache line.
+// Allocates a block. Aligns it to a huge page if fills_huge_pages(size), otherwise to a cache
+// line. Throws std::bad_alloc.
+void *allocate_huge_pages(std::size_t size);
+void free_huge_pages(void *data, std::size_t size);
+
+// An allocator for tables with random access.
 template <typename T> struct HugePages {
   using value_type = T;
 
@@ -33,21 +36,11 @@ template <typename T> struct HugePages {
   template <typename Other> HugePages(const HugePages<Other> &) {}
 
   T *allocate(std::size_t count) {
-    const std::size_t size = count * sizeof(T);
-    void *memory = ::operator new(size, alignment(count));
-    prefer_huge_pages(memory, size);
-    return static_cast<T *>(memory);
+    return static_cast<T *>(allocate_huge_pages(count * sizeof(T)));
   }
-  void deallocate(T *data, std::size_t count) { ::operator delete(data, alignment(count)); }
+  void deallocate(T *data, std::size_t count) { free_huge_pages(data, count * sizeof(T)); }
   friend bool operator==(HugePages, HugePages) { return true; }
   friend bool operator!=(HugePages, HugePages) { return false; }
-
-private:
-  static constexpr std::size_t CACHE_LINE = 64;
-
-  static std::align_val_t alignment(std::size_t count) {
-    return std::align_val_t{fills_huge_pages(count * sizeof(T)) ? HUGE_PAGE : CACHE_LINE};
-  }
 };
 
 } // namespace pretok

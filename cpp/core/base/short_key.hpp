@@ -63,6 +63,22 @@ struct ShortKey {
     high = all.high | std::uint64_t{size} << SIZE_SHIFT;
   }
 
+  // Returns a key that stands for more than MAX_BYTES bytes, and that no other ShortKey equals.
+  // Two long byte strings may have the same key.
+  static ShortKey of_long(const std::uint8_t *bytes, std::size_t size, const HashKey &key) {
+    ShortKey result;
+    result.low = hash_long(bytes, size, key);
+    result.high = std::uint64_t{0xFF} << SIZE_SHIFT;
+    return result;
+  }
+
+  // Returns the key of any number of bytes. May read past the `size` bytes at `bytes`, but not
+  // past `limit`.
+  static ShortKey of_any(const std::uint8_t *bytes, std::size_t size, const std::uint8_t *limit,
+                         const HashKey &key) {
+    return size > MAX_BYTES ? of_long(bytes, size, key) : ShortKey(bytes, size, limit);
+  }
+
   std::uint64_t hash(const HashKey &key) const { return hash_words(low, high, key); }
   // Returns a key that no byte string has, except the empty one.
   static ShortKey none() {
@@ -79,8 +95,7 @@ struct ShortKey {
 // Hashes any number of bytes. May read past the `size` bytes at `bytes`, but not past `limit`.
 inline std::uint64_t hash_bytes(const std::uint8_t *bytes, std::size_t size,
                                 const std::uint8_t *limit, const HashKey &key) {
-  return size <= ShortKey::MAX_BYTES ? ShortKey(bytes, size, limit).hash(key)
-                                     : hash_long(bytes, size, key);
+  return ShortKey::of_any(bytes, size, limit, key).hash(key);
 }
 
 } // namespace pretok

@@ -242,16 +242,10 @@ void MergeBarriers::add_partial(const std::uint8_t *left, std::size_t left_size,
 void MergeBarriers::finish_build() {
   std::sort(full_pairs_.begin(), full_pairs_.end());
   full_pairs_.erase(std::unique(full_pairs_.begin(), full_pairs_.end()), full_pairs_.end());
-  std::size_t words = 16;
-  while (words * 4 < full_pairs_.size()) // 16 bits per pair
-    words *= 2;
-  filter_.assign(words, 0);
-  filter_mask_ = words - 1;
-  for (const std::uint64_t pair : full_pairs_) {
-    const std::uint64_t hash = hash_of(static_cast<std::uint32_t>(pair >> 17),
-                                       static_cast<std::uint32_t>(pair & 0x1FFFF));
-    filter_[hash >> 38 & filter_mask_] |= std::uint64_t{1} << (hash >> 32 & 63);
-  }
+  filter_.reset(full_pairs_.size());
+  for (const std::uint64_t pair : full_pairs_)
+    filter_.add(hash_of(static_cast<std::uint32_t>(pair >> 17),
+                        static_cast<std::uint32_t>(pair & 0x1FFFF)));
   full_pairs_ = {};
   last_merge_ = {};
 }

@@ -17,7 +17,9 @@
 // or after them.
 #pragma once
 
+#include "core/base/hash.hpp"
 #include "core/base/ids.hpp"
+#include "core/base/open_table.hpp"
 #include "core/bpe/ordered_merges.hpp"
 #include "core/unicode/utf8.hpp"
 
@@ -193,28 +195,25 @@ private:
   DecodedChar char_at(const std::uint8_t *bytes, std::size_t left) const {
     // Three bytes are the common case. These leads begin no surrogate and no overlong form.
     const std::uint32_t lead = bytes[0];
-    if (lead > 0xE0 && lead < END_LEAD && left >= 3 && (bytes[1] & 0xC0) == 0x80 &&
-        (bytes[2] & 0xC0) == 0x80)
+    if (lead > 0xE0 && lead < END_LEAD && left >= 3 && is_tail(bytes[1]) && is_tail(bytes[2]))
       return {(lead & 0x0F) << 12 | (bytes[1] & 0x3FU) << 6 | (bytes[2] & 0x3FU), 3};
     if (lead < 0x80)
       return {lead, 1};
-    if (lead >= 0xC2 && lead < 0xE0 && left >= 2 && (bytes[1] & 0xC0) == 0x80)
+    if (lead >= 0xC2 && lead < 0xE0 && left >= 2 && is_tail(bytes[1]))
       return {(lead & 0x1F) << 6 | (bytes[1] & 0x3FU), 2};
     const Decoded decoded = decode_utf8(bytes, left);
     return {index_of(decoded.code_point), decoded.width};
   }
 
   bool may_merge_across(std::uint32_t left, std::uint32_t right) const {
-    const std::uint64_t hash = hash_of(left, right);
     // Branchless: the answer is unpredictable.
     return ((chars_[left].to_right & chars_[right].to_left) |
-            (filter_[hash >> 38 & filter_mask_] >> (hash >> 32 & 63) & 1) |
-            static_cast<unsigned>(left == NO_CHAR) | static_cast<unsigned>(right == NO_CHAR) |
+            filter_.may_have(hash_of(left, right)) | static_cast<unsigned>(left == NO_CHAR) |
+            static_cast<unsigned>(right == NO_CHAR) |
             static_cast<unsigned>((left | right) < 0x80)) != 0;
   }
   static std::uint64_t hash_of(std::uint32_t left, std::uint32_t right) {
-    const std::uint64_t product = (std::uint64_t{left} << 17 | right) * 0x9E3779B97F4A7C15;
-    return product ^ product >> 29;
+    return hash_without_key(std::uint64_t{left} << 17 | right);
   }
 
   void begin_build(const OrderedMerges &merges);
@@ -250,9 +249,8 @@ private:
   std::vector<std::uint32_t>
       last_merge_; // the highest merge of each character; only while building
   std::vector<std::uint64_t>
-      full_pairs_; // pairs of whole characters that merge; only while building
-  std::vector<std::uint64_t> filter_; // a Bloom filter of these pairs
-  std::size_t filter_mask_ = 0;
+      full_pairs_;   // pairs of whole characters that merge; only while building
+  BitFilter filter_; // has these pairs
 };
 
 } // namespace pretok

@@ -4,10 +4,10 @@
 
 #include "core/base/hash.hpp"
 #include "core/base/ids.hpp"
+#include "core/base/open_table.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace pretok {
 
@@ -22,12 +22,15 @@ struct Merged {
 class PairTable {
 public:
   struct Entry {
-    std::uint64_t pair = FREE;
+    std::uint64_t pair = 0;
     Merged merged{NO_RANK, NO_ID};
+
+    bool is_free() const { return merged.rank == NO_RANK; }
+    std::uint32_t left() const { return static_cast<std::uint32_t>(pair >> 32); }
+    std::uint32_t right() const { return static_cast<std::uint32_t>(pair); }
   };
 
-  // Empties the table and reserves room for `count` pairs. The table grows if more are
-  // inserted.
+  // Empties the table and makes room for at most `count` pairs.
   void reset(std::size_t count);
 
   // Inserts a pair, or replaces its rank and result.
@@ -36,27 +39,19 @@ public:
   Merged find(std::uint32_t left, std::uint32_t right) const {
     const std::uint64_t pair = std::uint64_t{left} << 32 | right;
     const std::uint64_t hash = hash_words(left, right, key_);
-    if ((filter_[hash >> 38 & filter_mask_] >> (hash >> 32 & 63) & 1) == 0)
+    if (filter_.may_have(hash) == 0)
       return {NO_RANK, NO_ID};
-    for (std::size_t at = hash & mask_;; at = (at + 1) & mask_)
-      if (entries_[at].pair == pair || entries_[at].pair == FREE)
-        return entries_[at].merged;
+    return entries_.find(hash, [pair](const Entry &entry) { return entry.pair == pair; })
+        .merged;
   }
 
-  const std::vector<Entry> &entries() const { return entries_; }
-  static bool is_free(const Entry &entry) { return entry.pair == FREE; }
+  // All entries, in no order. Some are free.
+  const OpenTable<Entry> &entries() const { return entries_; }
 
 private:
-  static constexpr std::uint64_t FREE = ~std::uint64_t{0};
-
   HashKey key_ = hash_key();
-  std::vector<Entry> entries_;
-  // A Bloom filter with one bit per pair. Most look-ups fail, and the filter fits in the
-  // processor's cache.
-  std::vector<std::uint64_t> filter_;
-  std::size_t filter_mask_ = 0;
-  std::size_t mask_ = 0;
-  std::size_t count_ = 0;
+  OpenTable<Entry> entries_;
+  BitFilter filter_;
 };
 
 } // namespace pretok

@@ -78,14 +78,13 @@ std::vector<Merge> Vocabulary::merges() const {
   }
   std::vector<PairTable::Entry> entries;
   for (const PairTable::Entry &entry : pairs_.entries())
-    if (!PairTable::is_free(entry))
+    if (!entry.is_free())
       entries.push_back(entry);
   std::sort(entries.begin(), entries.end(),
             [](const auto &a, const auto &b) { return a.merged.rank < b.merged.rank; });
   result.reserve(entries.size());
   for (const PairTable::Entry &entry : entries)
-    result.push_back({static_cast<std::uint32_t>(entry.pair >> 32),
-                      static_cast<std::uint32_t>(entry.pair), entry.merged.id});
+    result.push_back({entry.left(), entry.right(), entry.merged.id});
   return result;
 }
 

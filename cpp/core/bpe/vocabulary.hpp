@@ -85,8 +85,8 @@ private:
   std::vector<std::uint8_t> bytes_;
   std::vector<TokenView> tokens_; // by id
   std::array<std::uint32_t, 256> byte_ids_{};
-  TokenTable whole_tokens_; // tokens that a whole pre-token may become
-  TokenTable unreachable_tokens_;
+  TokenTable whole_tokens_{tokens_}; // tokens that a whole pre-token may become
+  TokenTable unreachable_tokens_{tokens_};
   bool in_order_ = false;
   bool has_merge_table_ = false; // true if in_order_
   OrderedMerges merges_;

@@ -11,31 +11,18 @@ namespace {
 
 constexpr std::uint32_t NO_CHARACTER = 0xFFFFFFFF;
 
-// Returns the code point that ends at `at`, or NO_CHARACTER at `start` or after invalid UTF-8.
-std::uint32_t character_before(const std::uint8_t *data, std::size_t start, std::size_t at) {
-  count_step();
-  for (std::size_t size = 1; size <= 4 && size <= at - start; ++size) {
-    if ((data[at - size] & 0xC0) == 0x80)
-      continue;
-    const Decoded decoded = decode_utf8(data + at - size, size);
-    const bool is_valid = decoded.width == size && (size > 1 || data[at - 1] < 0x80);
-    return is_valid ? decoded.code_point : NO_CHARACTER;
-  }
-  return NO_CHARACTER;
-}
-
 // Returns the code point at `at`, or NO_CHARACTER at `end` or at invalid UTF-8.
-std::uint32_t character_at(const std::uint8_t *data, std::size_t at, std::size_t end) {
+Decoded character_at(const std::uint8_t *data, std::size_t at, std::size_t end) {
   count_step();
   if (at == end)
-    return NO_CHARACTER;
+    return {NO_CHARACTER, 0};
   const Decoded decoded = decode_utf8(data + at, end - at);
-  return decoded.width > 1 || data[at] < 0x80 ? decoded.code_point : NO_CHARACTER;
+  return decoded.width > 1 || data[at] < 0x80 ? decoded : Decoded{NO_CHARACTER, 1};
 }
 
-std::size_t width(std::uint32_t code_point) {
-  return 1 + std::size_t{code_point >= 0x80} + std::size_t{code_point >= 0x800} +
-         std::size_t{code_point >= 0x10000};
+// Returns the code point that ends at `at`, or NO_CHARACTER at `start` or after invalid UTF-8.
+Decoded character_before(const std::uint8_t *data, std::size_t start, std::size_t at) {
+  return character_at(data, at == start ? at : last_start(data, start, at), at);
 }
 
 // Returns whether the code point has the property White_Space.
@@ -177,16 +164,16 @@ ClearPlaces AddedTokens::clear_places(const std::uint8_t *data, std::size_t from
 
 bool AddedTokens::is_white_space_before(const std::uint8_t *data, std::size_t start,
                                         std::size_t at) {
-  return is_white_space(character_before(data, start, at));
+  return is_white_space(character_before(data, start, at).code_point);
 }
 
 bool AddedTokens::is_word_before(const std::uint8_t *data, std::size_t start,
                                  std::size_t at) const {
-  return is_word(character_before(data, start, at));
+  return is_word(character_before(data, start, at).code_point);
 }
 
 bool AddedTokens::is_word_at(const std::uint8_t *data, std::size_t at, std::size_t end) const {
-  return is_word(character_at(data, at, end));
+  return is_word(character_at(data, at, end).code_point);
 }
 
 bool AddedTokens::is_word(std::uint32_t code_point) const {
@@ -198,10 +185,10 @@ bool AddedTokens::is_word(std::uint32_t code_point) const {
 std::size_t AddedTokens::skip_back(const std::uint8_t *data, std::size_t start,
                                    std::size_t done, std::size_t at) {
   while (at > done) {
-    const std::uint32_t code_point = character_before(data, start, at);
-    if (!is_white_space(code_point))
+    const Decoded before = character_before(data, start, at);
+    if (!is_white_space(before.code_point))
       return at;
-    at -= width(code_point);
+    at -= before.width;
   }
   return done;
 }
@@ -211,9 +198,9 @@ std::size_t AddedTokens::skip(const std::uint8_t *data, std::size_t at, std::siz
   if (at >= spaces.start && at < spaces.end)
     return is_tail(data[at]) ? at : spaces.end;
   spaces = {at, at};
-  for (std::uint32_t code_point = character_at(data, at, end); is_white_space(code_point);
-       code_point = character_at(data, spaces.end, end))
-    spaces.end += width(code_point);
+  for (Decoded next = character_at(data, at, end); is_white_space(next.code_point);
+       next = character_at(data, spaces.end, end))
+    spaces.end += next.width;
   return spaces.end;
 }
 

@@ -16,19 +16,6 @@ constexpr std::size_t TRIES = 16;
 
 using Accepts = std::function<bool(std::size_t)>;
 
-// Returns the number of bytes of the incomplete UTF-8 sequence at the end of data[0..size), or
-// 0 if the end is not within a sequence.
-std::size_t incomplete(const std::uint8_t *data, std::size_t size) {
-  std::size_t tails = 0;
-  while (tails < size && tails < 3 && is_tail(data[size - 1 - tails]))
-    ++tails;
-  if (tails == size || data[size - 1 - tails] < 0xC0)
-    return 0;
-  const std::uint8_t lead = data[size - 1 - tails];
-  const std::size_t wanted = lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : 3;
-  return tails < wanted ? tails + 1 : 0;
-}
-
 // Finds safe cuts in a text whose last UTF-8 sequence is complete.
 class Finder {
 public:
@@ -122,7 +109,7 @@ private:
 
 std::size_t safe_cut(const PreTokenizer &pre_tokenizer, const std::uint8_t *data,
                      std::size_t size) {
-  size -= incomplete(data, size);
+  size -= incomplete_size(data, size);
   if (pre_tokenizer.first() == nullptr || size == 0)
     return 0;
   const Accepts any = [](std::size_t) { return true; };
@@ -143,7 +130,7 @@ std::size_t safe_cut_in(const PreTokenizer &pre_tokenizer, const std::uint8_t *d
                         std::size_t start, std::size_t end, const Accepts &accepts) {
   if (pre_tokenizer.first() == nullptr)
     return 0;
-  end -= incomplete(data, end);
+  end -= incomplete_size(data, end);
   while (start < end && is_tail(data[start]))
     ++start;
   return start >= end ? 0 : Finder(pre_tokenizer, data, end, accepts).find(start, false);

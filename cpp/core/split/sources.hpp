@@ -59,11 +59,7 @@ public:
   // Returns the start of the last code point in [start, end). The range must not be empty. A
   // code point must start at `start`, and a code point must end at `end`.
   std::size_t last_start(std::size_t start, std::size_t end) const {
-    std::size_t lead = end - 1;
-    while (lead > start && end - lead < 4 && is_tail(data_[lead]))
-      --lead;
-    // A byte that is not UTF-8 counts as one code point.
-    return lead + decode(lead).width == end ? lead : end - 1;
+    return pretok::last_start(data_, start, end);
   }
   const std::uint8_t *data() const { return data_; }
   const ClassTable &classes() const { return *classes_; }

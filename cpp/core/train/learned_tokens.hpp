@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/base/hash.hpp"
+#include "core/base/open_table.hpp"
 
 #include <array>
 #include <cstddef>
@@ -21,7 +22,7 @@ public:
 
   // Starts with 256 tokens: token i is the byte bytes[i].
   explicit LearnedTokens(const std::array<std::uint8_t, 256> &bytes)
-      : bytes_(bytes.begin(), bytes.end()), slots_(4096, NO_SYMBOL) {
+      : bytes_(bytes.begin(), bytes.end()) {
     for (Symbol symbol = 0; symbol < 256; ++symbol)
       tokens_.push_back({symbol, 1, rolling_.of_byte(bytes[symbol]), rolling_.base()});
   }
@@ -37,11 +38,10 @@ public:
 
   // Returns the token whose bytes are those of `left` and `right`, concatenated, or NO_SYMBOL.
   Symbol find(Symbol left, Symbol right) const {
-    const Token token = concatenate(left, right);
-    std::size_t slot = slot_of(token.hash);
-    while (slots_[slot] != NO_SYMBOL && !is_concatenation(tokens_[slots_[slot]], left, right))
-      slot = (slot + 1) & (slots_.size() - 1);
-    return slots_[slot];
+    return slots_
+        .find(hash_of(concatenate(left, right)),
+              [&](Slot slot) { return is_concatenation(tokens_[slot.symbol], left, right); })
+        .symbol;
   }
 
   // Adds the concatenation of `left` and `right` and returns its symbol. `start` points to the
@@ -55,17 +55,9 @@ public:
           bytes_.push_back(std::uint8_t{bytes_[part.start + i]});
     const auto symbol = static_cast<Symbol>(tokens_.size());
     tokens_.push_back(token);
-    Symbol unslotted = symbol; // the first symbol without a slot; one-byte tokens need none
-    if (tokens_.size() * 2 > slots_.size()) {
-      slots_.assign(slots_.size() * 2, NO_SYMBOL);
-      unslotted = 256;
-    }
-    for (; unslotted <= symbol; ++unslotted) {
-      std::size_t slot = slot_of(tokens_[unslotted].hash);
-      while (slots_[slot] != NO_SYMBOL)
-        slot = (slot + 1) & (slots_.size() - 1);
-      slots_[slot] = unslotted;
-    }
+    slots_.make_room([this](Slot slot) { return hash_of(tokens_[slot.symbol]); });
+    // Tokens may have equal bytes.
+    slots_.find_or_add(hash_of(token), [](Slot) { return false; }).symbol = symbol;
     return symbol;
   }
 
@@ -75,6 +67,11 @@ private:
     std::uint32_t length;
     std::uint64_t hash;
     std::uint64_t power; // rolling_.base() to the power of `length`
+  };
+  struct Slot {
+    Symbol symbol = NO_SYMBOL;
+
+    bool is_free() const { return symbol == NO_SYMBOL; }
   };
 
   Token concatenate(Symbol left, Symbol right) const {
@@ -93,15 +90,13 @@ private:
            std::memcmp(bytes + token.start + a.length, bytes + b.start, b.length) == 0;
   }
 
-  std::size_t slot_of(std::uint64_t hash) const {
-    return hash_words(hash, 0, key_) & (slots_.size() - 1);
-  }
+  std::uint64_t hash_of(const Token &token) const { return hash_words(token.hash, 0, key_); }
 
   HashKey key_ = hash_key();
   RollingHash rolling_{key_};
   std::vector<std::uint8_t> bytes_;
   std::vector<Token> tokens_;
-  std::vector<Symbol> slots_; // an open-addressed table of symbols
+  OpenTable<Slot> slots_{2048}; // all symbols from 256 on, by their bytes
 };
 
 } // namespace pretok

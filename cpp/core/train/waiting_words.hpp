@@ -37,7 +37,7 @@ public:
 private:
   struct Waiting {
     ByteView bytes;
-    WordTable::Key key;
+    ShortKey key;
     std::uint64_t position;
   };
 

@@ -1,7 +1,5 @@
 #include "core/train/word_table.hpp"
 
-#include "core/base/bits.hpp"
-#include "core/base/prefetch.hpp"
 #include "core/threads/run_all.hpp"
 
 #include <algorithm>
@@ -16,74 +14,39 @@ namespace {
 
 constexpr std::size_t WORD_BLOCK_BYTES = std::size_t{1} << 18;
 
-// A word of at most this size is its own key. The key of a longer word is a hash, so several
-// words may have the same key.
-constexpr std::size_t MAX_EXACT_BYTES = 15;
-constexpr std::uint64_t LONG_KEY_MARK = 0xFF;
-
-constexpr std::uint32_t NO_WORD = static_cast<std::uint32_t>(-1);
-
 } // namespace
 
-WordTable::Key WordTable::prepare(ByteView bytes, const std::uint8_t *limit) const {
-  const std::size_t size = bytes.size;
-  Key key{};
-  if (size > MAX_EXACT_BYTES) {
-    key.low = hash_long(bytes.data, size, hash_key_);
-    key.high = LONG_KEY_MARK << 56;
-  } else if (LITTLE_ENDIAN_BYTES &&
-             limit - bytes.data > static_cast<std::ptrdiff_t>(MAX_EXACT_BYTES)) {
-    // Avoid branches, because the size is unpredictable. `kept` is the mask for the last part
-    // of the word, which has 1 to 8 bytes. A word is never empty.
-    constexpr std::uint64_t all = static_cast<std::uint64_t>(-1);
-    const std::uint64_t kept = all >> (128 - 8 * size) % 64;
-    key.low = load_word(bytes.data) & (size < 8 ? kept : all);
-    key.high = (load_word(bytes.data + 8) & (size > 8 ? kept : 0)) | std::uint64_t{size} << 56;
-  } else {
-    std::uint64_t both[2] = {0, 0};
-    std::memcpy(both, bytes.data, size);
-    key.low = both[0];
-    key.high = (LITTLE_ENDIAN_BYTES ? both[1] : both[1] >> 8) | std::uint64_t{size} << 56;
-  }
-  prefetch(&slots_[slot_index(key)]);
+ShortKey WordTable::prepare(ByteView bytes, const std::uint8_t *limit) const {
+  const ShortKey key = ShortKey::of_any(bytes.data, bytes.size, limit, hash_key_);
+  slots_.prefetch(key.hash(hash_key_));
   return key;
 }
 
-// Returns the slot of a word. A new word gets count 0 and this position.
-WordTable::Slot &WordTable::find_or_insert(ByteView bytes, const Key &key,
-                                           std::uint64_t position) {
-  std::size_t at = slot_index(key);
-  for (; slots_[at].word != 0; at = (at + 1) & (slots_.size() - 1)) {
-    if (!(slots_[at].key == key))
-      continue;
-    const Word &word = words_[slots_[at].word - 1];
-    if (bytes.size <= MAX_EXACT_BYTES ||
-        (word.size == bytes.size && std::memcmp(word.data, bytes.data, bytes.size) == 0))
-      return slots_[at];
-  }
-  if (bytes.size > UINT32_MAX || words_.size() >= UINT32_MAX - 1)
-    throw std::length_error(
-        "expected pre-tokens below 4 GiB, and fewer than 4 billion distinct ones");
-  if ((words_.size() + 1) * 2 > slots_.size()) {
-    grow();
-    return find_or_insert(bytes, key, position);
-  }
-  words_.push_back({store_bytes(bytes), position, 0, static_cast<std::uint32_t>(bytes.size)});
-  slots_[at] = {key, 0, static_cast<std::uint32_t>(words_.size())};
-  return slots_[at];
+bool WordTable::is_match(const Slot &slot, ByteView bytes, const ShortKey &key) const {
+  if (!(slot.key == key) || bytes.size <= ShortKey::MAX_BYTES)
+    return slot.key == key;
+  const Word &word = words_[slot.word];
+  return word.size == bytes.size && std::memcmp(word.data, bytes.data, bytes.size) == 0;
 }
 
-// Returns the word, or nullptr if the table does not have it.
-const Word *WordTable::find(ByteView bytes, const Key &key) const {
-  for (std::size_t at = slot_index(key); slots_[at].word != 0;
-       at = (at + 1) & (slots_.size() - 1))
-    if (slots_[at].key == key) {
-      const Word &word = words_[slots_[at].word - 1];
-      if (bytes.size <= MAX_EXACT_BYTES ||
-          (word.size == bytes.size && std::memcmp(word.data, bytes.data, bytes.size) == 0))
-        return &word;
-    }
-  return nullptr;
+WordTable::Slot &WordTable::find_or_add(ByteView bytes, const ShortKey &key) {
+  slots_.make_room([this](const Slot &slot) { return slot.key.hash(hash_key_); });
+  return slots_.find_or_add(key.hash(hash_key_),
+                            [&](const Slot &slot) { return is_match(slot, bytes, key); });
+}
+
+// Returns the slot of a word. A new word gets count 0 and this position.
+WordTable::Slot &WordTable::find_or_insert(ByteView bytes, const ShortKey &key,
+                                           std::uint64_t position) {
+  Slot &slot = find_or_add(bytes, key);
+  if (!slot.is_free())
+    return slot;
+  if (bytes.size > UINT32_MAX || words_.size() >= NO_WORD - 1)
+    throw std::length_error(
+        "expected pre-tokens below 4 GiB, and fewer than 4 billion distinct ones");
+  words_.push_back({store_bytes(bytes), position, 0, static_cast<std::uint32_t>(bytes.size)});
+  slot = {key, 0, static_cast<std::uint32_t>(words_.size() - 1)};
+  return slot;
 }
 
 void WordTable::add(WordTable &other, unsigned threads) {
@@ -106,9 +69,12 @@ void WordTable::add(WordTable &other, unsigned threads) {
       for (std::size_t i = start; i < end; ++i) {
         if (i + AHEAD < end)
           prepare(bytes_of(i + AHEAD), words[i + AHEAD].data);
-        const Word *known = find(bytes_of(i), prepare(bytes_of(i), words[i].data));
+        const ShortKey key = prepare(bytes_of(i), words[i].data);
         indices[i] =
-            known == nullptr ? NO_WORD : static_cast<std::uint32_t>(known - words_.data());
+            slots_
+                .find(key.hash(hash_key_),
+                      [&](const Slot &slot) { return is_match(slot, bytes_of(i), key); })
+                .word;
       }
     });
   run_all(work, threads);
@@ -155,8 +121,8 @@ void WordTable::store_counts() {
     return;
   are_counts_stored_ = true;
   for (const Slot &slot : slots_)
-    if (slot.word != 0)
-      words_[slot.word - 1].count = slot.count;
+    if (!slot.is_free())
+      words_[slot.word].count = slot.count;
 }
 
 // Rebuilds the slots from words_.
@@ -164,27 +130,18 @@ void WordTable::fill_slots() {
   if (are_slots_filled_)
     return;
   are_slots_filled_ = true;
-  std::size_t size = 1024;
-  while (size < words_.size() * 2)
-    size *= 2;
-  slots_.assign(size, Slot());
-  for (std::size_t i = 0; i < words_.size(); ++i) {
-    const Key key = prepare({words_[i].data, words_[i].size}, words_[i].data);
-    std::size_t at = slot_index(key);
-    while (slots_[at].word != 0)
-      at = (at + 1) & (slots_.size() - 1);
-    slots_[at] = {key, 0, static_cast<std::uint32_t>(i + 1)};
+  slots_.reset(words_.size());
+  for (std::uint32_t i = 0; i < words_.size(); ++i) {
+    const ByteView bytes{words_[i].data, words_[i].size};
+    const ShortKey key = prepare(bytes, bytes.data);
+    find_or_add(bytes, key) = {key, 0, i};
   }
 }
 
 const std::vector<Word> &WordTable::finish() {
   store_counts();
-  slots_ = {};
+  slots_.reset(0);
   return words_;
-}
-
-std::size_t WordTable::slot_index(const Key &key) const {
-  return hash_words(key.low, key.high, hash_key_) & (slots_.size() - 1);
 }
 
 const std::uint8_t *WordTable::store_bytes(ByteView bytes) {
@@ -207,18 +164,6 @@ const std::uint8_t *WordTable::store_bytes(ByteView bytes) {
   block_end_ += bytes.size;
   block_bytes_left_ -= bytes.size;
   return stored;
-}
-
-void WordTable::grow() {
-  const std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(slots_.size() * 2));
-  for (const Slot &slot : old) {
-    if (slot.word == 0)
-      continue;
-    std::size_t at = slot_index(slot.key);
-    while (slots_[at].word != 0)
-      at = (at + 1) & (slots_.size() - 1);
-    slots_[at] = slot;
-  }
 }
 
 } // namespace pretok

@@ -1,8 +1,10 @@
-// A hash table of distinct words and their counts.
+// Distinct words and their counts.
 #pragma once
 
 #include "core/base/byte_view.hpp"
 #include "core/base/hash.hpp"
+#include "core/base/open_table.hpp"
+#include "core/base/short_key.hpp"
 #include "core/train/word.hpp"
 
 #include <cstddef>
@@ -17,23 +19,15 @@ class WordTable {
 public:
   // Results do not depend on the hash key.
   explicit WordTable(const HashKey &hash_key = pretok::hash_key())
-      : hash_key_(hash_key), slots_(1024) {}
-
-  // The key of a byte string: the bytes themselves if there are at most 15, else a hash.
-  struct Key {
-    std::uint64_t low;
-    std::uint64_t high; // highest byte: the size, or LONG_KEY_MARK for a hash
-
-    bool operator==(const Key &other) const { return low == other.low && high == other.high; }
-  };
+      : hash_key_(hash_key), slots_(512) {}
 
   // Returns the key of `bytes` and prefetches its slot. Call `prepare` some time before `add`.
   // May read past the end of `bytes`, but not past `limit`.
-  Key prepare(ByteView bytes, const std::uint8_t *limit) const;
+  ShortKey prepare(ByteView bytes, const std::uint8_t *limit) const;
   // Counts a word. `position` is the position of the word in the texts. The table keeps the
   // position of the first call for the word. Throws std::length_error if the word has 4 GiB or
   // more.
-  void add(ByteView bytes, const Key &key, std::int64_t count, std::uint64_t position) {
+  void add(ByteView bytes, const ShortKey &key, std::int64_t count, std::uint64_t position) {
     find_or_insert(bytes, key, position).count += count;
   }
   void add(ByteView bytes, std::int64_t count, std::uint64_t position) {
@@ -49,23 +43,26 @@ public:
   const std::vector<Word> &finish();
 
 private:
+  static constexpr std::uint32_t NO_WORD = static_cast<std::uint32_t>(-1);
+
   struct Slot {
-    Key key;
-    std::int64_t count;
-    std::uint32_t word; // the index in words_ plus one; 0: a free slot
+    ShortKey key = ShortKey::none();
+    std::int64_t count = 0;
+    std::uint32_t word = NO_WORD; // index in words_
+
+    bool is_free() const { return word == NO_WORD; }
   };
 
   const std::uint8_t *store_bytes(ByteView bytes);
-  std::size_t slot_index(const Key &key) const;
-  Slot &find_or_insert(ByteView bytes, const Key &key, std::uint64_t position);
-  const Word *find(ByteView bytes, const Key &key) const;
+  bool is_match(const Slot &slot, ByteView bytes, const ShortKey &key) const;
+  Slot &find_or_add(ByteView bytes, const ShortKey &key);
+  Slot &find_or_insert(ByteView bytes, const ShortKey &key, std::uint64_t position);
   void store_counts();
   void fill_slots();
-  void grow();
 
   HashKey hash_key_;
   std::vector<Word> words_;
-  std::vector<Slot> slots_; // open addressing
+  OpenTable<Slot> slots_;
   std::vector<std::unique_ptr<std::uint8_t[]>> blocks_;
   std::uint8_t *block_end_ = nullptr;
   std::size_t block_bytes_left_ = 0;

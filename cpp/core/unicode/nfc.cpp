@@ -244,14 +244,6 @@ std::size_t skip_stable(const std::uint8_t *data, std::size_t size, std::size_t 
   return at;
 }
 
-// Returns the start of the code point that ends at `at`. The start is at least `floor`.
-std::size_t start_before(const std::uint8_t *data, std::size_t floor, std::size_t at) {
-  std::size_t start = at - 1;
-  while (start > floor && at - start < 4 && is_tail(data[start]))
-    --start;
-  return decode_utf8(data + start, at - start).width == at - start ? start : at - 1;
-}
-
 // Calls visit(start, end) for each part of a text that may not be in NFC, in order, until visit
 // returns false. Each part starts and ends at an NFC boundary, or at an end of the text. The
 // text between two parts is in NFC.
@@ -273,7 +265,7 @@ void for_unnormalized(const std::uint8_t *data, std::size_t size, Visit visit) {
     if ((kind.flags & BOUNDARY_BEFORE) == 0 && at > floor) {
       // Every code point from `floor` to `at` is a stable starter, so the last one has an NFC
       // boundary before it.
-      start = start_before(data, floor, at);
+      start = last_start(data, floor, at);
       may_compose = (kind_of(decode_utf8(data + start, at - start).code_point).flags &
                      COMPOSES_WITH_NEXT) != 0;
       is_surely_nfc =
@@ -329,19 +321,9 @@ bool has_nfc_boundary_before(std::uint32_t code_point) {
 }
 
 std::size_t last_nfc_cut(const std::uint8_t *data, std::size_t size, std::size_t from) {
-  // Leave out an incomplete sequence at the end.
-  std::size_t end = size;
-  for (std::size_t tails = 0; tails < 3 && tails < size; ++tails) {
-    const std::uint8_t byte = data[size - 1 - tails];
-    if (is_tail(byte))
-      continue;
-    const std::size_t wanted = byte < 0xC0 ? 0 : byte < 0xE0 ? 1 : byte < 0xF0 ? 2 : 3;
-    if (tails < wanted)
-      end = size - 1 - tails;
-    break;
-  }
+  std::size_t end = size - incomplete_size(data, size);
   while (end > from) {
-    const std::size_t start = start_before(data, 0, end);
+    const std::size_t start = last_start(data, 0, end);
     if (start >= from &&
         has_nfc_boundary_before(decode_utf8(data + start, end - start).code_point))
       return start;

@@ -40,6 +40,13 @@ inline Decoded decode_utf8(const std::uint8_t *bytes, std::size_t left) {
   return {0xDC00 + lead, 1};
 }
 
+// Returns the start of the last code point in [start, end). The range must not be empty.
+std::size_t last_start(const std::uint8_t *data, std::size_t start, std::size_t end);
+
+// Returns the number of bytes of the incomplete UTF-8 sequence at the end of data[0..size), or
+// 0 if the end is not within a sequence.
+std::size_t incomplete_size(const std::uint8_t *data, std::size_t size);
+
 // Writes a code point, which may be a surrogate, in up to four bytes. Returns the number of
 // bytes.
 inline std::size_t encode_utf8(std::uint32_t code_point, std::uint8_t *to) {

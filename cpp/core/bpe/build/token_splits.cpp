@@ -13,32 +13,20 @@ TokenSplits::TokenSplits(const std::vector<TokenView> &tokens,
     powers_[i] = powers_[i - 1] * (key.one | 1);
   for (std::size_t byte = 0; byte < digits_.size(); ++byte)
     digits_[byte] = hash_words(byte, 1, key);
-  unsigned bits = 4;
-  while ((std::size_t{1} << bits) / 5 * 4 < ids.size())
-    ++bits;
-  entries_.assign(std::size_t{1} << bits, Entry());
-  shift_ = 64 - bits;
-  filter_.assign(entries_.size() / 4, 0);
-  filter_shift_ = shift_ - 4;
+  slots_.reset(ids.size());
+  filter_.reset(ids.size());
   hashes_.resize(BATCH_SIZE * MAX_BYTES);
   splits_.resize(hashes_.size());
   ends_[0] = splits_.data();
 }
 
 void TokenSplits::insert(std::uint64_t hash, std::uint32_t place) {
-  std::size_t at = hash >> shift_;
-  while (entries_[at].place != NO_TOKEN)
-    at = next(at);
-  entries_[at] = {tag_of(hash), place};
-  const std::uint64_t bit = hash >> filter_shift_;
-  filter_[bit >> 6] |= std::uint64_t{1} << (bit & 63);
+  slots_.find_or_add(hash, [](const Slot &) { return false; }) = {tag_of(hash), place};
+  filter_.add(hash);
 }
 
 std::uint32_t TokenSplits::find(std::uint64_t hash) const {
-  std::size_t at = hash >> shift_;
-  while (entries_[at].place != NO_TOKEN && entries_[at].tag != tag_of(hash))
-    at = next(at);
-  return entries_[at].place;
+  return slots_.find(hash, [hash](const Slot &slot) { return slot.tag == tag_of(hash); }).place;
 }
 
 std::uint32_t TokenSplits::find(const std::uint8_t *bytes, std::size_t size) const {
@@ -62,7 +50,7 @@ TokenSplits::Hashes *TokenSplits::hash_splits(TokenView token, std::uint64_t has
     left = left * base + digits_[token.bytes[at - 1]];
     const std::uint64_t right = hash - left * powers_[token.size - at];
     *to = {left, right};
-    to += may_have(left) & may_have(right);
+    to += filter_.may_have(left) & filter_.may_have(right);
   }
   return to;
 }
@@ -77,7 +65,7 @@ void TokenSplits::read_batch() {
     if (token.size > MAX_BYTES)
       continue;
     whole[i] = hash_of(token.bytes, token.size);
-    prefetch(whole[i]);
+    slots_.prefetch(whole[i]);
   }
   for (std::size_t i = 0; i < count; ++i)
     if (tokens_[ids_[first + i]].size <= MAX_BYTES)
@@ -91,8 +79,8 @@ void TokenSplits::read_batch() {
     ends[i] = end;
   }
   for (const Hashes *at = hashes_.data(); at != end; ++at) {
-    prefetch(at->left);
-    prefetch(at->right);
+    slots_.prefetch(at->left);
+    slots_.prefetch(at->right);
   }
   const Hashes *at = hashes_.data();
   Split *to = splits_.data();

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/base/hash.hpp"
-#include "core/base/prefetch.hpp"
+#include "core/base/open_table.hpp"
 #include "core/bpe/token_view.hpp"
 
 #include <array>
@@ -42,9 +42,11 @@ public:
   std::uint32_t find(const std::uint8_t *bytes, std::size_t size) const;
 
 private:
-  struct Entry {
+  struct Slot {
     std::uint32_t tag = 0; // bits of the hash
     std::uint32_t place = NO_TOKEN;
+
+    bool is_free() const { return place == NO_TOKEN; }
   };
   struct Hashes {
     std::uint64_t left;
@@ -53,17 +55,10 @@ private:
 
   void insert(std::uint64_t hash, std::uint32_t place);
   std::uint32_t find(std::uint64_t hash) const;
-  // Returns 1 if the filter has the bit of the hash, else 0.
-  unsigned may_have(std::uint64_t hash) const {
-    const std::uint64_t bit = hash >> filter_shift_;
-    return filter_[bit >> 6] >> (bit & 63) & 1;
-  }
-  void prefetch(std::uint64_t hash) const { pretok::prefetch(&entries_[hash >> shift_]); }
   static std::uint32_t tag_of(std::uint64_t hash) {
     return static_cast<std::uint32_t>(hash >> 24);
   }
   std::uint64_t hash_of(const std::uint8_t *bytes, std::size_t size) const;
-  std::size_t next(std::size_t at) const { return (at + 1) & (entries_.size() - 1); }
   Hashes *hash_splits(TokenView token, std::uint64_t hash, Hashes *to) const;
 
   const std::vector<TokenView> &tokens_;
@@ -75,11 +70,8 @@ private:
   std::array<std::uint64_t, 256> digits_;
   std::array<std::uint64_t, MAX_BYTES> powers_; // powers of the base
   std::size_t read_ = 0;
-  std::vector<Entry> entries_;
-  unsigned shift_;
-  // A Bloom filter with one bit per token. It fits in the processor's cache.
-  std::vector<std::uint64_t> filter_;
-  unsigned filter_shift_;
+  OpenTable<Slot, 80> slots_; // dense, to fit in the processor's cache
+  BitFilter filter_;
   std::vector<Hashes> hashes_;
   std::vector<Split> splits_;
   std::array<const Split *, BATCH_SIZE + 1> ends_{};

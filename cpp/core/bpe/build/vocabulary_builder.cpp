@@ -3,7 +3,7 @@
 #include "core/base/ids.hpp"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <utility>
 
 namespace pretok {
@@ -37,9 +37,10 @@ const char *Vocabulary::Builder::build(VocabularyData &&data) {
   if (const char *wrong = data.from_ranks ? nullptr : check_merges(data.merges))
     return wrong;
   const std::vector<std::uint32_t> ids = in_order(data);
-  vocabulary_.whole_tokens_.reset(data.mergeable);
-  if (data.from_ranks || data.ignore_merges)
-    fill_whole_tokens(ids);
+  const bool has_whole_tokens = data.from_ranks || data.ignore_merges;
+  const std::uint8_t *const limit = vocabulary_.bytes_.data() + vocabulary_.bytes_.size();
+  vocabulary_.whole_tokens_.assign(has_whole_tokens ? ids : std::vector<std::uint32_t>(),
+                                   limit);
   vocabulary_.in_order_ = data.from_ranks ? order_likely(ids, data.merges) || order_ranks(ids)
                                           : order_merges(data.merges);
   if (!vocabulary_.in_order_) {
@@ -56,20 +57,23 @@ const char *Vocabulary::Builder::build(VocabularyData &&data) {
   else
     vocabulary_.merges_ = OrderedMerges();
   find_reachable(data.from_ranks);
-  vocabulary_.unreachable_tokens_.reset(0);
-  if (data.from_ranks || data.ignore_merges) {
-    if (vocabulary_.has_merge_table_)
-      fill_unreachable_tokens(ids);
-    return nullptr;
+  std::vector<std::uint32_t> unreachable;
+  if (!has_whole_tokens) {
+    // A whole pre-token may be looked up only if merging its bytes gives the same id.
+    std::vector<std::uint32_t> reachable;
+    std::copy_if(ids.begin(), ids.end(), std::back_inserter(reachable),
+                 [this](std::uint32_t id) { return is_reachable(id); });
+    vocabulary_.whole_tokens_.assign(reachable, limit);
+  } else if (vocabulary_.has_merge_table_) {
+    // Of tokens with equal bytes, only the token in whole_tokens_ counts.
+    const auto is_unreachable = [&](std::uint32_t id) {
+      const TokenView token = vocabulary_.tokens_[id];
+      return !is_reachable(id) &&
+             vocabulary_.whole_tokens_.find(token.bytes, token.size, limit) == id;
+    };
+    std::copy_if(ids.begin(), ids.end(), std::back_inserter(unreachable), is_unreachable);
   }
-  // Here `ignore_merges` is off, so a whole pre-token may be looked up only if merging its
-  // bytes gives the same id.
-  for (const std::uint32_t id : ids) {
-    const TokenView token = vocabulary_.tokens_[id];
-    if (is_reachable(id))
-      vocabulary_.whole_tokens_.insert(
-          token.bytes, token.size, vocabulary_.bytes_.data() + vocabulary_.bytes_.size(), id);
-  }
+  vocabulary_.unreachable_tokens_.assign(unreachable, limit);
   return nullptr;
 }
 
@@ -102,31 +106,6 @@ const char *Vocabulary::Builder::place_tokens(const VocabularyData &data) {
   return nullptr;
 }
 
-// Fills whole_tokens_ in batches, to prefetch the slots. Of tokens with equal bytes,
-// whole_tokens_ has the lowest id.
-void Vocabulary::Builder::fill_whole_tokens(const std::vector<std::uint32_t> &ids) {
-  constexpr std::size_t AT_ONCE = 64;
-  const std::uint8_t *const limit = vocabulary_.bytes_.data() + vocabulary_.bytes_.size();
-  std::array<ShortKey, AT_ONCE> keys; // none(): the token is too long
-  for (std::size_t first = 0; first < ids.size(); first += AT_ONCE) {
-    const std::size_t count = std::min(ids.size() - first, AT_ONCE);
-    for (std::size_t i = 0; i < count; ++i) {
-      const TokenView token = vocabulary_.tokens_[ids[first + i]];
-      keys[i] = token.size <= ShortKey::MAX_BYTES ? ShortKey(token.bytes, token.size, limit)
-                                                  : ShortKey::none();
-      vocabulary_.whole_tokens_.prepare(keys[i]);
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::uint32_t id = ids[first + i];
-      if (keys[i].is_none())
-        vocabulary_.whole_tokens_.insert(vocabulary_.tokens_[id].bytes,
-                                         vocabulary_.tokens_[id].size, limit, id);
-      else
-        vocabulary_.whole_tokens_.insert_short(keys[i], id);
-    }
-  }
-}
-
 // Sets is_made_ for the tokens that is_reachable need not merge: single bytes, and the results
 // of merges whose two parts are known to be the last two symbols of merging the bytes.
 void Vocabulary::Builder::find_reachable(bool from_ranks) {
@@ -144,24 +123,6 @@ bool Vocabulary::Builder::is_reachable(std::uint32_t id) {
     return true;
   merged_.resize(token.size);
   return vocabulary_.merge(token.bytes, token.size, merged_.data()) == 1 && merged_[0] == id;
-}
-
-// Fills unreachable_tokens_. Of tokens with equal bytes, only the token in whole_tokens_
-// counts.
-void Vocabulary::Builder::fill_unreachable_tokens(const std::vector<std::uint32_t> &ids) {
-  const std::uint8_t *const limit = vocabulary_.bytes_.data() + vocabulary_.bytes_.size();
-  std::vector<std::uint32_t> unreachable;
-  for (const std::uint32_t id : ids) {
-    const TokenView token = vocabulary_.tokens_[id];
-    if (!is_reachable(id) &&
-        vocabulary_.whole_tokens_.find(token.bytes, token.size, limit) == id)
-      unreachable.push_back(id);
-  }
-  vocabulary_.unreachable_tokens_.reset(unreachable.size());
-  for (const std::uint32_t id : unreachable) {
-    const TokenView token = vocabulary_.tokens_[id];
-    vocabulary_.unreachable_tokens_.insert(token.bytes, token.size, limit, id);
-  }
 }
 
 const char *Vocabulary::Builder::check_merges(const std::vector<Merge> &merges) const {

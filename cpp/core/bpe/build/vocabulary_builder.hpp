@@ -18,8 +18,6 @@ public:
 
 private:
   const char *place_tokens(const VocabularyData &data);
-  void fill_whole_tokens(const std::vector<std::uint32_t> &ids);
-  void fill_unreachable_tokens(const std::vector<std::uint32_t> &ids);
   void find_reachable(bool from_ranks);
   bool is_reachable(std::uint32_t id);
   const char *check_merges(const std::vector<Merge> &merges) const;

@@ -1,5 +1,7 @@
 #include "core/split/fast/relations.hpp"
 
+#include "core/base/bits.hpp"
+
 #include <algorithm>
 
 namespace pretok {
@@ -12,13 +14,6 @@ struct Rectangle {
   Mask rows;
   Mask columns;
 };
-
-std::size_t size_of(Mask mask) {
-  std::size_t size = 0;
-  for (; mask != 0; mask &= mask - 1)
-    ++size;
-  return size;
-}
 
 void sort_unique(std::vector<Mask> &masks) {
   std::sort(masks.begin(), masks.end());
@@ -63,7 +58,7 @@ std::vector<Rectangle> cover(const Matrix &matrix, const Matrix &outside) {
       std::size_t gain = 0;
       for (std::size_t a = 0; a < CLASSES; ++a)
         if (has(candidate.rows, static_cast<std::uint8_t>(a)))
-          gain += size_of(left[a] & candidate.columns);
+          gain += count_ones(left[a] & candidate.columns);
       if (gain > best_gain) {
         best_gain = gain;
         best = candidate;
