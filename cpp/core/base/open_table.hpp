@@ -30,11 +30,12 @@ public:
     slots_ = Slots(std::size_t{1} << bits);
     shift_ = 64 - bits;
     used_ = 0;
+    limit_ = max_used();
   }
 
   // Makes room for one more slot in use. hash_of(slot) returns the hash of a slot in use.
   template <typename HashOf> void make_room(HashOf hash_of) {
-    if ((used_ + 1) * std::uint64_t{100} > slots_.size() * MAX_PERCENT)
+    if (used_ >= limit_)
       grow(hash_of);
   }
 
@@ -65,6 +66,10 @@ public:
   typename Slots::const_iterator end() const { return slots_.end(); }
 
 private:
+  std::size_t max_used() const {
+    return static_cast<std::size_t>(slots_.size() * MAX_PERCENT / 100);
+  }
+
   std::size_t first_of(std::uint64_t hash) const {
     return static_cast<std::size_t>(hash >> shift_);
   }
@@ -80,6 +85,7 @@ private:
     Slots before(slots_.size() * 2);
     before.swap(slots_);
     --shift_;
+    limit_ = max_used();
     for (const Slot &slot : before)
       if (!slot.is_free())
         find(hash_of(slot), [](const Slot &) { return false; }) = slot;
@@ -87,6 +93,7 @@ private:
 
   Slots slots_;
   std::size_t used_ = 0;
+  std::size_t limit_ = 0; // the maximum of used_
   unsigned shift_ = 63;
 };
 
