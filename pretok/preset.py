@@ -34,7 +34,7 @@ class Preset:
 
     >>> from pretok import Run
     >>> from pretok.charsets import LETTER
-    >>> Preset("letters", rules=(Run(LETTER),), pattern=r"\\p{L}+").name
+    >>> Preset("letters", rules=(Run(LETTER),), pattern=r"\p{L}+").name
     'letters'
     """
 

@@ -27,7 +27,7 @@ class Stage:
 
     >>> from pretok import Run
     >>> from pretok.charsets import NUMBER
-    >>> Stage((Run(NUMBER, at_most=1),), pattern=r"\\p{N}").drops_text
+    >>> Stage((Run(NUMBER, at_most=1),), pattern=r"\p{N}").drops_text
     False
     """
 

@@ -193,6 +193,27 @@ def test_the_program_of_the_readme(prefix: Path, tmp_path: Path) -> None:
     assert ran(folder / "readme", EXAMPLES / "tiny.tiktoken").endswith(" ids of Hello, world!\n")
 
 
+@pytest.mark.parametrize(
+    ("page", "language", "output"),
+    [
+        ("tutorial/your-own.md", "cpp", " Romans of 1564\n"),
+        ("how-to/cpp.md", "cpp", " ids of Hello, world!\n"),
+        ("how-to/cpp.md", "c", " ids\n"),
+    ],
+)
+def test_the_programs_of_the_site(
+    page: str, language: str, output: str, prefix: Path, tmp_path: Path
+) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    (program,) = re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+    source = tmp_path / f"program.{language}"
+    source.write_text(program, encoding="utf-8")
+    for name in re.findall(r"\w+\.pretok\b", program):
+        bpe.train([program], vocab_size=300, preset="gpt2").save(tmp_path / name)
+    by_pkg_config(prefix, tmp_path, source=source)
+    assert ran("sh", "-c", f"cd {tmp_path} && ./program").endswith(output)
+
+
 @slow
 def test_the_commands_of_the_readme(tmp_path: Path) -> None:
     tool("cmake")

@@ -7,6 +7,9 @@ import importlib
 import importlib.util
 import pkgutil
 import re
+import shutil
+from base64 import b64encode
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,6 +17,7 @@ import pytest
 import bpe
 import pretok
 from paths import ROOT
+from vocabularies import installed_ranks
 
 # What needs libraries that only some have, and has no examples, is imported by its own tests.
 OPTIONAL = ("fuzz", "bench", "cli", "__main__", "_core")
@@ -62,7 +66,35 @@ def test_public_names_are_sorted_and_there() -> None:
 
 
 def pages() -> list[Path]:
-    return [path for path in sorted(ROOT.glob("*.md")) if path.name != "CHANGELOG.md"]
+    root = [path for path in sorted(ROOT.glob("*.md")) if path.name != "CHANGELOG.md"]
+    return [*root, *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+@pytest.fixture
+def files(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Enter a folder with the files that the examples of the page open; return the folder."""
+    text = page.read_text(encoding="utf-8")
+    for name in ("cl100k_base", "o200k_base"):
+        if f'bpe.load("{name}")' in text or f'get_encoding("{name}")' in text:
+            (tmp_path / f"{name}.tiktoken").write_bytes(rank_file(name))
+    if "tokenizer.model" in text:
+        package = pytest.importorskip("mistral_common", reason="it has the tokenizer.model")
+        model = Path(package.__file__).parent / "data" / "tokenizer.model.v1"
+        shutil.copy(model, tmp_path / "tokenizer.model")
+    if "huggingface as hf" in text:
+        pytest.importorskip("tokenizers", reason="the engine is not installed")
+    if "sample.txt" in text:
+        shutil.copy(ROOT / "docs" / "tutorial" / "sample.txt", tmp_path)
+    monkeypatch.setenv("PRETOK_VOCAB_DIR", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@cache
+def rank_file(name: str) -> bytes:
+    """Return the published file of a vocabulary of tiktoken."""
+    ranks = sorted(installed_ranks(name).items(), key=lambda item: item[1])
+    return b"".join(b"%s %d\n" % (b64encode(token), rank) for token, rank in ranks)
 
 
 def python_blocks(page: Path) -> list[tuple[int, str]]:
@@ -74,8 +106,10 @@ def python_blocks(page: Path) -> list[tuple[int, str]]:
     ]
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
-def test_examples_on_pages(page: Path) -> None:
+@pytest.mark.parametrize(
+    "page", [page for page in pages() if python_blocks(page)], ids=lambda page: page.stem
+)
+def test_examples_on_pages(page: Path, files: Path) -> None:
     # One reader goes through the page: a later block may use what an earlier one made.
     names: dict[str, object] = {}
     for line, code in python_blocks(page):
