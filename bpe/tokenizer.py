@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from bpe.characters import CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.arguments import (
     backend_for,
@@ -17,12 +18,13 @@ from bpe.encoding.arguments import (
     new_token_bytes,
     resolve_pre_tokenizer,
 )
-from bpe.encoding.backends import make_backend
+from bpe.encoding.backends import make_backend, takes_spaces
 from bpe.encoding.decode import DecodeStream, decode_batch
 from bpe.encoding.fast_calls import fast_call
 from bpe.encoding.piece_decoder import Decoding, all_tokens, make_decoder
 from bpe.encoding.pipeline import Pipeline
 from bpe.encoding.python_backend import concatenate_ids
+from bpe.encoding.text_spaces import spaces_of
 from bpe.encoding.utf8 import encode_utf8
 from bpe.errors import UnknownTokenError
 from bpe.formats.spec import TokenizerSpec
@@ -107,6 +109,11 @@ class Tokenizer:
         self._cache_limit = cache_limit(cache_mb)
         self._by_content = {token.content: token for token in self._added_tokens}
         self._added_bytes = new_token_bytes(self._added_tokens, vocabulary)
+        spaces = None
+        if decoder is not None and takes_spaces(
+            vocabulary, self._pre_tokenizer, self._backend_name
+        ):
+            spaces = spaces_of(normalizer, self._added_tokens)
         encoder = make_backend(
             vocabulary,
             self._added_bytes,
@@ -114,8 +121,14 @@ class Tokenizer:
             add_prefix_space,
             self._backend_name,
             self._cache_limit,
+            spaces,
         )
-        self._pipeline = Pipeline(encoder, self._added_tokens, normalizer, vocabulary.missing_bytes)
+        self._pipeline = Pipeline(
+            encoder,
+            self._added_tokens,
+            normalizer if spaces is None else None,
+            vocabulary.missing_bytes,
+        )
         # The decorator fast_call of the methods below finds these attributes by name.
         self._encode, self._encode_array, self._count = self._pipeline.calls()
         self._ids_to_text = make_decoder(
@@ -257,7 +270,13 @@ class Tokenizer:
         for byte in self._vocabulary.missing_bytes:
             if byte in data:
                 raise missing_byte_error(byte)
-        return self._pipeline.backend.merge(data)
+        return self._merge(data)
+
+    @once
+    def _merge(self) -> Callable[[bytes], list[int]]:
+        if isinstance(self._vocabulary, CharacterVocabulary):
+            return self._vocabulary.merger().merge
+        return self._pipeline.backend.merge
 
     def decode(
         self, ids: Iterable[int], errors: str = "replace", skip_special: bool = False
@@ -417,7 +436,7 @@ class Tokenizer:
         Memory that running calls use stays. The freed memory goes back to the system if malloc can
         return it. Results do not change; later calls fill the caches again.
         """
-        forget(self, "_token_bytes_by_id", "merges", "merge_ids")
+        forget(self, "_token_bytes_by_id", "_merge", "merges", "merge_ids")
         self._vocabulary.trim()
         self._pipeline.trim()
 

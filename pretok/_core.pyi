@@ -59,6 +59,8 @@ class Encoder:
         ignore_merges: bool,
         add_prefix_space: bool,
         cache_limit: int = ...,
+        first_step: int = ...,
+        marked_spaces: tuple[str, bool, bool, bool] | None = None,
     ) -> None: ...
     def encode(self, text: str | bytes, added: AddedTokens, threads: int = 0) -> list[int]: ...
     def encode_array(

@@ -50,6 +50,8 @@ class Pipeline:
         normalize = normalizer.normalize if isinstance(normalizer, NormalizerChain) else None
         self._policies = Policies(added_tokens, normalizer == "NFC", backend, normalize)
         self._normalizer = make_normalizer(normalizer, backend)
+        # The backend can apply only NFC.
+        self._has_native_normalizer = normalizer in (None, "NFC")
         self._missing_bytes = missing_bytes
         # The UTF-8 of a str may contain the bytes in UNASSIGNED, since a str may contain unassigned
         # code points. No UTF-8 contains the other missing bytes.
@@ -69,6 +71,8 @@ class Pipeline:
     def calls(self) -> Calls:
         """Return `encode`, `encode_array` and `count`, or faster replacements from the backend."""
         originals: Calls = self.encode, self.encode_array, self.count
+        if not self._has_native_normalizer:
+            return originals
         added_for = self._policies.added_for
         return self.backend.fast_calls(added_for, originals, *self._fast_path_limits)
 
@@ -196,7 +200,11 @@ class Pipeline:
 
         The backend gets an empty text in place of each text to normalize.
         """
-        if errors == "replace" and self.backend.all_take_fast_path(texts, *self._fast_path_limits):
+        if (
+            errors == "replace"
+            and self._has_native_normalizer
+            and self.backend.all_take_fast_path(texts, *self._fast_path_limits)
+        ):
             return texts, []  # type: ignore[return-value]  # all_take_fast_path checks their types
         batch = [self._check_bytes(validate_text(text, errors)) for text in texts]
         to_normalize = []

@@ -102,6 +102,25 @@ void MergeBarriers::begin_build(const OrderedMerges &merges) {
   }
 }
 
+// Gives each character that has a step among its ids the ids of its bytes. Merging such a
+// character starts with its bytes. An emoji would have more than MAX_IDS ids.
+void MergeBarriers::replace_steps(std::uint32_t first_step, const OrderedMerges &merges) {
+  emoji_count_ = 0;
+  std::array<std::uint8_t, 4> bytes{};
+  for (std::uint32_t at = 0x80; at < FIRST_EMOJI_INDEX; ++at) {
+    const auto &ids = chars_[at].ids;
+    if (std::none_of(ids.begin(), ids.end(), [first_step](std::uint32_t id) {
+          return id >= first_step && id != NO_ID;
+        }))
+      continue;
+    const std::size_t size = encode_utf8(at, bytes.data());
+    for (std::size_t i = 0; i < size; ++i) {
+      chars_[at].ids[i] = merges.id(bytes[i]);
+      merge_starts_[at].symbols[i] = bytes[i];
+    }
+  }
+}
+
 // Adds the 64 characters that begin with the bytes `one` and `two`, and whose bytes do not
 // merge.
 void MergeBarriers::add_unmerged(std::uint32_t first, std::uint8_t one, std::uint8_t two,

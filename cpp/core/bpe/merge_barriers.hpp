@@ -47,9 +47,13 @@ public:
     std::size_t count() const { return 1U + (ids[1] != NO_ID) + (ids[2] != NO_ID); }
   };
 
-  // `token(symbol)` returns the bytes of a symbol as {bytes, size}.
-  template <typename Token> void build(const OrderedMerges &merges, Token token) {
+  // `first_step` is that of VocabularyData. `token(symbol)` returns the bytes of a symbol as
+  // {bytes, size}.
+  template <typename Token>
+  void build(const OrderedMerges &merges, std::uint32_t first_step, Token token) {
     begin_build(merges);
+    if (first_step != NO_ID)
+      replace_steps(first_step, merges);
     for (std::uint32_t symbol = OrderedMerges::BYTES; symbol < merges.size(); ++symbol) {
       const auto both = token(symbol);
       if (is_ascii(both.bytes, both.size))
@@ -218,6 +222,7 @@ private:
   }
 
   void begin_build(const OrderedMerges &merges);
+  void replace_steps(std::uint32_t first_step, const OrderedMerges &merges);
   void add(const std::uint8_t *left, std::size_t left_size, const std::uint8_t *right,
            std::size_t right_size, std::uint32_t symbol);
   void finish_build();
