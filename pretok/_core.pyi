@@ -44,6 +44,8 @@ class AddedTokens:
         self, text: bytes
     ) -> tuple[list[tuple[int, int, int | None]], tuple[str, int] | None]: ...
 
+def text_decode_call(make_texts: Any, special: Sequence[int], slow_call: Any) -> Any: ...
+
 class Encoder:
     """The native backend of bpe; bpe.encoding.backends.Backend documents each method."""
 
@@ -61,6 +63,7 @@ class Encoder:
         cache_limit: int = ...,
         first_step: int = ...,
         marked_spaces: tuple[str, bool, bool, bool] | None = None,
+        is_whole: bool = False,
     ) -> None: ...
     def encode(self, text: str | bytes, added: AddedTokens, threads: int = 0) -> list[int]: ...
     def encode_array(

@@ -35,20 +35,25 @@ from pretok.patterns.lookup import WHOLE
 from pretok.pre_tokenizer import PreTokenizer, native_machine
 from pretok.preset import Preset
 from pretok.rules import Run
-from pretok.stage import Stage
 
 if TYPE_CHECKING:
     from pretok import _core
 
 Calls = TypeVar("Calls")
 
-_MARKS = Run(code_points((ord(SPACE_MARK), ord(SPACE_MARK))))
-_SPACES = Run(code_points(" "))
 UNCUT = Preset("uncut", rules=(Run(ANY),))
-CUT_AT_MARKS = Preset("cut-at-marks", stages=(Stage((_MARKS,), behavior="merged_with_next"),))
-"""Cuts before each run of "▁", for a CharacterVocabulary that `allows_cuts`."""
-CUT_AT_SPACES = Preset("cut-at-spaces", stages=(Stage((_SPACES,), behavior="merged_with_next"),))
-"""CUT_AT_MARKS for text with spaces in place of "▁"."""
+
+
+def cut_before(char: str, at_most: int | None = None) -> Preset:
+    """Return a preset that cuts before each run of `char`, or before each `char` (`at_most` 1).
+
+    C++ splits faster with these rules than with a stage that is merged_with_next.
+    """
+    marks = code_points(char)
+    rules = Run(marks, tail=~marks, at_most=at_most), Run(~marks)
+    return Preset("cut-before-marks", rules)
+
+
 _NO_STEP = 0xFFFFFFFF
 
 
@@ -156,6 +161,7 @@ def _encoder(
     cache_limit: int,
     first_step: int = _NO_STEP,
     spaces: TextSpaces | None = None,
+    is_whole: bool = False,
 ) -> _core.Encoder:
     from pretok import _core
 
@@ -170,6 +176,7 @@ def _encoder(
         cache_limit,
         first_step,
         spaces,
+        is_whole,
     )
 
 
@@ -188,11 +195,12 @@ def character_encoder(
     first = first_symbol(vocabulary, added)
     tokens, merges = byte_vocabulary(vocabulary, first, spaces is not None)
     preset = pre_tokenizer.preset
-    if preset == WHOLE or (spaces is not None and keeps_whole(preset)):
-        cut = UNCUT
-        if vocabulary.allows_cuts:
-            cut = CUT_AT_MARKS if spaces is None else CUT_AT_SPACES
-        pre_tokenizer = _native(cut)
+    mark = SPACE_MARK if spaces is None else " "
+    is_whole = preset == WHOLE or (spaces is not None and keeps_whole(preset))
+    if is_whole:
+        pre_tokenizer = _native(cut_before(mark) if vocabulary.allows_cuts else UNCUT)
+    elif spaces is not None:
+        pre_tokenizer = _native(cut_before(mark, at_most=1))
     others = {**vocabulary.token_bytes, **added}
     for id in tokens.ids.tolist():
         others.pop(id, None)
@@ -204,6 +212,7 @@ def character_encoder(
         cache_limit,
         _NO_STEP if vocabulary.fallback_ids is None else first,
         spaces,
+        is_whole,
     )
 
 

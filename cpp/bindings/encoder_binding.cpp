@@ -97,7 +97,7 @@ public:
                 std::size_t mergeable, const std::optional<Array<std::uint32_t>> &merges,
                 bool from_ranks, bool ignore_merges, bool add_prefix_space,
                 std::size_t cache_limit, std::uint32_t first_step,
-                const std::optional<MarkedSpaces> &marked_spaces)
+                const std::optional<MarkedSpaces> &marked_spaces, bool is_whole)
       : machine_(std::move(machine)) {
     VocabularyData data;
     const auto *first = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(bytes.ptr()));
@@ -124,7 +124,7 @@ public:
     id_objects_.emplace(limit_);
     if (machine_)
       encoder_.emplace(machine_->pre_tokenizer(), vocabulary_,
-                       make_spaces(add_prefix_space, marked_spaces), cache_limit);
+                       make_spaces(add_prefix_space, marked_spaces), cache_limit, is_whole);
   }
   NativeEncoder(const NativeEncoder &) = delete;
   NativeEncoder &operator=(const NativeEncoder &) = delete;
@@ -317,12 +317,12 @@ void bind_encoder(py::module_ &module) {
       .def(py::init<std::shared_ptr<NativeMachine>, const py::bytes &,
                     const Array<std::uint32_t> &, const Array<std::uint32_t> &, std::size_t,
                     const std::optional<Array<std::uint32_t>> &, bool, bool, bool, std::size_t,
-                    std::uint32_t, const std::optional<MarkedSpaces> &>(),
+                    std::uint32_t, const std::optional<MarkedSpaces> &, bool>(),
            py::arg("machine").none(true), py::arg("token_bytes"), py::arg("lengths"),
            py::arg("ids"), py::arg("mergeable"), py::arg("merges").none(true),
            py::arg("from_ranks"), py::arg("ignore_merges"), py::arg("add_prefix_space"),
            py::arg("cache_limit") = CacheBudget::DEFAULT_LIMIT, py::arg("first_step") = NO_ID,
-           py::arg("marked_spaces") = py::none())
+           py::arg("marked_spaces") = py::none(), py::arg("is_whole") = false)
       .def("encode", &NativeEncoder::encode, py::arg("text"), py::arg("added"),
            py::arg("threads") = 0)
       .def("encode_array", &NativeEncoder::encode_array, py::arg("text"), py::arg("added"),
@@ -349,6 +349,8 @@ void bind_encoder(py::module_ &module) {
       .def("merges", &NativeEncoder::merges)
       .def_property_readonly("cache_bytes", &NativeEncoder::cache_bytes)
       .def("trim", &NativeEncoder::trim);
+  module.def("text_decode_call", &make_text_decode_call, py::arg("make_texts"),
+             py::arg("special"), py::arg("slow_call"));
   module.def("set_task_size", &set_task_size, py::arg("size"));
 }
 

@@ -72,6 +72,7 @@ void MergeBarriers::begin_build(const OrderedMerges &merges) {
   last_merge_.assign(NO_CHAR + 1, 0);
   chars_[NO_CHAR].to_right = chars_[NO_CHAR].to_left = 0xFFFF;
   full_pairs_.clear();
+  ascii_pairs_ = {};
   for (std::uint32_t byte = 0; byte < 0x80; ++byte)
     add_char(byte, {{byte}, 1, 0}, 0, merges);
   std::array<std::uint8_t, 4> bytes{};
@@ -221,7 +222,7 @@ void MergeBarriers::add(const std::uint8_t *left, std::size_t left_size,
   left += start;
   left_size -= start;
   if (left_size == 1 && left[0] < 0x80 && right[0] < 0x80)
-    return;
+    return add_ascii(left[0], right[0]);
   const Decoded a = decode_utf8(left, left_size);
   const Decoded b = decode_utf8(right, right_size);
   const std::uint32_t one = index_of(a.code_point);

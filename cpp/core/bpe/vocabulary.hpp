@@ -68,6 +68,8 @@ public:
   // The merges and their barriers; nullptr for a vocabulary that OrderedMerges cannot hold.
   const OrderedMerges *merge_table() const { return has_merge_table_ ? &merges_ : nullptr; }
   const MergeBarriers *barriers() const { return has_merge_table_ ? &barriers_ : nullptr; }
+  // Returns whether the first symbols are characters, made of bytes by steps (VocabularyData).
+  bool has_steps() const { return first_step_ != NO_ID; }
   // Returns whether the vocabulary is ordered (ordered_merges.hpp).
   bool is_in_order() const { return in_order_; }
 

@@ -75,7 +75,9 @@ struct BatchEncoder::CacheMiss {
 
 void BatchEncoder::encode(InstructionSet instructions, const PreTokenBatch &batch,
                           PreTokenCache &cache, IdBuffer &ids) const {
-  if (vocabulary_.barriers() != nullptr && is_chinese(batch))
+  if (takes_segments_)
+    encode_units(Unit::SEGMENT, instructions, batch, cache, ids);
+  else if (vocabulary_.barriers() != nullptr && is_chinese(batch))
     encode_by_segments(instructions, batch, cache, ids);
   else
     encode_units(Unit::PRE_TOKEN, instructions, batch, cache, ids);

@@ -4,9 +4,18 @@
 #include "core/simd/kernels.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 
 namespace pretok {
+
+template <typename Emit>
+void Encoder::split_text(const std::uint8_t *text, std::size_t size, Emit emit) const {
+  if (!is_whole_)
+    return split(pre_tokenizer_, Utf8(text, size, pre_tokenizer_.classes()), emit);
+  std::array<std::size_t, PreTokenBatch::MAX_COUNT> ends;
+  vocabulary_.barriers()->for_ends(text, size, ends.data(), ends.size(), emit);
+}
 
 Refusal Encoder::encode(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
                         PreTokenCache &cache, IdBuffer &ids, Part which) const {
@@ -39,10 +48,9 @@ Refusal Encoder::encode_parts(const std::uint8_t *data, std::size_t size,
       encode_text(part, part_size, prefixed, cache, ids, on_batch);
       queue.skip_to(segment.end);
     } else {
-      split(pre_tokenizer_, Utf8(part, part_size, pre_tokenizer_.classes()),
-            [&](const std::size_t *ends, std::size_t count) {
-              queue.add(segment.start, ends, count);
-            });
+      split_text(part, part_size, [&](const std::size_t *ends, std::size_t count) {
+        queue.add(segment.start, ends, count);
+      });
     }
   });
   queue.flush();
@@ -95,19 +103,17 @@ void Encoder::split_and_encode(const std::uint8_t *text, std::size_t size, PreTo
                                IdBuffer &ids, const OnBatch &on_batch) const {
   const InstructionSet instructions = kernels().instruction_set;
   std::size_t start = 0;
-  split(pre_tokenizer_, Utf8(text, size, pre_tokenizer_.classes()),
-        [&](const std::size_t *ends, std::size_t count) {
-          for (std::size_t done = 0; done < count;) {
-            const std::size_t taken = std::min(count - done, PreTokenBatch::MAX_COUNT);
-            batch_encoder_.encode(instructions,
-                                  {text, text + size, start, ends + done, taken, nullptr, 0},
-                                  cache, ids);
-            done += taken;
-            start = ends[done - 1];
-            if (on_batch != nullptr)
-              on_batch();
-          }
-        });
+  split_text(text, size, [&](const std::size_t *ends, std::size_t count) {
+    for (std::size_t done = 0; done < count;) {
+      const std::size_t taken = std::min(count - done, PreTokenBatch::MAX_COUNT);
+      batch_encoder_.encode(
+          instructions, {text, text + size, start, ends + done, taken, nullptr, 0}, cache, ids);
+      done += taken;
+      start = ends[done - 1];
+      if (on_batch != nullptr)
+        on_batch();
+    }
+  });
 }
 
 } // namespace pretok

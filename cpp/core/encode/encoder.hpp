@@ -20,10 +20,14 @@ namespace pretok {
 // Threads may share an Encoder. Its pre-tokenizer and vocabulary must outlive it.
 class Encoder {
 public:
+  // If `is_whole`, the model does not split text: no merge crosses a boundary of
+  // `pre_tokenizer`, which only finds safe cuts. The pre-tokens are then the segments between
+  // merge barriers (merge_barriers.hpp). Most are words, as those of other models.
   Encoder(const PreTokenizer &pre_tokenizer, const Vocabulary &vocabulary, TextSpaces spaces,
-          std::size_t cache_limit = CacheBudget::DEFAULT_LIMIT)
+          std::size_t cache_limit = CacheBudget::DEFAULT_LIMIT, bool is_whole = false)
       : pre_tokenizer_(pre_tokenizer), vocabulary_(vocabulary), spaces_(spaces),
-        batch_encoder_(vocabulary), caches_(cache_limit) {}
+        is_whole_(is_whole && vocabulary.barriers() != nullptr),
+        batch_encoder_(vocabulary, is_whole_), caches_(cache_limit) {}
 
   CachePool &caches() const { return caches_; }
   const PreTokenizer &pre_tokenizer() const { return pre_tokenizer_; }
@@ -62,12 +66,16 @@ private:
                        const OnBatch &on_batch) const;
   void encode_text(const std::uint8_t *text, std::size_t size, bool has_prefix,
                    PreTokenCache &cache, IdBuffer &ids, const OnBatch &on_batch) const;
+  // Calls emit(ends, count) with the ends of the next pre-tokens, until the end of `text`.
+  template <typename Emit>
+  void split_text(const std::uint8_t *text, std::size_t size, Emit emit) const;
   void split_and_encode(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
                         IdBuffer &ids, const OnBatch &on_batch) const;
 
   const PreTokenizer &pre_tokenizer_;
   const Vocabulary &vocabulary_;
   TextSpaces spaces_;
+  bool is_whole_;
   BatchEncoder batch_encoder_;
   mutable CachePool caches_;
 };
