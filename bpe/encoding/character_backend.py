@@ -16,7 +16,6 @@ equal scores need the Python backend, except runs of one character that merge la
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -106,9 +105,18 @@ def byte_vocabulary(
 
     If `has_spaces`, tokens have spaces in place of "▁".
     """
-    symbols = Symbols(vocabulary, first_symbol, has_spaces)
     if isinstance(vocabulary, TextVocabulary):
-        return _of_merges(vocabulary, symbols)
+        from pretok import _core
+
+        data, lengths, numbers, rows = _core.build_characters(
+            vocabulary.pieces,
+            vocabulary.merge_rows,
+            vocabulary.fallback_ids or (),
+            first_symbol,
+            has_spaces,
+        )
+        return ByteVocabulary(Packed(data, lengths, numbers), rows)
+    symbols = Symbols(vocabulary, first_symbol, has_spaces)
     ranks, pieces = vocabulary.ranks, vocabulary.pieces
     starts = _starts(set("".join(pieces)))
     runs = vocabulary.tied_runs
@@ -123,21 +131,6 @@ def byte_vocabulary(
     by_rank = Packed.of(dict(enumerate(in_order)))
     merges = _encoder(by_rank, len(in_order), None, _native(UNCUT), 0).merges()
     return ByteVocabulary(by_rank._replace(ids=renamed), renamed[merges])
-
-
-def _of_merges(vocabulary: TextVocabulary, symbols: Symbols) -> ByteVocabulary:
-    """Return `vocabulary` as a vocabulary of bytes, with the merges of characters first."""
-    texts = vocabulary.texts
-    merged = set(chain.from_iterable(vocabulary.merges))
-    known = {id: text for id, text in texts.items() if len(text) == 1 or id in merged}
-    symbols.add_pieces(known.values(), known)
-    starts = sorted(_starts(text for text in known.values() if len(text) == 1), key=len)
-    symbols.add_others(_BYTES + starts)
-    ids = symbols.ids
-    joins = [(ids[start[:-1]], ids[start[-1:]], ids[start]) for start in starts]
-    tokens = Packed.of({id: data for data, id in ids.items()})
-    merges = np.array([*joins, *vocabulary.merges], np.uint32).reshape(-1, 3)
-    return ByteVocabulary(tokens, merges[np.isin(merges, tokens.ids).all(axis=1)])
 
 
 _BYTES = [bytes([byte]) for byte in range(256)]
@@ -201,9 +194,11 @@ def character_encoder(
         pre_tokenizer = _native(cut_before(mark) if vocabulary.allows_cuts else UNCUT)
     elif spaces is not None:
         pre_tokenizer = _native(cut_before(mark, at_most=1))
-    others = {**vocabulary.token_bytes, **added}
-    for id in tokens.ids.tolist():
-        others.pop(id, None)
+    others: dict[int, bytes] = {}
+    if spaces is None:  # else decoding needs other texts
+        known = frozenset(tokens.ids.tolist())
+        every = {**vocabulary.token_bytes, **added}
+        others = {id: token for id, token in every.items() if id not in known}
     return _encoder(
         tokens.with_tokens(others),
         len(tokens.ids),
