@@ -20,7 +20,7 @@ C++ merges the same vocabulary as bytes (bpe/encoding/character_backend.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import Protocol
 
@@ -308,11 +308,8 @@ def cut_at_marks(text: str) -> list[str]:
     return [text[start:end] for start, end in pairwise([*cuts, len(text)])] if text else []
 
 
-def allows_cuts(pieces: Mapping[str, int]) -> bool:
+def allows_cuts(pieces: Collection[str]) -> bool:
     """Return whether no merge crosses the place before a "▁" that follows another character."""
     return SPACE_MARK in pieces and not any(
-        right == SPACE_MARK != left
-        for text in pieces
-        if SPACE_MARK in text[1:]
-        for left, right in pairwise(text)
+        SPACE_MARK in text.lstrip(SPACE_MARK) for text in pieces
     )

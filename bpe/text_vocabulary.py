@@ -11,12 +11,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
+import numpy as np
+
 from bpe.characters import SPACE_MARK, CharacterVocabulary, PartCache, allows_cuts, cut_at_marks
 from bpe.encoding.utf8 import ESCAPE, decode_utf8
 from bpe.errors import UnsupportedError, VocabularyError, shortened
 from bpe.merge import RankedMerge, merge
 from bpe.once import once
-from bpe.vocabulary import ID_LIMIT, Merge
+from bpe.vocabulary import ID_LIMIT, Merge, Rows
 from pretok.byte_characters import BYTE_CHARACTERS
 
 BYTE_NAMES = tuple(f"<0x{byte:02X}>" for byte in range(256))
@@ -68,18 +70,36 @@ class TextVocabulary(CharacterVocabulary):
 
         Tokens of `not_whole` are never found whole (`ignores_merges`): they are special.
         """
-        self._texts = dict(texts)
-        self._packed = None
-        self._listed = tuple(merges)
+        # At least one of `_texts` and `_pieces` is set, and at least one of `_merges` and
+        # `_merge_rows`.
+        self._texts: dict[int, str] | None = dict(texts)
+        self._pieces: dict[str, int] | None = None
+        self._merges: tuple[Merge, ...] | None = tuple(merges)
+        self._merge_rows = None
+        self._set_options(options, not_whole)
+        self._check_texts()
+        self._check_options()
+
+    @classmethod
+    def of_checked(
+        cls, pieces: dict[str, int], merges: Rows, options: TextOptions, not_whole: Iterable[int]
+    ) -> TextVocabulary:
+        """Return a vocabulary; `_core.merge_rows` has checked `pieces`, and made `merges`."""
+        vocabulary = cls.__new__(cls)
+        vocabulary._texts, vocabulary._pieces = None, pieces
+        vocabulary._merges, vocabulary._merge_rows = None, merges
+        vocabulary._set_options(options, not_whole)
+        vocabulary._check_options()
+        return vocabulary
+
+    def _set_options(self, options: TextOptions | None, not_whole: Iterable[int]) -> None:
         self._options = options or TextOptions()
         self._not_whole = frozenset(not_whole)
-        self._check_texts()
-        self._token_bytes = {id: self._bytes_of(text) for id, text in self._texts.items()}
-        self._merges, self._merge_rows = None, None
+        self._token_bytes, self._packed = None, None
         self._from_ranks, self._ignore_merges = False, self._options.ignores_merges
 
     def _check_texts(self) -> None:
-        for id, text in self._texts.items():
+        for id, text in self.texts.items():
             if type(id) is not int or not 0 <= id < ID_LIMIT:
                 raise VocabularyError(
                     f"token {shortened(text)} has id {id!r}; expected an int from 0 to "
@@ -94,9 +114,11 @@ class TextVocabulary(CharacterVocabulary):
                     f"token {id} is {shortened(text, show=ascii)}, which is empty or has a lone "
                     "surrogate; expected text"
                 )
-        for id in chain.from_iterable(self._listed):
-            if id not in self._texts:
+        for id in chain.from_iterable(self.merges):
+            if id not in self.texts:
                 raise VocabularyError(f"a merge has id {id}, which is the id of no token")
+
+    def _check_options(self) -> None:
         options = self._options
         if options.unknown is not None and options.unknown not in self.pieces:
             raise VocabularyError(
@@ -116,17 +138,42 @@ class TextVocabulary(CharacterVocabulary):
     @property
     def texts(self) -> dict[int, str]:
         """The text of each token; do not change it."""
-        return self._texts
+        texts = self._texts
+        if texts is None:
+            texts = self._texts = {id: text for text, id in self.pieces.items()}
+        return texts
+
+    @property
+    def token_bytes(self) -> dict[int, bytes]:
+        """The bytes of each token by its id; do not change it."""
+        tokens = self._token_bytes
+        if tokens is None:
+            tokens = {id: self._bytes_of(text) for id, text in self.texts.items()}
+            self._token_bytes = tokens
+        return tokens
+
+    def bytes_of(self, id: int) -> bytes | None:
+        """Return the bytes of the token with this id, or None."""
+        text = self.texts.get(id)
+        return None if text is None else self._bytes_of(text)
+
+    @once
+    def size(self) -> int:
+        """One more than the largest id."""
+        return 1 + max(self.texts, default=-1)
 
     @property
     def options(self) -> TextOptions:
         """How text becomes the first symbols."""
         return self._options
 
-    @once
+    @property
     def pieces(self) -> dict[str, int]:
-        """The id of each token by its text."""
-        return {text: id for id, text in self._texts.items()}
+        """The id of each token by its text; do not change it."""
+        pieces = self._pieces
+        if pieces is None:
+            pieces = self._pieces = {text: id for id, text in self.texts.items()}
+        return pieces
 
     @once
     def ids(self) -> dict[bytes, int]:
@@ -158,7 +205,19 @@ class TextVocabulary(CharacterVocabulary):
     @property
     def merges(self) -> tuple[Merge, ...]:
         """The merges in order of rank."""
-        return self._listed
+        merges = self._merges
+        if merges is None:
+            assert self._merge_rows is not None, "one of both is set"
+            merges = self._merges = tuple(map(tuple, self._merge_rows.tolist()))
+        return merges
+
+    @property
+    def merge_rows(self) -> Rows:
+        """The merges as an array of shape (n, 3)."""
+        rows = self._merge_rows
+        if rows is None:
+            rows = self._merge_rows = np.array(self._merges, np.uint32).reshape(-1, 3)
+        return rows
 
     @once
     def allows_cuts(self) -> bool:
@@ -168,8 +227,9 @@ class TextVocabulary(CharacterVocabulary):
             return False
         if options.unknown is None and self.fallback_ids is None:
             return False  # A dropped character lets its neighbors merge.
-        merged = {text: id for id in {id for *_, id in self._listed} for text in [self._texts[id]]}
-        return allows_cuts({SPACE_MARK: self.pieces[SPACE_MARK], **merged})
+        texts = self.texts
+        merged = [texts[id] for id in np.unique(self.merge_rows[:, 2]).tolist()]
+        return allows_cuts([SPACE_MARK, *merged])
 
     @once
     def why_not_native(self) -> str:
@@ -183,8 +243,8 @@ class TextVocabulary(CharacterVocabulary):
             self.byte_ids or options.unknown is None or not options.fuses_unknown
         ):
             return "some bytes have no fallback token, and the options do not fuse unknown tokens"
-        parts = frozenset(chain.from_iterable(self._listed))
-        if not parts.isdisjoint({*self.byte_ids.values(), self.unknown_id}):
+        unmerged = [*self.byte_ids.values(), self.unknown_id]
+        if np.isin(self.merge_rows.astype(np.int64), unmerged).any():
             return "a merge has the unknown token or a fallback token"
         characters = {text for text in self.pieces if len(text) == 1}
         if self.size + 256 + 3 * len(characters) > ID_LIMIT:
@@ -213,13 +273,13 @@ class TextVocabulary(CharacterVocabulary):
         return self is other or self._key() == other._key()
 
     def __hash__(self) -> int:
-        return hash((len(self._texts), len(self._listed), self._options))
+        return hash((len(self.pieces), len(self.merge_rows), self._options))
 
     def _key(self) -> tuple[object, ...]:
-        return self._texts, self._listed, self._options, self._not_whole
+        return self.texts, self.merges, self._options, self._not_whole
 
     def __repr__(self) -> str:
-        return f"<TextVocabulary of {len(self._texts)} tokens, {len(self._listed)} merges>"
+        return f"<TextVocabulary of {len(self.pieces)} tokens, {len(self.merge_rows)} merges>"
 
     def __reduce__(self) -> tuple[object, ...]:
         return TextVocabulary, self._key()

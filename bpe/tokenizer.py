@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from bpe.characters import CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.arguments import (
     backend_for,
@@ -17,12 +18,13 @@ from bpe.encoding.arguments import (
     new_token_bytes,
     resolve_pre_tokenizer,
 )
-from bpe.encoding.backends import make_backend
+from bpe.encoding.backends import make_backend, takes_spaces
 from bpe.encoding.decode import DecodeStream, decode_batch
 from bpe.encoding.fast_calls import fast_call
 from bpe.encoding.piece_decoder import Decoding, all_tokens, make_decoder
 from bpe.encoding.pipeline import Pipeline
 from bpe.encoding.python_backend import concatenate_ids
+from bpe.encoding.text_spaces import TextSpaces, spaces_of
 from bpe.encoding.utf8 import encode_utf8
 from bpe.errors import UnknownTokenError
 from bpe.formats.spec import TokenizerSpec
@@ -118,19 +120,22 @@ class Tokenizer:
         self._cache_limit = cache_limit(cache_mb)
         self._by_content = {token.content: token for token in self._added_tokens}
         self._added_bytes = new_token_bytes(self._added_tokens, vocabulary)
-        encoder = make_backend(
-            vocabulary,
-            self._added_bytes,
-            self._pre_tokenizer,
-            add_prefix_space,
-            self._backend_name,
-            self._cache_limit,
-        )
-        self._pipeline = Pipeline(encoder, self._added_tokens, normalizer, vocabulary.missing_bytes)
+        self._spaces = None
+        if decoder is not None and takes_spaces(
+            vocabulary, self._pre_tokenizer, self._backend_name
+        ):
+            self._spaces = spaces_of(normalizer, self._added_tokens)
+        self._pipeline = self._make_pipeline(self._spaces)
+        self._segments_pipeline: Pipeline | None = None
         # The methods below call these five (fast_call).
         self._encode, self._encode_array, self._count = self._pipeline.calls()
         self._ids_to_text = make_decoder(
-            decoder, encoder, vocabulary, self._added_bytes, self._added_tokens, normalizer
+            decoder,
+            self._pipeline.backend,
+            vocabulary,
+            self._added_bytes,
+            self._added_tokens,
+            normalizer,
         )
         self._decode, self._decode_bytes = self._ids_to_text.calls()
 
@@ -268,7 +273,40 @@ class Tokenizer:
         for byte in self._vocabulary.missing_bytes:
             if byte in data:
                 raise missing_byte_error(byte)
-        return self._pipeline.backend.merge(data)
+        return self._merge(data)
+
+    def _make_pipeline(self, spaces: TextSpaces | None) -> Pipeline:
+        """Return the encoding half; with `spaces`, its backend normalizes."""
+        encoder = make_backend(
+            self._vocabulary,
+            self._added_bytes,
+            self._pre_tokenizer,
+            self._add_prefix_space,
+            self._backend_name,
+            self._cache_limit,
+            spaces,
+        )
+        normalizer = self._normalizer if spaces is None else None
+        return Pipeline(encoder, self._added_tokens, normalizer, self._vocabulary.missing_bytes)
+
+    def _pipeline_of_segments(self) -> Pipeline:
+        """Return a pipeline whose backend takes normalized segments, to align them with a text."""
+        if self._spaces is None:
+            return self._pipeline
+        if self._segments_pipeline is None:
+            self._segments_pipeline = self._make_pipeline(None)
+        return self._segments_pipeline
+
+    @property
+    def _pipelines(self) -> list[Pipeline]:
+        pipelines = [self._pipeline, self._segments_pipeline]
+        return [pipeline for pipeline in pipelines if pipeline is not None]
+
+    @once
+    def _merge(self) -> Callable[[bytes], list[int]]:
+        if isinstance(self._vocabulary, CharacterVocabulary):
+            return self._vocabulary.merger().merge
+        return self._pipeline.backend.merge
 
     @fast_call("_decode", 3, errors="replace", skip_special=False)
     def decode(
@@ -422,7 +460,7 @@ class Tokenizer:
     @property
     def cache_bytes(self) -> int:
         """The number of bytes that the caches hold now."""
-        return self._pipeline.backend.cache_bytes
+        return sum(pipeline.backend.cache_bytes for pipeline in self._pipelines)
 
     def trim(self) -> None:
         """Free the caches and other memory that only makes later calls faster.
@@ -430,9 +468,10 @@ class Tokenizer:
         Memory that running calls use stays. The freed memory goes back to the system if malloc can
         return it. Results do not change; later calls fill the caches again.
         """
-        forget(self, "_token_bytes_by_id", "merges", "merge_ids")
+        forget(self, "_token_bytes_by_id", "_merge", "merges", "merge_ids")
         self._vocabulary.trim()
-        self._pipeline.trim()
+        for pipeline in self._pipelines:
+            pipeline.trim()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the tokenizer to `path` atomically, in the format of its suffix.

@@ -44,6 +44,16 @@ class AddedTokens:
         self, text: bytes
     ) -> tuple[list[tuple[int, int, int | None]], tuple[str, int] | None]: ...
 
+def merge_rows(vocab: dict[str, int], merges: list[Any]) -> NDArray[np.uint32] | None: ...
+def build_characters(
+    pieces: dict[str, int],
+    merges: NDArray[np.uint32],
+    fallback: Sequence[int],
+    first_step: int,
+    has_spaces: bool,
+) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]: ...
+def text_decode_call(make_texts: Any, special: Sequence[int], slow_call: Any) -> Any: ...
+
 class Encoder:
     """The native backend of bpe; bpe.encoding.backends.Backend documents each method."""
 
@@ -59,6 +69,9 @@ class Encoder:
         ignore_merges: bool,
         add_prefix_space: bool,
         cache_limit: int = ...,
+        first_step: int = ...,
+        marked_spaces: tuple[str, bool, bool, bool] | None = None,
+        is_whole: bool = False,
     ) -> None: ...
     def encode(self, text: str | bytes, added: AddedTokens, threads: int = 0) -> list[int]: ...
     def encode_array(

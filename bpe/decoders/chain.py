@@ -9,8 +9,9 @@ from typing import SupportsIndex
 
 import numpy as np
 
-from bpe.decoders.flows import Flow
-from bpe.decoders.steps import ByteLevel, Fuse, Replace, Step, Strip
+from bpe.decoders.flows import Flow, fallback_byte
+from bpe.decoders.native import JoinedTexts, native_calls, replace_in_all
+from bpe.decoders.steps import ByteFallback, ByteLevel, Fuse, Replace, Step, Strip
 from bpe.encoding.decode import Decode, DecodeBytes, DecodeStream
 from bpe.encoding.python_backend import unknown_id
 
@@ -28,6 +29,29 @@ class DecoderChain:
         while count < len(self.steps) and isinstance(self.steps[count], (Replace, Strip)):
             count += 1
         return self.steps[:count]
+
+    @property
+    def strips_joined(self) -> tuple[int, int] | None:
+        """How many spaces to strip at the ends of the joined tokens that `by_token` changed.
+
+        None if this does not give the text.
+        """
+        rest = self.steps[len(self.by_token) :]
+        if isinstance(rest[0] if rest else None, ByteFallback):
+            rest = rest[1:]
+        if not rest:
+            return 0, 0
+        match rest:
+            case (Fuse(),):
+                return 0, 0
+            case (Fuse(), Strip(" ", start, stop)):
+                return start, stop
+        return None
+
+    @property
+    def has_fallback(self) -> bool:
+        """Whether tokens such as <0x0A> are bytes."""
+        return any(isinstance(step, ByteFallback) for step in self.steps)
 
     def flows(self, errors: str) -> list[Flow]:
         """Return new flows of the steps after `by_token`."""
@@ -51,8 +75,10 @@ class ChainDecoder:
         chain: DecoderChain,
         texts: Callable[[], Mapping[int, str]],
         special: Collection[int],
+        is_native: bool = False,
     ) -> None:
         self.chain = chain
+        self._is_native = is_native
         self._texts = texts
         self._special = frozenset(special)
         # The texts of tokens after the steps `by_token`.
@@ -60,7 +86,25 @@ class ChainDecoder:
 
     def calls(self) -> tuple[Decode, DecodeBytes]:
         """Return `decode` and `decode_bytes`."""
+        if self._is_native and self.chain.strips_joined is not None:
+            return native_calls(self._joined, self._special, self.decode)
         return self.decode, self.decode_bytes
+
+    def _joined(self) -> JoinedTexts:
+        texts = self._texts()
+        changed = list(texts.values())
+        for step in self.chain.by_token:
+            if isinstance(step, Replace) and not step.replace.is_regex:
+                changed = replace_in_all(changed, step.replace.pattern, step.replace.content)
+            else:
+                changed = [text for old in changed for text in step.flow("strict", False).feed(old)]
+        tokens = dict(zip(texts, map(str.encode, changed), strict=True))
+        if self.chain.has_fallback:
+            for id, text in zip(texts, changed, strict=True):
+                if text.startswith("<0x") and (byte := fallback_byte(text)) is not None:
+                    tokens[id] = bytes([byte])
+        assert self.chain.strips_joined is not None, "`calls` has checked it"
+        return JoinedTexts.of(tokens, *self.chain.strips_joined)
 
     def stream(self, decode_bytes: DecodeBytes, errors: str, skip_special: bool) -> DecodeStream:
         """Return a new stream."""

@@ -9,12 +9,14 @@ from typing import Any, Protocol, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.characters import CharacterVocabulary
+from bpe.characters import SPACE_MARK, CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken, AddedTokens, AddedTokenSearch, word_ranges
-from bpe.encoding.character_backend import CharacterBackend
+from bpe.encoding.character_backend import CharacterBackend, character_encoder
 from bpe.encoding.python_backend import PythonBackend
+from bpe.encoding.text_spaces import TextSpaces, splits_alike
 from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8
 from bpe.merge import Merger, recover_merges
+from bpe.text_vocabulary import TextVocabulary
 from bpe.types import Ids, Offsets, SupportsOffsets
 from bpe.vocabulary import Vocabulary
 from pretok.machine.backend import BackendName
@@ -132,17 +134,20 @@ def make_backend(
     add_prefix_space: bool,
     backend: BackendName,
     cache_limit: int,
+    spaces: TextSpaces | None = None,
 ) -> Backend:
     """Return the backend of `vocabulary`, which also decodes the ids of `added`.
 
-    The caches of the backend hold at most `cache_limit` bytes.
+    The caches of the backend hold at most `cache_limit` bytes. With `spaces` (`takes_spaces`), the
+    backend takes text that is not normalized.
     """
     sized = None
     if isinstance(vocabulary, CharacterVocabulary):
         if backend == "native":  # `backend_for` has checked that C++ can merge
-            first_symbol = max(vocabulary.size, 1 + max(added, default=0))
             assert isinstance(pre_tokenizer, PreTokenizer)
-            return CharacterBackend(vocabulary, pre_tokenizer, first_symbol, cache_limit)
+            if _merges_in_core(vocabulary):
+                return character_encoder(vocabulary, added, pre_tokenizer, cache_limit, spaces)
+            return CharacterBackend(vocabulary, added, pre_tokenizer, cache_limit)
         characters = vocabulary.merger()
         merge, sized = characters.merge, characters.sized
 
@@ -185,6 +190,27 @@ def make_backend(
     if isinstance(pre_tokenizer, PreTokenizer) and pre_tokenizer.preset.drops_text:
         spans = pre_tokenizer.spans
     return PythonBackend(split, merge, merges, token_bytes, add_prefix_space, sized, spans)
+
+
+def _merges_in_core(vocabulary: CharacterVocabulary) -> bool:
+    """Return whether C++ alone merges `vocabulary`; else CharacterBackend finishes its work."""
+    is_text = isinstance(vocabulary, TextVocabulary)
+    return vocabulary.fallback_ids is not None and (is_text or vocabulary.tied_runs is None)
+
+
+def takes_spaces(
+    vocabulary: Vocabulary,
+    pre_tokenizer: PreTokenizer | SupportsOffsets,
+    backend: BackendName,
+) -> bool:
+    """Return whether `make_backend` takes `spaces`."""
+    return (
+        backend == "native"
+        and isinstance(vocabulary, CharacterVocabulary)
+        and SPACE_MARK in vocabulary.pieces
+        and _merges_in_core(vocabulary)
+        and splits_alike(getattr(pre_tokenizer, "preset", None))
+    )
 
 
 def make_added(tokens: Iterable[AddedToken], nfc: bool, backend: Backend) -> AddedTokenSearch:

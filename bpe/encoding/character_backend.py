@@ -15,8 +15,7 @@ equal scores need the Python backend, except runs of one character that merge la
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -24,6 +23,7 @@ from numpy.typing import NDArray
 
 from bpe.characters import SPACE_MARK, CharacterVocabulary
 from bpe.encoding.python_backend import concatenate_ids
+from bpe.encoding.text_spaces import TextSpaces, keeps_whole
 from bpe.encoding.utf8 import StrOrBytes
 from bpe.errors import SpecialTokenError
 from bpe.text_vocabulary import TextVocabulary
@@ -34,17 +34,26 @@ from pretok.patterns.lookup import WHOLE
 from pretok.pre_tokenizer import PreTokenizer, native_machine
 from pretok.preset import Preset
 from pretok.rules import Run
-from pretok.stage import Stage
 
 if TYPE_CHECKING:
     from pretok import _core
 
 Calls = TypeVar("Calls")
 
-_MARKS = Run(code_points((ord(SPACE_MARK), ord(SPACE_MARK))))
 UNCUT = Preset("uncut", rules=(Run(ANY),))
-CUT_AT_MARKS = Preset("cut-at-marks", stages=(Stage((_MARKS,), behavior="merged_with_next"),))
-"""Cuts before each run of "▁", for a CharacterVocabulary that `allows_cuts`."""
+
+
+def cut_before(char: str, at_most: int | None = None) -> Preset:
+    """Return a preset that cuts before each run of `char`, or before each `char` (`at_most` 1).
+
+    C++ splits faster with these rules than with a stage that is merged_with_next.
+    """
+    marks = code_points(char)
+    rules = Run(marks, tail=~marks, at_most=at_most), Run(~marks)
+    return Preset("cut-before-marks", rules)
+
+
+_NO_STEP = 0xFFFFFFFF
 
 
 class ByteVocabulary(NamedTuple):
@@ -52,77 +61,159 @@ class ByteVocabulary(NamedTuple):
 
     tokens: Packed
     merges: NDArray[np.uint32]
-    symbols: list[bytes]
-    """The symbols that are no pieces, in order of their ids."""
 
 
-def byte_vocabulary(vocabulary: CharacterVocabulary, first_symbol: int) -> ByteVocabulary:
-    """Return `vocabulary` as a vocabulary of bytes; its scores must be distinct."""
+class Symbols:
+    """The ids of symbols: of pieces, of the bytes that have fallback tokens, and new ids.
+
+    If `has_spaces`, pieces have spaces for "▁", and pieces with other spaces do not occur.
+    """
+
+    def __init__(
+        self, vocabulary: CharacterVocabulary, first_symbol: int, has_spaces: bool
+    ) -> None:
+        self._first = first_symbol
+        self._has_spaces = has_spaces
+        fallback = vocabulary.fallback_ids or ()
+        self.ids = {bytes([byte]): id for byte, id in enumerate(fallback)}
+
+    def add_pieces(self, texts: Iterable[str], ids: Iterable[int]) -> None:
+        """Add pieces; a character replaces the fallback token of its byte."""
+        for text, id in zip(texts, ids, strict=True):
+            spelled = self.spell(text)
+            if spelled is not None:
+                self.ids[spelled] = id
+
+    def spell(self, text: str) -> bytes | None:
+        """Return the bytes of a piece, or None if no text has it."""
+        if not self._has_spaces:
+            return text.encode()
+        return None if " " in text else text.replace(SPACE_MARK, " ").encode()
+
+    def add_others(self, symbols: Iterable[bytes]) -> None:
+        """Give each symbol without an id the next new one."""
+        for symbol in symbols:
+            if symbol not in self.ids:
+                self.ids[symbol] = self._first
+                self._first += 1
+
+
+def byte_vocabulary(
+    vocabulary: CharacterVocabulary, first_symbol: int, has_spaces: bool = False
+) -> ByteVocabulary:
+    """Return `vocabulary` as a vocabulary of bytes; its scores must be distinct.
+
+    If `has_spaces`, tokens have spaces in place of "▁".
+    """
     if isinstance(vocabulary, TextVocabulary):
-        return _of_merges(vocabulary, first_symbol)
+        from pretok import _core
+
+        data, lengths, numbers, rows = _core.build_characters(
+            vocabulary.pieces,
+            vocabulary.merge_rows,
+            vocabulary.fallback_ids or (),
+            first_symbol,
+            has_spaces,
+        )
+        return ByteVocabulary(Packed(data, lengths, numbers), rows)
+    symbols = Symbols(vocabulary, first_symbol, has_spaces)
     ranks, pieces = vocabulary.ranks, vocabulary.pieces
-    starts = {
+    starts = _starts(set("".join(pieces)))
+    runs = vocabulary.tied_runs
+    tied = {id for size, id in runs.ids.items() if size > 1} if runs is not None else set()
+    kept = {text: id for text, id in pieces.items() if id not in tied}
+    words = sorted((text for text in kept if len(text) > 1), key=lambda text: ranks[kept[text]])
+    symbols.add_pieces(kept, kept.values())
+    in_order = _BYTES + sorted(starts)
+    symbols.add_others(in_order)
+    in_order += [spelled for text in words if (spelled := symbols.spell(text)) is not None]
+    renamed = np.array([symbols.ids[symbol] for symbol in in_order], np.uint32)
+    by_rank = Packed.of(dict(enumerate(in_order)))
+    merges = _encoder(by_rank, len(in_order), None, _native(UNCUT), 0).merges()
+    return ByteVocabulary(by_rank._replace(ids=renamed), renamed[merges])
+
+
+_BYTES = [bytes([byte]) for byte in range(256)]
+
+
+def _starts(characters: Iterable[str]) -> set[bytes]:
+    """Return the characters of several bytes, and their beginnings of at least two bytes."""
+    return {
         data[:size]
-        for char in set("".join(pieces))
+        for char in characters
         for data in [char.encode()]
         for size in range(2, len(data) + 1)
     }
-    runs = vocabulary.tied_runs
-    tied = {id for size, id in runs.ids.items() if size > 1} if runs is not None else set()
-    words = sorted(
-        (text for text, id in pieces.items() if len(text) > 1 and id not in tied),
-        key=lambda text: ranks[pieces[text]],
-    )
-    in_order = [bytes([byte]) for byte in range(256)] + sorted(starts)
-    known = {text.encode(): id for text, id in pieces.items() if id not in tied}
-    symbols = [symbol for symbol in in_order if symbol not in known]
-    ids = known | {symbol: first_symbol + index for index, symbol in enumerate(symbols)}
-    in_order += [text.encode() for text in words]
-    renamed = np.array([ids[symbol] for symbol in in_order], np.uint32)
-    by_rank = Packed.of(dict(enumerate(in_order)))
-    merges = _encoder(by_rank, None, _native(UNCUT), 0).merges()
-    return ByteVocabulary(by_rank._replace(ids=renamed), renamed[merges], symbols)
-
-
-def _of_merges(vocabulary: TextVocabulary, first_symbol: int) -> ByteVocabulary:
-    """Return `vocabulary` as a vocabulary of bytes, with the merges of characters first."""
-    texts = vocabulary.texts
-    merged = set(chain.from_iterable(vocabulary.merges))
-    known = {text.encode(): id for id, text in texts.items() if len(text) == 1 or id in merged}
-    starts = {
-        data[:size]
-        for text in vocabulary.pieces
-        if len(text) == 1
-        for data in [text.encode()]
-        for size in range(2, len(data) + 1)
-    }
-    in_order = [bytes([byte]) for byte in range(256)] + sorted(starts, key=len)
-    symbols = [symbol for symbol in in_order if symbol not in known]
-    ids = known | {symbol: first_symbol + index for index, symbol in enumerate(symbols)}
-    joins = [(ids[start[:-1]], ids[start[-1:]], ids[start]) for start in in_order[256:]]
-    tokens = Packed.of({id: data for data, id in ids.items()})
-    merges = np.array([*joins, *vocabulary.merges], np.uint32).reshape(-1, 3)
-    return ByteVocabulary(tokens, merges, symbols)
 
 
 def _encoder(
     tokens: Packed,
+    mergeable: int,
     merges: NDArray[np.uint32] | None,
     pre_tokenizer: PreTokenizer,
     cache_limit: int,
+    first_step: int = _NO_STEP,
+    spaces: TextSpaces | None = None,
+    is_whole: bool = False,
 ) -> _core.Encoder:
     from pretok import _core
 
     return _core.Encoder(
         cast(_core.Machine, native_machine(pre_tokenizer)),
         *tokens,
-        len(tokens.ids),
+        mergeable,
         merges,
         merges is None,
         False,
         False,
         cache_limit,
+        first_step,
+        spaces,
+        is_whole,
     )
+
+
+def character_encoder(
+    vocabulary: CharacterVocabulary,
+    added: Mapping[int, bytes],
+    pre_tokenizer: PreTokenizer,
+    cache_limit: int,
+    spaces: TextSpaces | None = None,
+) -> _core.Encoder:
+    """Return an encoder whose ids from `first_symbol` on are symbols that are no pieces.
+
+    With fallback tokens, C++ makes tokens of these symbols. If `spaces`, the text is not
+    normalized, and `spaces_of` says how C++ does it.
+    """
+    first = first_symbol(vocabulary, added)
+    tokens, merges = byte_vocabulary(vocabulary, first, spaces is not None)
+    preset = pre_tokenizer.preset
+    mark = SPACE_MARK if spaces is None else " "
+    is_whole = preset == WHOLE or (spaces is not None and keeps_whole(preset))
+    if is_whole:
+        pre_tokenizer = _native(cut_before(mark) if vocabulary.allows_cuts else UNCUT)
+    elif spaces is not None:
+        pre_tokenizer = _native(cut_before(mark, at_most=1))
+    others: dict[int, bytes] = {}
+    if spaces is None:  # else decoding needs other texts
+        known = frozenset(tokens.ids.tolist())
+        every = {**vocabulary.token_bytes, **added}
+        others = {id: token for id, token in every.items() if id not in known}
+    return _encoder(
+        tokens.with_tokens(others),
+        len(tokens.ids),
+        merges,
+        pre_tokenizer,
+        cache_limit,
+        _NO_STEP if vocabulary.fallback_ids is None else first,
+        spaces,
+        is_whole,
+    )
+
+
+def first_symbol(vocabulary: CharacterVocabulary, added: Mapping[int, bytes]) -> int:
+    """Return an id above those of all tokens."""
+    return max(vocabulary.size, 1 + max(added, default=0))
 
 
 def _native(preset: Preset) -> PreTokenizer:
@@ -141,23 +232,15 @@ class CharacterBackend:
     def __init__(
         self,
         vocabulary: CharacterVocabulary,
+        added: Mapping[int, bytes],
         pre_tokenizer: PreTokenizer,
-        first_symbol: int,
         cache_limit: int,
     ) -> None:
-        """Encode with `vocabulary`; no token has an id of `first_symbol` or more."""
-        self._first_symbol = first_symbol
-        tokens, merges, symbols = byte_vocabulary(vocabulary, first_symbol)
-        if pre_tokenizer.preset == WHOLE:
-            pre_tokenizer = _native(CUT_AT_MARKS if vocabulary.allows_cuts else UNCUT)
-        self._native = _encoder(tokens, merges, pre_tokenizer, cache_limit)
+        self._first_symbol = first_symbol(vocabulary, added)
+        self._native = character_encoder(vocabulary, added, pre_tokenizer, cache_limit)
         self._vocabulary = vocabulary
         self._runs = None if isinstance(vocabulary, TextVocabulary) else vocabulary.tied_runs
         self._has_fallback = vocabulary.fallback_ids is not None
-        fallback = np.array(vocabulary.fallback_ids or [0] * 256, np.uint32)
-        self._sizes = np.array([len(symbol) for symbol in symbols], np.int64)
-        self._starts = np.cumsum(self._sizes) - self._sizes
-        self._fallback = fallback[np.frombuffer(b"".join(symbols), np.uint8)]
 
     def encode(self, text: StrOrBytes, added: Any, threads: int = 0) -> list[int]:
         """Return the ids of `text`."""
@@ -196,13 +279,10 @@ class CharacterBackend:
         symbols, starts, ends = self._native.spans(text, added, threads)
         symbols, first, last = self._merge_runs(symbols)
         starts, ends = starts[first], ends[last]
-        if not self._has_fallback:
-            first, last = self._unknown_runs(symbols)
-            return self._tokens(symbols), starts[first], ends[last]
-        sizes, within = self._expansion(symbols)
-        is_piece = np.repeat(symbols < self._first_symbol, sizes)
-        starts = np.repeat(starts, sizes) + within
-        return self._tokens(symbols), starts, np.where(is_piece, np.repeat(ends, sizes), starts + 1)
+        if self._has_fallback:
+            return symbols, starts, ends
+        first, last = self._unknown_runs(symbols)
+        return self._tokens(symbols), starts[first], ends[last]
 
     def merge(self, pre_token: bytes) -> list[int]:
         """Merge the bytes of one pre-token into ids."""
@@ -246,18 +326,11 @@ class CharacterBackend:
 
     def _tokens(self, symbols: Ids) -> Ids:
         """Return the ids of the tokens that `symbols` become."""
-        is_symbol = symbols >= self._first_symbol
-        if not is_symbol.any():
+        if self._has_fallback:
             return symbols
-        if not self._has_fallback:
-            first, _ = self._unknown_runs(symbols)
-            return np.where(is_symbol, np.uint32(self._vocabulary.unknown_id), symbols)[first]
-        sizes, within = self._expansion(symbols)
-        tokens = np.repeat(symbols, sizes)
-        expanded = np.repeat(is_symbol, sizes)
-        index = tokens[expanded] - self._first_symbol
-        tokens[expanded] = self._fallback[self._starts[index] + within[expanded]]
-        return tokens
+        is_symbol = symbols >= self._first_symbol
+        first, _ = self._unknown_runs(symbols)
+        return np.where(is_symbol, np.uint32(self._vocabulary.unknown_id), symbols)[first]
 
     def _unknown_runs(self, symbols: Ids) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the index of the first and the last symbol of each token.
@@ -269,13 +342,6 @@ class CharacterBackend:
         begins = np.concatenate([np.ones(min(1, len(symbols)), bool), ~joins])
         first = np.flatnonzero(begins)
         return first, np.append(first[1:], len(symbols))[: len(first)] - 1
-
-    def _expansion(self, symbols: Ids) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return how many tokens each symbol becomes, and the index of each token in its symbol."""
-        is_symbol = symbols >= self._first_symbol
-        sizes = np.ones(len(symbols), np.int64)
-        sizes[is_symbol] = self._sizes[symbols[is_symbol] - self._first_symbol]
-        return sizes, _within(sizes)
 
     def merges(self) -> NDArray[np.uint32]:
         """Return every pair of pieces that may merge, one per row."""

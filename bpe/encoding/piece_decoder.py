@@ -13,12 +13,14 @@ import numpy as np
 
 from bpe.characters import SPACE_MARK, CharacterVocabulary
 from bpe.decoders.chain import ChainDecoder, DecoderChain
+from bpe.decoders.native import JoinedTexts, native_calls
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.backends import Backend
 from bpe.encoding.decode import Decode, DecodeBytes, Decoder, DecodeStream
-from bpe.encoding.python_backend import unknown_id
+from bpe.encoding.python_backend import PythonBackend, unknown_id
 from bpe.errors import shortened
 from bpe.normalizers.chain import NormalizerChain
+from bpe.once import once
 from bpe.text_vocabulary import BYTE_NAMES, TextVocabulary
 from bpe.types import Normalizer
 from bpe.vocabulary import Vocabulary
@@ -67,13 +69,14 @@ def make_decoder(
 ) -> Decoder | PieceDecoder | ChainDecoder:
     """Return the decoding half of a Tokenizer."""
     special = {token.id for token in added_tokens if token.special}
+    is_native = not isinstance(backend, PythonBackend)
     if isinstance(decoding, DecoderChain):
         contents = _contents(added_tokens, normalizer)
         # As in tokenizers, a special token is not skipped if the normalizer changes its text.
         specials = {token.content for token in added_tokens if token.special}
         special = {id for id, content in contents.items() if content in specials}
         texts = lru_cache(1)(partial(_texts, vocabulary, contents))
-        return ChainDecoder(decoding, texts, special)
+        return ChainDecoder(decoding, texts, special, is_native)
     if decoding is None:
         return Decoder(backend, partial(all_tokens, vocabulary, added), special)
     if not isinstance(vocabulary, CharacterVocabulary):
@@ -81,7 +84,7 @@ def make_decoder(
             f"decoder={shortened(decoding)} with a {type(vocabulary).__name__}; expected a "
             "CharacterVocabulary"
         )
-    return PieceDecoder(decoding, vocabulary, added, special)
+    return PieceDecoder(decoding, vocabulary, added, special, is_native)
 
 
 def _contents(added_tokens: Sequence[AddedToken], normalizer: Normalizer | None) -> dict[int, str]:
@@ -126,27 +129,58 @@ class PieceDecoder:
         vocabulary: CharacterVocabulary,
         added: Mapping[int, bytes],
         special: Collection[int],
+        is_native: bool = False,
     ) -> None:
         self.decoding = decoding
         self.fallback = {id: byte for byte, id in vocabulary.byte_ids.items()}
-        self.surfaces = {
+        self._vocabulary = vocabulary
+        self._added = added
+        self._special = frozenset(special)
+        self._is_native = is_native
+
+    @once
+    def with_space(self) -> frozenset[int]:
+        """The ids of the tokens that begin with "▁"."""
+        mark, fallback = SPACE_MARK.encode(), self.fallback
+        tokens = self._vocabulary.token_bytes
+        return frozenset(
+            id for id, token in tokens.items() if token.startswith(mark) and id not in fallback
+        )
+
+    @once
+    def surfaces(self) -> dict[int, str]:
+        """The text of each token but fallback tokens."""
+        surfaces = {
             id: token.decode().replace(SPACE_MARK, " ")
-            for id, token in vocabulary.token_bytes.items()
+            for id, token in self._vocabulary.token_bytes.items()
             if id not in self.fallback
         }
-        mark = SPACE_MARK.encode()
-        self.with_space = frozenset(
-            id for id in self.surfaces if vocabulary.token_bytes[id].startswith(mark)
-        )
-        self.surfaces |= {id: token.decode() for id, token in added.items()}
-        self.surfaces |= dict.fromkeys(decoding.invisible, "")
-        self.surfaces[vocabulary.unknown_id] = decoding.unknown_surface
-        self._tokens = all_tokens(vocabulary, added)
-        self._special = frozenset(special)
+        surfaces |= {id: token.decode() for id, token in self._added.items()}
+        surfaces |= dict.fromkeys(self.decoding.invisible, "")
+        surfaces[self._vocabulary.unknown_id] = self.decoding.unknown_surface
+        return surfaces
+
+    @once
+    def _tokens(self) -> dict[int, bytes]:
+        return all_tokens(self._vocabulary, self._added)
 
     def calls(self) -> tuple[Decode, DecodeBytes]:
         """Return `decode` and `decode_bytes`."""
+        changed = {*self.decoding.invisible, self._vocabulary.unknown_id}
+        mark = SPACE_MARK.encode()
+        if self._is_native and not any(
+            self._vocabulary.token_bytes.get(id, b"").startswith(mark) for id in changed
+        ):
+            return native_calls(self._joined, self._special, self.decode)
         return self.decode, self.decode_bytes
+
+    def _joined(self) -> JoinedTexts:
+        tokens = {id: text.encode() for id, text in self.surfaces.items()}
+        tokens |= {id: bytes([byte]) for id, byte in self.fallback.items()}
+        decoding = self.decoding
+        return JoinedTexts.of(
+            tokens, int(decoding.strips_space), 0, self.with_space, decoding.strips_spaces
+        )
 
     def stream(
         self, decode_bytes: DecodeBytes, errors: str, skip_special: bool

@@ -11,7 +11,7 @@ from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats.byte_level import all_to_bytes
 from bpe.formats.json_value import Value
-from bpe.vocabulary import ID_LIMIT, Merge, Packed, Vocabulary
+from bpe.vocabulary import ID_LIMIT, Merge, Packed, Rows, Vocabulary
 from pretok.errors import shortened
 from pretok.machine.backend import backend
 
@@ -161,6 +161,20 @@ def merge_ids(
                 "or the file is damaged"
             ) from None
     return merges
+
+
+def native_merge_rows(vocab: Value, merges: ListedMerges) -> Rows | None:
+    """Return the result of `merge_ids` as an array, from C++.
+
+    Return None without C++, and for entries or merges that C++ does not take. In Python, an error
+    may follow.
+    """
+    ids = vocab.object()
+    if backend() != "native" or not ids:
+        return None
+    from pretok import _core
+
+    return _core.merge_rows(ids, merges.items)
 
 
 def _utf8(text: str) -> bytes:

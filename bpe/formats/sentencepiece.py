@@ -167,6 +167,11 @@ def _check_options(trainer: _Options, denormalizer: bytes) -> None:
 
 def _piece(message: bytes, id: int) -> Piece:
     text, score, type = "", 0.0, int(PieceType.NORMAL)
+    # Nearly all pieces are a text and a score. Reading the fields one by one takes much longer.
+    size = message[1] if message[:1] == b"\n" and len(message) > 1 else 0
+    if 0 < size < 0x80 and len(message) == size + 7 and message[size + 2] == 0x15:
+        (score,) = struct.unpack_from("<f", message, size + 3)
+        return Piece(_text(message[2 : size + 2], f"piece {id}"), score, type)
     for number, value in fields(message, f"piece {id}"):
         if number == 1:
             text = _text(_bytes(value, f"piece {id}"), f"piece {id}")

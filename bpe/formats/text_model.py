@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats import normalizer_json
-from bpe.formats.bpe_model import ListedMerges, check_ids, merge_ids
+from bpe.formats.bpe_model import ListedMerges, check_ids, merge_ids, native_merge_rows
 from bpe.formats.decoder_json import metaspace
 from bpe.formats.json_value import Value
 from bpe.formats.spec import TokenizerSpec
@@ -47,12 +47,15 @@ def vocabulary(
         model["ignore_merges"].flag(default=False),
         _ends_byte_level(pre_tokenizer),
     )
+    special = [token.id for token in added if token.special]
+    rows = None if prefix else native_merge_rows(model["vocab"], merges)
+    if rows is not None:
+        return TextVocabulary.of_checked(model["vocab"].object(), rows, options, special)
     ids = check_ids(model["vocab"])
     listed = merge_ids(ids, merges.pairs(), merges.location, prefix)
     texts = {id: text for text, id in ids.items() if text}
     if not texts:
         raise model["vocab"].malformed("at least one token")
-    special = [token.id for token in added if token.special]
     return TextVocabulary(texts, listed, options, special)
 
 

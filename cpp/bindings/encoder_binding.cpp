@@ -71,24 +71,46 @@ py::tuple segments(const AddedTokens &added, const py::bytes &text) {
   return py::make_tuple(result, refused);
 }
 
+// A vocabulary whose tokens have spaces for marks: prefix ("never", "unless_space" or
+// "always"), only_first, replaces_invalid and prefix_has_span of TextSpaces.
+using MarkedSpaces = std::tuple<std::string, bool, bool, bool>;
+
+TextSpaces make_spaces(bool add_prefix_space, const std::optional<MarkedSpaces> &marked) {
+  TextSpaces spaces = TextSpaces::of(add_prefix_space);
+  if (!marked)
+    return spaces;
+  const auto &[prefix, only_first, replaces_invalid, prefix_has_span] = *marked;
+  spaces.prefix = prefix == "never"    ? TextSpaces::Prefix::NONE
+                  : prefix == "always" ? TextSpaces::Prefix::ALWAYS
+                                       : TextSpaces::Prefix::UNLESS_SPACE;
+  spaces.are_marks = true;
+  spaces.only_first = only_first;
+  spaces.replaces_invalid = replaces_invalid;
+  spaces.prefix_has_span = prefix_has_span;
+  return spaces;
+}
+
 class NativeEncoder {
 public:
   NativeEncoder(std::shared_ptr<NativeMachine> machine, const py::bytes &bytes,
                 const Array<std::uint32_t> &lengths, const Array<std::uint32_t> &ids,
                 std::size_t mergeable, const std::optional<Array<std::uint32_t>> &merges,
                 bool from_ranks, bool ignore_merges, bool add_prefix_space,
-                std::size_t cache_limit)
+                std::size_t cache_limit, std::uint32_t first_step,
+                const std::optional<MarkedSpaces> &marked_spaces, bool is_whole)
       : machine_(std::move(machine)) {
     VocabularyData data;
     const auto *first = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(bytes.ptr()));
     data.bytes.assign(first, first + PyBytes_GET_SIZE(bytes.ptr()));
     data.lengths = as_vector(lengths);
     data.ids = as_vector(ids);
-    if (!data.ids.empty())
-      limit_ = *std::max_element(data.ids.begin(), data.ids.end()) + std::size_t{1};
+    for (const std::uint32_t id : data.ids)
+      if (id < first_step)
+        limit_ = std::max(limit_, id + std::size_t{1});
     data.mergeable = mergeable;
     data.from_ranks = from_ranks;
     data.ignore_merges = ignore_merges;
+    data.first_step = first_step;
     if (merges) {
       const std::uint32_t *at = merges->data();
       data.merges.reserve(static_cast<std::size_t>(merges->size()) / 3);
@@ -101,7 +123,8 @@ public:
       throw py::value_error(build_error);
     id_objects_.emplace(limit_);
     if (machine_)
-      encoder_.emplace(machine_->pre_tokenizer(), vocabulary_, add_prefix_space, cache_limit);
+      encoder_.emplace(machine_->pre_tokenizer(), vocabulary_,
+                       make_spaces(add_prefix_space, marked_spaces), cache_limit, is_whole);
   }
   NativeEncoder(const NativeEncoder &) = delete;
   NativeEncoder &operator=(const NativeEncoder &) = delete;
@@ -243,7 +266,7 @@ private:
         const CacheLease cache(encoder().caches());
         Scratch scratch;
         text.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
-          result.add(encoder(), output, data, size, added, *cache, true);
+          result.add(encoder(), output, data, size, added, *cache, Encoder::Part::FIRST, true);
         });
       } else {
         encode_texts(encoder(), output, std::vector<TextView>{text}, added, threads, result,
@@ -265,7 +288,7 @@ private:
   }
 
   bool append_token(long long id, std::string &bytes) const {
-    if (id < 0 || id >= ID_LIMIT)
+    if (id < 0 || static_cast<std::size_t>(id) >= limit_)
       return false;
     const TokenView token = vocabulary_.token(static_cast<std::uint32_t>(id));
     if (token.bytes == nullptr)
@@ -276,7 +299,7 @@ private:
 
   std::shared_ptr<NativeMachine> machine_;
   Vocabulary vocabulary_;
-  std::size_t limit_ = 0; // the largest id plus one
+  std::size_t limit_ = 0; // the largest id plus one, without steps
   std::optional<Encoder> encoder_;
   mutable std::optional<IdObjects> id_objects_;
 };
@@ -293,12 +316,13 @@ void bind_encoder(py::module_ &module) {
   py::class_<NativeEncoder>(module, "Encoder")
       .def(py::init<std::shared_ptr<NativeMachine>, const py::bytes &,
                     const Array<std::uint32_t> &, const Array<std::uint32_t> &, std::size_t,
-                    const std::optional<Array<std::uint32_t>> &, bool, bool, bool,
-                    std::size_t>(),
+                    const std::optional<Array<std::uint32_t>> &, bool, bool, bool, std::size_t,
+                    std::uint32_t, const std::optional<MarkedSpaces> &, bool>(),
            py::arg("machine").none(true), py::arg("token_bytes"), py::arg("lengths"),
            py::arg("ids"), py::arg("mergeable"), py::arg("merges").none(true),
            py::arg("from_ranks"), py::arg("ignore_merges"), py::arg("add_prefix_space"),
-           py::arg("cache_limit") = CacheBudget::DEFAULT_LIMIT)
+           py::arg("cache_limit") = CacheBudget::DEFAULT_LIMIT, py::arg("first_step") = NO_ID,
+           py::arg("marked_spaces") = py::none(), py::arg("is_whole") = false)
       .def("encode", &NativeEncoder::encode, py::arg("text"), py::arg("added"),
            py::arg("threads") = 0)
       .def("encode_array", &NativeEncoder::encode_array, py::arg("text"), py::arg("added"),
@@ -325,6 +349,8 @@ void bind_encoder(py::module_ &module) {
       .def("merges", &NativeEncoder::merges)
       .def_property_readonly("cache_bytes", &NativeEncoder::cache_bytes)
       .def("trim", &NativeEncoder::trim);
+  module.def("text_decode_call", &make_text_decode_call, py::arg("make_texts"),
+             py::arg("special"), py::arg("slow_call"));
   module.def("set_task_size", &set_task_size, py::arg("size"));
 }
 

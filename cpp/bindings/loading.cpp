@@ -4,6 +4,7 @@
 
 #include "bindings/utf8_texts.hpp"
 #include "core/base/ids.hpp"
+#include "formats/character_model.hpp"
 #include "formats/pretok_file.hpp"
 #include "formats/rank_file.hpp"
 #include "formats/read_spec.hpp"
@@ -139,6 +140,47 @@ py::object build_from_texts(const py::dict &vocab, const py::list &merges,
   return packed_merges(spec.vocabulary);
 }
 
+// Returns the ids of the two tokens and of the result of each merge, or None if an argument is
+// invalid. For None, the caller reads the merges in Python, which raises the error.
+py::object merge_rows(const py::dict &vocab, const py::list &merges) {
+  Utf8Texts utf8;
+  TextModel source;
+  if (!read_texts(vocab, {}, utf8, source) ||
+      std::any_of(source.texts.begin(), source.texts.end(),
+                  [](std::string_view text) { return text.empty(); }))
+    return py::none();
+  source.merges.resize(merges.size());
+  for (std::size_t rank = 0; rank < merges.size(); ++rank)
+    if (!read_merge(merges[rank].ptr(), utf8, source.merges[rank]))
+      return py::none();
+  std::vector<Merge> rows;
+  unlocked(source.texts.size(), [&] {
+    if (LoadError error = find_merges(source, TextIndex(source.texts), rows))
+      rows.clear();
+  });
+  return rows.size() == source.merges.size() ? py::object(as_rows(rows)) : py::none();
+}
+
+using Numbers = py::array_t<std::uint32_t, py::array::c_style | py::array::forcecast>;
+
+// Returns a vocabulary of characters as a vocabulary of bytes. `pieces` and `merges` are valid.
+py::tuple build_from_characters(const py::dict &pieces, const Numbers &merges,
+                                const std::vector<std::uint32_t> &fallback,
+                                std::uint32_t first_step, bool has_spaces) {
+  Utf8Texts utf8;
+  TextModel source;
+  if (!read_texts(pieces, {}, utf8, source))
+    throw py::value_error("expected texts and their ids");
+  CharacterModel model{
+      std::move(source.texts), std::move(source.ids), {}, fallback, first_step, has_spaces};
+  const std::uint32_t *at = merges.data();
+  for (py::ssize_t i = 0; i + 2 < merges.size(); i += 3)
+    model.merges.push_back({at[i], at[i + 1], at[i + 2]});
+  VocabularyData data;
+  unlocked(model.texts.size(), [&] { build_characters(model, data); });
+  return packed_merges(data);
+}
+
 // Returns all fields of a TokenizerSpec. Tests compare them with the fields that Python reads.
 py::dict read_file(const py::bytes &data) {
   const auto *first = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(data.ptr()));
@@ -183,6 +225,9 @@ void bind_loading(pybind11::module_ &module) {
              py::arg("from_ranks"));
   module.def("build_vocabulary", &build_from_texts, py::arg("vocab"), py::arg("merges"),
              py::arg("added"), py::arg("ignore_merges"), py::arg("loose"));
+  module.def("merge_rows", &merge_rows, py::arg("vocab"), py::arg("merges"));
+  module.def("build_characters", &build_from_characters, py::arg("pieces"), py::arg("merges"),
+             py::arg("fallback"), py::arg("first_step"), py::arg("has_spaces"));
   module.def("read_spec", &read_file, py::arg("data")); // for tests
 }
 

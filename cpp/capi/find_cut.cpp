@@ -28,9 +28,9 @@ std::size_t find_cut_in_text(const EncodeCall &call, const std::uint8_t *data, s
   const AddedTokens &added = call.policy->all;
   const std::size_t margin = margin_of(added);
   const std::size_t first = from > margin ? from - margin : 0;
-  const std::size_t cut =
-      safe_cut_between(encoder.pre_tokenizer(), added, encoder.add_prefix_space(), data + first,
-                       size - first, from - first, to - first);
+  const std::size_t cut = safe_cut_between(
+      encoder.pre_tokenizer(), added, encoder.spaces().prefix != TextSpaces::Prefix::NONE,
+      data + first, size - first, from - first, to - first);
   return cut == 0 ? 0 : first + cut;
 }
 
@@ -66,9 +66,9 @@ std::size_t find_cut_with_nfc(const EncodeCall &call, const std::uint8_t *data,
   const std::size_t context = start == 0 ? 0 : margin_of(added);
   if (normalized.size() <= context)
     return 0;
-  const std::size_t cut =
-      safe_cut_between(encoder.pre_tokenizer(), added, encoder.add_prefix_space(),
-                       normalized.data(), normalized.size(), context, normalized.size());
+  const std::size_t cut = safe_cut_between(
+      encoder.pre_tokenizer(), added, encoder.spaces().prefix != TextSpaces::Prefix::NONE,
+      normalized.data(), normalized.size(), context, normalized.size());
   // A later added token with lstrip would take white space before the cut.
   if (cut == 0 ||
       (exact.strips() && AddedTokens::is_white_space_before(normalized.data(), 0, cut)))

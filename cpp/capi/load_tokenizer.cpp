@@ -189,9 +189,10 @@ pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &op
     return fail(error, PRETOK_MALFORMED,
                 "%s; expected a byte-level vocabulary, with a token for each byte",
                 build_error);
-  tokenizer.encoder.emplace(
-      tokenizer.named.pre_tokenizer, tokenizer.vocabulary, spec.add_prefix_space,
-      options.cache_bytes != 0 ? options.cache_bytes : CacheBudget::DEFAULT_LIMIT);
+  tokenizer.encoder.emplace(tokenizer.named.pre_tokenizer, tokenizer.vocabulary,
+                            TextSpaces::of(spec.add_prefix_space),
+                            options.cache_bytes != 0 ? options.cache_bytes
+                                                     : CacheBudget::DEFAULT_LIMIT);
   const bool is_nfc_wanted = spec.nfc || options.normalizer != nullptr;
   tokenizer.pipeline.emplace(*tokenizer.encoder,
                              is_nfc_wanted ? Normalizer::NFC : Normalizer::NONE,

@@ -13,6 +13,35 @@ const std::uint8_t *bytes_of(std::string_view text) {
   return reinterpret_cast<const std::uint8_t *>(text.data());
 }
 
+std::string name(const TextModel &source, std::size_t rank) {
+  return source.merges_name + ("[" + std::to_string(rank) + "]");
+}
+
+// Calls add(rank, places) with the places of the two tokens and of the result of each merge.
+template <typename Add>
+LoadError for_merges(const TextModel &source, const TextIndex &places, Add add) {
+  std::string concatenated;
+  std::uint32_t at[3] = {};
+  for (std::size_t rank = 0; rank < source.merges.size(); ++rank) {
+    const auto &[left, right] = source.merges[rank];
+    concatenated.assign(left).append(right);
+    // Usually, the index of the merged token is one more than that of the previous merge.
+    const std::uint32_t next = rank == 0 ? TextIndex::NO_TEXT : at[2] + 1;
+    int count = 0;
+    for (const std::string_view part : {left, right, std::string_view(concatenated)}) {
+      const bool is_next = count == 2 && next < source.texts.size();
+      at[count] = is_next && source.texts[next] == part ? next : places.find(part);
+      if (at[count++] == TextIndex::NO_TEXT)
+        return malformed(name(source, rank) + " merges " + quote(left) + " and " +
+                         quote(right) + ", but the vocabulary has no token " + quote(part) +
+                         "; the merges belong to another vocabulary, or the file is damaged");
+    }
+    if (LoadError error = add(rank, static_cast<const std::uint32_t *>(at)))
+      return error;
+  }
+  return {};
+}
+
 // The entries of a TextModel, in the order of its texts, with the bytes of each entry. An entry
 // is inert if a character of its text stands for no byte. No input encodes to an inert entry.
 class Tokens {
@@ -39,32 +68,18 @@ public:
   LoadError add_merges() {
     merges_.reserve(source_.merges.size());
     in_merges_.resize(source_.texts.size());
-    std::string concatenated;
-    std::uint32_t at[3] = {};
-    for (std::size_t rank = 0; rank < source_.merges.size(); ++rank) {
-      const auto &[left, right] = source_.merges[rank];
-      concatenated.assign(left).append(right);
-      // Usually, the index of the merged token is one more than that of the previous merge.
-      const std::uint32_t next = rank == 0 ? TextIndex::NO_TEXT : at[2] + 1;
-      int count = 0;
-      for (const std::string_view part : {left, right, std::string_view(concatenated)}) {
-        const bool is_next = count == 2 && next < source_.texts.size();
-        at[count] = is_next && source_.texts[next] == part ? next : places_.find(part);
-        if (at[count++] == TextIndex::NO_TEXT)
-          return malformed(name(rank) + " merges " + quote(left) + " and " + quote(right) +
-                           ", but the vocabulary has no token " + quote(part) +
-                           "; the merges belong to another vocabulary, or the file is damaged");
-      }
+    return for_merges(source_, places_, [&](std::size_t rank, const std::uint32_t *at) {
       if (has_inert_ && (inert_[at[0]] || inert_[at[1]] || inert_[at[2]]))
-        continue;
+        return LoadError{};
+      const auto &[left, right] = source_.merges[rank];
       if (left.empty() || right.empty())
-        return malformed(name(rank) + " merges " + quote(left) + " and " + quote(right) +
-                         "; expected two tokens of at least one byte");
-      for (const std::uint32_t place : at)
-        in_merges_[place] = true;
+        return malformed(name(source_, rank) + " merges " + quote(left) + " and " +
+                         quote(right) + "; expected two tokens of at least one byte");
+      for (std::size_t i = 0; i < 3; ++i)
+        in_merges_[at[i]] = true;
       merges_.push_back({source_.ids[at[0]], source_.ids[at[1]], source_.ids[at[2]]});
-    }
-    return {};
+      return LoadError{};
+    });
   }
 
   // Removes added tokens that have two or more bytes and that no merge names. With
@@ -140,10 +155,6 @@ private:
     std::size_t size; // 0 if the entry is not a token
   };
 
-  std::string name(std::size_t rank) const {
-    return source_.merges_name + ("[" + std::to_string(rank) + "]");
-  }
-
   const TextModel &source_;
   const TextIndex &places_;
   std::vector<std::uint8_t> bytes_;
@@ -180,6 +191,15 @@ bool split_merge(std::string_view text, TextMerge &result) {
     return false;
   result = {text.substr(0, space), text.substr(space + 1)};
   return true;
+}
+
+LoadError find_merges(const TextModel &source, const TextIndex &places,
+                      std::vector<Merge> &merges) {
+  merges.reserve(source.merges.size());
+  return for_merges(source, places, [&](std::size_t, const std::uint32_t *at) {
+    merges.push_back({source.ids[at[0]], source.ids[at[1]], source.ids[at[2]]});
+    return LoadError{};
+  });
 }
 
 LoadError build_vocabulary(const TextModel &source, const TextIndex &places,

@@ -69,6 +69,10 @@ struct TextModel {
   std::vector<bool> loose;
 };
 
+// Appends the ids of the tokens of each merge to `merges`.
+LoadError find_merges(const TextModel &source, const TextIndex &places,
+                      std::vector<Merge> &merges);
+
 // Fills spec.vocabulary. Omits these entries:
 //   - an added token of `spec` that has two or more bytes and that no merge names. With
 //     `ignore_merges`, only special tokens are omitted;

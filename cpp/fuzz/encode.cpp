@@ -45,7 +45,7 @@ Choice choose(std::size_t index, std::size_t preset, bool add_prefix_space) {
   std::unique_ptr<Encoder> &encoder = encoders[index][preset % PRESETS][add_prefix_space];
   if (encoder == nullptr)
     encoder = std::make_unique<Encoder>(some_tokenizer(preset % PRESETS + index),
-                                        random->vocabulary, add_prefix_space);
+                                        random->vocabulary, TextSpaces::of(add_prefix_space));
   return {*random, *encoder};
 }
 

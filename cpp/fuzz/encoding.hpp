@@ -77,7 +77,7 @@ inline void check_encoding(const Example &example, const Vocabulary &vocabulary,
   const std::string string(text.begin(), text.end());
   const Encoding expected =
       encoded(example, encoder.pre_tokenizer(), SlowAdded(tokens, WORDS, treatment),
-              encoder.add_prefix_space(), string);
+              encoder.spaces().prefix != TextSpaces::Prefix::NONE, string);
 
   Refusal refusal;
   const Ids ids = ids_of(encoder, added, cache, text.data(), text.size(), refusal);
@@ -106,7 +106,8 @@ inline void check_encoding(const Example &example, const Vocabulary &vocabulary,
     decoded.append(reinterpret_cast<const char *>(token.bytes), token.size);
   }
   if (tokens.empty() && all_ids_valid && !text.empty()) {
-    const bool adds_space = encoder.add_prefix_space() && text[0] != ' ';
+    const bool adds_space =
+        encoder.spaces().prefix != TextSpaces::Prefix::NONE && text[0] != ' ';
     check(decoded == (adds_space ? ' ' + string : string), "ids decode to the text");
   }
   if (all_ids_valid) {
@@ -139,9 +140,9 @@ inline void check_encoding(const Example &example, const Vocabulary &vocabulary,
   const std::size_t end = std::min(text.size(), to + margin);
   const std::vector<std::uint8_t> around(text.begin() + static_cast<std::ptrdiff_t>(first),
                                          text.begin() + static_cast<std::ptrdiff_t>(end));
-  const std::size_t cut =
-      safe_cut_between(encoder.pre_tokenizer(), added, encoder.add_prefix_space(),
-                       around.data(), around.size(), from - first, to - first);
+  const std::size_t cut = safe_cut_between(
+      encoder.pre_tokenizer(), added, encoder.spaces().prefix != TextSpaces::Prefix::NONE,
+      around.data(), around.size(), from - first, to - first);
   if (cut == 0)
     return;
   check(first + cut > from && first + cut <= to, "a cut is within the window");

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   static Vocabulary vocabulary;
   VocabularyData copy = example.data;
   check(vocabulary.build(std::move(copy)) == nullptr, "building a valid vocabulary succeeds");
-  const Encoder encoder(some_tokenizer(preset), vocabulary, add_prefix_space);
+  const Encoder encoder(some_tokenizer(preset), vocabulary, TextSpaces::of(add_prefix_space));
   const CacheLease cache(encoder.caches());
   check_encoding(example, vocabulary, encoder, *cache, input);
   return 0;

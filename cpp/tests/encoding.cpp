@@ -297,7 +297,7 @@ bool agree(const Example &example, const PreTokenizer &tokenizer) {
   std::vector<AddedToken> added;
   for (const auto &[content, token] : contents)
     added.push_back(token);
-  const Encoder encoder(tokenizer, vocabulary, false);
+  const Encoder encoder(tokenizer, vocabulary, TextSpaces());
   const CacheLease cache(encoder.caches());
   for (int round = 0; round < 60; ++round) {
     const bool with_added = round % 2 == 0;

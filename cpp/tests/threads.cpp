@@ -176,7 +176,7 @@ int main() {
       return 1;
     const PreTokenizer tokenizer(stages, unicode_table(preset.unicode));
     for (int round = 0; round < 40; ++round) {
-      const Encoder encoder(tokenizer, vocabulary, coin());
+      const Encoder encoder(tokenizer, vocabulary, TextSpaces::of(coin()));
       const AddedTokens added = random_added();
       std::vector<std::string> kept;
       for (std::size_t left = 1 + below(4); left > 0; --left)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ctypes
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from hypothesis import strategies as st
 import bpe
 import pretok
 from bpe import AddedToken, SpecialTokenError, Tokenizer
+from concurrency import everything, tasks_of
 from interrupts import stops_soon
 from pretok.machine.backend import BackendName
 from strategies import any_rules
@@ -68,41 +68,6 @@ some_added = st.lists(
         for at, token in enumerate(tokens)
     ]
 )  # fmt: skip
-
-
-@contextmanager
-def tasks_of(size: int) -> Iterator[None]:
-    """Share work out in tasks as small as this."""
-    from pretok import _core
-
-    before = _core.set_task_size(size)
-    try:
-        yield
-    finally:
-        _core.set_task_size(before)
-
-
-def outcome(call: Callable[[], Any]) -> Any:
-    """Return what `call` returns as lists, or what special token it found where."""
-    try:
-        found = call()
-    except SpecialTokenError as error:
-        return error.token, error.position, error.text_index
-    if isinstance(found, tuple):
-        return [part.tolist() for part in found]
-    return found.tolist() if hasattr(found, "tolist") else found
-
-
-def everything(
-    tok: Tokenizer, texts: list[str | bytes], special: str, threads: int | None
-) -> list[Any]:
-    calls: list[Callable[[], Any]] = []
-    for text in texts:
-        for method in (tok.encode, tok.encode_array, tok.count, tok.tokens):
-            calls.append(lambda m=method, t=text: m(t, special, threads=threads))  # type: ignore[misc]
-    for batch in (tok.encode_batch, tok.encode_batch_array):
-        calls.append(lambda b=batch: b(texts, special, threads=threads))  # type: ignore[misc]
-    return [outcome(call) for call in calls]
 
 
 @given(

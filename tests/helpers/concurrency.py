@@ -1,10 +1,14 @@
-"""Run work in several threads, and measure how long native work keeps other threads waiting."""
+"""Run work in several threads, cut texts for threads, and measure how long threads wait."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from bpe import SpecialTokenError, Tokenizer
 
 Work = Callable[[], object]
 
@@ -49,3 +53,39 @@ def assert_lets_threads_run(work: Work) -> None:
         if shares[-1] < 0.5:
             return
     raise AssertionError(f"this thread waited for {min(shares):.0%} of the time")
+
+
+@contextmanager
+def tasks_of(size: int) -> Iterator[None]:
+    """Share work out in tasks as small as this."""
+    from pretok import _core
+
+    before = _core.set_task_size(size)
+    try:
+        yield
+    finally:
+        _core.set_task_size(before)
+
+
+def outcome(call: Callable[[], Any]) -> Any:
+    """Return what `call` returns as lists, or what special token it found where."""
+    try:
+        found = call()
+    except SpecialTokenError as error:
+        return error.token, error.position, error.text_index
+    if isinstance(found, tuple):
+        return [part.tolist() for part in found]
+    return found.tolist() if hasattr(found, "tolist") else found
+
+
+def everything(
+    tok: Tokenizer, texts: list[str | bytes], special: str, threads: int | None
+) -> list[Any]:
+    """Return the outcome of all calls that encode `texts`."""
+    calls: list[Callable[[], Any]] = []
+    for text in texts:
+        for method in (tok.encode, tok.encode_array, tok.count, tok.tokens):
+            calls.append(lambda m=method, t=text: m(t, special, threads=threads))  # type: ignore[misc]
+    for batch in (tok.encode_batch, tok.encode_batch_array):
+        calls.append(lambda b=batch: b(texts, special, threads=threads))  # type: ignore[misc]
+    return [outcome(call) for call in calls]

@@ -63,8 +63,9 @@ class Aligner:
 
     def __init__(self, tokenizer: Tokenizer, names: Mapping[int, str]) -> None:
         """Take the tokens of the model by id as `names`."""
-        self._policies = tokenizer._pipeline._policies
-        self._backend = tokenizer._pipeline.backend
+        pipeline = tokenizer._pipeline_of_segments()
+        self._policies = pipeline._policies
+        self._backend = pipeline.backend
         self._split = tokenizer.pre_tokenizer
         self._normalizer = _normalizer(tokenizer.normalizer, self._backend)
         self._adds_space = tokenizer.add_prefix_space

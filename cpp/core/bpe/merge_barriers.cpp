@@ -72,6 +72,7 @@ void MergeBarriers::begin_build(const OrderedMerges &merges) {
   last_merge_.assign(NO_CHAR + 1, 0);
   chars_[NO_CHAR].to_right = chars_[NO_CHAR].to_left = 0xFFFF;
   full_pairs_.clear();
+  ascii_pairs_ = {};
   for (std::uint32_t byte = 0; byte < 0x80; ++byte)
     add_char(byte, {{byte}, 1, 0}, 0, merges);
   std::array<std::uint8_t, 4> bytes{};
@@ -99,6 +100,25 @@ void MergeBarriers::begin_build(const OrderedMerges &merges) {
   for (std::uint32_t i = 0; i < emoji_count_; ++i) {
     encode_utf8(FIRST_EMOJI_CODE_POINT + i, bytes.data());
     add_char(FIRST_EMOJI_INDEX + i, merge_char(bytes.data(), 4, merges), NO_CHAR_BIT, merges);
+  }
+}
+
+// Gives each character that has a step among its ids the ids of its bytes. Merging such a
+// character starts with its bytes. An emoji would have more than MAX_IDS ids.
+void MergeBarriers::replace_steps(std::uint32_t first_step, const OrderedMerges &merges) {
+  emoji_count_ = 0;
+  std::array<std::uint8_t, 4> bytes{};
+  for (std::uint32_t at = 0x80; at < FIRST_EMOJI_INDEX; ++at) {
+    const auto &ids = chars_[at].ids;
+    if (std::none_of(ids.begin(), ids.end(), [first_step](std::uint32_t id) {
+          return id >= first_step && id != NO_ID;
+        }))
+      continue;
+    const std::size_t size = encode_utf8(at, bytes.data());
+    for (std::size_t i = 0; i < size; ++i) {
+      chars_[at].ids[i] = merges.id(bytes[i]);
+      merge_starts_[at].symbols[i] = bytes[i];
+    }
   }
 }
 
@@ -202,7 +222,7 @@ void MergeBarriers::add(const std::uint8_t *left, std::size_t left_size,
   left += start;
   left_size -= start;
   if (left_size == 1 && left[0] < 0x80 && right[0] < 0x80)
-    return;
+    return add_ascii(left[0], right[0]);
   const Decoded a = decode_utf8(left, left_size);
   const Decoded b = decode_utf8(right, right_size);
   const std::uint32_t one = index_of(a.code_point);

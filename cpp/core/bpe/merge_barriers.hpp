@@ -49,15 +49,20 @@ public:
     std::size_t count() const { return 1U + (ids[1] != NO_ID) + (ids[2] != NO_ID); }
   };
 
-  // `token(symbol)` returns the bytes of a symbol as {bytes, size}.
-  template <typename Token> void build(const OrderedMerges &merges, Token token) {
+  // `first_step` is that of VocabularyData. `token(symbol)` returns the bytes of a symbol as
+  // {bytes, size}.
+  template <typename Token>
+  void build(const OrderedMerges &merges, std::uint32_t first_step, Token token) {
     begin_build(merges);
+    if (first_step != NO_ID)
+      replace_steps(first_step, merges);
     for (std::uint32_t symbol = OrderedMerges::BYTES; symbol < merges.size(); ++symbol) {
       const auto both = token(symbol);
-      if (is_ascii(both.bytes, both.size))
-        continue; // there is never a barrier between two ASCII characters
       const std::size_t left_size = token(merges.parts(symbol).left).size;
-      add(both.bytes, left_size, both.bytes + left_size, both.size - left_size, symbol);
+      if (is_ascii(both.bytes, both.size))
+        add_ascii(both.bytes[left_size - 1], both.bytes[left_size]);
+      else
+        add(both.bytes, left_size, both.bytes + left_size, both.size - left_size, symbol);
     }
     finish_build();
   }
@@ -102,6 +107,43 @@ public:
       left = right;
       at += width;
     }
+  }
+
+  // Calls emit(ends, count) with the ends of the next segments, until the end of the text. Also
+  // finds all barriers between ASCII characters. `ends` has room for `room` ends.
+  template <typename Emit>
+  void for_ends(const std::uint8_t *bytes, std::size_t size, std::size_t *ends,
+                std::size_t room, Emit emit) const {
+    DecodedChar left = char_at(bytes, size);
+    std::size_t count = 0;
+    for (std::size_t at = left.width; at < size;) {
+      // Branchless: barriers are unpredictable. At each position at most one end is written.
+      const std::size_t stop = std::min(size, at + (room - count));
+      std::uint32_t before = left.index;
+      for (; before < 0x80 && at < stop && bytes[at] < 0x80; ++at) {
+        ends[count] = at;
+        count += may_merge_ascii(before, bytes[at]) ? 0 : 1;
+        before = bytes[at];
+      }
+      left.index = before;
+      if (at < stop) {
+        const DecodedChar right = char_at(bytes + at, size - at);
+        ends[count] = at;
+        count += may_merge_across(left.index, right.index) ? 0 : 1;
+        at += right.width;
+        left = right;
+      }
+      if (count == room) {
+        emit(static_cast<const std::size_t *>(ends), count);
+        count = 0;
+      }
+    }
+    if (count == room) {
+      emit(static_cast<const std::size_t *>(ends), count);
+      count = 0;
+    }
+    ends[count++] = size;
+    emit(static_cast<const std::size_t *>(ends), count);
   }
 
   // Writes the symbols with which merging of these bytes may start, at most one per byte.
@@ -212,11 +254,18 @@ private:
             static_cast<unsigned>(right == NO_CHAR) |
             static_cast<unsigned>((left | right) < 0x80)) != 0;
   }
+  bool may_merge_ascii(std::uint32_t left, std::uint32_t right) const {
+    return (ascii_pairs_[left][right >> 6] >> (right & 63) & 1) != 0;
+  }
+  void add_ascii(std::uint32_t left, std::uint32_t right) {
+    ascii_pairs_[left][right >> 6] |= std::uint64_t{1} << (right & 63);
+  }
   static std::uint64_t hash_of(std::uint32_t left, std::uint32_t right) {
     return hash_without_key(std::uint64_t{left} << 17 | right);
   }
 
   void begin_build(const OrderedMerges &merges);
+  void replace_steps(std::uint32_t first_step, const OrderedMerges &merges);
   void add(const std::uint8_t *left, std::size_t left_size, const std::uint8_t *right,
            std::size_t right_size, std::uint32_t symbol);
   void finish_build();
@@ -251,6 +300,8 @@ private:
   std::vector<std::uint64_t>
       full_pairs_;   // pairs of whole characters that merge; only while building
   BitFilter filter_; // has these pairs
+  // A bit for each pair of ASCII characters that a merge joins; see add_ascii.
+  std::array<std::array<std::uint64_t, 2>, 128> ascii_pairs_{};
 };
 
 } // namespace pretok

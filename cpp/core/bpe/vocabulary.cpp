@@ -66,6 +66,25 @@ std::size_t Vocabulary::merge_in_any_order(const std::uint8_t *bytes, std::size_
   return merge_windows(AnyOrder(*this), bytes, size, to);
 }
 
+std::size_t Vocabulary::replace_steps(std::uint32_t *ids, std::size_t count) const {
+  std::size_t total = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    total += ids[i] < first_step_ ? 1 : tokens_[ids[i]].size;
+  // From the last id to the first, since the results take more room.
+  std::uint32_t *to = ids + total;
+  for (std::size_t i = count; i-- != 0;) {
+    const std::uint32_t id = ids[i];
+    if (id < first_step_) {
+      *--to = id;
+      continue;
+    }
+    const TokenView step = tokens_[id];
+    for (std::size_t at = step.size; at-- != 0;)
+      *--to = byte_ids_[step.bytes[at]];
+  }
+  return total;
+}
+
 std::vector<Merge> Vocabulary::merges() const {
   std::vector<Merge> result;
   if (in_order_) {

@@ -11,6 +11,7 @@
 #include "core/bpe/token_view.hpp"
 #include "core/bpe/vocabulary_data.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -41,12 +42,19 @@ public:
   // Like `encode`, without looking up the whole pre-token.
   std::size_t merge(const std::uint8_t *bytes, std::size_t size, std::uint32_t *to) const {
     if (size > ShortMerge::MAX_BYTES || !has_merge_table_)
-      return in_order_ ? merge_ordered(bytes, size, to) : merge_in_any_order(bytes, size, to);
+      return without_steps(to, in_order_ ? merge_ordered(bytes, size, to)
+                                         : merge_in_any_order(bytes, size, to));
     ShortMerge state;
     state.begin(bytes, size, merges_, barriers_);
     while (state.step(merges_)) {
     }
-    return state.finish(merges_, to);
+    return finish(state, to);
+  }
+
+  // Writes the ids of a finished merge to `to`, which has room for one id per byte. Returns the
+  // number of ids.
+  std::size_t finish(const ShortMerge &merge, std::uint32_t *to) const {
+    return without_steps(to, merge.finish(merges_, to));
   }
 
   const TokenTable &whole_tokens() const { return whole_tokens_; }
@@ -60,6 +68,8 @@ public:
   // The merges and their barriers; nullptr for a vocabulary that OrderedMerges cannot hold.
   const OrderedMerges *merge_table() const { return has_merge_table_ ? &merges_ : nullptr; }
   const MergeBarriers *barriers() const { return has_merge_table_ ? &barriers_ : nullptr; }
+  // Returns whether the first symbols are characters, made of bytes by steps (VocabularyData).
+  bool has_steps() const { return first_step_ != NO_ID; }
   // Returns whether the vocabulary is ordered (ordered_merges.hpp).
   bool is_in_order() const { return in_order_; }
 
@@ -77,6 +87,16 @@ private:
   class Ordered; // engines of merge_windows.hpp
   class AnyOrder;
 
+  // Replaces each step among `count` ids by the tokens of its bytes (VocabularyData). Returns
+  // the new number of ids, which is at most the number of bytes.
+  std::size_t without_steps(std::uint32_t *ids, std::size_t count) const {
+    if (first_step_ == NO_ID ||
+        std::all_of(ids, ids + count, [this](std::uint32_t id) { return id < first_step_; }))
+      return count;
+    return replace_steps(ids, count);
+  }
+  std::size_t replace_steps(std::uint32_t *ids, std::size_t count) const;
+
   std::size_t merge_ordered(const std::uint8_t *bytes, std::size_t size,
                             std::uint32_t *to) const;
   std::size_t merge_in_any_order(const std::uint8_t *bytes, std::size_t size,
@@ -87,6 +107,7 @@ private:
   std::array<std::uint32_t, 256> byte_ids_{};
   TokenTable whole_tokens_{tokens_}; // tokens that a whole pre-token may become
   TokenTable unreachable_tokens_{tokens_};
+  std::uint32_t first_step_ = NO_ID;
   bool in_order_ = false;
   bool has_merge_table_ = false; // true if in_order_
   OrderedMerges merges_;

@@ -1,6 +1,8 @@
 // The tokens and merges that a Vocabulary is built from.
 #pragma once
 
+#include "core/base/ids.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -26,6 +28,9 @@ struct VocabularyData {
   std::vector<Merge> merges;
   bool ignore_merges =
       true; // a pre-token that equals a token becomes that token, without merging
+  // Tokens with ids from `first_step` on are only steps of merging. A step that no later merge
+  // takes becomes the tokens of its bytes.
+  std::uint32_t first_step = NO_ID;
 };
 
 } // namespace pretok

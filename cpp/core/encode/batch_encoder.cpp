@@ -75,7 +75,9 @@ struct BatchEncoder::CacheMiss {
 
 void BatchEncoder::encode(InstructionSet instructions, const PreTokenBatch &batch,
                           PreTokenCache &cache, IdBuffer &ids) const {
-  if (vocabulary_.barriers() != nullptr && is_chinese(batch))
+  if (takes_segments_)
+    encode_units(Unit::SEGMENT, instructions, batch, cache, ids);
+  else if (vocabulary_.barriers() != nullptr && is_chinese(batch))
     encode_by_segments(instructions, batch, cache, ids);
   else
     encode_units(Unit::PRE_TOKEN, instructions, batch, cache, ids);
@@ -253,13 +255,13 @@ void BatchEncoder::encode_misses(Unit unit, const PreTokenBatch &batch, const Ca
   const auto done = [&](std::size_t which, const ShortMerge &merge) {
     CacheMiss &miss = misses[to_merge[which]];
     if (!miss.is_long()) {
-      miss.count = merge.finish(*merges, miss.ids.data());
+      miss.count = vocabulary_.finish(merge, miss.ids.data());
       return;
     }
     // encode_long finds the ids in this cache.
     std::array<std::uint32_t, ShortMerge::MAX_BYTES> ids;
     cache.long_pre_tokens.insert(miss.bytes, miss.size, miss.hash, ids.data(),
-                                 merge.finish(*merges, ids.data()));
+                                 vocabulary_.finish(merge, ids.data()));
   };
   merge_interleaved(*merges, *vocabulary_.barriers(), next, done);
 }

@@ -17,8 +17,10 @@ namespace pretok {
 // The vocabulary must outlive it.
 class BatchEncoder {
 public:
-  explicit BatchEncoder(const Vocabulary &vocabulary)
-      : vocabulary_(vocabulary), segment_encoder_(vocabulary) {}
+  // If `takes_segments`, the pre-tokens of batches are segments already.
+  BatchEncoder(const Vocabulary &vocabulary, bool takes_segments)
+      : vocabulary_(vocabulary), segment_encoder_(vocabulary), takes_segments_(takes_segments) {
+  }
 
   // Appends the ids of `batch`. Takes about 50 KB of stack: the keys, hashes and entries of 256
   // pre-tokens (8 KB), 112 bytes for each possible miss (28 KB), the ends of segments (2 KB),
@@ -43,6 +45,7 @@ private:
 
   const Vocabulary &vocabulary_;
   SegmentEncoder segment_encoder_;
+  bool takes_segments_;
 };
 
 } // namespace pretok

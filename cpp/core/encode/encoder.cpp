@@ -4,19 +4,28 @@
 #include "core/simd/kernels.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 
 namespace pretok {
 
+template <typename Emit>
+void Encoder::split_text(const std::uint8_t *text, std::size_t size, Emit emit) const {
+  if (!is_whole_)
+    return split(pre_tokenizer_, Utf8(text, size, pre_tokenizer_.classes()), emit);
+  std::array<std::size_t, PreTokenBatch::MAX_COUNT> ends;
+  vocabulary_.barriers()->for_ends(text, size, ends.data(), ends.size(), emit);
+}
+
 Refusal Encoder::encode(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
-                        PreTokenCache &cache, IdBuffer &ids) const {
-  return encode_parts(data, size, added, cache, ids, nullptr);
+                        PreTokenCache &cache, IdBuffer &ids, Part which) const {
+  return encode_parts(data, size, added, cache, ids, which, nullptr);
 }
 
 Refusal Encoder::count(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
-                       PreTokenCache &cache, std::size_t &result) const {
+                       PreTokenCache &cache, std::size_t &result, Part which) const {
   IdBuffer ids;
-  return encode_parts(data, size, added, cache, ids, [&] {
+  return encode_parts(data, size, added, cache, ids, which, [&] {
     result += ids.size();
     ids.clear();
   });
@@ -24,22 +33,24 @@ Refusal Encoder::count(const std::uint8_t *data, std::size_t size, const AddedTo
 
 Refusal Encoder::encode_parts(const std::uint8_t *data, std::size_t size,
                               const AddedTokens &added, PreTokenCache &cache, IdBuffer &ids,
-                              const OnBatch &on_batch) const {
+                              Part which, const OnBatch &on_batch) const {
   BatchQueue queue(batch_encoder_, kernels().instruction_set, data, size, cache, ids, on_batch);
   const Refusal refusal = added.split(data, size, [&](const Segment &segment) {
     const std::uint8_t *const part = data + segment.start;
     const std::size_t part_size = segment.end - segment.start;
     if (segment.token != nullptr) {
       queue.add_token(segment.token->id, segment.start, segment.end);
-    } else if (part_size == size || prefixed(part)) {
+      return;
+    }
+    const bool prefixed = has_prefix(data, segment, which);
+    if (part_size == size || prefixed || spaces_.changes(part, part_size)) {
       queue.flush();
-      encode_text(part, part_size, cache, ids, on_batch);
+      encode_text(part, part_size, prefixed, cache, ids, on_batch);
       queue.skip_to(segment.end);
     } else {
-      split(pre_tokenizer_, Utf8(part, part_size, pre_tokenizer_.classes()),
-            [&](const std::size_t *ends, std::size_t count) {
-              queue.add(segment.start, ends, count);
-            });
+      split_text(part, part_size, [&](const std::size_t *ends, std::size_t count) {
+        queue.add(segment.start, ends, count);
+      });
     }
   });
   queue.flush();
@@ -49,7 +60,7 @@ Refusal Encoder::encode_parts(const std::uint8_t *data, std::size_t size,
 Refusal Encoder::encode_spans(const std::uint8_t *data, std::size_t size,
                               const AddedTokens &added, PreTokenCache &cache, IdBuffer &ids,
                               std::vector<std::int64_t> &starts,
-                              std::vector<std::int64_t> &ends) const {
+                              std::vector<std::int64_t> &ends, Part which) const {
   return added.split(data, size, [&](const Segment &segment) {
     if (segment.token != nullptr) {
       *ids.room(1) = segment.token->id;
@@ -59,50 +70,50 @@ Refusal Encoder::encode_spans(const std::uint8_t *data, std::size_t size,
       return;
     }
     const std::uint8_t *text = data + segment.start;
-    // The prefix space belongs to no span.
-    std::int64_t prefix_size = prefixed(text) ? 1 : 0;
-    auto at = static_cast<std::int64_t>(segment.start);
+    const std::size_t text_size = segment.end - segment.start;
+    const bool prefixed = has_prefix(data, segment, which);
+    TextSpacesSource source(spaces_, text, text_size, prefixed);
     std::size_t done = ids.size();
     const auto add_spans = [&] {
       for (; done < ids.size(); ++done) {
-        starts.push_back(at);
-        at += vocabulary_.token(ids.data()[done]).size - prefix_size;
-        prefix_size = 0;
-        ends.push_back(at);
+        std::size_t start = 0;
+        std::size_t end = 0;
+        source.next(vocabulary_.token(ids.data()[done]).size, start, end);
+        starts.push_back(static_cast<std::int64_t>(segment.start + start));
+        ends.push_back(static_cast<std::int64_t>(segment.start + end));
       }
     };
-    encode_text(text, segment.end - segment.start, cache, ids, std::ref(add_spans));
+    encode_text(text, text_size, prefixed, cache, ids, std::ref(add_spans));
   });
 }
 
-void Encoder::encode_text(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
-                          IdBuffer &ids, const OnBatch &on_batch) const {
-  if (!prefixed(text))
+void Encoder::encode_text(const std::uint8_t *text, std::size_t size, bool has_prefix,
+                          PreTokenCache &cache, IdBuffer &ids, const OnBatch &on_batch) const {
+  if (!has_prefix && !spaces_.changes(text, size))
     return split_and_encode(text, size, cache, ids, on_batch);
-  std::vector<std::uint8_t> with_space;
-  with_space.reserve(size + 1);
-  with_space.push_back(' ');
-  with_space.insert(with_space.end(), text, text + size);
-  split_and_encode(with_space.data(), with_space.size(), cache, ids, on_batch);
+  std::vector<std::uint8_t> changed;
+  changed.reserve(size + 1);
+  if (has_prefix)
+    changed.push_back(' ');
+  spaces_.append(text, size, changed);
+  split_and_encode(changed.data(), changed.size(), cache, ids, on_batch);
 }
 
 void Encoder::split_and_encode(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
                                IdBuffer &ids, const OnBatch &on_batch) const {
   const InstructionSet instructions = kernels().instruction_set;
   std::size_t start = 0;
-  split(pre_tokenizer_, Utf8(text, size, pre_tokenizer_.classes()),
-        [&](const std::size_t *ends, std::size_t count) {
-          for (std::size_t done = 0; done < count;) {
-            const std::size_t taken = std::min(count - done, PreTokenBatch::MAX_COUNT);
-            batch_encoder_.encode(instructions,
-                                  {text, text + size, start, ends + done, taken, nullptr, 0},
-                                  cache, ids);
-            done += taken;
-            start = ends[done - 1];
-            if (on_batch != nullptr)
-              on_batch();
-          }
-        });
+  split_text(text, size, [&](const std::size_t *ends, std::size_t count) {
+    for (std::size_t done = 0; done < count;) {
+      const std::size_t taken = std::min(count - done, PreTokenBatch::MAX_COUNT);
+      batch_encoder_.encode(
+          instructions, {text, text + size, start, ends + done, taken, nullptr, 0}, cache, ids);
+      done += taken;
+      start = ends[done - 1];
+      if (on_batch != nullptr)
+        on_batch();
+    }
+  });
 }
 
 } // namespace pretok

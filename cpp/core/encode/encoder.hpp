@@ -7,6 +7,7 @@
 #include "core/cache/pre_token_cache.hpp"
 #include "core/encode/added.hpp"
 #include "core/encode/batch_encoder.hpp"
+#include "core/encode/text_spaces.hpp"
 #include "core/split/pre_tokenizer.hpp"
 
 #include <cstddef>
@@ -19,46 +20,62 @@ namespace pretok {
 // Threads may share an Encoder. Its pre-tokenizer and vocabulary must outlive it.
 class Encoder {
 public:
-  Encoder(const PreTokenizer &pre_tokenizer, const Vocabulary &vocabulary,
-          bool add_prefix_space, std::size_t cache_limit = CacheBudget::DEFAULT_LIMIT)
-      : pre_tokenizer_(pre_tokenizer), vocabulary_(vocabulary),
-        add_prefix_space_(add_prefix_space), batch_encoder_(vocabulary), caches_(cache_limit) {}
+  // If `is_whole`, the model does not split text: no merge crosses a boundary of
+  // `pre_tokenizer`, which only finds safe cuts. The pre-tokens are then the segments between
+  // merge barriers (merge_barriers.hpp). Most are words, as those of other models.
+  Encoder(const PreTokenizer &pre_tokenizer, const Vocabulary &vocabulary, TextSpaces spaces,
+          std::size_t cache_limit = CacheBudget::DEFAULT_LIMIT, bool is_whole = false)
+      : pre_tokenizer_(pre_tokenizer), vocabulary_(vocabulary), spaces_(spaces),
+        is_whole_(is_whole && vocabulary.barriers() != nullptr),
+        batch_encoder_(vocabulary, is_whole_), caches_(cache_limit) {}
 
   CachePool &caches() const { return caches_; }
   const PreTokenizer &pre_tokenizer() const { return pre_tokenizer_; }
-  bool add_prefix_space() const { return add_prefix_space_; }
+  const TextSpaces &spaces() const { return spaces_; }
+
+  // Which part of a text `data` is. A part begins at a safe cut (safe_cut_between.hpp).
+  enum class Part { FIRST, LATER };
 
   // Appends the ids of `size` bytes, which need not be valid UTF-8. Throws std::bad_alloc.
   Refusal encode(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
-                 PreTokenCache &cache, IdBuffer &ids) const;
+                 PreTokenCache &cache, IdBuffer &ids, Part which = Part::FIRST) const;
 
   // Adds the number of ids that `encode` appends to `result`. Does not store the ids of the
   // whole text.
   Refusal count(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
-                PreTokenCache &cache, std::size_t &result) const;
+                PreTokenCache &cache, std::size_t &result, Part which = Part::FIRST) const;
 
   // Like `encode`, and appends the start and end of each id in `data`.
   Refusal encode_spans(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
                        PreTokenCache &cache, IdBuffer &ids, std::vector<std::int64_t> &starts,
-                       std::vector<std::int64_t> &ends) const;
+                       std::vector<std::int64_t> &ends, Part which = Part::FIRST) const;
 
 private:
-  bool prefixed(const std::uint8_t *text) const { return add_prefix_space_ && *text != ' '; }
+  bool has_prefix(const std::uint8_t *data, const Segment &segment, Part which) const {
+    const bool is_first = segment.start == 0;
+    return !(is_first && which == Part::LATER) &&
+           spaces_.has_prefix(data + segment.start, segment.end - segment.start, is_first);
+  }
 
   using OnBatch = std::function<void()>;
 
   // The next three functions call on_batch() after each batch of ids, unless `on_batch` is
   // empty. `size` is not 0.
   Refusal encode_parts(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
-                       PreTokenCache &cache, IdBuffer &ids, const OnBatch &on_batch) const;
-  void encode_text(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
-                   IdBuffer &ids, const OnBatch &on_batch) const;
+                       PreTokenCache &cache, IdBuffer &ids, Part which,
+                       const OnBatch &on_batch) const;
+  void encode_text(const std::uint8_t *text, std::size_t size, bool has_prefix,
+                   PreTokenCache &cache, IdBuffer &ids, const OnBatch &on_batch) const;
+  // Calls emit(ends, count) with the ends of the next pre-tokens, until the end of `text`.
+  template <typename Emit>
+  void split_text(const std::uint8_t *text, std::size_t size, Emit emit) const;
   void split_and_encode(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
                         IdBuffer &ids, const OnBatch &on_batch) const;
 
   const PreTokenizer &pre_tokenizer_;
   const Vocabulary &vocabulary_;
-  bool add_prefix_space_;
+  TextSpaces spaces_;
+  bool is_whole_;
   BatchEncoder batch_encoder_;
   mutable CachePool caches_;
 };

@@ -59,11 +59,14 @@ Refusal Tokenizer::count_parts(const std::uint8_t *text, std::size_t size,
 }
 
 std::size_t Tokenizer::max_capacity(std::size_t size) const {
-  // Each id has at least one byte. NFC makes at most three bytes of one byte. add_prefix_space
-  // adds one byte to each text between added tokens, and such a text has at least one byte.
+  // Each id has at least one byte. NFC and TextSpaces::append make at most three bytes of one
+  // byte. A prefix adds one byte to each text between added tokens, and such a text has at
+  // least one byte.
+  const TextSpaces &spaces = encoder_.spaces();
   const std::size_t factor =
-      (normalizer_ == Normalizer::NFC ? std::size_t{3} : std::size_t{1}) +
-      (encoder_.add_prefix_space() ? 1 : 0);
+      (normalizer_ == Normalizer::NFC || spaces.replaces_invalid ? std::size_t{3}
+                                                                 : std::size_t{1}) +
+      (spaces.prefix != TextSpaces::Prefix::NONE ? 1 : 0);
   const std::size_t rest = template_.size() + factor + ShortCache::PADDING;
   constexpr std::size_t MAX_SIZE = std::numeric_limits<std::size_t>::max();
   return size > (MAX_SIZE - rest) / factor ? MAX_SIZE : size * factor + rest;

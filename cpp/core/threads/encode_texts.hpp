@@ -35,14 +35,15 @@ struct EncodeResult {
   // Encodes a text or the next part of a text, and adds the output to this result. `is_last` is
   // true for a whole text and for the last part of a text.
   void add(const Encoder &encoder, OutputKind output, const std::uint8_t *data,
-           std::size_t size, const AddedTokens &added, PreTokenCache &cache, bool is_last) {
+           std::size_t size, const AddedTokens &added, PreTokenCache &cache,
+           Encoder::Part which, bool is_last) {
     if (output == OutputKind::IDS) {
-      refusal = encoder.encode(data, size, added, cache, ids);
+      refusal = encoder.encode(data, size, added, cache, ids, which);
     } else if (output == OutputKind::COUNT) {
-      refusal = encoder.count(data, size, added, cache, count);
+      refusal = encoder.count(data, size, added, cache, count, which);
     } else {
       std::size_t span = starts.size();
-      refusal = encoder.encode_spans(data, size, added, cache, ids, starts, ends);
+      refusal = encoder.encode_spans(data, size, added, cache, ids, starts, ends, which);
       for (; open_bytes != 0 && span < starts.size(); ++span) {
         starts[span] += static_cast<std::int64_t>(open_bytes);
         ends[span] += static_cast<std::int64_t>(open_bytes);
@@ -116,15 +117,17 @@ void encode_texts(const Encoder &encoder, OutputKind output, const std::vector<V
     size += text.size();
   const TaskPlan plan = plan_tasks(size, threads);
   const TextTasks<View> tasks(texts, plan.task_size, encoder.pre_tokenizer(), added,
-                              encoder.add_prefix_space());
+                              encoder.spaces().are_marks);
   run_in_order(
       tasks.count(), plan.threads, total,
       [&] { return Worker{CacheLease(encoder.caches()), {}}; },
       [&](std::size_t task, Worker &worker, EncodeResult &result) {
         tasks.run(task, worker.scratch,
-                  [&](std::size_t text, std::size_t, const std::uint8_t *data,
+                  [&](std::size_t text, std::size_t start, const std::uint8_t *data,
                       std::size_t bytes, bool is_last) {
-                    result.add(encoder, output, data, bytes, added, *worker.cache, is_last);
+                    const auto which = start == 0 ? Encoder::Part::FIRST : Encoder::Part::LATER;
+                    result.add(encoder, output, data, bytes, added, *worker.cache, which,
+                               is_last);
                     result.refused_text = text;
                     return result.refusal.token == nullptr;
                   });

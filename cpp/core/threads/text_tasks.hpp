@@ -12,6 +12,7 @@
 
 #include "core/base/scratch.hpp"
 #include "core/encode/safe_cut_between.hpp"
+#include "core/encode/text_spaces.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -29,12 +30,12 @@ namespace pretok {
 //   whole(at)                 the start of the character that code unit `at` belongs to.
 template <typename View> class TextTasks {
 public:
-  // Makes tasks of about `size` code units, or one task if `size` is 0. All arguments must
-  // outlive this object.
+  // Makes tasks of about `size` code units, or one task if `size` is 0. `has_marks` is
+  // TextSpaces::are_marks. All arguments must outlive this object.
   TextTasks(const std::vector<View> &texts, std::size_t size, const PreTokenizer &pre_tokenizer,
-            const AddedTokens &added, bool add_prefix_space)
+            const AddedTokens &added, bool has_marks)
       : texts_(texts), size_(size), pre_tokenizer_(pre_tokenizer), added_(added),
-        add_prefix_space_(add_prefix_space) {
+        has_marks_(has_marks) {
     if (size == 0) {
       tasks_.push_back({0, texts.size(), 0, END_OF_TEXT});
       return;
@@ -117,8 +118,11 @@ private:
       const std::size_t within = text.part(from, text.whole(to)).utf8_size();
       const std::size_t cut =
           around.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
-            return safe_cut_between(pre_tokenizer_, added_, add_prefix_space_, data, size,
-                                    before, before + within);
+            // Near a mark, the text that is split differs from these bytes.
+            return has_marks_ && TextSpaces::has_mark(data, size)
+                       ? std::size_t{0}
+                       : safe_cut_between(pre_tokenizer_, added_, false, data, size, before,
+                                          before + within);
           });
       if (cut != 0)
         return first + around.units_in(cut);
@@ -132,7 +136,7 @@ private:
   const std::size_t size_;
   const PreTokenizer &pre_tokenizer_;
   const AddedTokens &added_;
-  const bool add_prefix_space_;
+  const bool has_marks_;
   std::vector<Task> tasks_;
 };
 

@@ -32,6 +32,7 @@ const char *Vocabulary::build(VocabularyData &&data) {
 
 const char *Vocabulary::Builder::build(VocabularyData &&data) {
   vocabulary_.bytes_ = std::move(data.bytes);
+  vocabulary_.first_step_ = data.first_step;
   if (const char *wrong = place_tokens(data))
     return wrong;
   if (const char *wrong = data.from_ranks ? nullptr : check_merges(data.merges))
@@ -51,9 +52,10 @@ const char *Vocabulary::Builder::build(VocabularyData &&data) {
   }
   vocabulary_.has_merge_table_ = vocabulary_.in_order_ || table_from_pairs();
   if (vocabulary_.has_merge_table_)
-    vocabulary_.barriers_.build(vocabulary_.merges_, [this](std::uint32_t symbol) {
-      return vocabulary_.tokens_[vocabulary_.merges_.id(symbol)];
-    });
+    vocabulary_.barriers_.build(vocabulary_.merges_, data.first_step,
+                                [this](std::uint32_t symbol) {
+                                  return vocabulary_.tokens_[vocabulary_.merges_.id(symbol)];
+                                });
   else
     vocabulary_.merges_ = OrderedMerges();
   find_reachable(data.from_ranks);
@@ -62,7 +64,7 @@ const char *Vocabulary::Builder::build(VocabularyData &&data) {
     // A whole pre-token may be looked up only if merging its bytes gives the same id.
     std::vector<std::uint32_t> reachable;
     std::copy_if(ids.begin(), ids.end(), std::back_inserter(reachable),
-                 [this](std::uint32_t id) { return is_reachable(id); });
+                 [&](std::uint32_t id) { return id < data.first_step && is_reachable(id); });
     vocabulary_.whole_tokens_.assign(reachable, limit);
   } else if (vocabulary_.has_merge_table_) {
     // Of tokens with equal bytes, only the token in whole_tokens_ counts.
@@ -100,9 +102,16 @@ const char *Vocabulary::Builder::place_tokens(const VocabularyData &data) {
           std::min(vocabulary_.byte_ids_[vocabulary_.bytes_[start]], id);
     start += size;
   }
-  for (std::size_t byte = 0; byte < vocabulary_.byte_ids_.size(); ++byte)
-    if (vocabulary_.byte_ids_[byte] == NO_ID && (data.from_ranks || is_in_text(byte)))
+  const bool has_steps = data.first_step != NO_ID;
+  if (has_steps && (data.from_ranks || data.ignore_merges))
+    return "steps need a list of merges, without ignore_merges";
+  for (std::size_t byte = 0; byte < vocabulary_.byte_ids_.size(); ++byte) {
+    const std::uint32_t id = vocabulary_.byte_ids_[byte];
+    if (id == NO_ID && (data.from_ranks || has_steps || is_in_text(byte)))
       return "a byte has no token";
+    if (id != NO_ID && id >= data.first_step)
+      return "the token of a byte is a step";
+  }
   return nullptr;
 }
 

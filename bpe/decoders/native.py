@@ -1,0 +1,67 @@
+"""Decode in C++ what joining the texts of tokens decodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from bpe.encoding.decode import Decode, DecodeBytes
+
+
+class JoinedTexts(NamedTuple):
+    """The tokens that C++ joins; `_core.text_decode_call` explains the fields."""
+
+    data: bytes
+    lengths: list[int]
+    ids: list[int]
+    spaced: list[int] | None
+    start: int
+    stop: int
+    repeats: bool
+
+    @classmethod
+    def of(
+        cls,
+        tokens: Mapping[int, bytes],
+        start: int,
+        stop: int,
+        spaced: Iterable[int] | None = None,
+        repeats: bool = False,
+    ) -> JoinedTexts:
+        """Return the texts of `tokens`, UTF-8 or the bytes of fallback tokens."""
+        ids = sorted(tokens)
+        data = [tokens[id] for id in ids]
+        lengths = list(map(len, data))
+        listed = None if spaced is None else list(spaced)
+        return cls(b"".join(data), lengths, ids, listed, start, stop, repeats)
+
+
+def native_calls(
+    make_texts: Callable[[], JoinedTexts], special: Collection[int], slow: Decode
+) -> tuple[Decode, DecodeBytes]:
+    """Return `decode` and `decode_bytes`, which call `slow` where joining does not suffice.
+
+    With the error handler "surrogateescape", `slow` must keep invalid bytes.
+    """
+    from pretok import _core
+
+    decode: Decode = _core.text_decode_call(make_texts, list(special), slow)
+
+    def decode_bytes(ids: Iterable[int], skip_special: bool) -> bytes:
+        text = decode(ids, "surrogateescape", skip_special)
+        return text.encode("utf-8", "surrogateescape")
+
+    return decode, decode_bytes
+
+
+def replace_in_all(texts: Sequence[str], old: str, new: str) -> list[str]:
+    """Return `texts` with `old` replaced by `new` in each.
+
+    >>> replace_in_all(["a", "ba"], "a", "c")
+    ['c', 'bc']
+    """
+    separator = "\x00"
+    joined = separator.join(texts)
+    if separator in old + new or joined.count(separator) != len(texts) - 1:
+        return [text.replace(old, new) for text in texts]
+    return joined.replace(old, new).split(separator)

@@ -1,0 +1,100 @@
+// TextSpaces at the start of a text, and marks that stand for spaces.
+//
+// Models of SentencePiece write a space as the mark U+2581, also in their tokens, and put one
+// before the text. Their vocabularies come here with spaces in place of the marks. So text with
+// spaces is encoded as it is, and only the mark itself, which is rare in text, is replaced.
+#pragma once
+
+#include "core/unicode/utf8.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace pretok {
+
+struct TextSpaces {
+  enum class Prefix { NONE, UNLESS_SPACE, ALWAYS };
+
+  Prefix prefix = Prefix::NONE; // says where a space comes before the text between added tokens
+  bool only_first = false;      // a text after an added token gets no space
+  bool are_marks = false;       // tokens have spaces for marks; replaces marks in text too
+  bool replaces_invalid = false; // with marks: an invalid byte becomes U+FFFD
+  // Whether the span of a token that is only the prefix is that of the first character. The
+  // span is otherwise empty.
+  bool prefix_has_span = false;
+
+  // Returns the TextSpaces of the option add_prefix_space of byte-level models.
+  static TextSpaces of(bool add_prefix_space) {
+    TextSpaces spaces;
+    spaces.prefix = add_prefix_space ? Prefix::UNLESS_SPACE : Prefix::NONE;
+    return spaces;
+  }
+
+  // Returns whether a space comes before a part. `is_first` says that the whole text begins
+  // with the part, which is not empty.
+  bool has_prefix(const std::uint8_t *part, std::size_t size, bool is_first) const {
+    return prefix != Prefix::NONE && (is_first || !only_first) &&
+           (prefix == Prefix::ALWAYS ||
+            !(part[0] == ' ' || (are_marks && is_mark(part, size))));
+  }
+
+  // Returns whether `append` would change a part.
+  bool changes(const std::uint8_t *part, std::size_t size) const {
+    return are_marks && has_changes(part, size);
+  }
+
+  // Appends a part with its marks and invalid bytes replaced.
+  void append(const std::uint8_t *part, std::size_t size, std::vector<std::uint8_t> &to) const;
+
+  // Returns the number of bytes that `append` makes of a character of a part.
+  std::size_t size_of(const std::uint8_t *character, Decoded decoded) const {
+    if (are_marks && decoded.code_point == MARK)
+      return 1;
+    return replaces_invalid && is_invalid(decoded, character) ? 3 : decoded.width;
+  }
+
+  // Returns whether a mark is among these bytes.
+  static bool has_mark(const std::uint8_t *bytes, std::size_t size);
+
+  static bool is_mark(const std::uint8_t *bytes, std::size_t size) {
+    return size >= 3 && bytes[0] == 0xE2 && bytes[1] == 0x96 && bytes[2] == 0x81;
+  }
+
+private:
+  static constexpr std::uint32_t MARK = 0x2581;
+
+  static bool is_invalid(Decoded decoded, const std::uint8_t *character) {
+    return decoded.width == 1 && character[0] >= 0x80;
+  }
+
+  bool has_changes(const std::uint8_t *part, std::size_t size) const;
+};
+
+// Maps offsets in a part that a prefix and TextSpaces::append have changed to offsets in the
+// part. With marks, the span of a token has whole characters.
+class TextSpacesSource {
+public:
+  // The arguments must outlive this object.
+  TextSpacesSource(const TextSpaces &spaces, const std::uint8_t *part, std::size_t size,
+                   bool has_prefix)
+      : spaces_(spaces), part_(part), size_(size), prefix_(has_prefix ? 1 : 0) {}
+
+  // Sets the span in the part of the next token, which has `size` bytes.
+  void next(std::size_t size, std::size_t &start, std::size_t &end);
+
+private:
+  void skip_to(std::size_t offset);
+  std::size_t width() const;
+
+  const TextSpaces &spaces_;
+  const std::uint8_t *part_;
+  std::size_t size_;
+  std::size_t prefix_;
+  std::size_t done_ = 0; // the end of the last token in the changed part
+  // The start of a character in the part, and its start in the changed part without the prefix.
+  std::size_t source_ = 0;
+  std::size_t changed_ = 0;
+};
+
+} // namespace pretok
