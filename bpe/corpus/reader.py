@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bpe.corpus.layouts import LAYOUTS
-from bpe.corpus.layouts.layout import NPY_HEADER_SIZE, OFFSETS_SUFFIX
+from bpe.corpus.layouts.layout import NPY_HEADER_SIZE, OFFSETS_SUFFIX, row_offsets
 from bpe.corpus.manifest import Manifest, Shard, load_manifest
 from bpe.corpus.shards import OFFSET, sha256_of
 from bpe.errors import CorpusError
@@ -69,8 +69,11 @@ class Corpus:
             inner = index - shard.first_document
             if inner >= shard.documents:
                 continue
-            start, end = self._offsets(shard)[inner : inner + 2].tolist()
-            parts.append(self._layout.read(self.folder / shard.name, self._dtype, start, end))
+            offsets = self._offsets(shard)
+            rows = row_offsets(offsets, shard.tokens, self.manifest.options["pack"])
+            start, end = offsets[inner : inner + 2].tolist()
+            place = self.folder / shard.name
+            parts.append(self._layout.read(place, self._dtype, rows, start, end))
         ids: Ids = np.concatenate([np.zeros(0, np.uint32), *parts]).astype(np.uint32)
         return ids
 

@@ -14,6 +14,11 @@ OFFSETS_SUFFIX = ".offsets.npy"
 NPY_HEADER_SIZE = 128
 
 
+def row_offsets(offsets: Offsets, tokens: int, row: int | None) -> Offsets:
+    """Return the offsets of rows of length `row`, or those of the documents if it is None."""
+    return offsets if row is None else np.arange(0, tokens + 1, row, dtype=np.int64)
+
+
 class Staged(NamedTuple):
     """A shard to finish: its tokens and the offsets of its documents are in two files."""
 
@@ -26,6 +31,11 @@ class Staged(NamedTuple):
     """The documents + 1 offsets, mapped from their file."""
     row: int | None
     """The length of a row of packed documents."""
+
+    @property
+    def rows(self) -> Offsets:
+        """The offsets of the rows: documents, or rows of packed documents."""
+        return row_offsets(self.offsets, self.tokens, self.row)
 
     def read(self, start: int, end: int) -> NDArray[np.integer]:
         """Return tokens start:end."""
@@ -58,8 +68,10 @@ class Layout:
         """
         return []
 
-    def read(self, place: Path, dtype: np.dtype[Any], start: int, end: int) -> NDArray[np.integer]:
-        """Return tokens start:end of the shard at `place`."""
+    def read(
+        self, place: Path, dtype: np.dtype[Any], rows: Offsets, start: int, end: int
+    ) -> NDArray[np.integer]:
+        """Return tokens start:end of the shard at `place`; `rows` is as in Staged."""
         path = place.with_name(place.name + self.suffix)
         return read_tokens(path, self.header_size, dtype, start, end)
 

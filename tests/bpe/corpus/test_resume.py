@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,15 @@ from command_line import Call, environment, error_of, running
 from corpora import content, random_documents, tokenizer, write, write_json_lines
 from support import FULL, run_python, seeded
 
+PARQUET = find_spec("pyarrow") is not None
 PIPE = subprocess.PIPE
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 
 PROGRAM = """
 import json, os, signal, sys
 import bpe
+if "parquet" in sys.argv[1]:
+    import pyarrow.parquet
 from bpe.corpus import documents, encode, job
 from bpe.corpus.shards import ShardWriter
 documents.BATCH, documents.BLOCK, encode.PART, job.CHECKPOINT = 400, 150, 100, 1500
@@ -86,7 +90,7 @@ def work(tmp_path: Path) -> tuple[Path, list[str]]:
 
 @posix
 @pytest.mark.parametrize("options", [
-    {"validation": 0.3, "shard_tokens": 400},
+    {"validation": 0.3, "shard_tokens": 400, "layout": "parquet" if PARQUET else "megatron"},
     {"pack": 16, "pad": 0, "shuffle": 5, "shard_tokens": 300, "layout": "npy"},
 ], ids=["plain", "shuffled"])  # fmt: skip
 def test_kill_and_continue(
