@@ -7,6 +7,7 @@ import io
 import json
 import zlib
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import IO, Any, NoReturn, TypeAlias, cast
 
 from bpe.errors import TextFileError
@@ -92,26 +93,75 @@ class _WatchedFile(io.RawIOBase):
         super().close()
 
 
-def lines_of_file(
-    name: str, max_line: int, size: int = BLOCK, watch: Watch | None = None
-) -> Iterator[bytes]:
+class LongLine(Iterator[bytes]):
+    """Iterates over the parts of a line that is not in memory as a whole."""
+
+    def __init__(self, held: list[bytes], blocks: Iterator[bytes]) -> None:
+        self._parts: Iterator[bytes] = chain(held, blocks)
+        self.after = b""
+        """The bytes after the line in its last block."""
+
+    def __next__(self) -> bytes:
+        part = next(self._parts)
+        end = part.find(b"\n")
+        if end >= 0:
+            self._parts = iter(())
+            self.after = part[end + 1 :]
+        return part if end < 0 else part[:end]
+
+
+def blocks_of_lines(
+    name: str, long_line: int, size: int = BLOCK, watch: Watch | None = None
+) -> Iterator[bytes | LongLine]:
+    """Yield the content of a file in blocks of whole lines; only the last may lack its line feed.
+
+    A line that has more than `long_line` bytes, and more than two blocks, comes as a LongLine.
+    """
+    blocks = blocks_of_file(name, size, watch)
+    held: list[bytes] = []  # the parts of the current line so far
+    held_size = 0
+    for block in blocks:
+        end = block.rfind(b"\n") + 1
+        if end:
+            yield b"".join([*held, block[:end]])
+            held, held_size = [], 0
+        held.append(block[end:])
+        held_size += len(block) - end
+        if held_size > long_line:
+            line = LongLine(held, blocks)
+            yield line
+            for _ in line:
+                pass  # the caller may have left out a part
+            end = line.after.rfind(b"\n") + 1
+            if end:
+                yield line.after[:end]
+            held, held_size = [line.after[end:]], len(line.after) - end
+    if held_size:
+        yield b"".join(held)
+
+
+def split_lines(block: bytes) -> list[bytes]:
+    """Return the lines of a block of `blocks_of_lines`, without their line feeds."""
+    lines = block.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def lines_of_file(name: str, max_line: int, size: int = BLOCK) -> Iterator[bytes]:
     """Yield the lines of a file, without the line feeds.
 
     Raises TextFileError for a line of more than `max_line` bytes.
     """
-    held: list[bytes] = []  # the parts of the current line so far
-    held_size = done = 0  # the total size of `held`, and the number of complete lines
-    for block in blocks_of_file(name, size, watch):
-        first, *later = block.split(b"\n")
-        held.append(first)
-        held_size += len(first)
-        for part in later:
-            _check_line(held_size, name, done + 1, max_line)
-            yield b"".join(held)
-            held, held_size, done = [part], len(part), done + 1
-        _check_line(held_size, name, done + 1, max_line)
-    if held_size:
-        yield b"".join(held)
+    done = 0
+    for block in blocks_of_lines(name, max_line, size):
+        lines = split_lines(block) if isinstance(block, bytes) else []
+        for line in lines:
+            _check_line(len(line), name, done + 1, max_line)
+            yield line
+            done += 1
+        if not isinstance(block, bytes):
+            _check_line(max_line + 1, name, done + 1, max_line)
 
 
 def _check_line(size: int, name: str, number: int, max_line: int) -> None:

@@ -187,6 +187,13 @@ def gather(
 ) -> tuple[list[str | bytes], list[object], bool]:
     """The C++ form of bpe.training.corpus.gather; both return equal results."""
 
+def json_texts(data: bytes, field: bytes) -> list[bytes | None]:
+    """Return for each line of `data` the string under `field` of its JSON object.
+
+    The result is None for a line that bpe.text_files.text_of_line must read: it may be blank,
+    damaged, or have something that parsers treat differently.
+    """
+
 def safe_cut(machine: Machine, text: bytes) -> int:
     """Return an offset where cutting `text` does not change the pre-tokens.
 

@@ -79,13 +79,14 @@ def _counts(corpus: Corpus) -> Iterator[str]:
     manifest = corpus.manifest
     tokenizer, options = manifest.tokenizer, manifest.options
     per_token = manifest.text_bytes / max(1, manifest.tokens)
+    name = tokenizer["name"] or next(iter(tokenizer["files"]))
     rows = {
         "tokens": f"{manifest.tokens:,}",
         "documents": f"{manifest.documents:,}",
         "text": f"{manifest.text_bytes:,} bytes, {per_token:.3f} per token",
         "inputs": f"{len(manifest.inputs):,} files",
         "left out": f"{manifest.skipped:,} damaged documents" if manifest.skipped else "",
-        "vocabulary": f"{tokenizer['name'] or tokenizer['file']}, {tokenizer['vocab_size']:,} ids",
+        "vocabulary": f"{name}, {tokenizer['vocab_size']:,} ids",
         "split": f"{tokenizer['preset']}, Unicode {tokenizer['unicode']}",
         "layout": f"{options['layout']}, {options['dtype']}"
         + (f", rows of {options['pack']:,}" if options["pack"] else ""),

@@ -90,7 +90,7 @@ def _token(text: str) -> str | int:
     "--max-text",
     type=int,
     metavar="BYTES",
-    help="A longer line, or text that must be encoded as a whole, is an error.  [default: 64 MB]",
+    help="A longer text that must be encoded as a whole is an error.  [default: 64 MB]",
 )
 @click.option("--threads", type=int, metavar="N", help="[default: as many as are useful]")
 @click.option("--quiet", "-q", is_flag=True, help="Print only errors.")

@@ -8,14 +8,14 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from bpe.corpus.inputs import SUFFIXES
+from bpe.corpus.lines import JsonLines, LineParser, TextLines
 from bpe.corpus.parquet_input import rows_of_file
 from bpe.corpus.shards import sha256_of
-from bpe.encoding.utf8 import encode_utf8
 from bpe.errors import TextFileError
-from bpe.text_files import Watch, blocks_of_file, find_suffix, lines_of_file, text_of_line
+from bpe.text_files import Watch, blocks_of_file, blocks_of_lines, find_suffix, split_lines
 
 BLOCK = 1 << 20
 """The size of a block of a file in bytes."""
@@ -150,8 +150,10 @@ def _runs(name: str, options: ReadOptions, begin: int, watch: Watch) -> Iterator
     elif suffix == ".parquet":
         runs = _rows(name, options, begin, watch)
     else:
-        parse = _text_line if suffix == ".txt" else _json_line
-        runs = _lines(name, options, begin, watch, parse)
+        parser: LineParser = (
+            TextLines() if suffix == ".txt" else JsonLines(options.field, options.max_text)
+        )
+        runs = _lines(name, options, begin, watch, parser)
     position = begin
     try:
         for run in runs:
@@ -208,44 +210,60 @@ def _raise_not_utf8(name: str, position: int, error: UnicodeDecodeError) -> None
 
 
 def _lines(
+    name: str, options: ReadOptions, begin: int, watch: Watch, parser: LineParser
+) -> Iterator[Run]:
+    """Yield the documents in the lines of a file."""
+    done = 0  # the number of lines before the block
+    for block in blocks_of_lines(name, BATCH, BLOCK, watch):
+        if not isinstance(block, bytes):
+            done += 1
+            if done > begin:
+                text = parser.long_text(block, f"{name}, line {done}")
+                yield Run([], [done], done, blocks=text)
+            continue
+        if done < begin:
+            lines = split_lines(block)
+            known, done = lines[: begin - done], min(begin, done + len(lines))
+            if len(known) == len(lines):
+                continue
+            block = b"\n".join(lines[len(known) :])
+        texts = parser.texts(block)
+        end = done + len(texts)
+        if None in texts:
+            yield _one_by_one(name, options, parser, done + 1, texts, split_lines(block))
+        else:
+            yield Run(cast("list[bytes]", texts), range(done + 1, end + 1), end)
+        done = end
+
+
+def _one_by_one(
     name: str,
     options: ReadOptions,
-    begin: int,
-    watch: Watch,
-    parse: Callable[[bytes, str, str, int], bytes | None],
-) -> Iterator[Run]:
-    """Yield the lines of a file, each with the document that `parse` returns, if any."""
-    number = 0
-    texts: list[bytes] = []
-    lines: list[int] = []
+    parser: LineParser,
+    first: int,
+    texts: list[bytes | None],
+    lines: list[bytes],
+) -> Run:
+    """Return the run of `lines`, with `first` as the number of the first one.
+
+    `texts` has the texts of those lines that `parser` has read as a block.
+    """
+    found: list[bytes] = []
+    numbers: list[int] = []
     skipped: list[str] = []
-    size = 0
-    try:
-        for line in lines_of_file(name, options.max_text, BLOCK, watch):
-            number += 1
-            if number <= begin:
-                continue
-            try:
-                text = parse(line, options.field, name, number)
-            except TextFileError as error:
-                if not options.skip_bad:
-                    raise
-                skipped.append(str(error))
-                size += OVERHEAD
-            else:
-                if text is not None:
-                    texts.append(text)
-                    lines.append(number)
-                    size += len(text) + OVERHEAD
-            if size >= BATCH:
-                yield Run(texts, lines, number, skipped)
-                texts, lines, skipped, size = [], [], [], 0
-    except TextFileError:
-        # Keep the documents before the damage; `_runs` reports where it begins.
-        if texts or skipped:
-            yield Run(texts, lines, number, skipped)
-        raise
-    yield Run(texts, lines, number, skipped)
+    for number, (text, line) in enumerate(zip(texts, lines, strict=True), first):
+        try:
+            if text is None:
+                text = parser.text(line, f"{name}, line {number}")
+        except TextFileError as error:
+            if not options.skip_bad:
+                raise
+            skipped.append(str(error))
+        else:
+            if text is not None:
+                found.append(text)
+                numbers.append(number)
+    return Run(found, numbers, first + len(lines) - 1, skipped)
 
 
 def _rows(name: str, options: ReadOptions, begin: int, watch: Watch) -> Iterator[Run]:
@@ -271,21 +289,3 @@ def _rows(name: str, options: ReadOptions, begin: int, watch: Watch) -> Iterator
 
 def _null_message(name: str, row: int, field: str) -> str:
     return f"{name}, row {row}: {field!r} is null; expected a string"
-
-
-def _json_line(line: bytes, field: str, name: str, number: int) -> bytes | None:
-    if not line.strip():
-        return None
-    return encode_utf8(text_of_line(line, field, f"{name}, line {number}"))
-
-
-def _text_line(line: bytes, field: str, name: str, number: int) -> bytes:
-    line = line.removesuffix(b"\r")
-    try:
-        line.decode()
-    except UnicodeDecodeError as error:
-        raise TextFileError(
-            f"{name}, line {number}: byte 0x{line[error.start]:02x} is not UTF-8; convert the file "
-            "to UTF-8, or pass skip_bad=True to leave this document out"
-        ) from None
-    return line

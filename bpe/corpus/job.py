@@ -1,24 +1,14 @@
-"""Define `tokenize`, which reads, encodes and writes a corpus in three threads."""
+"""Define `tokenize`, which begins or continues a corpus."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
-from functools import partial
-from hashlib import sha256
-from itertools import chain
+from collections.abc import Iterable
 from pathlib import Path
-from time import monotonic
-from typing import IO, Any, TypeVar
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from bpe.corpus.documents import Batch, Position, ReadOptions, read_batches
-from bpe.corpus.encode import DocumentEncoder
+from bpe.corpus.identity import tokenizer_sha256
 from bpe.corpus.inputs import find_inputs
 from bpe.corpus.layouts import LAYOUTS
 from bpe.corpus.lock import NAME as LOCK
@@ -27,27 +17,11 @@ from bpe.corpus.manifest import Manifest, load_manifest
 from bpe.corpus.options import Options, make_options
 from bpe.corpus.reader import Corpus
 from bpe.corpus.shards import PART
-from bpe.corpus.shuffle import Store, shuffled_order
-from bpe.corpus.sinks import HASHED, Sink, store_options
+from bpe.corpus.work import STORE, Job
 from bpe.encoding.arguments import resolve_threads
-from bpe.errors import CorpusError, TextFileError, UnsupportedError, VocabularyError
-from bpe.formats.files import write_atomically
-from bpe.formats.registry import dump
-from bpe.progress import Bar, progress_bar
+from bpe.errors import CorpusError
 from bpe.tokenizer import Tokenizer
-from bpe.types import Ids, Offsets, Special
-
-CHECKPOINT = 1 << 28
-"""The number of bytes of text after which the manifest is saved, at least."""
-MAX_EXAMPLES = 1000
-"""The maximum number of damaged documents that the manifest lists."""
-STORE = "unshuffled"
-"""The folder of the documents before a shuffle."""
-SPOOL = "document" + PART
-"""The file of the ids of a long document, until the whole document is encoded."""
-SPOOL_BLOCK = 1 << 20
-
-Item = TypeVar("Item")
+from bpe.types import Special
 
 
 def tokenize(
@@ -100,8 +74,8 @@ def tokenize(
 
     A damaged input raises TextFileError, which names the file and the line; with `skip_bad`,
     damaged documents are counted and listed in the manifest. `max_text` (default 64 MB) is the
-    maximum size of a line, and of a text that cannot be encoded in parts. A progress bar appears if
-    standard error is a terminal, unless `progress=False`.
+    maximum size of a text that cannot be encoded in parts, and of a line besides its text. A
+    progress bar appears if standard error is a terminal, unless `progress=False`.
 
     Raises CorpusError if the folder has other files or another process writes to it, or for a
     special token that `special` does not allow; OSError.
@@ -122,7 +96,7 @@ def tokenize(
     with locked(folder):
         manifest = _begin(folder, tokenizer, files, options)
         if not manifest.complete:
-            job = _Job(folder, tokenizer, files, options, manifest, threads)
+            job = Job(folder, tokenizer, files, options, manifest, threads)
             job.run(progress)
         _clean(folder)
     return Corpus(folder)
@@ -140,11 +114,9 @@ def _check_apart(files: list[str], folder: Path) -> None:
 
 def _begin(folder: Path, tokenizer: Tokenizer, files: list[str], options: Options) -> Manifest:
     """Return the manifest of `folder`, new or of interrupted work; raise CorpusError."""
-    name, data = _tokenizer_file(tokenizer)
     description = {
         "name": tokenizer.name,
-        "file": name,
-        "sha256": sha256(data).hexdigest(),
+        "sha256": tokenizer_sha256(tokenizer),
         "vocab_size": tokenizer.vocab_size,
         "preset": tokenizer.preset.name if tokenizer.preset is not None else None,
         "unicode": tokenizer.to_spec().unicode,
@@ -152,12 +124,11 @@ def _begin(folder: Path, tokenizer: Tokenizer, files: list[str], options: Option
     manifest = load_manifest(folder)
     if manifest is None:
         for path in folder.iterdir():
-            if path.name not in (LOCK, name) and not _is_temporary(path):
+            if path.name != LOCK and not _is_temporary(path):
                 raise CorpusError(
                     f"{folder}: expected an empty folder or interrupted work, got a folder with "
                     f"{path.name!r}; choose another folder"
                 )
-        write_atomically(folder / name, data)
         manifest = Manifest(description, options.to_json(), [])
         manifest.progress = {"files": [_stamp(file) for file in files]}
         manifest.save(folder)
@@ -188,20 +159,6 @@ def _stamp(file: str) -> list[Any]:
     return [file, status.st_size, status.st_mtime_ns]
 
 
-def _tokenizer_file(tokenizer: Tokenizer) -> tuple[str, bytes]:
-    """Return the name and the content of the file that holds `tokenizer`."""
-    spec = tokenizer.to_spec()
-    reasons = []
-    for suffix in (".pretok", ".json", ".model"):
-        try:
-            return f"tokenizer{suffix}", dump(spec, f"tokenizer{suffix}")
-        except (UnsupportedError, VocabularyError) as error:
-            reasons.append(str(error))
-    raise UnsupportedError(
-        f"a corpus stores its tokenizer, but no file can hold this one: {'; '.join(reasons)}"
-    )
-
-
 def _is_temporary(path: Path) -> bool:
     """Return whether `path` may be a file of `write_atomically` in a process that was killed."""
     return path.name.startswith(".") and path.suffix == ".tmp"
@@ -213,236 +170,3 @@ def _clean(folder: Path) -> None:
         if path.name.endswith(PART) or _is_temporary(path):
             path.unlink()
     shutil.rmtree(folder / STORE, ignore_errors=True)
-
-
-class _Job:
-    """The work of one call: from the position in the manifest to the end."""
-
-    def __init__(
-        self,
-        folder: Path,
-        tokenizer: Tokenizer,
-        files: list[str],
-        options: Options,
-        manifest: Manifest,
-        threads: int | None,
-    ) -> None:
-        self._folder = folder
-        self._files = files
-        self._options = options
-        self._manifest = manifest
-        self._encoder = DocumentEncoder(tokenizer, files, options, threads)
-        progress = manifest.progress or {}
-        self._progress = progress
-        self._position = Position(*progress.get("position", (0, 0)))
-        self._shuffled: dict[str, int] | None = progress.get("shuffled")
-        self._store: Sink | None = None
-        if options.shuffle is not None:
-            (folder / STORE).mkdir(exist_ok=True)
-            unshuffled = Manifest({}, {}, [])
-            self._store = Sink(
-                folder / STORE, store_options(options), unshuffled, progress.get("store", {}),
-                LAYOUTS["bin"],
-            )  # fmt: skip
-        self._sink = Sink(folder, options, manifest, progress.get("writers", {}))
-        self._dtype = self._sink.writers["train"].dtype
-        self._unsaved = 0
-        self._is_broken = False  # whether writing has failed
-
-    def run(self, progress: bool | None) -> None:
-        """Do all work that is left."""
-        try:
-            if self._position.file < len(self._files):
-                size = sum(map(os.path.getsize, self._files[self._position.file :]))
-                with progress_bar("tokenizing", "B", progress, size) as bar:
-                    self._read_all(bar)
-            if self._store is not None:
-                with progress_bar("shuffling", "token", progress, self._manifest.tokens) as bar:
-                    self._shuffle(bar)
-            self._is_broken = True
-            self._sink.finish()
-            self._manifest.complete = True
-            self._manifest.progress = None
-            self._manifest.save(self._folder)
-        except BaseException:
-            if not self._is_broken:
-                # Keep the work that is done. If this fails too, the last manifest still holds.
-                with suppress(OSError):
-                    self._save()
-            raise
-        finally:
-            self._sink.close()
-            if self._store is not None:
-                self._store.close()
-
-    def _read_all(self, bar: Bar) -> None:
-        options = self._options
-        read = ReadOptions(options.field, options.lines, options.skip_bad, options.max_text)
-        counter = _Counter()
-        batches = read_batches(self._files, read, self._position, counter.add)
-        commit: Future[None] | None = None
-        begin, tokens = monotonic(), self._manifest.tokens
-        with ThreadPoolExecutor(2) as pool:
-            for batch in _read_ahead(pool, batches, lambda batch: batch.blocks is None):
-                work: Callable[[], bool]
-                if batch.blocks is None:
-                    work = partial(self._add, batch, *self._encoder.encode(batch))
-                if commit is not None:
-                    commit.result()
-                if batch.blocks is not None:
-                    work = self._encode_long(batch, _read_ahead(pool, batch.blocks))
-                commit = pool.submit(self._commit, batch, work)
-                bar.update(counter.take())
-                rate = (self._manifest.tokens - tokens) / max(monotonic() - begin, 1e-9)
-                bar.set_postfix_str(f"{rate / 1e6:.2f}M tokens/s", False)
-            if commit is not None:
-                commit.result()
-
-    def _encode_long(self, batch: Batch, blocks: Iterator[bytes]) -> Callable[[], bool]:
-        """Encode a long document into a file; return the function that adds it to the shards."""
-        origin = batch.origin(0)
-        head, size, count = b"", 0, 0
-        try:
-            head = b"".join(_at_least(HASHED, blocks))
-            size = len(head)
-            counted = _Sized(chain([head], blocks))
-            with open(self._folder / SPOOL, "wb") as file:
-                for ids in self._encoder.encode_blocks(counted, origin):
-                    file.write(ids.astype(self._dtype, copy=False).tobytes())
-                    count += len(ids)
-            size = counted.size
-        except TextFileError as error:
-            if not self._options.skip_bad:
-                raise
-            batch.skipped.append(str(error))
-            return lambda: False
-        return partial(self._add_long, head, size, count)
-
-    def _add(self, batch: Batch, ids: Ids, offsets: Offsets) -> bool:
-        self._count(len(batch.texts), sum(map(len, batch.texts)), len(ids))
-        return (self._store or self._sink).add(batch.texts, ids, offsets)
-
-    def _add_long(self, head: bytes, size: int, count: int) -> bool:
-        self._count(1, size, count)
-        with open(self._folder / SPOOL, "rb") as file:
-            return (self._store or self._sink).add_long(head, _arrays(file, self._dtype))
-
-    def _count(self, documents: int, size: int, tokens: int) -> None:
-        around = len(self._options.before) + len(self._options.after)
-        self._manifest.documents += documents
-        self._manifest.text_bytes += size
-        self._manifest.tokens += tokens + documents * around
-        self._unsaved += size
-
-    def _commit(self, batch: Batch, add: Callable[[], bool]) -> None:
-        """Write a batch, and save the manifest if a shard was finished or much was written."""
-        self._is_broken = True
-        is_finished = add()
-        manifest = self._manifest
-        manifest.inputs += batch.finished
-        manifest.skipped += len(batch.skipped)
-        room = MAX_EXAMPLES - len(manifest.skipped_examples)
-        manifest.skipped_examples += batch.skipped[:room]
-        self._position = batch.position
-        if is_finished or self._unsaved >= CHECKPOINT:
-            self._save()
-        self._is_broken = False
-
-    def _save(self) -> None:
-        """Make all work durable, and save where it continues."""
-        progress = {
-            "files": self._progress["files"],
-            "position": list(self._position),
-            "writers": self._sink.sync(),
-        }
-        if self._store is not None:
-            progress["store"] = self._store.sync()
-        if self._shuffled is not None:
-            progress["shuffled"] = self._shuffled
-        self._manifest.progress = progress
-        self._manifest.save(self._folder)
-        self._sink.remove_stale()
-        self._unsaved = 0
-
-    def _shuffle(self, bar: Bar) -> None:
-        """Write the documents of the store in the order of the seed."""
-        assert self._store is not None
-        assert self._options.shuffle is not None
-        done = self._shuffled or dict.fromkeys(self._sink.writers, 0)
-        if self._shuffled is None:
-            self._shuffled = done
-            self._save()
-        states = self._store.sync()
-        for split, writer in self._sink.writers.items():
-            store = Store(self._folder / STORE, split, self._dtype, states[split])
-            order = shuffled_order(len(store), self._options.shuffle)
-            for tokens, ends in store.chunks(order[done[split] :]):
-                self._is_broken = True
-                is_finished = writer.add(tokens, ends)
-                done[split] += len(ends)
-                self._unsaved += tokens.nbytes
-                # A manifest says how many documents are done, so it cannot be saved inside one.
-                if len(ends) and (is_finished or self._unsaved >= CHECKPOINT):
-                    self._save()
-                self._is_broken = not len(ends)
-                bar.update(len(tokens))
-
-
-class _Counter:
-    """Counts bytes in one thread for another."""
-
-    def __init__(self) -> None:
-        self._total = self._taken = 0
-
-    def add(self, size: int) -> None:
-        """Count `size` bytes."""
-        self._total += size
-
-    def take(self) -> int:
-        """Return the number of bytes since the call before."""
-        taken, self._taken = self._taken, self._total
-        return self._taken - taken
-
-
-class _Sized(Iterator[bytes]):
-    """Iterates over blocks and sums up their sizes."""
-
-    def __init__(self, blocks: Iterator[bytes]) -> None:
-        self._blocks = blocks
-        self.size = 0
-
-    def __next__(self) -> bytes:
-        block = next(self._blocks)
-        self.size += len(block)
-        return block
-
-
-def _read_ahead(
-    pool: ThreadPoolExecutor,
-    items: Iterator[Item],
-    may_read: Callable[[Item], bool] = lambda item: True,
-) -> Iterator[Item]:
-    """Yield `items`; another thread takes the next item early, if `may_read` is true for this."""
-    end = object()
-    future: Future[Any] = pool.submit(next, items, end)
-    while (item := future.result()) is not end:
-        if may_read(item):
-            future = pool.submit(next, items, end)
-            yield item
-        else:
-            yield item
-            future = pool.submit(next, items, end)
-
-
-def _at_least(size: int, blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield blocks until they have `size` bytes together."""
-    for block in blocks:
-        yield block
-        size -= len(block)
-        if size <= 0:
-            return
-
-
-def _arrays(file: IO[bytes], dtype: np.dtype[Any]) -> Iterator[NDArray[np.integer]]:
-    while block := file.read(SPOOL_BLOCK * dtype.itemsize):
-        yield np.frombuffer(block, dtype)

@@ -93,16 +93,15 @@ class Corpus:
 
     def tokenizer(self) -> Tokenizer:
         """Return the tokenizer that encoded the corpus."""
-        description = self.manifest.tokenizer
-        path = self.folder / description["file"]
-        if sha256_of(path) != description["sha256"]:
+        (name, expected), *_ = self.manifest.tokenizer["files"].items()
+        path = self.folder / name
+        if sha256_of(path) != expected["sha256"]:
             raise CorpusError(f"{path}: the file was changed; expected the one of the manifest")
         return load(path)
 
     def verify(self) -> Iterator[tuple[str, str]]:
         """Yield the name of each file with its problem, or with "" if it has none."""
-        tokenizer = self.manifest.tokenizer
-        files = {tokenizer["file"]: {"sha256": tokenizer["sha256"]}}
+        files = dict(self.manifest.tokenizer["files"])
         for shards in self.splits.values():
             for shard in shards:
                 files |= shard.files
@@ -113,7 +112,7 @@ class Corpus:
             except OSError as error:
                 yield name, str(error.strerror)
                 continue
-            if size != expected.get("bytes", size):
+            if size != expected["bytes"]:
                 yield name, f"expected {expected['bytes']} bytes, got {size}"
             elif digest != expected["sha256"]:
                 yield name, f"expected sha256 {expected['sha256']}, got {digest}"

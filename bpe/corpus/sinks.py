@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bpe.corpus.encode import with_ids_around
 from bpe.corpus.layouts.layout import Layout
@@ -21,6 +19,8 @@ from bpe.types import Ids, Offsets
 HASHED = 1 << 16
 """The number of bytes of a document that decide its split."""
 TRAIN, VALIDATION = "train", "val"
+NO_END = np.zeros(0, np.int64)
+"""The ends of documents in a part of one document."""
 
 
 class Sink:
@@ -62,17 +62,10 @@ class Sink:
             is_finished |= self.writers[name].add(ids[np.repeat(chosen, sizes)], ends)
         return is_finished
 
-    def add_long(self, head: bytes, parts: Iterable[NDArray[np.integer]]) -> bool:
-        """Add one document; `head` is its beginning, `parts` are its ids."""
+    def begin_long(self, head: bytes) -> LongDocument:
+        """Begin a document that comes in parts; `head` is its beginning."""
         name = VALIDATION if self._options.validation and self._is_held_out(head) else TRAIN
-        writer = self.writers[name]
-        no_end = np.zeros(0, np.int64)
-        is_finished = writer.add(np.array(self._options.before, np.uint32), no_end)
-        for part in parts:
-            is_finished |= writer.add(part, no_end)
-        after = np.array(self._options.after, np.uint32)
-        is_finished |= writer.add(after, np.array([len(after)], np.int64))
-        return is_finished
+        return LongDocument(self.writers[name], self._options)
 
     def _is_held_out(self, text: bytes) -> bool:
         digest = blake2b(text[:HASHED], digest_size=8).digest()
@@ -98,6 +91,27 @@ class Sink:
         """Close all files."""
         for writer in self.writers.values():
             writer.close()
+
+
+class LongDocument:
+    """A document that is written in parts."""
+
+    def __init__(self, writer: ShardWriter, options: Options) -> None:
+        self._writer = writer
+        self._after = np.array(options.after, np.uint32)
+        self._before = np.array(options.before, np.uint32)
+        self._is_finished = False  # whether a shard was finished
+
+    def add(self, ids: Ids) -> None:
+        """Append ids."""
+        self._is_finished |= self._writer.add(self._before, NO_END)
+        self._is_finished |= self._writer.add(ids, NO_END)
+        self._before = self._before[:0]
+
+    def end(self) -> bool:
+        """End the document; return whether a shard was finished."""
+        ends = np.array([len(self._after)], np.int64)
+        return self._writer.add(self._after, ends) or self._is_finished
 
 
 def store_options(options: Options) -> Options:

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from hypothesis import strategies as st
+
 import hello_tokenizer
 from bpe import Tokenizer
 from pretok.machine.backend import BackendName
@@ -31,6 +33,15 @@ WORDS = (
     '"',
     "\\",
 )
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=True) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+NAMES = st.sampled_from(["text", "te\\xt", "é", ""]) | st.text(max_size=3)
+JSON_OBJECTS = st.dictionaries(NAMES, VALUES)
+STRINGS = st.lists(st.sampled_from(["plain ASCII ", "\n", '"', "中", "é", "😀", "\0"]), max_size=30)
 
 
 def tokenizer(backend: BackendName, **options: Any) -> Tokenizer:
@@ -72,6 +83,19 @@ def zstandard_frame(data: bytes) -> bytes:
         frame: bytes = zstandard.compress(data)
         return frame
     return bytes(zstd.compress(data))
+
+
+def parquet_file(texts: list[Any], text_type: Any = None, **options: Any) -> bytes:
+    """Return a Parquet file with the columns id and text."""
+    import pyarrow
+    from pyarrow import parquet
+
+    text_type = text_type or pyarrow.string()
+    ids = pyarrow.array(range(len(texts)), pyarrow.int64())
+    table = pyarrow.table({"id": ids, "text": pyarrow.array(texts, text_type)})
+    sink = pyarrow.BufferOutputStream()
+    parquet.write_table(table, sink, **options)
+    return bytes(sink.getvalue())
 
 
 def content(folder: Path) -> dict[str, bytes]:

@@ -65,20 +65,37 @@ def test_damage_is_named_or_counted(
 
 
 def test_only_some_damage_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bpe.corpus.job.MAX_EXAMPLES", 3)
+    monkeypatch.setattr("bpe.corpus.work.MAX_EXAMPLES", 3)
     path = write(tmp_path / "a.jsonl", b"{\n" * 100 + GOOD)
     corpus = bpe.corpus.tokenize(path, tmp_path / "out", tokenizer("python"), skip_bad=True)
     assert (corpus.manifest.documents, corpus.manifest.skipped) == (1, 100)
     assert len(corpus.manifest.skipped_examples) == 3
 
 
-def test_long_lines(backend: BackendName, tmp_path: Path) -> None:
-    path = write_json_lines(tmp_path / "a.jsonl", ["x", "y" * 5000])
+def test_long_lines(backend: BackendName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bpe.corpus.encode.PART", 200)
     tok = tokenizer(backend)
-    with pytest.raises(bpe.TextFileError, match=r"a\.jsonl, line 2: the line has more than 4000"):
-        bpe.corpus.tokenize(path, tmp_path / "out", tok, max_text=4000)
-    corpus = bpe.corpus.tokenize(path, tmp_path / "out2", tok, max_text=6000)
-    assert corpus.document(1).tolist() == tok.encode("y" * 5000)
+    texts = ["x", 'y\\\n中 "' * 900, "z", "\U0001f600 " * 500, ""]
+    folder = tmp_path / "in"
+    folder.mkdir()
+    write_json_lines(folder / "a.jsonl", texts)
+    write_json_lines(folder / "b.jsonl", texts[::-1])
+    (folder / "bad.jsonl").write_bytes(
+        GOOD + b'{"text": "' + b"x " * 900 + b"\xff" + b'"}\n' + GOOD
+    )
+    with pytest.raises(bpe.TextFileError, match=r"bad\.jsonl, line 2: 'text' is not a JSON string"):
+        bpe.corpus.tokenize(folder, tmp_path / "out", tok)
+    corpus = bpe.corpus.tokenize(folder, tmp_path / "rest", tok, skip_bad=True, validation=0.5)
+    found = [
+        tok.decode(corpus.document(index, split))
+        for split in ("train", "val")
+        for index in range(corpus.documents(split))
+    ]
+    assert sorted(found) == sorted([*texts, *texts, "x", "x"])
+    path = write(tmp_path / "lines.txt", b"a\r\n" + b"x " * 900 + b"\r\n\nb")
+    corpus = bpe.corpus.tokenize(path, tmp_path / "lines", tok, lines=True)
+    found = [tok.decode(corpus.document(index)) for index in range(corpus.documents())]
+    assert found == ["a", "x " * 900, "", "b"]
 
 
 def test_a_byte_without_a_token(tmp_path: Path) -> None:

@@ -9,22 +9,11 @@ import pytest
 
 import bpe
 from bpe.corpus import documents
-from corpora import END, content, expected_ids, random_documents, tokenizer, write
+from corpora import END, content, expected_ids, parquet_file, random_documents, tokenizer, write
 from pretok.machine.backend import BackendName
 
 pyarrow: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 TEXTS = random_documents(100, 31)
-
-
-def parquet_file(texts: list[Any], text_type: Any = None, **options: Any) -> bytes:
-    from pyarrow import parquet
-
-    text_type = text_type or pyarrow.string()
-    ids = pyarrow.array(range(len(texts)), pyarrow.int64())
-    table = pyarrow.table({"id": ids, "text": pyarrow.array(texts, text_type)})
-    sink = pyarrow.BufferOutputStream()
-    parquet.write_table(table, sink, **options)
-    return bytes(sink.getvalue())
 
 
 @pytest.mark.parametrize("packed", ["", ".gz", ".zst"])

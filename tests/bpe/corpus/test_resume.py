@@ -28,9 +28,9 @@ import json, os, signal, sys
 import bpe
 if "parquet" in sys.argv[1]:
     import pyarrow.parquet
-from bpe.corpus import documents, encode, job
+from bpe.corpus import documents, encode, work as work_module
 from bpe.corpus.shards import ShardWriter
-documents.BATCH, documents.BLOCK, encode.PART, job.CHECKPOINT = 400, 150, 100, 1500
+documents.BATCH, documents.BLOCK, encode.PART, work_module.CHECKPOINT = 400, 150, 100, 1500
 vocabulary, inputs, options, jobs = json.loads(sys.argv[1])
 tokenizer = bpe.load(vocabulary)
 os.fsync = lambda file: None  # what a killed process has written stays
@@ -179,7 +179,7 @@ def test_a_full_disk_leaves_no_whole_shard(tmp_path: Path, work: tuple[Path, lis
     assert process.returncode == 2
     names = set(content(out))
     assert names - {"document.part"} == {
-        "manifest.json", "tokenizer.pretok", "train-00000.bin.part", "train-00000.offsets.npy.part"
+        "manifest.json", "train-00000.bin.part", "train-00000.offsets.npy.part"
     }  # fmt: skip
     tok = bpe.load(vocabulary)
     bpe.corpus.tokenize(inputs, tmp_path / "whole", tok, special="text")

@@ -11,7 +11,7 @@ import pytest
 import bpe
 from bpe.corpus import documents as documents_module
 from bpe.corpus import encode as encode_module
-from bpe.corpus import job
+from bpe.corpus import work as work_module
 from corpora import (
     END,
     content,
@@ -109,8 +109,8 @@ def test_threads_and_sizes_of_batches_change_nothing(
         monkeypatch.setattr(documents_module, "BATCH", chance.randint(1, 2000))
         monkeypatch.setattr(documents_module, "BLOCK", chance.randint(1, 200))
         monkeypatch.setattr(encode_module, "PART", chance.randint(1, 300))
-        monkeypatch.setattr(job, "CHECKPOINT", chance.randint(1, 3000))
-        monkeypatch.setattr(job, "SPOOL_BLOCK", chance.randint(1, 300))
+        monkeypatch.setattr(work_module, "CHECKPOINT", chance.randint(1, 3000))
+        monkeypatch.setattr(work_module, "SPOOL_BLOCK", chance.randint(1, 300))
         folder = tmp_path / f"out{number}"
         bpe.corpus.tokenize(inputs, folder, tok, threads=threads, **options)
         assert content(folder) == expected
@@ -126,7 +126,7 @@ def test_long_documents_come_in_parts(
     monkeypatch.setattr(documents_module, "BATCH", 100)
     monkeypatch.setattr(documents_module, "BLOCK", 37)
     monkeypatch.setattr(encode_module, "PART", 50)
-    monkeypatch.setattr(job, "HASHED", 64)
+    monkeypatch.setattr(work_module, "HASHED", 64)
     parts = []
     encode_part = encode_module.DocumentEncoder._encode_part
 
