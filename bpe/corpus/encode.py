@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,15 +89,22 @@ class DocumentEncoder:
 
 
 def with_ids_around(
-    ids: Ids, offsets: Offsets, before: Sequence[int], after: Sequence[int]
-) -> tuple[Ids, Offsets]:
-    """Return `ids` and `offsets` with the ids `before` and `after` around each document."""
+    ids: Ids,
+    offsets: Offsets,
+    before: Sequence[int],
+    after: Sequence[int],
+    dtype: np.dtype[Any],
+) -> tuple[NDArray[np.integer], Offsets]:
+    """Return `ids` and `offsets` with the ids `before` and `after` around each document.
+
+    The ids have the type `dtype`.
+    """
     count = len(offsets) - 1
     extra = len(before) + len(after)
     if not extra or not count:
-        return ids, offsets
+        return ids.astype(dtype, copy=False), offsets
     larger: NDArray[np.int64] = offsets + extra * np.arange(count + 1)
-    result = np.empty(len(ids) + extra * count, np.uint32)
+    result = np.empty(len(ids) + extra * count, dtype)
     is_text = np.ones(len(result), bool)
     places = [(larger[:-1] + index, id) for index, id in enumerate(before)]
     places += [(larger[1:] - len(after) + index, id) for index, id in enumerate(after)]

@@ -51,15 +51,16 @@ class Sink:
     def add(self, texts: list[bytes], ids: Ids, offsets: Offsets) -> bool:
         """Add documents; return whether a shard was finished."""
         options = self._options
-        ids, offsets = with_ids_around(ids, offsets, options.before, options.after)
+        dtype = self.writers[TRAIN].dtype
+        tokens, offsets = with_ids_around(ids, offsets, options.before, options.after, dtype)
         if not options.validation:
-            return self.writers[TRAIN].add(ids, offsets[1:])
+            return self.writers[TRAIN].add(tokens, offsets[1:])
         held_out = np.fromiter(map(self._is_held_out, texts), bool, len(texts))
         sizes = np.diff(offsets)
         is_finished = False
         for name, chosen in ((TRAIN, ~held_out), (VALIDATION, held_out)):
             ends = np.cumsum(sizes[chosen])
-            is_finished |= self.writers[name].add(ids[np.repeat(chosen, sizes)], ends)
+            is_finished |= self.writers[name].add(tokens[np.repeat(chosen, sizes)], ends)
         return is_finished
 
     def begin_long(self, head: bytes) -> LongDocument:

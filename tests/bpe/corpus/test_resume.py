@@ -120,6 +120,7 @@ def test_control_c_keeps_the_work(
     tok = bpe.load(vocabulary)
     bpe.corpus.tokenize(inputs, tmp_path / "whole", tok, special="text")
     monkeypatch.setattr("bpe.corpus.documents.BATCH", 400)
+    monkeypatch.setattr("bpe.corpus.documents.BLOCK", 150)
     encode = DocumentEncoder.encode
     calls = 0
 
