@@ -2,6 +2,7 @@
 
 #include "core/unicode/utf8.hpp"
 
+#include <array>
 #include <cstring>
 
 namespace pretok {
@@ -23,6 +24,20 @@ bool are_plain(std::uint64_t bytes) {
   return ((bytes & TOPS) | controls | zeros(bytes ^ '"' * ONES) | zeros(bytes ^ '\\' * ONES)) ==
          0;
 }
+
+// Returns the value of each hexadecimal digit, and 1 << 16 for other bytes.
+constexpr std::array<std::uint32_t, 256> hexadecimal_digits() {
+  std::array<std::uint32_t, 256> values{};
+  for (std::size_t byte = 0; byte != 256; ++byte) {
+    const std::size_t letter = byte | 0x20;
+    values[byte] =
+        static_cast<std::uint32_t>(byte >= '0' && byte <= '9'       ? byte - '0'
+                                   : letter >= 'a' && letter <= 'f' ? letter - 'a' + 10
+                                                                    : 1 << 16);
+  }
+  return values;
+}
+constexpr std::array<std::uint32_t, 256> DIGITS = hexadecimal_digits();
 
 bool is_digit(std::uint8_t byte) { return byte >= '0' && byte <= '9'; }
 
@@ -183,18 +198,10 @@ private:
   bool hexadecimal(std::uint32_t &number) {
     if (end_ - at_ < 4)
       return false;
-    number = 0;
-    for (int i = 0; i < 4; ++i) {
-      const std::uint8_t byte = *at_++;
-      const std::uint8_t letter = byte | 0x20;
-      if (is_digit(byte))
-        number = number << 4 | static_cast<std::uint32_t>(byte - '0');
-      else if (letter >= 'a' && letter <= 'f')
-        number = number << 4 | static_cast<std::uint32_t>(letter - 'a' + 10);
-      else
-        return false;
-    }
-    return true;
+    // A byte that is not a hexadecimal digit has bits above the lowest 16.
+    number = DIGITS[at_[0]] << 12 | DIGITS[at_[1]] << 8 | DIGITS[at_[2]] << 4 | DIGITS[at_[3]];
+    at_ += 4;
+    return number <= 0xFFFF;
   }
 
   bool skip_value(int depth) {
