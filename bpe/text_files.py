@@ -97,7 +97,8 @@ class LongLine(Iterator[bytes]):
     """Iterates over the parts of a line that is not in memory as a whole."""
 
     def __init__(self, held: list[bytes], blocks: Iterator[bytes]) -> None:
-        self._parts: Iterator[bytes] = chain(held, blocks)
+        self._parts: Iterator[bytes] = chain([b"".join(held)], blocks)
+        held.clear()
         self.after = b""
         """The bytes after the line in its last block."""
 

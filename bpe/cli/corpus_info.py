@@ -79,7 +79,7 @@ def _counts(corpus: Corpus) -> Iterator[str]:
     manifest = corpus.manifest
     tokenizer, options = manifest.tokenizer, manifest.options
     per_token = manifest.text_bytes / max(1, manifest.tokens)
-    name = tokenizer["name"] or next(iter(tokenizer["files"]))
+    name = tokenizer["name"] or tokenizer["file"]
     rows = {
         "tokens": f"{manifest.tokens:,}",
         "documents": f"{manifest.documents:,}",

@@ -180,9 +180,16 @@ def _whole_text(name: str, options: ReadOptions, begin: int, watch: Watch) -> It
         held.append(block)
         size += len(block)
         if size >= BATCH:
-            yield Run([], [1], 1, blocks=chain(held, blocks))
+            yield Run([], [1], 1, blocks=chain(_taken(held), blocks))
             return
     yield Run([b"".join(held)], [1], 1)
+
+
+def _taken(held: list[bytes]) -> Iterator[bytes]:
+    """Yield the blocks of `held`, and free each of them."""
+    held.reverse()
+    while held:
+        yield held.pop()
 
 
 def _checked_blocks(name: str, watch: Watch) -> Iterator[bytes]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe.corpus.documents import Batch, Position
+from bpe.corpus.free_memory import MemoryTrimmer
 from bpe.corpus.options import Options, special_of
 from bpe.errors import CorpusError, SpecialTokenError, TextFileError, UnknownTokenError, shortened
 from bpe.tokenizer import Tokenizer
@@ -29,9 +30,11 @@ class DocumentEncoder:
         self._special = special_of(options)
         self._max_text = options.max_text
         self._threads = threads
+        self._memory = MemoryTrimmer()
 
     def encode(self, batch: Batch) -> tuple[Ids, Offsets]:
         """Return the ids of the documents of `batch`, and their offsets."""
+        self._memory.add(sum(map(len, batch.texts)))
         try:
             return self._tokenizer.encode_batch_array(
                 batch.texts, self._special, threads=self._threads
@@ -70,6 +73,7 @@ class DocumentEncoder:
 
     def _encode_part(self, text: bytes, origin: Position, start: int) -> Ids:
         """Return the ids of a part of a document that begins at byte `start`."""
+        self._memory.add(len(text))
         try:
             return self._tokenizer.encode_array(text, self._special, threads=self._threads)
         except SpecialTokenError as error:

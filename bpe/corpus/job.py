@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from bpe.corpus.identity import tokenizer_sha256
+from bpe.corpus.identity import tokenizer_file
 from bpe.corpus.inputs import find_inputs
 from bpe.corpus.layouts import LAYOUTS
 from bpe.corpus.lock import NAME as LOCK
@@ -20,6 +21,7 @@ from bpe.corpus.shards import PART
 from bpe.corpus.work import STORE, Job
 from bpe.encoding.arguments import resolve_threads
 from bpe.errors import CorpusError
+from bpe.formats.files import write_atomically
 from bpe.tokenizer import Tokenizer
 from bpe.types import Special
 
@@ -114,9 +116,12 @@ def _check_apart(files: list[str], folder: Path) -> None:
 
 def _begin(folder: Path, tokenizer: Tokenizer, files: list[str], options: Options) -> Manifest:
     """Return the manifest of `folder`, new or of interrupted work; raise CorpusError."""
+    name, data = tokenizer_file(tokenizer)
     description = {
         "name": tokenizer.name,
-        "sha256": tokenizer_sha256(tokenizer),
+        "file": name,
+        "bytes": len(data),
+        "sha256": sha256(data).hexdigest(),
         "vocab_size": tokenizer.vocab_size,
         "preset": tokenizer.preset.name if tokenizer.preset is not None else None,
         "unicode": tokenizer.to_spec().unicode,
@@ -124,11 +129,12 @@ def _begin(folder: Path, tokenizer: Tokenizer, files: list[str], options: Option
     manifest = load_manifest(folder)
     if manifest is None:
         for path in folder.iterdir():
-            if path.name != LOCK and not _is_temporary(path):
+            if path.name not in (LOCK, name) and not _is_temporary(path):
                 raise CorpusError(
                     f"{folder}: expected an empty folder or interrupted work, got a folder with "
                     f"{path.name!r}; choose another folder"
                 )
+        write_atomically(folder / name, data)
         manifest = Manifest(description, options.to_json(), [])
         manifest.progress = {"files": [_stamp(file) for file in files]}
         manifest.save(folder)

@@ -93,15 +93,15 @@ class Corpus:
 
     def tokenizer(self) -> Tokenizer:
         """Return the tokenizer that encoded the corpus."""
-        (name, expected), *_ = self.manifest.tokenizer["files"].items()
-        path = self.folder / name
-        if sha256_of(path) != expected["sha256"]:
+        description = self.manifest.tokenizer
+        path = self.folder / description["file"]
+        if sha256_of(path) != description["sha256"]:
             raise CorpusError(f"{path}: the file was changed; expected the one of the manifest")
         return load(path)
 
     def verify(self) -> Iterator[tuple[str, str]]:
         """Yield the name of each file with its problem, or with "" if it has none."""
-        files = dict(self.manifest.tokenizer["files"])
+        files = {self.manifest.tokenizer["file"]: self.manifest.tokenizer}
         for shards in self.splits.values():
             for shard in shards:
                 files |= shard.files

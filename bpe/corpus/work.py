@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from hashlib import sha256
 from itertools import chain
 from pathlib import Path
 from time import monotonic
@@ -15,7 +14,6 @@ import numpy as np
 
 from bpe.corpus.documents import Batch, Position, ReadOptions, read_batches
 from bpe.corpus.encode import DocumentEncoder
-from bpe.corpus.identity import tokenizer_file
 from bpe.corpus.layouts import LAYOUTS
 from bpe.corpus.manifest import Manifest
 from bpe.corpus.options import Options
@@ -24,7 +22,6 @@ from bpe.corpus.shuffle import Store, shuffled_order
 from bpe.corpus.sinks import HASHED, Sink, store_options
 from bpe.corpus.threads import Behind, Counter, Sized, read_ahead
 from bpe.errors import TextFileError
-from bpe.formats.files import write_atomically
 from bpe.progress import Bar, progress_bar
 from bpe.tokenizer import Tokenizer
 from bpe.types import Ids, Offsets
@@ -53,7 +50,6 @@ class Job:
         threads: int | None,
     ) -> None:
         self._folder = folder
-        self._tokenizer = tokenizer
         self._files = files
         self._options = options
         self._manifest = manifest
@@ -78,17 +74,10 @@ class Job:
     def run(self, progress: bool | None) -> None:
         """Do all work that is left."""
         try:
-            with ThreadPoolExecutor(1) as pool:
-                # Dumping a large vocabulary takes a third of a second.
-                stored = pool.submit(tokenizer_file, self._tokenizer)
-                self._read_all(progress)
-                name, data = stored.result()
+            self._read_all(progress)
             self._shuffle_all(progress)
             self._is_broken = True
             self._sink.finish()
-            write_atomically(self._folder / name, data)
-            file = {"bytes": len(data), "sha256": sha256(data).hexdigest()}
-            self._manifest.tokenizer["files"] = {name: file}
             self._manifest.complete = True
             self._manifest.progress = None
             self._manifest.save(self._folder)

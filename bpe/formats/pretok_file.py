@@ -104,12 +104,6 @@ def parse(data: bytes) -> TokenizerSpec:
 
 def dump(spec: TokenizerSpec) -> bytes:
     """Return the .pretok file of a tokenizer; raises VocabularyError if it has no preset."""
-    body = dump_head(spec) + encode_tokens(spec.vocabulary, spec.merges())
-    return MAGIC + VERSION.to_bytes(4, "little") + crc32(body).to_bytes(4, "little") + body
-
-
-def dump_head(spec: TokenizerSpec) -> bytes:
-    """Return the sections from flags to added tokens; raises the errors of `dump`."""
     vocabulary, preset = spec.vocabulary, spec.preset
     if preset is None:
         raise VocabularyError(
@@ -117,7 +111,7 @@ def dump_head(spec: TokenizerSpec) -> bytes:
             "the tokenizer"
         )
     flags = (
-        _FROM_RANKS * vocabulary.from_ranks
+        _FROM_RANKS * (vocabulary.merges is None)
         | _IGNORE_MERGES * vocabulary.ignore_merges
         | _NFC * (spec.normalizer == "NFC")
         | _ADD_PREFIX_SPACE * spec.add_prefix_space
@@ -130,7 +124,9 @@ def dump_head(spec: TokenizerSpec) -> bytes:
     for token in spec.added_tokens:
         token_flags = sum(getattr(token, name) << bit for bit, name in enumerate(_TOKEN_FLAGS))
         parts += [encode_text(token.content), encode_number(token.id), encode_number(token_flags)]
-    return b"".join(parts)
+    parts.append(encode_tokens(vocabulary, spec.merges()))
+    body = b"".join(parts)
+    return MAGIC + VERSION.to_bytes(4, "little") + crc32(body).to_bytes(4, "little") + body
 
 
 def _check_header(data: bytes) -> None:

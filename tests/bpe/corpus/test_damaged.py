@@ -14,6 +14,8 @@ from pretok.machine.backend import BackendName
 
 GOOD = b'{"text": "x"}\n'
 PACKED = gzip.compress(b"hello world\n" * 200, mtime=0)
+PACKED_LINES = gzip.compress(GOOD * 9, mtime=0)
+PACKED_DAMAGE = gzip.compress(b"\n\xe4\xb8 x", mtime=0)
 LONG = b"x " * 300
 
 
@@ -32,12 +34,22 @@ def small_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
         ("a.jsonl", GOOD + b'{"text": 5}', "a.jsonl, line 2: 'text' is of type int; expected", 1),
         ("a.jsonl", GOOD + b"[1]", "a.jsonl, line 2: a JSON list; expected an object", 1),
         ("a.jsonl", GOOD + b"[" * 99_999, "a.jsonl, line 2: ", 1),
-        ("a.jsonl.gz", gzip.compress(GOOD * 9)[:-9], "a.jsonl.gz, after line 7: truncated", 7),
+        (
+            "a.jsonl.gz",
+            PACKED_LINES[:-9],
+            "a.jsonl.gz, after line 7: truncated",
+            7,
+        ),
         ("a.jsonl.gz", b"no gzip", "a.jsonl.gz: truncated or damaged (", 0),
         ("a.jsonl.zst", zstandard_frame(GOOD)[:-3], "a.jsonl.zst: truncated or damaged (", 0),
         ("a.txt", b"\xff", "a.txt, line 1: byte 0xff at offset 0 is not UTF-8; convert", 0),
         ("a.txt", LONG + b"\n\xe4\xb8", "a.txt, line 2: byte 0xe4 at offset 601 is not UTF-8", 0),
-        ("a.txt.gz", gzip.compress(b"\n\xe4\xb8 x"), "a.txt.gz, line 2: byte 0xe4 at offset 1", 0),
+        (
+            "a.txt.gz",
+            PACKED_DAMAGE,
+            "a.txt.gz, line 2: byte 0xe4 at offset 1",
+            0,
+        ),
         ("a.txt.gz", PACKED[:-5], "a.txt.gz: truncated or damaged (", 0),
         ("lines.txt", b"x\n\xff\ny\n", "lines.txt, line 2: byte 0xff is not UTF-8; convert", 2),
     ],

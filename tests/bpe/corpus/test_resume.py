@@ -180,7 +180,7 @@ def test_a_full_disk_leaves_no_whole_shard(tmp_path: Path, work: tuple[Path, lis
     assert process.returncode == 2
     names = set(content(out))
     assert names - {"document.part"} == {
-        "manifest.json", "train-00000.bin.part", "train-00000.offsets.npy.part"
+        "manifest.json", "tokenizer.pretok", "train-00000.bin.part", "train-00000.offsets.npy.part"
     }  # fmt: skip
     tok = bpe.load(vocabulary)
     bpe.corpus.tokenize(inputs, tmp_path / "whole", tok, special="text")

@@ -73,7 +73,7 @@ def written(
     pack=st.sampled_from([None, 1, 4, 7]),
     shard_tokens=st.integers(1, 40),
 )
-@settings(max_examples=max_examples(200))
+@settings(max_examples=max_examples(15))
 def test_calls_and_interruptions_change_nothing(
     tmp_path_factory: pytest.TempPathFactory,
     sizes: list[int],
