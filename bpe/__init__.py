@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from bpe import corpus as corpus
     from bpe.encoding.added_tokens import AddedToken
     from bpe.encoding.decode import DecodeStream
     from bpe.errors import (
         BpeError,
+        CorpusError,
         MissingPresetError,
         PublishedMismatchError,
         SpecialTokenError,
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
 _LAZY = {
     "AddedToken": "bpe.encoding.added_tokens",
     "BpeError": "bpe.errors",
+    "CorpusError": "bpe.errors",
     "DecodeStream": "bpe.encoding.decode",
     "Errors": "bpe.types",
     "Ids": "bpe.types",
@@ -70,9 +73,13 @@ _LAZY = {
     "train": "bpe.training.train",
 }
 
+_PACKAGES = ("corpus",)
+"""The packages that `import bpe` makes available, also imported on first use."""
+
 __all__ = [
     "AddedToken",
     "BpeError",
+    "CorpusError",
     "DecodeStream",
     "Errors",
     "Ids",
@@ -102,6 +109,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
+    if name in _PACKAGES:
+        from importlib import import_module
+
+        return import_module(f"bpe.{name}")
     if name in _LAZY:
         from importlib import import_module
 

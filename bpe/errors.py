@@ -62,6 +62,10 @@ class TextFileError(BpeError, ValueError):
     """A file of texts is damaged, malformed, or of an unknown type."""
 
 
+class CorpusError(BpeError, ValueError):
+    """A folder does not hold the corpus that is expected, or its files are damaged."""
+
+
 class UnknownVocabularyError(BpeError, LookupError):
     """No vocabulary of this name is on this machine."""
 

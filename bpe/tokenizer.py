@@ -238,6 +238,15 @@ class Tokenizer:
             )
         return self._pipeline.encode_batch_array(batch, special, errors, threads)
 
+    def safe_cut(self, text: bytes, special: Special = "raise") -> int:
+        """Return an offset in bytes where cutting `text` does not change its ids, or 0.
+
+        The ids of both parts together are the ids of `text`, whatever text follows it. So a long
+        text can be encoded in parts. Returns the last such offset that the backend finds. The
+        Python backend, tokens that are text, and normalizers other than NFC give 0.
+        """
+        return self._pipeline.safe_cut(text, special)
+
     def tokens(
         self,
         text: Text,

@@ -102,6 +102,7 @@ class Encoder:
     def spans(
         self, text: str | bytes, added: AddedTokens, threads: int = 0
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]: ...
+    def safe_cut(self, text: bytes, added: AddedTokens, nfc: bool) -> int: ...
     def merge(self, pre_token: bytes) -> list[int]: ...
     def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> bytes | None: ...
     def fast_calls(
@@ -205,6 +206,13 @@ def gather(
     check: Callable[[str], None],
 ) -> tuple[list[str | bytes], list[object], bool]:
     """The C++ form of bpe.training.corpus.gather; both return equal results."""
+
+def json_texts(data: bytes, field: bytes) -> list[bytes | None]:
+    """Return for each line of `data` the string under `field` of its JSON object.
+
+    The result is None for a line that bpe.text_files.text_of_line must read: it may be blank,
+    damaged, or have something that parsers treat differently.
+    """
 
 def safe_cut(machine: Machine, text: bytes) -> int:
     """Return an offset where cutting `text` does not change the pre-tokens.

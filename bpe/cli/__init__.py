@@ -1,7 +1,7 @@
-"""The command line `pretok`: the commands of pretok.cli, and nine commands of this package.
+"""The command line `pretok`: the commands of pretok.cli, and eleven commands of this package.
 
-These are `encode`, `decode`, `count`, `train`, `inspect`, `fetch`, `identify`, `hf-check` and
-`bench`.
+These are `encode`, `decode`, `count`, `train`, `tokenize`, `corpus-info`, `inspect`, `fetch`,
+`identify`, `hf-check` and `bench`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,14 @@ COMMANDS: tuple[click.Command, ...] = (
     LazyCommand("decode", "bpe.cli.decode:decode_command", "Decode ids to text."),
     LazyCommand("count", "bpe.cli.encode:count_command", "Count the tokens of texts."),
     LazyCommand("train", "bpe.cli.train:train_command", "Train a vocabulary on texts."),
+    LazyCommand(
+        "tokenize", "bpe.cli.tokenize:tokenize_command", "Encode files to shards for training."
+    ),
+    LazyCommand(
+        "corpus-info",
+        "bpe.cli.corpus_info:corpus_info_command",
+        "Show what 'tokenize' has written.",
+    ),
     LazyCommand("inspect", "bpe.cli.inspect:inspect_command", "Show what is in a vocabulary."),
     LazyCommand("fetch", "bpe.cli.fetch:fetch_command", "Download a vocabulary, and check it."),
     LazyCommand("identify", "bpe.cli.identify:identify_command", "Say which preset something is."),

@@ -76,10 +76,10 @@ def load(vocab: str, preset: Preset | None, backend: BackendName | None) -> bpe.
         raise click.ClickException(as_cli_message(error)) from None
 
 
-def as_cli_message(message: object) -> str:
+def as_cli_message(message: object, parameters: Sequence[str] = PARAMETERS) -> str:
     """Return the text of `message`, an error or warning of bpe.
 
-    The text names command line options instead of the parameters of bpe.
+    The text names command line options instead of the `parameters` of bpe.
     """
     if isinstance(message, MissingPresetError):
         return (
@@ -88,8 +88,10 @@ def as_cli_message(message: object) -> str:
     if isinstance(message, PublishedMismatchError):
         return f"{message.problem}, or pass --preset to load this file"
     text = str(message)
-    for name in PARAMETERS:
-        text = text.replace(f"{name}=", f"--{name.replace('_', '-')} ")
+    for name in parameters:
+        option = f"--{name.replace('_', '-')}"
+        for before, after in (("True", ""), (";", ";"), (" ", " "), ("", " ")):
+            text = text.replace(f"{name}={before}", f"{option}{after}")
     return text.rstrip()
 
 
@@ -116,7 +118,7 @@ class InputEncoder:
     ) -> None:
         self.tokenizer = tokenizer
         self._options: _Options = {
-            "special": _special(tokenizer, special, allow),
+            "special": special_argument(tokenizer, special, allow),
             "errors": ESCAPE,
             "add_special_tokens": add_special_tokens,
         }
@@ -157,7 +159,9 @@ class InputEncoder:
         return "".join(decoded(source, self._binary, may_be_empty=True))
 
 
-def _special(tokenizer: bpe.Tokenizer, special: str | None, allow: Sequence[str]) -> Special:
+def special_argument(
+    tokenizer: bpe.Tokenizer, special: str | None, allow: Sequence[str]
+) -> Special:
     """Return the argument `special` of bpe for the options --special and --allow."""
     if not allow:
         return cast("Special", special or "raise")

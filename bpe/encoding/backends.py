@@ -61,6 +61,13 @@ class Backend(Protocol):
         """Return the ids, and the half-open span of each id in bytes of UTF-8."""
         ...
 
+    def safe_cut(self, text: bytes, added: Any, nfc: bool) -> int:
+        """Return an offset where cutting `text` does not change its ids, or 0 if it finds none.
+
+        The cut is safe whatever text follows. If `nfc`, NFC normalizes the text.
+        """
+        ...
+
     @property
     def merge(self) -> Callable[[bytes], list[int]]:
         """Merge the bytes of one pre-token into ids."""

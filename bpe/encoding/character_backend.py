@@ -347,6 +347,10 @@ class CharacterBackend:
         """Return every pair of pieces that may merge, one per row."""
         return np.array(self._vocabulary.merges, np.uint32).reshape(-1, 3)
 
+    def safe_cut(self, text: bytes, added: Any, nfc: bool) -> int:
+        """Return 0: this backend finds no cut."""
+        return 0
+
     def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> bytes | None:
         """Return the bytes of `ids`, or None if one of them is not the id of a token."""
         tokens = self._vocabulary.token_bytes

@@ -22,7 +22,7 @@ from bpe.encoding.normalized_segments import (
     Work,
     normalized_segments,
 )
-from bpe.encoding.normalizers import make_normalizer
+from bpe.encoding.normalizers import NfcNormalizer, make_normalizer
 from bpe.encoding.offsets import ByteToCharOffsets
 from bpe.encoding.policies import Policies
 from bpe.encoding.utf8 import StrOrBytes, encode_utf8
@@ -144,6 +144,17 @@ class Pipeline:
         encode = self.calls()[1] if to_normalize else self.encode_array
         normalized = self._encode_each(encode, texts, to_normalize, special, errors, refusal)
         return _insert_rows(ids, offsets, normalized)
+
+    def safe_cut(self, data: bytes, special: Special) -> int:
+        """Return an offset where cutting `data` does not change its ids, whatever text follows.
+
+        Returns the last such offset that the backend finds, or 0. A custom normalizer and the
+        Python backend find none.
+        """
+        if not isinstance(self._normalizer, NfcNormalizer | None):
+            return 0
+        added = self._policies.added_for(special)
+        return self.backend.safe_cut(data, added, self._normalizer is not None)
 
     def _encode_each(
         self,

@@ -150,6 +150,10 @@ class PythonBackend:
         if refusal is not None:
             raise SpecialTokenError(*refusal)
 
+    def safe_cut(self, text: bytes, added: AddedTokenSearch, nfc: bool) -> int:
+        """Return 0: this backend finds no cut."""
+        return 0
+
     def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> bytes | None:
         """Return the bytes of `ids`, or None if one of them is not the id of a token."""
         tokens = self._token_bytes

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bpe.errors import VocabularyError
 from bpe.formats.pretok_numbers import Reader, encode_number
@@ -118,54 +119,70 @@ def encode_tokens(vocabulary: Vocabulary, merges: Sequence[Merge]) -> bytes:
     If `vocabulary` has only ranks, `merges` are the merges recovered from them.
     """
     tokens = vocabulary.token_bytes
-    # The rank of the first merge that makes each token. A token is a literal instead if it is
-    # long, if an earlier merge uses it, or if the limit of merged bytes is reached.
-    first_merges: dict[int, int] = {}
-    bytes_left = max_merged_bytes(len(tokens))
-    used: set[int] = set()
-    for rank, (left, right, result) in enumerate(merges):
-        used |= {left, right}
-        size = len(tokens[result])
-        is_new = result not in used and result not in first_merges
-        if is_new and size <= min(MAX_MERGED_TOKEN, bytes_left):
-            first_merges[result] = rank
-            bytes_left -= size
-    literals = sorted(tokens.keys() - first_merges.keys())
-    order = [*literals, *first_merges]  # the id of the token with each index
-    indexes = {id: index for index, id in enumerate(order)}
+    ids = np.array(sorted(tokens), np.int64)
+    sizes = np.fromiter((len(tokens[id]) for id in ids.tolist()), np.int64, len(ids))
+    # The places of the tokens of each merge in `ids`.
+    rows = np.searchsorted(ids, np.array(merges, np.int64).reshape(-1, 3))
+    ranks = _first_merges(rows, sizes)
+    is_literal = np.ones(len(ids), bool)
+    is_literal[rows[ranks, 2]] = False
+    literals = [tokens[id] for id in ids[is_literal].tolist()]
+    order = np.concatenate([np.flatnonzero(is_literal), rows[ranks, 2]])
+    indexes = np.empty(len(ids), np.int64)
+    indexes[order] = np.arange(len(ids))
+    repeated: list[int] = []
     if vocabulary.merges is None:
-        merges = [merges[rank] for rank in first_merges.values()]
-        repeated = []
+        rows = rows[ranks]
     else:
-        repeated = [rank for rank, merge in enumerate(merges) if first_merges.get(merge[2]) != rank]
-    width = _index_bytes(len(order))
-    parts = [encode_number(len(literals)), *(encode_number(len(tokens[id])) for id in literals)]
-    parts += [
-        *(tokens[id] for id in literals),
-        encode_number(len(merges)),
-        encode_number(len(repeated)),
-    ]
+        is_repeated = np.ones(len(rows), bool)
+        is_repeated[ranks] = False
+        repeated = np.flatnonzero(is_repeated).tolist()
+    width = _index_bytes(len(ids))
+    parts = [encode_number(len(literals)), *map(encode_number, map(len, literals)), *literals]
+    parts += [encode_number(len(rows)), encode_number(len(repeated))]
     for previous, rank in pairwise([-1, *repeated]):
-        parts += [encode_number(rank - previous - 1), encode_number(indexes[merges[rank][2]])]
-    pairs = np.array([[indexes[left], indexes[right]] for left, right, _ in merges], "<u4")
+        parts += [encode_number(rank - previous - 1), encode_number(int(indexes[rows[rank, 2]]))]
+    pairs = indexes[rows[:, :2]].astype("<u4")
     parts.append(pairs.reshape(-1, 1).view(np.uint8)[:, :width].tobytes())
-    runs = _runs(order)
+    runs = _runs(ids[order])
     parts.append(encode_number(len(runs)))
     for start, length in runs:
         parts += [encode_number(start), encode_number(length)]
     return b"".join(parts)
 
 
-def _runs(ids: Sequence[int]) -> list[tuple[int, int]]:
+def _first_merges(rows: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the ranks of the merges that make tokens in the file, in ascending order.
+
+    Each is the first merge that makes its token. A token is a literal instead if it is long, if the
+    same or an earlier merge uses it, or if the limit of merged bytes is reached.
+    """
+    count = len(rows)
+    descending = np.arange(count)[::-1]
+    made, used = np.full((2, len(sizes)), count)
+    made[rows[::-1, 2]] = descending  # of equal places, the last one wins: the lowest rank
+    for column in (0, 1):
+        first = np.full(len(sizes), count)
+        first[rows[::-1, column]] = descending
+        used = np.minimum(used, first)
+    ranks = np.sort(made[(made < used) & (sizes <= MAX_MERGED_TOKEN)])
+    merged = sizes[rows[ranks, 2]]
+    bytes_left = max_merged_bytes(len(sizes))
+    if merged.sum() <= bytes_left:
+        return ranks
+    kept = []
+    for rank, size in zip(ranks.tolist(), merged.tolist(), strict=True):
+        if size <= bytes_left:
+            kept.append(rank)
+            bytes_left -= size
+    return np.array(kept, np.int64)
+
+
+def _runs(ids: NDArray[np.int64]) -> list[tuple[int, int]]:
     """Return (first id, length) of each run of consecutive ids."""
-    runs: list[tuple[int, int]] = []
-    for id in ids:
-        start, length = runs[-1] if runs else (-1, 0)
-        if length and id == start + length:
-            runs[-1] = (start, length + 1)
-        else:
-            runs.append((id, 1))
-    return runs
+    starts = np.flatnonzero(np.diff(ids, prepend=-2) != 1)
+    lengths = np.diff(starts, append=len(ids))
+    return list(zip(ids[starts].tolist(), lengths.tolist(), strict=True))
 
 
 def _index_bytes(token_count: int) -> int:

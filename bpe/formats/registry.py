@@ -62,6 +62,11 @@ def save(spec: TokenizerSpec, path: str | os.PathLike[str]) -> None:
     Raises VocabularyError if the format cannot hold `spec`, ValueError for a suffix of no format,
     OSError.
     """
+    write_atomically(path, dump(spec, path))
+
+
+def dump(spec: TokenizerSpec, path: str | os.PathLike[str]) -> bytes:
+    """Return what `save` writes."""
     target = Path(path)
     suffix = target.suffix.lower()
     formats = [format for format in FORMATS if format.suffix == suffix and suffix]
@@ -70,8 +75,7 @@ def save(spec: TokenizerSpec, path: str | os.PathLike[str]) -> None:
             f"{short_path(target)}: suffix {shortened(target.suffix)}; expected {_suffixes()}"
         )
     with named(target):
-        data = _holding(formats, spec).dump(spec)
-    write_atomically(target, data)
+        return _holding(formats, spec).dump(spec)
 
 
 def _suffixes() -> str:

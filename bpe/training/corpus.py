@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import os
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias, cast
 
 from bpe.encoding.utf8 import StrOrBytes, encode_utf8
-from bpe.errors import TextFileError
+from bpe.text_files import PACKED, blocks_of_file, lines_of_file, suffix_of, text_of_line
 from bpe.training.limits import MAX_TEXT
 
 Path: TypeAlias = os.PathLike[str]
@@ -25,7 +22,7 @@ BLOCK = 1 << 20
 """The size of a block of a long text: bytes of a file, code points of a str."""
 
 FORMATS = (".txt", ".jsonl")
-SUFFIXES = tuple(suffix + packed for suffix in FORMATS for packed in ("", ".gz", ".zst"))
+SUFFIXES = tuple(suffix + packed for suffix in FORMATS for packed in PACKED)
 LAST_CHARACTERS = frozenset(suffix[-1] for suffix in SUFFIXES + tuple(map(str.upper, SUFFIXES)))
 """The last characters of SUFFIXES. A str with any other last character is no name of a file."""
 MAX_NAME_LENGTH = 4096
@@ -49,7 +46,7 @@ class FileBlocks(Iterator[bytes]):
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._blocks = _blocks_of_file(name)
+        self._blocks = blocks_of_file(name, BLOCK)
 
     def __next__(self) -> bytes:
         return next(self._blocks)
@@ -86,7 +83,7 @@ def read_texts(
         # Report a wrong file name now, not after hours of training.
         for path in items:
             if isinstance(path, os.PathLike):
-                _suffix_of(_name(path))
+                suffix_of(_name(path), FORMATS)
     return _batches(items, field, collect or collect_batch, max_text)
 
 
@@ -149,7 +146,7 @@ def _texts_of_item(
     """Yield the texts of an item that is neither a str nor bytes, such as a path."""
     if isinstance(item, os.PathLike):
         name = _name(item)
-        if _suffix_of(name) == ".txt":
+        if suffix_of(name, FORMATS) == ".txt":
             yield FileBlocks(name)
         else:
             texts = _texts_of_lines(name, field, max_text)
@@ -192,135 +189,7 @@ def blocks_of(text: StrOrBytes) -> Iterator[bytes]:
 
 
 def _texts_of_lines(name: str, field: str, max_text: int) -> Iterator[StrOrBytes]:
-    for number, line in enumerate(_lines(name, max_text), 1):
+    for number, line in enumerate(lines_of_file(name, max_text, BLOCK), 1):
         if line.strip():
             # Yield bytes. For a str, collect_batch would check whether it is the name of a file.
-            yield encode_utf8(_text_of_line(line, field, f"{name}, line {number}"))
-
-
-def _suffix_of(name: str) -> str:
-    """Return ".txt" or ".jsonl", the suffix of `name` before any .gz or .zst.
-
-    Raises TextFileError for any other suffix, OSError if the file cannot be opened.
-    """
-    stem = name.lower()
-    for packed in (".gz", ".zst"):
-        stem = stem.removesuffix(packed)
-    for suffix in FORMATS:
-        if stem.endswith(suffix) and name.lower().endswith(SUFFIXES):
-            open(name, "rb").close()
-            return suffix
-    raise TextFileError(
-        f"{name}: unknown file type; expected a name that ends in one of {', '.join(SUFFIXES)}"
-    )
-
-
-def _lines(name: str, max_text: int) -> Iterator[bytes]:
-    """Yield the lines of a file; raise TextFileError for a line of more than `max_text` bytes."""
-    held: list[bytes] = []  # the parts of the current line so far
-    size = done = 0  # the total size of `held`, and the number of complete lines
-    for block in _blocks_of_file(name):
-        first, *later = block.split(b"\n")
-        held.append(first)
-        size += len(first)
-        for part in later:
-            _check_line(size, name, done + 1, max_text)
-            yield b"".join(held)
-            held, size, done = [part], len(part), done + 1
-        _check_line(size, name, done + 1, max_text)
-    yield b"".join(held)
-
-
-def _check_line(size: int, name: str, number: int, max_text: int) -> None:
-    if size > max_text:
-        raise TextFileError(
-            f"{name}, line {number}: the line has more than {max_text} bytes; put one object on "
-            "each line, split its text, or pass a larger max_text="
-        )
-
-
-def _text_of_line(line: bytes, field: str, where: str) -> str:
-    try:
-        row = json.loads(line.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise TextFileError(
-            f"{where}: not JSON in UTF-8 ({error}); expected an object with a text under {field!r}"
-        ) from None
-    if not isinstance(row, dict):
-        raise TextFileError(
-            f"{where}: a JSON {type(row).__name__}; expected an object with a text under {field!r}"
-        )
-    if field not in row:
-        raise TextFileError(
-            f"{where}: no {field!r} among the keys {sorted(row)!r:.200}; pass field= with the "
-            "key of the text"
-        )
-    text = row[field]
-    if not isinstance(text, str):
-        raise TextFileError(
-            f"{where}: {field!r} is of type {type(text).__name__}; expected a string"
-        )
-    return text
-
-
-def _blocks_of_file(name: str) -> Iterator[bytes]:
-    """Yield the unpacked content of a file; raise TextFileError if it is damaged."""
-    try:
-        if name.lower().endswith(".zst"):
-            yield from _blocks_of_zstandard(name)
-        else:
-            opened = gzip.open if name.lower().endswith(".gz") else open
-            with cast("Callable[..., gzip.GzipFile]", opened)(name, "rb") as stream:
-                while block := stream.read(BLOCK):
-                    yield block
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise _damaged(name, error) from None
-
-
-def _damaged(name: str, error: object) -> TextFileError:
-    return TextFileError(
-        f"{name}: truncated or damaged ({error}); get the file again, or unpack the intact part"
-    )
-
-
-def _blocks_of_zstandard(name: str) -> Iterator[bytes]:
-    try:
-        from compression import zstd
-    except ImportError:
-        yield from _blocks_by_package(name)
-        return
-    try:
-        with zstd.open(name, "rb") as stream:
-            while block := stream.read(BLOCK):
-                yield block
-    except zstd.ZstdError as error:
-        raise _damaged(name, error) from None
-
-
-def _blocks_by_package(name: str) -> Iterator[bytes]:
-    try:
-        import zstandard
-    except ImportError:
-        raise ModuleNotFoundError(
-            f"{name}: reading .zst needs Python 3.14 or the package zstandard; "
-            "install it with `pip install zstandard`, or unpack the file"
-        ) from None
-    unpacker = zstandard.ZstdDecompressor(max_window_size=1 << 31)
-    frame = None  # decompressor of the current frame
-    with open(name, "rb") as stream:
-        # Feed small blocks, because 4 bytes can expand to 128 KB, and `decompress` has no limit for
-        # its output.
-        while packed := stream.read(BLOCK >> 10):
-            while packed:
-                frame = frame or unpacker.decompressobj()
-                try:
-                    block = frame.decompress(packed)
-                except zstandard.ZstdError as error:
-                    raise _damaged(name, error) from None
-                packed = b""
-                if frame.eof:
-                    packed, frame = frame.unused_data, None
-                if block:
-                    yield block
-    if frame is not None:
-        raise _damaged(name, "it ends within a frame")
+            yield encode_utf8(text_of_line(line, field, f"{name}, line {number}"))

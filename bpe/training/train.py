@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from itertools import count, islice
 from typing import NamedTuple, Protocol, cast, get_args
 
@@ -15,6 +13,7 @@ from numpy.typing import NDArray
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.arguments import check_keeps_text, resolve_threads
 from bpe.encoding.utf8 import StrOrBytes
+from bpe.progress import progress_bar
 from bpe.tokenizer import Tokenizer
 from bpe.training.corpus import Source, read_texts
 from bpe.training.counting import TextCounter, text_counter
@@ -100,14 +99,14 @@ def train(
     merge_count = vocab_size - BYTES - len(specials.names)
 
     counter = text_counter(pre_tokenizer, chosen, threads, limits)
-    with _progress("counting", "B", progress) as advance:
-        _count(read_texts(source, field, counter.collect_batch, limits.text), counter, advance)
-    with _progress("merging", "token", progress, merge_count) as advance:
+    with progress_bar("counting", "B", progress, delay=PROGRESS_DELAY) as bar:
+        _count(read_texts(source, field, counter.collect_batch, limits.text), counter, bar.update)
+    with progress_bar("merging", "token", progress, merge_count, PROGRESS_DELAY) as bar:
         trainer = _trainer(counter.finish(), chosen, tie_break, min_frequency, max_token_length)
         while trainer.tokens < merge_count:
             token_count = trainer.tokens
             has_more = trainer.step(min(merge_count, token_count + merge_count // 100 + 1))
-            advance(trainer.tokens - token_count)
+            bar.update(trainer.tokens - token_count)
             if not has_more:
                 break
     if trainer.tokens < merge_count:
@@ -247,17 +246,3 @@ def _numbered(trainer: _Trainer, specials: _Specials) -> tuple[Vocabulary, list[
     vocabulary = Vocabulary.of_packed(packed, packed.ids[trainer.merges()], False, False)
     added = zip(specials.names, ids[size:] if specials.ids is None else specials.ids, strict=False)
     return vocabulary, [AddedToken(name, id) for name, id in added]
-
-
-@contextmanager
-def _progress(
-    label: str, unit: str, progress: bool | None, total: int | None = None
-) -> Iterator[Callable[[int], object]]:
-    """Show a progress bar on a terminal; yield a function that advances it by a number of units."""
-    if progress is False or sys.stderr is None or not sys.stderr.isatty():
-        yield lambda done: None
-        return
-    from tqdm import tqdm
-
-    with tqdm(desc=label, unit=unit, unit_scale=True, total=total, delay=PROGRESS_DELAY) as bar:
-        yield bar.update

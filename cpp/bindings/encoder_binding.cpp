@@ -14,6 +14,7 @@
 #include "core/base/ids.hpp"
 #include "core/bpe/vocabulary.hpp"
 #include "core/encode/encoder.hpp"
+#include "core/encode/find_cut.hpp"
 #include "core/threads/encode_texts.hpp"
 
 #include <pybind11/stl.h>
@@ -205,6 +206,18 @@ public:
     return result;
   }
 
+  // Returns an offset where cutting `text` does not change its ids, or 0; see find_cut.
+  std::size_t safe_cut(const py::bytes &text, const AddedTokens &added, bool nfc) const {
+    const auto *data = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(text.ptr()));
+    const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(text.ptr()));
+    std::size_t cut = 0;
+    unlocked(size, [&] {
+      cut = find_cut(encoder(), AddedTokenPhases(added),
+                     nfc ? Normalizer::NFC : Normalizer::NONE, data, size);
+    });
+    return cut;
+  }
+
   // Returns the functions that Tokenizer calls to encode short texts. make_fast_calls
   // (bindings/fast_calls.hpp) describes the parameters.
   static py::tuple fast_calls(const py::object &self, const py::object &make_added,
@@ -335,6 +348,8 @@ void bind_encoder(py::module_ &module) {
            py::arg("threads") = 0)
       .def("encode_batch_array", &NativeEncoder::encode_batch_array, py::arg("texts"),
            py::arg("added"), py::arg("threads") = 0)
+      .def("safe_cut", &NativeEncoder::safe_cut, py::arg("text"), py::arg("added"),
+           py::arg("nfc"))
       .def("merge", &NativeEncoder::merge, py::arg("pre_token"))
       .def("decode", &NativeEncoder::decode, py::arg("ids"))
       .def_static("all_take_fast_path", &all_take_fast_path, py::arg("texts"),

@@ -2,6 +2,7 @@
 
 #include "bindings/interrupt_check.hpp"
 #include "bindings/native_machine.hpp"
+#include "core/corpus/json_lines.hpp"
 #include "core/split/safe_cut.hpp"
 #include "core/train/trainer.hpp"
 #include "core/train/word_counts.hpp"
@@ -16,6 +17,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -144,6 +146,31 @@ py::tuple gather_texts(const py::object &iterator, std::size_t enough, std::size
   return py::make_tuple(std::move(texts), py::list(), false);
 }
 
+// Returns for each line of `data` the text of its member `field` as bytes, or None if another
+// JSON parser must read the line; see json_texts.
+py::list json_texts_of(const py::bytes &data, const py::bytes &field) {
+  const ByteView lines = view(data);
+  const ByteView name = view(field);
+  std::vector<std::uint8_t> text;
+  std::vector<JsonText> texts;
+  {
+    const py::gil_scoped_release released;
+    json_texts(lines.data, lines.size,
+               std::string_view(reinterpret_cast<const char *>(name.data), name.size), text,
+               texts);
+  }
+  py::list result(texts.size());
+  for (std::size_t i = 0; i != texts.size(); ++i) {
+    const JsonText &found = texts[i];
+    if (found.is_known)
+      result[i] =
+          py::bytes(reinterpret_cast<const char *>(text.data()) + found.start, found.size);
+    else
+      result[i] = py::none();
+  }
+  return result;
+}
+
 std::size_t safe_cut_of(const NativeMachine &machine, const py::bytes &text) {
   const ByteView bytes = view(text);
   const py::gil_scoped_release released;
@@ -171,6 +198,7 @@ void bind_training(py::module_ &module) {
       .def("first_merges", &NativeTrainer::first_merges);
   module.def("gather", &gather_texts, py::arg("iterator"), py::arg("enough"),
              py::arg("per_text"), py::arg("last"), py::arg("check"));
+  module.def("json_texts", &json_texts_of, py::arg("data"), py::arg("field"));
   module.def("safe_cut", &safe_cut_of, py::arg("machine"), py::arg("text"));
 }
 

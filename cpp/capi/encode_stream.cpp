@@ -6,7 +6,7 @@
 // is twice as large as after the removal. A search reads little more than the text after the
 // cut that it finds, so all searches together take linear time.
 #include "capi/encode_call.hpp"
-#include "capi/find_cut.hpp"
+#include "core/encode/find_cut.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -59,7 +59,10 @@ struct pretok_encode_stream {
       ~Undo() { held.resize(std::min(held.size(), size)); }
     } undo{held, before};
     const bool searches = held.size() >= next_search;
-    const std::size_t cut = searches ? find_cut(call, held.data(), held.size()) : 0;
+    const std::size_t cut =
+        searches ? find_cut(*call.tokenizer->encoder, *call.policy,
+                            call.tokenizer->pipeline->normalizer(), held.data(), held.size())
+                 : 0;
     IdBuffer new_ids;
     if (const pretok_status status = encode(cut, new_ids, error))
       return status;

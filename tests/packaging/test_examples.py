@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,9 @@ import pytest
 
 import asyncio_server
 import bpe
+import hello_tokenizer
 import tiktoken_style
+import torch_shards
 import transformers_style
 from asyncio_server import PromptServer
 from command_line import LONGEST, environment
@@ -249,3 +252,29 @@ def test_a_chat_is_counted_as_with_tiktoken_in_real_vocabularies(
     name: str, backend: BackendName
 ) -> None:
     same_chat(ours(name, backend), live(name))
+
+
+def test_rows_of_shards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("hello world\n" * 60, encoding="utf-8")
+    tok = hello_tokenizer.make("python")
+    corpus = bpe.corpus.tokenize(path, tmp_path / "out", tok, pack=17, eos="<s>", shard_tokens=100)
+    ids = [*corpus.document(0).tolist(), *[hello_tokenizer.SPECIAL] * 16]
+    expected = [ids[at : at + 17] for at in range(0, len(ids) - 16, 17)]
+    found = []
+    for rank in range(2):
+        for worker in range(3):
+            info = SimpleNamespace(num_workers=3, id=worker)
+            monkeypatch.setattr(torch_shards, "get_worker_info", lambda info=info: info)
+            for inputs, targets in torch_shards.Rows(tmp_path / "out", rank=rank, ranks=2):
+                assert inputs[1:].tolist() == targets[:-1].tolist()
+                found.append([*inputs.tolist(), int(targets[-1])])
+    assert sorted(found) == sorted(expected)
+    monkeypatch.setattr(torch_shards, "get_worker_info", lambda: None)
+    torch_shards.main(str(tmp_path / "out"))
+    assert capsys.readouterr().out == f"{len(expected)} rows of 16 tokens\n"
+    bpe.corpus.tokenize(path, tmp_path / "plain", tok)
+    with pytest.raises(ValueError, match="expected --layout bin and --pack"):
+        torch_shards.Rows(tmp_path / "plain")

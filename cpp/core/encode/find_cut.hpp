@@ -1,7 +1,8 @@
 // Finds a position where an incomplete text can be cut.
 #pragma once
 
-#include "capi/encode_call.hpp"
+#include "core/encode/encoder.hpp"
+#include "core/encode/tokenizer.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,7 @@ namespace pretok {
 // Returns a safe cut of data[0..size), or 0 if it finds none. Encoding both parts gives the ids
 // of the whole text, whatever text follows. Searches from the end. Takes linear time in the
 // distance of the cut from the end, or in `size` if there is no cut.
-std::size_t find_cut(const EncodeCall &call, const std::uint8_t *data, std::size_t size);
+std::size_t find_cut(const Encoder &encoder, const AddedTokenPhases &added,
+                     Normalizer normalizer, const std::uint8_t *data, std::size_t size);
 
 } // namespace pretok

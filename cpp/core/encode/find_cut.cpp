@@ -1,4 +1,4 @@
-#include "capi/find_cut.hpp"
+#include "core/encode/find_cut.hpp"
 
 #include "core/base/sizes.hpp"
 #include "core/encode/nfc_source.hpp"
@@ -22,10 +22,9 @@ std::size_t margin_of(const AddedTokens &added) { return added.longest() + 4; }
 
 // Returns a safe cut between `from` and `to`, or 0 if it finds none. The text needs no
 // normalization.
-std::size_t find_cut_in_text(const EncodeCall &call, const std::uint8_t *data, std::size_t size,
-                             std::size_t from, std::size_t to) {
-  const Encoder &encoder = *call.tokenizer->encoder;
-  const AddedTokens &added = call.policy->all;
+std::size_t find_cut_in_text(const Encoder &encoder, const AddedTokens &added,
+                             const std::uint8_t *data, std::size_t size, std::size_t from,
+                             std::size_t to) {
   const std::size_t margin = margin_of(added);
   const std::size_t first = from > margin ? from - margin : 0;
   const std::size_t cut = safe_cut_between(
@@ -42,11 +41,9 @@ std::size_t find_cut_in_text(const EncodeCall &call, const std::uint8_t *data, s
 // 2. Find a safe cut in the NFC of the range.
 // 3. Map the cut to a position in the source. The position is exact if it is an NFC boundary,
 //    or if NFC does not change the letter and marks around the position.
-std::size_t find_cut_with_nfc(const EncodeCall &call, const std::uint8_t *data,
+std::size_t find_cut_with_nfc(const Encoder &encoder, const AddedTokens &exact,
+                              const AddedTokens &added, const std::uint8_t *data,
                               std::size_t size, std::size_t from, std::size_t to) {
-  const Encoder &encoder = *call.tokenizer->encoder;
-  const AddedTokens &exact = call.policy->exact;
-  const AddedTokens &added = call.policy->normalized;
   const std::size_t margin = margin_of(exact);
   const std::size_t first = from > margin ? from - margin : 0;
   const ClearPlaces clear = exact.clear_places(data + first, from - first, to - first);
@@ -79,13 +76,15 @@ std::size_t find_cut_with_nfc(const EncodeCall &call, const std::uint8_t *data,
 
 } // namespace
 
-std::size_t find_cut(const EncodeCall &call, const std::uint8_t *data, std::size_t size) {
-  const bool nfc = call.tokenizer->pipeline->normalizer() == Normalizer::NFC;
+std::size_t find_cut(const Encoder &encoder, const AddedTokenPhases &added,
+                     Normalizer normalizer, const std::uint8_t *data, std::size_t size) {
   for (std::size_t window = FIRST_WINDOW;;
        window = saturating_multiply(window, WINDOW_FACTOR)) {
     const std::size_t from = window < size ? size - window : 0;
-    const std::size_t cut = nfc ? find_cut_with_nfc(call, data, size, from, size)
-                                : find_cut_in_text(call, data, size, from, size);
+    const std::size_t cut =
+        normalizer == Normalizer::NFC
+            ? find_cut_with_nfc(encoder, added.exact, added.normalized, data, size, from, size)
+            : find_cut_in_text(encoder, added.all, data, size, from, size);
     if (cut != 0 || from == 0)
       return cut;
   }

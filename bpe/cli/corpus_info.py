@@ -1,0 +1,152 @@
+"""The command `pretok corpus-info`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import numpy as np
+
+from bpe.corpus.reader import Corpus
+from bpe.types import Offsets
+from pretok.cli.input import shown_path
+from pretok.cli.output import one_line, write
+
+BAR = 50
+"""The length of the longest bar of the histogram."""
+BINS = 64
+"""Lengths from 2^(i - 1) to 2^i - 1 are in bin i; bin 0 is for the length 0."""
+
+
+@click.command("corpus-info")
+@click.argument("folder", metavar="DIR")
+@click.option("--verify", is_flag=True, help="Compare the sha256 of each file with the manifest.")
+@click.option("--document", "-d", type=int, metavar="N", help="Print the text of a document.")
+@click.option("--ids", is_flag=True, help="Print the ids of --document instead of its text.")
+@click.option("--split", default="train", show_default=True, help="The split of --document.")
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Draw the histogram into an image file; needs matplotlib.",
+)
+def corpus_info_command(
+    folder: str, verify: bool, document: int | None, ids: bool, split: str, plot: Path | None
+) -> None:
+    """Show what is in DIR, a folder that 'pretok tokenize' has written.
+
+    Without options, print the counts, and a histogram of the lengths of documents in tokens.
+    """
+    if ids and document is None:
+        raise click.UsageError("--ids needs --document", click.get_current_context())
+    corpus = Corpus(folder)
+    if document is not None:
+        write([_document(corpus, document, split, ids)])
+        return
+    if verify:
+        _verify(corpus)
+        return
+    histogram = _histogram(corpus)
+    write([*_counts(corpus), *_bars(histogram)])
+    if plot is not None:
+        _plot(histogram, plot)
+
+
+def _document(corpus: Corpus, index: int, split: str, ids: bool) -> bytes:
+    try:
+        tokens = corpus.document(index, split)
+    except IndexError as error:
+        raise click.ClickException(str(error)) from None
+    if ids:
+        return f"{' '.join(map(str, tokens.tolist()))}\n".encode()
+    return corpus.tokenizer().decode_bytes(tokens)
+
+
+def _verify(corpus: Corpus) -> None:
+    problems = 0
+    for name, problem in corpus.verify():
+        write([f"{one_line(name)}: {problem or 'as in the manifest'}\n"])
+        problems += bool(problem)
+    if problems:
+        raise click.ClickException(
+            f"{shown_path(str(corpus.folder))}: {problems} of its files are damaged; delete the "
+            "folder and make the corpus again"
+        )
+
+
+def _counts(corpus: Corpus) -> Iterator[str]:
+    manifest = corpus.manifest
+    tokenizer, options = manifest.tokenizer, manifest.options
+    per_token = manifest.text_bytes / max(1, manifest.tokens)
+    name = tokenizer["name"] or tokenizer["file"]
+    rows = {
+        "tokens": f"{manifest.tokens:,}",
+        "documents": f"{manifest.documents:,}",
+        "text": f"{manifest.text_bytes:,} bytes, {per_token:.3f} per token",
+        "inputs": f"{len(manifest.inputs):,} files",
+        "left out": f"{manifest.skipped:,} damaged documents" if manifest.skipped else "",
+        "vocabulary": f"{name}, {tokenizer['vocab_size']:,} ids",
+        "split": f"{tokenizer['preset']}, Unicode {tokenizer['unicode']}",
+        "layout": f"{options['layout']}, {options['dtype']}"
+        + (f", rows of {options['pack']:,}" if options["pack"] else ""),
+    }
+    for name, shards in corpus.splits.items():
+        tokens = sum(shard.tokens - shard.padding for shard in shards)
+        rows[f"split {name!r}"] = (
+            f"{tokens:,} tokens, {corpus.documents(name):,} documents, {len(shards):,} shards"
+        )
+    for name, value in rows.items():
+        if value:
+            yield f"{name:<14} {one_line(value)}\n"
+    for message in manifest.skipped_examples:
+        yield f"left out       {one_line(message)}\n"
+
+
+def _histogram(corpus: Corpus) -> Offsets:
+    """Return the number of documents in each bin of BINS."""
+    counts = np.zeros(BINS, np.int64)
+    for split in corpus.splits:
+        for lengths in corpus.lengths(split):
+            # frexp gives the exponent e with 2^(e - 1) <= length < 2^e.
+            counts += np.bincount(np.frexp(lengths)[1], minlength=BINS)
+    return counts
+
+
+def _bars(histogram: Offsets) -> Iterator[str]:
+    used = np.flatnonzero(histogram)
+    if not len(used):
+        return
+    yield "\ntokens in a document\n"
+    scale = BAR / int(histogram.max())
+    for index in range(int(used[0]), int(used[-1]) + 1):
+        count = int(histogram[index])
+        low, high = _bounds(index)
+        bar = "#" * max(round(count * scale), count > 0)
+        label = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+        yield f"{label:>27} {count:>13,} {bar}".rstrip() + "\n"
+
+
+def _bounds(index: int) -> tuple[int, int]:
+    return (0, 0) if index == 0 else (1 << (index - 1), (1 << index) - 1)
+
+
+def _plot(histogram: Offsets, path: Path) -> None:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise click.ClickException(
+            "--plot needs matplotlib; install it with `pip install matplotlib`"
+        ) from None
+    used = np.flatnonzero(histogram)
+    indexes = range(int(used[0]), int(used[-1]) + 1) if len(used) else range(1)
+    figure = Figure(figsize=(8, 4), layout="constrained")
+    axes = figure.subplots()
+    axes.bar([f"{_bounds(index)[0]:,}" for index in indexes], histogram[indexes])
+    axes.set_xlabel("tokens in a document, at least")
+    axes.set_ylabel("documents")
+    axes.tick_params(axis="x", rotation=45)
+    try:
+        figure.savefig(path)
+    except ValueError as error:
+        raise click.ClickException(f"--plot {shown_path(str(path))}: {error}") from None

@@ -1,0 +1,144 @@
+"""The command `pretok tokenize`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+import bpe
+from bpe.cli.vocabulary import (
+    as_cli_message,
+    load,
+    special_argument,
+    special_options,
+    split_option,
+    vocabulary_option,
+)
+from bpe.corpus.layouts import LAYOUTS
+from pretok.cli.input import shown_path
+from pretok.cli.options import backend_option
+from pretok.cli.output import one_line, write
+from pretok.machine.backend import BackendName
+from pretok.preset import Preset
+
+PARAMETERS = ("layout", "dtype", "bos", "eos", "add_special_tokens", "special", "field", "lines",
+              "shard_tokens", "pack", "pad", "shuffle", "validation", "skip_bad", "max_text",
+              "threads")  # fmt: skip
+"""The parameters of bpe.corpus.tokenize that are options of this command."""
+
+
+def _token(text: str) -> str | int:
+    """Return `text`, a token, or the id that it writes in decimal."""
+    return int(text) if text.isascii() and text.isdigit() else text
+
+
+@click.command("tokenize")
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.option(
+    "--output", "-o", required=True, metavar="DIR", help="The folder of the corpus, new or empty."
+)
+@vocabulary_option
+@split_option
+@click.option(
+    "--layout",
+    type=click.Choice(list(LAYOUTS)),
+    default="bin",
+    show_default=True,
+    help="Tokens only (nanoGPT), llm.c's header, Megatron-LM's .bin and .idx, .npy, or Parquet.",
+)
+@click.option(
+    "--dtype",
+    type=click.Choice(["uint16", "uint32"]),
+    help="The type of a token.  [default: uint16 if all ids fit]",
+)
+@click.option("--bos", metavar="TOKEN", help="A token, or its id, to put before each document.")
+@click.option("--eos", metavar="TOKEN", help="A token, or its id, to put after each document.")
+@special_options
+@click.option(
+    "--field",
+    default="text",
+    show_default=True,
+    metavar="NAME",
+    help="The JSON field or the Parquet column that holds the text.",
+)
+@click.option("--lines", is_flag=True, help="Each line of a .txt file is a document.")
+@click.option(
+    "--shard-tokens",
+    type=int,
+    metavar="N",
+    help="Begin a new shard after N tokens.  [default: 2^27]",
+)
+@click.option(
+    "--pack", type=int, metavar="N", help="Put all documents one after the other, in rows of N."
+)
+@click.option(
+    "--pad",
+    metavar="TOKEN",
+    help="The token, or its id, that fills the last row of --pack.  [default: that of --eos]",
+)
+@click.option("--shuffle", type=int, metavar="SEED", help="Shuffle the documents.")
+@click.option(
+    "--validation",
+    type=float,
+    default=0.0,
+    metavar="FRACTION",
+    help="Put this fraction of the documents, chosen by a hash, into the split 'val'.",
+)
+@click.option("--skip-bad", is_flag=True, help="Leave out damaged documents, and list them.")
+@click.option(
+    "--max-text",
+    type=int,
+    metavar="BYTES",
+    help="A longer text that must be encoded as a whole is an error.  [default: 64 MB]",
+)
+@click.option("--threads", type=int, metavar="N", help="[default: as many as are useful]")
+@click.option("--quiet", "-q", is_flag=True, help="Print only errors.")
+@backend_option
+def tokenize_command(
+    inputs: tuple[str, ...],
+    output: str,
+    vocab: str,
+    preset: Preset | None,
+    special: str | None,
+    allow: tuple[str, ...],
+    quiet: bool,
+    backend: BackendName | None,
+    **options: Any,
+) -> None:
+    """Encode the documents of INPUTs, and write their ids to shards in DIR for training.
+
+    An INPUT is a file, a folder or a glob pattern. A .txt file is one document; each line of a
+    .jsonl file is an object with a document; each row of a .parquet file has one. Files that also
+    end in .gz or .zst are unpacked.
+
+    If the work is interrupted, the same command continues it, and the files are the same as without
+    the interruption. DIR/manifest.json has the sha256 of all files; see 'pretok corpus-info'.
+    """
+    tokenizer = load(vocab, preset, backend)
+    options |= {name: _token(options[name]) for name in ("bos", "eos", "pad") if options[name]}
+    try:
+        corpus = bpe.corpus.tokenize(
+            inputs,
+            output,
+            tokenizer,
+            special=special_argument(tokenizer, special, allow),
+            progress=False if quiet else None,
+            **options,
+        )
+    except (ValueError, ImportError) as error:
+        raise click.ClickException(as_cli_message(error, PARAMETERS)) from None
+    except KeyboardInterrupt:
+        click.echo("pretok: interrupted; the same command continues", err=True)
+        raise
+    if not quiet:
+        write([f"{one_line(shown_path(output))}: {_summary(corpus)}\n"])
+
+
+def _summary(corpus: bpe.corpus.Corpus) -> str:
+    manifest = corpus.manifest
+    shards = sum(map(len, corpus.splits.values()))
+    parts = [f"{manifest.tokens} tokens", f"{manifest.documents} documents", f"{shards} shards"]
+    if manifest.skipped:
+        parts.append(f"{manifest.skipped} damaged documents left out")
+    return ", ".join(parts)

@@ -1,0 +1,8 @@
+"""Make corpora for training: encode the documents of files to shards of ids, and read them."""
+
+from __future__ import annotations
+
+from bpe.corpus.job import tokenize as tokenize
+from bpe.corpus.reader import Corpus as Corpus
+
+__all__ = ["Corpus", "tokenize"]

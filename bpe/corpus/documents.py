@@ -1,0 +1,298 @@
+"""Read the documents of input files in batches, with bounded memory."""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, NamedTuple, cast
+
+from bpe.corpus.inputs import SUFFIXES
+from bpe.corpus.lines import JsonLines, LineParser, TextLines
+from bpe.corpus.parquet_input import rows_of_file
+from bpe.corpus.shards import sha256_of
+from bpe.errors import TextFileError
+from bpe.text_files import Watch, blocks_of_file, blocks_of_lines, find_suffix, split_lines
+
+BLOCK = 1 << 20
+"""The size of a block of a file in bytes."""
+BATCH = 8 << 20
+"""The size of a batch of documents in bytes. A longer document comes in blocks."""
+OVERHEAD = 64
+"""The memory of a document besides its bytes, as batches count it."""
+
+
+class Position(NamedTuple):
+    """A place in the inputs: the index of a file, and the number of its lines that come before."""
+
+    file: int = 0
+    line: int = 0
+
+
+START = Position()
+
+
+class Run(NamedTuple):
+    """Consecutive documents of a file.
+
+    `lines` has the number of the line of each document, counted from 1, or of its row in a Parquet
+    file. `next_line` is the number of lines up to the end of the run. `skipped` has a message for
+    each damaged document. If `blocks` is not None, the run is one long document, and `texts` is
+    empty; take all blocks before the next run.
+    """
+
+    texts: list[bytes]
+    lines: Sequence[int]
+    next_line: int
+    skipped: Sequence[str] = ()
+    blocks: Iterator[bytes] | None = None
+
+
+@dataclass
+class Batch:
+    """Documents, and what was read since the batch before."""
+
+    texts: list[bytes] = field(default_factory=list)
+    lines: list[tuple[int, Sequence[int]]] = field(default_factory=list)
+    """The index of a file and the lines of its documents in the batch, in order."""
+    skipped: list[str] = field(default_factory=list)
+    finished: list[dict[str, Any]] = field(default_factory=list)
+    """The path, the size and the sha256 of each file that ended."""
+    position: Position = START
+    """The end of the batch."""
+    blocks: Iterator[bytes] | None = None
+    """The only document, if it is long; `texts` is then empty."""
+
+    def origin(self, index: int) -> Position:
+        """Return the file and the line of a document; the line counts from 1."""
+        for file, lines in self.lines:
+            if index < len(lines):
+                return Position(file, lines[index])
+            index -= len(lines)
+        raise IndexError
+
+
+class ReadOptions(NamedTuple):
+    """The options for reading: see `bpe.corpus.tokenize`."""
+
+    field: str
+    lines: bool
+    skip_bad: bool
+    max_text: int
+
+
+def read_batches(
+    files: Sequence[str],
+    options: ReadOptions,
+    start: Position = START,
+    advance: Callable[[int], object] = lambda size: None,
+) -> Iterator[Batch]:
+    """Yield the documents of `files` from `start` on.
+
+    The last batch may have no documents. Passes the number of bytes that are read from a file to
+    `advance`. Raises TextFileError, unless `options.skip_bad`; OSError.
+    """
+    batch = Batch(position=start)
+    size = 0
+    for index in range(start.file, len(files)):
+        begin = start.line if index == start.file else 0
+        watch = _Hash(advance)
+        for run in _runs(files[index], options, begin, watch):
+            if run.blocks is not None and batch.texts:
+                yield batch
+                batch, size = Batch(), 0
+            batch.position = Position(index, run.next_line)
+            batch.texts += run.texts
+            batch.lines.append((index, run.lines))
+            batch.skipped += run.skipped
+            batch.blocks = run.blocks
+            size += sum(map(len, run.texts)) + OVERHEAD * (len(run.texts) + len(run.skipped))
+            if size >= BATCH or run.blocks is not None:
+                yield batch
+                batch, size = Batch(position=batch.position), 0
+        batch.position = Position(index + 1)
+        batch.finished.append(watch.description(files[index]))
+    yield batch
+
+
+class _Hash:
+    """Hashes the bytes of a file as they are read."""
+
+    def __init__(self, advance: Callable[[int], object]) -> None:
+        self._advance = advance
+        self._digest = hashlib.sha256()
+        self._size = 0
+
+    def __call__(self, data: bytes) -> None:
+        self._digest.update(data)
+        self._size += len(data)
+        self._advance(len(data))
+
+    def description(self, name: str) -> dict[str, Any]:
+        """Return the path, the size and the sha256 of the file."""
+        size = os.path.getsize(name)
+        whole = size == self._size  # false after damage, and for Parquet
+        return {
+            "path": name,
+            "bytes": size,
+            "sha256": self._digest.hexdigest() if whole else sha256_of(name),
+        }
+
+
+def _runs(name: str, options: ReadOptions, begin: int, watch: Watch) -> Iterator[Run]:
+    """Yield the documents of a file, without those of its first `begin` lines."""
+    suffix = find_suffix(name, SUFFIXES)
+    if suffix == ".txt" and not options.lines:
+        runs = _whole_text(name, options, begin, watch)
+    elif suffix == ".parquet":
+        runs = _rows(name, options, begin, watch)
+    else:
+        parser: LineParser = (
+            TextLines() if suffix == ".txt" else JsonLines(options.field, options.max_text)
+        )
+        runs = _lines(name, options, begin, watch, parser)
+    position = begin
+    try:
+        for run in runs:
+            yield run
+            position = run.next_line
+    except TextFileError as error:
+        # The rest of the file cannot be read.
+        message = str(error)
+        if position and message.startswith(f"{name}: "):
+            message = f"{name}, after line {position}{message[len(name) :]}"
+        if not options.skip_bad:
+            raise TextFileError(message) from None
+        yield Run([], [], position, [message])
+
+
+def _whole_text(name: str, options: ReadOptions, begin: int, watch: Watch) -> Iterator[Run]:
+    """Yield a .txt file, which is one document on line 1."""
+    if begin:
+        return
+    blocks = _checked_blocks(name, watch)
+    held: list[bytes] = []
+    size = 0
+    for block in blocks:
+        held.append(block)
+        size += len(block)
+        if size >= BATCH:
+            yield Run([], [1], 1, blocks=chain(_taken(held), blocks))
+            return
+    yield Run([b"".join(held)], [1], 1)
+
+
+def _taken(held: list[bytes]) -> Iterator[bytes]:
+    """Yield the blocks of `held`, and free each of them."""
+    held.reverse()
+    while held:
+        yield held.pop()
+
+
+def _checked_blocks(name: str, watch: Watch) -> Iterator[bytes]:
+    """Yield the blocks of a file; raise TextFileError if they are not UTF-8."""
+    decode = codecs.getincrementaldecoder("utf-8")().decode
+    size = 0
+    for block in chain(blocks_of_file(name, BLOCK, watch), [b""]):
+        try:
+            decode(block, not block)
+        except UnicodeDecodeError as error:
+            _raise_not_utf8(name, size + len(block) - len(error.object) + error.start, error)
+        size += len(block)
+        yield block
+
+
+def _raise_not_utf8(name: str, position: int, error: UnicodeDecodeError) -> None:
+    line = done = 0
+    for block in blocks_of_file(name):
+        line += block.count(b"\n", 0, max(0, position - done))
+        done += len(block)
+    raise TextFileError(
+        f"{name}, line {line + 1}: byte 0x{error.object[error.start]:02x} at offset {position} is "
+        "not UTF-8; convert the file to UTF-8, or pass skip_bad=True to leave this document out"
+    ) from None
+
+
+def _lines(
+    name: str, options: ReadOptions, begin: int, watch: Watch, parser: LineParser
+) -> Iterator[Run]:
+    """Yield the documents in the lines of a file."""
+    done = 0  # the number of lines before the block
+    for block in blocks_of_lines(name, BATCH, BLOCK, watch):
+        if not isinstance(block, bytes):
+            done += 1
+            if done > begin:
+                text = parser.long_text(block, f"{name}, line {done}")
+                yield Run([], [done], done, blocks=text)
+            continue
+        if done < begin:
+            lines = split_lines(block)
+            known, done = lines[: begin - done], min(begin, done + len(lines))
+            if len(known) == len(lines):
+                continue
+            block = b"\n".join(lines[len(known) :])
+        texts = parser.texts(block)
+        end = done + len(texts)
+        if None in texts:
+            yield _one_by_one(name, options, parser, done + 1, texts, split_lines(block))
+        else:
+            yield Run(cast("list[bytes]", texts), range(done + 1, end + 1), end)
+        done = end
+
+
+def _one_by_one(
+    name: str,
+    options: ReadOptions,
+    parser: LineParser,
+    first: int,
+    texts: list[bytes | None],
+    lines: list[bytes],
+) -> Run:
+    """Return the run of `lines`, with `first` as the number of the first one.
+
+    `texts` has the texts of those lines that `parser` has read as a block.
+    """
+    found: list[bytes] = []
+    numbers: list[int] = []
+    skipped: list[str] = []
+    for number, (text, line) in enumerate(zip(texts, lines, strict=True), first):
+        try:
+            if text is None:
+                text = parser.text(line, f"{name}, line {number}")
+        except TextFileError as error:
+            if not options.skip_bad:
+                raise
+            skipped.append(str(error))
+        else:
+            if text is not None:
+                found.append(text)
+                numbers.append(number)
+    return Run(found, numbers, first + len(lines) - 1, skipped)
+
+
+def _rows(name: str, options: ReadOptions, begin: int, watch: Watch) -> Iterator[Run]:
+    """Yield the rows of a Parquet file."""
+    first = 1  # the number of the first of `rows`
+    for rows in rows_of_file(name, options.field, watch):
+        texts: list[bytes] = []
+        lines: list[int] = []
+        skipped: list[str] = []
+        for number, text in enumerate(rows, first):
+            if number <= begin:
+                continue
+            if text is not None:
+                texts.append(text)
+                lines.append(number)
+            elif options.skip_bad:
+                skipped.append(_null_message(name, number, options.field))
+            else:
+                raise TextFileError(_null_message(name, number, options.field))
+        first += len(rows)
+        yield Run(texts, lines, max(first - 1, begin), skipped)
+
+
+def _null_message(name: str, row: int, field: str) -> str:
+    return f"{name}, row {row}: {field!r} is null; expected a string"

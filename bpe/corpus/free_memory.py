@@ -1,0 +1,31 @@
+"""Return freed memory to the system during long work."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from contextlib import suppress
+
+INTERVAL = 1 << 26
+"""The number of bytes of text after which memory is returned."""
+
+
+class MemoryTrimmer:
+    """Calls malloc_trim of glibc at intervals.
+
+    Documents and arrays of a few megabytes come and go, each of another size, and fragment the heap
+    of glibc. Its resident memory would grow with the size of the corpus.
+    """
+
+    def __init__(self) -> None:
+        self._trim: Callable[[int], object] = lambda pad: None
+        with suppress(OSError, AttributeError, TypeError):  # raised without glibc
+            self._trim = ctypes.CDLL(None).malloc_trim
+        self._size = 0
+
+    def add(self, size: int) -> None:
+        """Count the bytes of a text that was encoded; return memory if there are enough."""
+        self._size += size
+        if self._size >= INTERVAL:
+            self._trim(0)
+            self._size = 0

@@ -1,0 +1,33 @@
+"""Make the file that stores the tokenizer of a corpus, and identifies it."""
+
+from __future__ import annotations
+
+from bpe.errors import UnsupportedError, VocabularyError
+from bpe.formats.registry import dump
+from bpe.once import forget
+from bpe.tokenizer import Tokenizer
+
+SUFFIXES = (".pretok", ".json", ".model")
+"""The formats that together hold every tokenizer of a file."""
+
+
+def tokenizer_file(tokenizer: Tokenizer) -> tuple[str, bytes]:
+    """Return the name and the content of a file that holds `tokenizer`.
+
+    Equal tokenizers give equal files. Raises UnsupportedError if no file can hold the tokenizer.
+    """
+    spec = tokenizer.to_spec()
+    reasons = []
+    for suffix in SUFFIXES:
+        name = f"tokenizer{suffix}"
+        try:
+            return name, dump(spec, name)
+        except (UnsupportedError, VocabularyError) as error:
+            reasons.append(str(error))
+        finally:
+            # Free the merges and the tokens as Python objects, 50 MB of a large vocabulary.
+            forget(tokenizer, "merge_ids")
+            tokenizer.vocabulary.trim()
+    raise UnsupportedError(
+        f"a corpus stores its tokenizer, but no file can hold this one: {'; '.join(reasons)}"
+    )

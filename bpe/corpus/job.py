@@ -1,0 +1,178 @@
+"""Define `tokenize`, which begins or continues a corpus."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from bpe.corpus.identity import tokenizer_file
+from bpe.corpus.inputs import find_inputs
+from bpe.corpus.layouts import LAYOUTS
+from bpe.corpus.lock import NAME as LOCK
+from bpe.corpus.lock import locked
+from bpe.corpus.manifest import Manifest, load_manifest
+from bpe.corpus.options import Options, make_options
+from bpe.corpus.reader import Corpus
+from bpe.corpus.shards import PART
+from bpe.corpus.work import STORE, Job
+from bpe.encoding.arguments import resolve_threads
+from bpe.errors import CorpusError
+from bpe.formats.files import write_atomically
+from bpe.tokenizer import Tokenizer
+from bpe.types import Special
+
+
+def tokenize(
+    inputs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    tokenizer: Tokenizer,
+    *,
+    layout: str = "bin",
+    dtype: str | None = None,
+    bos: str | int | None = None,
+    eos: str | int | None = None,
+    add_special_tokens: bool = False,
+    special: Special = "raise",
+    field: str = "text",
+    lines: bool = False,
+    shard_tokens: int | None = None,
+    pack: int | None = None,
+    pad: str | int | None = None,
+    shuffle: int | None = None,
+    validation: float = 0.0,
+    skip_bad: bool = False,
+    max_text: int | None = None,
+    progress: bool | None = None,
+    threads: int | None = None,
+) -> Corpus:
+    """Encode the documents of files, write their ids to shards in the folder `output`.
+
+    `inputs` are files, folders and glob patterns. A .txt file is one document, or with `lines` each
+    of its lines is one. Each line of a .jsonl file is an object with a document under `field`;
+    blank lines are skipped. Each row of a .parquet file has a document in the column `field`. Files
+    that also end in .gz or .zst are unpacked.
+
+    Each document gives the ids of `tokenizer.encode(document, special)`, between the tokens `bos`
+    and `eos`, each the text or the id of a token; or with the ids that `add_special_tokens` puts
+    around a text. `dtype` is "uint16" or "uint32"; the default is the smaller one that fits.
+
+    `layout` is "bin" (tokens only, as nanoGPT reads them), "llmc" (with the header of llm.c),
+    "megatron" (.bin and .idx of Megatron-LM), "npy", or "parquet" (a list in each row). The offsets
+    of documents are in a .npy file beside each shard. The document that brings a shard to
+    `shard_tokens` (default 2**27) is its last one. With `pack`, all documents follow each other in
+    rows of `pack` tokens, and `pad` (default: the last id after a document) fills the last row.
+
+    `validation` is the fraction of documents that go to the split "val"; a hash of the document
+    decides. `shuffle` is a seed for the order of documents, which needs 16 bytes of memory for each
+    document, and the space of the tokens a second time on the disk.
+
+    The result does not depend on `threads`. Interrupted work continues in the next call with the
+    same arguments, and gives the same files. A complete corpus stays as it is. The folder also
+    gets a manifest with the sha256 of all inputs and shards, and the tokenizer.
+
+    A damaged input raises TextFileError, which names the file and the line; with `skip_bad`,
+    damaged documents are counted and listed in the manifest. `max_text` (default 64 MB) is the
+    maximum size of a text that cannot be encoded in parts, and of a line besides its text. A
+    progress bar appears if standard error is a terminal, unless `progress=False`.
+
+    Raises CorpusError if the folder has other files or another process writes to it, or for a
+    special token that `special` does not allow; OSError.
+    """
+    options = make_options(
+        tokenizer, layout=layout, dtype=dtype, bos=bos, eos=eos,
+        add_special_tokens=add_special_tokens, special=special, field=field, lines=lines,
+        shard_tokens=shard_tokens, pack=pack, pad=pad, shuffle=shuffle, validation=validation,
+        skip_bad=skip_bad, max_text=max_text,
+    )  # fmt: skip
+    resolve_threads(threads)
+    LAYOUTS[layout].check()
+    one = isinstance(inputs, (str, os.PathLike))
+    files = find_inputs([inputs] if one else inputs)  # type: ignore[list-item, arg-type]
+    folder = Path(output)
+    _check_apart(files, folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder):
+        manifest = _begin(folder, tokenizer, files, options)
+        if not manifest.complete:
+            job = Job(folder, tokenizer, files, options, manifest, threads)
+            job.run(progress)
+        _clean(folder)
+    return Corpus(folder)
+
+
+def _check_apart(files: list[str], folder: Path) -> None:
+    """Raise CorpusError if one of `files` is inside `folder`."""
+    place = os.path.join(os.path.realpath(folder), "")
+    for name in files:
+        if os.path.realpath(name).startswith(place):
+            raise CorpusError(
+                f"{name}: the input is inside the output folder {folder}; choose another folder"
+            )
+
+
+def _begin(folder: Path, tokenizer: Tokenizer, files: list[str], options: Options) -> Manifest:
+    """Return the manifest of `folder`, new or of interrupted work; raise CorpusError."""
+    name, data = tokenizer_file(tokenizer)
+    description = {
+        "name": tokenizer.name,
+        "file": name,
+        "bytes": len(data),
+        "sha256": sha256(data).hexdigest(),
+        "vocab_size": tokenizer.vocab_size,
+        "preset": tokenizer.preset.name if tokenizer.preset is not None else None,
+        "unicode": tokenizer.to_spec().unicode,
+    }
+    manifest = load_manifest(folder)
+    if manifest is None:
+        for path in folder.iterdir():
+            if path.name not in (LOCK, name) and not _is_temporary(path):
+                raise CorpusError(
+                    f"{folder}: expected an empty folder or interrupted work, got a folder with "
+                    f"{path.name!r}; choose another folder"
+                )
+        write_atomically(folder / name, data)
+        manifest = Manifest(description, options.to_json(), [])
+        manifest.progress = {"files": [_stamp(file) for file in files]}
+        manifest.save(folder)
+        return manifest
+    _check_same(folder, "tokenizer", manifest.tokenizer["sha256"], description["sha256"])
+    for key, value in options.to_json().items():
+        _check_same(folder, f"{key}=", manifest.options.get(key), value)
+    if manifest.progress is None:
+        stamps = [[item["path"], item["bytes"]] for item in manifest.inputs]
+        _check_same(folder, "inputs", stamps, [_stamp(file)[:2] for file in files])
+    else:
+        stamps = manifest.progress["files"]
+        _check_same(folder, "inputs", stamps, [_stamp(file) for file in files])
+    return manifest
+
+
+def _check_same(folder: Path, name: str, before: object, now: object) -> None:
+    if before != now:
+        raise CorpusError(
+            f"{folder}: the folder has a corpus with other {name.rstrip('=')} ({before!r:.200}, "
+            f"now {now!r:.200}); pass the same to continue or to keep it, or choose another folder"
+        )
+
+
+def _stamp(file: str) -> list[Any]:
+    """Return the path, the size and the time of the last change of a file."""
+    status = os.stat(file)
+    return [file, status.st_size, status.st_mtime_ns]
+
+
+def _is_temporary(path: Path) -> bool:
+    """Return whether `path` may be a file of `write_atomically` in a process that was killed."""
+    return path.name.startswith(".") and path.suffix == ".tmp"
+
+
+def _clean(folder: Path) -> None:
+    """Remove the files of unfinished work from a complete corpus."""
+    for path in folder.iterdir():
+        if path.name.endswith(PART) or _is_temporary(path):
+            path.unlink()
+    shutil.rmtree(folder / STORE, ignore_errors=True)

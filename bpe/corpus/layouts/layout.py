@@ -1,0 +1,93 @@
+"""Define Layout, the base of all layouts, and the file of document offsets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe.types import Offsets
+
+OFFSETS_SUFFIX = ".offsets.npy"
+NPY_HEADER_SIZE = 128
+
+
+def row_offsets(offsets: Offsets, tokens: int, row: int | None) -> Offsets:
+    """Return the offsets of rows of length `row`, or those of the documents if it is None."""
+    return offsets if row is None else np.arange(0, tokens + 1, row, dtype=np.int64)
+
+
+class Staged(NamedTuple):
+    """A shard to finish: its tokens and the offsets of its documents are in two files."""
+
+    tokens_path: Path
+    header_size: int
+    tokens: int
+    """The number of tokens, padding included."""
+    dtype: np.dtype[Any]
+    offsets: Offsets
+    """The documents + 1 offsets, mapped from their file."""
+    row: int | None
+    """The length of a row of packed documents."""
+
+    @property
+    def rows(self) -> Offsets:
+        """The offsets of the rows: documents, or rows of packed documents."""
+        return row_offsets(self.offsets, self.tokens, self.row)
+
+    def read(self, start: int, end: int) -> NDArray[np.integer]:
+        """Return tokens start:end."""
+        return read_tokens(self.tokens_path, self.header_size, self.dtype, start, end)
+
+
+class Layout:
+    """How a shard is stored. The base stores a header and the tokens in one file."""
+
+    name: str
+    suffix: str
+    header_size = 0
+    max_document: int | None = None
+    """The maximum number of tokens of a document, if there is a limit."""
+    max_shard: int | None = None
+    """The maximum number of tokens of a shard, if there is a limit."""
+
+    def check(self) -> None:
+        """Raise ModuleNotFoundError if a package is missing that this layout needs."""
+
+    def header(self, tokens: int, dtype: np.dtype[Any], row: int | None) -> bytes:
+        """Return the header, of `header_size` bytes."""
+        return b""
+
+    def finish(self, staged: Staged, place: Path) -> list[Path]:
+        """Write the files of the shard besides tokens and offsets; return their paths.
+
+        `place` is the path of the shard without a suffix. The caller renames the file of tokens,
+        unless a returned path has the suffix of the layout.
+        """
+        return []
+
+    def read(
+        self, place: Path, dtype: np.dtype[Any], rows: Offsets, start: int, end: int
+    ) -> NDArray[np.integer]:
+        """Return tokens start:end of the shard at `place`; `rows` is as in Staged."""
+        path = place.with_name(place.name + self.suffix)
+        return read_tokens(path, self.header_size, dtype, start, end)
+
+
+def read_tokens(
+    path: Path, header_size: int, dtype: np.dtype[Any], start: int, end: int
+) -> NDArray[np.integer]:
+    """Return tokens start:end of a file of tokens after a header."""
+    tokens: NDArray[np.integer] = np.fromfile(
+        path, dtype, end - start, offset=header_size + start * dtype.itemsize
+    )
+    return tokens
+
+
+def npy_header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
+    """Return the header of a .npy file, always of NPY_HEADER_SIZE bytes."""
+    text = f"{{'descr': {dtype.str!r}, 'fortran_order': False, 'shape': {shape!r}, }}"
+    magic = b"\x93NUMPY\x01\x00" + (NPY_HEADER_SIZE - 10).to_bytes(2, "little")
+    return magic + text.encode().ljust(NPY_HEADER_SIZE - 11) + b"\n"

@@ -1,0 +1,60 @@
+"""Megatron-LM's layout: tokens in .bin, and in .idx the lengths and places of sequences.
+
+A .idx file has the bytes MMIDIDX, two zero bytes, the version (uint64, 1), the code of the type of
+a token (uint8), the number of sequences and the number of document boundaries (both uint64). Then
+come the length of each sequence in tokens (int32), its offset in bytes (int64), and for each
+document the index of its first sequence, and the number of sequences (int64).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from bpe.corpus.layouts.layout import Layout, Staged
+from bpe.types import Offsets
+
+MAGIC = b"MMIDIDX\x00\x00"
+VERSION = 1
+CODES = {2: 8, 4: 4}
+"""The codes of uint16 and of int32, by the size of a token."""
+BLOCK = 1 << 20
+"""The number of sequences that are written at a time."""
+
+
+class MegatronLayout(Layout):
+    """Tokens and an index of sequences: documents, or with packing rows."""
+
+    name = "megatron"
+    suffix = ".bin"
+    max_document = (1 << 31) - 1
+
+    def finish(self, staged: Staged, place: Path) -> list[Path]:
+        """Write the .idx file."""
+        path = place.with_name(f"{place.name}.idx")
+        part = path.with_name(f"{path.name}.part")
+        with open(part, "wb") as file:
+            _write_index(file, staged.rows, staged.dtype)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+        return [path]
+
+
+def _write_index(file: IO[bytes], offsets: Offsets, dtype: np.dtype[Any]) -> None:
+    count = len(offsets) - 1
+    file.write(MAGIC)
+    file.write(VERSION.to_bytes(8, "little"))
+    file.write(CODES[dtype.itemsize].to_bytes(1, "little"))
+    file.write(count.to_bytes(8, "little"))
+    file.write((count + 1).to_bytes(8, "little"))
+    for first in range(0, count, BLOCK):
+        file.write(np.diff(offsets[first : first + BLOCK + 1]).astype("<i4").tobytes())
+    for first in range(0, count, BLOCK):
+        places = offsets[first : min(first + BLOCK, count)] * dtype.itemsize
+        file.write(places.astype("<i8").tobytes())
+    for first in range(0, count + 1, BLOCK):
+        file.write(np.arange(first, min(first + BLOCK, count + 1), dtype="<i8").tobytes())

@@ -1,0 +1,91 @@
+"""Parquet files with the ids of a document, or with packing of a row, as a list in each row."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe.corpus.layouts.layout import Layout, Staged
+from bpe.types import Offsets
+
+COLUMN = "input_ids"
+GROUP_TOKENS = 1 << 20
+GROUP_ROWS = 1 << 20
+"""A group of rows ends with the row that brings it to one of these numbers."""
+
+
+class ParquetLayout(Layout):
+    """One column of lists of int32, which Hugging Face's datasets and torch take as they are."""
+
+    name = "parquet"
+    suffix = ".parquet"
+    max_document = 1 << 24  # a list is in memory as a whole
+
+    def check(self) -> None:
+        """Raise ModuleNotFoundError if pyarrow is missing."""
+        _ = self._pyarrow
+
+    def finish(self, staged: Staged, place: Path) -> list[Path]:
+        """Write the Parquet file."""
+        pyarrow = self._pyarrow
+        from pyarrow import parquet
+
+        path = place.with_name(place.name + self.suffix)
+        part = path.with_name(f"{path.name}.new.part")
+        schema = pyarrow.schema([(COLUMN, pyarrow.list_(pyarrow.int32()))])
+        with (
+            open(part, "wb") as file,
+            parquet.ParquetWriter(file, schema, compression="zstd") as writer,
+        ):
+            for group in _groups(staged.rows):
+                tokens = staged.read(int(group[0]), int(group[-1])).astype(np.int32)
+                offsets = (group - group[0]).astype(np.int32)
+                lists = pyarrow.ListArray.from_arrays(offsets, pyarrow.array(tokens))
+                writer.write_table(pyarrow.table({COLUMN: lists}, schema))
+        with open(part, "rb+") as written:
+            os.fsync(written.fileno())
+        os.replace(part, path)
+        return [path]
+
+    def read(
+        self, place: Path, dtype: np.dtype[Any], rows: Offsets, start: int, end: int
+    ) -> NDArray[np.integer]:
+        """Return tokens start:end of the shard at `place`."""
+        _ = self._pyarrow
+        from pyarrow import parquet
+
+        parts: list[NDArray[np.integer]] = [np.zeros(0, dtype)]
+        with parquet.ParquetFile(place.with_name(place.name + self.suffix)) as file:
+            for index, group in enumerate(_groups(rows)):
+                first, last = int(group[0]), int(group[-1])
+                if first < end and start < last:
+                    lists = file.read_row_group(index).column(0).combine_chunks()
+                    tokens = lists.flatten().to_numpy()
+                    parts.append(tokens[max(0, start - first) : end - first].astype(dtype))
+        return np.concatenate(parts)
+
+    @property
+    def _pyarrow(self) -> Any:
+        try:
+            import pyarrow
+        except ImportError:
+            raise ModuleNotFoundError(
+                "layout 'parquet' needs the package pyarrow; install it with `pip install pyarrow`"
+            ) from None
+        return pyarrow
+
+
+def _groups(rows: Offsets) -> Iterator[Offsets]:
+    """Yield the offsets of each group of rows."""
+    first = 0
+    while first < len(rows) - 1:
+        some = rows[first : first + GROUP_ROWS + 1]
+        last = int(np.searchsorted(some, int(some[0]) + GROUP_TOKENS))
+        group = some[: max(1, last) + 1]
+        yield group
+        first += len(group) - 1

@@ -1,0 +1,160 @@
+"""Define Options, which together with the inputs and the tokenizer decide each byte of a corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from bpe.corpus.layouts import LAYOUTS
+from bpe.errors import UnknownTokenError
+from bpe.tokenizer import Tokenizer
+from bpe.training.limits import MAX_TEXT
+from bpe.types import Special
+
+MAX_UINT16 = 1 << 16
+"""The number of ids that 16 bits can hold."""
+SHARD_TOKENS = 1 << 27
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of a corpus, checked; `bpe.corpus.tokenize` explains them."""
+
+    layout: str
+    dtype: str
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+    special: str | tuple[str, ...]
+    field: str
+    lines: bool
+    shard_tokens: int
+    pack: int | None
+    pad: int
+    shuffle: int | None
+    validation: float
+    skip_bad: bool
+    max_text: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the options for the manifest."""
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in vars(self).items()
+        }
+
+
+def make_options(
+    tokenizer: Tokenizer,
+    *,
+    layout: str = "bin",
+    dtype: str | None = None,
+    bos: str | int | None = None,
+    eos: str | int | None = None,
+    add_special_tokens: bool = False,
+    special: Special = "raise",
+    field: str = "text",
+    lines: bool = False,
+    shard_tokens: int | None = None,
+    pack: int | None = None,
+    pad: str | int | None = None,
+    shuffle: int | None = None,
+    validation: float = 0.0,
+    skip_bad: bool = False,
+    max_text: int | None = None,
+) -> Options:
+    """Return checked options; raises ValueError, TypeError and UnknownTokenError."""
+    if layout not in LAYOUTS:
+        raise ValueError(f"layout={layout!r}; expected one of {', '.join(map(repr, LAYOUTS))}")
+    for name, number in (("shard_tokens", shard_tokens), ("pack", pack), ("max_text", max_text)):
+        if number is not None and (type(number) is not int or number < 1):
+            raise ValueError(f"{name}={number!r:.40}; expected None or an int of at least 1")
+    if shuffle is not None and (type(shuffle) is not int or not 0 <= shuffle < 1 << 63):
+        raise ValueError(f"shuffle={shuffle!r:.40}; expected None or a seed from 0 to 2**63 - 1")
+    if isinstance(validation, bool) or not 0 <= validation < 1:
+        raise ValueError(f"validation={validation!r:.40}; expected a fraction from 0 to below 1")
+    tokenizer.encode("", special)  # checks `special`
+    before, after = _ids_around(tokenizer, bos, eos, add_special_tokens)
+    return Options(
+        layout=layout,
+        dtype=_dtype(tokenizer, dtype),
+        before=before,
+        after=after,
+        special=special if isinstance(special, str) else tuple(sorted(special)),
+        field=field,
+        lines=bool(lines),
+        shard_tokens=_shard_tokens(shard_tokens or SHARD_TOKENS, pack),
+        pack=pack,
+        pad=_pad(tokenizer, pad, pack, after),
+        shuffle=shuffle,
+        validation=float(validation),
+        skip_bad=bool(skip_bad),
+        max_text=max_text or MAX_TEXT,
+    )
+
+
+def special_of(options: Options) -> Special:
+    """Return the argument `special` of Tokenizer."""
+    special: Any = options.special
+    names: Collection[str] = special
+    return special if isinstance(special, str) else frozenset(names)
+
+
+def _ids_around(
+    tokenizer: Tokenizer, bos: str | int | None, eos: str | int | None, add_special_tokens: bool
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the ids before and after each document."""
+    if not add_special_tokens:
+        return _id(tokenizer, "bos", bos), _id(tokenizer, "eos", eos)
+    if bos is not None or eos is not None:
+        raise ValueError(
+            "add_special_tokens= cannot be combined with bos= or eos=; pass one of them"
+        )
+    return tuple(tokenizer.template.before), tuple(tokenizer.template.after)
+
+
+def _id(tokenizer: Tokenizer, name: str, token: str | int | None) -> tuple[int, ...]:
+    """Return the id of `token` in a tuple, or an empty tuple for None."""
+    if token is None:
+        return ()
+    try:
+        if isinstance(token, str):
+            return (tokenizer.token_id(token),)
+        tokenizer.token_bytes(token)
+    except UnknownTokenError as error:
+        raise UnknownTokenError(
+            f"{name}={token!r:.80} is not a token of this vocabulary ({error}); pass the text or "
+            "the id of one token"
+        ) from None
+    return (token,)
+
+
+def _dtype(tokenizer: Tokenizer, dtype: str | None) -> str:
+    if dtype is None:
+        return "uint16" if tokenizer.vocab_size <= MAX_UINT16 else "uint32"
+    if dtype not in ("uint16", "uint32"):
+        raise ValueError(f"dtype={dtype!r}; expected None, 'uint16' or 'uint32'")
+    if dtype == "uint16" and tokenizer.vocab_size > MAX_UINT16:
+        raise ValueError(
+            f"dtype='uint16' is for ids below {MAX_UINT16}, but this vocabulary has ids up to "
+            f"{tokenizer.vocab_size - 1}; pass dtype='uint32'"
+        )
+    return dtype
+
+
+def _shard_tokens(tokens: int, pack: int | None) -> int:
+    """Return the size of a shard: with `pack`, a whole number of rows."""
+    return tokens if pack is None else max(1, tokens // pack) * pack
+
+
+def _pad(
+    tokenizer: Tokenizer, pad: str | int | None, pack: int | None, after: tuple[int, ...]
+) -> int:
+    """Return the id that fills the last row; by default, the last id after a document."""
+    if pack is None:
+        if pad is not None:
+            raise ValueError("pad= fills the last row of pack=; pass pack= too")
+        return 0
+    if pad is None and not after:
+        raise ValueError("pack= fills the last row with pad=; pass pad= or eos=")
+    return after[-1] if pad is None else _id(tokenizer, "pad", pad)[0]

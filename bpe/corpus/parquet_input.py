@@ -1,0 +1,65 @@
+"""Read documents from Parquet files, with pyarrow."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from typing import IO, Any
+
+from bpe.errors import TextFileError
+from bpe.text_files import Watch, blocks_of_file
+
+ROWS = 1024
+"""The number of rows that are read at a time."""
+
+
+def rows_of_file(name: str, field: str, watch: Watch) -> Iterator[list[bytes | None]]:
+    """Yield the texts of the rows of a Parquet file as UTF-8, in lists; None for a null.
+
+    Raises TextFileError if the file is damaged, or if the column `field` has no strings;
+    ModuleNotFoundError without pyarrow.
+    """
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise ModuleNotFoundError(
+            f"{name}: reading Parquet needs the package pyarrow; install it with "
+            "`pip install pyarrow`"
+        ) from None
+    text_types = (pyarrow.string(), pyarrow.large_string())
+    try:
+        with _unpacked(name, watch) as file, parquet.ParquetFile(file) as table:
+            schema = table.schema_arrow
+            if field not in schema.names:
+                raise TextFileError(
+                    f"{name}: no column {field!r} among {schema.names!r:.200}; pass field= with "
+                    "the column of the text"
+                )
+            found = schema.field(field).type
+            if found not in text_types:
+                raise TextFileError(f"{name}: column {field!r} is of type {found}; expected string")
+            for batch in table.iter_batches(ROWS, columns=[field]):
+                column = batch.column(0)
+                yield column.cast(_binary(pyarrow, found)).to_pylist()
+    except (pyarrow.ArrowException, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise TextFileError(f"{name}: truncated or damaged ({error}); get the file again") from None
+
+
+def _binary(pyarrow: Any, text_type: Any) -> Any:
+    """Return the type of the same values as bytes."""
+    is_large = text_type == pyarrow.large_string()
+    return pyarrow.large_binary() if is_large else pyarrow.binary()
+
+
+def _unpacked(name: str, watch: Watch) -> IO[bytes]:
+    """Return the Parquet file itself, or a temporary file with its unpacked content."""
+    if name.lower().endswith(".parquet"):
+        return open(name, "rb")
+    file = tempfile.TemporaryFile()  # noqa: SIM115
+    for block in blocks_of_file(name, watch=watch):
+        file.write(block)
+    file.seek(0)
+    return file

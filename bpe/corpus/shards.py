@@ -1,0 +1,283 @@
+"""Define ShardWriter, which writes the documents of a split to shards."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe.corpus.layouts import LAYOUTS
+from bpe.corpus.layouts.layout import (
+    NPY_HEADER_SIZE,
+    OFFSETS_SUFFIX,
+    Layout,
+    Staged,
+    npy_header,
+)
+from bpe.corpus.manifest import Shard
+from bpe.corpus.options import Options
+from bpe.errors import CorpusError
+from bpe.types import Offsets
+
+PART = ".part"
+"""The suffix of files that are not finished."""
+OFFSET = np.dtype("<i8")
+HASH_BLOCK = 1 << 20
+
+
+class ShardWriter:
+    """Appends documents to the shards of one split.
+
+    The tokens and the offsets of the open shard are in two files with the suffix .part. `state`
+    says how much of them is durable; a new ShardWriter with this state drops what comes after it.
+    A shard is finished in files of their final names, which therefore are always whole.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        split: str,
+        options: Options,
+        shards: list[Shard],
+        state: dict[str, Any] | None,
+        layout: Layout | None = None,
+    ) -> None:
+        """Continue after `shards`, and after the open shard of `state`.
+
+        `layout` replaces the layout of `options`.
+        """
+        self.shards = shards
+        self._folder = folder
+        self._split = split
+        self._layout = layout or LAYOUTS[options.layout]
+        self._dtype = np.dtype(options.dtype).newbyteorder("<")
+        self._limit = options.shard_tokens
+        self._row = options.pack
+        self._pad = options.pad
+        self._files: tuple[_PartFile, _PartFile] | None = None
+        self._stale: list[Path] = []
+        self._tokens = self._documents = self._document_start = 0
+        self._is_inside = False  # whether the last document continues
+        if state is not None:
+            self._tokens, self._documents = state["tokens"], state["documents"]
+            self._document_start = state["document_start"]
+            self._is_inside = state["is_inside"]
+            if state["is_open"]:
+                self._open(resume=True)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of a token."""
+        return self._dtype
+
+    def add(self, tokens: NDArray[np.integer], ends: Offsets) -> bool:
+        """Append `tokens`; documents end before tokens[end] for each of the ascending `ends`.
+
+        Tokens after the last end belong to a document that the next call continues. Returns whether
+        a shard was finished.
+        """
+        is_finished = False
+        while len(tokens) or len(ends):
+            room = self._limit - self._tokens
+            if self._row is None:
+                # The document that fills the shard is its last one.
+                last = int(np.searchsorted(ends, room))
+                size = int(ends[last]) if last < len(ends) else len(tokens)
+                count = min(last + 1, len(ends))
+                is_full = last < len(ends)
+            else:
+                # A full shard stays open until another token comes, because the document, and empty
+                # documents after it, may end here.
+                size = min(room, len(tokens))
+                count = int(np.searchsorted(ends, size, side="right"))
+                is_full = size < len(tokens)
+            self._append(tokens[:size], ends[:count])
+            tokens, ends = tokens[size:], ends[count:] - size
+            if is_full:
+                self._finish()
+                is_finished = True
+        return is_finished
+
+    def _append(self, tokens: NDArray[np.integer], ends: Offsets) -> None:
+        tokens_file, offsets_file = self._files or self._open(resume=False)
+        if len(ends):
+            ends = ends + self._tokens
+            self._check_sizes(ends)
+            offsets_file.write(ends.astype(OFFSET, copy=False))
+        tokens_file.write(tokens.astype(self._dtype, copy=False))
+        self._tokens += len(tokens)
+        self._documents += len(ends)
+        if len(ends):
+            self._document_start = int(ends[-1])
+        self._is_inside = self._tokens > self._document_start
+
+    def _check_sizes(self, ends: Offsets) -> None:
+        limit = self._layout.max_document
+        if limit is not None and np.diff(ends, prepend=self._document_start).max() > limit:
+            raise CorpusError(
+                f"a document has more than {limit} tokens, the maximum of layout "
+                f"{self._layout.name!r}; choose another layout, or pass pack="
+            )
+
+    def _place(self) -> Path:
+        """Return the path of the open shard without a suffix."""
+        return self._folder / f"{self._split}-{len(self.shards):05}"
+
+    def _open(self, resume: bool) -> tuple[_PartFile, _PartFile]:
+        place = self._place()
+        sizes = (
+            (self._layout.suffix, self._layout.header_size, self._tokens * self._dtype.itemsize),
+            (OFFSETS_SUFFIX, NPY_HEADER_SIZE + OFFSET.itemsize, self._documents * OFFSET.itemsize),
+        )
+        first, second = (
+            _PartFile(place.with_name(place.name + suffix), header, data if resume else None)
+            for suffix, header, data in sizes
+        )
+        self._files = first, second
+        return self._files
+
+    def sync(self) -> None:
+        """Make all documents durable that were added."""
+        for file in self._files or ():
+            file.sync()
+
+    def state(self) -> dict[str, Any]:
+        """Return the state of the open shard for the manifest."""
+        return {
+            "is_open": self._files is not None,
+            "tokens": self._tokens,
+            "documents": self._documents,
+            "document_start": self._document_start,
+            "is_inside": self._is_inside,
+        }
+
+    def remove_stale(self) -> None:
+        """Remove files that no manifest needs, after a manifest with all finished shards."""
+        for path in self._stale:
+            path.unlink(missing_ok=True)
+        self._stale = []
+
+    def close(self) -> None:
+        """Close the files of the open shard, and keep them."""
+        for file in self._files or ():
+            file.close()
+        self._files = None
+
+    def finish(self) -> None:
+        """Finish the last shard."""
+        if self._files is not None:
+            self._finish()
+
+    def _finish(self) -> None:
+        """Finish the open shard."""
+        assert self._files is not None
+        continues, padding = self._is_inside, 0
+        if self._row is not None and self._tokens % self._row:
+            padding = self._row - self._tokens % self._row
+        tokens_file, offsets_file = self._files
+        documents = self._documents
+        if continues:
+            offsets_file.write(np.array([self._tokens], OFFSET))
+            documents += 1
+        tokens_file.write(np.full(padding, self._pad, self._dtype))
+        count = self._tokens + padding
+        limit = self._layout.max_shard
+        if limit is not None and count > limit:
+            raise CorpusError(
+                f"a shard has {count} tokens, but layout {self._layout.name!r} holds at most "
+                f"{limit}; pass a smaller shard_tokens=, or split the longest documents"
+            )
+        tokens_file.finish(self._layout.header(count, self._dtype, self._row))
+        offsets_file.finish(npy_header(OFFSET, (documents + 1,)) + bytes(OFFSET.itemsize))
+        place = self._place()
+        offsets = np.memmap(
+            offsets_file.part, OFFSET, "r", offset=NPY_HEADER_SIZE, shape=(documents + 1,)
+        )
+        staged = Staged(
+            tokens_file.part, self._layout.header_size, count, self._dtype, offsets, self._row
+        )
+        paths = self._layout.finish(staged, place)
+        del staged, offsets
+        for file in self._files:
+            if file.path in paths:
+                self._stale.append(file.part)
+            else:
+                os.replace(file.part, file.path)
+                paths.append(file.path)
+        before = self.shards[-1].next_document if self.shards else 0
+        # A document that the previous shard began has its next tokens here.
+        shard = Shard(place.name, count, padding, before, documents, continues)
+        shard.files = {path.name: _description(path) for path in sorted(paths)}
+        self.shards.append(shard)
+        self._files = None
+        self._tokens = self._documents = self._document_start = 0
+        self._is_inside = False
+
+
+class _PartFile:
+    """A file with the suffix .part: a header, written last, and data that is only appended."""
+
+    def __init__(self, path: Path, header_size: int, data_size: int | None) -> None:
+        """Create the file, or keep its first `data_size` bytes of data."""
+        self.path = path
+        self.part = path.with_name(path.name + PART)
+        if data_size is not None:
+            # The shard was finished after the manifest was written.
+            if not self.part.exists():
+                with suppress(FileNotFoundError):
+                    os.replace(path, self.part)
+            self._file: IO[bytes] = _opened_again(self.part, header_size + data_size)
+        else:
+            self._file = open(self.part, "wb")  # noqa: SIM115
+            self._file.write(bytes(header_size))
+
+    def write(self, values: NDArray[Any]) -> None:
+        """Append an array."""
+        self._file.write(np.ascontiguousarray(values).data.cast("B"))
+
+    def sync(self) -> None:
+        """Make the data durable."""
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Close the file. Unwritten data may be lost, since a disk may be full."""
+        with suppress(OSError):
+            self._file.close()
+
+    def finish(self, header: bytes) -> None:
+        """Write the header, make the file durable and close it."""
+        self._file.close()
+        with open(self.part, "r+b") as file:
+            file.write(header)
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def _opened_again(path: Path, size: int) -> IO[bytes]:
+    """Open the file of an interrupted call, with its first `size` bytes."""
+    if not path.exists() or path.stat().st_size < size:
+        raise CorpusError(
+            f"{path}: expected {size} bytes or more from the interrupted work, but the file was "
+            "removed or cut; delete the folder and begin again"
+        )
+    os.truncate(path, size)
+    return open(path, "ab")
+
+
+def _description(path: Path) -> dict[str, Any]:
+    return {"bytes": path.stat().st_size, "sha256": sha256_of(path)}
+
+
+def sha256_of(path: str | os.PathLike[str]) -> str:
+    """Return the sha256 of a file in hexadecimal."""
+    digest = hashlib.sha256()
+    with open(path, "rb", buffering=0) as file:
+        while block := file.read(HASH_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,53 @@
+"""Show progress bars on a terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+DELAY = 0.5
+"""Seconds after which a progress bar appears."""
+
+
+class Bar(Protocol):
+    """The methods of tqdm that callers use."""
+
+    def update(self, n: int) -> Any:
+        """Advance the bar by `n` units."""
+
+    def set_postfix_str(self, s: str, refresh: bool) -> Any:
+        """Show `s` after the bar."""
+
+
+class _NoBar:
+    """A progress bar that nobody sees."""
+
+    def update(self, n: int) -> None:
+        """Do nothing."""
+
+    def set_postfix_str(self, s: str, refresh: bool) -> None:
+        """Do nothing."""
+
+
+@contextmanager
+def progress_bar(
+    label: str,
+    unit: str,
+    progress: bool | None,
+    total: int | None = None,
+    delay: float | None = None,
+) -> Iterator[Bar]:
+    """Show a progress bar if standard error is a terminal, unless `progress` is False.
+
+    It appears after `delay` seconds (default DELAY).
+    """
+    if progress is False or sys.stderr is None or not sys.stderr.isatty():
+        yield _NoBar()
+        return
+    from tqdm import tqdm
+
+    wait = DELAY if delay is None else delay
+    with tqdm(desc=label, unit=unit, unit_scale=True, total=total, delay=wait) as bar:
+        yield bar

@@ -1,0 +1,246 @@
+"""Read files of texts in blocks and lines: plain, .gz and .zst files, and JSON lines."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import zlib
+from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import IO, Any, NoReturn, TypeAlias, cast
+
+from bpe.errors import TextFileError
+
+BLOCK = 1 << 20
+"""The size of a block of a file in bytes."""
+PACKED = ("", ".gz", ".zst")
+"""The suffixes of packed files, and none."""
+
+Watch: TypeAlias = Callable[[bytes], object]
+"""A function that gets the bytes of a file as they are read, before they are unpacked."""
+
+
+def suffix_of(name: str, suffixes: tuple[str, ...]) -> str:
+    """Return the one of `suffixes` that `name` has before any .gz or .zst.
+
+    Raises TextFileError for any other suffix, OSError if the file cannot be opened.
+    """
+    suffix = find_suffix(name, suffixes)
+    if suffix is None:
+        raise TextFileError(
+            f"{name}: unknown file type; expected a name that ends in one of "
+            f"{', '.join(suffix + packed for suffix in suffixes for packed in PACKED)}"
+        )
+    open(name, "rb").close()
+    return suffix
+
+
+def find_suffix(name: str, suffixes: tuple[str, ...]) -> str | None:
+    """Return the one of `suffixes` that `name` has before any .gz or .zst, or None."""
+    lowered = name.lower()
+    for suffix in suffixes:
+        if lowered.endswith(tuple(suffix + packed for packed in PACKED)):
+            return suffix
+    return None
+
+
+def blocks_of_file(name: str, size: int = BLOCK, watch: Watch | None = None) -> Iterator[bytes]:
+    """Yield the unpacked content of a file in blocks of about `size` bytes.
+
+    Raises TextFileError if the file is truncated or damaged.
+    """
+    try:
+        with _opened(name, watch) as file:
+            if name.lower().endswith(".zst"):
+                yield from _blocks_of_zstandard(name, file, size)
+            else:
+                packed = name.lower().endswith(".gz")
+                stream = cast("IO[bytes]", gzip.GzipFile(fileobj=file) if packed else file)
+                while block := stream.read(size):
+                    yield block
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        _raise_damaged(name, error)
+
+
+def _opened(name: str, watch: Watch | None) -> IO[bytes]:
+    file = io.FileIO(name)
+    if watch is None:
+        return cast("IO[bytes]", file)
+    return cast("IO[bytes]", _WatchedFile(file, watch))
+
+
+class _WatchedFile(io.RawIOBase):
+    """Passes what it reads from a file to a function."""
+
+    def __init__(self, file: io.FileIO, watch: Watch) -> None:
+        self._file = file
+        self._watch = watch
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Return the next bytes of the file."""
+        data = self._file.read(size)
+        self._watch(data)
+        return data
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+        super().close()
+
+
+class LongLine(Iterator[bytes]):
+    """Iterates over the parts of a line that is not in memory as a whole."""
+
+    def __init__(self, held: list[bytes], blocks: Iterator[bytes]) -> None:
+        self._parts: Iterator[bytes] = chain([b"".join(held)], blocks)
+        held.clear()
+        self.after = b""
+        """The bytes after the line in its last block."""
+
+    def __next__(self) -> bytes:
+        part = next(self._parts)
+        end = part.find(b"\n")
+        if end >= 0:
+            self._parts = iter(())
+            self.after = part[end + 1 :]
+        return part if end < 0 else part[:end]
+
+
+def blocks_of_lines(
+    name: str, long_line: int, size: int = BLOCK, watch: Watch | None = None
+) -> Iterator[bytes | LongLine]:
+    """Yield the content of a file in blocks of whole lines; only the last may lack its line feed.
+
+    A line that has more than `long_line` bytes, and more than two blocks, comes as a LongLine.
+    """
+    blocks = blocks_of_file(name, size, watch)
+    held: list[bytes] = []  # the parts of the current line so far
+    held_size = 0
+    for block in blocks:
+        end = block.rfind(b"\n") + 1
+        if end:
+            yield b"".join([*held, block[:end]])
+            held, held_size = [], 0
+        held.append(block[end:])
+        held_size += len(block) - end
+        if held_size > long_line:
+            line = LongLine(held, blocks)
+            yield line
+            for _ in line:
+                pass  # the caller may have left out a part
+            end = line.after.rfind(b"\n") + 1
+            if end:
+                yield line.after[:end]
+            held, held_size = [line.after[end:]], len(line.after) - end
+    if held_size:
+        yield b"".join(held)
+
+
+def split_lines(block: bytes) -> list[bytes]:
+    """Return the lines of a block of `blocks_of_lines`, without their line feeds."""
+    lines = block.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def lines_of_file(name: str, max_line: int, size: int = BLOCK) -> Iterator[bytes]:
+    """Yield the lines of a file, without the line feeds.
+
+    Raises TextFileError for a line of more than `max_line` bytes.
+    """
+    done = 0
+    for block in blocks_of_lines(name, max_line, size):
+        lines = split_lines(block) if isinstance(block, bytes) else []
+        for line in lines:
+            _check_line(len(line), name, done + 1, max_line)
+            yield line
+            done += 1
+        if not isinstance(block, bytes):
+            _check_line(max_line + 1, name, done + 1, max_line)
+
+
+def _check_line(size: int, name: str, number: int, max_line: int) -> None:
+    if size > max_line:
+        raise TextFileError(
+            f"{name}, line {number}: the line has more than {max_line} bytes; put one object on "
+            "each line, split its text, or pass a larger max_text="
+        )
+
+
+def text_of_line(line: bytes, field: str, where: str) -> str:
+    """Return the text under `field` of a line of JSON; raise TextFileError, which names `where`."""
+    try:
+        row = json.loads(line.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise TextFileError(
+            f"{where}: not JSON in UTF-8 ({error}); expected an object with a text under {field!r}"
+        ) from None
+    if not isinstance(row, dict):
+        raise TextFileError(
+            f"{where}: a JSON {type(row).__name__}; expected an object with a text under {field!r}"
+        )
+    if field not in row:
+        raise TextFileError(
+            f"{where}: no {field!r} among the keys {sorted(row)!r:.200}; pass field= with the "
+            "key of the text"
+        )
+    text = row[field]
+    if not isinstance(text, str):
+        raise TextFileError(
+            f"{where}: {field!r} is of type {type(text).__name__}; expected a string"
+        )
+    return text
+
+
+def _raise_damaged(name: str, error: object) -> NoReturn:
+    raise TextFileError(
+        f"{name}: truncated or damaged ({error}); get the file again, or unpack the intact part"
+    ) from None
+
+
+def _blocks_of_zstandard(name: str, file: IO[bytes], size: int) -> Iterator[bytes]:
+    try:
+        from compression import zstd
+    except ImportError:
+        yield from _blocks_by_package(name, file, size)
+        return
+    try:
+        with zstd.open(file, "rb") as stream:
+            while block := stream.read(size):
+                yield block
+    except zstd.ZstdError as error:
+        _raise_damaged(name, error)
+
+
+def _blocks_by_package(name: str, file: IO[bytes], size: int) -> Iterator[bytes]:
+    try:
+        import zstandard
+    except ImportError:
+        raise ModuleNotFoundError(
+            f"{name}: reading .zst needs Python 3.14 or the package zstandard; "
+            "install it with `pip install zstandard`, or unpack the file"
+        ) from None
+    unpacker: Any = zstandard.ZstdDecompressor(max_window_size=1 << 31)
+    frame = None  # decompressor of the current frame
+    # Feed small blocks, because 4 bytes can expand to 128 KB, and `decompress` has no limit for
+    # its output.
+    while packed := file.read(max(1, size >> 10)):
+        while packed:
+            frame = frame or unpacker.decompressobj()
+            try:
+                block = frame.decompress(packed)
+            except zstandard.ZstdError as error:
+                _raise_damaged(name, error)
+            packed = b""
+            if frame.eof:
+                packed, frame = frame.unused_data, None
+            if block:
+                yield block
+    if frame is not None:
+        _raise_damaged(name, "it ends within a frame")

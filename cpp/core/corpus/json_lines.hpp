@@ -1,0 +1,28 @@
+// Reads texts from lines of JSON: the string of one member of the object on each line.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace pretok {
+
+// The text of a line, as bytes text[start..start + size). If `is_known` is false, json_texts
+// has not understood the line, and another JSON parser must read it.
+struct JsonText {
+  std::size_t start = 0;
+  std::size_t size = 0;
+  bool is_known = false;
+};
+
+// Reads the string of the member `field` of each line of data[0..size). Appends one JsonText
+// for each line to `texts`, and writes the strings to `text` in UTF-8.
+//
+// A text is known only if the line is one valid JSON object in valid UTF-8 whose last member of
+// this name is a string without lone surrogates, and if the line has nothing that parsers treat
+// differently: no name with an escape, no deep nesting, and no very long number.
+void json_texts(const std::uint8_t *data, std::size_t size, std::string_view field,
+                std::vector<std::uint8_t> &text, std::vector<JsonText> &texts);
+
+} // namespace pretok

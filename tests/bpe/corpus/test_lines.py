@@ -1,0 +1,132 @@
+"""Lines of JSON: the native parser reads what Python's reads, and leaves the rest to it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bpe.corpus.lines import JsonLines
+from bpe.encoding.utf8 import encode_utf8
+from bpe.errors import TextFileError
+from bpe.text_files import text_of_line
+from corpora import JSON_OBJECTS, STRINGS
+from pretok.machine.backend import BackendName
+from support import max_examples, seeded
+
+
+def expected(line: bytes) -> bytes | None:
+    """Return the text that Python finds, or None for an error."""
+    try:
+        return encode_utf8(text_of_line(line, "text", ""))
+    except TextFileError:
+        return None
+
+
+def check(line: bytes) -> bytes | None:
+    (found,) = JsonLines("text", 1000).texts(line)
+    if found is not None:
+        assert found == expected(line)
+    return found
+
+
+@given(
+    row=JSON_OBJECTS,
+    text=STRINGS.map("".join) | st.text(),
+    is_ascii=st.booleans(),
+    seed=st.integers(),
+)
+@settings(max_examples=max_examples(1000))
+def test_python_reads_the_same(
+    native: BackendName, row: dict[str, Any], text: str, is_ascii: bool, seed: int
+) -> None:
+    row = {**row, "text": text}
+    try:
+        line = json.dumps(row, ensure_ascii=is_ascii).encode()
+    except UnicodeEncodeError:  # lone surrogates
+        line = json.dumps(row).encode()
+    check(line)
+    chance = seeded(seed)
+    for _ in range(20):
+        at, end = sorted((chance.randint(0, len(line)), chance.randint(0, len(line))))
+        changed: Callable[[bytes], bytes] = chance.choice([
+            lambda part: b"", lambda part: part * 2, lambda part: part[::-1],
+            lambda part: bytes([chance.choice(rb'"\\{}[]:,u0eE+-. ') for _ in part[:3]]),
+            lambda part: chance.randbytes(min(len(part), 3)),
+        ])  # fmt: skip
+        damaged = line[:at] + changed(line[at:end]) + line[end:]
+        if b"\n" not in damaged and damaged:
+            check(damaged)
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        (b'{"text": ""}', b""),
+        (b' \t{ "a" : [ 1 , -2.5e+3 , { } , [ ] ] , "text" : "x" } \r', b"x"),
+        (b'{"text":"first","text":"last"}', b"last"),
+        (
+            rb'{"text": "\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00"}',
+            b'"\\/\b\f\n\r\t\xc3\xa9\xf0\x9f\x98\x80',
+        ),
+        ('{"text": "é中😀 and plain ASCII"}'.encode(), "é中😀 and plain ASCII".encode()),
+        (b'{"a": {"text": "inner"}, "text": "x", "b": [true, false, null]}', b"x"),
+    ],
+)
+def test_lines_that_the_native_parser_reads(native: BackendName, line: bytes, text: bytes) -> None:
+    assert check(line) == text == expected(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b" ",
+        b"{}",
+        b"[]",
+        b'"text"',
+        b'{"text": 5}',
+        b'{"text": "x"',
+        b'{"text": "x"},',
+        b'{"text": "x",}',
+        b'{"text": "x"} {}',
+        b'{"text": "x", "a": 01}',
+        b'{"text": "x", "a": 1.}',
+        b'{"text": "x", "a": .5}',
+        b'{"text": "x", "a": 1e}',
+        b'{"text": "x", "a": +1}',
+        b'{"text": "x", "a": NaN}',
+        b'{"text": "x", "a": tru}',
+        b'{"text": "x", "a": [1,]}',
+        b'{"text": "x", a: 1}',
+        b'{"text": "\x1f"}',
+        rb'{"text": "\x"}',
+        rb'{"text": "\u12g4"}',
+        rb'{"text": "\ud800"}',
+        rb'{"text": "\udc00\ud800"}',
+        rb'{"text": "\ud800\u0041"}',
+        rb'{"te\u0078t": "x"}',
+        b'{"text": "\xff"}',
+        b'{"text": "\xed\xa0\x80"}',
+        b'{"text": "\xc0\x80"}',
+        b'{"text": "\xe4\xb8"}',
+        b'\xef\xbb\xbf{"text": "x"}',
+        b'{"text": "x", "a": ' + b"[" * 100 + b"]" * 100 + b"}",
+        b'{"text": "x", "a": ' + b"1" * 5000 + b"}",
+    ],
+)
+def test_lines_that_python_must_read(native: BackendName, line: bytes) -> None:
+    assert JsonLines("text", 1000).texts(line + b"\n") == [None]
+
+
+def test_all_lines_of_a_block(native: BackendName) -> None:
+    parser = JsonLines("é", 1000)
+    block = '{"é": "a"}\n\n{"é": "b"}\n{\n{"é": ""}'.encode()
+    assert parser.texts(block) == [b"a", None, b"b", None, b""]
+    assert parser.texts(block + b"\n") == parser.texts(block)
+    assert parser.texts(b"\n") == [None]
+    assert JsonLines("\ud800", 1000).texts(block) == [None] * 5

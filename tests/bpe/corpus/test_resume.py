@@ -1,0 +1,224 @@
+"""Interrupted work: kill -9, Ctrl-C, a full disk, and two processes in one folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bpe
+from bpe.corpus.encode import DocumentEncoder
+from bpe.corpus.lock import locked
+from command_line import Call, environment, error_of, running
+from corpora import content, random_documents, tokenizer, write, write_json_lines
+from support import FULL, run_python, seeded
+
+PARQUET = find_spec("pyarrow") is not None
+PIPE = subprocess.PIPE
+posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
+
+PROGRAM = """
+import json, os, signal, sys
+import bpe
+if "parquet" in sys.argv[1]:
+    import pyarrow.parquet
+from bpe.corpus import documents, encode, work as work_module
+from bpe.corpus.shards import ShardWriter
+documents.BATCH, documents.BLOCK, encode.PART, work_module.CHECKPOINT = 400, 150, 100, 1500
+vocabulary, inputs, options, jobs = json.loads(sys.argv[1])
+tokenizer = bpe.load(vocabulary)
+os.fsync = lambda file: None  # what a killed process has written stays
+changes = 0
+def work(folder, moment):
+    # The process dies at one of its changes of files.
+    def change(event, arguments):
+        global changes
+        opens = event == "open" and "r" not in (arguments[1] or "r")
+        if (opens or event in ("os.rename", "os.remove", "os.truncate", "append")) and \\
+                str(arguments[0]).startswith(folder):
+            changes += 1
+            if changes == moment:
+                os.kill(os.getpid(), signal.SIGKILL)
+    append = ShardWriter._append
+    def counted(self, *arguments):
+        change("append", [folder])
+        append(self, *arguments)
+    sys.addaudithook(change)
+    ShardWriter._append = counted
+    bpe.corpus.tokenize(inputs, folder, tokenizer, progress=False, **options)
+    with open(folder + ".changes", "w") as file:
+        file.write(str(changes))
+for folder, part in jobs:
+    total = int(open(jobs[0][0] + ".changes").read()) if part else 0
+    child = os.fork()
+    if not child:
+        work(folder, int(total * part) if part else None)
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+"""Do `jobs` in child processes: (folder, when to die, as a fraction of the work, or 0)."""
+
+
+def run(
+    vocabulary: Path, inputs: list[str], options: dict[str, Any], jobs: list[tuple[str, float]]
+) -> list[int]:
+    """Return the exit statuses."""
+    arguments = json.dumps([str(vocabulary), inputs, options, jobs])
+    done = run_python(PROGRAM, arguments, environment=environment())
+    assert done.returncode == 0, done.stderr
+    return list(map(int, done.stdout.split()))
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> tuple[Path, list[str]]:
+    """A vocabulary, and inputs with a long document."""
+    vocabulary = tmp_path / "v.pretok"
+    tokenizer("python").save(vocabulary)
+    inputs = [
+        write_json_lines(tmp_path / "a.jsonl.gz", random_documents(120, 11)),
+        write(tmp_path / "b.txt", "".join(random_documents(150, 12)).encode()),
+        write_json_lines(tmp_path / "c.jsonl", random_documents(120, 13)),
+    ]
+    return vocabulary, list(map(str, inputs))
+
+
+@posix
+@pytest.mark.parametrize("options", [
+    {"validation": 0.3, "shard_tokens": 400, "layout": "parquet" if PARQUET else "megatron"},
+    {"pack": 16, "pad": 0, "shuffle": 5, "shard_tokens": 300, "layout": "npy"},
+], ids=["plain", "shuffled"])  # fmt: skip
+def test_kill_and_continue(
+    tmp_path: Path, work: tuple[Path, list[str]], options: dict[str, Any]
+) -> None:
+    vocabulary, inputs = work
+    options = {"special": "text", "eos": "<s>", **options}
+    chance = seeded(json.dumps(options))
+    jobs = [(str(tmp_path / "whole"), 0.0)]
+    for number in range(100 if FULL else 10):
+        # Some are killed several times, also while they continue.
+        for _ in range(chance.randint(1, 3)):
+            jobs.append((str(tmp_path / f"out{number}"), chance.uniform(0.01, 0.99)))
+        jobs.append((str(tmp_path / f"out{number}"), 0.0))
+    statuses = run(vocabulary, inputs, options, jobs)
+    assert statuses.count(-signal.SIGKILL) > len(jobs) / 3
+    for (folder, moment), status in zip(jobs, statuses, strict=True):
+        if moment == 0:
+            assert status == 0
+            assert content(Path(folder)) == content(tmp_path / "whole")
+
+
+def test_control_c_keeps_the_work(
+    tmp_path: Path, work: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vocabulary, inputs = work
+    tok = bpe.load(vocabulary)
+    bpe.corpus.tokenize(inputs, tmp_path / "whole", tok, special="text")
+    monkeypatch.setattr("bpe.corpus.documents.BATCH", 400)
+    monkeypatch.setattr("bpe.corpus.documents.BLOCK", 150)
+    encode = DocumentEncoder.encode
+    calls = 0
+
+    def interrupted(self: Any, batch: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 5:
+            raise KeyboardInterrupt
+        return encode(self, batch)
+
+    monkeypatch.setattr(DocumentEncoder, "encode", interrupted)
+    out = tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt):
+        bpe.corpus.tokenize(inputs, out, tok, special="text")
+    progress = json.loads((out / "manifest.json").read_text("utf-8"))["progress"]
+    assert progress["position"][1] > 0
+    assert not (out / ".lock").exists()
+    with pytest.raises(bpe.CorpusError, match="the corpus is incomplete"):
+        bpe.corpus.Corpus(out)
+    bpe.corpus.tokenize(inputs, out, tok, special="text")
+    assert content(out) == content(tmp_path / "whole")
+
+
+def test_changed_inputs_do_not_continue(
+    tmp_path: Path, work: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vocabulary, inputs = work
+    tok = bpe.load(vocabulary)
+
+    def interrupted(*_: object) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(DocumentEncoder, "encode", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            bpe.corpus.tokenize(inputs, tmp_path / "out", tok, special="text")
+    with open(inputs[2], "ab") as file:
+        file.write(b'{"text": "more"}\n')
+    with pytest.raises(bpe.CorpusError, match="a corpus with other inputs"):
+        bpe.corpus.tokenize(inputs, tmp_path / "out", tok, special="text")
+
+
+@posix
+def test_a_full_disk_leaves_no_whole_shard(tmp_path: Path, work: tuple[Path, list[str]]) -> None:
+    """A limit on the size of files stands for a full disk: writing fails in the middle."""
+    import resource
+
+    vocabulary, inputs = work
+    out = tmp_path / "out"
+    arguments = ["tokenize", *inputs, "-v", str(vocabulary), "--special", "text", "-o", str(out)]
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))
+
+    with running(*arguments, preexec_fn=limit, stderr=PIPE) as process:
+        assert b"File too large" in process.communicate()[1]
+    assert process.returncode == 2
+    names = set(content(out))
+    assert names - {"document.part"} == {
+        "manifest.json", "tokenizer.pretok", "train-00000.bin.part", "train-00000.offsets.npy.part"
+    }  # fmt: skip
+    tok = bpe.load(vocabulary)
+    bpe.corpus.tokenize(inputs, tmp_path / "whole", tok, special="text")
+    bpe.corpus.tokenize(inputs, out, tok, special="text")
+    assert content(out) == content(tmp_path / "whole")
+
+
+def test_two_processes_in_one_folder(
+    call: Call, tmp_path: Path, work: tuple[Path, list[str]]
+) -> None:
+    vocabulary, inputs = work
+    out = tmp_path / "out"
+    out.mkdir()
+    arguments = ["tokenize", *inputs, "-v", str(vocabulary), "--special", "text", "-o", str(out)]
+    with locked(out):
+        assert error_of(call, *arguments) == (
+            f"{out}: another process writes to this folder; wait until it ends, or choose another "
+            "folder"
+        )
+    assert list(out.iterdir()) == []
+    with running(*arguments, stderr=PIPE) as first, running(*arguments, stderr=PIPE) as second:
+        errors = [process.communicate()[1] for process in (first, second)]
+    statuses = [first.returncode, second.returncode]
+    assert 0 in statuses
+    for status, message in zip(statuses, errors, strict=True):
+        assert status == 0 or b"another process writes to this folder" in message
+    bpe.corpus.tokenize(inputs, tmp_path / "whole", bpe.load(vocabulary), special="text")
+    assert content(out) == content(tmp_path / "whole")
+
+
+def test_other_files_stay(tmp_path: Path, work: tuple[Path, list[str]]) -> None:
+    vocabulary, inputs = work
+    tok = bpe.load(vocabulary)
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "notes.md").write_text("mine", encoding="utf-8")
+    with pytest.raises(bpe.CorpusError, match="expected an empty folder"):
+        bpe.corpus.tokenize(inputs, out, tok)
+    assert list(content(out)) == ["notes.md"]
+    with pytest.raises(bpe.CorpusError, match="is inside the output folder"):
+        bpe.corpus.tokenize(inputs, tmp_path, tok)
