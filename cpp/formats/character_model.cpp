@@ -12,29 +12,30 @@
 namespace pretok {
 namespace {
 
-constexpr std::string_view MARK = "\xE2\x96\x81";
+constexpr std::string_view SPACE_MARK = "\xE2\x96\x81";
 
-const std::uint8_t *bytes_of(std::string_view text) {
+const std::uint8_t *utf8_of(std::string_view text) {
   return reinterpret_cast<const std::uint8_t *>(text.data());
 }
 
 // A character of several bytes, or its first bytes.
-struct Start {
+struct CharacterStart {
   std::uint32_t size;
   std::uint32_t bytes; // the first byte is the highest
   std::uint32_t id;    // NO_ID: a step
 
-  bool operator<(const Start &other) const {
+  bool operator<(const CharacterStart &other) const {
     return std::tie(size, bytes, id) < std::tie(other.size, other.bytes, other.id);
   }
-  bool has_bytes_of(const Start &other) const {
+  bool has_bytes_of(const CharacterStart &other) const {
     return size == other.size && bytes == other.bytes;
   }
 };
 
-class Builder {
+class CharacterBuilder {
 public:
-  Builder(const CharacterModel &model, VocabularyData &data) : model_(model), data_(data) {
+  CharacterBuilder(const CharacterModel &model, VocabularyData &data)
+      : model_(model), data_(data) {
     bytes_.fill(NO_ID);
     std::copy(model.fallback.begin(), model.fallback.end(), bytes_.begin());
     is_token_.resize(model.first_step);
@@ -47,7 +48,7 @@ public:
       is_merged[merge.left] = is_merged[merge.right] = is_merged[merge.id] = true;
     for (std::size_t i = 0; i < model_.texts.size(); ++i) {
       const std::string_view text = model_.texts[i];
-      const bool is_one = decode_utf8(bytes_of(text), text.size()).width == text.size();
+      const bool is_one = decode_utf8(utf8_of(text), text.size()).width == text.size();
       if (is_one || is_merged[model_.ids[i]])
         add_piece(text, model_.ids[i], is_one);
     }
@@ -66,21 +67,21 @@ private:
     if (model_.has_spaces) {
       if (text.find(' ') != std::string_view::npos)
         return; // no text has this piece: its spaces are marks
-      if (text.find(MARK) != std::string_view::npos) {
+      if (text.find(SPACE_MARK) != std::string_view::npos) {
         spelled = text;
-        for (std::size_t at = 0; (at = spelled.find(MARK, at)) != std::string::npos; ++at)
-          spelled.replace(at, MARK.size(), " ");
+        for (std::size_t at = 0; (at = spelled.find(SPACE_MARK, at)) != std::string::npos; ++at)
+          spelled.replace(at, SPACE_MARK.size(), " ");
         text = spelled;
       }
     }
     is_token_[id] = true;
     if (text.size() == 1)
-      bytes_[bytes_of(text)[0]] = id;
+      bytes_[utf8_of(text)[0]] = id;
     else
-      add_token(bytes_of(text), text.size(), id);
+      add_token(utf8_of(text), text.size(), id);
     if (is_one)
       for (std::size_t size = 2; size <= text.size(); ++size)
-        starts_.push_back({static_cast<std::uint32_t>(size), packed(bytes_of(text), size),
+        starts_.push_back({static_cast<std::uint32_t>(size), packed(utf8_of(text), size),
                            size == text.size() ? id : NO_ID});
   }
 
@@ -98,9 +99,11 @@ private:
   void add_starts() {
     std::sort(starts_.begin(), starts_.end());
     starts_.erase(std::unique(starts_.begin(), starts_.end(),
-                              [](const Start &a, const Start &b) { return a.has_bytes_of(b); }),
+                              [](const CharacterStart &a, const CharacterStart &b) {
+                                return a.has_bytes_of(b);
+                              }),
                   starts_.end());
-    for (Start &start : starts_) {
+    for (CharacterStart &start : starts_) {
       const auto last = static_cast<std::uint8_t>(start.bytes);
       const std::uint32_t front = start.bytes >> 8;
       if (start.id == NO_ID) {
@@ -116,7 +119,7 @@ private:
   }
 
   std::uint32_t find(std::uint32_t size, std::uint32_t bytes) const {
-    return std::lower_bound(starts_.begin(), starts_.end(), Start{size, bytes, 0})->id;
+    return std::lower_bound(starts_.begin(), starts_.end(), CharacterStart{size, bytes, 0})->id;
   }
 
   static std::uint32_t packed(const std::uint8_t *bytes, std::size_t size) {
@@ -136,14 +139,14 @@ private:
   VocabularyData &data_;
   std::array<std::uint32_t, 256> bytes_; // the id of each byte
   std::vector<bool> is_token_;           // by id: whether text may become this piece
-  std::vector<Start> starts_;
+  std::vector<CharacterStart> starts_;
   std::uint32_t next_step_;
 };
 
 } // namespace
 
 void build_characters(const CharacterModel &model, VocabularyData &data) {
-  Builder(model, data).build();
+  CharacterBuilder(model, data).build();
 }
 
 } // namespace pretok

@@ -13,7 +13,7 @@ const std::uint8_t *bytes_of(std::string_view text) {
   return reinterpret_cast<const std::uint8_t *>(text.data());
 }
 
-std::string name(const TextModel &source, std::size_t rank) {
+std::string merge_name(const TextModel &source, std::size_t rank) {
   return source.merges_name + ("[" + std::to_string(rank) + "]");
 }
 
@@ -32,7 +32,7 @@ LoadError for_merges(const TextModel &source, const TextIndex &places, Add add) 
       const bool is_next = count == 2 && next < source.texts.size();
       at[count] = is_next && source.texts[next] == part ? next : places.find(part);
       if (at[count++] == TextIndex::NO_TEXT)
-        return malformed(name(source, rank) + " merges " + quote(left) + " and " +
+        return malformed(merge_name(source, rank) + " merges " + quote(left) + " and " +
                          quote(right) + ", but the vocabulary has no token " + quote(part) +
                          "; the merges belong to another vocabulary, or the file is damaged");
     }
@@ -73,7 +73,7 @@ public:
         return LoadError{};
       const auto &[left, right] = source_.merges[rank];
       if (left.empty() || right.empty())
-        return malformed(name(source_, rank) + " merges " + quote(left) + " and " +
+        return malformed(merge_name(source_, rank) + " merges " + quote(left) + " and " +
                          quote(right) + "; expected two tokens of at least one byte");
       for (std::size_t i = 0; i < 3; ++i)
         in_merges_[at[i]] = true;

@@ -32,7 +32,21 @@ from pretok.stage import Stage
 from support import max_examples
 
 CHARACTERS = "▁ abcé中国😀🙂\n<\u0301"
-PARTS = [*CHARACTERS, "  ", "▁▁", " a", "ab", "中国", "<x>", "<x> ", " <xx>", "abc" * 30, "ď", "丮"]
+PARTS = [
+    *CHARACTERS,
+    "  ",
+    "▁▁",
+    " a",
+    "ab",
+    "中国",
+    "<x>",
+    "<x> ",
+    " <xx>",
+    "abc" * 30,
+    "ď",
+    "丮",
+    "国丮é" * 12,
+]
 BYTES = [*(part.encode() for part in PARTS), b"\xff", b"\xe2\x96", b"\x96\x81", b"\xf0\x9f\x98"]
 SPLIT = Preset("marks", stages=Metaspace("▁", "never").stages())
 GEMMA = Preset("gemma", stages=(Stage((Literal(" "),), behavior="merged_with_previous"),))
