@@ -17,4 +17,4 @@ for _name, _module in list(sys.modules.items()):
 
 def pytest_collection_finish() -> None:
     """Give pickle the real class by its name again, after the tests have imported ours."""
-    tokenizers.Tokenizer = _real
+    vars(tokenizers)["Tokenizer"] = _real
