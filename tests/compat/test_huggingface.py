@@ -249,6 +249,8 @@ def test_items_of_sequences_are_watched() -> None:
     parts = [digits, level]
     _, ours = both(small(pre_tokenizer={"type": "Sequence", "pretokenizers": parts}))
     item = ours.pre_tokenizer[1]
+    assert ours.pre_tokenizer is not None
+    assert len(ours._state._handles) == 1  # one of a Sequence is enough
     assert ours.encode("the").tokens
     item.add_prefix_space = True
     assert ours.encode("the").tokens == ours.real.encode("the").tokens == ["Ġthe"]
