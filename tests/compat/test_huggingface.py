@@ -205,6 +205,8 @@ def test_a_tokenizer_passes_for_the_real_one() -> None:
     assert hf.wrap(real) is hf.wrap(real)
     assert pickle.dumps(ours) == pickle.dumps(real)
     assert type(pickle.loads(pickle.dumps(ours))) is tokenizers.Tokenizer
+    assert isinstance(real, hf.Tokenizer)
+    assert not isinstance("the", hf.Tokenizer)
     assert type(copy.deepcopy(ours)) is type(copy.copy(ours)) is hf.Tokenizer
     assert copy.deepcopy(ours).to_str() == real.to_str()
     assert str(ours) == str(real)
@@ -247,6 +249,8 @@ def test_items_of_sequences_are_watched() -> None:
     parts = [digits, level]
     _, ours = both(small(pre_tokenizer={"type": "Sequence", "pretokenizers": parts}))
     item = ours.pre_tokenizer[1]
+    assert ours.pre_tokenizer is not None
+    assert len(ours._state._handles) == 1  # one of a Sequence is enough
     assert ours.encode("the").tokens
     item.add_prefix_space = True
     assert ours.encode("the").tokens == ours.real.encode("the").tokens == ["Ġthe"]
@@ -277,6 +281,26 @@ def test_other_versions_of_tokenizers_are_not_served(monkeypatch: pytest.MonkeyP
     _, ours = both(small())
     assert ours.encode("the").ids
     assert "has not been compared" in hf.backend(ours).reason
+
+
+@pytest.mark.skipif(
+    not hasattr(tokenizers.trainers, "ParityBpeTrainer"), reason="tokenizers has no such trainer"
+)
+def test_the_trainer_that_takes_a_tokenizer_takes_ours() -> None:
+    original = tokenizers.trainers.ParityBpeTrainer.train_from_iterator
+    real, ours = both(pairs.base())
+    with hf.patched():
+        assert ours.encode("the quick").ids == real.encode("the quick").ids
+        for tok in (real, ours):
+            trainer = tokenizers.trainers.ParityBpeTrainer(num_merges=20, show_progress=False)
+            trainer.train_from_iterator(
+                tok, [["the quick the quick"], ["fox fox fox"]], ratio=[1.0, 1.0]
+            )
+        assert ours.encode("the quick").ids == real.encode("the quick").ids
+        with pytest.raises(TypeError):
+            trainer.train_from_iterator("the fox", [["a"]])
+    assert ours.to_str() == real.to_str()
+    assert tokenizers.trainers.ParityBpeTrainer.train_from_iterator is original
 
 
 def test_states_do_not_keep_tokenizers_alive() -> None:

@@ -24,9 +24,9 @@ exactly as it would. bpe encodes and decodes in front of it:
 
 Not covered: a change through a handle that was taken from the real tokenizer before `patch`, such
 as `tok._tokenizer.pre_tokenizer`; a method that was replaced on one tokenizer instead of its class;
-a DecodeStream that was made before `patch`. A function in Rust that takes a tokenizer, such as
-`BpeTrainer.train_from_iterator`, needs `Tokenizer.real`; one that takes an encoding needs
-`Encoding.to_real()`.
+a DecodeStream that was made before `patch`. Without `patch` a function in Rust that takes a
+tokenizer (`ParityBpeTrainer.train_from_iterator`, `DecodeStream.step`) needs `Tokenizer.real`; one
+that takes an encoding needs `Encoding.to_real()` always.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from threading import RLock
 from typing import Any
 
-from bpe.compat.huggingface import settings, thin
+from bpe.compat.huggingface import settings, thin, trainer
 from bpe.compat.huggingface.real import RealDecodeStream
 from bpe.compat.huggingface.stream import DecodeStream
 from bpe.compat.huggingface.tokenizer import Tokenizer
@@ -85,6 +85,7 @@ def _is_own(names: dict[str, Any]) -> bool:
 
 def _replacements() -> Iterator[tuple[type, str, Any]]:
     """Yield the class, the name and the new value of each attribute to replace."""
+    yield from trainer.replacements()
     owner = backend_class()
     if owner is None:
         return

@@ -94,7 +94,11 @@ class State:
             with self._lock:
                 if name not in self._fingerprints:
                     self._fingerprints[name] = fingerprint(name, getattr(real, name))
-                self._handles.append((name, handle))
+                # One handle of a Sequence stands for all, as it is kept for good.
+                if not _is_sequence(handle) or not any(
+                    name == other and _is_sequence(known) for other, known in self._handles
+                ):
+                    self._handles.append((name, handle))
 
     def fall_back(self, reason: str) -> None:
         """Count a call that the real tokenizer serves; raises FallbackError if that is an error."""
@@ -133,7 +137,7 @@ class State:
             handles = [
                 handle
                 for handle, count in zip(self._handles, _counts(self._handles), strict=True)
-                if count > _UNSHARED or type(handle[1]).__name__ == "Sequence"
+                if count > _UNSHARED or _is_sequence(handle[1])
             ]
             changed = any(
                 fingerprint(name, getattr(real, name)) != known
@@ -218,13 +222,18 @@ def fingerprint(name: str, component: Any) -> Any:
         return object()
 
 
+def _is_sequence(handle: Any) -> bool:
+    """Return whether a component is a Sequence, whose items have handles of their own."""
+    return type(handle).__name__ == "Sequence"
+
+
 def _counts(handles: list[tuple[str, Any]]) -> list[int]:
     """Return the reference count of each handle."""
     return [getrefcount(handles[index][1]) for index in range(len(handles))]
 
 
 [_UNSHARED] = _counts([("", object())])
-"""The count of a handle that only the list holds. Items of a Sequence have handles of their own."""
+"""The count of a handle that only the list holds."""
 
 KEY = "__bpe_state__"
 """The attribute of a real tokenizer that holds its state."""

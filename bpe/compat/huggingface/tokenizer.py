@@ -21,11 +21,17 @@ _COMPONENTS = ("model", "normalizer", "pre_tokenizer", "post_processor", "decode
 _CHANGES = ("add_tokens", "add_special_tokens", "train", "train_from_iterator")
 
 
-class Tokenizer:
+class _PassesFor(type):
+    def __instancecheck__(cls, instance: Any) -> bool:
+        """Return whether it is ours, which passes for the real one, or the real one."""
+        return isinstance(instance, RealTokenizer)
+
+
+class Tokenizer(metaclass=_PassesFor):
     """A tokenizers.Tokenizer whose encoding and decoding is done by bpe where it is the same.
 
     Every attribute and method that is not defined here is the real tokenizer's. Passes for a
-    tokenizers.Tokenizer in `isinstance`, and pickles as one.
+    tokenizers.Tokenizer in `isinstance`, pickles as one, and an unpickled one passes for it.
     """
 
     _real: Any
@@ -190,7 +196,7 @@ class Tokenizer:
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._real, name)
-        return _changing(value, self._real, self._state) if name in _CHANGES else value
+        return changing(value, self._real) if name in _CHANGES else value
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self._real, name, value)
@@ -243,8 +249,9 @@ def _has_normalized(real: Any) -> bool:
     return bool(normalized_tokens(real))
 
 
-def _changing(method: Any, real: Any, state: State) -> Any:
+def changing(method: Any, real: Any) -> Any:
     """Return `method`, which changes the tokenizer."""
+    state = state_of(real)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         special, normalized = special_tokens(real), normalized_tokens(real)

@@ -1,0 +1,31 @@
+"""Let the one trainer that takes a tokenizer take ours as well."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial, wraps
+from typing import Any
+
+from tokenizers import trainers
+
+from bpe.compat.huggingface.real import RealTokenizer
+from bpe.compat.huggingface.tokenizer import Tokenizer, changing
+
+
+def replacements() -> Iterator[tuple[type, str, Any]]:
+    """Yield the class, the name and the new value of each method; tokenizers 0.22 has none."""
+    owner = getattr(trainers, "ParityBpeTrainer", None)
+    if owner is not None:
+        yield owner, "train_from_iterator", _train(owner.train_from_iterator)
+
+
+def _train(original: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(original)
+    def train_from_iterator(self: Any, tokenizer: Any, *args: Any, **kwargs: Any) -> Any:
+        method = partial(original, self)
+        if isinstance(tokenizer, RealTokenizer):
+            tokenizer = Tokenizer.of(tokenizer).real
+            method = changing(method, tokenizer)
+        return method(tokenizer, *args, **kwargs)
+
+    return train_from_iterator

@@ -1,0 +1,110 @@
+"""Programs with the stand-in in place: a web server, and processes that are started anew."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import huggingface_pairs as pairs
+import transformers_calls as calls
+from command_line import LONGEST, environment
+from paths import EXAMPLES
+
+pytest.importorskip("tokenizers", reason="the engine is not installed")
+pytest.importorskip("transformers", reason="transformers is not installed")
+pytestmark = pytest.mark.filterwarnings("ignore")
+TEXTS = ["the é quick 🦙 fox 日本", "", "the <s>fox", "x" * 100, "e\u0301 \r\n\t the"] * 4
+
+
+@pytest.fixture
+def tok(tmp_path: Path) -> Any:
+    """Return a tokenizer that is saved as a model in `tmp_path`."""
+    tok = calls.make(pairs.base(), {}, tmp_path)
+    tok.save_pretrained(tmp_path)
+    return tok
+
+
+def test_the_server_answers_as_the_real_tokenizer(tok: Any, tmp_path: Path) -> None:
+    for name in ("fastapi", "uvicorn"):
+        pytest.importorskip(name, reason=f"{name} is not installed")
+    arguments = [sys.executable, str(EXAMPLES / "fastapi_server.py"), str(tmp_path)]
+    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, env=environment())
+    try:
+        assert process.stdout is not None
+        port = int(process.stdout.readline().split()[-1])
+
+        def post(path: str, text: str) -> tuple[int, str]:
+            connection = HTTPConnection("127.0.0.1", port, timeout=LONGEST)
+            headers = {"Content-Type": "application/json"}
+            connection.request("POST", path, json.dumps({"text": text}), headers)
+            response = connection.getresponse()
+            body = response.read().decode()
+            connection.close()
+            return response.status, body
+
+        with ThreadPoolExecutor(4) as pool:
+            tokenized = list(pool.map(lambda text: post("/tokenize", text), TEXTS))
+            answers = list(pool.map(lambda text: post("/generate", text), TEXTS))
+        for text, (status, body), answer in zip(TEXTS, tokenized, answers, strict=True):
+            expected = tok(text, return_offsets_mapping=True)
+            assert status == 200
+            assert json.loads(body) == {
+                "ids": expected["input_ids"],
+                "offsets": [list(span) for span in expected["offset_mapping"]],
+            }
+            assert answer == (200, tok.decode(expected["input_ids"], skip_special_tokens=True))
+        assert post("/tokenize", "x" * 1_000_001)[0] == 422
+    finally:
+        process.terminate()
+        process.wait(LONGEST)
+
+
+PROGRAM = """
+import multiprocessing, sys
+
+def show(folder):
+    from transformers import AutoTokenizer
+    print(type(AutoTokenizer.from_pretrained(folder)._tokenizer).__module__, flush=True)
+
+if __name__ == "__main__":
+    import a_program
+    show(sys.argv[1])
+    process = multiprocessing.get_context("spawn").Process(target=a_program.show, args=sys.argv[1:])
+    process.start()
+    process.join()
+"""
+
+
+@pytest.mark.parametrize(
+    ("setting", "expected"), [("on", "bpe.compat.huggingface.tokenizer"), ("off", "tokenizers")]
+)
+def test_processes_of_a_program_are_patched(
+    tok: Any, tmp_path: Path, setting: str, expected: str
+) -> None:
+    (tmp_path / "a_program.py").write_text(PROGRAM, encoding="utf-8")
+    output = subprocess.run(
+        [sys.executable, "-m", "bpe.compat.huggingface.run", "a_program", str(tmp_path)],
+        cwd=tmp_path,
+        env=environment(PRETOK_HF=setting),
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=LONGEST,
+        check=True,
+    ).stdout
+    assert output.split() == [expected] * 2
+
+
+def test_a_program_must_be_named() -> None:
+    result = subprocess.run(
+        [sys.executable, "-m", "bpe.compat.huggingface.run"], env=environment(),
+        stderr=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
+    usage = "Usage: python -m bpe.compat.huggingface.run MODULE [ARGUMENTS]..."
+    assert (result.returncode, result.stderr.splitlines()[-1]) == (1, usage)
