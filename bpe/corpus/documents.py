@@ -20,7 +20,9 @@ from bpe.text_files import Watch, blocks_of_file, blocks_of_lines, find_suffix, 
 BLOCK = 1 << 20
 """The size of a block of a file in bytes."""
 BATCH = 8 << 20
-"""The size of a batch of documents in bytes. A longer document comes in blocks."""
+"""The size of a batch of documents in bytes."""
+LONG = 8 << 20
+"""The size of a document in bytes above which it comes in blocks."""
 OVERHEAD = 64
 """The memory of a document besides its bytes, as batches count it."""
 
@@ -179,7 +181,7 @@ def _whole_text(name: str, options: ReadOptions, begin: int, watch: Watch) -> It
     for block in blocks:
         held.append(block)
         size += len(block)
-        if size >= BATCH:
+        if size >= LONG:
             yield Run([], [1], 1, blocks=chain(_taken(held), blocks))
             return
     yield Run([b"".join(held)], [1], 1)
@@ -221,7 +223,7 @@ def _lines(
 ) -> Iterator[Run]:
     """Yield the documents in the lines of a file."""
     done = 0  # the number of lines before the block
-    for block in blocks_of_lines(name, BATCH, BLOCK, watch):
+    for block in blocks_of_lines(name, LONG, BLOCK, watch):
         if not isinstance(block, bytes):
             done += 1
             if done > begin:

@@ -203,16 +203,17 @@ class ShardWriter:
         )
         paths = self._layout.finish(staged, place)
         del staged, offsets
+        files = {path.name: _description(path) for path in paths}
         for file in self._files:
             if file.path in paths:
                 self._stale.append(file.part)
             else:
                 os.replace(file.part, file.path)
-                paths.append(file.path)
+                files[file.path.name] = file.description()
         before = self.shards[-1].next_document if self.shards else 0
         # A document that the previous shard began has its next tokens here.
         shard = Shard(place.name, count, padding, before, documents, continues)
-        shard.files = {path.name: _description(path) for path in sorted(paths)}
+        shard.files = dict(sorted(files.items()))
         self.shards.append(shard)
         self._files = None
         self._tokens = self._documents = self._document_start = 0
@@ -226,19 +227,26 @@ class _PartFile:
         """Create the file, or keep its first `data_size` bytes of data."""
         self.path = path
         self.part = path.with_name(path.name + PART)
+        # The header is known last, so only a file without a header is hashed as it is written.
+        self._digest = None if header_size else hashlib.sha256()
         if data_size is not None:
             # The shard was finished after the manifest was written.
             if not self.part.exists():
                 with suppress(FileNotFoundError):
                     os.replace(path, self.part)
             self._file: IO[bytes] = _opened_again(self.part, header_size + data_size)
+            if self._digest is not None:
+                self._digest = digest_of(self.part)
         else:
             self._file = open(self.part, "wb")  # noqa: SIM115
             self._file.write(bytes(header_size))
 
     def write(self, values: NDArray[Any]) -> None:
         """Append an array."""
-        self._file.write(np.ascontiguousarray(values).data.cast("B"))
+        data = np.ascontiguousarray(values).data.cast("B")
+        self._file.write(data)
+        if self._digest is not None:
+            self._digest.update(data)
 
     def sync(self) -> None:
         """Make the data durable."""
@@ -249,6 +257,12 @@ class _PartFile:
         """Close the file. Unwritten data may be lost, since a disk may be full."""
         with suppress(OSError):
             self._file.close()
+
+    def description(self) -> dict[str, Any]:
+        """Return the size and the sha256 of the finished file."""
+        if self._digest is None:
+            return _description(self.path)
+        return {"bytes": self.path.stat().st_size, "sha256": self._digest.hexdigest()}
 
     def finish(self, header: bytes) -> None:
         """Write the header, make the file durable and close it."""
@@ -276,8 +290,13 @@ def _description(path: Path) -> dict[str, Any]:
 
 def sha256_of(path: str | os.PathLike[str]) -> str:
     """Return the sha256 of a file in hexadecimal."""
+    return digest_of(path).hexdigest()
+
+
+def digest_of(path: str | os.PathLike[str]) -> hashlib._Hash:
+    """Return the sha256 of a file, to which more bytes can be added."""
     digest = hashlib.sha256()
     with open(path, "rb", buffering=0) as file:
         while block := file.read(HASH_BLOCK):
             digest.update(block)
-    return digest.hexdigest()
+    return digest

@@ -12,6 +12,7 @@ from time import monotonic
 
 import numpy as np
 
+from bpe.corpus import encode
 from bpe.corpus.documents import Batch, Position, ReadOptions, read_batches
 from bpe.corpus.encode import DocumentEncoder
 from bpe.corpus.layouts import LAYOUTS
@@ -20,7 +21,7 @@ from bpe.corpus.options import Options
 from bpe.corpus.shards import PART
 from bpe.corpus.shuffle import Store, shuffled_order
 from bpe.corpus.sinks import HASHED, Sink, store_options
-from bpe.corpus.threads import Behind, Counter, Sized, read_ahead
+from bpe.corpus.threads import Behind, Counter, Sized, joined, read_ahead
 from bpe.errors import TextFileError
 from bpe.progress import Bar, progress_bar
 from bpe.tokenizer import Tokenizer
@@ -113,7 +114,9 @@ class Job:
                     ids, offsets = self._encoder.encode(batch)
                     writer.call(self._add, batch, ids, offsets)
                 else:
-                    self._add_long(batch, read_ahead(reading, batch.blocks), writer)
+                    # One block is read while the block before is encoded as one part.
+                    blocks = read_ahead(reading, joined(batch.blocks, encode.PART))
+                    self._add_long(batch, blocks, writer)
                 bar.update(counter.take())
                 rate = (self._manifest.tokens - tokens) / max(monotonic() - begin, 1e-9)
                 bar.set_postfix_str(f"{rate / 1e6:.2f}M tokens/s", False)

@@ -22,6 +22,7 @@ LONG = b"x " * 300
 @pytest.fixture(autouse=True)
 def small_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(documents, "BATCH", 500)
+    monkeypatch.setattr(documents, "LONG", 500)
     monkeypatch.setattr(documents, "BLOCK", 100)
 
 

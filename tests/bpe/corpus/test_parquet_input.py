@@ -22,6 +22,7 @@ def test_rows_are_documents(
 ) -> None:
     monkeypatch.setattr("bpe.corpus.parquet_input.ROWS", 7)
     monkeypatch.setattr(documents, "BATCH", 300)
+    monkeypatch.setattr(documents, "LONG", 300)
     tok = tokenizer(backend)
     for text_type in (pyarrow.string(), pyarrow.large_string()):
         data = parquet_file(TEXTS, text_type, row_group_size=30)
@@ -36,6 +37,7 @@ def test_rows_are_documents(
 def test_interrupted_work_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bpe.corpus.parquet_input.ROWS", 7)
     monkeypatch.setattr(documents, "BATCH", 300)
+    monkeypatch.setattr(documents, "LONG", 300)
     tok = tokenizer("python")
     path = write(tmp_path / "a.parquet", parquet_file(TEXTS, row_group_size=30))
     bpe.corpus.tokenize(path, tmp_path / "whole", tok, special="text")

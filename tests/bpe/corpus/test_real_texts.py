@@ -32,6 +32,7 @@ def test_shared_texts(
 ) -> None:
     # Small sizes: most of the texts are long documents, which are encoded in parts.
     monkeypatch.setattr(documents, "BATCH", 30_000)
+    monkeypatch.setattr(documents, "LONG", 30_000)
     monkeypatch.setattr(documents, "BLOCK", 10_000)
     monkeypatch.setattr(encode, "PART", 5_000)
     if name == "qwen2":

@@ -30,7 +30,8 @@ if "parquet" in sys.argv[1]:
     import pyarrow.parquet
 from bpe.corpus import documents, encode, work as work_module
 from bpe.corpus.shards import ShardWriter
-documents.BATCH, documents.BLOCK, encode.PART, work_module.CHECKPOINT = 400, 150, 100, 1500
+documents.BATCH, documents.LONG, documents.BLOCK = 400, 400, 150
+encode.PART, work_module.CHECKPOINT = 100, 1500
 vocabulary, inputs, options, jobs = json.loads(sys.argv[1])
 tokenizer = bpe.load(vocabulary)
 os.fsync = lambda file: None  # what a killed process has written stays
@@ -120,6 +121,7 @@ def test_control_c_keeps_the_work(
     tok = bpe.load(vocabulary)
     bpe.corpus.tokenize(inputs, tmp_path / "whole", tok, special="text")
     monkeypatch.setattr("bpe.corpus.documents.BATCH", 400)
+    monkeypatch.setattr("bpe.corpus.documents.LONG", 400)
     monkeypatch.setattr("bpe.corpus.documents.BLOCK", 150)
     encode = DocumentEncoder.encode
     calls = 0
