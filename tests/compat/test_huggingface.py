@@ -256,6 +256,45 @@ def test_items_of_sequences_are_watched() -> None:
     assert ours.encode("the").tokens == ours.real.encode("the").tokens == ["Ġthe"]
 
 
+def test_a_patch_watches_items_of_sequences_only_while_they_live() -> None:
+    level = pairs.byte_level(add_prefix_space=False, trim_offsets=True)
+    parts = [{"type": "Digits", "individual_digits": True}, level]
+    hf.patch()
+    try:
+        _, ours = both(small(pre_tokenizer={"type": "Sequence", "pretokenizers": parts}))
+        assert [str(part)[:6] for part in ours.pre_tokenizer] == ["Digits", "ByteLe"]
+        for _ in range(2):
+            assert ours.encode("the").tokens == ["the"]
+        assert ours._state._handles == []
+        item = ours.pre_tokenizer[1]
+        assert ours.encode("the").tokens == ["the"]
+        assert len(ours._state._handles) == 1
+        item.add_prefix_space = True
+        assert ours.encode("the").tokens == ours.real.encode("the").tokens == ["Ġthe"]
+        other = ours.pre_tokenizer
+    finally:
+        hf.unpatch()
+    del item
+    item = other[1]  # nobody notes it
+    del other
+    assert ours.encode("the").tokens == ["Ġthe"]
+    item.add_prefix_space = False
+    assert ours.encode("the").tokens == ours.real.encode("the").tokens == ["the"]
+
+
+def test_many_items_are_not_kept() -> None:
+    items = importlib.import_module("bpe.compat.huggingface.items")
+    sequence = tokenizers.pre_tokenizers.Sequence([tokenizers.pre_tokenizers.Whitespace()])
+    with hf.patched():
+        held = sequence[0]
+        for _ in range(1000):
+            assert sequence[0] is not None
+        assert len(items._taken) < 200
+        assert items.are_held()
+        del held
+        assert not items.are_held()
+
+
 @pytest.mark.parametrize("flag", [1, 0, None, "x"])
 def test_flags_that_are_not_bool_have_the_same_outcome(flag: Any) -> None:
     for call in (

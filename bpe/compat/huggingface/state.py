@@ -8,16 +8,15 @@ import random
 from collections import Counter
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
-from sys import getrefcount
 from threading import RLock
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary, ref
 
 from bpe import UnsupportedError, VocabularyError
-from bpe.compat.huggingface import settings
+from bpe.compat.huggingface import items, settings
 from bpe.compat.huggingface.engine import Engine, build
 from bpe.compat.huggingface.errors import FallbackError
-from bpe.compat.huggingface.real import VERSION
+from bpe.compat.huggingface.real import SEQUENCES, VERSION
 
 TESTED_VERSIONS = ("0.22.2", "0.23.1", "0.23.3")
 """The versions of tokenizers that the stand-in is compared with."""
@@ -42,6 +41,25 @@ class Backend(NamedTuple):
     counts: dict[str, int]
 
 
+class _Handle(NamedTuple):
+    """A handle of a component that was handed out in a period of `items`."""
+
+    name: str
+    component: Any
+    period: int | None
+
+    def stays(self) -> bool:
+        """Return whether the items of a Sequence may have handles, even if it has no other."""
+        if not isinstance(self.component, SEQUENCES):
+            return False
+        return self.period is None or self.period != items.period() or items.are_held()
+
+
+_alone = _Handle("", object(), None)
+[_UNSHARED] = items.counts([_alone.component])
+"""The count of a component that only a _Handle and a list hold."""
+
+
 class State:
     """The engine of a real tokenizer, built on first use, and again after a change.
 
@@ -57,7 +75,7 @@ class State:
         self._engine: Engine | None = None
         self._is_current = False
         self._blocked = ""
-        self._handles: list[tuple[str, Any]] = []
+        self._handles: list[_Handle] = []
         self._fingerprints: dict[str, Any] = {}
         self._lock = RLock()
         self._name = f"{type(real).__name__} at {id(real):#x}"
@@ -94,11 +112,13 @@ class State:
             with self._lock:
                 if name not in self._fingerprints:
                     self._fingerprints[name] = fingerprint(name, getattr(real, name))
-                # One handle of a Sequence stands for all, as it is kept for good.
-                if not _is_sequence(handle) or not any(
-                    name == other and _is_sequence(known) for other, known in self._handles
+                self._drop_unshared()
+                # One handle stands for all of a Sequence that is kept for good.
+                new = _Handle(name, handle, items.period())
+                if not new.stays() or not any(
+                    name == known.name and known.stays() for known in self._handles
                 ):
-                    self._handles.append((name, handle))
+                    self._handles.append(new)
 
     def fall_back(self, reason: str) -> None:
         """Count a call that the real tokenizer serves; raises FallbackError if that is an error."""
@@ -133,28 +153,32 @@ class State:
 
     def _components_changed(self, real: Any) -> bool:
         with self._lock:
-            # Count first: a handle that is dropped now may have changed the component before.
-            handles = [
-                handle
-                for handle, count in zip(self._handles, _counts(self._handles), strict=True)
-                if count > _UNSHARED or _is_sequence(handle[1])
-            ]
+            # Drop first: a handle that is dropped now may have changed the component before.
+            self._drop_unshared()
             changed = any(
                 fingerprint(name, getattr(real, name)) != known
                 for name, known in self._fingerprints.items()
             )
-            self._handles = handles
             if not changed:
-                names = {name for name, _ in handles}
+                names = {handle.name for handle in self._handles}
                 self._fingerprints = {name: self._fingerprints[name] for name in names}
             return changed
+
+    def _drop_unshared(self) -> None:
+        """Drop the handles through which nobody can change a component any more."""
+        counts = items.counts([handle.component for handle in self._handles])
+        self._handles = [
+            handle
+            for handle, count in zip(self._handles, counts, strict=True)
+            if count > _UNSHARED or handle.stays()
+        ]
 
     def _build(self, real: Any) -> None:
         with self._lock:
             if self._is_current:
                 return
             # Compare components before and after, in case another thread changes them.
-            names = {name for name, _ in self._handles}
+            names = {handle.name for handle in self._handles}
             fingerprints = {name: fingerprint(name, getattr(real, name)) for name in names}
             before = self._engine, self.reason
             self._engine, self.reason = (None, self._blocked) if self._blocked else _engine_of(real)
@@ -221,19 +245,6 @@ def fingerprint(name: str, component: Any) -> Any:
     except Exception:  # a component in Python has no state
         return object()
 
-
-def _is_sequence(handle: Any) -> bool:
-    """Return whether a component is a Sequence, whose items have handles of their own."""
-    return type(handle).__name__ == "Sequence"
-
-
-def _counts(handles: list[tuple[str, Any]]) -> list[int]:
-    """Return the reference count of each handle."""
-    return [getrefcount(handles[index][1]) for index in range(len(handles))]
-
-
-[_UNSHARED] = _counts([("", object())])
-"""The count of a handle that only the list holds."""
 
 KEY = "__bpe_state__"
 """The attribute of a real tokenizer that holds its state."""
