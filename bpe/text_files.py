@@ -63,6 +63,20 @@ def blocks_of_file(name: str, size: int = BLOCK, watch: Watch | None = None) -> 
         _raise_damaged(name, error)
 
 
+def joined(blocks: Iterator[bytes], size: int) -> Iterator[bytes]:
+    """Yield the blocks joined to blocks of at least `size` bytes; the last one may be smaller."""
+    held: list[bytes] = []
+    held_size = 0
+    for block in blocks:
+        held.append(block)
+        held_size += len(block)
+        if held_size >= size:
+            yield b"".join(held)
+            held, held_size = [], 0
+    if held:
+        yield b"".join(held)
+
+
 def _opened(name: str, watch: Watch | None) -> IO[bytes]:
     file = io.FileIO(name)
     if watch is None:
@@ -208,7 +222,7 @@ def _blocks_of_zstandard(name: str, file: IO[bytes], size: int) -> Iterator[byte
     try:
         from compression import zstd
     except ImportError:
-        yield from _blocks_by_package(name, file, size)
+        yield from joined(_blocks_by_package(name, file, size), size)
         return
     try:
         with zstd.open(file, "rb") as stream:

@@ -56,20 +56,6 @@ class Sized(Iterator[bytes]):
         return block
 
 
-def joined(blocks: Iterator[bytes], size: int) -> Iterator[bytes]:
-    """Yield the blocks joined to blocks of at least `size` bytes; the last one may be smaller."""
-    held: list[bytes] = []
-    held_size = 0
-    for block in blocks:
-        held.append(block)
-        held_size += len(block)
-        if held_size >= size:
-            yield b"".join(held)
-            held, held_size = [], 0
-    if held:
-        yield b"".join(held)
-
-
 def read_ahead(
     pool: ThreadPoolExecutor,
     items: Iterator[Item],

@@ -21,9 +21,10 @@ from bpe.corpus.options import Options
 from bpe.corpus.shards import PART
 from bpe.corpus.shuffle import Store, shuffled_order
 from bpe.corpus.sinks import HASHED, Sink, store_options
-from bpe.corpus.threads import Behind, Counter, Sized, joined, read_ahead
+from bpe.corpus.threads import Behind, Counter, Sized, read_ahead
 from bpe.errors import TextFileError
 from bpe.progress import Bar, progress_bar
+from bpe.text_files import joined
 from bpe.tokenizer import Tokenizer
 from bpe.types import Ids, Offsets
 
