@@ -2,15 +2,17 @@
 
 A BPE over characters is a BPE over bytes that first merges the bytes of each character. So C++
 needs no second merger. `byte_vocabulary` adds these merges, with the lowest ranks, and a symbol for
-each beginning of a character, such as E2 96 of "▁". No merge of theirs crosses two characters, so
-characters are complete before any pieces merge. The symbols that are no pieces have ids from
-`first_symbol` on. If any is left at the end, `CharacterBackend` makes tokens of their bytes, or
-one unknown token of adjacent symbols.
+each beginning of a character, such as E2 96 of "▁". Each added merge joins bytes of one character,
+so each character is complete before any pieces merge. The symbols that are no pieces have ids from
+`first_symbol` on. Merging may leave such symbols. If the vocabulary has `fallback_ids`, C++
+replaces each of them by the tokens of its bytes. If not, `CharacterBackend` makes one unknown token
+of adjacent symbols.
 
 A score makes the rank of a piece. If all scores differ, at most one pair of symbols ever merges to
-a piece: the one in which merging its own text ends (`recover_merges` of bpe/merge.py). Pieces with
-equal scores need the Python backend, except runs of one character that merge last
-(`TiedRuns`): `CharacterBackend` merges those after C++ has merged all others.
+a piece. `recover_merges` of bpe/merge.py finds this pair: it merges the text of the piece, without
+the piece itself, until two symbols are left. Pieces with equal scores need the Python backend,
+except runs of one character that merge last (`TiedRuns`): `CharacterBackend` merges those after
+C++ has merged all others.
 """
 
 from __future__ import annotations
@@ -57,7 +59,10 @@ _NO_STEP = 0xFFFFFFFF
 
 
 class ByteVocabulary(NamedTuple):
-    """A CharacterVocabulary as bytes. Pieces have their ids, all other symbols ids above them."""
+    """A CharacterVocabulary as bytes.
+
+    A piece keeps its id. Any other symbol has an id of `first_symbol` or more.
+    """
 
     tokens: Packed
     merges: NDArray[np.uint32]
@@ -293,7 +298,8 @@ class CharacterBackend:
     def _merge_runs(self, symbols: Ids) -> tuple[Ids, NDArray[np.intp], NDArray[np.intp]]:
         """Merge runs of the character of `TiedRuns`.
 
-        Return the symbols, and the index of the first and the last of `symbols` in each.
+        Return the merged symbols, and for each of them the index of the first and the last of
+        `symbols` that it is made of.
         """
         index = np.arange(len(symbols))
         if self._runs is None:
@@ -360,7 +366,7 @@ class CharacterBackend:
             return None
 
     def is_normal(self, text: StrOrBytes) -> bool:
-        """Return True only if `text` is in NFC."""
+        """Return True only if `text` is in NFC; False may be returned for any text."""
         return self._native.is_normal(text)
 
     def normalized(self, data: bytes) -> bytes:

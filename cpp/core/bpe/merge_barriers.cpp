@@ -30,7 +30,8 @@ Range ending_with(const std::uint8_t *bytes, std::size_t size, std::uint32_t fir
   }
   if (size > 2)
     return EMPTY_RANGE;
-  // Emoji follow the other characters. Their indices and code points share the last 12 bits.
+  // The index of any other character is its code point. The index and the code point of an
+  // emoji have the same last 12 bits. So one stride finds both kinds.
   std::uint32_t value = bytes[0] & 0x3FU;
   if (size == 2)
     value = value << 6 | (bytes[1] & 0x3FU);
@@ -60,7 +61,8 @@ Range beginning_with(const std::uint8_t *bytes, std::size_t size, std::uint32_t 
     value = value << 6 | (i < size ? bytes[i] & 0x3FU : 0);
     count *= i < size ? 1 : 64;
   }
-  // Three-byte characters from `first_emoji` on have no index.
+  // The index of a three-byte character is its code point, and `first_emoji` is the first index
+  // that is none. Higher code points of three bytes have no index.
   return {value, width == 3 ? std::min(value + count, first_emoji) : value + count, 1};
 }
 
@@ -137,7 +139,7 @@ void MergeBarriers::add_unmerged(std::uint32_t first, std::uint8_t one, std::uin
 }
 
 // Adds the 64 characters that begin with the bytes `one` and `two`. The result equals calling
-// merge_char for each character. Branchless: the outcome is unpredictable.
+// merge_char for each character. Branchless: a processor cannot predict which bytes merge.
 void MergeBarriers::add_three(std::uint32_t first, std::uint8_t one, std::uint8_t two,
                               const OrderedMerges &merges) {
   constexpr std::uint32_t NO_MERGE = OrderedMerges::NO_MERGE;
@@ -194,9 +196,9 @@ MergeBarriers::Merging MergeBarriers::merge_char(const std::uint8_t *bytes, std:
   }
 }
 
-// `early_right` is NO_CHAR_BIT for a character of several bytes: a stray continuation byte may
-// follow the character, and the last byte of the character could merge with the stray byte
-// first.
+// A stray continuation byte may follow a character of several bytes. The last byte of the
+// character may merge with the stray byte before the bytes of the character merge. So the
+// `early_right` of such a character is NO_CHAR_BIT.
 void MergeBarriers::add_char(std::uint32_t index, const Merging &merged,
                              std::uint16_t early_right, const OrderedMerges &merges) {
   MergeStart start{
@@ -235,14 +237,15 @@ void MergeBarriers::add(const std::uint8_t *left, std::size_t left_size,
     add_partial(left, left_size, right, right_size, symbol);
 }
 
-// Sets a shared bit in the characters that end with `left` and in those that begin with
-// `right`.
+// Sets the same bit in `to_right` of the characters that may be on the left, and in `to_left`
+// of those that may be on the right. The former end with `left`, or begin with it if `left`
+// begins with a lead byte. The latter begin with `right`.
 void MergeBarriers::add_partial(const std::uint8_t *left, std::size_t left_size,
                                 const std::uint8_t *right, std::size_t right_size,
                                 std::uint32_t symbol) {
   // Any choice of the bit is correct. Choosing the bit by the first byte of `right` keeps
-  // unrelated merges apart. Merges whose left side is ASCII have their own bit: that side is
-  // mostly a space, and a space may precede any word.
+  // unrelated merges apart. Merges whose left side is ASCII have their own bit. Their left side
+  // is mostly a space, which merges with so many bytes that it would get all other bits.
   const unsigned bit = left[0] < 0x80 ? 0 : 1 + right[0] % 14;
   const auto mask = static_cast<std::uint16_t>(1U << bit);
   const Range on_left = is_tail(left[0])

@@ -21,8 +21,8 @@ private:
   void find_reachable(bool from_ranks);
   bool is_reachable(std::uint32_t id);
   const char *check_merges(const std::vector<Merge> &merges) const;
-  // Each order_ function fills `merges_` and returns whether the vocabulary is ordered. Each
-  // pairs_ function fills `pairs_`.
+  // Each order_ function fills Vocabulary::merges_, and returns whether the vocabulary is
+  // ordered (ordered_merges.hpp). Each pairs_ function fills Vocabulary::pairs_.
   bool order_ranks(const std::vector<std::uint32_t> &ids);
   bool order_likely(const std::vector<std::uint32_t> &ids, const std::vector<Merge> &likely);
   bool merges_fit() const;
@@ -35,10 +35,10 @@ private:
   bool ends_with(const Merge &merge) const;
 
   Vocabulary &vocabulary_;
-  std::vector<bool> is_made_; // by id; see find_reachable
+  std::vector<bool> is_made_; // by id: whether find_reachable knows that merges make the token
   std::vector<std::uint32_t> merged_;
-  // order_ranks found the merges of this many of the lowest ids. The next token is made of
-  // tokens with higher ids.
+  // The number of tokens, in order of id, whose merges order_ranks has found. It stops at the
+  // first token that is made of a token with a higher id.
   std::size_t ordered_count_ = 0;
 };
 
