@@ -29,7 +29,7 @@ from bpe.encoding.utf8 import ESCAPE, decode_utf8
 from bpe.errors import VocabularyError, shortened
 from bpe.merge import RankedMerge, merge
 from bpe.once import once
-from bpe.vocabulary import ID_LIMIT, Merge, Vocabulary
+from bpe.vocabulary import ID_LIMIT, Merge, Vocabulary, check_tokens
 
 SPACE_MARK = "\u2581"
 """The character ▁, which stands for a space in pieces."""
@@ -83,14 +83,7 @@ class CharacterVocabulary(Vocabulary):
         self._check()
 
     def _check(self) -> None:
-        for id, token in self.token_bytes.items():
-            if type(id) is not int or not 0 <= id < ID_LIMIT:
-                raise VocabularyError(
-                    f"token {shortened(token)} has id {id!r}; expected an int from 0 to "
-                    f"{ID_LIMIT - 1}"
-                )
-            if type(token) is not bytes or not token:
-                raise VocabularyError(f"token {id} is {shortened(token)}; expected non-empty bytes")
+        check_tokens(self.token_bytes)
         if self._fallback is not None and len(self._fallback) != 256:
             raise VocabularyError(f"byte_ids has {len(self._fallback)} ids; expected 256")
         for id in (self._unknown_id, *self._scores, *(self._fallback or ())):
@@ -163,12 +156,12 @@ class CharacterVocabulary(Vocabulary):
 
     @once
     def allows_cuts(self) -> bool:
-        """Whether each run of "▁" and the text up to the next one merge by themselves."""
+        """True if no merge crosses the start of a run of "▁", so that text may be cut there."""
         return allows_cuts(self.pieces)
 
     @property
     def merges_any_split(self) -> bool:
-        """Whether C++ merges the pre-tokens of any preset, not only whole texts."""
+        """True if C++ merges the pre-tokens of any preset; False if it merges only whole texts."""
         return False
 
     def merger(self) -> PieceMerger:

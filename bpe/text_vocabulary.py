@@ -18,7 +18,7 @@ from bpe.encoding.utf8 import ESCAPE, decode_utf8
 from bpe.errors import UnsupportedError, VocabularyError, shortened
 from bpe.merge import RankedMerge, merge
 from bpe.once import once
-from bpe.vocabulary import ID_LIMIT, Merge, Rows
+from bpe.vocabulary import ID_LIMIT, Merge, Rows, invalid_id
 from pretok.byte_characters import BYTE_CHARACTERS
 
 BYTE_NAMES = tuple(f"<0x{byte:02X}>" for byte in range(256))
@@ -101,10 +101,7 @@ class TextVocabulary(CharacterVocabulary):
     def _check_texts(self) -> None:
         for id, text in self.texts.items():
             if type(id) is not int or not 0 <= id < ID_LIMIT:
-                raise VocabularyError(
-                    f"token {shortened(text)} has id {id!r}; expected an int from 0 to "
-                    f"{ID_LIMIT - 1}"
-                )
+                raise invalid_id(id, text)
             try:
                 is_text = bool(text.encode())
             except UnicodeEncodeError:
@@ -221,7 +218,7 @@ class TextVocabulary(CharacterVocabulary):
 
     @once
     def allows_cuts(self) -> bool:
-        """Whether each run of "▁" and the text up to the next one merge by themselves."""
+        """True if no merge crosses the start of a run of "▁", so that text may be cut there."""
         options = self._options
         if options.prefix or options.suffix or options.byte_level or SPACE_MARK not in self.pieces:
             return False
@@ -260,7 +257,7 @@ class TextVocabulary(CharacterVocabulary):
 
     @property
     def merges_any_split(self) -> bool:
-        """Whether C++ merges the pre-tokens of any preset, not only whole texts."""
+        """True if C++ merges the pre-tokens of any preset; False if it merges only whole texts."""
         return self.fallback_ids is not None  # Else unknown characters of two pre-tokens may meet.
 
     def merger(self) -> TextMerger:

@@ -64,6 +64,22 @@ class Packed(NamedTuple):
         return None
 
 
+def check_tokens(tokens: Mapping[int, bytes]) -> None:
+    """Raise VocabularyError if an id or a token is invalid."""
+    for id, token in tokens.items():
+        if type(id) is not int or not 0 <= id < ID_LIMIT:
+            raise invalid_id(id, token)
+        if type(token) is not bytes or not token:
+            raise VocabularyError(f"token {id} is {shortened(token)}; expected non-empty bytes")
+
+
+def invalid_id(id: object, token: object) -> VocabularyError:
+    """Return the error for a token whose id is not an int from 0 to ID_LIMIT - 1."""
+    return VocabularyError(
+        f"token {shortened(token)} has id {id!r}; expected an int from 0 to {ID_LIMIT - 1}"
+    )
+
+
 class Vocabulary:
     """The tokens of a byte-level BPE by id, and the ranks of their merges. Immutable.
 
@@ -229,14 +245,7 @@ class Vocabulary:
         return len(self.token_bytes if self._packed is None else self._packed.ids)
 
     def _check_tokens(self) -> None:
-        for id, token in self.token_bytes.items():
-            if type(id) is not int or not 0 <= id < ID_LIMIT:
-                raise VocabularyError(
-                    f"token {shortened(token)} has id {id!r}; expected an int from 0 to "
-                    f"{ID_LIMIT - 1}"
-                )
-            if type(token) is not bytes or not token:
-                raise VocabularyError(f"token {id} is {shortened(token)}; expected non-empty bytes")
+        check_tokens(self.token_bytes)
         self._check_bytes()
         if self._from_ranks and len(self.ids) != self._count:
             for id, token in self.token_bytes.items():

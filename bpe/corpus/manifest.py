@@ -54,7 +54,7 @@ class Manifest:
     skipped_examples: list[str] = field(default_factory=list)
     splits: dict[str, list[Shard]] = field(default_factory=dict)
     progress: dict[str, Any] | None = None
-    """Where the work continues; None in a complete corpus."""
+    """The position at which an interrupted job continues; None in a complete corpus."""
 
     def save(self, folder: Path) -> None:
         """Write the manifest to `folder` atomically."""

@@ -1,4 +1,4 @@
-"""Divide work among threads: read ahead, and write behind."""
+"""Read the next items, and write the last results, in other threads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 Item = TypeVar("Item")
 
 
-class Behind:
+class InOrder:
     """Calls functions in another thread, each after the one before."""
 
     def __init__(self, pool: ThreadPoolExecutor) -> None:

@@ -21,7 +21,7 @@ from bpe.corpus.options import Options
 from bpe.corpus.shards import PART
 from bpe.corpus.shuffle import Store, shuffled_order
 from bpe.corpus.sinks import HASHED, Sink, store_options
-from bpe.corpus.threads import Behind, Counter, Sized, read_ahead
+from bpe.corpus.threads import Counter, InOrder, Sized, read_ahead
 from bpe.errors import TextFileError
 from bpe.progress import Bar, progress_bar
 from bpe.text_files import joined
@@ -109,7 +109,7 @@ class Job:
             ThreadPoolExecutor(1) as reading,
             ThreadPoolExecutor(1) as writing,
         ):
-            writer = Behind(writing)
+            writer = InOrder(writing)
             for batch in read_ahead(reading, batches, lambda batch: batch.blocks is None):
                 if batch.blocks is None:
                     ids, offsets = self._encoder.encode(batch)
@@ -130,7 +130,7 @@ class Job:
         size = sum(map(len, batch.texts))
         self._commit(batch, len(batch.texts), size, len(ids), is_finished)
 
-    def _add_long(self, batch: Batch, blocks: Iterator[bytes], writer: Behind) -> None:
+    def _add_long(self, batch: Batch, blocks: Iterator[bytes], writer: InOrder) -> None:
         """Encode a long document in parts, and write it."""
         try:
             head = b"".join(_at_least(HASHED, blocks))

@@ -50,7 +50,7 @@ class DecoderChain:
 
     @property
     def has_fallback(self) -> bool:
-        """Whether tokens such as <0x0A> are bytes."""
+        """True if tokens such as <0x0A> are bytes."""
         return any(isinstance(step, ByteFallback) for step in self.steps)
 
     def flows(self, errors: str) -> list[Flow]:

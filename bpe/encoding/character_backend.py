@@ -382,15 +382,15 @@ class CharacterBackend:
 
     @staticmethod
     def fast_calls(
-        added: object, others: Calls, only_str: bool, only_ascii: bool, only_normal: bool
+        added: object, originals: Calls, only_str: bool, only_ascii: bool, only_normal: bool
     ) -> Calls:
-        """Return `others`: the fast calls of C++ do not expand symbols."""
-        return others
+        """Return `originals`: the fast calls of C++ do not know what happens to symbols here."""
+        return originals
 
     @staticmethod
-    def decode_calls(special: Sequence[int], others: Calls) -> Calls:
-        """Return `others`."""
-        return others
+    def decode_calls(special: Sequence[int], originals: Calls) -> Calls:
+        """Return `originals`."""
+        return originals
 
     @property
     def cache_bytes(self) -> int:

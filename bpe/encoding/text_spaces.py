@@ -32,9 +32,9 @@ class TextSpaces(NamedTuple):
     prefix: Literal["never", "unless_space", "always"]
     only_first: bool = False
     replaces_invalid: bool = False
-    """Whether a byte that is not UTF-8 becomes U+FFFD."""
+    """True if a byte that is not UTF-8 becomes U+FFFD."""
     prefix_has_span: bool = False
-    """Whether the span of a token that is only the prefix is that of the first character."""
+    """True if a token of only the prefix has the span of the first character."""
 
 
 def spaces_of(

@@ -13,9 +13,9 @@ PrependScheme: TypeAlias = Literal["always", "first", "never"]
 
 @dataclass(frozen=True)
 class MetaspaceStep:
-    """What the pre_tokenizer Metaspace changes in a text: it writes a space as `replacement`.
+    """Changes a text as the pre_tokenizer Metaspace does: writes each space as `replacement`.
 
-    It then prepends one `replacement` to a text that does not begin with one: to each text between
+    Then prepends one `replacement` to a text that does not begin with one: to each text between
     two added tokens ("always"), only at the start of the whole text ("first"), or never.
     """
 

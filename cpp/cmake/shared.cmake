@@ -1,4 +1,4 @@
-# What a shared library has besides: its version, and no symbols but those of pretok.h.
+# Give the shared library its version, and export only the symbols of pretok.h.
 file(STRINGS capi/pretok.h line REGEX "^#define PRETOK_ABI_VERSION [0-9]+$")
 string(REGEX MATCH "[0-9]+$" abi_version "${line}")
 if(NOT abi_version)

@@ -66,7 +66,7 @@ class Part:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether the part always takes the same number of code points."""
+        """True if the part always takes the same number of code points."""
         return self.low == self.high
 
 

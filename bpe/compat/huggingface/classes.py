@@ -37,7 +37,7 @@ class Classes:
         self.no_truncation: Any = base.TruncationStrategy.DO_NOT_TRUNCATE
         self._inner = {name: getattr(owner, name, None) for name in _INNER}
         self.is_plain: dict[type, bool] = {}
-        """Whether a class replaces none of the methods, for the classes seen so far."""
+        """True for a class that replaces none of these methods; has the classes seen so far."""
 
     def engine(self, tok: Any) -> tuple[Engine, State, Any] | None:
         """Return the engine of a tokenizer, its state and the real one; None if not served."""

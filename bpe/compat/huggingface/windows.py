@@ -80,9 +80,9 @@ class Slice(NamedTuple):
     stop: int
     type_id: int
     trims: bool = False
-    """Whether offsets exclude white space at both ends of a token."""
+    """True if offsets exclude white space at both ends of a token."""
     adds_space: bool = False
-    """Whether the first token keeps one leading space; see `rows.trim`."""
+    """True if the first token keeps one leading space; see `rows.trim`."""
 
     @property
     def size(self) -> int:
