@@ -17,8 +17,9 @@ constexpr std::align_val_t LINE{64};
 
 #if defined(__linux__)
 // Blocks of at least this size are mapped, so that freeing a block returns its memory to the
-// system. malloc could keep the memory.
-constexpr std::size_t MIN_MAPPED_BYTES = std::size_t{256} << 10;
+// system. Smaller blocks come from malloc, which reuses freed memory: a page fault in fresh
+// memory takes longer than filling the page.
+constexpr std::size_t MIN_MAPPED_BYTES = std::size_t{2} << 20;
 
 void *map(std::size_t size) {
   void *const data =
