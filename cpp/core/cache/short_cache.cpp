@@ -78,13 +78,13 @@ void ShortCache::put(std::uint64_t hash, std::uint32_t index) {
   slots_[slot] = tag_of(hash) | index;
 }
 
-// Returns whether the cache grew. A small cache grows by a factor of 8, since small steps would
-// take page faults and copies often. If the account refuses, grow tries 4, then 2.
+// Returns whether the cache grew. A small cache grows by a factor of 4, since small steps would
+// take page faults and copies often. If the account refuses, grow tries 2.
 bool ShortCache::grow() {
   const std::size_t before = entry_bytes(capacity_) + slot_bytes(capacity_);
   std::uint32_t capacity = 0;
   std::size_t size = 0;
-  for (std::uint32_t factor = capacity_ < MIN_HUGE_ENTRIES ? 8 : 2;; factor /= 2) {
+  for (std::uint32_t factor = capacity_ < MIN_HUGE_ENTRIES ? 4 : 2;; factor /= 2) {
     if (factor < 2)
       return false;
     capacity = std::min(capacity_ == 0 ? MIN_ENTRIES : factor * capacity_, max_entries_);
