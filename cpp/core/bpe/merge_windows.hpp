@@ -49,7 +49,7 @@ template <typename Engine>
 void merge_window(const Engine &engine, const std::uint8_t *bytes, std::size_t size,
                   std::vector<std::uint32_t> &symbols) {
   if (size >= 0xFFFFFFFF)
-    throw std::length_error("merging needs a window of 4 GiB");
+    throw std::length_error("expected a pre-token that merges in windows below 4 GiB");
   const auto begin = [&] {
     symbols.resize(size);
     for (std::size_t i = 0; i < size; ++i)

@@ -109,7 +109,7 @@ private:
     return symbol << PLACE_BITS | static_cast<std::uint32_t>(place);
   }
 
-  // With std::min, which takes references, GCC selects an address and reloads from memory.
+  // Replaces std::min, for which GCC selects an address and reloads the value from memory.
   static std::uint32_t least(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
 
   std::uint32_t lowest() const {

@@ -20,7 +20,8 @@ public:
   std::size_t used() const { return used_.load(std::memory_order_relaxed); }
   bool is_exceeded() const { return used() > limit_; }
 
-  // Return the number of caches that share the limit, and the bytes that each may hold.
+  // `caches` returns the number of caches that share the limit. `share` returns the number of
+  // bytes that each cache may hold.
   std::size_t caches() const { return caches_.load(std::memory_order_relaxed); }
   std::size_t share() const { return limit_ / std::max(caches(), std::size_t{1}); }
   void add_cache() { caches_.fetch_add(1, std::memory_order_relaxed); }

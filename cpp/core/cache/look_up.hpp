@@ -72,6 +72,7 @@ struct CacheProbe {
     std::size_t listed = miss_count;
     for (std::size_t i = from; i < count; ++i) {
       misses[listed] = static_cast<std::uint8_t>(i);
+      // The key none() equals the key of entry 0, but is a miss.
       listed += hits[i]->key == keys[i] ? keys[i].is_none() : 1U;
     }
     miss_count = listed;

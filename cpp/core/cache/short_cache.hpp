@@ -80,7 +80,7 @@ public:
     const std::uint32_t *slots = bucket(hash);
     const std::uint32_t tag = tag_of(hash);
     // Only a slot with this tag leaves a value below MAX_ENTRIES. If two slots match, the
-    // result is the index of one of them: their bits must not be combined.
+    // result is the index of one of them, never an OR of both.
 #if PRETOK_SSE2
     const __m128i left = _mm_xor_si128(_mm_load_si128(reinterpret_cast<const __m128i *>(slots)),
                                        _mm_set1_epi32(static_cast<int>(tag)));
@@ -131,7 +131,7 @@ public:
 
   // The parts of `look`, for look_up_avx512.cpp.
   static constexpr unsigned INDEX_BITS = 20;
-  static constexpr std::uint32_t MAX_ENTRIES = 1U << INDEX_BITS; // entries
+  static constexpr std::uint32_t MAX_ENTRIES = 1U << INDEX_BITS;
   const Entry *entries() const { return entries_; }
   // The bucket of a hash. Its keys may overflow to the other buckets of the line.
   std::uint32_t *bucket(std::uint64_t hash) const {
@@ -145,8 +145,8 @@ private:
   static constexpr std::uint32_t MIN_ENTRIES = 1 << 8;
 #endif
   static constexpr std::uint32_t MIN_HUGE_ENTRIES = 1 << 16; // entries that fill a huge page
-  static constexpr std::size_t BUCKET_SLOTS = 4;             // slots
-  static constexpr std::size_t LINE_SLOTS = 16;              // slots
+  static constexpr std::size_t BUCKET_SLOTS = 4;
+  static constexpr std::size_t LINE_SLOTS = 16; // slots of a line of 64 bytes
 
   // All ids of the entry, which may extend over the next elements.
   static const unsigned char *ids_of(const Entry &entry) {

@@ -51,7 +51,8 @@ public:
   // `words` are the word characters; only `single_word` tokens use them. If `nfc`, the contents
   // of normalized tokens are converted to NFC. If tokens have equal bytes after that, only one
   // matches: a special token if there is one, else the first in `tokens`. The treatment is
-  // ALLOW; see treating(). Throws std::length_error for TokenMatcher::MAX_BYTES or more.
+  // ALLOW; see treating(). Throws std::length_error if the tokens have TokenMatcher::MAX_BYTES
+  // or more.
   AddedTokens(const std::vector<AddedToken> &tokens, CodePointRanges words, bool nfc = false);
 
   // Returns a copy with another treatment of special tokens.

@@ -44,7 +44,7 @@ private:
       const std::string_view pattern = patterns_[i];
       total += pattern.size();
       if (total >= MAX_BYTES)
-        throw std::length_error("added tokens of 2 GiB or more");
+        throw std::length_error("expected added tokens of less than 2 GiB in total");
       matcher_.sizes_.push_back(static_cast<std::uint32_t>(pattern.size()));
       matcher_.longest_ = std::max(matcher_.longest_, pattern.size());
       if (i == 0)
@@ -172,8 +172,8 @@ ClearPlaces TokenMatcher::clear_places(const std::uint8_t *data, std::size_t fro
     if (ends_pattern_[node])
       clear = std::max(clear, at);
   }
-  // A pattern may have begun at the first byte of `node`. No other pattern begins before
-  // data[to] and ends after it.
+  // A pattern that begins before `to` and ends after `to` can begin at the first byte of
+  // `node`, but not earlier.
   const std::size_t begun = nodes_[node].depth;
   return {clear, to > begun ? to - begun - 1 : 0};
 }

@@ -25,7 +25,7 @@ bool are_parts(TokenView left, TokenView right, TokenView whole) {
 // concatenate to its bytes and are a valid pair under the lower ranks, if they exist. A token
 // has these parts in any text. Until the token is made, none of its bytes merges with a
 // neighbor of the token, so the bytes merge as they do alone. Returns false if a token is made
-// of higher tokens.
+// of higher tokens, if OrderedMerges cannot hold the merges, or if hashes collide.
 bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
   constexpr std::uint32_t NO_MERGE = OrderedMerges::NO_MERGE;
   ordered_count_ = 0;
@@ -141,7 +141,8 @@ bool Vocabulary::Builder::order_likely(const std::vector<std::uint32_t> &ids,
       const TokenView token = vocabulary_.tokens_[id];
       Parts parts = batch.confirmed(i);
       if (next != likely.end() && next->id == id) {
-        // A part was made in this batch, or there are too many boundary pairs.
+        // `confirmed` also fails if this batch makes a part, or if there are too many boundary
+        // pairs.
         if (!are_known(parts)) {
           parts = {symbols[next->left], symbols[next->right]};
           if (!are_known(parts) || !vocabulary_.merges_.is_valid_pair(parts.left, parts.right))
@@ -324,8 +325,8 @@ std::vector<Merge> Vocabulary::Builder::merges_that_happen() const {
   return merges;
 }
 
-// Returns whether the bytes of a token merge into the parts of `merge`, if no merge makes the
-// token itself.
+// Returns whether the bytes of the token merge into the two parts of `merge` under all merges
+// but those that make the token itself.
 bool Vocabulary::Builder::ends_with(const Merge &merge) const {
   const TokenView token = vocabulary_.tokens_[merge.id];
   std::vector<std::uint32_t> symbols(token.size);
