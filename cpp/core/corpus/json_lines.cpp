@@ -181,7 +181,8 @@ private:
     }
   }
 
-  // Reads an escape after \u; if it is a high surrogate, also the low surrogate after it.
+  // Reads an escape after \u. After a high surrogate, also reads the escape of the low
+  // surrogate.
   bool unicode_escape(std::uint32_t &code_point) {
     if (!hexadecimal(code_point))
       return false;

@@ -83,14 +83,14 @@ void Trainer::load(const std::vector<Word> &words, PeriodicCheck &periodic_check
   const auto order = huggingface_byte_order();
   for (Symbol symbol = 0; symbol < 256; ++symbol)
     symbols[order[symbol]] = symbol;
-  const std::uint8_t between = 0;
-  bytes_start_ = tokens_.store(&between, 1);
+  const std::uint8_t separator = 0; // the byte of a WORD_BOUNDARY slot
+  bytes_start_ = tokens_.store(&separator, 1);
   slots_.push_back({WORD_BOUNDARY, 0});
   for (const Word &word : words) {
     const auto index = static_cast<std::uint32_t>(word_counts_.size());
     word_counts_.push_back(word.count);
     tokens_.store(word.data, word.size);
-    tokens_.store(&between, 1);
+    tokens_.store(&separator, 1);
     for (std::size_t i = 0; i < word.size; ++i)
       slots_.push_back({symbols[word.data[i]], index});
     slots_.push_back({WORD_BOUNDARY, index});
