@@ -84,8 +84,7 @@ bool ids_differ(const RankFile &file) {
 }
 
 bool has_all_bytes(const RankFile &file) {
-  // If the tokens are distinct, which read_rank_file checks too, 256 tokens of one byte are all
-  // the bytes.
+  // read_rank_file checks that tokens are distinct. So 256 tokens of one byte are all bytes.
   return std::count(file.lengths.begin(), file.lengths.end(), 1U) == 256;
 }
 

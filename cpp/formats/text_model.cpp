@@ -106,8 +106,8 @@ public:
         views_[place].size = 0;
   }
 
-  // Refuses an inert entry that pretok cannot tell from text or from a token with equal bytes.
-  // Such a token is the twin of the entry. Removes inert entries of one byte without a twin.
+  // Refuses an inert entry that pretok cannot tell from text, or from its twin: a token with
+  // equal bytes. Removes inert entries of one byte without a twin.
   LoadError drop_inert() {
     for (std::size_t place = 0; has_inert_ && place < views_.size(); ++place) {
       if (!inert_[place] || views_[place].size == 0)

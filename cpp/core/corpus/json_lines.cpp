@@ -14,7 +14,7 @@ constexpr std::ptrdiff_t MAX_NUMBER = 1000;
 constexpr std::uint64_t ONES = 0x0101010101010101;
 constexpr std::uint64_t TOPS = 0x80 * ONES;
 
-// Returns a number that is not 0 if one of the 8 bytes is zero.
+// Returns 0 if and only if none of the 8 bytes is zero.
 std::uint64_t zeros(std::uint64_t bytes) { return (bytes - ONES) & ~bytes & TOPS; }
 
 // Returns whether all 8 bytes stand for themselves in a string: ASCII but no control, quote or
@@ -116,7 +116,8 @@ private:
         }
         at_ += 8;
       }
-      // The next special byte is one of 8, or the line ends soon.
+      // Reads byte by byte up to `window`: one of the next 8 bytes is special, or the line has
+      // fewer than 8 left. Then goes on as long as characters are not ASCII.
       const std::uint8_t *const window = end_ - at_ >= 8 ? at_ + 8 : end_;
       do {
         if (at_ == end_ || *at_ < 0x20)

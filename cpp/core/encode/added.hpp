@@ -16,7 +16,8 @@
 
 namespace pretok {
 
-// Says how to treat special tokens that a text contains.
+// Says how to treat special tokens that a text contains. RAISE refuses them (Refusal), TEXT
+// treats them as text, and ALLOW treats them as tokens.
 enum class Treatment { RAISE, TEXT, ALLOW };
 
 struct AddedToken {
@@ -99,6 +100,7 @@ private:
     std::size_t end = 0;
   };
 
+  // Splits data[start..end) by the tokens of finders_[phase] and of all later phases.
   Refusal search(std::size_t phase, const std::uint8_t *data, std::size_t start,
                  std::size_t end, const OnSegment &emit) const {
     // This loop is inlined: in most texts no byte can begin a token.

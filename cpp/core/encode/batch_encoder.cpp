@@ -125,6 +125,8 @@ void BatchEncoder::encode_by_segments(InstructionSet instructions, const PreToke
   flush();
 }
 
+// Looks up all items of `batch`, and merges the misses. Appends the ids of all items to `ids`,
+// and adds the misses to the caches.
 void BatchEncoder::encode_units(Unit unit, InstructionSet instructions,
                                 const PreTokenBatch &batch, PreTokenCache &cache,
                                 IdBuffer &ids) const {

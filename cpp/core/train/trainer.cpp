@@ -252,6 +252,8 @@ bool Trainer::step(std::size_t tokens, const std::function<void()> &check_interr
     const bool is_outdated = now.count != top.count || now.order != top.order;
     if (!is_outdated && now.count < min_count)
       return false;
+    // Keep an outdated entry with its current count: in the heap, or among the waiting entries
+    // if the count is too low for the heap.
     if (is_outdated && now.count >= min_heap_count_) {
       replace_top(now);
     } else {
@@ -263,7 +265,7 @@ bool Trainer::step(std::size_t tokens, const std::function<void()> &check_interr
     if (is_by_pair && !heap_.empty())
       pairs_.prefetch(heap_.front().order);
     if (!is_outdated)
-      merge(Bucket(bucket), periodic_check);
+      merge(Bucket(bucket), periodic_check); // copies the bucket, since merge adds buckets
     periodic_check();
   }
   return true;
