@@ -82,10 +82,9 @@ private:
         return false;
       keys.push_back(key);
       name_ = key.size() > 80 ? quote(key) : std::string(key);
-      const auto wanted =
-          std::find_if(values_.begin(), values_.end(),
-                       [&](const GgufValue &value) { return value.key == key; });
-      if (!value(wanted == values_.end() ? nullptr : &*wanted))
+      const auto entry = std::find_if(values_.begin(), values_.end(),
+                                      [&](const GgufValue &value) { return value.key == key; });
+      if (!value(entry == values_.end() ? nullptr : &*entry))
         return false;
     }
     std::sort(keys.begin(), keys.end());

@@ -105,9 +105,8 @@ void *allocate_block(std::size_t size, bool is_dense);
 void free_block(void *data, std::size_t size);
 
 // Returns the size of the block to allocate if `size` bytes are needed now and `max_size` at
-// most later. On 64-bit Linux pages are committed on first write, so block_size returns
-// `max_size` for large blocks: unused pages take no memory, and the block need not move to
-// grow.
+// most later. On 64-bit Linux a page takes no memory before the first write to it. So
+// block_size returns `max_size` for large blocks, which then grow without moving.
 std::size_t block_size(std::size_t size, std::size_t max_size);
 
 } // namespace pretok

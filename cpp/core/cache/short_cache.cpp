@@ -41,9 +41,9 @@ const ShortCache::Entry *ShortCache::scan_line(const ShortKey &key, std::uint64_
   const std::size_t home = static_cast<std::size_t>(bucket(hash) - slots_);
   const std::uint32_t tag = tag_of(hash);
   for (std::size_t i = 0; i < LINE_SLOTS; ++i) {
-    const std::uint32_t found = slots_[home ^ i] ^ tag;
-    if (found < MAX_ENTRIES && entries_[found].key == key)
-      return entries_ + found;
+    const std::uint32_t index = slots_[home ^ i] ^ tag; // not below MAX_ENTRIES: another tag
+    if (index < MAX_ENTRIES && entries_[index].key == key)
+      return entries_ + index;
   }
   return nullptr;
 }

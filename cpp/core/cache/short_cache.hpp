@@ -92,9 +92,9 @@ public:
     index = _mm_or_si128(index, _mm_andnot_si128(either, _mm_shuffle_epi32(index, 0xB1)));
     return entries_ + static_cast<std::uint32_t>(_mm_cvtsi128_si32(index));
 #else
-    const std::uint32_t found = std::min(std::min(slots[0] ^ tag, slots[1] ^ tag),
+    const std::uint32_t index = std::min(std::min(slots[0] ^ tag, slots[1] ^ tag),
                                          std::min(slots[2] ^ tag, slots[3] ^ tag));
-    return entries_ + (found & (0U - static_cast<std::uint32_t>(found < MAX_ENTRIES)));
+    return entries_ + (index & (0U - static_cast<std::uint32_t>(index < MAX_ENTRIES)));
 #endif
   }
 

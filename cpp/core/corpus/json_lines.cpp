@@ -41,8 +41,8 @@ constexpr std::array<std::uint32_t, 256> DIGITS = hexadecimal_digits();
 
 bool is_digit(std::uint8_t byte) { return byte >= '0' && byte <= '9'; }
 
-// Reads one line. Each method reads a part of the line, from `at_` on, and returns false if the
-// part is not valid JSON or has something that this parser leaves to another one.
+// Reads one line. Each method reads the next part of the line, from `at_` on. Returns false if
+// the part is not valid JSON, or has something that json_texts leaves to another parser.
 class Line {
 public:
   Line(const std::uint8_t *at, const std::uint8_t *end) : at_(at), end_(end) {}
@@ -56,16 +56,16 @@ public:
     bool has_text = false;
     do {
       skip_space();
-      const std::uint8_t *name = at_ + 1;
+      const std::uint8_t *name_start = at_ + 1;
       if (!skip('"') || !skip_string() || has_backslash_)
         return false;
-      const std::string_view found(reinterpret_cast<const char *>(name),
-                                   static_cast<std::size_t>(at_ - 1 - name));
+      const std::string_view name(reinterpret_cast<const char *>(name_start),
+                                  static_cast<std::size_t>(at_ - 1 - name_start));
       skip_space();
       if (!skip(':'))
         return false;
       skip_space();
-      if (found != field) {
+      if (name != field) {
         if (!skip_value(0))
           return false;
       } else {

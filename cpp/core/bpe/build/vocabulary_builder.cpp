@@ -116,8 +116,9 @@ const char *Vocabulary::Builder::place_tokens(const VocabularyData &data) {
   return nullptr;
 }
 
-// Sets is_made_ for the tokens that is_reachable need not merge: single bytes, and the results
-// of merges whose two parts are known to be the last two symbols of merging the bytes.
+// Sets is_made_ for tokens that are surely reachable: single bytes, and the results of merges
+// that are known to be the last when the bytes of the token merge. is_reachable does not merge
+// the bytes of these tokens.
 void Vocabulary::Builder::find_reachable(bool from_ranks) {
   is_made_.assign(vocabulary_.tokens_.size(), false);
   if (vocabulary_.in_order_ || (vocabulary_.has_merge_table_ && from_ranks))
