@@ -37,8 +37,8 @@ public:
 
   // A character of up to three bytes of UTF-8, or in U+1F000 to U+1FFFF, the block of emoji.
   struct Char {
-    std::array<std::uint32_t, MAX_IDS>
-        ids; // the result of merging its bytes, padded with NO_ID
+    // The result of merging the bytes of the character, padded with NO_ID.
+    std::array<std::uint32_t, MAX_IDS> ids;
     // A partial merge takes only part of the character on at least one side of a boundary. The
     // partial merges are divided into classes, and each bit of `to_right` and `to_left` stands
     // for one class. A partial merge may cross if `to_right` of the left character and
@@ -195,8 +195,8 @@ public:
 private:
   // The symbols with which begin_merge starts a character.
   struct MergeStart {
-    std::array<std::uint32_t, MAX_IDS> symbols{
-        OrderedMerges::NO_MERGE}; // as many as Char::count()
+    // Char::count() symbols. If the first is NO_MERGE, the character starts as its bytes.
+    std::array<std::uint32_t, MAX_IDS> symbols{OrderedMerges::NO_MERGE};
     // The classes of partial merges that rank before the last merge of the character's own
     // bytes.
     std::uint16_t early_right = 0;
@@ -296,10 +296,10 @@ private:
   // 0 if the first two bytes of emoji do not merge. An emoji could then have more than MAX_IDS
   // ids.
   std::uint32_t emoji_count_ = 0;
-  std::vector<std::uint32_t>
-      last_merge_; // the highest merge of each character; only while building
-  std::vector<std::uint64_t>
-      full_pairs_;   // pairs of whole characters that merge; only while building
+  // Only while building: the highest merge of each character, and the pairs of whole characters
+  // that merge.
+  std::vector<std::uint32_t> last_merge_;
+  std::vector<std::uint64_t> full_pairs_;
   BitFilter filter_; // has the pairs of full_pairs_
   // A bit for each pair of ASCII characters that a merge joins; see add_ascii.
   std::array<std::array<std::uint64_t, 2>, 128> ascii_pairs_{};

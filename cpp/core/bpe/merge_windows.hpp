@@ -85,8 +85,8 @@ std::size_t merge_windows(const Engine &engine, const std::uint8_t *bytes, std::
   // the same bytes, and `symbols` is reused.
   std::size_t last = 0;
   std::size_t last_size = 0;
-  std::pair<std::uint32_t, std::uint32_t> apart{
-      NO_ID, NO_ID}; // the last valid pair, to skip its check
+  // The last valid pair. It is not checked again.
+  std::pair<std::uint32_t, std::uint32_t> apart{NO_ID, NO_ID};
   while (done < size) {
     const std::size_t taken = std::min(window, size - done);
     if (taken != last_size || std::memcmp(bytes + last, bytes + done, taken) != 0)

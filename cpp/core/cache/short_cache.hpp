@@ -1,4 +1,4 @@
-// The ids of pre-tokens and segments of up to 15 bytes.
+// The ids of pre-tokens and segments (merge_barriers.hpp) of up to 15 bytes.
 //
 // Entries lie in one array in order of insertion. Frequent keys come early, so they share few
 // lines of the processor's cache. A table of 32-bit slots finds the entries:
@@ -182,8 +182,9 @@ private:
   HashKey key_;
   CacheAccount &account_;
   std::uint32_t max_entries_;
-  std::uint32_t capacity_ =
-      0; // entries charged to the account; 0: `slots_` and `entries_` are constants
+  // The number of entries charged to the account. If 0, `slots_` and `entries_` point to the
+  // constants of short_cache.cpp.
+  std::uint32_t capacity_ = 0;
   std::size_t block_size_ = 0; // bytes of the block of entries, committed or not
   std::size_t bucket_mask_;
   std::uint32_t *slots_;   // tag and index; 0: a free slot

@@ -21,7 +21,8 @@ using BitWords = std::array<std::uint64_t, BLOCKS>;
 // between the code point before and this code point.
 using RelationBits = std::array<BitWords, RELATIONS>;
 
-// Boundaries of a buffer. A bit stands for the boundary before its code point.
+// Boundaries of a buffer, and the pairs that decide them (neighbors.hpp). A bit stands for the
+// boundary before its code point, or for the pair of the code point before and its code point.
 struct BoundaryBits {
   BitWords certain;    // boundaries that do not depend on unresolved pairs
   BitWords all;        // `certain`, and boundaries that are right if no pair since the previous

@@ -1,5 +1,5 @@
 // The fast path of splitting. It finds the same boundaries as the machine of rules, mostly
-// without trying rules.
+// without trying rules. neighbors.hpp explains BOUNDARY pairs and unresolved pairs.
 #pragma once
 
 #include "core/base/bits.hpp"

@@ -1,4 +1,5 @@
-// A run of one character set, with an optional lead and tail.
+// A run of one character set, with an optional lead and tail. rules.hpp explains the members of
+// a rule.
 #pragma once
 
 #include "core/split/text.hpp"
