@@ -41,6 +41,7 @@ const PreType &type_of(std::string_view pre) {
   return UNKNOWN;
 }
 
+// Indices in KEYS.
 struct Key {
   enum { MODEL, PRE, TOKENS, TYPES, MERGES, BOS, EOS, ADD_BOS, ADD_EOS, ADD_SPACE };
 };

@@ -17,7 +17,8 @@ std::string merge_name(const TextModel &source, std::size_t rank) {
   return source.merges_name + ("[" + std::to_string(rank) + "]");
 }
 
-// Calls add(rank, places) with the places of the two tokens and of the result of each merge.
+// Calls add(rank, at) for each merge. `at` has the indices in source.texts of the two tokens
+// and of the result.
 template <typename Add>
 LoadError for_merges(const TextModel &source, const TextIndex &places, Add add) {
   std::string concatenated;

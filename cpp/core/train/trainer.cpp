@@ -71,6 +71,7 @@ Trainer::Trainer(const std::vector<Word> &words, const TrainerOptions &options,
   count_pairs(periodic_check);
 }
 
+// Stores the words, with a WORD_BOUNDARY before the first word and after each word.
 void Trainer::load(const std::vector<Word> &words, PeriodicCheck &periodic_check) {
   std::size_t size = 1;
   for (const Word &word : words)
@@ -98,6 +99,7 @@ void Trainer::load(const std::vector<Word> &words, PeriodicCheck &periodic_check
   }
 }
 
+// Counts the pairs of the words, whose symbols are single bytes so far.
 void Trainer::count_pairs(PeriodicCheck &periodic_check) {
   std::vector<std::uint32_t> indices(std::size_t{1} << 16, NO_INDEX);
   for (std::size_t at = 0; at + 1 < slots_.size(); ++at) {
@@ -312,6 +314,7 @@ Trainer::Symbol Trainer::token_of(PairKey key, const std::vector<Place> &places)
   return tokens_.add(left, right, &start);
 }
 
+// Merges the pair of a bucket at all its places, and updates the counts of other pairs.
 void Trainer::merge(const Bucket &bucket, PeriodicCheck &periodic_check) {
   const std::vector<Place> places = places_of(bucket);
   const Symbol result = token_of(bucket.key, places);
