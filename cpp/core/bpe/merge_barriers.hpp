@@ -203,7 +203,7 @@ private:
     std::uint16_t early_left = 0;
   };
 
-  // The index of a code point of up to three bytes in `chars_` is the code point itself. Emoji
+  // In `chars_`, the index of a code point of up to three bytes is the code point itself. Emoji
   // follow from FIRST_EMOJI_INDEX on.
 #if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
   // Fuzz targets build the tables for each input. Full tables would take most of the time.
@@ -280,8 +280,8 @@ private:
   };
   static Merging merge_char(const std::uint8_t *bytes, std::size_t size,
                             const OrderedMerges &merges);
-  // add_unmerged and add_three add the 64 characters that begin with the bytes `one` and `two`
-  // of three. `first` is the lowest code point of these characters. add_unmerged is for
+  // add_unmerged and add_three add the 64 characters of three bytes that begin with the bytes
+  // `one` and `two`. `first` is the lowest code point of these characters. add_unmerged is for
   // characters whose bytes do not merge.
   void add_unmerged(std::uint32_t first, std::uint8_t one, std::uint8_t two,
                     const OrderedMerges &merges);

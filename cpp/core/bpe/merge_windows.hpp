@@ -45,6 +45,7 @@
 
 namespace pretok {
 
+// Sets `symbols` to the result of merging the bytes of one window.
 template <typename Engine>
 void merge_window(const Engine &engine, const std::uint8_t *bytes, std::size_t size,
                   std::vector<std::uint32_t> &symbols) {

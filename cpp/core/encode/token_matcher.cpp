@@ -37,6 +37,8 @@ private:
 
   std::uint32_t count() const { return static_cast<std::uint32_t>(matcher_.bytes_.size()); }
 
+  // Counts the distinct prefixes of the patterns, and reserves memory for their nodes. `shared`
+  // counts the bytes that a pattern shares with the pattern before it.
   void reserve() {
     std::size_t total = 0;
     std::size_t shared = 0;
@@ -59,6 +61,7 @@ private:
     matcher_.matches_.reserve(patterns_.size());
   }
 
+  // Adds the children of a node of this depth. `range` has the patterns below the node.
   void add_children(std::uint32_t node, Range range, std::uint32_t depth) {
     matcher_.nodes_[node].first_child = count();
     while (range.low != range.high) {
@@ -96,6 +99,7 @@ private:
     ranges_.push_back(range);
   }
 
+  // Returns the suffix link of the child of `parent` by `byte`.
   std::uint32_t suffix(std::uint32_t parent, std::uint8_t byte) const {
     std::uint32_t node = parent;
     do {
