@@ -18,7 +18,7 @@ const std::uint8_t *utf8_of(std::string_view text) {
   return reinterpret_cast<const std::uint8_t *>(text.data());
 }
 
-// A character of several bytes, or its first bytes.
+// The first bytes of a character of several bytes, or all its bytes.
 struct CharacterStart {
   std::uint32_t size;
   std::uint32_t bytes; // the first byte is the highest
@@ -66,7 +66,7 @@ private:
     std::string spelled;
     if (model_.has_spaces) {
       if (text.find(' ') != std::string_view::npos)
-        return; // no text has this piece: its spaces are marks
+        return; // no text becomes this piece, since the spaces of text become marks
       if (text.find(SPACE_MARK) != std::string_view::npos) {
         spelled = text;
         for (std::size_t at = 0; (at = spelled.find(SPACE_MARK, at)) != std::string::npos; ++at)
@@ -94,8 +94,8 @@ private:
     }
   }
 
-  // Adds the steps that characters need, and the merges of the bytes of characters. Shorter
-  // starts come first.
+  // Adds the steps that characters need, and the merges of the bytes of characters. Adds
+  // shorter starts first, since each merge takes a shorter start as its left part.
   void add_starts() {
     std::sort(starts_.begin(), starts_.end());
     starts_.erase(std::unique(starts_.begin(), starts_.end(),

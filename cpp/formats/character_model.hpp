@@ -14,7 +14,7 @@ struct CharacterModel {
   std::vector<std::string_view> texts; // UTF-8, unique and not empty
   std::vector<std::uint32_t> ids;      // of each text: its id, unique, below first_step
   std::vector<Merge> merges;           // of these ids, in order of rank
-  // The ids of the fallback tokens of the 256 bytes. May be empty: each byte that is no token
+  // The ids of the fallback tokens of the 256 bytes. May be empty. A byte that is not a token
   // then gets an id from `first_step` on.
   std::vector<std::uint32_t> fallback;
   std::uint32_t first_step = 0; // the ids from here on are free

@@ -25,6 +25,7 @@ struct PreType {
   bool not_byte_level;     // tokens are UTF-8, not characters that stand for bytes
 };
 
+// An unsupported value of tokenizer.ggml.model, and its algorithm.
 struct OtherModel {
   std::string_view name;
   std::string_view algorithm;
@@ -40,6 +41,7 @@ const PreType &type_of(std::string_view pre) {
   return UNKNOWN;
 }
 
+// Indices in KEYS.
 struct Key {
   enum { MODEL, PRE, TOKENS, TYPES, MERGES, BOS, EOS, ADD_BOS, ADD_EOS, ADD_SPACE };
 };
@@ -146,7 +148,7 @@ LoadError read_merges(const GgufValue &value, std::vector<TextMerge> &merges) {
   return {};
 }
 
-LoadError check_differ(const std::vector<std::string_view> &texts, const TextIndex &places) {
+LoadError check_unique(const std::vector<std::string_view> &texts, const TextIndex &places) {
   for (std::size_t id = 0; id < texts.size(); ++id)
     if (!texts[id].empty() && places.find(texts[id]) != id)
       return malformed(std::string(KEYS[Key::TOKENS]) + " has " + quote(texts[id]) +
@@ -179,8 +181,8 @@ LoadError read_flag(const GgufValue &value, bool fallback, bool &flag) {
   return {};
 }
 
-// Appends `id` to `ids` if the flag `is_added` is true. The model expects this id at the start
-// or end of a text. If the file does not have the flag, `fallback` is its value.
+// Appends `id`, which the model expects at one end of a text, to `ids` if the flag `is_added`
+// is true. If the file does not have the flag, `fallback` is its value.
 LoadError read_end(const GgufValue &id, const GgufValue &is_added, bool fallback,
                    std::size_t count, std::vector<std::uint32_t> &ids) {
   bool added = false;
@@ -218,7 +220,7 @@ LoadError read_vocabulary(const std::vector<GgufValue> &values, const PreType &t
   if (LoadError error = read_merges(values[Key::MERGES], source.merges))
     return error;
   const TextIndex places(source.texts);
-  if (LoadError error = check_differ(source.texts, places))
+  if (LoadError error = check_unique(source.texts, places))
     return error;
   if (LoadError error = build_vocabulary(source, places, spec))
     return error;

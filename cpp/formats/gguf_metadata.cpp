@@ -16,6 +16,7 @@ constexpr std::size_t MIN_ENTRY_BYTES = 8 + 4 + 1;
 constexpr std::size_t MAX_KEYS = 1 << 16;         // real files have fewer than a hundred
 constexpr std::size_t READ_BLOCK_BYTES = 1 << 16; // per read
 
+// The types of values, and their sizes in bytes. Strings and arrays have no fixed size.
 // clang-format off
 struct Gguf {
   enum : std::uint32_t { U8, I8, U16, I16, U32, I32, F32, BOOL, STRING, ARRAY, U64, I64, F64,
@@ -82,10 +83,9 @@ private:
         return false;
       keys.push_back(key);
       name_ = key.size() > 80 ? quote(key) : std::string(key);
-      const auto wanted =
-          std::find_if(values_.begin(), values_.end(),
-                       [&](const GgufValue &value) { return value.key == key; });
-      if (!value(wanted == values_.end() ? nullptr : &*wanted))
+      const auto entry = std::find_if(values_.begin(), values_.end(),
+                                      [&](const GgufValue &value) { return value.key == key; });
+      if (!value(entry == values_.end() ? nullptr : &*entry))
         return false;
     }
     std::sort(keys.begin(), keys.end());

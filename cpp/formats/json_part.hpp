@@ -32,6 +32,7 @@ struct JsonPart {
   LoadError unsupported(const std::string &advice) const;
 
   // Get the value as an object, list, text, id or flag. Fail if the value has a different type.
+  // `items` appends the elements of a list, with their paths.
   bool object(simdjson::dom::object &result, LoadError &error) const;
   bool list(simdjson::dom::array &result, LoadError &error) const;
   bool items(std::vector<JsonPart> &result, LoadError &error) const;

@@ -14,7 +14,7 @@ using simdjson::dom::object;
 
 struct KnownSplit {
   std::string_view preset;
-  std::string_view parts; // in the format of write_part
+  std::string_view parts; // of its pre_tokenizer, in the format of write_part
 };
 
 #include "formats/generated/pre_tokenizers.inc"

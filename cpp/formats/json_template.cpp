@@ -50,6 +50,7 @@ private:
     return false;
   }
 
+  // Reads a TemplateProcessing: special tokens before and after the text, the Sequence "A".
   bool read_pieces(const JsonPart &part, std::vector<std::uint32_t> &before,
                    std::vector<std::uint32_t> &after) {
     JsonPart single;

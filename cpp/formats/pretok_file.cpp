@@ -18,8 +18,8 @@ namespace {
 
 constexpr char PRETOK_FILE_MAGIC[] = "\x89PRETOK\n";
 constexpr std::uint32_t PRETOK_FILE_VERSION = 1;
-constexpr std::size_t PRETOK_FILE_HEADER =
-    16; // magic, version, CRC-32 of all bytes after the header
+// The size of the header: magic, version, and the CRC-32 of all bytes after the header.
+constexpr std::size_t PRETOK_FILE_HEADER = 16;
 
 struct FileFlag {
   enum : std::uint32_t {

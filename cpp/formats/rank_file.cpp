@@ -23,8 +23,10 @@ constexpr std::array<std::uint8_t, 256> make_values() {
     values[static_cast<std::uint8_t>(DIGITS[i])] = i;
   return values;
 }
+// The value of each base64 digit. Any other byte has NO_DIGIT.
 constexpr std::array<std::uint8_t, 256> VALUES = make_values();
 
+// Reads the lines from `at` to `end`. Returns false at the first line in another format.
 bool read_lines(const std::uint8_t *at, const std::uint8_t *end, RankFile &file) {
   const auto size = static_cast<std::size_t>(end - at);
   file.bytes.reserve(size / 4 * 3);
@@ -84,8 +86,7 @@ bool ids_differ(const RankFile &file) {
 }
 
 bool has_all_bytes(const RankFile &file) {
-  // If the tokens are distinct, which read_rank_file checks too, 256 tokens of one byte are all
-  // the bytes.
+  // read_rank_file checks that tokens are distinct. So 256 tokens of one byte are all bytes.
   return std::count(file.lengths.begin(), file.lengths.end(), 1U) == 256;
 }
 

@@ -17,7 +17,8 @@ std::string merge_name(const TextModel &source, std::size_t rank) {
   return source.merges_name + ("[" + std::to_string(rank) + "]");
 }
 
-// Calls add(rank, places) with the places of the two tokens and of the result of each merge.
+// Calls add(rank, at) for each merge. `at` has the indices in source.texts of the two tokens
+// and of the result.
 template <typename Add>
 LoadError for_merges(const TextModel &source, const TextIndex &places, Add add) {
   std::string concatenated;
@@ -106,8 +107,8 @@ public:
         views_[place].size = 0;
   }
 
-  // Refuses an inert entry that pretok cannot tell from text or from a token with equal bytes.
-  // Such a token is the twin of the entry. Removes inert entries of one byte without a twin.
+  // Refuses an inert entry that pretok cannot tell from text, or from its twin: a token with
+  // equal bytes. Removes inert entries of one byte without a twin.
   LoadError drop_inert() {
     for (std::size_t place = 0; has_inert_ && place < views_.size(); ++place) {
       if (!inert_[place] || views_[place].size == 0)

@@ -64,7 +64,7 @@ struct TextModel {
   std::vector<TextMerge> merges;
   const char *merges_name = ""; // the name of the merges in the file
   bool ignore_merges = false;
-  // Of each text: whether the entry is loose. A loose entry is a token only if a merge names
+  // For each text, whether its entry is loose. A loose entry is a token only if a merge names
   // the text, or if the text stands for an ASCII byte. If `loose` is empty, no entry is loose.
   std::vector<bool> loose;
 };

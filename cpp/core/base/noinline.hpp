@@ -1,4 +1,4 @@
-// Keeps large, rarely executed code out of the loops that call it.
+// PRETOK_NOINLINE keeps a large, rarely called function out of the loops that call it.
 #pragma once
 
 #if defined(_MSC_VER) && !defined(__clang__)

@@ -61,8 +61,8 @@ Range beginning_with(const std::uint8_t *bytes, std::size_t size, std::uint32_t 
     value = value << 6 | (i < size ? bytes[i] & 0x3FU : 0);
     count *= i < size ? 1 : 64;
   }
-  // The index of a three-byte character is its code point, and `first_emoji` is the first index
-  // that is none. Higher code points of three bytes have no index.
+  // The index of a three-byte character is its code point. `first_emoji` is the first index
+  // that is not a code point. Code points of three bytes from `first_emoji` on have no index.
   return {value, width == 3 ? std::min(value + count, first_emoji) : value + count, 1};
 }
 
@@ -105,8 +105,8 @@ void MergeBarriers::begin_build(const OrderedMerges &merges) {
   }
 }
 
-// Gives each character that has a step among its ids the ids of its bytes. Merging such a
-// character starts with its bytes. An emoji would have more than MAX_IDS ids.
+// If a step is among the ids of a character, replaces them by the ids of its bytes, with which
+// merging then starts. Drops emoji, whose four bytes would give more than MAX_IDS ids.
 void MergeBarriers::replace_steps(std::uint32_t first_step, const OrderedMerges &merges) {
   emoji_count_ = 0;
   std::array<std::uint8_t, 4> bytes{};
@@ -237,9 +237,10 @@ void MergeBarriers::add(const std::uint8_t *left, std::size_t left_size,
     add_partial(left, left_size, right, right_size, symbol);
 }
 
-// Sets the same bit in `to_right` of the characters that may be on the left, and in `to_left`
-// of those that may be on the right. The former end with `left`, or begin with it if `left`
-// begins with a lead byte. The latter begin with `right`.
+// Sets one bit in `to_right` of the characters that may be on the left, and the same bit in
+// `to_left` of the characters that may be on the right. Characters on the left end with the
+// bytes `left`, or begin with them if `left` begins with a lead byte. Characters on the right
+// begin with the bytes `right`.
 void MergeBarriers::add_partial(const std::uint8_t *left, std::size_t left_size,
                                 const std::uint8_t *right, std::size_t right_size,
                                 std::uint32_t symbol) {

@@ -37,8 +37,8 @@ public:
 
   // A character of up to three bytes of UTF-8, or in U+1F000 to U+1FFFF, the block of emoji.
   struct Char {
-    std::array<std::uint32_t, MAX_IDS>
-        ids; // the result of merging its bytes, padded with NO_ID
+    // The result of merging the bytes of the character, padded with NO_ID.
+    std::array<std::uint32_t, MAX_IDS> ids;
     // A partial merge takes only part of the character on at least one side of a boundary. The
     // partial merges are divided into classes, and each bit of `to_right` and `to_left` stands
     // for one class. A partial merge may cross if `to_right` of the left character and
@@ -109,8 +109,9 @@ public:
     }
   }
 
-  // Calls emit(ends, count) with the ends of the next segments, until the end of the text. Also
-  // finds all barriers between ASCII characters. `ends` has room for `room` ends.
+  // Calls emit(ends, count) with the ends of the next segments, until the end of the text.
+  // Unlike the other functions, finds all barriers between ASCII characters. `ends` has room
+  // for `room` ends.
   template <typename Emit>
   void for_ends(const std::uint8_t *bytes, std::size_t size, std::size_t *ends,
                 std::size_t room, Emit emit) const {
@@ -163,10 +164,10 @@ public:
       const std::size_t end = at + here.width;
       const DecodedChar next =
           end < size ? char_at(bytes + end, size - end) : DecodedChar{NO_CHAR, 0};
-      const std::uint32_t behind = end < size ? chars_[next.index].to_left : 0U;
+      const std::uint32_t after = end < size ? chars_[next.index].to_left : 0U;
       const MergeStart &start = merge_starts_[here.index];
       if (start.symbols[0] != OrderedMerges::NO_MERGE &&
-          ((before & start.early_left) | (start.early_right & behind)) == 0)
+          ((before & start.early_left) | (start.early_right & after)) == 0)
         to = std::copy_n(start.symbols.begin(), chars_[here.index].count(), to);
       else
         to = std::copy(bytes + at, bytes + end, to);
@@ -194,16 +195,16 @@ public:
 private:
   // The symbols with which begin_merge starts a character.
   struct MergeStart {
-    std::array<std::uint32_t, MAX_IDS> symbols{
-        OrderedMerges::NO_MERGE}; // as many as Char::count()
+    // Char::count() symbols. If the first is NO_MERGE, the character starts as its bytes.
+    std::array<std::uint32_t, MAX_IDS> symbols{OrderedMerges::NO_MERGE};
     // The classes of partial merges that rank before the last merge of the character's own
     // bytes.
     std::uint16_t early_right = 0;
     std::uint16_t early_left = 0;
   };
 
-  // Indices in `chars_`: a code point of up to three bytes is its own index. Emoji follow from
-  // FIRST_EMOJI_INDEX on.
+  // In `chars_`, the index of a code point of up to three bytes is the code point itself. Emoji
+  // follow from FIRST_EMOJI_INDEX on.
 #if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
   // Fuzz targets build the tables for each input. Full tables would take most of the time.
   static constexpr std::uint32_t FIRST_EMOJI_INDEX = 0x2000;
@@ -216,8 +217,8 @@ private:
       FIRST_EMOJI_INDEX < 0xD000 ? 0xE0 | FIRST_EMOJI_INDEX >> 12 : 0xED;
   static constexpr std::uint32_t FIRST_EMOJI_CODE_POINT = 0x1F000;
   static constexpr std::uint32_t EMOJI_COUNT = 0x1000;
-  // Stands for characters without an index, and for bytes that are not UTF-8. Its entry in
-  // `chars_` has all bits: it may merge with anything.
+  // The index of characters without an entry of their own, and of bytes that are not UTF-8. Its
+  // entry in `chars_` has all bits: it may merge with anything.
   static constexpr std::uint32_t NO_CHAR = FIRST_EMOJI_INDEX + EMOJI_COUNT;
   static constexpr std::uint16_t NO_CHAR_BIT = 0x8000; // a class that only NO_CHAR has
 
@@ -279,9 +280,9 @@ private:
   };
   static Merging merge_char(const std::uint8_t *bytes, std::size_t size,
                             const OrderedMerges &merges);
-  // Each adds the 64 characters of three bytes that begin with the bytes `one` and `two`.
-  // `first` is the lowest of their code points. add_unmerged needs that the bytes of none of
-  // them merge.
+  // add_unmerged and add_three add the 64 characters of three bytes that begin with the bytes
+  // `one` and `two`. `first` is the lowest code point of these characters. add_unmerged is for
+  // characters whose bytes do not merge.
   void add_unmerged(std::uint32_t first, std::uint8_t one, std::uint8_t two,
                     const OrderedMerges &merges);
   void add_three(std::uint32_t first, std::uint8_t one, std::uint8_t two,
@@ -295,11 +296,11 @@ private:
   // 0 if the first two bytes of emoji do not merge. An emoji could then have more than MAX_IDS
   // ids.
   std::uint32_t emoji_count_ = 0;
-  std::vector<std::uint32_t>
-      last_merge_; // the highest merge of each character; only while building
-  std::vector<std::uint64_t>
-      full_pairs_;   // pairs of whole characters that merge; only while building
-  BitFilter filter_; // has these pairs
+  // Only while building: the highest merge of each character, and the pairs of whole characters
+  // that merge.
+  std::vector<std::uint32_t> last_merge_;
+  std::vector<std::uint64_t> full_pairs_;
+  BitFilter filter_; // has the pairs of full_pairs_
   // A bit for each pair of ASCII characters that a merge joins; see add_ascii.
   std::array<std::array<std::uint64_t, 2>, 128> ascii_pairs_{};
 };

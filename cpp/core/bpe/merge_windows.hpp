@@ -45,11 +45,12 @@
 
 namespace pretok {
 
+// Sets `symbols` to the result of merging the bytes of one window.
 template <typename Engine>
 void merge_window(const Engine &engine, const std::uint8_t *bytes, std::size_t size,
                   std::vector<std::uint32_t> &symbols) {
   if (size >= 0xFFFFFFFF)
-    throw std::length_error("merging needs a window of 4 GiB");
+    throw std::length_error("expected a pre-token that merges in windows below 4 GiB");
   const auto begin = [&] {
     symbols.resize(size);
     for (std::size_t i = 0; i < size; ++i)
@@ -85,8 +86,8 @@ std::size_t merge_windows(const Engine &engine, const std::uint8_t *bytes, std::
   // the same bytes, and `symbols` is reused.
   std::size_t last = 0;
   std::size_t last_size = 0;
-  std::pair<std::uint32_t, std::uint32_t> apart{
-      NO_ID, NO_ID}; // the last valid pair, to skip its check
+  // The last valid pair. It is not checked again.
+  std::pair<std::uint32_t, std::uint32_t> apart{NO_ID, NO_ID};
   while (done < size) {
     const std::size_t taken = std::min(window, size - done);
     if (taken != last_size || std::memcmp(bytes + last, bytes + done, taken) != 0)

@@ -130,12 +130,14 @@ public:
   // Visits the pairs of symbols that were neighbors at the boundary between `left` and `right`,
   // from the latest pair to the earliest: each step undoes the later one of the merges that
   // made the two symbols. Calls visit(left, right, deadline) for each pair, until visit returns
-  // false. `left` and `right` are a valid pair if no visited pair merges before its deadline,
-  // the time at which one of its two symbols merges away. A merge with the deadline's rank
-  // is too late. Of two merges with one rank, the left one is applied first. So a merge across
-  // the boundary is in time if it has the rank of the merge that makes `right`, on its right:
-  // the deadline is right + 1. It is too late if it has the rank of the merge that makes
-  // `left`, on its left: the deadline is left.
+  // false. `left` and `right` are a valid pair if no visited pair merges before its deadline: a
+  // merge across the boundary must rank below the deadline.
+  //
+  // The deadline is the time at which one symbol of the pair merges away. Merges with equal
+  // ranks are applied from left to right. So the merge that makes `left` is applied before a
+  // merge of equal rank across the boundary, and the deadline is left. The merge that makes
+  // `right` is applied after a merge of equal rank across the boundary, and the deadline is
+  // right + 1.
   template <typename Visit>
   void for_boundary_pairs(std::uint32_t left, std::uint32_t right, Visit visit) const {
     for (;;) {

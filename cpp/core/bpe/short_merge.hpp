@@ -109,7 +109,7 @@ private:
     return symbol << PLACE_BITS | static_cast<std::uint32_t>(place);
   }
 
-  // With std::min, which takes references, GCC selects an address and reloads from memory.
+  // Replaces std::min, for which GCC selects an address and reloads the value from memory.
   static std::uint32_t least(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
 
   std::uint32_t lowest() const {
@@ -138,8 +138,8 @@ private:
 #endif
   }
 
-  alignas(16) std::array<std::uint32_t,
-                         BACK + 1> keys_; // the merge of each position with the next live one
+  // The merge of each position with the next position in `live_`.
+  alignas(16) std::array<std::uint32_t, BACK + 1> keys_;
   std::array<std::uint32_t, BACK + 1> symbols_;
   std::uint64_t live_; // a bit per position that still holds a symbol
   std::size_t blocks_; // blocks of `keys_` in use

@@ -7,6 +7,8 @@
 #include <utility>
 
 namespace pretok {
+
+// Its symbols are those of OrderedMerges.
 class Vocabulary::Ordered {
 public:
   explicit Ordered(const Vocabulary &vocabulary) : vocabulary_(vocabulary) {}
@@ -28,6 +30,7 @@ private:
   const Vocabulary &vocabulary_;
 };
 
+// Its symbols are ids.
 class Vocabulary::AnyOrder {
 public:
   explicit AnyOrder(const Vocabulary &vocabulary) : vocabulary_(vocabulary) {}

@@ -65,7 +65,8 @@ public:
   // equal ids. Empty without a merge table.
   const TokenTable &unreachable_tokens() const { return unreachable_tokens_; }
 
-  // The merges and their barriers; nullptr for a vocabulary that OrderedMerges cannot hold.
+  // Return the merges and their barriers, or nullptr if OrderedMerges cannot hold the
+  // vocabulary.
   const OrderedMerges *merge_table() const { return has_merge_table_ ? &merges_ : nullptr; }
   const MergeBarriers *barriers() const { return has_merge_table_ ? &barriers_ : nullptr; }
   // Returns whether the first symbols are characters, made of bytes by steps (VocabularyData).
@@ -83,9 +84,9 @@ public:
   std::vector<Merge> merges() const;
 
 private:
-  class Builder; // build/vocabulary_builder.hpp
-  class Ordered; // engines of merge_windows.hpp
-  class AnyOrder;
+  class Builder;  // build/vocabulary_builder.hpp
+  class Ordered;  // Engine of merge_windows.hpp for ordered merges
+  class AnyOrder; // Engine of merge_windows.hpp for all other merges
 
   // Replaces each step among `count` ids by the tokens of its bytes (VocabularyData). Returns
   // the new number of ids, which is at most the number of bytes.

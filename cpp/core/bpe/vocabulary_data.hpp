@@ -21,13 +21,13 @@ struct VocabularyData {
   std::vector<std::uint32_t> lengths; // of each token, in bytes
   std::vector<std::uint32_t> ids;     // of each token
   std::size_t mergeable = 0;
-  bool from_ranks =
-      true; // true: a merge ranks by the id of its result; false: by its index in `merges`
+  // If true, a merge ranks by the id of its result. If false, by its index in `merges`.
+  bool from_ranks = true;
   // The merges in order of rank. If `from_ranks`, the list may be empty, and has only hints:
   // merges that probably follow from the ranks. Verifying a merge is faster than finding it.
   std::vector<Merge> merges;
-  bool ignore_merges =
-      true; // a pre-token that equals a token becomes that token, without merging
+  // If true, a pre-token that equals a token becomes this token, without merging.
+  bool ignore_merges = true;
   // Tokens with ids from `first_step` on are only steps of merging. A step that no later merge
   // takes becomes the tokens of its bytes.
   std::uint32_t first_step = NO_ID;

@@ -20,7 +20,8 @@ public:
   std::size_t used() const { return used_.load(std::memory_order_relaxed); }
   bool is_exceeded() const { return used() > limit_; }
 
-  // Return the number of caches that share the limit, and the bytes that each may hold.
+  // `caches` returns the number of caches that share the limit. `share` returns the number of
+  // bytes that each cache may hold.
   std::size_t caches() const { return caches_.load(std::memory_order_relaxed); }
   std::size_t share() const { return limit_ / std::max(caches(), std::size_t{1}); }
   void add_cache() { caches_.fetch_add(1, std::memory_order_relaxed); }
@@ -104,9 +105,8 @@ void *allocate_block(std::size_t size, bool is_dense);
 void free_block(void *data, std::size_t size);
 
 // Returns the size of the block to allocate if `size` bytes are needed now and `max_size` at
-// most later. On 64-bit Linux pages are committed on first write, so block_size returns
-// `max_size` for large blocks: unused pages take no memory, and the block need not move to
-// grow.
+// most later. On 64-bit Linux a page takes no memory before the first write to it. So
+// block_size returns `max_size` for large blocks, which then grow without moving.
 std::size_t block_size(std::size_t size, std::size_t max_size);
 
 } // namespace pretok

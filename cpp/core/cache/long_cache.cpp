@@ -35,6 +35,7 @@ void LongCache::insert(const std::uint8_t *bytes, std::size_t size, std::uint64_
        static_cast<std::uint16_t>(count)});
 }
 
+// Puts `slot` into its bucket, and evicts the older slot of the bucket.
 void LongCache::put(const Slot &slot) {
   Slot *pair = slots_ + bucket_of(slot.hash);
   pair[1] = pair[0];

@@ -1,6 +1,6 @@
-// The ids of pre-tokens and segments of more than 15 bytes. A hash table with buckets of two
-// slots points into a store of bytes and ids. The table and the store start small and grow as
-// far as the account allows. A full store that cannot grow is emptied.
+// The ids of pre-tokens and segments (merge_barriers.hpp) of more than 15 bytes. A hash table
+// with buckets of two slots points into a store of bytes and ids. The table and the store start
+// small and grow as far as the account allows. A full store that cannot grow is emptied.
 #pragma once
 
 #include "core/base/hash.hpp"

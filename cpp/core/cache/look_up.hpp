@@ -40,8 +40,8 @@ struct CacheProbe {
   alignas(64) std::array<ShortKey, PreTokenBatch::MAX_COUNT> keys; // none(): too long for a key
   std::array<std::uint64_t, PreTokenBatch::MAX_COUNT> hashes;
   std::array<const ShortCache::Entry *, PreTokenBatch::MAX_COUNT> hits;
-  std::array<std::uint8_t, PreTokenBatch::MAX_COUNT + MISS_PADDING>
-      misses; // indices of the pre-tokens that the cache lacks
+  // The indices of the `miss_count` pre-tokens that the cache lacks.
+  std::array<std::uint8_t, PreTokenBatch::MAX_COUNT + MISS_PADDING> misses;
   std::size_t miss_count;
 
   // The three steps of a look-up. Each step handles the pre-tokens from index `from` on.
@@ -72,6 +72,7 @@ struct CacheProbe {
     std::size_t listed = miss_count;
     for (std::size_t i = from; i < count; ++i) {
       misses[listed] = static_cast<std::uint8_t>(i);
+      // The key none() equals the key of entry 0, but is a miss.
       listed += hits[i]->key == keys[i] ? keys[i].is_none() : 1U;
     }
     miss_count = listed;

@@ -20,8 +20,8 @@ template <typename Address> PRETOK_AVX512 inline __m512i load_lanes(Address addr
   return _mm512_inserti32x4(_mm512_inserti32x4(two, load(2), 2), load(3), 3);
 }
 
-// Like CacheProbe::make_keys, for the first pre-tokens of the batch, as long as 16 bytes from
-// the start of each are readable. Returns the number of these pre-tokens.
+// Like CacheProbe::make_keys, for the first pre-tokens of the batch, a multiple of LANES. Each
+// of them has 16 readable bytes from its start on. Returns the number of these pre-tokens.
 PRETOK_AVX512 std::size_t make_keys(const PreTokenBatch &batch, const ShortCache &cache,
                                     CacheProbe &probe) {
   std::array<std::size_t, PreTokenBatch::MAX_COUNT + 1> bounds;

@@ -33,6 +33,8 @@ std::unique_ptr<PreTokenCache> CachePool::make() {
   }
 }
 
+// Drops the cache if another cache needs its memory, if it has no slot, or if the budget is
+// exceeded. Otherwise puts it into its slot.
 void CachePool::give_back(std::unique_ptr<PreTokenCache> cache) {
   const std::size_t slot = cache->slot;
   const bool is_stuck = cache->is_stuck();
@@ -56,9 +58,9 @@ void CachePool::drop(std::unique_ptr<PreTokenCache> cache) {
     is_reserved_[slot].store(false);
 }
 
-// `take` prefers the first slots. When fewer calls run concurrently, the caches of the last
-// slots are idle but still reduce every share. Frees caches that have been idle for PATIENCE
-// epochs.
+// Frees caches that have been idle for PATIENCE epochs. `take` prefers the first slots. When
+// fewer calls run concurrently, the caches of the last slots are idle but still reduce every
+// share.
 void CachePool::drop_unused() {
   const std::size_t now = epoch_.fetch_add(1, std::memory_order_relaxed);
   constexpr std::size_t PATIENCE = 32;

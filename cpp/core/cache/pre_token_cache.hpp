@@ -49,15 +49,17 @@ struct PreTokenCache {
   std::size_t last_epoch = 0; // the pool's epoch when this cache was last taken
 
 private:
-  CacheAccount short_account; // declared first, so that they outlive the tables
+  // Declared before the tables, so that the accounts outlive them.
+  CacheAccount short_account;
   CacheAccount segment_account;
   CacheAccount long_account;
 
 public:
-  ShortCache short_pre_tokens{PRE_TOKEN_BITS, short_account}; // pre-tokens
-  ShortCache segments{SEGMENT_BITS,
-                      segment_account};    // segments of pre-tokens (merge_barriers.hpp)
-  LongCache long_pre_tokens{long_account}; // longer pre-tokens and segments
+  // Segments are parts of pre-tokens (merge_barriers.hpp). `long_pre_tokens` has pre-tokens and
+  // segments that are too long for a ShortCache.
+  ShortCache short_pre_tokens{PRE_TOKEN_BITS, short_account};
+  ShortCache segments{SEGMENT_BITS, segment_account};
+  LongCache long_pre_tokens{long_account};
 };
 
 // The caches of a tokenizer. Lock-free, so that a fork never inherits a held lock.

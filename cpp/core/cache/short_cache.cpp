@@ -18,7 +18,7 @@ ShortCache::ShortCache(unsigned max_bits, CacheAccount &account, const HashKey &
       bucket_mask_(NO_SLOTS.size() - BUCKET_SLOTS),
       slots_(const_cast<std::uint32_t *>(NO_SLOTS.data())),
       entries_(const_cast<Entry *>(&NO_ENTRY)) {
-  static_assert(sizeof(Entry) == 32, "two entries are to fill a line");
+  static_assert(sizeof(Entry) == 32, "two entries fill a line of the processor's cache");
   static_assert(NO_SLOTS.size() == LINE_SLOTS, "scan_line reads a line");
 }
 
@@ -41,9 +41,9 @@ const ShortCache::Entry *ShortCache::scan_line(const ShortKey &key, std::uint64_
   const std::size_t home = static_cast<std::size_t>(bucket(hash) - slots_);
   const std::uint32_t tag = tag_of(hash);
   for (std::size_t i = 0; i < LINE_SLOTS; ++i) {
-    const std::uint32_t found = slots_[home ^ i] ^ tag;
-    if (found < MAX_ENTRIES && entries_[found].key == key)
-      return entries_ + found;
+    const std::uint32_t index = slots_[home ^ i] ^ tag; // not below MAX_ENTRIES: another tag
+    if (index < MAX_ENTRIES && entries_[index].key == key)
+      return entries_ + index;
   }
   return nullptr;
 }
@@ -125,20 +125,20 @@ bool ShortCache::grow() {
 // Fills the slots in the order in which the entries were inserted. So early keys, which are
 // mostly frequent, get slots in their own bucket.
 void ShortCache::put_all() {
-  constexpr std::size_t AHEAD = 16;
-  std::array<std::uint64_t, AHEAD> hashes;
-  std::array<std::uint32_t, AHEAD> indices_ahead;
+  constexpr std::size_t BATCH_SIZE = 16; // entries whose slots are prefetched together
+  std::array<std::uint64_t, BATCH_SIZE> hashes;
+  std::array<std::uint32_t, BATCH_SIZE> indices;
   std::size_t count = 0;
   const auto put_some = [&] {
     for (std::size_t i = 0; i < count; ++i)
-      put(hashes[i], indices_ahead[i]);
+      put(hashes[i], indices[i]);
     count = 0;
   };
   for (std::uint32_t index = 1; index < used_; index += entry_span(entries_[index].count)) {
-    indices_ahead[count] = index;
+    indices[count] = index;
     hashes[count] = entries_[index].key.hash(key_);
     prefetch(hashes[count]);
-    if (++count == AHEAD)
+    if (++count == BATCH_SIZE)
       put_some();
   }
   put_some();

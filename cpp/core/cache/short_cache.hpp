@@ -1,4 +1,4 @@
-// The ids of pre-tokens and segments of up to 15 bytes.
+// The ids of pre-tokens and segments (merge_barriers.hpp) of up to 15 bytes.
 //
 // Entries lie in one array in order of insertion. Frequent keys come early, so they share few
 // lines of the processor's cache. A table of 32-bit slots finds the entries:
@@ -80,7 +80,7 @@ public:
     const std::uint32_t *slots = bucket(hash);
     const std::uint32_t tag = tag_of(hash);
     // Only a slot with this tag leaves a value below MAX_ENTRIES. If two slots match, the
-    // result is the index of one of them: their bits must not be combined.
+    // result is the index of one of them, never an OR of both.
 #if PRETOK_SSE2
     const __m128i left = _mm_xor_si128(_mm_load_si128(reinterpret_cast<const __m128i *>(slots)),
                                        _mm_set1_epi32(static_cast<int>(tag)));
@@ -92,9 +92,9 @@ public:
     index = _mm_or_si128(index, _mm_andnot_si128(either, _mm_shuffle_epi32(index, 0xB1)));
     return entries_ + static_cast<std::uint32_t>(_mm_cvtsi128_si32(index));
 #else
-    const std::uint32_t found = std::min(std::min(slots[0] ^ tag, slots[1] ^ tag),
+    const std::uint32_t index = std::min(std::min(slots[0] ^ tag, slots[1] ^ tag),
                                          std::min(slots[2] ^ tag, slots[3] ^ tag));
-    return entries_ + (found & (0U - static_cast<std::uint32_t>(found < MAX_ENTRIES)));
+    return entries_ + (index & (0U - static_cast<std::uint32_t>(index < MAX_ENTRIES)));
 #endif
   }
 
@@ -131,7 +131,7 @@ public:
 
   // The parts of `look`, for look_up_avx512.cpp.
   static constexpr unsigned INDEX_BITS = 20;
-  static constexpr std::uint32_t MAX_ENTRIES = 1U << INDEX_BITS; // entries
+  static constexpr std::uint32_t MAX_ENTRIES = 1U << INDEX_BITS;
   const Entry *entries() const { return entries_; }
   // The bucket of a hash. Its keys may overflow to the other buckets of the line.
   std::uint32_t *bucket(std::uint64_t hash) const {
@@ -145,8 +145,8 @@ private:
   static constexpr std::uint32_t MIN_ENTRIES = 1 << 8;
 #endif
   static constexpr std::uint32_t MIN_HUGE_ENTRIES = 1 << 16; // entries that fill a huge page
-  static constexpr std::size_t BUCKET_SLOTS = 4;             // slots
-  static constexpr std::size_t LINE_SLOTS = 16;              // slots
+  static constexpr std::size_t BUCKET_SLOTS = 4;
+  static constexpr std::size_t LINE_SLOTS = 16; // slots of a line of 64 bytes
 
   // All ids of the entry, which may extend over the next elements.
   static const unsigned char *ids_of(const Entry &entry) {
@@ -182,8 +182,9 @@ private:
   HashKey key_;
   CacheAccount &account_;
   std::uint32_t max_entries_;
-  std::uint32_t capacity_ =
-      0; // entries charged to the account; 0: `slots_` and `entries_` are constants
+  // The number of entries charged to the account. If 0, `slots_` and `entries_` point to the
+  // constants of short_cache.cpp.
+  std::uint32_t capacity_ = 0;
   std::size_t block_size_ = 0; // bytes of the block of entries, committed or not
   std::size_t bucket_mask_;
   std::uint32_t *slots_;   // tag and index; 0: a free slot

@@ -14,7 +14,7 @@ constexpr std::ptrdiff_t MAX_NUMBER = 1000;
 constexpr std::uint64_t ONES = 0x0101010101010101;
 constexpr std::uint64_t TOPS = 0x80 * ONES;
 
-// Returns a number that is not 0 if one of the 8 bytes is zero.
+// Returns 0 if and only if none of the 8 bytes is zero.
 std::uint64_t zeros(std::uint64_t bytes) { return (bytes - ONES) & ~bytes & TOPS; }
 
 // Returns whether all 8 bytes stand for themselves in a string: ASCII but no control, quote or
@@ -41,8 +41,8 @@ constexpr std::array<std::uint32_t, 256> DIGITS = hexadecimal_digits();
 
 bool is_digit(std::uint8_t byte) { return byte >= '0' && byte <= '9'; }
 
-// Reads one line. Each method reads a part of the line, from `at_` on, and returns false if the
-// part is not valid JSON or has something that this parser leaves to another one.
+// Reads one line. Each method reads the next part of the line, from `at_` on. Returns false if
+// the part is not valid JSON, or has something that json_texts leaves to another parser.
 class Line {
 public:
   Line(const std::uint8_t *at, const std::uint8_t *end) : at_(at), end_(end) {}
@@ -56,16 +56,16 @@ public:
     bool has_text = false;
     do {
       skip_space();
-      const std::uint8_t *name = at_ + 1;
+      const std::uint8_t *name_start = at_ + 1;
       if (!skip('"') || !skip_string() || has_backslash_)
         return false;
-      const std::string_view found(reinterpret_cast<const char *>(name),
-                                   static_cast<std::size_t>(at_ - 1 - name));
+      const std::string_view name(reinterpret_cast<const char *>(name_start),
+                                  static_cast<std::size_t>(at_ - 1 - name_start));
       skip_space();
       if (!skip(':'))
         return false;
       skip_space();
-      if (found != field) {
+      if (name != field) {
         if (!skip_value(0))
           return false;
       } else {
@@ -116,7 +116,8 @@ private:
         }
         at_ += 8;
       }
-      // The next special byte is one of 8, or the line ends soon.
+      // Reads byte by byte up to `window`: one of the next 8 bytes is special, or the line has
+      // fewer than 8 left. Then goes on as long as characters are not ASCII.
       const std::uint8_t *const window = end_ - at_ >= 8 ? at_ + 8 : end_;
       do {
         if (at_ == end_ || *at_ < 0x20)
@@ -181,7 +182,8 @@ private:
     }
   }
 
-  // Reads an escape after \u; if it is a high surrogate, also the low surrogate after it.
+  // Reads an escape after \u. After a high surrogate, also reads the escape of the low
+  // surrogate.
   bool unicode_escape(std::uint32_t &code_point) {
     if (!hexadecimal(code_point))
       return false;

@@ -19,9 +19,11 @@ struct JsonText {
 // Reads the string of the member `field` of each line of data[0..size). Appends one JsonText
 // for each line to `texts`, and writes the strings to `text` in UTF-8.
 //
-// A text is known only if the line is one valid JSON object in valid UTF-8 whose last member of
-// this name is a string without lone surrogates, and if the line has nothing that parsers treat
-// differently: no name with an escape, no deep nesting, and no very long number.
+// A text is known only if the line meets these conditions:
+//   - it is one valid JSON object in valid UTF-8, without lone surrogates;
+//   - the last member of this name is a string;
+//   - it has nothing that parsers treat differently: no member of the object has a name with an
+//     escape, nesting is not deep, and no number is very long.
 void json_texts(const std::uint8_t *data, std::size_t size, std::string_view field,
                 std::vector<std::uint8_t> &text, std::vector<JsonText> &texts);
 

@@ -92,7 +92,8 @@ AddedTokens AddedTokens::treating(Treatment treatment) const {
   AddedTokens result;
   result.words_ = words_;
   result.treatment_ = treatment;
-  // Special tokens that count as text matter only if they can hide other tokens.
+  // With TEXT, special tokens match nothing, but hide other tokens within their bytes (see
+  // search_from). If all tokens are special, there is nothing to hide.
   const bool all_special = std::all_of(finders_.begin(), finders_.end(),
                                        [](const auto &finder) { return finder->all_special; });
   if (treatment != Treatment::TEXT || !all_special)

@@ -16,7 +16,8 @@
 
 namespace pretok {
 
-// Says how to treat special tokens that a text contains.
+// Says how to treat special tokens that a text contains. RAISE refuses them (Refusal), TEXT
+// treats them as text, and ALLOW treats them as tokens.
 enum class Treatment { RAISE, TEXT, ALLOW };
 
 struct AddedToken {
@@ -51,7 +52,8 @@ public:
   // `words` are the word characters; only `single_word` tokens use them. If `nfc`, the contents
   // of normalized tokens are converted to NFC. If tokens have equal bytes after that, only one
   // matches: a special token if there is one, else the first in `tokens`. The treatment is
-  // ALLOW; see treating(). Throws std::length_error for TokenMatcher::MAX_BYTES or more.
+  // ALLOW; see treating(). Throws std::length_error if the tokens have TokenMatcher::MAX_BYTES
+  // or more.
   AddedTokens(const std::vector<AddedToken> &tokens, CodePointRanges words, bool nfc = false);
 
   // Returns a copy with another treatment of special tokens.
@@ -98,6 +100,7 @@ private:
     std::size_t end = 0;
   };
 
+  // Splits data[start..end) by the tokens of finders_[phase] and of all later phases.
   Refusal search(std::size_t phase, const std::uint8_t *data, std::size_t start,
                  std::size_t end, const OnSegment &emit) const {
     // This loop is inlined: in most texts no byte can begin a token.

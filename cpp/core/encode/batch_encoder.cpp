@@ -17,8 +17,8 @@ namespace {
 // Japanese are new, but barriers divide them into known segments. The answer affects only the
 // speed.
 bool is_chinese(const PreTokenBatch &batch) {
-  // An added token may strip white space up to the end of the text, so this function does not
-  // scan all bytes of a batch with added tokens.
+  // Added tokens of several batches may include the same white space up to the end of the text.
+  // Scanning all bytes of these batches would take quadratic time.
   if (batch.added_count == 0 &&
       is_ascii(batch.text + batch.start, batch.ends[batch.count - 1] - batch.start))
     return false;
@@ -125,6 +125,8 @@ void BatchEncoder::encode_by_segments(InstructionSet instructions, const PreToke
   flush();
 }
 
+// Looks up all items of `batch`, and merges the misses. Appends the ids of all items to `ids`,
+// and adds the misses to the caches.
 void BatchEncoder::encode_units(Unit unit, InstructionSet instructions,
                                 const PreTokenBatch &batch, PreTokenCache &cache,
                                 IdBuffer &ids) const {
@@ -201,7 +203,7 @@ void BatchEncoder::encode_units(Unit unit, InstructionSet instructions,
     }
   }
   ids.add(static_cast<std::size_t>(to - first));
-  // Insert last: it may move the entries that probe.hits points to.
+  // Insert after copying the ids: `insert` may move the entries that probe.hits points to.
   for (std::size_t j = 0; j < probe.miss_count; ++j) {
     const CacheMiss &miss = misses[j];
     if (!miss.is_long())
@@ -222,7 +224,8 @@ void BatchEncoder::encode_misses(Unit unit, const PreTokenBatch &batch, const Ca
         (miss.is_long() && cache.long_pre_tokens.has(miss.bytes, miss.size, miss.hash)))
       continue;
     if (unit == Unit::PRE_TOKEN && !segment_encoder_.is_one_segment(miss.bytes, miss.size)) {
-      // A pre-token with a barrier inside is no token, unless it is an unreachable token.
+      // No whole token has these bytes: a barrier divides them, and they are not an unreachable
+      // token.
       if (miss.is_long())
         miss.source = CacheMiss::Source::SEGMENTS;
       else
@@ -231,7 +234,7 @@ void BatchEncoder::encode_misses(Unit unit, const PreTokenBatch &batch, const Ca
       continue;
     }
     if (!miss.is_long()) {
-      // The bytes of a segment may be those of an unreachable token.
+      // A segment never becomes an unreachable token, even if their bytes are equal.
       const ShortKey &key = probe.keys[miss.index];
       if (unit == Unit::PRE_TOKEN || vocabulary_.unreachable_tokens().find_short(key) == NO_ID)
         miss.set_id(vocabulary_.whole_tokens().find_short(key));

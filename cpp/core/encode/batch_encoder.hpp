@@ -1,5 +1,5 @@
-// Encodes batches of pre-tokens: copies the ids of cache hits, merges the misses, and adds them
-// to the cache.
+// Encodes batches of pre-tokens: copies the ids of cache hits, merges the misses, and adds the
+// misses to the cache.
 #pragma once
 
 #include "core/base/id_buffer.hpp"
@@ -24,8 +24,8 @@ public:
 
   // Appends the ids of `batch`. Takes about 50 KB of stack: the keys, hashes and entries of 256
   // pre-tokens (8 KB), 112 bytes for each possible miss (28 KB), the ends of segments (2 KB),
-  // and added tokens (10 KB). Merging adds 6 KB, or 13 KB for a long pre-token. A thread of
-  // musl has 128 KB.
+  // and added tokens (10 KB). Merging adds 6 KB, or 13 KB for a long pre-token. The default
+  // stack of a thread in musl is 128 KB.
   void encode(InstructionSet instructions, const PreTokenBatch &batch, PreTokenCache &cache,
               IdBuffer &ids) const;
 

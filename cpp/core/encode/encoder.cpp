@@ -43,6 +43,7 @@ Refusal Encoder::encode_parts(const std::uint8_t *data, std::size_t size,
       return;
     }
     const bool prefixed = has_prefix(data, segment, which);
+    // The queue takes only unchanged parts of `data`, and gains nothing if there is only one.
     if (part_size == size || prefixed || spaces_.changes(part, part_size)) {
       queue.flush();
       encode_text(part, part_size, prefixed, cache, ids, on_batch);

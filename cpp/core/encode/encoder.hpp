@@ -20,9 +20,9 @@ namespace pretok {
 // Threads may share an Encoder. Its pre-tokenizer and vocabulary must outlive it.
 class Encoder {
 public:
-  // If `is_whole`, the model does not split text: no merge crosses a boundary of
-  // `pre_tokenizer`, which only finds safe cuts. The pre-tokens are then the segments between
-  // merge barriers (merge_barriers.hpp). Most are words, as those of other models.
+  // If `is_whole`, the model does not split text. The pre-tokens are then the segments between
+  // merge barriers (merge_barriers.hpp), and most segments are words. No merge may cross a
+  // boundary of `pre_tokenizer`, which then serves only to find safe cuts.
   Encoder(const PreTokenizer &pre_tokenizer, const Vocabulary &vocabulary, TextSpaces spaces,
           std::size_t cache_limit = CacheBudget::DEFAULT_LIMIT, bool is_whole = false)
       : pre_tokenizer_(pre_tokenizer), vocabulary_(vocabulary), spaces_(spaces),
@@ -33,7 +33,8 @@ public:
   const PreTokenizer &pre_tokenizer() const { return pre_tokenizer_; }
   const TextSpaces &spaces() const { return spaces_; }
 
-  // Which part of a text `data` is. A part begins at a safe cut (safe_cut_between.hpp).
+  // Says whether `data` is the first part of a text or a later part. A later part begins at a
+  // safe cut (safe_cut_between.hpp).
   enum class Part { FIRST, LATER };
 
   // Appends the ids of `size` bytes, which need not be valid UTF-8. Throws std::bad_alloc.
@@ -59,8 +60,8 @@ private:
 
   using OnBatch = std::function<void()>;
 
-  // The next three functions call on_batch() after each batch of ids, unless `on_batch` is
-  // empty. `size` is not 0.
+  // Functions with the argument `on_batch` call on_batch() after each batch of ids, unless
+  // `on_batch` is empty. A `text` is not empty.
   Refusal encode_parts(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
                        PreTokenCache &cache, IdBuffer &ids, Part which,
                        const OnBatch &on_batch) const;

@@ -12,7 +12,7 @@ struct NfcSource {
 };
 
 // Returns the source of byte `offset` of the NFC of data[0..size). If NFC changes a letter and
-// its marks, all their bytes come from the start of the letter. Linear time.
+// its marks, the source of each of their bytes is the start of the letter. Linear time.
 NfcSource find_nfc_source(const std::uint8_t *data, std::size_t size, std::size_t offset);
 
 } // namespace pretok

@@ -11,7 +11,7 @@ namespace pretok {
 
 // Returns a safe cut after `from` and at most at `to`, or 0 if it finds none. data[0..size) is
 // the text around these positions. At least added.longest() bytes must come before `from`,
-// unless the text begins with `data`. The result depends only on these bytes. With
+// unless the text begins with `data`. The result depends only on data[0..size). With
 // `add_prefix_space`, the part after the cut begins with a space.
 //
 // Proof. clear_places gives only positions that no added token spans or touches, whatever text

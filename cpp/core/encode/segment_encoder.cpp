@@ -38,8 +38,8 @@ std::size_t SegmentEncoder::encode_segments(const std::uint8_t *bytes, std::size
   return static_cast<std::size_t>(to - first);
 }
 
-// Copies the ids of one segment from a cache, or merges the segment. Does not look for it among
-// the whole tokens of the vocabulary, as for a pre-token.
+// Copies the ids of one segment from a cache, or merges the segment. Skips the look-up among
+// the whole tokens of the vocabulary.
 std::size_t SegmentEncoder::encode_segment(const std::uint8_t *bytes, std::size_t size,
                                            const std::uint8_t *limit, PreTokenCache &cache,
                                            std::uint32_t *to) const {

@@ -16,10 +16,12 @@ class SegmentEncoder {
 public:
   explicit SegmentEncoder(const Vocabulary &vocabulary) : vocabulary_(vocabulary) {}
 
+  // Returns whether no barrier divides the bytes.
   bool is_one_segment(const std::uint8_t *bytes, std::size_t size) const;
-  // Both functions return the number of ids that they write to `to`, which has room for one id
-  // per byte and ShortCache::PADDING more. encode_long looks up or merges more than
-  // ShortKey::MAX_BYTES bytes. encode_long is slow if a barrier divides the bytes.
+
+  // encode_long and encode_segments return the number of ids that they write to `to`, which has
+  // room for one id per byte and ShortCache::PADDING more. encode_long looks up or merges more
+  // than ShortKey::MAX_BYTES bytes, and is slow if a barrier divides them.
   std::size_t encode_long(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
                           PreTokenCache &cache, std::uint32_t *to) const;
   std::size_t encode_segments(const std::uint8_t *bytes, std::size_t size,

@@ -1,8 +1,8 @@
-// TextSpaces at the start of a text, and marks that stand for spaces.
+// The space before a text, and marks that stand for spaces.
 //
-// Models of SentencePiece write a space as the mark U+2581, also in their tokens, and put one
-// before the text. Their vocabularies come here with spaces in place of the marks. So text with
-// spaces is encoded as it is, and only the mark itself, which is rare in text, is replaced.
+// Models of SentencePiece write each space of a text and of a token as the mark U+2581, and put
+// a mark before the text. Here their tokens have spaces in place of marks. So text with spaces
+// is encoded as it is. Only marks in text, which are rare, are replaced by spaces.
 #pragma once
 
 #include "core/unicode/utf8.hpp"
@@ -20,8 +20,8 @@ struct TextSpaces {
   bool only_first = false;      // a text after an added token gets no space
   bool are_marks = false;       // tokens have spaces for marks; replaces marks in text too
   bool replaces_invalid = false; // with marks: an invalid byte becomes U+FFFD
-  // Whether the span of a token that is only the prefix is that of the first character. The
-  // span is otherwise empty.
+  // If true, a token that has only the prefix gets the span of the first character. If false,
+  // the span of this token is empty.
   bool prefix_has_span = false;
 
   // Returns the TextSpaces of the option add_prefix_space of byte-level models.
@@ -47,7 +47,7 @@ struct TextSpaces {
   // Appends a part with its marks and invalid bytes replaced.
   void append(const std::uint8_t *part, std::size_t size, std::vector<std::uint8_t> &to) const;
 
-  // Returns the number of bytes that `append` makes of a character of a part.
+  // Returns the number of bytes that `append` writes for a character of a part.
   std::size_t size_of(const std::uint8_t *character, Decoded decoded) const {
     if (are_marks && decoded.code_point == MARK)
       return 1;
@@ -80,7 +80,8 @@ public:
                    bool has_prefix)
       : spaces_(spaces), part_(part), size_(size), prefix_(has_prefix ? 1 : 0) {}
 
-  // Sets the span in the part of the next token, which has `size` bytes.
+  // Sets `start` and `end` to the span of the next token in the part. The token has `size`
+  // bytes.
   void next(std::size_t size, std::size_t &start, std::size_t &end);
 
 private:

@@ -37,6 +37,8 @@ private:
 
   std::uint32_t count() const { return static_cast<std::uint32_t>(matcher_.bytes_.size()); }
 
+  // Counts the distinct prefixes of the patterns, and reserves memory for their nodes. `shared`
+  // counts the bytes that a pattern shares with the pattern before it.
   void reserve() {
     std::size_t total = 0;
     std::size_t shared = 0;
@@ -44,7 +46,7 @@ private:
       const std::string_view pattern = patterns_[i];
       total += pattern.size();
       if (total >= MAX_BYTES)
-        throw std::length_error("added tokens of 2 GiB or more");
+        throw std::length_error("expected added tokens of less than 2 GiB in total");
       matcher_.sizes_.push_back(static_cast<std::uint32_t>(pattern.size()));
       matcher_.longest_ = std::max(matcher_.longest_, pattern.size());
       if (i == 0)
@@ -59,6 +61,7 @@ private:
     matcher_.matches_.reserve(patterns_.size());
   }
 
+  // Adds the children of a node of this depth. `range` has the patterns below the node.
   void add_children(std::uint32_t node, Range range, std::uint32_t depth) {
     matcher_.nodes_[node].first_child = count();
     while (range.low != range.high) {
@@ -96,6 +99,7 @@ private:
     ranges_.push_back(range);
   }
 
+  // Returns the suffix link of the child of `parent` by `byte`.
   std::uint32_t suffix(std::uint32_t parent, std::uint8_t byte) const {
     std::uint32_t node = parent;
     do {
@@ -172,8 +176,8 @@ ClearPlaces TokenMatcher::clear_places(const std::uint8_t *data, std::size_t fro
     if (ends_pattern_[node])
       clear = std::max(clear, at);
   }
-  // A pattern may have begun at the first byte of `node`. No other pattern begins before
-  // data[to] and ends after it.
+  // A pattern that begins before `to` and ends after `to` can begin at the first byte of
+  // `node`, but not earlier.
   const std::size_t begun = nodes_[node].depth;
   return {clear, to > begun ? to - begun - 1 : 0};
 }

@@ -29,7 +29,7 @@ Refusal for_normalized_parts(const std::uint8_t *data, std::size_t size,
       refusal.position =
           segment.start + find_nfc_source(part, part_size, refusal.position).position;
   });
-  // A refusal in a part comes before the refused exact token.
+  // A refused token in a part comes before the refused exact token, at which `split` stops.
   return refusal.token != nullptr ? refusal : exact_refusal;
 }
 
@@ -59,7 +59,7 @@ Refusal Tokenizer::count_parts(const std::uint8_t *text, std::size_t size,
 }
 
 std::size_t Tokenizer::max_capacity(std::size_t size) const {
-  // Each id has at least one byte. NFC and TextSpaces::append make at most three bytes of one
+  // Each id takes at least one byte. NFC and TextSpaces::append make at most three bytes of one
   // byte. A prefix adds one byte to each text between added tokens, and such a text has at
   // least one byte.
   const TextSpaces &spaces = encoder_.spaces();

@@ -28,9 +28,9 @@ namespace pretok {
 // Step 1. Says how Tokenizer normalizes text.
 enum class Normalizer { NONE, NFC };
 
-// Step 2. The added tokens that a call searches for. AddedToken::normalized divides them.
-// `exact` tokens are found before step 1, so that normalizing never changes them; `normalized`
-// tokens are found after it. If step 1 does not change a text, one search finds all tokens.
+// Step 2. The added tokens that a call searches for. `exact` tokens are found before step 1, so
+// normalizing never changes them. `normalized` tokens have AddedToken::normalized, and are
+// found after step 1. If step 1 does not change a text, one search for `all` finds both.
 struct AddedTokenPhases {
   explicit AddedTokenPhases(const AddedTokens &tokens)
       : all(tokens), exact(tokens.exact()), normalized(tokens.normalized()) {}
@@ -54,9 +54,9 @@ public:
   Tokenizer(const Encoder &encoder, Normalizer normalizer, Template ids_around = {})
       : encoder_(encoder), normalizer_(normalizer), template_(std::move(ids_around)) {}
 
-  // Append the ids of a text. Its bytes are UTF-8; invalid bytes are encoded as they are. Stops
-  // at a special token that `added` refuses, and returns its offset in `text`; `ids` then holds
-  // the ids before it. Throws std::bad_alloc.
+  // Appends the ids of a text in UTF-8. Invalid bytes are encoded as they are, unless
+  // TextSpaces::replaces_invalid. Stops at a special token that `added` refuses, and returns
+  // its offset in `text`; `ids` then has the ids before this token. Throws std::bad_alloc.
   Refusal encode(const std::uint8_t *text, std::size_t size, const AddedTokenPhases &added,
                  PreTokenCache &cache, IdBuffer &ids) const {
     return is_normalized(text, size) ? encode_normalized(text, size, added, cache, ids)
@@ -87,8 +87,8 @@ public:
   void begin(IdBuffer &ids) const { append(template_.before, ids); }
   void end(IdBuffer &ids) const { append(template_.after, ids); }
 
-  // Returns a capacity that holds all ids of any text of `size` bytes, its template, and the
-  // padding that `encode` writes after the ids; the maximum of std::size_t on overflow.
+  // Returns a capacity for the ids of any text of `size` bytes, its template, and the padding
+  // that `encode` writes after the ids. Returns the maximum of std::size_t on overflow.
   std::size_t max_capacity(std::size_t size) const;
 
   const Encoder &encoder() const { return encoder_; }
@@ -100,8 +100,8 @@ private:
     return normalizer_ == Normalizer::NONE || is_nfc(text, size);
   }
 
-  // Text that step 1 changes. Exact added tokens divide it into parts; each part is normalized
-  // and passes through steps 2 to 5 by itself.
+  // Like `encode` and `count`, for a text that step 1 changes. Exact added tokens divide the
+  // text into parts. Each part is normalized, and passes through steps 2 to 5 by itself.
   Refusal encode_parts(const std::uint8_t *text, std::size_t size,
                        const AddedTokenPhases &added, PreTokenCache &cache,
                        IdBuffer &ids) const;

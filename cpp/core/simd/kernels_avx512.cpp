@@ -299,7 +299,7 @@ PRETOK_AVX512 inline void store_ends(std::size_t *to, __m512i positions, __m512i
 }
 
 // Stores the positions of the one bits in `word`, plus `base`. Returns the end of the stored
-// values. May write up to PADDING values after this end.
+// values. May write up to ClassBuffer::PADDING values after this end.
 PRETOK_AVX512 inline std::size_t *positions_of_units(std::uint64_t word, std::size_t base,
                                                      std::size_t *to) {
   const __m512i positions = _mm512_maskz_compress_epi8(word, ascending_bytes());
@@ -321,7 +321,7 @@ PRETOK_AVX512 inline std::size_t *positions_of_units(std::uint64_t word, std::si
 }
 
 // Stores the offsets of the one bits in `word`, plus `base`. Returns the end of the stored
-// values. May write up to PADDING values after this end.
+// values. May write up to ClassBuffer::PADDING values after this end.
 PRETOK_AVX512 inline std::size_t *positions_of_code_points(std::uint64_t word, std::size_t base,
                                                            const std::uint16_t *offsets,
                                                            std::size_t *to) {

@@ -95,8 +95,8 @@ void append_code_points(const ClassTable &table, const Unit *data, std::size_t f
 // inverts the relations whose parts describe the complement.
 inline void complete(const Relations &relations, std::size_t blocks,
                      RelationBits &relation_bits) {
-  // The outer loop is over blocks: compilers make calls of memset of the other order, which are
-  // slow for a short text.
+  // The outer loop is over blocks. If it were over relations, compilers would call memset,
+  // which is slow for a short text.
   for (std::size_t block = 0; block < blocks; ++block) {
     for (const std::uint8_t relation : relations.absent())
       relation_bits[relation][block] = 0;

@@ -32,9 +32,9 @@ const Preset &preset_at(std::size_t index) { return PRESETS[index]; }
 const Preset *find_preset(std::string_view name) {
   if (name.empty() || name.find(' ') != std::string_view::npos)
     return nullptr;
-  const std::string wanted = ' ' + std::string(name) + ' ';
+  const std::string padded_name = ' ' + std::string(name) + ' ';
   for (const Preset &preset : PRESETS)
-    if (std::string_view(preset.names).find(wanted) != std::string_view::npos)
+    if (std::string_view(preset.names).find(padded_name) != std::string_view::npos)
       return &preset;
   return nullptr;
 }

@@ -198,8 +198,8 @@ std::uint32_t total_size(const std::vector<LiteralText> &texts) {
   return size;
 }
 
-// Checks the two conditions of the memos of Text: at most one Groups rule, and equal classes in
-// all Spaces rules. Returns nullptr or the error.
+// Checks that the rules of a stage can share the memos of Text: there is at most one Groups
+// rule, and all Spaces rules have equal classes. Returns nullptr, or an error message.
 const char *check_memos(const std::vector<Rule> &rules) {
   const Spaces *first = nullptr;
   bool has_groups = false;
@@ -241,15 +241,15 @@ bool read_alphabet(ProgramReader &words, Alphabet &alphabet, std::uint32_t &clas
 }
 
 // Reads the alphabet and the rules of one stage from `source`, whose words end at `end`. Adds
-// the look-ahead of the rules to `ahead`. Returns nullptr, or an error message.
+// look_ahead() of each rule to `total_look_ahead`. Returns nullptr, or an error message.
 const char *read_program(ProgramReader &source, const std::uint32_t *end, Program &program,
-                         std::uint32_t &ahead) {
+                         std::uint32_t &total_look_ahead) {
   std::uint32_t class_count = 0;
   if (!read_alphabet(source, program.alphabet, class_count))
     return "the alphabet of a stage is malformed";
   const std::uint32_t rule_count = source.next();
   if (rule_count == 0 || rule_count > MAX_RULES)
-    return "a stage has no rules, or more than 255";
+    return "expected 1 to 255 rules in each stage";
   for (std::uint32_t i = 0; i < rule_count; ++i) {
     const std::uint32_t length = source.next();
     if (length == 0 || length > source.left())
@@ -257,8 +257,8 @@ const char *read_program(ProgramReader &source, const std::uint32_t *end, Progra
     ProgramReader record(end - source.left(), length, (Mask{1} << class_count) - 1);
     if (!read_rule(record, program.rules) || !record.is_complete())
       return "a rule of a stage is malformed";
-    ahead += look_ahead(program.rules.back());
-    if (ahead > MAX_LOOK_AHEAD)
+    total_look_ahead += look_ahead(program.rules.back());
+    if (total_look_ahead > MAX_LOOK_AHEAD)
       return "the rules look more than 4096 code points ahead in total";
     for (std::uint32_t j = 0; j < length; ++j)
       source.next();
@@ -294,8 +294,8 @@ const char *read_stages(const std::uint32_t *words, std::size_t size,
     return "not pretok stages of this version";
   const std::uint32_t count = source.next();
   if (count == 0 || count > MAX_STAGES)
-    return "there are no stages, or more than 16";
-  std::uint32_t ahead = 0;
+    return "expected 1 to 16 stages";
+  std::uint32_t total_look_ahead = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
     StageProgram stage;
     const std::uint32_t behavior = source.next();
@@ -306,7 +306,8 @@ const char *read_stages(const std::uint32_t *words, std::size_t size,
       return "a stage is malformed";
     const std::uint32_t *begin = words + (size - source.left());
     ProgramReader stage_words(begin, length);
-    if (const char *error = read_program(stage_words, begin + length, stage.program, ahead))
+    if (const char *error =
+            read_program(stage_words, begin + length, stage.program, total_look_ahead))
       return error;
     for (std::uint32_t j = 0; j < length; ++j)
       source.next();

@@ -1,6 +1,5 @@
-// Safe cuts. A cut is a position in a text. A cut is safe if the split of the whole text has
-// the same pre-tokens as the text before the cut and the text after the cut, each split as a
-// text of its own.
+// Safe cuts. A cut is a position in a text. A cut is safe if splitting the two parts of the
+// text, each as a text of its own, gives the pre-tokens of the whole text.
 #pragma once
 
 #include "core/split/pre_tokenizer.hpp"

@@ -118,7 +118,8 @@ private:
       const std::size_t within = text.part(from, text.whole(to)).utf8_size();
       const std::size_t cut =
           around.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
-            // Near a mark, the text that is split differs from these bytes.
+            // The Encoder replaces marks before it splits, so near a mark it splits other
+            // bytes than `data`.
             return has_marks_ && TextSpaces::has_mark(data, size)
                        ? std::size_t{0}
                        : safe_cut_between(pre_tokenizer_, added_, false, data, size, before,

@@ -71,6 +71,7 @@ Trainer::Trainer(const std::vector<Word> &words, const TrainerOptions &options,
   count_pairs(periodic_check);
 }
 
+// Stores the words, with a WORD_BOUNDARY before the first word and after each word.
 void Trainer::load(const std::vector<Word> &words, PeriodicCheck &periodic_check) {
   std::size_t size = 1;
   for (const Word &word : words)
@@ -83,14 +84,14 @@ void Trainer::load(const std::vector<Word> &words, PeriodicCheck &periodic_check
   const auto order = huggingface_byte_order();
   for (Symbol symbol = 0; symbol < 256; ++symbol)
     symbols[order[symbol]] = symbol;
-  const std::uint8_t between = 0;
-  bytes_start_ = tokens_.store(&between, 1);
+  const std::uint8_t separator = 0; // the byte of a WORD_BOUNDARY slot
+  bytes_start_ = tokens_.store(&separator, 1);
   slots_.push_back({WORD_BOUNDARY, 0});
   for (const Word &word : words) {
     const auto index = static_cast<std::uint32_t>(word_counts_.size());
     word_counts_.push_back(word.count);
     tokens_.store(word.data, word.size);
-    tokens_.store(&between, 1);
+    tokens_.store(&separator, 1);
     for (std::size_t i = 0; i < word.size; ++i)
       slots_.push_back({symbols[word.data[i]], index});
     slots_.push_back({WORD_BOUNDARY, index});
@@ -98,6 +99,7 @@ void Trainer::load(const std::vector<Word> &words, PeriodicCheck &periodic_check
   }
 }
 
+// Counts the pairs of the words, whose symbols are single bytes so far.
 void Trainer::count_pairs(PeriodicCheck &periodic_check) {
   std::vector<std::uint32_t> indices(std::size_t{1} << 16, NO_INDEX);
   for (std::size_t at = 0; at + 1 < slots_.size(); ++at) {
@@ -252,6 +254,8 @@ bool Trainer::step(std::size_t tokens, const std::function<void()> &check_interr
     const bool is_outdated = now.count != top.count || now.order != top.order;
     if (!is_outdated && now.count < min_count)
       return false;
+    // Keep an outdated entry with its current count: in the heap, or among the waiting entries
+    // if the count is too low for the heap.
     if (is_outdated && now.count >= min_heap_count_) {
       replace_top(now);
     } else {
@@ -263,7 +267,7 @@ bool Trainer::step(std::size_t tokens, const std::function<void()> &check_interr
     if (is_by_pair && !heap_.empty())
       pairs_.prefetch(heap_.front().order);
     if (!is_outdated)
-      merge(Bucket(bucket), periodic_check);
+      merge(Bucket(bucket), periodic_check); // copies the bucket, since merge adds buckets
     periodic_check();
   }
   return true;
@@ -310,6 +314,7 @@ Trainer::Symbol Trainer::token_of(PairKey key, const std::vector<Place> &places)
   return tokens_.add(left, right, &start);
 }
 
+// Merges the pair of a bucket at all its places, and updates the counts of other pairs.
 void Trainer::merge(const Bucket &bucket, PeriodicCheck &periodic_check) {
   const std::vector<Place> places = places_of(bucket);
   const Symbol result = token_of(bucket.key, places);

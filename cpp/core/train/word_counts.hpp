@@ -53,10 +53,10 @@ void WordCounts::add(const PreTokenizer &pre_tokenizer, const std::vector<View> 
   struct EmptyResult {
     void append(EmptyResult &) {}
   };
-  // Each thread counts the words of some parts of the texts. A word that is new gets a
-  // position, which gives the order of first occurrence: 4 times the number of code units
-  // before the part, plus the offset of the word in the UTF-8 of the part. A code unit takes at
-  // most 4 bytes in UTF-8, so every position in a part is lower than those in the next part.
+  // Each thread counts the words of some parts of the texts. A new word gets a position, and
+  // positions give the order of first occurrence. The position is 4 times the number of code
+  // units before the part, plus the offset of the word in the UTF-8 of the part. A code unit
+  // takes at most 4 bytes in UTF-8, so positions in a part are lower than in the next part.
   constexpr std::uint64_t MAX_UNIT_BYTES = 4;
   std::vector<std::uint64_t> positions;
   positions.reserve(texts.size());

@@ -259,7 +259,7 @@ void for_unnormalized(const std::uint8_t *data, std::size_t size, Visit visit) {
       continue;
     }
     std::size_t start = at;
-    // Whether the last starter may compose with a later code point.
+    // True if the last starter may compose with a later code point.
     bool may_compose = (kind.flags & COMPOSES_WITH_NEXT) != 0;
     bool is_surely_nfc = (kind.flags & NOT_IN_NFC) == 0;
     if ((kind.flags & BOUNDARY_BEFORE) == 0 && at > floor) {

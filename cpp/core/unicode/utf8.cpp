@@ -17,8 +17,8 @@ std::size_t incomplete_size(const std::uint8_t *data, std::size_t size) {
   if (tails == size || data[size - 1 - tails] < 0xC0)
     return 0;
   const std::uint8_t lead = data[size - 1 - tails];
-  const std::size_t wanted = lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : 3;
-  return tails < wanted ? tails + 1 : 0;
+  const std::size_t needed_tails = lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : 3;
+  return tails < needed_tails ? tails + 1 : 0;
 }
 
 } // namespace pretok

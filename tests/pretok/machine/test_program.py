@@ -143,8 +143,8 @@ def one(*rules: int, first: int = 0, atoms: int = 0, size: int = 1) -> list[int]
     [
         ([], "not pretok stages of this version"),
         ([MAGIC ^ 1], "not pretok stages"),
-        ([MAGIC], "there are no stages, or more than 16"),
-        ([MAGIC, 17], "there are no stages, or more than 16"),
+        ([MAGIC], "expected 1 to 16 stages"),
+        ([MAGIC, 17], "expected 1 to 16 stages"),
         ([MAGIC, 1], "alphabet .* malformed"),
         ([MAGIC, 1, 5, 0, 0], "a stage is malformed"),
         ([MAGIC, 1, 0, 0, 1], "a stage is malformed"),

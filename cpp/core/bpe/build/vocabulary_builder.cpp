@@ -18,9 +18,10 @@ std::vector<std::uint32_t> in_order(const VocabularyData &data) {
   return ids;
 }
 
-// Trainers that see only text may leave out bytes that UTF-8 never has, and the leads of planes
-// 4 to 11, which have no characters.
-bool is_in_text(std::size_t byte) {
+// Returns whether a vocabulary with explicit merges must have a token for the byte. Trainers
+// that see only text may leave out bytes that UTF-8 never has, and the leads of planes 4 to 11,
+// which have no characters.
+bool must_be_token(std::size_t byte) {
   return byte != 0xC0 && byte != 0xC1 && byte != 0xF1 && byte != 0xF2 && byte < 0xF5;
 }
 
@@ -81,12 +82,12 @@ const char *Vocabulary::Builder::build(VocabularyData &&data) {
 
 const char *Vocabulary::Builder::place_tokens(const VocabularyData &data) {
   if (data.ids.size() != data.lengths.size() || data.mergeable > data.ids.size())
-    return "expected as many ids as lengths";
+    return "expected as many ids as lengths, and no more mergeable tokens";
   std::size_t start = 0;
   vocabulary_.byte_ids_.fill(NO_ID);
   const auto largest = std::max_element(data.ids.begin(), data.ids.end());
   if (largest != data.ids.end() && *largest >= ID_LIMIT)
-    return "an id is too large";
+    return "expected ids below 16777216";
   vocabulary_.tokens_.assign(largest == data.ids.end() ? 0 : std::size_t{*largest} + 1,
                              TokenView{});
   for (std::size_t i = 0; i < data.ids.size(); ++i) {
@@ -107,7 +108,7 @@ const char *Vocabulary::Builder::place_tokens(const VocabularyData &data) {
     return "steps need a list of merges, without ignore_merges";
   for (std::size_t byte = 0; byte < vocabulary_.byte_ids_.size(); ++byte) {
     const std::uint32_t id = vocabulary_.byte_ids_[byte];
-    if (id == NO_ID && (data.from_ranks || has_steps || is_in_text(byte)))
+    if (id == NO_ID && (data.from_ranks || has_steps || must_be_token(byte)))
       return "a byte has no token";
     if (id != NO_ID && id >= data.first_step)
       return "the token of a byte is a step";
@@ -115,8 +116,9 @@ const char *Vocabulary::Builder::place_tokens(const VocabularyData &data) {
   return nullptr;
 }
 
-// Sets is_made_ for the tokens that is_reachable need not merge: single bytes, and the results
-// of merges whose two parts are known to be the last two symbols of merging the bytes.
+// Sets is_made_ for tokens that are surely reachable: single bytes, and the results of merges
+// that are known to be the last when the bytes of the token merge. is_reachable does not merge
+// the bytes of these tokens.
 void Vocabulary::Builder::find_reachable(bool from_ranks) {
   is_made_.assign(vocabulary_.tokens_.size(), false);
   if (vocabulary_.in_order_ || (vocabulary_.has_merge_table_ && from_ranks))
@@ -143,7 +145,7 @@ const char *Vocabulary::Builder::check_merges(const std::vector<Merge> &merges) 
         std::uint64_t{left.size} + right.size != result.size ||
         !std::equal(left.bytes, left.bytes + left.size, result.bytes) ||
         !std::equal(right.bytes, right.bytes + right.size, result.bytes + left.size))
-      return "a merge names tokens that do not fit each other";
+      return "the tokens of a merge do not concatenate to its result";
   }
   return nullptr;
 }

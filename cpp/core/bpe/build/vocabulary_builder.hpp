@@ -17,6 +17,8 @@ public:
   const char *build(VocabularyData &&data);
 
 private:
+  // place_tokens fills Vocabulary::tokens_ and byte_ids_. place_tokens and check_merges return
+  // nullptr, or an error message.
   const char *place_tokens(const VocabularyData &data);
   void find_reachable(bool from_ranks);
   bool is_reachable(std::uint32_t id);

@@ -21,11 +21,11 @@ bool are_parts(TokenView left, TokenView right, TokenView whole) {
 
 } // namespace
 
-// Derives ordered merges from ranks alone. The parts of a token are two lower tokens that
-// concatenate to its bytes and are a valid pair under the lower ranks, if they exist. A token
-// has these parts in any text. Until the token is made, none of its bytes merges with a
-// neighbor of the token, so the bytes merge as they do alone. Returns false if a token is made
-// of higher tokens.
+// Derives ordered merges from ranks alone. The two parts of a token, if they exist, are lower
+// tokens that concatenate to its bytes, and that are a valid pair under the lower ranks. The
+// token has these parts in any text: until the token is made, none of its bytes merges with a
+// neighbor of the token, so its bytes merge as they do alone. Returns false if a token is made
+// of higher tokens, if OrderedMerges cannot hold the merges, or if hashes collide.
 bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
   constexpr std::uint32_t NO_MERGE = OrderedMerges::NO_MERGE;
   ordered_count_ = 0;
@@ -141,7 +141,8 @@ bool Vocabulary::Builder::order_likely(const std::vector<std::uint32_t> &ids,
       const TokenView token = vocabulary_.tokens_[id];
       Parts parts = batch.confirmed(i);
       if (next != likely.end() && next->id == id) {
-        // A part was made in this batch, or there are too many boundary pairs.
+        // `confirmed` also fails if this batch makes a part, or if there are too many boundary
+        // pairs.
         if (!are_known(parts)) {
           parts = {symbols[next->left], symbols[next->right]};
           if (!are_known(parts) || !vocabulary_.merges_.is_valid_pair(parts.left, parts.right))
@@ -298,8 +299,8 @@ bool Vocabulary::Builder::table_from_pairs() {
 
 // Returns the merges of `pairs_` in order of rank, without the merges that never happen. At
 // most one merge for each token remains. Until a merge makes a token, none of the token's bytes
-// has merged with a neighbor. So the bytes have merged as they do by themselves, and the last
-// merge of the bytes by themselves is the only merge that makes the token.
+// has merged with a neighbor. So the bytes have merged as they do alone, and only the last of
+// these merges makes the token.
 std::vector<Merge> Vocabulary::Builder::merges_that_happen() const {
   std::vector<Merge> merges = vocabulary_.merges();
   std::vector<std::uint32_t> counts(vocabulary_.tokens_.size());
@@ -324,8 +325,8 @@ std::vector<Merge> Vocabulary::Builder::merges_that_happen() const {
   return merges;
 }
 
-// Returns whether the bytes of a token merge into the parts of `merge`, if no merge makes the
-// token itself.
+// Returns whether the bytes of the token merge into the two parts of `merge` under all merges
+// but those that make the token itself.
 bool Vocabulary::Builder::ends_with(const Merge &merge) const {
   const TokenView token = vocabulary_.tokens_[merge.id];
   std::vector<std::uint32_t> symbols(token.size);

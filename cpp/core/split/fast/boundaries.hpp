@@ -1,4 +1,5 @@
-// Computes boundaries from the relations between neighbors, 64 code points at a time.
+// Computes boundaries from the relations between neighbors (neighbors.hpp), 64 code points at a
+// time.
 //
 // Each word of 64 bits stands for a block of 64 code points. Bit i stands for code point i of
 // the block: for the pair of code points i - 1 and i, or the boundary before code point i. One

@@ -17,15 +17,16 @@ inline constexpr std::size_t BLOCKS = 16;
 // One word for each block, and in it one bit for each code point.
 using BitWords = std::array<std::uint64_t, BLOCKS>;
 
-// One BitWords for each relation. A bit says whether the relation holds between its code point
-// and the code point before.
+// One BitWords for each relation. The bit of a code point says whether the relation holds
+// between the code point before and this code point.
 using RelationBits = std::array<BitWords, RELATIONS>;
 
-// Boundaries of a buffer. A bit stands for the boundary before its code point.
+// Boundaries of a buffer, and the pairs that decide them (neighbors.hpp). A bit stands for the
+// boundary before its code point, or for the pair of the code point before and its code point.
 struct BoundaryBits {
   BitWords certain;    // boundaries that do not depend on unresolved pairs
-  BitWords all;        // `certain`, and the boundaries that are certain if no pair since the
-                       // previous boundary is unresolved
+  BitWords all;        // `certain`, and boundaries that are right if no pair since the previous
+                       // certain boundary is unresolved
   BitWords unresolved; // pairs that the machine must decide
   BitWords changed;    // pairs whose label differs from the label of the pair before
 };
@@ -39,7 +40,7 @@ struct Carry {
 };
 
 struct ClassBuffer {
-  // A buffer has fewer code points only at the end of the text.
+  // Each buffer of a text has this many code points, except the last one.
   static constexpr std::size_t MAX_CODE_POINTS = 64 * BLOCKS;
   // Kernels may write this many bytes or offsets past the end.
   static constexpr std::size_t PADDING = 64;

@@ -79,6 +79,8 @@ struct NeighborTable::Builder {
       return pair_bit(UNRESOLVED);
     if ((relations & pair_bit(SPACE_PAIR)) != 0)
       return pair_bit(SPACE_PAIR);
+    // All stages label the pair. Compose their labels, and the other relations of the stages
+    // that are not simple.
     relations = 0;
     Labels stage_labels;
     bool is_together = true;
@@ -227,6 +229,7 @@ struct NeighborTable::Builder {
         table.length_limit_ = std::min(table.length_limit_, run.at_most);
         is_limit_exact &= (run.body & run.tail) == 0;
       });
+    // Labeled pairs that begin with a class of the body must have the label of the limited Run.
     for_pairs([&](std::uint8_t a, std::uint8_t b) {
       if (limiting != nullptr && has(counted, a) &&
           limiting->label(a, b) != StagePairs::NO_LABEL &&

@@ -17,9 +17,8 @@
 //   CONDITIONAL     A boundary, unless a pair since the last boundary is unresolved.
 //   SPACE_PAIR      Both code points are white space ("White space" below).
 //   TAIL_PAIR       b is white space, and begins the tail of a Run.
-//   PIECE_END       a is white space. One stage splits white space ("Several stages" below),
-//   and
-//                   a stage before it may have a boundary between a and b.
+//   PIECE_END       a is white space, and a stage before the stage that splits white space may
+//                   have a boundary between a and b ("Several stages" below).
 //   UNRESOLVED      Any other pair. The machine splits the text between the last BOUNDARY
 //                   before the pair and the first BOUNDARY after it.
 //
@@ -95,10 +94,10 @@
 //                 is the split of a text that begins with b, and the split before b depends on
 //                 nothing after b. The rules resume at BOUNDARY pairs, and safe_cut.hpp cuts
 //                 there.
-//   CONDITIONAL   Some stage has a boundary, but a rule of an earlier stage may hold a or b. It
-//                 is required that the label of the earlier stage is the same before and after
-//                 the boundary (Builder::continues). Otherwise the pair is UNRESOLVED.
-//   a label       No stage has a boundary. The label stands for the labels of all stages, so it
+//   CONDITIONAL   Some stage has a boundary, but a rule of an earlier stage may hold a or b.
+//                 The label of the earlier stage is the same before and after the boundary
+//                 (Builder::continues). If not, the pair is UNRESOLVED.
+//   LABEL         No stage has a boundary. The label stands for the labels of all stages, so it
 //                 changes if the label of any stage changes. Simple stages do not count: each
 //                 pair of a simple stage is either BOUNDARY or never has a boundary
 //                 (StagePairs::is_simple).

@@ -73,8 +73,8 @@ std::vector<Rectangle> cover(const Matrix &matrix, const Matrix &outside) {
   }
 }
 
-// Returns whether `relation` may be either true or false ("don't care") for a pair that has
-// `relations`, because the kernels ignore the relation of such a pair.
+// Returns whether the kernels ignore `relation` for a pair that has `relations`. If so, the
+// relation may be either true or false for the pair ("don't care").
 bool is_free(std::uint8_t relation, Pair relations) {
   constexpr Pair NOT_LABELED =
       pair_bit(BOUNDARY) | pair_bit(UNRESOLVED) | pair_bit(CONDITIONAL) | pair_bit(SPACE_PAIR);

@@ -1,5 +1,5 @@
 // The fast path of splitting. It finds the same boundaries as the machine of rules, mostly
-// without trying rules.
+// without trying rules. neighbors.hpp explains BOUNDARY pairs and unresolved pairs.
 #pragma once
 
 #include "core/base/bits.hpp"
@@ -129,7 +129,7 @@ public:
     }
 
     if (is_undecided_ || rules_.end_matters(last))
-      run(resume_, size, begin_, size + 1, 0);
+      run(resume_, size, begin_, size + 1, 0); // outputs all ends, as no end reaches size + 1
     else if (size != 0)
       output_.add(size);
     output_.flush();

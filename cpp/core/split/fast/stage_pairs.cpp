@@ -136,6 +136,7 @@ bool StagePairs::joins(std::uint8_t a, std::uint8_t b) const {
   if (pretok::has(gap_classes_, a) || label(a, b) == NO_LABEL)
     return false;
   for (std::size_t i = 0; i < rules_.size(); ++i) {
+    // True if the rule takes a only as the first code point of a match, and rejects b after a.
     const bool is_rejected =
         !pretok::has(later_in_[i], a) && pretok::has(rejects_next(rules_[i], a), b);
     if (pretok::has(held_by_[i], a) && !is_rejected && !always_joins(rules_[i], a, b))
@@ -177,9 +178,10 @@ void StagePairs::find_white_space() {
   tail_ = tail;
 }
 
-// Consider the rules that may match white space of class a followed by white space, without
-// END_OF_TEXT rules. Returns whether the first is ALL_BUT_LAST, or LAST_NEWLINE followed by
-// ALL_BUT_LAST. Sets `newline` to the line breaks of LAST_NEWLINE.
+// Tests the rules that may match white space of class a followed by white space, without
+// END_OF_TEXT rules. Returns whether the first of these rules is ALL_BUT_LAST, or whether
+// LAST_NEWLINE rules come first and ALL_BUT_LAST follows. Sets `newline` to the line breaks of
+// LAST_NEWLINE.
 bool StagePairs::all_but_last(std::uint8_t a, Mask space, Mask &newline) const {
   for (const int index : candidates_[a]) {
     if ((space & ~rejects_next(rule(index), a)) == 0)

@@ -1,4 +1,4 @@
-// A word of a cased script.
+// A word of a cased script. rules.hpp explains the members of a rule.
 #pragma once
 
 #include "core/split/rules/contraction.hpp"

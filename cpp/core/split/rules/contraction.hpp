@@ -1,4 +1,4 @@
-// An apostrophe and one of a list of suffixes.
+// An apostrophe and one of a list of suffixes. rules.hpp explains the members of a rule.
 #pragma once
 
 #include "core/split/text.hpp"

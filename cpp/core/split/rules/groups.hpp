@@ -1,4 +1,5 @@
 // Groups of a run, counted from its end, such as the thousands of a number: 1 234 567.
+// rules.hpp explains the members of a rule.
 #pragma once
 
 #include "core/split/text.hpp"

@@ -1,4 +1,4 @@
-// Rules that match literal text.
+// Rules that match literal text. rules.hpp explains the members of a rule.
 #pragma once
 
 #include "core/split/text.hpp"

@@ -1,4 +1,4 @@
-// Words connected by single joints.
+// Words connected by single joints. rules.hpp explains the members of a rule.
 #pragma once
 
 #include "core/split/text.hpp"

@@ -1,4 +1,5 @@
-// A run of one character set, with an optional lead and tail.
+// A run of one character set, with an optional lead and tail. rules.hpp explains the members of
+// a rule.
 #pragma once
 
 #include "core/split/text.hpp"
@@ -40,9 +41,9 @@ struct Run {
     }
     if (tail == 0)
       return end;
-    std::size_t left = tail_at_most;
+    std::size_t left = tail_at_most; // tail{0,tail_at_most}
     end = left == 0 ? text.run_end(tail, end) : text.run_end_counting(tail, end, left);
-    if (end == text.size() && text.partial && (tail_at_most == 0 || left != 0)) // tail*
+    if (end == text.size() && text.partial && (tail_at_most == 0 || left != 0))
       return text.undecided(tail, tail_at_most == 0 ? UNLIMITED : left);
     return end;
   }
@@ -59,11 +60,11 @@ struct Run {
     return (has(lead, a) ? body : 0) | (has(body, a) ? more | tail : 0) |
            (has(tail, a) && tail_at_most != 1 ? tail : 0);
   }
-  // Ignores at_most, since NeighborTable marks the pairs of a body with a limit as
-  // LENGTH_LIMITED. Leaves out a tail class c that is also in `lead`. A match may end with c as
-  // its tail. The next pair begins with c, so it may have the label of this rule too, with c as
-  // a lead. Then no change of label would show the boundary after c. Leaves out a tail with a
-  // limit, since the match may end within the tail.
+  // Ignores at_most, since StagePairs marks the pairs of a body with a limit as LENGTH_LIMITED.
+  // Leaves out a tail with a limit, since the match may end within the tail. Leaves out a tail
+  // class c that is also in `lead`: the pair that begins with c may have the label of this rule
+  // too, with c as a lead. If a match ended with c as its tail, no change of label would show
+  // the boundary after c.
   Mask always_follows(std::uint8_t a) const {
     if (at_least > 1)
       return 0;
