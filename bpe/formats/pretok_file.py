@@ -132,7 +132,8 @@ def dump(spec: TokenizerSpec) -> bytes:
 def _check_header(data: bytes) -> None:
     if len(data) < _HEADER_BYTES:
         raise VocabularyError(
-            f"the file has {len(data)} bytes, but its header {_HEADER_BYTES}; the file is truncated"
+            f"the file has {len(data)} bytes, but its header takes {_HEADER_BYTES}; "
+            "the file is truncated"
         )
     version = int.from_bytes(data[8:12], "little")
     if version != VERSION:

@@ -137,7 +137,7 @@ bool is_pretok_file(const std::uint8_t *data, std::size_t size) {
 
 LoadError read_pretok_file(const std::uint8_t *data, std::size_t size, TokenizerSpec &spec) {
   if (size < PRETOK_FILE_HEADER)
-    return malformed("the file has " + std::to_string(size) + " bytes, but its header " +
+    return malformed("the file has " + std::to_string(size) + " bytes, but its header takes " +
                      std::to_string(PRETOK_FILE_HEADER) + "; the file is truncated");
   const std::uint32_t version = little_endian(data + 8, 4);
   if (version != PRETOK_FILE_VERSION)

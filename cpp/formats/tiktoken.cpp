@@ -17,7 +17,6 @@ constexpr std::size_t MAX_RANK_DIGITS = 9;
 
 // One line of a rank file.
 struct RankLine {
-  std::size_t number = 0; // line number
   std::vector<std::uint8_t> token;
   std::uint32_t rank = 0;
 };

@@ -250,7 +250,7 @@ def _replaced(old: bytes, new: bytes, body: bytes = _BODY) -> bytes:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (pretok_file.MAGIC, "has 8 bytes, but its header 16; the file is truncated"),
+        (pretok_file.MAGIC, "has 8 bytes, but its header takes 16; the file is truncated"),
         (_DATA[:-1], "does not match its header"),
         (_DATA + b"\0", "does not match its header"),
         (_summed(b""), "ends too early, at offset 16"),

@@ -150,7 +150,7 @@ def one(*rules: int, first: int = 0, atoms: int = 0, size: int = 1) -> list[int]
         ([MAGIC, 1, 0, 0, 1], "a stage is malformed"),
         ([MAGIC, 2, *one(1, *RUN)], "alphabet .* malformed"),
         ([MAGIC, 1, *one(1, *RUN), 0], "the stages have the wrong length"),
-        ([MAGIC, 1, *one()], "no rules"),
+        ([MAGIC, 1, *one()], "expected 1 to 255 rules"),
         ([MAGIC, 1, *one(1)], "cut short"),
         ([MAGIC, 1, *one(1, 1, 9)], "a rule .* malformed"),
         ([MAGIC, 1, *one(1, *RUN, 7)], "wrong length"),
