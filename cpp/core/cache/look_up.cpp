@@ -7,6 +7,8 @@ void look_up([[maybe_unused]] InstructionSet instructions, const PreTokenBatch &
 #if PRETOK_X86_KERNELS
   if (instructions == InstructionSet::AVX512)
     return look_up_avx512(batch, cache, probe);
+  if (instructions == InstructionSet::AVX2)
+    return look_up_avx2(batch, cache, probe);
 #endif
   probe.miss_count = 0;
   probe.make_keys(batch, 0, cache);

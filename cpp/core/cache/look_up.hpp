@@ -84,6 +84,7 @@ void look_up(InstructionSet instructions, const PreTokenBatch &batch, const Shor
              CacheProbe &probe);
 
 #if PRETOK_X86_KERNELS
+void look_up_avx2(const PreTokenBatch &batch, const ShortCache &cache, CacheProbe &probe);
 void look_up_avx512(const PreTokenBatch &batch, const ShortCache &cache, CacheProbe &probe);
 #endif
 
