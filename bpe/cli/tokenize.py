@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -15,6 +16,7 @@ from bpe.cli.vocabulary import (
     split_option,
     vocabulary_option,
 )
+from bpe.corpus import Corpus
 from bpe.corpus.layouts import LAYOUTS
 from pretok.cli.input import shown_path
 from pretok.cli.options import backend_option
@@ -93,6 +95,11 @@ def _token(text: str) -> str | int:
     help="A longer text that must be encoded as a whole is an error.  [default: 64 MB]",
 )
 @click.option("--threads", type=int, metavar="N", help="[default: as many as are useful]")
+@click.option(
+    "--ray",
+    metavar="ADDRESS",
+    help="Encode on a Ray cluster: 'auto' is the one of this machine, 'local' begins one.",
+)
 @click.option("--quiet", "-q", is_flag=True, help="Print only errors.")
 @backend_option
 def tokenize_command(
@@ -102,6 +109,7 @@ def tokenize_command(
     preset: Preset | None,
     special: str | None,
     allow: tuple[str, ...],
+    ray: str | None,
     quiet: bool,
     backend: BackendName | None,
     **options: Any,
@@ -118,7 +126,7 @@ def tokenize_command(
     tokenizer = load(vocab, preset, backend)
     options |= {name: _token(options[name]) for name in ("bos", "eos", "pad") if options[name]}
     try:
-        corpus = bpe.corpus.tokenize(
+        corpus = _tokenize_function(ray, options)(
             inputs,
             output,
             tokenizer,
@@ -126,7 +134,7 @@ def tokenize_command(
             progress=False if quiet else None,
             **options,
         )
-    except (ValueError, ImportError) as error:
+    except (ValueError, ImportError, ConnectionError) as error:
         raise click.ClickException(as_cli_message(error, PARAMETERS)) from None
     except KeyboardInterrupt:
         click.echo("pretok: interrupted; the same command continues", err=True)
@@ -135,7 +143,17 @@ def tokenize_command(
         write([f"{one_line(shown_path(output))}: {_summary(corpus)}\n"])
 
 
-def _summary(corpus: bpe.corpus.Corpus) -> str:
+def _tokenize_function(ray: str | None, options: dict[str, Any]) -> Callable[..., Corpus]:
+    """Return the function that does the work, on the Ray cluster at the address `ray` if given."""
+    if ray is None:
+        return bpe.corpus.tokenize
+    if options.pop("threads") is not None:
+        raise click.UsageError("--threads is for work without --ray; each task has one thread")
+    bpe.distributed.connect(ray)
+    return bpe.distributed.tokenize
+
+
+def _summary(corpus: Corpus) -> str:
     manifest = corpus.manifest
     shards = sum(map(len, corpus.splits.values()))
     parts = [f"{manifest.tokens} tokens", f"{manifest.documents} documents", f"{shards} shards"]

@@ -37,6 +37,18 @@ class Position(NamedTuple):
 START = Position()
 
 
+class Part(NamedTuple):
+    """A part of a long document: where it begins, whether it is the last one, and for which split.
+
+    If `is_whole` is false, the document is damaged, and no part of it may stay.
+    """
+
+    start: int
+    is_last: bool
+    is_held_out: bool = False
+    is_whole: bool = True
+
+
 class Run(NamedTuple):
     """Consecutive documents of a file.
 
@@ -67,6 +79,10 @@ class Batch:
     """The end of the batch."""
     blocks: Iterator[bytes] | None = None
     """The only document, if it is long; `texts` is then empty."""
+    part: Part | None = None
+    """Not None if the only text is a part of a long document."""
+    read: int = 0
+    """The number of bytes that were read from files since the batch before."""
 
     def origin(self, index: int) -> Position:
         """Return the file and the line of a document; the line counts from 1."""

@@ -1,9 +1,9 @@
-"""Encode batches of documents, and long documents in parts."""
+"""Encode batches of documents, and parts of long documents."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +11,27 @@ from numpy.typing import NDArray
 from bpe.corpus.documents import Batch, Position
 from bpe.corpus.free_memory import MemoryTrimmer
 from bpe.corpus.options import Options, special_of
-from bpe.errors import CorpusError, SpecialTokenError, TextFileError, UnknownTokenError, shortened
+from bpe.corpus.parts import is_held_out
+from bpe.errors import CorpusError, SpecialTokenError, UnknownTokenError, shortened
 from bpe.tokenizer import Tokenizer
 from bpe.types import Ids, Offsets
 
-PART = 4 << 20
-"""The least size of a part of a long document in bytes."""
+Tokens = NDArray[np.integer]
+
+
+@dataclass
+class Encoded:
+    """The tokens of a batch, as they come into shards."""
+
+    batch: Batch
+    """The batch without its texts."""
+    size: int
+    """The size of the texts in bytes."""
+    tokens: Tokens
+    """The ids of whole documents are between those that come before and after each document."""
+    offsets: Offsets
+    held_out: NDArray[np.bool_] | None
+    """Whether each document belongs to the split for validation; None if there is no such split."""
 
 
 class DocumentEncoder:
@@ -28,13 +43,15 @@ class DocumentEncoder:
         self._tokenizer = tokenizer
         self._files = files
         self._special = special_of(options)
-        self._max_text = options.max_text
         self._threads = threads
         self._memory = MemoryTrimmer()
 
     def encode(self, batch: Batch) -> tuple[Ids, Offsets]:
-        """Return the ids of the documents of `batch`, and their offsets."""
+        """Return the ids of the texts of `batch`, and their offsets."""
         self._memory.add(sum(map(len, batch.texts)))
+        if batch.part is not None:
+            ids = self._encode_part(batch.texts[0], batch.origin(0), batch.part.start)
+            return ids, np.array([0, len(ids)])
         try:
             return self._tokenizer.encode_batch_array(
                 batch.texts, self._special, threads=self._threads
@@ -46,34 +63,8 @@ class DocumentEncoder:
                 self._encode_part(text, batch.origin(index), 0)
             raise
 
-    def encode_blocks(self, blocks: Iterator[bytes], origin: Position) -> Iterator[Ids]:
-        """Yield the ids of a document that comes in blocks; they equal those of the whole text."""
-        held: list[bytes] = []
-        size = done = 0
-        enough = PART
-        for block in blocks:
-            held.append(block)
-            size += len(block)
-            if size < enough:
-                continue
-            text = b"".join(held)
-            cut = self._tokenizer.safe_cut(text, self._special)
-            if cut:
-                yield self._encode_part(text[:cut], origin, done)
-            held, size, done = [text[cut:]], size - cut, done + cut
-            if size > self._max_text:
-                raise TextFileError(
-                    f"{self._place(origin)}: the document has more than {self._max_text} bytes "
-                    "that must be encoded as a whole; split it, or pass a larger max_text="
-                )
-            # Without a cut, search again only when the size has doubled, so that the total time
-            # stays linear.
-            enough = max(PART, 2 * size)
-        yield self._encode_part(b"".join(held), origin, done)
-
     def _encode_part(self, text: bytes, origin: Position, start: int) -> Ids:
         """Return the ids of a part of a document that begins at byte `start`."""
-        self._memory.add(len(text))
         try:
             return self._tokenizer.encode_array(text, self._special, threads=self._threads)
         except SpecialTokenError as error:
@@ -92,17 +83,22 @@ class DocumentEncoder:
         )
 
 
-def with_ids_around(
-    ids: Ids,
-    offsets: Offsets,
-    before: Sequence[int],
-    after: Sequence[int],
-    dtype: np.dtype[Any],
-) -> tuple[NDArray[np.integer], Offsets]:
-    """Return `ids` and `offsets` with the ids `before` and `after` around each document.
+def encoded(batch: Batch, ids: Ids, offsets: Offsets, options: Options) -> Encoded:
+    """Return the tokens of `batch`, whose texts have these ids."""
+    held_out = None
+    tokens: Tokens = ids.astype(options.dtype, copy=False)
+    if batch.part is None:
+        tokens, offsets = with_ids_around(ids, offsets, options)
+        if options.validation:
+            chosen = (is_held_out(text, options) for text in batch.texts)
+            held_out = np.fromiter(chosen, bool, len(batch.texts))
+    size = sum(map(len, batch.texts))
+    return Encoded(replace(batch, texts=[]), size, tokens, offsets, held_out)
 
-    The ids have the type `dtype`.
-    """
+
+def with_ids_around(ids: Ids, offsets: Offsets, options: Options) -> tuple[Tokens, Offsets]:
+    """Return `ids` and `offsets` with the ids that `options` puts around each document."""
+    before, after, dtype = options.before, options.after, np.dtype(options.dtype)
     count = len(offsets) - 1
     extra = len(before) + len(after)
     if not extra or not count:

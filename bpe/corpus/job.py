@@ -7,27 +7,30 @@ import shutil
 from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from bpe.corpus.identity import tokenizer_file
 from bpe.corpus.inputs import find_inputs
 from bpe.corpus.layouts import LAYOUTS
+from bpe.corpus.local import LocalEngine
 from bpe.corpus.lock import NAME as LOCK
 from bpe.corpus.lock import locked
 from bpe.corpus.manifest import Manifest, load_manifest
 from bpe.corpus.options import Options, make_options
 from bpe.corpus.reader import Corpus
 from bpe.corpus.shards import PART
-from bpe.corpus.work import STORE, Job
+from bpe.corpus.work import STORE, Engine, Job
 from bpe.encoding.arguments import resolve_threads
 from bpe.errors import CorpusError
 from bpe.formats.files import write_atomically
 from bpe.tokenizer import Tokenizer
 from bpe.types import Special
 
+Inputs: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+
 
 def tokenize(
-    inputs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    inputs: Inputs,
     output: str | os.PathLike[str],
     tokenizer: Tokenizer,
     *,
@@ -89,7 +92,21 @@ def tokenize(
         skip_bad=skip_bad, max_text=max_text,
     )  # fmt: skip
     resolve_threads(threads)
-    LAYOUTS[layout].check()
+    return make_corpus(
+        inputs, output, tokenizer, options, LocalEngine(tokenizer, threads), progress
+    )
+
+
+def make_corpus(
+    inputs: Inputs,
+    output: str | os.PathLike[str],
+    tokenizer: Tokenizer,
+    options: Options,
+    engine: Engine,
+    progress: bool | None,
+) -> Corpus:
+    """Begin or continue a corpus, whose documents `engine` encodes; see `tokenize`."""
+    LAYOUTS[options.layout].check()
     one = isinstance(inputs, (str, os.PathLike))
     files = find_inputs([inputs] if one else inputs)  # type: ignore[list-item, arg-type]
     folder = Path(output)
@@ -98,8 +115,7 @@ def tokenize(
     with locked(folder):
         manifest = _begin(folder, tokenizer, files, options)
         if not manifest.complete:
-            job = Job(folder, tokenizer, files, options, manifest, threads)
-            job.run(progress)
+            Job(folder, files, options, manifest, engine).run(progress)
         _clean(folder)
     return Corpus(folder)
 

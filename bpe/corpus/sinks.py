@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bpe.corpus.encode import with_ids_around
+from bpe.corpus.encode import Tokens
 from bpe.corpus.layouts.layout import Layout
 from bpe.corpus.manifest import Manifest
 from bpe.corpus.options import Options
-from bpe.corpus.shards import ShardWriter
-from bpe.types import Ids, Offsets
+from bpe.corpus.shards import PART, ShardWriter
+from bpe.types import Offsets
 
-HASHED = 1 << 16
-"""The number of bytes of a document that decide its split."""
 TRAIN, VALIDATION = "train", "val"
 NO_END = np.zeros(0, np.int64)
 """The ends of documents in a part of one document."""
+SPOOL = "document" + PART
+"""The file of the tokens of a long document, until the whole document is encoded."""
+SPOOL_BLOCK = 1 << 22
+"""The number of bytes of this file that are read at a time, a multiple of 4."""
 
 
 class Sink:
@@ -48,14 +51,10 @@ class Sink:
             for name in names
         }
 
-    def add(self, texts: list[bytes], ids: Ids, offsets: Offsets) -> bool:
-        """Add documents; return whether a shard was finished."""
-        options = self._options
-        dtype = self.writers[TRAIN].dtype
-        tokens, offsets = with_ids_around(ids, offsets, options.before, options.after, dtype)
-        if not options.validation:
+    def add(self, tokens: Tokens, offsets: Offsets, held_out: NDArray[np.bool_] | None) -> bool:
+        """Add the documents of an Encoded; return whether a shard was finished."""
+        if held_out is None:
             return self.writers[TRAIN].add(tokens, offsets[1:])
-        held_out = np.fromiter(map(self._is_held_out, texts), bool, len(texts))
         sizes = np.diff(offsets)
         is_finished = False
         for name, chosen in ((TRAIN, ~held_out), (VALIDATION, held_out)):
@@ -63,14 +62,15 @@ class Sink:
             is_finished |= self.writers[name].add(tokens[np.repeat(chosen, sizes)], ends)
         return is_finished
 
-    def begin_long(self, head: bytes) -> LongDocument:
-        """Begin a document that comes in parts; `head` is its beginning."""
-        name = VALIDATION if self._options.validation and self._is_held_out(head) else TRAIN
-        return LongDocument(self.writers[name], self._options)
+    def begin_long(self, is_held_out: bool, spool: Path | None) -> LongDocument:
+        """Begin a document that comes in parts.
 
-    def _is_held_out(self, text: bytes) -> bool:
-        digest = blake2b(text[:HASHED], digest_size=8).digest()
-        return int.from_bytes(digest, "little") < self._options.validation * 2.0**64
+        With the path `spool`, the document gets into the shards only at its end.
+        """
+        writer = self.writers[VALIDATION if is_held_out else TRAIN]
+        if spool is not None:
+            return SpooledDocument(writer, self._options, spool)
+        return LongDocument(writer, self._options)
 
     def sync(self) -> dict[str, Any]:
         """Make all documents durable; return the states of the writers for the manifest."""
@@ -103,16 +103,46 @@ class LongDocument:
         self._before = np.array(options.before, np.uint32)
         self._is_finished = False  # whether a shard was finished
 
-    def add(self, ids: Ids) -> None:
-        """Append ids."""
+    def add(self, tokens: Tokens) -> None:
+        """Append tokens."""
         self._is_finished |= self._writer.add(self._before, NO_END)
-        self._is_finished |= self._writer.add(ids, NO_END)
+        self._is_finished |= self._writer.add(tokens, NO_END)
         self._before = self._before[:0]
 
     def end(self) -> bool:
         """End the document; return whether a shard was finished."""
         ends = np.array([len(self._after)], np.int64)
         return self._writer.add(self._after, ends) or self._is_finished
+
+    def close(self) -> None:
+        """Do nothing: nothing is open."""
+
+
+class SpooledDocument(LongDocument):
+    """A document in parts that gets into the shards only when it is whole."""
+
+    def __init__(self, writer: ShardWriter, options: Options, path: Path) -> None:
+        super().__init__(writer, options)
+        self._path = path
+        self._file = open(path, "wb")  # noqa: SIM115
+        self._dtype = writer.dtype
+
+    def add(self, tokens: Tokens) -> None:
+        """Append tokens to the file."""
+        self._file.write(tokens.astype(self._dtype, copy=False).data)
+
+    def end(self) -> bool:
+        """Write the document; return whether a shard was finished."""
+        self._file.close()
+        with open(self._path, "rb") as file:
+            while block := file.read(SPOOL_BLOCK):
+                super().add(np.frombuffer(block, self._dtype))
+        return super().end()
+
+    def close(self) -> None:
+        """Close the file. Unwritten data may be lost, since a disk may be full."""
+        with suppress(OSError):
+            self._file.close()
 
 
 def store_options(options: Options) -> Options:

@@ -1,32 +1,24 @@
-"""Define Job, which reads, encodes and writes the documents of a corpus in three threads."""
+"""Define Job, which writes encoded documents to a corpus, and saves where it continues."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from itertools import chain
+from contextlib import closing, suppress
 from pathlib import Path
 from time import monotonic
+from typing import Protocol
 
-import numpy as np
-
-from bpe.corpus import encode
-from bpe.corpus.documents import Batch, Position, ReadOptions, read_batches
-from bpe.corpus.encode import DocumentEncoder
+from bpe.corpus.documents import Batch, Part, Position
+from bpe.corpus.encode import Encoded
 from bpe.corpus.layouts import LAYOUTS
 from bpe.corpus.manifest import Manifest
 from bpe.corpus.options import Options
-from bpe.corpus.shards import PART
 from bpe.corpus.shuffle import Store, shuffled_order
-from bpe.corpus.sinks import HASHED, Sink, store_options
-from bpe.corpus.threads import Counter, InOrder, Sized, read_ahead
-from bpe.errors import TextFileError
+from bpe.corpus.sinks import SPOOL, LongDocument, Sink, store_options
+from bpe.corpus.threads import InOrder
 from bpe.progress import Bar, progress_bar
-from bpe.text_files import joined
-from bpe.tokenizer import Tokenizer
-from bpe.types import Ids, Offsets
 
 CHECKPOINT = 1 << 28
 """The number of bytes of text after which the manifest is saved, at least."""
@@ -34,9 +26,14 @@ MAX_EXAMPLES = 1000
 """The maximum number of damaged documents that the manifest lists."""
 STORE = "unshuffled"
 """The folder of the documents before a shuffle."""
-SPOOL = "document" + PART
-"""The file of the ids of a long document, until the whole document is encoded."""
-SPOOL_BLOCK = 1 << 20
+
+
+class Engine(Protocol):
+    """Reads and encodes documents."""
+
+    def encoded(self, files: list[str], options: Options, start: Position) -> Generator[Encoded]:
+        """Yield the documents of `files` from `start` on, in order."""
+        ...
 
 
 class Job:
@@ -45,17 +42,16 @@ class Job:
     def __init__(
         self,
         folder: Path,
-        tokenizer: Tokenizer,
         files: list[str],
         options: Options,
         manifest: Manifest,
-        threads: int | None,
+        engine: Engine,
     ) -> None:
         self._folder = folder
         self._files = files
         self._options = options
         self._manifest = manifest
-        self._encoder = DocumentEncoder(tokenizer, files, options, threads)
+        self._engine = engine
         progress = manifest.progress or {}
         self._progress = progress
         self._position = Position(*progress.get("position", (0, 0)))
@@ -71,6 +67,8 @@ class Job:
         self._sink = Sink(folder, options, manifest, progress.get("writers", {}))
         self._dtype = self._sink.writers["train"].dtype
         self._unsaved = 0
+        self._long: LongDocument | None = None
+        self._long_size = self._long_tokens = 0
         self._is_broken = False  # whether writing has failed
 
     def run(self, progress: bool | None) -> None:
@@ -90,6 +88,8 @@ class Job:
                     self._save()
             raise
         finally:
+            if self._long is not None:
+                self._long.close()
             self._sink.close()
             if self._store is not None:
                 self._store.close()
@@ -99,71 +99,53 @@ class Job:
         if self._position.file == len(self._files):
             return
         size = sum(map(os.path.getsize, self._files[self._position.file :]))
-        options = self._options
-        read = ReadOptions(options.field, options.lines, options.skip_bad, options.max_text)
-        counter = Counter()
-        batches = read_batches(self._files, read, self._position, counter.add)
         begin, tokens = monotonic(), self._manifest.tokens
         with (
             progress_bar("tokenizing", "B", progress, size) as bar,
-            ThreadPoolExecutor(1) as reading,
-            ThreadPoolExecutor(1) as writing,
+            ThreadPoolExecutor(1) as pool,
+            closing(self._engine.encoded(self._files, self._options, self._position)) as items,
         ):
-            writer = InOrder(writing)
-            for batch in read_ahead(reading, batches, lambda batch: batch.blocks is None):
-                if batch.blocks is None:
-                    ids, offsets = self._encoder.encode(batch)
-                    writer.call(self._add, batch, ids, offsets)
-                else:
-                    # One block is read while the block before is encoded as one part.
-                    blocks = read_ahead(reading, joined(batch.blocks, encode.PART))
-                    self._add_long(batch, blocks, writer)
-                bar.update(counter.take())
+            writer = InOrder(pool)
+            for item in items:
+                writer.call(self._write, item)
+                bar.update(item.batch.read)
                 rate = (self._manifest.tokens - tokens) / max(monotonic() - begin, 1e-9)
                 bar.set_postfix_str(f"{rate / 1e6:.2f}M tokens/s", False)
             writer.wait()
 
-    def _add(self, batch: Batch, ids: Ids, offsets: Offsets) -> None:
-        """Write the documents of a batch."""
-        self._is_broken = True
-        is_finished = self._first_sink.add(batch.texts, ids, offsets)
-        size = sum(map(len, batch.texts))
-        self._commit(batch, len(batch.texts), size, len(ids), is_finished)
-
-    def _add_long(self, batch: Batch, blocks: Iterator[bytes], writer: InOrder) -> None:
-        """Encode a long document in parts, and write it."""
-        try:
-            head = b"".join(_at_least(HASHED, blocks))
-            counted = Sized(chain([head], blocks))
-            parts = self._encoder.encode_blocks(counted, batch.origin(0))
-            # With skip_bad, only whole documents may get into the shards.
-            if self._options.skip_bad:
-                parts = self._spooled(parts)
-        except TextFileError as error:
-            if not self._options.skip_bad:
-                raise
-            batch.skipped.append(str(error))
-            writer.call(self._commit, batch, 0, 0, 0, False)
+    def _write(self, item: Encoded) -> None:
+        """Write documents, or a part of one."""
+        if item.batch.part is not None:
+            self._write_part(item, item.batch.part)
             return
-        document = self._first_sink.begin_long(head)
-        writer.call(self._break)
-        count = 0
-        for ids in parts:
-            count += len(ids)
-            writer.call(document.add, ids)
-        writer.wait()
-        self._commit(batch, 1, counted.size, count, document.end())
-
-    def _break(self) -> None:
         self._is_broken = True
+        is_finished = self._first_sink.add(item.tokens, item.offsets, item.held_out)
+        documents = len(item.offsets) - 1
+        self._commit(item.batch, documents, item.size, len(item.tokens), is_finished)
 
-    def _spooled(self, parts: Iterator[Ids]) -> Iterator[Ids]:
-        """Return `parts`, after all of them have been written to a file."""
-        path = self._folder / SPOOL
-        with open(path, "wb") as file:
-            for ids in parts:
-                file.write(ids.data)
-        return _arrays(path)
+    def _write_part(self, item: Encoded, part: Part) -> None:
+        # With skip_bad, only whole documents may get into the shards.
+        spool = self._folder / SPOOL if self._options.skip_bad else None
+        if self._long is None:
+            self._long = self._first_sink.begin_long(part.is_held_out, spool)
+            self._long_size = self._long_tokens = 0
+        long = self._long
+        self._is_broken = spool is None
+        long.add(item.tokens)
+        self._long_size += item.size
+        self._long_tokens += len(item.tokens)
+        if not part.is_last:
+            return
+        self._long = None
+        if part.is_whole:
+            self._is_broken = True
+            is_finished = long.end()
+            around = len(self._options.before) + len(self._options.after)
+            tokens = self._long_tokens + around
+            self._commit(item.batch, 1, self._long_size, tokens, is_finished)
+        else:
+            long.close()
+            self._commit(item.batch, 0, 0, 0, False)
 
     @property
     def _first_sink(self) -> Sink:
@@ -175,10 +157,9 @@ class Job:
     ) -> None:
         """Count what was written; save the manifest if a shard was finished or it is much."""
         manifest = self._manifest
-        around = len(self._options.before) + len(self._options.after)
         manifest.documents += documents
         manifest.text_bytes += size
-        manifest.tokens += tokens + documents * around
+        manifest.tokens += tokens
         manifest.inputs += batch.finished
         manifest.skipped += len(batch.skipped)
         room = MAX_EXAMPLES - len(manifest.skipped_examples)
@@ -230,18 +211,3 @@ class Job:
                     self._save()
                 self._is_broken = not len(ends)
                 bar.update(len(tokens))
-
-
-def _at_least(size: int, blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield blocks until they have `size` bytes together."""
-    for block in blocks:
-        yield block
-        size -= len(block)
-        if size <= 0:
-            return
-
-
-def _arrays(path: Path) -> Iterator[Ids]:
-    with open(path, "rb") as file:
-        while block := file.read(SPOOL_BLOCK * 4):
-            yield np.frombuffer(block, np.uint32)

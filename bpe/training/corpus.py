@@ -67,6 +67,27 @@ def read_texts(
     ValueError if a str is the name of an existing file; TextFileError, also for a line of more than
     `max_text` bytes; OSError.
     """
+    chosen = collect or collect_batch
+    return _texts(source_items(source, chosen), field, chosen, max_text)
+
+
+def _texts(
+    items: Iterable[list[StrOrBytes] | Path], field: str, collect: CollectBatch, max_text: int
+) -> Iterator[list[StrOrBytes] | Iterator[bytes]]:
+    for item in items:
+        if isinstance(item, list):
+            yield item
+        else:
+            yield from _texts_of_file(name_of(item), field, collect, max_text)
+
+
+def source_items(
+    source: Source, collect: CollectBatch | None = None, size: int = BLOCK
+) -> Iterator[list[StrOrBytes] | Path]:
+    """Yield the items of `source`: texts in lists of about `size`, and paths.
+
+    The arguments and the errors are those of `read_texts`.
+    """
     if isinstance(source, (str, bytes, bytearray, memoryview)):
         raise TypeError(
             f"expected an iterable of texts or a path, got one {type(source).__name__}; "
@@ -83,24 +104,42 @@ def read_texts(
         # Report a wrong file name now, not after hours of training.
         for path in items:
             if isinstance(path, os.PathLike):
-                suffix_of(_name(path), FORMATS)
-    return _batches(items, field, collect or collect_batch, max_text)
+                suffix_of(name_of(path), FORMATS)
+    return _items(items, collect or collect_batch, size)
 
 
-def _batches(
-    items: Iterable[object], field: str, collect: CollectBatch, max_text: int
-) -> Iterator[list[StrOrBytes] | Iterator[bytes]]:
-    """Yield the texts of `items`, as `read_texts` does."""
+def _items(
+    items: Iterable[object], collect: CollectBatch, size: int
+) -> Iterator[list[StrOrBytes] | Path]:
     iterator = iter(items)
     is_end = False
     while not is_end:
         batch, rest, is_end = collect(
-            iterator, BLOCK, TEXT_OVERHEAD, "".join(LAST_CHARACTERS), _check_text
+            iterator, size, TEXT_OVERHEAD, "".join(LAST_CHARACTERS), _check_text
         )
         if batch:
             yield batch
         for item in rest:
-            yield from _texts_of_item(item, field, collect, max_text)
+            if isinstance(item, os.PathLike):
+                yield item
+            elif isinstance(item, (bytearray, memoryview)):
+                yield [bytes(item)]
+            else:
+                raise TypeError(
+                    f"expected str, bytes holding UTF-8, or a path such as pathlib.Path; got "
+                    f"{type(item).__name__}"
+                )
+
+
+def _texts_of_file(
+    name: str, field: str, collect: CollectBatch, max_text: int
+) -> Iterator[list[StrOrBytes] | Iterator[bytes]]:
+    """Yield the texts of a file, as `read_texts` does."""
+    if suffix_of(name, FORMATS) == ".txt":
+        yield FileBlocks(name)
+        return
+    for batch in _items(_texts_of_lines(name, field, max_text), collect, BLOCK):
+        yield FileTexts(cast("list[StrOrBytes]", batch), name)
 
 
 def collect_batch(
@@ -133,39 +172,19 @@ def collect_batch(
 
 def _check_text(text: str) -> None:
     """Raise ValueError if `text` is the name of an existing file; a file must be a Path."""
-    if _is_file_name(text):
+    if _is_filename_of(text):
         raise ValueError(
             f"text {text!r} is the name of a file; pass pathlib.Path({text!r}) to train on "
             "the file, or bytes to train on the name itself"
         )
 
 
-def _texts_of_item(
-    item: object, field: str, collect: CollectBatch, max_text: int
-) -> Iterator[list[StrOrBytes] | Iterator[bytes]]:
-    """Yield the texts of an item that is neither a str nor bytes, such as a path."""
-    if isinstance(item, os.PathLike):
-        name = _name(item)
-        if suffix_of(name, FORMATS) == ".txt":
-            yield FileBlocks(name)
-        else:
-            texts = _texts_of_lines(name, field, max_text)
-            for batch in _batches(texts, field, collect, max_text):
-                yield FileTexts(cast("list[StrOrBytes]", batch), name)
-    elif isinstance(item, (bytearray, memoryview)):
-        yield [bytes(item)]
-    else:
-        raise TypeError(
-            f"expected str, bytes holding UTF-8, or a path such as pathlib.Path; got "
-            f"{type(item).__name__}"
-        )
-
-
-def _name(path: os.PathLike[str] | os.PathLike[bytes]) -> str:
+def name_of(path: os.PathLike[str] | os.PathLike[bytes]) -> str:
+    """Return a path as str."""
     return os.fsdecode(path)
 
 
-def _is_file_name(text: str) -> bool:
+def _is_filename_of(text: str) -> bool:
     return (
         len(text) <= MAX_NAME_LENGTH
         and text.lower().endswith(SUFFIXES)

@@ -46,6 +46,15 @@ class WordCounts:
         return list(counts.items())
 
 
+def empty_words(backend: BackendName) -> Words:
+    """Return counts without words."""
+    if backend == "python":
+        return WordCounts()
+    from pretok import _core
+
+    return _core.WordCounts()
+
+
 class TextCounter(Protocol):
     """Splits texts and counts their pre-tokens; raises TooLongError if a pre-token is too long."""
 
@@ -74,15 +83,11 @@ def text_counter(
 ) -> TextCounter:
     """Return a counter of pre-tokens; its result does not depend on `threads`."""
     bounds = limits or Limits()
-    if backend == "python":
-        return _Counter(pre_tokenizer, WordCounts(), bounds)
-    from pretok import _core
-
-    if isinstance(pre_tokenizer, PreTokenizer):
+    if backend == "native" and isinstance(pre_tokenizer, PreTokenizer):
         return _NativeCounter(
             pre_tokenizer, threads or os.cpu_count() or 1, threads is None, bounds
         )
-    return _Counter(pre_tokenizer, _core.WordCounts(), bounds)
+    return _Counter(pre_tokenizer, empty_words(backend), bounds)
 
 
 class _Counter:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from itertools import count, islice
 from typing import NamedTuple, Protocol, cast, get_args
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.arguments import check_keeps_text, resolve_threads
 from bpe.encoding.utf8 import StrOrBytes
-from bpe.progress import progress_bar
+from bpe.progress import Bar, progress_bar
 from bpe.tokenizer import Tokenizer
 from bpe.training.corpus import Source, read_texts
 from bpe.training.counting import TextCounter, text_counter
@@ -88,41 +89,112 @@ def train(
     >>> tok.encode("abcde"), tok.token_bytes(260)
     ([260, 103], b'abcd')
     """
-    _check_numbers(vocab_size, min_frequency, max_token_length, threads)
-    if tie_break not in get_args(TieBreak):
-        raise ValueError(f"tie_break={tie_break!r}; expected one of {get_args(TieBreak)}")
-    limits = Limits.of(max_pre_token, max_text)
-    specials = _Specials.of(special_tokens, vocab_size)
-    chosen = choose_backend(backend)
-    pre_tokenizer = get(preset, backend=chosen) if isinstance(preset, (str, Preset)) else preset
-    check_keeps_text(pre_tokenizer)
-    merge_count = vocab_size - BYTES - len(specials.names)
+    training = Training.of(
+        vocab_size=vocab_size, preset=preset, special_tokens=special_tokens,
+        min_frequency=min_frequency, max_token_length=max_token_length, tie_break=tie_break,
+        max_pre_token=max_pre_token, max_text=max_text, progress=progress, backend=backend,
+        cache_mb=cache_mb,
+    )  # fmt: skip
+    resolve_threads(threads)
+    with training.counting_bar() as bar:
+        words = training.words(source, field, threads, bar.update)
+    return training.tokenizer(words)
 
-    counter = text_counter(pre_tokenizer, chosen, threads, limits)
-    with progress_bar("counting", "B", progress, delay=PROGRESS_DELAY) as bar:
-        _count(read_texts(source, field, counter.collect_batch, limits.text), counter, bar.update)
-    with progress_bar("merging", "token", progress, merge_count, PROGRESS_DELAY) as bar:
-        trainer = _trainer(counter.finish(), chosen, tie_break, min_frequency, max_token_length)
-        while trainer.tokens < merge_count:
-            token_count = trainer.tokens
-            has_more = trainer.step(min(merge_count, token_count + merge_count // 100 + 1))
-            bar.update(trainer.tokens - token_count)
-            if not has_more:
-                break
-    if trainer.tokens < merge_count:
+
+class Training(NamedTuple):
+    """The checked arguments of `train`."""
+
+    vocab_size: int
+    specials: _Specials
+    pre_tokenizer: PreTokenizer | SupportsOffsets
+    limits: Limits
+    min_frequency: int
+    max_token_length: int | None
+    tie_break: TieBreak
+    progress: bool | None
+    backend: BackendName | None
+    cache_mb: float | None
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        vocab_size: int,
+        preset: str | Preset | PreTokenizer | SupportsOffsets,
+        special_tokens: Sequence[str] | Mapping[str, int],
+        min_frequency: int,
+        max_token_length: int | None,
+        tie_break: TieBreak,
+        max_pre_token: int | None,
+        max_text: int | None,
+        progress: bool | None,
+        backend: BackendName | None,
+        cache_mb: float | None,
+    ) -> Training:
+        """Check the arguments; raises ValueError and TypeError."""
+        _check_numbers(vocab_size, min_frequency, max_token_length)
+        if tie_break not in get_args(TieBreak):
+            raise ValueError(f"tie_break={tie_break!r}; expected one of {get_args(TieBreak)}")
+        limits = Limits.of(max_pre_token, max_text)
+        specials = _Specials.of(special_tokens, vocab_size)
+        chosen = choose_backend(backend)
+        pre_tokenizer = get(preset, backend=chosen) if isinstance(preset, (str, Preset)) else preset
+        check_keeps_text(pre_tokenizer)
+        return cls(
+            vocab_size, specials, pre_tokenizer, limits, min_frequency, max_token_length, tie_break,
+            progress, backend, cache_mb,
+        )  # fmt: skip
+
+    def counting_bar(self) -> AbstractContextManager[Bar]:
+        """Return the progress bar of the first step."""
+        return progress_bar("counting", "B", self.progress, delay=PROGRESS_DELAY)
+
+    def words(
+        self, source: Source, field: str, threads: int | None, advance: Callable[[int], object]
+    ) -> Words:
+        """Count the pre-tokens of `source`; pass the size of each text to `advance`."""
+        chosen = choose_backend(self.backend)
+        counter = text_counter(self.pre_tokenizer, chosen, threads, self.limits)
+        texts = read_texts(source, field, counter.collect_batch, self.limits.text)
+        _count(texts, counter, advance)
+        return counter.finish()
+
+    def tokenizer(self, words: Words) -> Tokenizer:
+        """Return the Tokenizer that `words` give."""
+        merge_count = self.vocab_size - BYTES - len(self.specials.names)
+        with progress_bar("merging", "token", self.progress, merge_count, PROGRESS_DELAY) as bar:
+            trainer = _trainer(
+                words, choose_backend(self.backend), self.tie_break, self.min_frequency,
+                self.max_token_length,
+            )  # fmt: skip
+            while trainer.tokens < merge_count:
+                token_count = trainer.tokens
+                has_more = trainer.step(min(merge_count, token_count + merge_count // 100 + 1))
+                bar.update(trainer.tokens - token_count)
+                if not has_more:
+                    break
+        if trainer.tokens < merge_count:
+            self._warn(merge_count, trainer.tokens)
+        vocabulary, added = _numbered(trainer, self.specials)
+        return Tokenizer(
+            vocabulary,
+            self.pre_tokenizer,
+            added_tokens=added,
+            backend=self.backend,
+            cache_mb=self.cache_mb,
+        )
+
+    def _warn(self, merge_count: int, tokens: int) -> None:
+        least = self.min_frequency
         logger.warning(
             "vocab_size=%d needs %d merged tokens, but the texts give only %d%s; the vocabulary "
             "has %d tokens; train on more text, or choose a smaller vocab_size",
-            vocab_size,
+            self.vocab_size,
             merge_count,
-            trainer.tokens,
-            f" with min_frequency={min_frequency}" if min_frequency > 1 else "",
-            BYTES + trainer.tokens + len(specials.names),
+            tokens,
+            f" with min_frequency={least}" if least > 1 else "",
+            BYTES + tokens + len(self.specials.names),
         )
-    vocabulary, added = _numbered(trainer, specials)
-    return Tokenizer(
-        vocabulary, pre_tokenizer, added_tokens=added, backend=backend, cache_mb=cache_mb
-    )
 
 
 class _Trainer(Protocol):
@@ -194,9 +266,7 @@ class _Specials(NamedTuple):
         return cls(names, ids)
 
 
-def _check_numbers(
-    vocab_size: int, min_frequency: int, max_token_length: int | None, threads: int | None
-) -> None:
+def _check_numbers(vocab_size: int, min_frequency: int, max_token_length: int | None) -> None:
     if type(vocab_size) is not int or vocab_size > ID_LIMIT:
         raise ValueError(f"vocab_size={vocab_size!r}; expected an int of at most {ID_LIMIT}")
     if type(min_frequency) is not int or min_frequency < 0:
@@ -205,7 +275,6 @@ def _check_numbers(
         raise ValueError(
             f"max_token_length={max_token_length!r}; expected None or an int of at least 2"
         )
-    resolve_threads(threads)
 
 
 def _count(

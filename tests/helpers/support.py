@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import random
 import subprocess
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import product
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
@@ -114,6 +115,17 @@ def need_native() -> None:
     if os.environ.get("PRETOK_REQUIRE_NATIVE") == "1":
         pytest.fail(f"PRETOK_REQUIRE_NATIVE=1, but {missing}")
     pytest.skip(missing)
+
+
+def need(module: str) -> Any:
+    """Return a module; without it skip the test, or fail it if PRETOK_REQUIRE_FRIENDS=1."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        reason = f"{module} is not installed: {error}"
+    if os.environ.get("PRETOK_REQUIRE_FRIENDS") == "1":
+        pytest.fail(f"PRETOK_REQUIRE_FRIENDS=1, but {reason}")
+    pytest.skip(reason)
 
 
 @cache

@@ -86,7 +86,7 @@ def test_only_some_damage_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_long_lines(backend: BackendName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bpe.corpus.encode.PART", 200)
+    monkeypatch.setattr("bpe.corpus.parts.PART", 200)
     tok = tokenizer(backend)
     texts = ["x", 'y\\\n中 "' * 900, "z", "\U0001f600 " * 500, ""]
     folder = tmp_path / "in"

@@ -9,7 +9,7 @@ import pytest
 
 import bpe
 import vocabularies
-from bpe.corpus import documents, encode
+from bpe.corpus import documents, parts
 from corpora import parquet_file, write, write_json_lines
 from paths import shared
 from pretok.machine.backend import BackendName
@@ -34,7 +34,7 @@ def test_shared_texts(
     monkeypatch.setattr(documents, "BATCH", 30_000)
     monkeypatch.setattr(documents, "LONG", 30_000)
     monkeypatch.setattr(documents, "BLOCK", 10_000)
-    monkeypatch.setattr(encode, "PART", 5_000)
+    monkeypatch.setattr(parts, "PART", 5_000)
     if name == "qwen2":
         tok = vocabularies.qwen2_with_merges(native)
     else:
@@ -43,17 +43,17 @@ def test_shared_texts(
     folder.mkdir()
     expected = []
     for number, (stem, text) in enumerate(texts().items()):
-        parts = [text[at : at + 1500] for at in range(0, len(text), 1500)]
+        pieces = [text[at : at + 1500] for at in range(0, len(text), 1500)]
         place = folder / f"{number:02}-{stem}"
         kind = number % 5
         if kind < 2:
             write(place.with_suffix([".txt", ".txt.gz"][kind]), text.encode())
-            parts = [text]
+            pieces = [text]
         elif kind < 4 or find_spec("pyarrow") is None:
-            write_json_lines(place.with_suffix(".jsonl.zst" if kind == 2 else ".jsonl"), parts)
+            write_json_lines(place.with_suffix(".jsonl.zst" if kind == 2 else ".jsonl"), pieces)
         else:
-            write(place.with_suffix(".parquet"), parquet_file(parts))
-        expected += [tok.encode(part, "text") for part in parts]
+            write(place.with_suffix(".parquet"), parquet_file(pieces))
+        expected += [tok.encode(part, "text") for part in pieces]
     corpus = bpe.corpus.tokenize(
         folder, tmp_path / "out", tok, special="text", shard_tokens=50_000, layout="megatron"
     )

@@ -28,10 +28,10 @@ import json, os, signal, sys
 import bpe
 if "parquet" in sys.argv[1]:
     import pyarrow.parquet
-from bpe.corpus import documents, encode, work as work_module
+from bpe.corpus import documents, parts, work as work_module
 from bpe.corpus.shards import ShardWriter
 documents.BATCH, documents.LONG, documents.BLOCK = 400, 400, 150
-encode.PART, work_module.CHECKPOINT = 100, 1500
+parts.PART, work_module.CHECKPOINT = 100, 1500
 vocabulary, inputs, options, jobs = json.loads(sys.argv[1])
 tokenizer = bpe.load(vocabulary)
 os.fsync = lambda file: None  # what a killed process has written stays

@@ -11,6 +11,8 @@ import pytest
 import bpe
 from bpe.corpus import documents as documents_module
 from bpe.corpus import encode as encode_module
+from bpe.corpus import parts as parts_module
+from bpe.corpus import sinks as sinks_module
 from bpe.corpus import work as work_module
 from corpora import (
     END,
@@ -109,9 +111,9 @@ def test_threads_and_sizes_of_batches_change_nothing(
         monkeypatch.setattr(documents_module, "BATCH", chance.randint(1, 2000))
         monkeypatch.setattr(documents_module, "LONG", chance.randint(1, 2000))
         monkeypatch.setattr(documents_module, "BLOCK", chance.randint(1, 200))
-        monkeypatch.setattr(encode_module, "PART", chance.randint(1, 300))
+        monkeypatch.setattr(parts_module, "PART", chance.randint(1, 300))
         monkeypatch.setattr(work_module, "CHECKPOINT", chance.randint(1, 3000))
-        monkeypatch.setattr(work_module, "SPOOL_BLOCK", chance.randint(1, 300))
+        monkeypatch.setattr(sinks_module, "SPOOL_BLOCK", 4 * chance.randint(1, 300))
         folder = tmp_path / f"out{number}"
         bpe.corpus.tokenize(inputs, folder, tok, threads=threads, **options)
         assert content(folder) == expected
@@ -127,8 +129,8 @@ def test_long_documents_come_in_parts(
     monkeypatch.setattr(documents_module, "BATCH", 100)
     monkeypatch.setattr(documents_module, "LONG", 100)
     monkeypatch.setattr(documents_module, "BLOCK", 37)
-    monkeypatch.setattr(encode_module, "PART", 50)
-    monkeypatch.setattr(work_module, "HASHED", 64)
+    monkeypatch.setattr(parts_module, "PART", 50)
+    monkeypatch.setattr(parts_module, "HASHED", 64)
     parts = []
     encode_part = encode_module.DocumentEncoder._encode_part
 
@@ -151,7 +153,7 @@ def test_a_text_that_needs_the_whole_has_a_limit(
     monkeypatch.setattr(documents_module, "BATCH", 100)
     monkeypatch.setattr(documents_module, "LONG", 100)
     monkeypatch.setattr(documents_module, "BLOCK", 37)
-    monkeypatch.setattr(encode_module, "PART", 50)
+    monkeypatch.setattr(parts_module, "PART", 50)
     tok = tokenizer("python")
     path = write(tmp_path / "a.txt", b"x " * 200)
     with pytest.raises(bpe.TextFileError, match=r"a\.txt, line 1: the document has more than 300"):

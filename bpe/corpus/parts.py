@@ -1,0 +1,125 @@
+"""Read documents in batches, and cut long documents to parts that can be encoded separately."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+from itertools import chain
+
+from bpe.corpus.documents import START, Batch, Part, Position, ReadOptions, read_batches
+from bpe.corpus.options import Options, special_of
+from bpe.errors import TextFileError
+from bpe.tokenizer import Tokenizer
+
+PART = 4 << 20
+"""The least size of a part of a long document in bytes, unless it is the last one."""
+HASHED = 1 << 16
+"""The number of bytes of a document that decide its split."""
+
+
+def read_parts(
+    files: Sequence[str], options: Options, tokenizer: Tokenizer, start: Position = START
+) -> Iterator[Batch]:
+    """Yield the documents of `files` from `start` on, long ones in parts.
+
+    The ids of the parts of a document are together those of the whole document. Raises as
+    `read_batches`.
+    """
+    read = ReadOptions(options.field, options.lines, options.skip_bad, options.max_text)
+    counter = _Counter()
+    cutter = _Cutter(files, options, tokenizer)
+    for batch in read_batches(files, read, start, counter.add):
+        for part in [batch] if batch.blocks is None else cutter.parts(batch, batch.blocks):
+            part.read = counter.take()
+            yield part
+
+
+def is_held_out(text: bytes, options: Options) -> bool:
+    """Return whether a document that begins with `text` belongs to the split for validation."""
+    if not options.validation:
+        return False
+    digest = blake2b(text[:HASHED], digest_size=8).digest()
+    return int.from_bytes(digest, "little") < options.validation * 2.0**64
+
+
+class _Counter:
+    """Sums up numbers of bytes."""
+
+    def __init__(self) -> None:
+        self._sum = 0
+
+    def add(self, size: int) -> None:
+        self._sum += size
+
+    def take(self) -> int:
+        """Return the sum since the last call."""
+        taken, self._sum = self._sum, 0
+        return taken
+
+
+class _Cutter:
+    """Cuts long documents to parts."""
+
+    def __init__(self, files: Sequence[str], options: Options, tokenizer: Tokenizer) -> None:
+        self._files = files
+        self._options = options
+        self._special = special_of(options)
+        self._tokenizer = tokenizer
+
+    def parts(self, batch: Batch, blocks: Iterator[bytes]) -> Iterator[Batch]:
+        """Yield the parts of the document of `batch`; the last one has all else of the batch."""
+        done, held_out = 0, False
+        try:
+            head = b"".join(_at_least(HASHED, blocks))
+            held_out = is_held_out(head, self._options)
+            rest = b""
+            for text, is_last in self._texts(chain([head], blocks), batch.origin(0)):
+                if is_last:
+                    rest = text
+                else:
+                    part = Part(done, False, held_out)
+                    yield Batch([text], batch.lines, position=batch.position, part=part)
+                    done += len(text)
+            yield replace(batch, texts=[rest], blocks=None, part=Part(done, True, held_out))
+        except TextFileError as error:
+            if not self._options.skip_bad:
+                raise
+            skipped = [*batch.skipped, str(error)]
+            part = Part(done, True, held_out, is_whole=False)
+            yield replace(batch, texts=[b""], skipped=skipped, blocks=None, part=part)
+
+    def _texts(self, blocks: Iterator[bytes], origin: Position) -> Iterator[tuple[bytes, bool]]:
+        """Yield the text of each part, and whether it is the last one."""
+        held: list[bytes] = []
+        size = 0
+        enough = PART
+        for block in blocks:
+            held.append(block)
+            size += len(block)
+            if size < enough:
+                continue
+            text = b"".join(held)
+            cut = self._tokenizer.safe_cut(text, self._special)
+            if cut:
+                yield text[:cut], False
+            held, size = [text[cut:]], size - cut
+            if size > self._options.max_text:
+                raise TextFileError(
+                    f"{self._files[origin.file]}, line {origin.line}: the document has more than "
+                    f"{self._options.max_text} bytes that must be encoded as a whole; split it, or "
+                    "pass a larger max_text="
+                )
+            # Without a cut, search again only when the size has doubled, so that the total time
+            # stays linear.
+            enough = max(PART, 2 * size)
+        yield b"".join(held), True
+
+
+def _at_least(size: int, blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield blocks until they have `size` bytes together."""
+    for block in blocks:
+        yield block
+        size -= len(block)
+        if size <= 0:
+            return

@@ -1,0 +1,108 @@
+"""Connect to a Ray cluster, run tasks on it, and share objects with its workers."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Generic, NamedTuple, TypeVar, cast
+
+T = TypeVar("T")
+MAX_RETRIES = 10
+"""The number of times that Ray runs a task again after its worker or its node was lost."""
+
+
+def connect(address: str) -> None:
+    """Connect to the Ray cluster at `address`, or begin one if it is "local".
+
+    A shorter `ray.init`, without the messages of workers. Raises ConnectionError if there is no
+    cluster, ModuleNotFoundError without ray.
+    """
+    ray = imported()
+    ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
+
+
+def connected() -> Any:
+    """Return the module ray, connected to a cluster.
+
+    Without `ray.init` before, Ray finds a cluster by RAY_ADDRESS, or begins one on this machine.
+    Raises ModuleNotFoundError without ray.
+    """
+    ray = imported()
+    if not ray.is_initialized():
+        ray.init()
+    return ray
+
+
+def imported() -> Any:
+    """Return the module ray; raise ModuleNotFoundError without it."""
+    try:
+        import ray
+    except ImportError:
+        raise ModuleNotFoundError(
+            "bpe.distributed needs the package ray; install it with `pip install 'pretok[ray]'`"
+        ) from None
+    return ray
+
+
+def cpus(ray: Any) -> int:
+    """Return the number of CPUs of the cluster."""
+    return max(1, int(ray.cluster_resources().get("CPU", 1)))
+
+
+def task(ray: Any, function: Callable[..., object], **options: Any) -> Any:
+    """Return `function` as a task of Ray."""
+    return ray.remote(max_retries=MAX_RETRIES, **options)(function)
+
+
+def get(ray: Any, reference: Any) -> Any:
+    """Return the result of a task, or raise the error of its function."""
+    try:
+        return ray.get(reference)
+    except ray.exceptions.RayTaskError as error:
+        cause = error.cause
+        raise (cause if isinstance(cause, Exception) else error) from None
+
+
+class Shared(NamedTuple, Generic[T]):
+    """An object that each node gets once, and that each worker unpickles once."""
+
+    references: tuple[Any]
+    """A reference inside a tuple, because Ray resolves an argument that is a reference."""
+    folder: str
+    """The current folder of the caller."""
+
+
+def share(ray: Any, value: T) -> Shared[T]:
+    """Return `value` as an argument of tasks."""
+    return Shared((ray.put(value),), os.getcwd())
+
+
+_values: dict[Any, Any] = {}
+"""The last shared object of this worker, by its reference."""
+
+
+def value_of(shared: Shared[T]) -> T:
+    """Return the object of `shared`, in a worker."""
+    import ray
+
+    (reference,) = shared.references
+    if reference not in _values:
+        _values.clear()
+        _values[reference] = ray.get(reference)
+    return cast("T", _values[reference])
+
+
+@contextmanager
+def folder_of(shared: Shared[Any], names: list[str]) -> Iterator[None]:
+    """Make the current folder that of the caller, if one of `names` is relative to it."""
+    if all(map(os.path.isabs, names)):
+        yield
+        return
+    before = os.getcwd()
+    os.chdir(shared.folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)

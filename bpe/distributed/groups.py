@@ -1,0 +1,22 @@
+"""Divide lists of files into groups, one for each task."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+GROUP = 64 << 20
+"""The number of bytes of files that one task reads, at least."""
+
+
+def groups(files: Sequence[str], first: int = 0) -> Iterator[tuple[int, int]]:
+    """Yield groups of consecutive files from `first` on, as (start, end).
+
+    A group ends with the file that brings it to GROUP bytes.
+    """
+    size = 0
+    for index in range(first, len(files)):
+        size += os.path.getsize(files[index])
+        if size >= GROUP or index + 1 == len(files):
+            yield first, index + 1
+            first, size = index + 1, 0
