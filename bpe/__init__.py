@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from bpe import corpus as corpus
+    from bpe import statistics as statistics
     from bpe.encoding.added_tokens import AddedToken
     from bpe.encoding.decode import DecodeStream
     from bpe.errors import (
@@ -73,7 +74,7 @@ _LAZY = {
     "train": "bpe.training.train",
 }
 
-_PACKAGES = ("corpus",)
+_PACKAGES = ("corpus", "statistics")
 """The packages that `import bpe` makes available, also imported on first use."""
 
 __all__ = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count, islice
 from typing import NamedTuple, Protocol, cast, get_args
 
@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.arguments import check_keeps_text, resolve_threads
-from bpe.encoding.utf8 import StrOrBytes
 from bpe.progress import progress_bar
 from bpe.tokenizer import Tokenizer
 from bpe.training.corpus import Source, read_texts
-from bpe.training.counting import TextCounter, text_counter
-from bpe.training.limits import Limits, TooLongError
+from bpe.training.counting import count_texts, text_counter
+from bpe.training.limits import Limits
 from bpe.training.trainer import TieBreak, Trainer, Words
 from bpe.types import SupportsOffsets
 from bpe.vocabulary import ID_LIMIT, Packed, Vocabulary
@@ -100,7 +99,8 @@ def train(
 
     counter = text_counter(pre_tokenizer, chosen, threads, limits)
     with progress_bar("counting", "B", progress, delay=PROGRESS_DELAY) as bar:
-        _count(read_texts(source, field, counter.collect_batch, limits.text), counter, bar.update)
+        texts = read_texts(source, field, counter.collect_batch, limits.text)
+        count_texts(texts, counter, bar.update)
     with progress_bar("merging", "token", progress, merge_count, PROGRESS_DELAY) as bar:
         trainer = _trainer(counter.finish(), chosen, tie_break, min_frequency, max_token_length)
         while trainer.tokens < merge_count:
@@ -206,31 +206,6 @@ def _check_numbers(
             f"max_token_length={max_token_length!r}; expected None or an int of at least 2"
         )
     resolve_threads(threads)
-
-
-def _count(
-    texts: Iterable[list[StrOrBytes] | Iterator[bytes]],
-    counter: TextCounter,
-    advance: Callable[[int], object],
-) -> None:
-    """Count the pre-tokens of `texts`; pass the size of each text to `advance`."""
-    name = None
-    try:
-        for item in texts:
-            name = getattr(item, "name", None)
-            if isinstance(item, list):
-                advance(counter.add(item))
-            else:
-                counter.add_blocks(_advancing(item, advance))
-    except TooLongError as error:
-        raise error.at(name) from None
-
-
-def _advancing(blocks: Iterable[bytes], advance: Callable[[int], object]) -> Iterator[bytes]:
-    """Yield `blocks`; pass the size of each block to `advance` after the caller has used it."""
-    for block in blocks:
-        yield block
-        advance(len(block))
 
 
 def _numbered(trainer: _Trainer, specials: _Specials) -> tuple[Vocabulary, list[AddedToken]]:

@@ -86,7 +86,13 @@ LAYERS = (
     ("bpe.corpus.work",),
     ("bpe.corpus.job",),
     ("bpe.corpus",),
+    ("bpe.statistics.words",),
+    ("bpe.statistics.comparison", "bpe.statistics.curve", "bpe.statistics.ranks"),
+    ("bpe.statistics",),
     ("bpe",),
+    ("bpe.plots.picture",),
+    ("bpe.plots.comparison", "bpe.plots.curves", "bpe.plots.documents", "bpe.plots.ranks"),
+    ("bpe.plots",),
     ("bpe.compat*",),
     ("bpe.cli*", "bpe.bench*", "bpe.__main__"),
 )  # fmt: skip
