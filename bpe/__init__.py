@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from bpe import corpus as corpus
     from bpe import distributed as distributed
+    from bpe import statistics as statistics
     from bpe.encoding.added_tokens import AddedToken
     from bpe.encoding.decode import DecodeStream
     from bpe.errors import (
@@ -74,7 +75,7 @@ _LAZY = {
     "train": "bpe.training.train",
 }
 
-_PACKAGES = ("corpus", "distributed")
+_PACKAGES = ("corpus", "distributed", "statistics")
 """The packages that `import bpe` makes available, also imported on first use."""
 
 __all__ = [

@@ -263,11 +263,28 @@ class Tokenizer:
         >>> bpe.train(["ab"], vocab_size=257).tokens("abé")[:2]
         [Token(id=256, bytes=b'ab', start=0, end=2), Token(id=195, bytes=b'\\xc3', start=2, end=3)]
         """
-        ids, starts, ends = self._pipeline.spans(text, special, errors, threads)
+        ids, starts, ends = self.token_spans(text, special, errors=errors, threads=threads)
         return [
             Token(id, self._token_bytes_by_id[id], start, end)
             for id, start, end in zip(ids.tolist(), starts.tolist(), ends.tolist(), strict=True)
         ]
+
+    def token_spans(
+        self,
+        text: Text,
+        special: Special = "raise",
+        *,
+        errors: Errors = "replace",
+        threads: int | None = None,
+    ) -> tuple[Ids, Offsets, Offsets]:
+        """Return the ids, starts and ends of `tokens` as arrays, which need less memory.
+
+        >>> import bpe
+        >>> ids, starts, ends = bpe.train(["ab"], vocab_size=257).token_spans("ab!")
+        >>> ids.tolist(), starts.tolist(), ends.tolist()
+        ([256, 33], [0, 2], [2, 3])
+        """
+        return self._pipeline.spans(text, special, errors, threads)
 
     def merge(self, pre_token: bytes | bytearray | memoryview) -> list[int]:
         """Return the ids of the bytes `pre_token`, merged as one pre-token without a split.

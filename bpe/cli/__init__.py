@@ -1,8 +1,4 @@
-"""The command line `pretok`: the commands of pretok.cli, and eleven commands of this package.
-
-These are `encode`, `decode`, `count`, `train`, `tokenize`, `corpus-info`, `inspect`, `fetch`,
-`identify`, `hf-check` and `bench`.
-"""
+"""The command line `pretok`: the commands of pretok.cli, and those of this package."""
 
 from __future__ import annotations
 
@@ -28,6 +24,9 @@ COMMANDS: tuple[click.Command, ...] = (
         "Show what 'tokenize' has written.",
     ),
     LazyCommand("inspect", "bpe.cli.inspect:inspect_command", "Show what is in a vocabulary."),
+    LazyCommand(
+        "compare", "bpe.cli.compare:compare_command", "Compare how short VOCABs make texts."
+    ),
     LazyCommand("fetch", "bpe.cli.fetch:fetch_command", "Download a vocabulary, and check it."),
     LazyCommand("identify", "bpe.cli.identify:identify_command", "Say which preset something is."),
     LazyCommand(

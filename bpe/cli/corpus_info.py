@@ -8,7 +8,9 @@ from pathlib import Path
 import click
 import numpy as np
 
+from bpe.cli.pictures import picture_errors, picture_option
 from bpe.corpus.reader import Corpus
+from bpe.plots import draw_document_lengths
 from bpe.types import Offsets
 from pretok.cli.input import shown_path
 from pretok.cli.output import one_line, write
@@ -25,12 +27,7 @@ BINS = 64
 @click.option("--document", "-d", type=int, metavar="N", help="Print the text of a document.")
 @click.option("--ids", is_flag=True, help="Print the ids of --document instead of its text.")
 @click.option("--split", default="train", show_default=True, help="The split of --document.")
-@click.option(
-    "--plot",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Draw the histogram into an image file; needs matplotlib.",
-)
+@picture_option("--plot", "the histogram")
 def corpus_info_command(
     folder: str, verify: bool, document: int | None, ids: bool, split: str, plot: Path | None
 ) -> None:
@@ -50,7 +47,10 @@ def corpus_info_command(
     histogram = _histogram(corpus)
     write([*_counts(corpus), *_bars(histogram)])
     if plot is not None:
-        _plot(histogram, plot)
+        used = np.flatnonzero(histogram)
+        first, last = (int(used[0]), int(used[-1])) if len(used) else (0, 0)
+        with picture_errors("--plot"):
+            draw_document_lengths(first, histogram[first : last + 1], plot)
 
 
 def _document(corpus: Corpus, index: int, split: str, ids: bool) -> bytes:
@@ -129,24 +129,3 @@ def _bars(histogram: Offsets) -> Iterator[str]:
 
 def _bounds(index: int) -> tuple[int, int]:
     return (0, 0) if index == 0 else (1 << (index - 1), (1 << index) - 1)
-
-
-def _plot(histogram: Offsets, path: Path) -> None:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise click.ClickException(
-            "--plot needs matplotlib; install it with `pip install matplotlib`"
-        ) from None
-    used = np.flatnonzero(histogram)
-    indexes = range(int(used[0]), int(used[-1]) + 1) if len(used) else range(1)
-    figure = Figure(figsize=(8, 4), layout="constrained")
-    axes = figure.subplots()
-    axes.bar([f"{_bounds(index)[0]:,}" for index in indexes], histogram[indexes])
-    axes.set_xlabel("tokens in a document, at least")
-    axes.set_ylabel("documents")
-    axes.tick_params(axis="x", rotation=45)
-    try:
-        figure.savefig(path)
-    except ValueError as error:
-        raise click.ClickException(f"--plot {shown_path(str(path))}: {error}") from None

@@ -15,9 +15,12 @@ import click
 import numpy as np
 
 import bpe
+from bpe.cli.pictures import picture_errors, picture_option
 from bpe.cli.vocabulary import ESCAPE, load, split_option
 from bpe.formats.files import opened
 from bpe.hub.locate import locate_vocabulary
+from bpe.plots import draw_ranks
+from bpe.statistics import ranks
 from pretok.cli.input import decoded, open_bytes
 from pretok.cli.options import TOKEN_ESCAPES, backend_option, format_option
 from pretok.cli.output import QUOTE, Escaper, one_line, write
@@ -54,6 +57,7 @@ DIGEST_BLOCK = 1 << 20
     help="The number of longest tokens to show.",
 )
 @format_option("text", "json")
+@picture_option("--plot", "the lengths and scripts of the tokens by rank")
 @backend_option
 def inspect_command(
     vocab: str,
@@ -62,6 +66,7 @@ def inspect_command(
     binary: bool,
     longest: int,
     output_format: str,
+    plot: Path | None,
     backend: BackendName | None,
 ) -> None:
     """Show the contents of VOCAB, a vocabulary file or the name of a vocabulary on this machine.
@@ -76,6 +81,9 @@ def inspect_command(
         record["on"] = _measured(tokenizer, files, binary)
     record["caches"] = {"limit_mb": tokenizer.cache_mb, "bytes": tokenizer.cache_bytes}
     write([f"{json.dumps(record, indent=2)}\n"] if output_format == "json" else _as_text(record))
+    if plot is not None:
+        with picture_errors("--plot"):
+            draw_ranks(ranks(tokenizer), plot)
 
 
 def _record(tokenizer: bpe.Tokenizer, vocab: str, is_preset_given: bool, longest: int) -> Record:

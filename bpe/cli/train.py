@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import logging
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -13,7 +14,11 @@ from typing import Any, cast
 import click
 
 import bpe
+from bpe.cli.pictures import picture_errors, picture_option
 from bpe.cli.vocabulary import as_cli_message
+from bpe.plots import draw_curves
+from bpe.statistics import Curve
+from bpe.statistics import curve as curve_of
 from bpe.training.corpus import Source
 from pretok.cli.input import open_bytes, shown_path
 from pretok.cli.options import PRESET, backend_option
@@ -22,6 +27,8 @@ from pretok.errors import UnknownPresetError
 
 FALLBACK_SUFFIX = ".json"
 """The suffix of the format that can hold every trained vocabulary."""
+CURVE_UNITS = ("tokens", "bytes per token")
+"""The columns of each text in a .csv file."""
 
 
 @click.command("train")
@@ -34,6 +41,13 @@ FALLBACK_SUFFIX = ".json"
     type=click.Path(path_type=Path),
     metavar="OUT",
     help="The file to write or replace: .json (tokenizer.json), .tiktoken or .model (minbpe).",
+)
+@picture_option("--curve", "the bytes per token of every smaller vocabulary", ".csv")
+@click.option(
+    "--held-out",
+    multiple=True,
+    metavar="FILE",
+    help="Also draw --curve for this file, which is not trained on. Repeat for more.",
 )
 @click.option(
     "--preset",
@@ -100,6 +114,8 @@ def train_command(
     files: tuple[str, ...],
     vocab_size: int,
     output: Path,
+    curve: Path | None,
+    held_out: tuple[str, ...],
     specials: tuple[str, ...],
     quiet: bool,
     **options: Any,
@@ -113,20 +129,32 @@ def train_command(
     The vocabulary has the 256 bytes, merged tokens, and special tokens. Special tokens with an id
     keep it. Bytes, merged tokens and special tokens without an id, in this order, take the
     remaining ids from 0 on.
+
+    --curve needs no further training, because a smaller vocabulary has the first merges of the
+    larger one. It reads FILEs a second time.
     """
     options |= {"vocab_size": vocab_size, "special_tokens": _special_tokens(specials)}
-    _check_output(output, files)
-    try:
+    _check_output("--output", output, files)
+    if curve is not None:
+        _check_output("--curve", curve, ())
+    elif held_out:
+        raise click.UsageError("--held-out needs --curve", click.get_current_context())
+    with _training_errors():
         with _warnings(shown=False):
             _rehearse(output, options)
+        source = _source(files)
         with _warnings(shown=not quiet):
             progress = False if quiet else None
-            tokenizer = bpe.train(_source(files), progress=progress, **options)
-    except UnknownPresetError:
-        raise
-    except (ValueError, ImportError) as error:
-        raise click.ClickException(as_cli_message(error)) from None
+            tokenizer = bpe.train(source, progress=progress, **options)
     _save(tokenizer, output)
+    if curve is not None:
+        parts = {"training text": source}
+        if held_out:
+            parts["held-out text"] = _source(held_out)
+        reading = {key: options[key] for key in ("field", "max_pre_token", "max_text", "threads")}
+        with _training_errors():
+            curves = {key: curve_of(tokenizer, part, **reading) for key, part in parts.items()}
+        _save_curves(curves, curve)
     if not quiet:
         write([f"{one_line(str(output))}: {_summary(tokenizer)}\n"])
         if output.suffix.lower() == ".tiktoken" and tokenizer.special_tokens:
@@ -157,19 +185,27 @@ def _special_tokens(values: Sequence[str]) -> list[str] | dict[str, int]:
     return ids or names
 
 
-def _check_output(output: Path, files: Sequence[str]) -> None:
+def _check_output(option: str, output: Path, files: Sequence[str]) -> None:
     """Raise click.ClickException if `output` is not a file to write, or is one of `files`."""
+    shown = f"{option} {shown_path(str(output))}"
     if output.is_dir():
-        raise click.ClickException(f"--output {shown_path(str(output))} is a folder; name a file")
+        raise click.ClickException(f"{shown} is a folder; name a file")
     if output.exists() and not output.is_file():
-        raise click.ClickException(
-            f"--output {shown_path(str(output))} is not a regular file; choose another path"
-        )
+        raise click.ClickException(f"{shown} is not a regular file; choose another path")
     for file in files:
         if output.exists() and Path(file).exists() and output.samefile(file):
-            raise click.ClickException(
-                f"--output {shown_path(str(output))} is one of the FILEs; choose another path"
-            )
+            raise click.ClickException(f"{shown} is one of the FILEs; choose another path")
+
+
+@contextmanager
+def _training_errors() -> Iterator[None]:
+    """Report the errors of bpe.train with the names of options."""
+    try:
+        yield
+    except UnknownPresetError:
+        raise
+    except (ValueError, ImportError) as error:
+        raise click.ClickException(as_cli_message(error)) from None
 
 
 def _rehearse(output: Path, options: dict[str, Any]) -> None:
@@ -213,6 +249,25 @@ def _save(tokenizer: bpe.Tokenizer, output: Path) -> None:
         raise click.ClickException(
             f"{error}; saved the vocabulary to {shown_path(str(fallback))} instead"
         ) from None
+
+
+def _save_curves(curves: Mapping[str, Curve], path: Path) -> None:
+    """Draw `curves` to `path`, or write their numbers if it ends in .csv."""
+    with picture_errors("--curve"):
+        if path.suffix.lower() != ".csv":
+            draw_curves(curves, path)
+            return
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            heads = [f"{unit} of {name}" for name in curves for unit in CURVE_UNITS]
+            writer.writerow(["vocabulary", *heads])
+            columns = [
+                values.tolist()
+                for curve in curves.values()
+                for values in (curve.tokens, curve.bytes_per_token)
+            ]
+            sizes = next(iter(curves.values())).sizes.tolist()
+            writer.writerows(zip(sizes, *columns, strict=True))
 
 
 def _summary(tokenizer: bpe.Tokenizer) -> str:

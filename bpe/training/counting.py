@@ -11,7 +11,7 @@ from typing import Protocol, cast
 from bpe.encoding.backends import utf8_splitter
 from bpe.encoding.utf8 import ESCAPE, StrOrBytes, encode_utf8
 from bpe.training import corpus
-from bpe.training.limits import Limits, too_long_pre_token, too_long_text
+from bpe.training.limits import Limits, TooLongError, too_long_pre_token, too_long_text
 from bpe.training.trainer import Words
 from bpe.types import SupportsOffsets
 from pretok.machine.backend import BackendName
@@ -88,6 +88,35 @@ def text_counter(
             pre_tokenizer, threads or os.cpu_count() or 1, threads is None, bounds
         )
     return _Counter(pre_tokenizer, empty_words(backend), bounds)
+
+
+def count_texts(
+    texts: Iterable[list[StrOrBytes] | Iterator[bytes]],
+    counter: TextCounter,
+    advance: Callable[[int], object] = lambda size: None,
+) -> None:
+    """Count the pre-tokens of `texts`; pass the size of each text to `advance`.
+
+    `texts` comes from read_texts. Raises ValueError or TextFileError for a pre-token or a text
+    that is too long.
+    """
+    name = None
+    try:
+        for item in texts:
+            name = getattr(item, "name", None)
+            if isinstance(item, list):
+                advance(counter.add(item))
+            else:
+                counter.add_blocks(_advancing(item, advance))
+    except TooLongError as error:
+        raise error.at(name) from None
+
+
+def _advancing(blocks: Iterable[bytes], advance: Callable[[int], object]) -> Iterator[bytes]:
+    """Yield `blocks`; pass the size of each block to `advance` after the caller has used it."""
+    for block in blocks:
+        yield block
+        advance(len(block))
 
 
 class _Counter:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import count, islice
 from typing import NamedTuple, Protocol, cast, get_args
@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.arguments import check_keeps_text, resolve_threads
-from bpe.encoding.utf8 import StrOrBytes
 from bpe.progress import Bar, progress_bar
 from bpe.tokenizer import Tokenizer
 from bpe.training.corpus import Source, read_texts
-from bpe.training.counting import TextCounter, text_counter
-from bpe.training.limits import Limits, TooLongError
+from bpe.training.counting import count_texts, text_counter
+from bpe.training.limits import Limits
 from bpe.training.trainer import TieBreak, Trainer, Words
 from bpe.types import SupportsOffsets
 from bpe.vocabulary import ID_LIMIT, Packed, Vocabulary
@@ -156,7 +155,7 @@ class Training(NamedTuple):
         chosen = choose_backend(self.backend)
         counter = text_counter(self.pre_tokenizer, chosen, threads, self.limits)
         texts = read_texts(source, field, counter.collect_batch, self.limits.text)
-        _count(texts, counter, advance)
+        count_texts(texts, counter, advance)
         return counter.finish()
 
     def tokenizer(self, words: Words) -> Tokenizer:
@@ -275,31 +274,6 @@ def _check_numbers(vocab_size: int, min_frequency: int, max_token_length: int | 
         raise ValueError(
             f"max_token_length={max_token_length!r}; expected None or an int of at least 2"
         )
-
-
-def _count(
-    texts: Iterable[list[StrOrBytes] | Iterator[bytes]],
-    counter: TextCounter,
-    advance: Callable[[int], object],
-) -> None:
-    """Count the pre-tokens of `texts`; pass the size of each text to `advance`."""
-    name = None
-    try:
-        for item in texts:
-            name = getattr(item, "name", None)
-            if isinstance(item, list):
-                advance(counter.add(item))
-            else:
-                counter.add_blocks(_advancing(item, advance))
-    except TooLongError as error:
-        raise error.at(name) from None
-
-
-def _advancing(blocks: Iterable[bytes], advance: Callable[[int], object]) -> Iterator[bytes]:
-    """Yield `blocks`; pass the size of each block to `advance` after the caller has used it."""
-    for block in blocks:
-        yield block
-        advance(len(block))
 
 
 def _numbered(trainer: _Trainer, specials: _Specials) -> tuple[Vocabulary, list[AddedToken]]:

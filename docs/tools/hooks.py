@@ -114,5 +114,6 @@ def _site_path(page: str, target: str) -> str:
 def _picture(page: str, description: str, target: str) -> str:
     """Return the picture as part of the page, where it takes the colors of the page."""
     svg = (ROOT / _repository_path(page, target)).read_text(encoding="utf-8")
+    svg = svg[svg.index("<svg ") :]  # matplotlib writes an XML declaration first
     svg = svg.replace("<svg ", f'<svg role="img" aria-label="{escape(description)}" ', 1)
     return f'<figure class="picture">{"".join(map(str.strip, svg.splitlines()))}</figure>'

@@ -39,7 +39,7 @@ class UnicodeScripts(Block):
     """
 
     def pieces(self, piece: Piece) -> Iterator[Piece]:
-        scripts = _scripts()[code_points_of(piece.text)]
+        scripts = script_numbers()[code_points_of(piece.text)]
         positions = np.flatnonzero(scripts != JOINER)
         starts = positions[np.diff(scripts[positions], prepend=np.uint8(JOINER)) != 0].tolist()
         for start, end in zip(starts, [*starts[1:], len(piece.text)], strict=False):
@@ -84,7 +84,7 @@ def _runs() -> list[tuple[int, int]]:
 
 
 @cache
-def _scripts() -> NDArray[np.uint8]:
+def script_numbers() -> NDArray[np.uint8]:
     """Return the script of each code point."""
     firsts, scripts = np.array(_runs()).T
     return np.repeat(scripts.astype(np.uint8), np.diff(firsts, append=CODE_POINTS))

@@ -91,7 +91,13 @@ LAYERS = (
     ("bpe.distributed.engine",),
     ("bpe.distributed.job", "bpe.distributed.training"),
     ("bpe.distributed",),
+    ("bpe.statistics.words",),
+    ("bpe.statistics.comparison", "bpe.statistics.curve", "bpe.statistics.ranks"),
+    ("bpe.statistics",),
     ("bpe",),
+    ("bpe.plots.picture",),
+    ("bpe.plots.comparison", "bpe.plots.curves", "bpe.plots.documents", "bpe.plots.ranks"),
+    ("bpe.plots",),
     ("bpe.compat*",),
     ("bpe.cli*", "bpe.bench*", "bpe.__main__"),
 )  # fmt: skip

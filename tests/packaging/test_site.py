@@ -75,6 +75,20 @@ def test_the_pictures_are_what_the_script_draws() -> None:
         assert committed == picture, f"{name} is stale: run `python docs/tools/draw.py`"
 
 
+def test_the_page_of_plots_has_the_pictures_and_commands_of_the_script() -> None:
+    """The numbers change with every change of the texts, so only the labels are compared."""
+    plots = repository_module("docs", "tools", "plots.py")
+    page = (DOCS / "how-to" / "plots.md").read_text(encoding="utf-8")
+    pictures = re.findall(r"plot-(\w+)\.svg", plots.COMMANDS)
+    assert len(pictures) == 4
+    for name in pictures:
+        svg = (DOCS / "pictures" / f"plot-{name}.svg").read_text(encoding="utf-8")
+        assert f"](../pictures/plot-{name}.svg)" in page
+        assert re.search(r"<text [^>]*>[^<]*tokens", svg)
+    for command in plots.COMMANDS.splitlines():
+        assert f"\n    pretok {command.split()[0]} " in page
+
+
 def test_every_command_is_on_the_page_of_commands() -> None:
     page = (DOCS / "reference" / "commands.md").read_text(encoding="utf-8")
     for command in COMMANDS:

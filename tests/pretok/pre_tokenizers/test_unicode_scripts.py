@@ -66,7 +66,7 @@ def test_no_two_scripts_are_in_the_same_groups() -> None:
     _, *stages = UnicodeScripts().stages()
     first: dict[int, int] = {}
     for code_point in range(CODE_POINTS):
-        first.setdefault(int(scripts._scripts()[code_point]), code_point)
+        first.setdefault(int(scripts.script_numbers()[code_point]), code_point)
     assert sorted(first) == list(range(136))
     groups = [
         [number for stage in stages for number, rule in enumerate(stage.rules)

@@ -1,0 +1,100 @@
+"""Make figures that all pictures share: fonts, colors, and the file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+SUFFIXES = (".svg", ".png", ".pdf")
+"""The formats of pictures, by the suffix of their files."""
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+"""Colors of Okabe and Ito, which color-blind readers can tell apart."""
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+DASHES = ("-", "--", "-.", ":")
+HATCHES = ("", "///", "\\\\\\", "xxx", "---", "|||", "+++", "", "xx")
+"""Markers, dashes and hatches also tell lines, points and areas apart, for prints without color."""
+STYLE = {
+    "axes.grid": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.axisbelow": True,
+    "figure.dpi": 100,
+    "font.size": 14,
+    "grid.color": "#dddddd",
+    "hatch.color": "white",
+    "hatch.linewidth": 0.8,
+    "legend.frameon": False,
+    "lines.linewidth": 2.5,
+    "savefig.facecolor": "white",
+    # Text stays text, and the same picture is the same file.
+    "svg.fonttype": "none",
+    "svg.hashsalt": "pretok",
+}
+MAX_NAME = 28
+"""The maximum length of the name of a file or vocabulary."""
+
+
+def check_picture(path: str | os.PathLike[str]) -> None:
+    """Raise ValueError if the suffix of `path` is not in SUFFIXES, ImportError without matplotlib.
+
+    Call this before long work whose result is to be drawn.
+    """
+    if Path(path).suffix.lower() not in SUFFIXES:
+        raise ValueError(
+            f"expected a name that ends in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, got "
+            f"{os.fspath(path)!r}; choose another name"
+        )
+    try:
+        import matplotlib.figure
+    except ImportError as error:
+        raise ImportError(
+            "pictures need matplotlib; install it with `pip install 'pretok[plot]'`"
+        ) from error
+    assert matplotlib.figure
+
+
+@contextmanager
+def picture(path: str | os.PathLike[str], width: float, height: float) -> Iterator[Any]:
+    """Yield an empty figure of `width` times `height` inches; save it to `path` at the end.
+
+    Raises the errors of check_picture, and OSError.
+    """
+    check_picture(path)
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context(STYLE):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        yield figure
+        is_svg = Path(path).suffix.lower() == ".svg"
+        figure.savefig(path, metadata={"Date": None} if is_svg else None)
+
+
+def thousands(value: float, _position: int = 0) -> str:
+    """Return `value` for a tick of an axis: 20,000."""
+    return f"{value:,.0f}"
+
+
+def short_names(names: Sequence[str]) -> dict[str, str]:
+    """Return a short name for each of `names`, which are paths or names of vocabularies.
+
+    It is the last part of the path; for equal last parts, the last two parts; then with a number.
+    """
+    shown: dict[str, str] = {}
+    last = [_printable("/".join(Path(name).parts[-1:])) for name in names]
+    last_two = [_printable("/".join(Path(name).parts[-2:])) for name in names]
+    for number, name in enumerate(names):
+        short = last[number] if last.count(last[number]) == 1 else last_two[number]
+        shown[name] = short if short not in shown.values() else f"{short} ({number + 1})"
+    return shown
+
+
+def _printable(name: str) -> str:
+    """Return `name` as matplotlib shows it unchanged, cut in the middle if it is long."""
+    name = "".join(char if char.isprintable() else "\ufffd" for char in name)
+    if len(name) > MAX_NAME:
+        name = f"{name[: MAX_NAME // 2]}…{name[-MAX_NAME // 2 :]}"
+    return name.replace("$", r"\$")  # a dollar sign would begin a formula

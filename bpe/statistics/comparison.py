@@ -1,0 +1,90 @@
+"""Compare how short vocabularies make texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from bpe.encoding.utf8 import decode_utf8, encode_utf8
+from bpe.statistics.words import word_spans
+from bpe.tokenizer import Tokenizer
+from bpe.types import Errors, Text
+
+ESCAPE: Errors = "surrogateescape"
+
+
+class Comparison(NamedTuple):
+    """The numbers of one vocabulary and one text.
+
+    `words` is the number of words, by the rule of `word_spans`. A word has the tokens that hold at
+    least a part of it: `word_tokens` is the sum over all words, and `one_token_words` is the number
+    of words with exactly one token. This token may also hold other text, such as a leading space.
+    """
+
+    vocabulary: str
+    text: str
+    text_bytes: int
+    tokens: int
+    words: int
+    word_tokens: int
+    one_token_words: int
+
+    @property
+    def bytes_per_token(self) -> float | None:
+        """The bytes of the text as UTF-8, divided by its tokens; None for an empty text."""
+        return self.text_bytes / self.tokens if self.tokens else None
+
+    @property
+    def tokens_per_word(self) -> float | None:
+        """The mean number of tokens of a word; None for a text without words."""
+        return self.word_tokens / self.words if self.words else None
+
+    @property
+    def one_token_share(self) -> float | None:
+        """The share of words with exactly one token; None for a text without words."""
+        return self.one_token_words / self.words if self.words else None
+
+
+def compare(
+    tokenizers: Mapping[str, Tokenizer],
+    texts: Mapping[str, Text],
+    *,
+    errors: Errors = "replace",
+) -> list[Comparison]:
+    """Return the numbers of each text with each of `tokenizers`, text by text.
+
+    The keys of both mappings are names. Special tokens in a text are ordinary text.
+
+    >>> import bpe
+    >>> tok = bpe.train(["a cat", "a cat"], vocab_size=258, preset="gpt2")
+    >>> [row] = compare({"mine": tok}, {"pets": "a cat, a cats"})
+    >>> row.tokens, row.words, row.word_tokens, row.one_token_words
+    (9, 4, 5, 3)
+    """
+    rows = []
+    for name, value in texts.items():
+        # A str from bytes keeps invalid bytes as surrogates, and is encoded with the same bytes.
+        text = value if isinstance(value, str) else decode_utf8(bytes(value))
+        handler = errors if isinstance(value, str) else ESCAPE
+        data = encode_utf8(text) if handler == "replace" else text.encode("utf-8", handler)
+        word_starts, word_ends = word_spans(text)
+        for vocabulary, tokenizer in tokenizers.items():
+            ids, starts, ends = tokenizer.token_spans(text, "text", errors=handler)
+            # The tokens of a word end after its start, and start before its end.
+            per_word = np.searchsorted(starts, word_ends) - np.searchsorted(
+                ends, word_starts, side="right"
+            )
+            rows.append(
+                Comparison(
+                    vocabulary,
+                    name,
+                    len(data),
+                    len(ids),
+                    len(word_starts),
+                    int(per_word.sum()),
+                    int((per_word == 1).sum()),
+                )
+            )
+    return rows
