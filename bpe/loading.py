@@ -95,6 +95,8 @@ def load(
             add_prefix_space=spec.add_prefix_space,
             template=spec.template,
             decoder=spec.decoder,
+            truncation=spec.truncation,
+            padding=spec.padding,
             name=known.name if known else None,
             backend=backend,
             cache_mb=cache_mb,
