@@ -504,8 +504,8 @@ class Tokenizer:
         ".pretok" is compact, for this library and its C API, and keeps everything but the name,
         `truncation` and `padding`.
         ".json" is a tokenizer.json of Hugging Face and keeps everything but the name.
-        ".tiktoken" keeps only the tokens and their ranks. ".model" is a file of SentencePiece for a
-        tokenizer that was read from one, else a file of minbpe, which keeps no normalizer. Raises
+        ".tiktoken" keeps only the tokens and their ranks. ".model" is a file of SentencePiece if
+        tokens are text, else a file of minbpe, which keeps no normalizer. Raises
         VocabularyError or UnsupportedError if the format cannot hold this tokenizer, ValueError for
         another suffix.
         """

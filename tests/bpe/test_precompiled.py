@@ -71,11 +71,18 @@ def texts(random: Random, count: int) -> Iterator[str]:
 
 
 def test_every_character() -> None:
-    """Each character before and after those that join; line breaks keep the texts apart."""
+    """Each character before and after those that join; line breaks keep the texts apart.
+
+    Of the many characters that join nothing, only some are tested.
+    """
     around = ("a{}a", "\u0600{}\u1100", "क{}क\u0301", "☀{}\u200d☀\u0301", "{}\u094dक\u0301",
               "©\u200d{}\u0301")  # fmt: skip
     texts_of = "\r\r".join(around).format
-    characters = [char for listed in by_kind().values() for char in listed]
+    characters = [
+        char
+        for kind, listed in by_kind().items()
+        for char in listed[:: 10 if kind in (Kind.OTHER, Kind.PICTOGRAPHIC) else 1]
+    ]
     text = "\r\r".join([texts_of(*[char] * len(around)) for char in characters])
     assert joined(text) == CLUSTERS.normalize_str(text)
 

@@ -165,9 +165,11 @@ def test_refused(
 
 def test_not_saved_in_other_formats(tmp_path: Path) -> None:
     ours = bpe.load(write(tmp_path / "tokenizer.json", file_of()), backend="python")
-    for suffix in ("pretok", "model", "tiktoken"):
+    for suffix in ("pretok", "tiktoken"):
         with pytest.raises(UnsupportedError, match="the tokens are text, not bytes"):
             ours.save(tmp_path / f"a.{suffix}")
+    with pytest.raises(UnsupportedError, match="needs an unknown token and fuse_unk"):
+        ours.save(tmp_path / "a.model")
     path = write(tmp_path / "bytes.json", huggingface(normalizer={"type": "NFKC"}))
     with pytest.raises(UnsupportedError, match="cannot hold the normalizer or the decoder"):
         bpe.load(path).save(tmp_path / "a.pretok")

@@ -73,7 +73,7 @@ LAYERS = (
     ("bpe.formats*",),
     ("bpe.tokenizer",),
     ("bpe.training.trainer", "bpe.training.corpus", "bpe.hub.published"),
-    ("bpe.training.counting", "bpe.hub.locate"),
+    ("bpe.training.characters", "bpe.training.counting", "bpe.hub.locate"),
     ("bpe.training.train", "bpe.hub.fetch", "bpe.loading"),
     ("bpe.corpus.layouts*",),
     ("bpe.corpus.free_memory", "bpe.corpus.identity", "bpe.corpus.inputs", "bpe.corpus.lock",
