@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from collections.abc import Iterator
 from pathlib import Path
@@ -123,6 +124,23 @@ def test_special_tokens(tmp_path: Path) -> None:
         assert 4 not in ours.encode("é A B", "text")
         assert ours.encode("x<s>y", {"<s>"}) == ours.encode("x<s>y", "allow")
         assert ours.encode("foo", "text") == [3]
+
+
+def test_text_is_never_a_special_token(tmp_path: Path) -> None:
+    """With ignore_merges, tokenizers encodes a whole word like "<s>" as the special token."""
+    path = write(tmp_path / "tokenizer.json", file_of(**CASES["whole"], model_unk_token="a"))
+    live = tokenizers.Tokenizer.from_file(str(path))
+    file = json.loads(path.read_text(encoding="utf-8"))
+    for name in ("<unk>", "<s>"):
+        file["model"]["vocab"][f"{name} not in any text"] = file["model"]["vocab"].pop(name)
+    without = tokenizers.Tokenizer.from_str(json.dumps({**file, "added_tokens": [ADDED[2]]}))
+    live.encode_special_tokens = True
+    for ours in both(path):
+        for text in texts(seeded("text"), 60):
+            expected = without.encode(text, add_special_tokens=False).ids
+            assert ours.encode(text, "text") == expected, text
+            if not any(name in text for name in ("<s>", "<unk>")):
+                assert expected == live.encode(text, add_special_tokens=False).ids
 
 
 def test_bytes_and_errors(tmp_path: Path) -> None:

@@ -92,7 +92,8 @@ def test_coverage_is_a_limit_of_the_alphabet(backend: BackendName) -> None:
         ours, of_tokenizers(texts, False, vocab_size=60, limit_alphabet=6,
                             initial_alphabet=["▁", "é"])
     )  # fmt: skip
-    assert [text for text in ours.vocabulary.pieces if len(text) == 1] == [*"abczé▁"]
+    tokens = [token.decode() for token in ours.vocabulary.token_bytes.values()]
+    assert [text for text in tokens if len(text) == 1] == [*"abczé▁"]
     assert ours.encode("x") == [ours.token_id("▁"), 0]
 
 
@@ -170,7 +171,7 @@ def test_special_tokens() -> None:
     ours = trained(["ab ab"], 30, special_tokens=["<s>"], unknown_token="[UNK]")
     assert ours.special_tokens == {"[UNK]": 0, "<s>": 1}
     assert ours.encode("☃", "text")[1:] == [0]
-    assert trained([b"a\xff"], 30).vocabulary.pieces["\ufffd"]
+    assert trained([b"a\xff"], 30).token_id("\ufffd")
 
 
 @pytest.mark.parametrize(
