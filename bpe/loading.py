@@ -47,7 +47,8 @@ def load(
     model is BPE, byte-level or like SentencePiece (README.md lists its parts), a rank file of
     tiktoken, a vocab.json with its merges.txt (give one path, or both in a tuple), a
     tekken.json of Mistral, a minbpe .model, a GGUF file (only its metadata is read), a
-    SentencePiece .model of type BPE, or a .pretok file, which `Tokenizer.save` writes and which
+    SentencePiece .model of type BPE, CLIP's bpe_simple_vocab_16e6.txt.gz (open_clip also repairs
+    text with ftfy, which bpe does not), or a .pretok file, which `Tokenizer.save` writes and which
     loads fastest. A folder may hold a tokenizer.json, a vocab.json with its merges.txt, or a
     tekken.json. If the folder also holds a tokenizer_config.json, `load` adds the tokens of this
     file to a tokenizer.json or vocab.json. A string that is not a path is a name, such as
@@ -95,6 +96,8 @@ def load(
             add_prefix_space=spec.add_prefix_space,
             template=spec.template,
             decoder=spec.decoder,
+            truncation=spec.truncation,
+            padding=spec.padding,
             name=known.name if known else None,
             backend=backend,
             cache_mb=cache_mb,

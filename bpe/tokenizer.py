@@ -36,11 +36,13 @@ from bpe.types import (
     Ids,
     Normalizer,
     Offsets,
+    Padding,
     Special,
     SupportsOffsets,
     Template,
     Text,
     Token,
+    Truncation,
 )
 from bpe.vocabulary import Merge, Vocabulary
 from pretok.errors import shortened
@@ -100,6 +102,8 @@ class Tokenizer:
         add_prefix_space: bool = False,
         template: Template | None = None,
         decoder: Decoding | None = None,
+        truncation: Truncation | None = None,
+        padding: Padding | None = None,
         name: str | None = None,
         backend: BackendName | None = None,
         cache_mb: float | None = None,
@@ -116,6 +120,8 @@ class Tokenizer:
         self._add_prefix_space = add_prefix_space
         self._template = template or Template()
         self._decoding = decoder
+        self._truncation = truncation
+        self._padding = padding
         self._name = name
         self._cache_limit = cache_limit(cache_mb)
         self._by_content = {token.content: token for token in self._added_tokens}
@@ -468,6 +474,16 @@ class Tokenizer:
         return self._template
 
     @property
+    def truncation(self) -> Truncation | None:
+        """The truncation of a tokenizer.json. `save` writes it back, but no call applies it."""
+        return self._truncation
+
+    @property
+    def padding(self) -> Padding | None:
+        """The padding of a tokenizer.json. `save` writes it back, but no call applies it."""
+        return self._padding
+
+    @property
     def name(self) -> str | None:
         """The name that was passed to `bpe.load`, if any."""
         return self._name
@@ -502,10 +518,11 @@ class Tokenizer:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the tokenizer to `path` atomically, in the format of its suffix.
 
-        ".pretok" is compact, for this library and its C API, and keeps everything but the name.
+        ".pretok" is compact, for this library and its C API, and keeps everything but the name,
+        `truncation` and `padding`.
         ".json" is a tokenizer.json of Hugging Face and keeps everything but the name.
-        ".tiktoken" keeps only the tokens and their ranks. ".model" is a file of SentencePiece for a
-        tokenizer that was read from one, else a file of minbpe, which keeps no normalizer. Raises
+        ".tiktoken" keeps only the tokens and their ranks. ".model" is a file of SentencePiece if
+        tokens are text, else a file of minbpe, which keeps no normalizer. Raises
         VocabularyError or UnsupportedError if the format cannot hold this tokenizer, ValueError for
         another suffix.
         """
@@ -532,6 +549,8 @@ class Tokenizer:
             unicode,
             self._decoding,
             lambda: self.merge_ids,
+            self._truncation,
+            self._padding,
         )
 
     def __repr__(self) -> str:
@@ -550,6 +569,8 @@ class Tokenizer:
             self._add_prefix_space,
             self._template,
             self._decoding,
+            self._truncation,
+            self._padding,
         )
 
     def __eq__(self, other: object) -> bool:
@@ -567,6 +588,8 @@ class Tokenizer:
             "add_prefix_space": self._add_prefix_space,
             "template": self._template,
             "decoder": self._decoding,
+            "truncation": self._truncation,
+            "padding": self._padding,
             "name": self._name,
             "backend": self._requested_backend,
             "cache_mb": self._cache_limit / (1 << 20),

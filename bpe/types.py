@@ -59,6 +59,40 @@ class Template(NamedTuple):
     after: tuple[int, ...] = ()
 
 
+Direction: TypeAlias = Literal["left", "right"]
+
+
+class Truncation(NamedTuple):
+    """How tokenizers truncates: the arguments of its `enable_truncation`."""
+
+    max_length: int
+    stride: int
+    strategy: str
+    direction: Direction
+
+
+class Padding(NamedTuple):
+    """How tokenizers pads: the arguments of its `enable_padding`.
+
+    `length` None pads to the longest.
+    """
+
+    length: int | None
+    direction: Direction
+    pad_id: int
+    pad_token: str
+    pad_type_id: int
+    pad_to_multiple_of: int | None
+
+    def target(self, longest: int) -> int:
+        """Return the length to pad to, for encodings of at most `longest` ids."""
+        length = longest if self.length is None else self.length
+        multiple = self.pad_to_multiple_of
+        if multiple and length % multiple:
+            length += multiple - length % multiple
+        return length
+
+
 class SupportsOffsets(Protocol):
     """The method of a custom pre-tokenizer: any object that splits a str."""
 

@@ -13,7 +13,7 @@ from bpe.encoding.utf8 import StrOrBytes
 from bpe.tokenizer import Tokenizer
 from bpe.training.corpus import Path, Source, name_of, source_items
 from bpe.training.counting import empty_words
-from bpe.training.train import Training
+from bpe.training.train import Alphabet, Training
 from bpe.training.trainer import TieBreak, Words
 from bpe.types import SupportsOffsets
 from pretok.machine.backend import BackendName, choose_backend
@@ -32,8 +32,13 @@ def train(
     source: Source,
     *,
     vocab_size: int,
-    preset: str | Preset | PreTokenizer | SupportsOffsets = "cl100k",
+    preset: str | Preset | PreTokenizer | SupportsOffsets | None = None,
     special_tokens: Sequence[str] | Mapping[str, int] = (),
+    alphabet: Alphabet = "bytes",
+    byte_fallback: bool = False,
+    character_coverage: float = 1.0,
+    required_characters: str = "",
+    unknown_token: str = "<unk>",
     min_frequency: int = 0,
     max_token_length: int | None = None,
     tie_break: TieBreak = "huggingface",
@@ -53,7 +58,9 @@ def train(
     and finds the merges.
     """
     training = Training.of(
-        vocab_size=vocab_size, preset=preset, special_tokens=special_tokens,
+        vocab_size=vocab_size, preset=preset, special_tokens=special_tokens, alphabet=alphabet,
+        byte_fallback=byte_fallback, character_coverage=character_coverage,
+        required_characters=required_characters, unknown_token=unknown_token,
         min_frequency=min_frequency, max_token_length=max_token_length, tie_break=tie_break,
         max_pre_token=max_pre_token, max_text=max_text, progress=progress, backend=backend,
         cache_mb=cache_mb,

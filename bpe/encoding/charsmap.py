@@ -8,6 +8,8 @@ to its children. A unit with bit 31 holds the offset of a replacement.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,7 +24,7 @@ _ROOT = 0
 
 
 class Charsmap:
-    """Finds the longest rule at a place of a text. Takes time linear in the rule.
+    """Finds rules at a place of a text. Takes time linear in the longest rule.
 
     Raises VocabularyError if the blob is malformed.
     """
@@ -44,18 +46,25 @@ class Charsmap:
 
         The size is 0 if no rule matches.
         """
+        rules = list(self._rules(text, at))
+        return rules[-1] if rules else (0, "")
+
+    def shortest(self, text: bytes) -> str | None:
+        """Return the replacement of the shortest rule that `text` begins with, or None."""
+        return next((replacement for _, replacement in self._rules(text, 0)), None)
+
+    def _rules(self, text: bytes, at: int) -> Iterator[tuple[int, str]]:
+        """Yield the size and the replacement of each rule that matches at `at`, shortest first."""
         units = self._units
         node = _children(units[_ROOT])
-        size, value = 0, 0
         for end in range(at, min(len(text), at + MAX_RULE_BYTES)):
             byte = text[end]
             unit = units[node ^ byte]
             if unit & (_VALUE | 0xFF) != byte:
-                break
+                return
             node = node ^ byte ^ _children(unit)
             if unit & _HAS_RULE:
-                size, value = end + 1 - at, units[node] & ~_VALUE
-        return size, self._replacements[value] if size else ""
+                yield end + 1 - at, self._replacements[units[node] & ~_VALUE]
 
 
 def _children(unit: int) -> int:

@@ -8,7 +8,6 @@ from pretok.errors import shortened
 
 _SIGNATURES = (
     (b"PK\x03\x04", "a zip archive, such as a checkpoint of a model"),
-    (b"\x1f\x8b", "compressed with gzip; unpack it first"),
     (b"\x28\xb5\x2f\xfd", "compressed with zstd; unpack it first"),
     (b"version https://git-lfs", "only the pointer of Git LFS; get the file with `git lfs pull`"),
     (b"<!DOCTYPE", "a web page; download the file itself"),

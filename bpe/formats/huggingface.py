@@ -8,13 +8,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from operator import methodcaller
 from typing import Any
 
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
-from bpe.formats import decoder_json, normalizer_json, post_processor, pre_tokenizers, text_model
+from bpe.formats import (
+    decoder_json,
+    lengths_json,
+    normalizer_json,
+    post_processor,
+    pre_tokenizers,
+    text_model,
+)
 from bpe.formats.bpe_model import ListedMerges, assigned_ids, build
 from bpe.formats.byte_level import to_text
 from bpe.formats.files import named
@@ -74,9 +82,6 @@ def read(
     is false, the pre_tokenizer is not looked up and `preset` is None.
     """
     file.only(*_PARTS)
-    for name in ("truncation", "padding"):
-        if file[name].value is not None:
-            raise file[name].unsupported("bpe neither truncates nor pads; set it to null")
     model = file["model"]
     _check_model(model)
     added = added_tokens(file["added_tokens"])
@@ -87,7 +92,11 @@ def read(
         merges.values(), lambda: _pairs(merges), lambda index: f"model.merges[{index}]"
     )
     read_parts = _byte_level if text_model.is_byte_level(model, file["pre_tokenizer"]) else _text
-    return read_parts(file, listed, added, needs_preset)
+    return replace(
+        read_parts(file, listed, added, needs_preset),
+        truncation=lengths_json.read_truncation(file["truncation"]),
+        padding=lengths_json.read_padding(file["padding"]),
+    )
 
 
 def _byte_level(
@@ -233,8 +242,8 @@ def dump(spec: TokenizerSpec) -> bytes:
     }
     file: dict[str, Any] = {
         "version": "1.0",
-        "truncation": None,
-        "padding": None,
+        "truncation": lengths_json.write_truncation(spec.truncation),
+        "padding": lengths_json.write_padding(spec.padding),
         "added_tokens": [_added(token) for token in added],
         "normalizer": normalizer_json.write(spec.normalizer),
         "pre_tokenizer": pre_tokenizer,

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
+from binascii import Error
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, Literal
 
-from bpe.errors import UnsupportedError
+from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats.json_value import Value
 from bpe.normalizers import steps
 from bpe.normalizers.chain import NormalizerChain
+from bpe.normalizers.precompiled import Precompiled
 from bpe.normalizers.steps import Step
 from bpe.normalizers.unicode_forms import UnicodeForm
 from bpe.types import Normalizer
@@ -88,6 +91,9 @@ def _to_json(step: Step) -> dict[str, Any]:
         return {"type": step.type}
     if isinstance(step, steps.Replace):
         return replace_json(step)
+    if isinstance(step, Precompiled):
+        charsmap = b64encode(step.precompiled_charsmap).decode()
+        return {"type": "Precompiled", "precompiled_charsmap": charsmap}
     return {"type": type(step).__name__, **asdict(step)}  # type: ignore[call-overload]
 
 
@@ -107,6 +113,19 @@ def _form(part: Value) -> Step:
 def _prepend(part: Value) -> Step:
     part.only("type", "prepend")
     return steps.Prepend(short_text(part["prepend"], may_be_empty=True))
+
+
+def _precompiled(part: Value) -> Step:
+    part.only("type", "precompiled_charsmap")
+    charsmap = part["precompiled_charsmap"]
+    try:
+        data = b64decode(charsmap.text(), validate=True)
+    except (Error, ValueError):
+        raise charsmap.malformed("base64") from None
+    try:
+        return Precompiled(data)
+    except VocabularyError as error:
+        raise VocabularyError(f"{charsmap.path}: {error}") from None
 
 
 def _strip(part: Value) -> Step:
@@ -138,6 +157,7 @@ _READERS: dict[str, Callable[[Value], Step]] = {
     "Prepend": _prepend,
     "Replace": pattern_of,
     "Strip": _strip,
+    "Precompiled": _precompiled,
     "BertNormalizer": _bert,
     "Lowercase": _plain(steps.Lowercase()),
     "StripAccents": _plain(steps.StripAccents()),

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from bpe.errors import UnsupportedError
+from bpe.formats.clip import ClipFormat
 from bpe.formats.files import named, write_atomically
 from bpe.formats.foreign import check_signature, unknown_data, unknown_json
 from bpe.formats.format import Format, Source
@@ -29,6 +30,7 @@ _GPT2 = Gpt2Format()  # the only format of two files
 FORMATS: tuple[Format, ...] = (
     GgufFormat(),
     PretokFormat(),
+    ClipFormat(),
     SentencePieceFormat(),
     HuggingFaceFormat(),
     TekkenFormat(),

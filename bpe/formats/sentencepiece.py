@@ -21,6 +21,7 @@ from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.protobuf import fields
 from bpe.formats.sentencepiece_writer import dump
 from bpe.formats.spec import TokenizerSpec
+from bpe.text_vocabulary import TextVocabulary
 from bpe.vocabulary import ID_LIMIT
 from pretok.patterns.lookup import WHOLE
 
@@ -58,7 +59,7 @@ class SentencePieceFormat(Format):
 
     name = "SentencePiece"
     suffix = ".model"
-    kinds = (CharacterVocabulary,)
+    kinds = (CharacterVocabulary, TextVocabulary)
 
     def detects(self, source: Source) -> bool:
         return begins_with_piece(source.head)

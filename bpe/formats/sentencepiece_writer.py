@@ -10,7 +10,8 @@ from bpe.encoding.sentencepiece_normalizer import SentencePieceNormalizer
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats.protobuf import message
 from bpe.formats.spec import TokenizerSpec
-from bpe.text_vocabulary import BYTE_NAMES
+from bpe.formats.text_as_pieces import as_pieces
+from bpe.text_vocabulary import BYTE_NAMES, TextVocabulary
 from bpe.types import Template
 
 _NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED, _BYTE = 1, 2, 3, 4, 6
@@ -18,11 +19,13 @@ _BPE = 2
 
 
 def dump(spec: TokenizerSpec) -> bytes:
-    """Return the .model of a tokenizer that was read from one; sentencepiece gives the same ids.
+    """Return the .model of a tokenizer; sentencepiece gives the same ids.
 
-    The file has the bytes of its pieces again, but not the statistics of its training. Raises
-    VocabularyError and UnsupportedError.
+    If the tokenizer was read from a .model, the file has the same pieces, but not the statistics of
+    its training. Raises VocabularyError and UnsupportedError.
     """
+    if isinstance(spec.vocabulary, TextVocabulary):
+        spec = as_pieces(spec)
     vocabulary, normalizer, decoding = spec.vocabulary, spec.normalizer, spec.decoder
     if (
         not isinstance(vocabulary, CharacterVocabulary)

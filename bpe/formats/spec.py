@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.piece_decoder import Decoding
 from bpe.merge import recover_merges
-from bpe.types import Normalizer, Template
+from bpe.types import Normalizer, Padding, Template, Truncation
 from bpe.vocabulary import Merge, Vocabulary
 from pretok.preset import Preset
 
@@ -36,6 +36,8 @@ class TokenizerSpec:
         default=None, repr=False, compare=False
     )
     """Returns the merges of the vocabulary from a cache; by default `merges` recovers them."""
+    truncation: Truncation | None = None
+    padding: Padding | None = None
 
     def merges(self) -> Sequence[Merge]:
         """Return the merges in order of rank; recover them if the vocabulary has only ranks."""

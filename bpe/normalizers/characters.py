@@ -19,7 +19,7 @@ Ranges: TypeAlias = tuple[tuple[int, int], ...]
 
 def _ranges(listed: str) -> Ranges:
     ranges = [part.partition("-") for part in listed.split()]
-    return tuple((int(first, 16), int(last or first, 16)) for first, _, last in ranges)
+    return tuple(sorted((int(first, 16), int(last or first, 16)) for first, _, last in ranges))
 
 
 class CharacterSet:

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import count, islice
-from typing import NamedTuple, Protocol, cast, get_args
+from typing import Literal, NamedTuple, Protocol, TypeAlias, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,13 @@ from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.arguments import check_keeps_text, resolve_threads
 from bpe.progress import Bar, progress_bar
 from bpe.tokenizer import Tokenizer
+from bpe.training.characters import (
+    DECODER,
+    NORMALIZER,
+    CharacterOptions,
+    CharacterWords,
+    words_preset,
+)
 from bpe.training.corpus import Source, read_texts
 from bpe.training.counting import count_texts, text_counter
 from bpe.training.limits import Limits
@@ -22,10 +29,12 @@ from bpe.training.trainer import TieBreak, Trainer, Words
 from bpe.types import SupportsOffsets
 from bpe.vocabulary import ID_LIMIT, Packed, Vocabulary
 from pretok.machine.backend import BackendName, choose_backend
+from pretok.patterns.lookup import WHOLE
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 from pretok.registry import get
 
+Alphabet: TypeAlias = Literal["bytes", "characters"]
 BYTES = 256
 UNLIMITED = 1 << 62
 """A number above any count and any length."""
@@ -39,8 +48,13 @@ def train(
     source: Source,
     *,
     vocab_size: int,
-    preset: str | Preset | PreTokenizer | SupportsOffsets = "cl100k",
+    preset: str | Preset | PreTokenizer | SupportsOffsets | None = None,
     special_tokens: Sequence[str] | Mapping[str, int] = (),
+    alphabet: Alphabet = "bytes",
+    byte_fallback: bool = False,
+    character_coverage: float = 1.0,
+    required_characters: str = "",
+    unknown_token: str = "<unk>",
     min_frequency: int = 0,
     max_token_length: int | None = None,
     tie_break: TieBreak = "huggingface",
@@ -59,11 +73,11 @@ def train(
     object with a text under `field`. Files that also end in .gz or .zst are unpacked. Memory grows
     with the distinct pre-tokens. Nothing is written.
 
-    `preset` defines how to split texts: a name, a Preset, a PreTokenizer, or an object with
-    `offsets`. `vocab_size` is the number of ids: 256 bytes, merged tokens, and special tokens. A
-    list of `special_tokens` is numbered after all other tokens; a mapping gives the ids. Bytes and
-    merged tokens, in this order, take the remaining ids from 0 on. Special tokens in the texts are
-    ordinary text.
+    `preset` defines how to split texts: a name (default "cl100k"), a Preset, a PreTokenizer, or an
+    object with `offsets`. `vocab_size` is the number of ids: 256 bytes, merged tokens, and special
+    tokens. A list of `special_tokens` is numbered after all other tokens; a mapping gives the ids.
+    Bytes and merged tokens, in this order, take the remaining ids from 0 on. Special tokens in the
+    texts are ordinary text.
 
     The most frequent pair is merged first. If pairs are equally frequent, `tie_break` chooses: like
     Hugging Face's BpeTrainer or, with "first-seen", like minbpe. `min_frequency` and
@@ -75,6 +89,15 @@ def train(
     a pre-token (default 16 MB of 2^20 bytes). `max_text` (default 64 MB) is the maximal size of a
     line of a .jsonl file, and of a .txt file if a custom pre-tokenizer needs the whole text. Text
     over a limit raises an error. `cache_mb` is the cache limit of the returned Tokenizer.
+
+    With alphabet="characters" the tokens are text, as in SentencePiece and Llama 2: spaces become
+    "▁", texts are split before each space, and characters merge. The merges are those of
+    BpeTrainer with the pre-tokenizer Metaspace. The first symbols are the most frequent characters,
+    until they are `character_coverage` of all characters, and `required_characters`. Any other
+    character becomes `unknown_token` or, with `byte_fallback`, the tokens of its bytes. Ids from 0
+    on: `special_tokens` (`unknown_token` comes first if the list does not have it), 256 bytes with
+    `byte_fallback`, characters, merged tokens. `save` writes tokenizer.json, or a .model of
+    SentencePiece. Python merges, so large vocabularies take minutes.
 
     The result does not depend on `threads` (default: as many as are worthwhile) or `backend`. A
     progress bar appears if standard error is a terminal, unless `progress=False`.
@@ -89,7 +112,9 @@ def train(
     ([260, 103], b'abcd')
     """
     training = Training.of(
-        vocab_size=vocab_size, preset=preset, special_tokens=special_tokens,
+        vocab_size=vocab_size, preset=preset, special_tokens=special_tokens, alphabet=alphabet,
+        byte_fallback=byte_fallback, character_coverage=character_coverage,
+        required_characters=required_characters, unknown_token=unknown_token,
         min_frequency=min_frequency, max_token_length=max_token_length, tie_break=tie_break,
         max_pre_token=max_pre_token, max_text=max_text, progress=progress, backend=backend,
         cache_mb=cache_mb,
@@ -101,11 +126,12 @@ def train(
 
 
 class Training(NamedTuple):
-    """The checked arguments of `train`."""
+    """The checked arguments of `train`. `characters` is None for an alphabet of bytes."""
 
     vocab_size: int
     specials: _Specials
     pre_tokenizer: PreTokenizer | SupportsOffsets
+    characters: CharacterOptions | None
     limits: Limits
     min_frequency: int
     max_token_length: int | None
@@ -119,8 +145,13 @@ class Training(NamedTuple):
         cls,
         *,
         vocab_size: int,
-        preset: str | Preset | PreTokenizer | SupportsOffsets,
+        preset: str | Preset | PreTokenizer | SupportsOffsets | None,
         special_tokens: Sequence[str] | Mapping[str, int],
+        alphabet: Alphabet,
+        byte_fallback: bool,
+        character_coverage: float,
+        required_characters: str,
+        unknown_token: str,
         min_frequency: int,
         max_token_length: int | None,
         tie_break: TieBreak,
@@ -134,14 +165,31 @@ class Training(NamedTuple):
         _check_numbers(vocab_size, min_frequency, max_token_length)
         if tie_break not in get_args(TieBreak):
             raise ValueError(f"tie_break={tie_break!r}; expected one of {get_args(TieBreak)}")
+        if alphabet not in get_args(Alphabet):
+            raise ValueError(f"alphabet={alphabet!r}; expected one of {get_args(Alphabet)}")
         limits = Limits.of(max_pre_token, max_text)
-        specials = _Specials.of(special_tokens, vocab_size)
         chosen = choose_backend(backend)
+        characters = None
+        if alphabet == "characters":
+            characters = CharacterOptions(
+                byte_fallback, character_coverage, required_characters, unknown_token
+            )
+            if preset is not None or tie_break != "huggingface":
+                raise ValueError(
+                    'alphabet="characters" has its own split and tie-break; omit preset= and '
+                    "tie_break="
+                )
+            preset = words_preset()
+            special_tokens = characters.with_unknown(special_tokens)
+        specials = _Specials.of(special_tokens, vocab_size, 0 if characters else BYTES)
+        if characters is not None:
+            characters.check(specials.names)
+        preset = "cl100k" if preset is None else preset
         pre_tokenizer = get(preset, backend=chosen) if isinstance(preset, (str, Preset)) else preset
         check_keeps_text(pre_tokenizer)
         return cls(
-            vocab_size, specials, pre_tokenizer, limits, min_frequency, max_token_length, tie_break,
-            progress, backend, cache_mb,
+            vocab_size, specials, pre_tokenizer, characters, limits, min_frequency,
+            max_token_length, tie_break, progress, backend, cache_mb,
         )  # fmt: skip
 
     def counting_bar(self) -> AbstractContextManager[Bar]:
@@ -160,12 +208,40 @@ class Training(NamedTuple):
 
     def tokenizer(self, words: Words) -> Tokenizer:
         """Return the Tokenizer that `words` give."""
-        merge_count = self.vocab_size - BYTES - len(self.specials.names)
-        with progress_bar("merging", "token", self.progress, merge_count, PROGRESS_DELAY) as bar:
-            trainer = _trainer(
-                words, choose_backend(self.backend), self.tie_break, self.min_frequency,
-                self.max_token_length,
+        if self.characters is None:
+            trainer = self._merge(
+                _trainer(
+                    words, choose_backend(self.backend), self.tie_break, self.min_frequency,
+                    self.max_token_length,
+                ),
+                BYTES,
             )  # fmt: skip
+            vocabulary, added = _numbered(trainer, self.specials)
+            return Tokenizer(
+                vocabulary, self.pre_tokenizer, added_tokens=added, backend=self.backend,
+                cache_mb=self.cache_mb,
+            )  # fmt: skip
+        texts = CharacterWords(words.take(), self.characters)
+        trainer = self._merge(texts.trainer(self.min_frequency, self.max_token_length), texts.size)
+        text_vocabulary, added = texts.vocabulary(
+            trainer.first_merges(), trainer.merges(), self.specials.names, self.specials.ids
+        )
+        return Tokenizer(
+            text_vocabulary, WHOLE, added_tokens=added, normalizer=NORMALIZER, decoder=DECODER,
+            backend=self.backend, cache_mb=self.cache_mb,
+        )  # fmt: skip
+
+    def _merge(self, trainer: _Trainer, base_size: int) -> _Trainer:
+        """Return `trainer` after all merges. The vocabulary has `base_size` tokens before them."""
+        merge_count = self.vocab_size - base_size - len(self.specials.names)
+        if merge_count < 0:
+            raise ValueError(
+                f"vocab_size={self.vocab_size}; expected at least "
+                f"{self.vocab_size - merge_count}: {base_size} for characters and bytes, "
+                f"{len(self.specials.names)} for special tokens; a lower character_coverage= "
+                "leaves out rare characters"
+            )
+        with progress_bar("merging", "token", self.progress, merge_count, PROGRESS_DELAY) as bar:
             while trainer.tokens < merge_count:
                 token_count = trainer.tokens
                 has_more = trainer.step(min(merge_count, token_count + merge_count // 100 + 1))
@@ -173,27 +249,17 @@ class Training(NamedTuple):
                 if not has_more:
                     break
         if trainer.tokens < merge_count:
-            self._warn(merge_count, trainer.tokens)
-        vocabulary, added = _numbered(trainer, self.specials)
-        return Tokenizer(
-            vocabulary,
-            self.pre_tokenizer,
-            added_tokens=added,
-            backend=self.backend,
-            cache_mb=self.cache_mb,
-        )
-
-    def _warn(self, merge_count: int, tokens: int) -> None:
-        least = self.min_frequency
-        logger.warning(
-            "vocab_size=%d needs %d merged tokens, but the texts give only %d%s; the vocabulary "
-            "has %d tokens; train on more text, or choose a smaller vocab_size",
-            self.vocab_size,
-            merge_count,
-            tokens,
-            f" with min_frequency={least}" if least > 1 else "",
-            BYTES + tokens + len(self.specials.names),
-        )
+            least = self.min_frequency
+            logger.warning(
+                "vocab_size=%d needs %d merged tokens, but the texts give only %d%s; the "
+                "vocabulary has %d tokens; train on more text, or choose a smaller vocab_size",
+                self.vocab_size,
+                merge_count,
+                trainer.tokens,
+                f" with min_frequency={least}" if least > 1 else "",
+                base_size + trainer.tokens + len(self.specials.names),
+            )
+        return trainer
 
 
 class _Trainer(Protocol):
@@ -230,7 +296,9 @@ class _Specials(NamedTuple):
     ids: list[int] | None
 
     @classmethod
-    def of(cls, tokens: Sequence[str] | Mapping[str, int], vocab_size: int) -> _Specials:
+    def of(
+        cls, tokens: Sequence[str] | Mapping[str, int], vocab_size: int, byte_count: int
+    ) -> _Specials:
         if isinstance(tokens, (str, bytes)):
             raise TypeError(
                 f"special_tokens={tokens!r}; expected a list of str or a mapping to ids"
@@ -242,11 +310,11 @@ class _Specials(NamedTuple):
         if len(set(names)) != len(names):
             duplicate = next(name for name in names if names.count(name) > 1)
             raise ValueError(f"duplicate special token {duplicate!r}; pass it once")
-        min_size = BYTES + len(names)
+        min_size = byte_count + len(names)
         if vocab_size < min_size:
             raise ValueError(
-                f"vocab_size={vocab_size}; expected at least {min_size}: 256 for the bytes and "
-                f"{len(names)} for the special tokens"
+                f"vocab_size={vocab_size}; expected at least {min_size}: {byte_count} for the "
+                f"bytes and {len(names)} for the special tokens"
             )
         if not isinstance(tokens, Mapping):
             return cls(names, None)

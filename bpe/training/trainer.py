@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import heapq
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
@@ -85,11 +85,14 @@ class Trainer:
     `max_token_length` bytes or more and the pair is not two bytes. Both limits work as in
     BpeTrainer.
 
-    All words are concatenated in one list, with a slot for each byte. A symbol stores its id in its
-    first and its last slot, so both neighbors are found in constant time. A heap entry has the
-    count of a pair, which may be outdated (too high), and a bucket of places of the pair. A merge
-    visits only these places. All merges together take O(n log n) time, where n is the size of the
-    words.
+    The symbols are strings, in which GPT-2's characters stand for bytes. `of_characters` merges
+    other characters.
+
+    All words are concatenated in one list, with a slot for each character. A symbol stores its id
+    in its first and its last slot, so both neighbors are found in constant time. A heap entry has
+    the count of a pair, which may be outdated (too high), and a bucket of places of the pair. A
+    merge visits only these places. All merges together take O(n log n) time, where n is the size of
+    the words.
     """
 
     def __init__(
@@ -99,10 +102,45 @@ class Trainer:
         min_frequency: int = 0,
         max_token_length: int | None = None,
     ) -> None:
+        texts = (
+            (word.decode("latin-1").translate(BYTE_CHARACTERS), count)
+            for word, count in words.take()
+        )
+        alphabet = [BYTE_CHARACTERS[byte] for byte in BYTE_ORDER]
+        self._start(texts, alphabet, BYTE_ORDER, tie_break, min_frequency, max_token_length)
+
+    @classmethod
+    def of_characters(
+        cls,
+        words: Iterable[tuple[str, int]],
+        alphabet: Sequence[str],
+        min_frequency: int = 0,
+        max_token_length: int | None = None,
+    ) -> Trainer:
+        """Return a trainer that merges the characters of `alphabet`, which ascend, like BpeTrainer.
+
+        Other characters of `words` are dropped, so that their neighbors may merge.
+        """
+        trainer = cls.__new__(cls)
+        names = range(len(alphabet))
+        trainer._start(words, alphabet, names, "huggingface", min_frequency, max_token_length)
+        return trainer
+
+    def _start(
+        self,
+        words: Iterable[tuple[str, int]],
+        alphabet: Sequence[str],
+        names: Sequence[int],
+        tie_break: TieBreak,
+        min_frequency: int,
+        max_token_length: int | None,
+    ) -> None:
+        """Load `words`. `names` has the number that stands for each character in the results."""
         self._is_first_seen = tie_break == "first-seen"
         self._min_count = max(min_frequency, 1)
         self._too_long = sys.maxsize if max_token_length is None else max_token_length
-        self._tokens = [bytes([byte]) for byte in BYTE_ORDER]
+        self._names = names
+        self._tokens = list(alphabet)
         self._known = {token: symbol for symbol, token in enumerate(self._tokens)}
         self._symbols = [BETWEEN]
         self._word_of = [0]  # the index of the word of each slot
@@ -114,19 +152,20 @@ class Trainer:
         self._heap: list[Entry] = []
         self._merges: dict[Pair, int] = {}
         self._first_merges: list[Pair] = []
-        for word, count in words.take():
+        for word, count in words:
             self._load(word, count)
         self._push_new_pairs()
 
     @property
     def tokens(self) -> int:
         """The number of tokens that merges have created so far."""
-        return len(self._tokens) - 256
+        return len(self._tokens) - len(self._names)
 
     def merges(self) -> NDArray[np.uint32]:
         """Return a row (left, right, result) for each merge, in order.
 
-        Each of the three numbers is a byte, or 256 + k for new token k, counted from 0.
+        Each of the three numbers is a byte, or 256 + k for new token k, counted from 0. With an
+        alphabet of n characters, it is the index of a character, or n + k.
         """
         return self._rows([(*pair, result) for pair, result in self._merges.items()])
 
@@ -137,12 +176,13 @@ class Trainer:
         pair was merged more than once, `merges` has only its last merge. The rows have the format
         of `merges`.
         """
-        return self._rows([(*pair, 256 + k) for k, pair in enumerate(self._first_merges)])
+        first = len(self._names)
+        return self._rows([(*pair, first + k) for k, pair in enumerate(self._first_merges)])
 
     def _rows(self, merges: list[tuple[int, int, int]]) -> NDArray[np.uint32]:
-        """Return `merges` as an array; replace each symbol below 256 by its byte."""
+        """Return `merges` as an array; replace each symbol of the alphabet by its name."""
         names = np.arange(len(self._tokens), dtype=np.uint32)
-        names[:256] = BYTE_ORDER
+        names[: len(self._names)] = self._names
         return names[np.array(merges, np.uint32).reshape(-1, 3)]
 
     def step(self, tokens: int) -> bool:
@@ -161,14 +201,14 @@ class Trainer:
             self._merge(self._buckets[entry[-1]])
         return True
 
-    def _load(self, word: bytes, count: int) -> None:
+    def _load(self, word: str, count: int) -> None:
         """Append `word` to the slots, and count its pairs."""
         start = len(self._symbols)
-        self._symbols += [self._known[bytes([byte])] for byte in word]
+        self._symbols += [self._known[char] for char in word if char in self._known]
         self._symbols.append(BETWEEN)
-        self._word_of += [len(self._counts)] * (len(word) + 1)
+        self._word_of += [len(self._counts)] * (len(self._symbols) - start)
         self._counts.append(count)
-        for place in range(start, start + len(word) - 1):
+        for place in range(start, len(self._symbols) - 2):
             self._gain((self._symbols[place], self._symbols[place + 1]), count, place)
 
     def _gain(self, pair: Pair, count: int, place: int) -> None:

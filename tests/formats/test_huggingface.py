@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -179,8 +180,14 @@ def _bad(path: str, value: Any, error: type[Exception], message: str, **changes:
 @pytest.mark.parametrize(
     ("path", "value", "error", "message", "changes"),
     [
-        _bad("truncation", {"x": 1}, UnsupportedError, r'truncation is {"x": 1}, which is not'),
-        _bad("padding", {"x": 1}, UnsupportedError, r"padding is .* set it to null"),
+        _bad("truncation", {"x": 1}, UnsupportedError, "truncation.x is 1, which is not supported"),
+        _bad("truncation", {"max_length": 1, "stride": 0, "strategy": "x"}, VocabularyError,
+             'truncation.strategy is "x"; expected one of LongestFirst, OnlyFirst, OnlySecond'),
+        _bad("truncation", {"max_length": -1}, VocabularyError, "truncation.max_length is -1; ex"),
+        _bad("padding", {"strategy": {"Fixed": 1, "x": 2}}, VocabularyError,
+             "padding.strategy is .*; expected \"BatchLongest\" or"),
+        _bad("padding", {"strategy": "BatchLongest", "direction": "left"}, VocabularyError,
+             'padding.direction is "left"; expected one of Right, Left'),
         _bad("surprise", 1, UnsupportedError, "surprise is 1, which is not supported"),
         _bad("model", {"type": "WordPiece"}, UnsupportedError, 'model.type is "WordPiece"'),
         _bad("model.dropout", 0.1, UnsupportedError, "model.dropout is 0.1, which is not"),
@@ -212,8 +219,12 @@ def _bad(path: str, value: Any, error: type[Exception], message: str, **changes:
         _bad("added_tokens.0.content", "\ud800", VocabularyError, "text without lone surrogates"),
         _bad("added_tokens.0.special", None, VocabularyError, r"added_tokens\[0\].special is mi"),
         _bad("added_tokens.0.surprise", 1, UnsupportedError, r"added_tokens\[0\].surprise is 1"),
-        _bad("normalizer", {"type": "Precompiled"}, UnsupportedError,
-             'normalizer is {"type": "Precompiled"}, .* expected one of NFC, '),
+        _bad("normalizer", {"type": "Surprise"}, UnsupportedError,
+             'normalizer is {"type": "Surprise"}, .* expected one of NFC, '),
+        _bad("normalizer", {"type": "Precompiled", "precompiled_charsmap": "a!="}, VocabularyError,
+             r'normalizer.precompiled_charsmap is "a!="; expected base64'),
+        _bad("normalizer", {"type": "Precompiled", "precompiled_charsmap": "AAAA"},
+             VocabularyError, "normalizer.precompiled_charsmap: the charsmap has 3 bytes"),
         _bad("normalizer", {"type": "Sequence", "normalizers": [{"type": "Surprise"}]},
              UnsupportedError, r"normalizer.normalizers\[0\] is"),
         _bad("normalizer", {"type": "Strip", "strip_left": True}, VocabularyError,
@@ -285,6 +296,28 @@ def test_refused(
     with pytest.raises(error, match=message) as caught:
         bpe.load(saved)
     assert str(caught.value).startswith(f"{saved}: ")
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_truncation_and_padding_are_kept_but_not_applied(tmp_path: Path, right: bool) -> None:
+    direction = "right" if right else "left"
+    path = write(tmp_path / "tokenizer.json", huggingface())
+    live = _hf(path)
+    live.enable_truncation(2, stride=right, strategy="longest_first" if right else "only_second",
+                           direction=direction)  # fmt: skip
+    live.enable_padding(direction=direction, pad_id=5, pad_type_id=2, pad_token="x",
+                        length=7 if right else None, pad_to_multiple_of=8)  # fmt: skip
+    live.save(str(path))
+    ours = bpe.load(path)
+    assert ours.truncation is not None
+    assert ours.truncation._asdict() == live.truncation
+    assert ours.padding is not None
+    assert ours.padding._asdict() == live.padding
+    assert len(ours.encode("abc the abc")) == len(bpe.load(path).tokens("abc the abc")) > 2
+    ours.save(tmp_path / "again.json")
+    assert bpe.load(tmp_path / "again.json") == ours == pickle.loads(pickle.dumps(ours))
+    again = _hf(tmp_path / "again.json")
+    assert (again.truncation, again.padding) == (live.truncation, live.padding)
 
 
 @pytest.mark.parametrize("ids", [(264, 265, 266), (264, 266, 265), (300, 264, 301), (97, 264, 98)])

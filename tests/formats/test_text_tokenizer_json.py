@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from collections.abc import Iterator
 from pathlib import Path
@@ -125,6 +126,23 @@ def test_special_tokens(tmp_path: Path) -> None:
         assert ours.encode("foo", "text") == [3]
 
 
+def test_text_is_never_a_special_token(tmp_path: Path) -> None:
+    """With ignore_merges, tokenizers encodes a whole word like "<s>" as the special token."""
+    path = write(tmp_path / "tokenizer.json", file_of(**CASES["whole"], model_unk_token="a"))
+    live = tokenizers.Tokenizer.from_file(str(path))
+    file = json.loads(path.read_text(encoding="utf-8"))
+    for name in ("<unk>", "<s>"):
+        file["model"]["vocab"][f"{name} not in any text"] = file["model"]["vocab"].pop(name)
+    without = tokenizers.Tokenizer.from_str(json.dumps({**file, "added_tokens": [ADDED[2]]}))
+    live.encode_special_tokens = True
+    for ours in both(path):
+        for text in texts(seeded("text"), 60):
+            expected = without.encode(text, add_special_tokens=False).ids
+            assert ours.encode(text, "text") == expected, text
+            if not any(name in text for name in ("<s>", "<unk>")):
+                assert expected == live.encode(text, add_special_tokens=False).ids
+
+
 def test_bytes_and_errors(tmp_path: Path) -> None:
     path = write(tmp_path / "tokenizer.json", file_of(**CASES["llama"]))
     for ours in both(path):
@@ -165,9 +183,11 @@ def test_refused(
 
 def test_not_saved_in_other_formats(tmp_path: Path) -> None:
     ours = bpe.load(write(tmp_path / "tokenizer.json", file_of()), backend="python")
-    for suffix in ("pretok", "model", "tiktoken"):
+    for suffix in ("pretok", "tiktoken"):
         with pytest.raises(UnsupportedError, match="the tokens are text, not bytes"):
             ours.save(tmp_path / f"a.{suffix}")
+    with pytest.raises(UnsupportedError, match="needs an unknown token and fuse_unk"):
+        ours.save(tmp_path / "a.model")
     path = write(tmp_path / "bytes.json", huggingface(normalizer={"type": "NFKC"}))
     with pytest.raises(UnsupportedError, match="cannot hold the normalizer or the decoder"):
         bpe.load(path).save(tmp_path / "a.pretok")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from functools import cache
 from typing import Any
 
 from bpe.text_vocabulary import BYTE_NAMES
+from charsmaps import charsmap
 from pre_tokenizer_json import byte_level, sequence, split
 from vocabulary_files import added, huggingface
 
@@ -51,6 +53,9 @@ def regex(pattern: str, content: str) -> dict[str, Any]:
 STRIP = {"type": "Strip", "strip_left": True, "strip_right": True}
 BERT = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True,
         "strip_accents": None, "lowercase": True}  # fmt: skip
+CHARSMAP = {"ﬁ": "fi", "①": "1", "é": "e\u0301", "☃": "", "\u0301": "!", "x": "▁ "}
+PRECOMPILED = {"type": "Precompiled", "precompiled_charsmap": b64encode(
+    charsmap({rule.encode(): new for rule, new in CHARSMAP.items()})).decode()}  # fmt: skip
 FALLBACK = {"model_byte_fallback": True, "model_fuse_unk": True}
 CASES: dict[str, dict[str, Any]] = {
     "llama": {"normalizer": LLAMA, "decoder": LLAMA_DECODER, **FALLBACK},
@@ -79,6 +84,8 @@ CASES: dict[str, dict[str, Any]] = {
     "stripped": {"decoder": {"type": "Sequence", "decoders": [
         {"type": "Fuse"}, {"type": "Strip", "content": "a", "start": 2, "stop": 0},
         regex("a+", "b"), byte_level(), metaspace(), {"type": "Fuse"}]}, **FALLBACK},
+    "precompiled": {"normalizer": chained(PRECOMPILED, "Lowercase"), "pre_tokenizer": metaspace(),
+                    "added_tokens": NORMALIZED, "decoder": metaspace(), **FALLBACK},
     "byte level": {"normalizer": chained("NFKD", "ByteLevel"), "decoder": byte_level()},
 }  # fmt: skip
 SUFFIX: dict[str, Any] = {

@@ -7,25 +7,18 @@ keep the type ids that they had before the template.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from bpe.compat.huggingface.errors import CallFallbackError
 from bpe.compat.huggingface.real import VERSION
 from bpe.compat.huggingface.rows import Row
+from bpe.types import Direction as Direction
+from bpe.types import Padding as Padding
+from bpe.types import Truncation as Truncation
 
-Direction: TypeAlias = Literal["left", "right"]
 Range: TypeAlias = tuple[int, int]
 MAX_LENGTH = (1 << 64) - 1
 """The largest length in tokenizers; lengths wrap around there."""
-
-
-class Truncation(NamedTuple):
-    """The arguments of `Tokenizer.enable_truncation`."""
-
-    max_length: int
-    stride: int
-    strategy: str
-    direction: Direction
 
 
 def checked(truncation: Truncation) -> Truncation:
@@ -33,25 +26,6 @@ def checked(truncation: Truncation) -> Truncation:
     if VERSION == "0.23.1":
         raise CallFallbackError("truncation by tokenizers 0.23.1, which computes no overflow")
     return truncation
-
-
-class Padding(NamedTuple):
-    """The arguments of `Tokenizer.enable_padding`; `length` None pads to the longest."""
-
-    length: int | None
-    direction: Direction
-    pad_id: int
-    pad_token: str
-    pad_type_id: int
-    pad_to_multiple_of: int | None
-
-    def target(self, longest: int) -> int:
-        """Return the length to pad to, for encodings of at most `longest` ids."""
-        length = longest if self.length is None else self.length
-        multiple = self.pad_to_multiple_of
-        if multiple and length % multiple:
-            length += multiple - length % multiple
-        return length
 
 
 class Fixed(NamedTuple):

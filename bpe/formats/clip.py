@@ -1,0 +1,130 @@
+"""Read bpe_simple_vocab_16e6.txt.gz, the vocabulary of CLIP, as OpenAI and open_clip ship it.
+
+The file has only merges, and more than the model uses. The ids, the split, the normalizer and the
+special tokens are those of the tokenizer.json of CLIP, so `read` makes the parts of such a file.
+
+open_clip repairs a text with ftfy and html.unescape before it encodes. bpe does not. Texts that
+these functions leave unchanged have the same ids.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from io import BytesIO
+from typing import Any
+
+from bpe.errors import UnsupportedError, VocabularyError
+from bpe.formats import huggingface
+from bpe.formats.files import named, utf8_text
+from bpe.formats.format import Format, ReadOptions, Source
+from bpe.formats.json_value import Value
+from bpe.formats.spec import TokenizerSpec
+from pretok.byte_characters import BYTE_CHARACTERS
+from pretok.errors import shortened
+
+FIRST_LINE = '"bpe_simple_vocab_16e6.txt#version'
+MERGES = 49152 - 256 - 2
+"""The number of merges that CLIP uses: the first ones of the file."""
+MAX_BYTES = 1 << 25
+"""The maximal size of the unpacked file: ten times that of the published one."""
+END_OF_WORD = "</w>"
+START, END = "<|startoftext|>", "<|endoftext|>"
+PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
+_GZIP = b"\x1f\x8b"
+
+
+class ClipFormat(Format):
+    """The merges of CLIP, packed with gzip or not."""
+
+    name = "bpe_simple_vocab_16e6.txt"
+
+    def detects(self, source: Source) -> bool:
+        return source.head.startswith((_GZIP, FIRST_LINE.encode()))
+
+    def read(self, source: Source, options: ReadOptions) -> TokenizerSpec:
+        with named(source.path):
+            data = source.data
+            return read(unpacked(data) if data.startswith(_GZIP) else data, options.needs_preset)
+
+
+def unpacked(data: bytes) -> bytes:
+    """Return the vocabulary in a gzip file; raises UnsupportedError if it is another file."""
+    text = b""
+    try:
+        with gzip.GzipFile(fileobj=BytesIO(data)) as file:
+            text = file.read(len(FIRST_LINE))
+            if text == FIRST_LINE.encode():
+                text += file.read(MAX_BYTES)
+                if file.read(1):
+                    raise VocabularyError(
+                        f"the file has more than {MAX_BYTES} bytes; it is damaged"
+                    )
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise VocabularyError(f"the gzip file is damaged or truncated: {error}") from None
+    if not text.startswith(FIRST_LINE.encode()):
+        raise UnsupportedError("this is compressed with gzip; unpack it first")
+    return text
+
+
+def read(data: bytes, needs_preset: bool = True) -> TokenizerSpec:
+    """Return the tokenizer; raises VocabularyError, which names the line."""
+    merges = _merges(utf8_text(data))
+    characters = sorted(BYTE_CHARACTERS)
+    texts = [*characters, *(char + END_OF_WORD for char in characters)]
+    texts += [left + right for left, right in merges]
+    # If two merges make one token, CLIP uses its later id.
+    vocab = {text: id for id, text in enumerate([*texts, START, END])}
+    return huggingface.read(Value(_tokenizer_json(vocab, merges), ""), needs_preset)
+
+
+def _merges(text: str) -> list[list[str]]:
+    lines = text.split("\n")[: MERGES + 1]
+    if lines[-1] == "":
+        lines.pop()
+    merges = [line.split(" ") for line in lines[1:]]
+    for number, merge in enumerate(merges, 2):
+        if len(merge) != 2 or not all(merge):
+            raise VocabularyError(
+                f"line {number} is {shortened(lines[number - 1])}; expected two tokens with a "
+                "space between"
+            )
+    return merges
+
+
+def _tokenizer_json(vocab: dict[str, int], merges: list[list[str]]) -> dict[str, Any]:
+    """Return the tokenizer.json of CLIP with this vocabulary."""
+    flags = {"single_word": False, "lstrip": False, "rstrip": False, "special": True}
+    split = {"type": "Split", "pattern": {"Regex": PATTERN}, "behavior": "Removed", "invert": True}
+    spaces = {"type": "Replace", "pattern": {"Regex": r"\s+"}, "content": " "}
+    words = {"type": "Replace", "pattern": {"String": END_OF_WORD}, "content": " "}
+    byte_level = {"add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    return {
+        "added_tokens": [
+            {"id": vocab[START], "content": START, "normalized": True, **flags},
+            {"id": vocab[END], "content": END, "normalized": False, **flags},
+        ],
+        "normalizer": {
+            "type": "Sequence",
+            "normalizers": [{"type": "NFC"}, spaces, {"type": "Lowercase"}],
+        },
+        "pre_tokenizer": {
+            "type": "Sequence",
+            "pretokenizers": [split, {"type": "ByteLevel", **byte_level}],
+        },
+        "post_processor": {
+            "type": "RobertaProcessing",
+            "sep": [END, vocab[END]],
+            "cls": [START, vocab[START]],
+            "trim_offsets": False,
+            "add_prefix_space": False,
+        },
+        "decoder": {"type": "Sequence", "decoders": [{"type": "ByteLevel", **byte_level}, words]},
+        "model": {
+            "type": "BPE",
+            "unk_token": END,
+            "end_of_word_suffix": END_OF_WORD,
+            "vocab": vocab,
+            "merges": merges,
+        },
+    }

@@ -1,0 +1,129 @@
+"""Convert a tokenizer whose BPE merges characters to the parts of a SentencePiece model.
+
+tokenizers merges only listed pairs, and sentencepiece any two symbols whose text is a piece. Both
+give the same ids if each token has one merge, and merging the text of the token with the earlier
+merges ends with the pair of this merge. `as_pieces` checks this for each token.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bpe.characters import SPACE_MARK, CharacterVocabulary
+from bpe.decoders import steps
+from bpe.decoders.chain import DecoderChain
+from bpe.encoding.piece_decoder import SentencePieceDecoding
+from bpe.encoding.sentencepiece_normalizer import SentencePieceNormalizer
+from bpe.encoding.text_spaces import keeps_whole
+from bpe.errors import UnsupportedError, VocabularyError, shortened
+from bpe.formats.spec import TokenizerSpec
+from bpe.merge import RankedMerge, merge
+from bpe.normalizers.chain import NormalizerChain
+from bpe.normalizers.steps import Prepend, Replace
+from bpe.text_vocabulary import TextOptions, TextVocabulary
+
+_ADVICE = "; save the tokenizer as .json"
+
+
+def as_pieces(spec: TokenizerSpec) -> TokenizerSpec:
+    """Return `spec` with the vocabulary, normalizer and decoder of a SentencePiece model.
+
+    Raises UnsupportedError or VocabularyError if sentencepiece would give other ids.
+    """
+    vocabulary = spec.vocabulary
+    assert isinstance(vocabulary, TextVocabulary), "the caller has checked it"
+    _check_options(vocabulary)
+    if spec.preset is None or not keeps_whole(spec.preset):
+        raise UnsupportedError(f"a .model of SentencePiece does not split text{_ADVICE}")
+    for token in spec.added_tokens:
+        if not token.special or token.lstrip or token.rstrip or token.single_word:
+            raise UnsupportedError(
+                f"a .model of SentencePiece cannot hold the added token {shortened(token.content)}"
+                f": expected special tokens without flags{_ADVICE}"
+            )
+    has_prefix = _has_prefix(spec)
+    invisible = {token.id for token in spec.added_tokens} - {vocabulary.unknown_id}
+    return replace(
+        spec,
+        vocabulary=_pieces(vocabulary, invisible),
+        normalizer=SentencePieceNormalizer(b"", has_prefix, remove_extra_whitespaces=False),
+        decoder=SentencePieceDecoding(has_prefix, False, frozenset(invisible)),
+    )
+
+
+def _check_options(vocabulary: TextVocabulary) -> None:
+    options = vocabulary.options
+    is_like = options == TextOptions(
+        options.unknown, options.fuses_unknown, has_fallback=options.has_fallback
+    )
+    fuses = options.fuses_unknown or options.has_fallback
+    if not is_like or not fuses or options.unknown is None:
+        raise UnsupportedError(
+            "a .model of SentencePiece needs an unknown token and fuse_unk or byte_fallback, and "
+            f"no other option of BPE{_ADVICE}"
+        )
+    if options.has_fallback and vocabulary.fallback_ids is None:
+        raise UnsupportedError(f"some bytes have no fallback token{_ADVICE}")
+
+
+def _has_prefix(spec: TokenizerSpec) -> bool:
+    """Return whether the normalizer puts "▁" before a text; raise UnsupportedError for another."""
+    marks = Replace(" ", SPACE_MARK)
+    with_prefix = NormalizerChain((Prepend(SPACE_MARK), marks))
+    has_prefix = spec.normalizer == with_prefix
+    if not has_prefix and spec.normalizer != NormalizerChain((marks,)):
+        raise UnsupportedError(
+            'a .model of SentencePiece is written only for the normalizers Prepend "▁" and Replace '
+            f'" " by "▁", or Replace alone{_ADVICE}'
+        )
+    spaces = steps.Replace(Replace(SPACE_MARK, " "))
+    strip = (steps.Strip(" ", 1, 0),) if has_prefix else ()
+    expected = (spaces, steps.ByteFallback(), steps.Fuse(), *strip)
+    if spec.decoder != DecoderChain(expected):
+        raise UnsupportedError(
+            "a .model of SentencePiece is written only for the decoders Replace, ByteFallback, "
+            f"Fuse{' and Strip' if has_prefix else ''}, as in Llama 2{_ADVICE}"
+        )
+    return has_prefix
+
+
+def _pieces(vocabulary: TextVocabulary, invisible: set[int]) -> CharacterVocabulary:
+    """Return the vocabulary with scores; the earliest merge has the highest score."""
+    fallback = vocabulary.fallback_ids if vocabulary.options.has_fallback else None
+    others = {vocabulary.unknown_id, *invisible, *(fallback or ())}
+    texts = {id: text for id, text in vocabulary.texts.items() if id not in others}
+    ranks: dict[int, int] = {}
+    for rank, (_, _, result) in enumerate(vocabulary.merges):
+        if ranks.setdefault(result, rank) != rank:
+            raise _differs(vocabulary, result, "has several merges")
+    characters = [id for id, text in texts.items() if len(text) == 1]
+    for id in set(texts).difference(ranks, characters):
+        raise _differs(vocabulary, id, "has no merge")
+    _check_merges(vocabulary, texts, ranks)
+    last = len(vocabulary.merges)
+    scores = {id: -float(rank) for id, rank in ranks.items()}
+    scores |= {id: -float(last + index) for index, id in enumerate(characters)}
+    return CharacterVocabulary(vocabulary.token_bytes, scores, vocabulary.unknown_id, fallback)
+
+
+def _check_merges(vocabulary: TextVocabulary, texts: dict[int, str], ranks: dict[int, int]) -> None:
+    pieces = {text: id for id, text in texts.items()}
+    for limit, pair in enumerate(vocabulary.merges):
+        if not pieces.keys() >= set(texts.get(pair[2], "")) or pair[2] not in texts:
+            raise _differs(vocabulary, pair[2], "has a character that is no token")
+
+        def find(left: int, right: int, limit: int = limit) -> RankedMerge | None:
+            id = pieces.get(texts[left] + texts[right])
+            rank = limit if id is None else ranks[id]
+            return None if id is None or rank >= limit else (rank, id)
+
+        symbols = merge([pieces[char] for char in texts[pair[2]]], find)
+        if tuple(symbols) != pair[:2]:
+            raise _differs(vocabulary, pair[2], "is merged from other tokens by sentencepiece")
+
+
+def _differs(vocabulary: TextVocabulary, id: int, problem: str) -> VocabularyError:
+    return VocabularyError(
+        f"token {id}, {shortened(vocabulary.texts[id])}, {problem}, so sentencepiece may give "
+        f"other ids{_ADVICE}"
+    )

@@ -1,0 +1,94 @@
+"""Define Precompiled, the normalizer of tokenizers that applies a charsmap of SentencePiece."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from bpe.encoding.charsmap import Charsmap
+from bpe.encoding.utf8 import ESCAPE
+from bpe.normalizers.aligned_text import AlignedText, Change
+from bpe.normalizers.graphemes import clusters
+from bpe.once import once
+
+_MAX_CLUSTER = 5
+"""Only clusters of at most this many bytes are replaced as a whole."""
+_MAX_KNOWN = 1 << 14
+_UNKNOWN = False
+
+
+@dataclass(frozen=True)
+class Precompiled:
+    """Applies a charsmap as tokenizers does, which differs from sentencepiece.
+
+    The text is cut in grapheme clusters. If a cluster of at most five bytes begins with a rule, the
+    shortest such rule replaces the whole cluster, with any marks after it. Otherwise each character
+    is replaced by itself.
+
+    Raises VocabularyError for a malformed charsmap.
+    """
+
+    precompiled_charsmap: bytes = field(repr=False)
+
+    def __post_init__(self) -> None:
+        self._rules  # noqa: B018  # raises VocabularyError
+
+    @once
+    def _rules(self) -> Charsmap:
+        return Charsmap(self.precompiled_charsmap)
+
+    @once
+    def _replacements(self) -> dict[str, str | None]:
+        """The replacements of short parts of texts, found so far."""
+        return {}
+
+    def normalize(self, text: str) -> str:
+        """Return `text` with the rules applied."""
+        return "".join([part if new is None else new for part, new in self._replaced(text)])
+
+    def align(self, text: AlignedText) -> AlignedText:
+        """Return `text` with the rules applied."""
+        changes: list[Change] = []
+        for part, new in self._replaced(text.text):
+            if new is None:
+                changes += [(char, 0) for char in part]
+            else:
+                _replace(changes, len(part), new)
+        return text.transformed(changes)
+
+    def _replaced(self, text: str) -> Iterator[tuple[str, str | None]]:
+        """Yield the parts of `text`; each with its replacement, or None if it stays."""
+        for cluster in clusters(text):
+            new = self._replacement(cluster)
+            if len(cluster) == 1 or new is not None:
+                yield cluster, new
+            else:
+                for char in cluster:
+                    yield char, self._replacement(char)
+
+    def _replacement(self, part: str) -> str | None:
+        """Return the replacement of a cluster or character as a whole, or None."""
+        if len(part) > _MAX_CLUSTER:
+            return None
+        known = self._replacements
+        new = known.get(part, _UNKNOWN)
+        if isinstance(new, bool):
+            data = part.encode("utf-8", ESCAPE)
+            new = None if len(data) > _MAX_CLUSTER else self._rules.shortest(data)
+            if len(known) >= _MAX_KNOWN:
+                known.clear()
+            known[part] = new
+        return new
+
+
+def _replace(changes: list[Change], old: int, new: str) -> None:
+    """Append the changes that replace `old` characters by `new`.
+
+    A character that is dropped without replacement counts for the last one before it. At the start
+    of a text there is none, so all later spans are too low, as in tokenizers.
+    """
+    changes += [(char, int(index >= old)) for index, char in enumerate(new)]
+    dropped = old - len(new)
+    if dropped > 0 and changes:
+        char, change = changes[-1]
+        changes[-1] = char, change - dropped

@@ -1,0 +1,164 @@
+"""Train a vocabulary whose first symbols are characters, as in SentencePiece."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count, islice
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe.characters import SPACE_MARK
+from bpe.decoders import steps
+from bpe.decoders.chain import DecoderChain
+from bpe.encoding.added_tokens import AddedToken
+from bpe.encoding.utf8 import decode_utf8
+from bpe.normalizers.chain import NormalizerChain
+from bpe.normalizers.steps import Prepend, Replace
+from bpe.text_vocabulary import BYTE_NAMES, TextOptions, TextVocabulary
+from bpe.training.trainer import Trainer
+from pretok.charsets.sets import code_points
+from pretok.errors import shortened
+from pretok.preset import Preset
+from pretok.rules import Run
+
+NORMALIZER = NormalizerChain((Prepend(SPACE_MARK), Replace(" ", SPACE_MARK)))
+"""Writes spaces as "▁", and puts one before a text, like the normalizer of Llama 2."""
+DECODER = DecoderChain(
+    (
+        steps.Replace(Replace(SPACE_MARK, " ")),
+        steps.ByteFallback(),
+        steps.Fuse(),
+        steps.Strip(" ", 1, 0),
+    )
+)
+
+
+class CharacterOptions(NamedTuple):
+    """The arguments of `bpe.train` for an alphabet of characters."""
+
+    byte_fallback: bool
+    coverage: float
+    required: str
+    unknown: str
+
+    def with_unknown(
+        self, specials: Sequence[str] | Mapping[str, int]
+    ) -> Sequence[str] | Mapping[str, int]:
+        """Return `specials` with the unknown token; raise ValueError if it needs an id."""
+        if not isinstance(self.unknown, str) or not self.unknown:
+            raise ValueError(f"unknown_token={self.unknown!r}; expected a non-empty str")
+        if self.unknown in specials:
+            return specials
+        if isinstance(specials, Mapping):
+            raise ValueError(
+                f"special_tokens gives the unknown token {self.unknown!r} no id; add it"
+            )
+        return specials if isinstance(specials, (str, bytes)) else [self.unknown, *specials]
+
+    def check(self, specials: Iterable[str]) -> None:
+        """Raise ValueError if an option is invalid."""
+        if not isinstance(self.coverage, (int, float)) or not 0 < self.coverage <= 1:
+            raise ValueError(
+                f"character_coverage={self.coverage!r}; expected a number above 0, and at most 1"
+            )
+        if not isinstance(self.required, str):
+            raise ValueError(f"required_characters={self.required!r}; expected a str")
+        for name in specials:
+            if len(name) == 1 or name in BYTE_NAMES:
+                raise ValueError(
+                    f"special token {name!r} is a single character or the name of a byte; expected "
+                    "another text, such as '<s>'"
+                )
+
+
+def words_preset() -> Preset:
+    """Return the split of Metaspace: before each space and each "▁"."""
+    marks = code_points(" ", SPACE_MARK)
+    return Preset("metaspace-words", (Run(marks, tail=~marks, at_most=1), Run(~marks)))
+
+
+class CharacterWords:
+    """The distinct words of the texts, each with "▁" in front, and the characters to merge.
+
+    The alphabet has the most frequent characters, until they are `coverage` of all characters. Of
+    equally frequent ones, the lower code points come first, as in sentencepiece.
+    """
+
+    def __init__(self, words: Iterable[tuple[bytes, int]], options: CharacterOptions) -> None:
+        self.options = options
+        self.words: Counter[str] = Counter()
+        for word, number in words:
+            self.words[_marked(decode_utf8(word))] += number
+        self.alphabet = sorted({SPACE_MARK, *options.required, *self._covering()})
+
+    def _covering(self) -> Iterator[str]:
+        counts: Counter[str] = Counter()
+        for word, number in self.words.items():
+            for char in word:
+                counts[char] += number
+        total, covered = sum(counts.values()), 0
+        for char, number in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+            if covered / total >= self.options.coverage:
+                return
+            yield char
+            covered += number
+
+    @property
+    def size(self) -> int:
+        """The number of tokens without special tokens, before any merge."""
+        return len(self.alphabet) + len(BYTE_NAMES) * self.options.byte_fallback
+
+    def trainer(self, min_frequency: int, max_token_length: int | None) -> Trainer:
+        """Return the trainer of these words."""
+        return Trainer.of_characters(
+            self.words.items(), self.alphabet, min_frequency, max_token_length
+        )
+
+    def vocabulary(
+        self,
+        first_merges: NDArray[np.uint32],
+        merges: NDArray[np.uint32],
+        specials: list[str],
+        fixed: list[int] | None,
+    ) -> tuple[TextVocabulary, list[AddedToken]]:
+        """Return the vocabulary of the merges of a Trainer, and the special tokens.
+
+        Ids from 0 on: the special tokens, unless they have `fixed` ids; the bytes; the alphabet;
+        merged tokens. Raises ValueError if a merge makes the text of a special token or a byte.
+        """
+        others = [*(BYTE_NAMES if self.options.byte_fallback else ()), *self.alphabet]
+        first = len(others) - len(self.alphabet)
+        for left, right, _ in first_merges.tolist():
+            others.append(others[first + left] + others[first + right])
+        reserved = {*specials, *others[:first]}
+        for text in others[first:]:
+            if text in reserved:
+                raise ValueError(
+                    f"the texts make the token {shortened(text)}, which is a special token or "
+                    "the name of a byte; remove it from the texts, or choose another special token"
+                )
+        taken = frozenset(fixed or ())
+        free = (id for id in count() if id not in taken)
+        special_ids = list(islice(free, len(specials))) if fixed is None else fixed
+        ids = list(islice(free, len(others)))
+        merge_ids = [
+            (ids[first + left], ids[first + right], ids[first + made])
+            for left, right, made in merges.tolist()
+        ]
+        texts = dict(zip([*special_ids, *ids], [*specials, *others], strict=True))
+        options = TextOptions(
+            self.options.unknown, fuses_unknown=True, has_fallback=self.options.byte_fallback
+        )
+        added = [AddedToken(text, id) for text, id in zip(specials, special_ids, strict=True)]
+        return TextVocabulary(texts, merge_ids, options, special_ids), added
+
+
+def _marked(word: str) -> str:
+    """Return a word of `words_preset` as Metaspace has it; U+FFFD for each invalid byte."""
+    word = "".join(["\ufffd" if "\ud800" <= char <= "\udfff" else char for char in word])
+    if word.startswith(SPACE_MARK):
+        return word
+    return SPACE_MARK + word.removeprefix(" ")
