@@ -16,7 +16,7 @@ import pytest
 import huggingface_pairs as pairs
 import text_models as models
 from paths import shared
-from support import max_examples, seeded
+from support import max_examples, need_native, seeded
 
 tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
 hf = importlib.import_module("bpe.compat.huggingface")
@@ -82,6 +82,23 @@ def test_published_tokenizers(name: str) -> None:
         assert ours.decode(ids) == real.decode(ids), ids
     assert hf.backend(ours).name == "bpe"
     assert set(ours._state.fallbacks) <= {"a text with lone surrogates"}
+
+
+def test_offsets_need_only_one_call_of_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    need_native()
+    level = pairs.byte_level(add_prefix_space=True, trim_offsets=True)
+    real, ours = both(small(pre_tokenizer=level, post_processor=level))
+    monkeypatch.setattr("bpe.compat.huggingface.align.Aligner.text", lambda *_: pytest.fail())
+    for tok in (real, ours):
+        tok.add_tokens(["<new>", "  "])
+        tok.enable_truncation(4, stride=1)
+    for text in ("", " the", "the quick  brown\n é <new> the 🦙日本\n\t fox fox", "\u3000日本 "):
+        windows = [
+            [window.offsets for window in (encoding, *encoding.overflowing)]
+            for encoding in (ours.encode(text), real.encode(text))
+        ]
+        assert windows[0] == windows[1]
+    assert hf.backend(ours).counts["tokenizers"] == 0
 
 
 def _encode(text: str, tok: Any) -> Any:

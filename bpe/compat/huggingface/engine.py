@@ -16,7 +16,8 @@ from bpe.compat.huggingface.align import Aligner
 from bpe.compat.huggingface.encoding import Encoding
 from bpe.compat.huggingface.errors import CallFallbackError
 from bpe.compat.huggingface.post_processor import PostProcessor
-from bpe.compat.huggingface.rows import Row
+from bpe.compat.huggingface.rows import Row, Span
+from bpe.compat.huggingface.spans import FastSpans
 from bpe.compat.huggingface.windows import (
     MAX_LENGTH,
     Fixed,
@@ -50,6 +51,7 @@ class Engine:
         self._tokenizer = tokenizer
         self._processor = processor
         self._aligner = Aligner(tokenizer, names)
+        self._spans = FastSpans(tokenizer, names, processor.trims, processor.adds_space)
         self._encode = tokenizer.encode
         self._encode_batch = tokenizer.encode_batch
         self._decode = tokenizer.decode
@@ -74,13 +76,26 @@ class Engine:
             return [*self._before, *ids, *self._after]
         return ids
 
+    def quick_spans(
+        self, text: str, treatment: Treatment, add_special_tokens: bool
+    ) -> tuple[list[int], list[Span]] | None:
+        """Return the ids of a text with its simple template, and their spans; None as `quick`."""
+        encoded = self._spans.encode(text, treatment)
+        if encoded is not None and add_special_tokens and self._added:
+            ids, spans = encoded
+            ids[:0] = self._before
+            ids += self._after
+            spans[:0] = [(0, 0)] * len(self._before)
+            spans += [(0, 0)] * len(self._after)
+        return encoded
+
     def type_ids(self, size: int, add_special_tokens: bool) -> list[int]:
         """Return the type ids of `size` ids of one sequence with its simple template."""
         return self._processor.type_ids(size, add_special_tokens)
 
-    def whole(self, text: str, treatment: Treatment) -> Encoding:
-        """Return the encoding of a text with its template."""
-        return self.encoding((self.row(text, treatment),), True, None)
+    def whole(self, text: str, treatment: Treatment, add_special_tokens: bool) -> Encoding:
+        """Return the encoding of a text that is not truncated."""
+        return self.encoding((self.row(text, treatment),), add_special_tokens, None)
 
     def row(self, text: str, treatment: Treatment) -> Row:
         """Return the row of a text."""
@@ -90,15 +105,18 @@ class Engine:
             ids = self._encode(text, treatment)
         except UnknownTokenError:
             raise CallFallbackError(_NO_TOKEN) from None
-        return Row(ids, partial(self._aligner.text, text, treatment))
+        return self._row(ids, text, treatment)
+
+    def _row(self, ids: list[int] | Ids, text: str, treatment: Treatment) -> Row:
+        align = partial(self._aligner.text, text, treatment)
+        return Row(ids, align, self._spans.of(text, treatment))
 
     def rows(self, texts: list[str], treatment: Treatment) -> list[Row]:
         """Return the row of each text."""
         for text in texts:
             check_text(text)
-        align = self._aligner.text
         return [
-            Row(ids, partial(align, text, treatment))
+            self._row(ids, text, treatment)
             for text, ids in zip(texts, self._ids(texts, treatment), strict=True)
         ]
 
@@ -153,10 +171,8 @@ class Engine:
             raise CallFallbackError(_NO_TOKEN) from None
         bounds = offsets.tolist()
         arrays = [ids[start:stop] for start, stop in pairwise(bounds)]
-        align = self._aligner.text
         rows = [
-            Row(array, partial(align, text, treatment))
-            for text, array in zip(texts, arrays, strict=True)
+            self._row(array, text, treatment) for text, array in zip(texts, arrays, strict=True)
         ]
         if limit is not None:
             keeps_start = truncation is not None and truncation.direction == "right"
