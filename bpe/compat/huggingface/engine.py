@@ -8,11 +8,10 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
 from bpe import Tokenizer, UnsupportedError
 from bpe.compat.huggingface import post_processor
 from bpe.compat.huggingface.align import Aligner
+from bpe.compat.huggingface.decoding import Decoding
 from bpe.compat.huggingface.encoding import Encoding
 from bpe.compat.huggingface.errors import CallFallbackError
 from bpe.compat.huggingface.post_processor import PostProcessor
@@ -27,13 +26,9 @@ from bpe.compat.huggingface.windows import (
     Window,
     truncate,
 )
-from bpe.encoding.added_tokens import AddedToken
-from bpe.encoding.normalize import is_normal
 from bpe.errors import UnknownTokenError
 from bpe.formats import huggingface
-from bpe.formats.byte_level import to_bytes
 from bpe.formats.json_value import Value
-from bpe.normalizers.chain import NormalizerChain
 from bpe.types import Ids, Treatment
 
 _NO_TOKEN = "a text with a byte that no token has"
@@ -45,20 +40,20 @@ class Engine:
     """
 
     def __init__(
-        self, tokenizer: Tokenizer, processor: PostProcessor, names: dict[int, str], decodes: str
+        self,
+        tokenizer: Tokenizer,
+        processor: PostProcessor,
+        names: dict[int, str],
+        decoding: Decoding,
     ) -> None:
-        """Take the tokens of the model by id as `names`; see `decodes`."""
+        """Take the tokens of the model by id as `names`."""
         self._tokenizer = tokenizer
         self._processor = processor
         self._aligner = Aligner(tokenizer, names)
         self._spans = FastSpans(tokenizer, names, processor.trims, processor.adds_space)
         self._encode = tokenizer.encode
         self._encode_batch = tokenizer.encode_batch
-        self._decode = tokenizer.decode
-        added = {token.id for token in tokenizer.added_tokens}
-        self._known = frozenset(tokenizer.vocabulary.token_bytes) | added
-        self.no_decode_reason = decodes
-        """Why bpe must not decode; empty if it may."""
+        self.decoding = decoding
         self._before, self._after, self.is_simple = _sides(processor)
         self._added = len(self._before) + len(self._after)
 
@@ -99,8 +94,7 @@ class Engine:
 
     def row(self, text: str, treatment: Treatment) -> Row:
         """Return the row of a text."""
-        if not text.isascii():
-            check_text(text)
+        check_text(text)
         try:
             ids = self._encode(text, treatment)
         except UnknownTokenError:
@@ -198,24 +192,6 @@ class Engine:
             windows = truncate(windows, truncation, added)
         return self._processor.process(windows, add_special_tokens)
 
-    def decode(self, ids: Any, skip_special_tokens: bool) -> str:
-        """Return the text of `ids`; leaves out ids that no token has."""
-        is_array = isinstance(ids, np.ndarray) and ids.ndim == 1 and ids.dtype.kind in "iu"
-        if not is_array and type(ids) not in (list, tuple):
-            raise CallFallbackError("ids that are neither a list nor an array")
-        if not is_array and type(ids) is tuple:
-            ids = list(ids)
-        try:
-            return self._decode(ids, "replace", skip_special_tokens)
-        except (UnknownTokenError, TypeError, ValueError, OverflowError):
-            pass
-        listed = ids.tolist() if is_array else ids
-        for id in listed:
-            if type(id) is not int or not 0 <= id < 1 << 32:
-                raise CallFallbackError("ids that are not whole numbers from 0 to 2**32 - 1")
-        known = self._known
-        return self._decode([id for id in listed if id in known], "replace", skip_special_tokens)
-
 
 def pad(encodings: list[Encoding], padding: Padding) -> None:
     """Pad `encodings` in place, as one batch."""
@@ -283,41 +259,4 @@ def build(serialized: str) -> Engine:
         decoder=spec.decoder,
     )
     names = {id: text for text, id in vocab.items()}
-    return Engine(tokenizer, processor, names, _why_not_decode(tokenizer, names, decoder))
-
-
-def _why_not_decode(tokenizer: Tokenizer, names: dict[int, str], decoder: Any) -> str:
-    """Return the reason why ids decode to other text in tokenizers, or ""."""
-    joins_bytes = tokenizer.decoder is None
-    if joins_bytes and not (isinstance(decoder, dict) and decoder.get("type") == "ByteLevel"):
-        return "the decoder is not ByteLevel alone"
-    known = tokenizer.vocabulary.token_bytes
-    added = {token.id: token for token in tokenizer.added_tokens}
-    for id, name in names.items():
-        if id not in known and id not in added and not (joins_bytes and name == ""):
-            return f"bpe leaves out token {id}"
-    for id, token in added.items():
-        # A chain of decoders has the normalized text, but not in NFC alone.
-        if (joins_bytes or tokenizer.normalizer == "NFC") and _changes(tokenizer, token):
-            return f"added token {id} decodes from its normalized text"
-        if not joins_bytes:
-            continue
-        text = names.get(id, token.content)
-        data = to_bytes(text)
-        if (text.encode() if data is None else data) != _bytes_of(tokenizer, token):
-            return f"added token {id} decodes to bytes that its characters stand for"
-    return ""
-
-
-def _changes(tokenizer: Tokenizer, token: AddedToken) -> bool:
-    """Return whether the normalizer changes the text of an added token."""
-    normalizer = tokenizer.normalizer
-    if not token.normalized or normalizer is None:
-        return False
-    if isinstance(normalizer, NormalizerChain):
-        return normalizer.normalize(token.content) != token.content
-    return not is_normal(token.content)
-
-
-def _bytes_of(tokenizer: Tokenizer, token: AddedToken) -> bytes:
-    return tokenizer.token_bytes(token.id)
+    return Engine(tokenizer, processor, names, Decoding(tokenizer, names, decoder))
