@@ -114,6 +114,21 @@ class Encoder:
         only_normal: bool,
     ) -> _Calls: ...
     def decode_calls(self, special: Sequence[int], originals: _Calls) -> _Calls: ...
+    def span_call(
+        self,
+        added: AddedTokens,
+        only_ascii: bool,
+        only_normal: bool,
+        spaces: tuple[bytes, bytes, bool] | None,
+    ) -> Callable[[str], tuple[list[int], list[tuple[int, int]]] | None]:
+        """Return a function that encodes a text with the span of each id, in code points.
+
+        It returns None for text that is not a str or has surrogates, for text that is not ASCII if
+        `only_ascii`, or not in NFC if `only_normal`. `spaces` excludes the spaces of tokens from
+        spans: it has the numbers of leading and of trailing spaces by id, where 255 makes the
+        function return None, and whether the first token keeps one leading space.
+        """
+
     def merges(self) -> NDArray[np.uint32]: ...
     @property
     def cache_bytes(self) -> int:

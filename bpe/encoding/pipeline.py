@@ -34,6 +34,11 @@ from bpe.vocabulary import UNASSIGNED
 
 Call: TypeAlias = Callable[[Text, Special, Errors, "int | None"], Result]
 Calls: TypeAlias = tuple[Call[list[int]], Call[Ids], Call[int]]
+SpanCall: TypeAlias = Callable[[str], "tuple[list[int], list[tuple[int, int]]] | None"]
+TokenSpaces: TypeAlias = tuple[bytes, bytes, bool]
+"""The numbers of leading and of trailing spaces by id, 255 if it depends on the text, and whether a
+token at the start of the text keeps one leading space.
+"""
 
 
 class Pipeline:
@@ -144,6 +149,21 @@ class Pipeline:
         encode = self.calls()[1] if to_normalize else self.encode_array
         normalized = self._encode_each(encode, texts, to_normalize, special, errors, refusal)
         return _insert_rows(ids, offsets, normalized)
+
+    def span_call(self, special: Special, spaces: TokenSpaces | None) -> SpanCall | None:
+        """Return a function that returns the ids of a text and their spans as tuples.
+
+        Spans count code points. The function returns None for text that `spans` must take. Returns
+        None if the backend has no such function. `spaces` says what to exclude from spans; see
+        `Encoder.span_call` of pretok._core.
+        """
+        make = getattr(self.backend, "span_call", None)
+        if make is None or not self._has_fast_path:
+            return None
+        added = self._policies.added_for(special)
+        _, only_ascii, only_normal = self._fast_path_limits
+        call: SpanCall = make(added, only_ascii, only_normal, spaces)
+        return call
 
     def safe_cut(self, data: bytes, special: Special) -> int:
         """Return an offset where cutting `data` does not change its ids, whatever text follows.

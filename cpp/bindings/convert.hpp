@@ -69,6 +69,14 @@ public:
   // Returns the number of code points of a str, or of bytes.
   std::size_t size() const { return size_; }
 
+  // Returns whether a str has a surrogate, so that Python cannot encode it as UTF-8.
+  bool has_surrogate() const {
+    return utf8_ == nullptr &&
+           (width_ == 2   ? pretok::has_surrogate(as<std::uint16_t>(), size_)
+            : width_ == 4 ? pretok::has_surrogate(as<std::uint32_t>(), size_)
+                          : false);
+  }
+
   // Calls use(source). The source is a Utf8 or CodePoints object over the text.
   template <typename Use> auto with_source(const ClassTable &classes, Use use) const {
     switch (width_) {

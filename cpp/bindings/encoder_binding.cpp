@@ -9,6 +9,7 @@
 #include "bindings/native_machine.hpp"
 #include "bindings/normal_text.hpp"
 #include "bindings/results.hpp"
+#include "bindings/span_call.hpp"
 #include "bindings/texts.hpp"
 
 #include "core/base/ids.hpp"
@@ -229,6 +230,24 @@ public:
                            only_normal ? Normalizer::NFC : Normalizer::NONE);
   }
 
+  // make_span_call (bindings/span_call.hpp) describes the result. `spaces` has the numbers of
+  // leading and of trailing spaces by id, as bytes, and whether first tokens keep a space.
+  static py::object
+  span_call(const py::object &self, const AddedTokens &added, bool only_ascii, bool only_normal,
+            const std::optional<std::tuple<std::string, std::string, bool>> &spaces) {
+    const auto &native = py::cast<const NativeEncoder &>(self);
+    SpanOptions options{only_ascii, only_normal, std::nullopt};
+    if (spaces) {
+      const auto &[leading, trailing, keeps_first] = *spaces;
+      if (leading.size() != trailing.size())
+        throw py::value_error("expected as many numbers of leading as of trailing spaces");
+      options.spaces = TokenSpaces{
+          {leading.begin(), leading.end()}, {trailing.begin(), trailing.end()}, keeps_first};
+    }
+    return make_span_call(self, native.encoder(), *native.id_objects_, added,
+                          std::move(options));
+  }
+
   // Returns the functions that Tokenizer calls to decode. make_decode_calls
   // (bindings/decode_calls.hpp) describes the parameters.
   static py::tuple decode_calls(const py::object &self,
@@ -359,6 +378,8 @@ void bind_encoder(py::module_ &module) {
       .def("fast_calls", &NativeEncoder::fast_calls, py::arg("make_added"),
            py::arg("slow_calls"), py::arg("only_str"), py::arg("only_ascii"),
            py::arg("only_normal"))
+      .def("span_call", &NativeEncoder::span_call, py::arg("added"), py::arg("only_ascii"),
+           py::arg("only_normal"), py::arg("spaces").none(true))
       .def("decode_calls", &NativeEncoder::decode_calls, py::arg("special"),
            py::arg("slow_calls"))
       .def("merges", &NativeEncoder::merges)

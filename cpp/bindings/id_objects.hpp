@@ -99,10 +99,8 @@ public:
     return py::reinterpret_steal<py::list>(list);
   }
 
-private:
-  static constexpr std::size_t AHEAD = 16;
-
-  // Returns a new reference, or nullptr with an exception set.
+  // Returns the int of an id, a new reference, or nullptr with an exception set. Needs the
+  // GIL.
   PyObject *new_object(std::uint32_t id) {
     if (id < limit_ && ints_[id] != nullptr) {
       Py_INCREF(ints_[id]);
@@ -115,6 +113,9 @@ private:
     }
     return new_int;
   }
+
+private:
+  static constexpr std::size_t AHEAD = 16;
 
   PyObject **ints_ = nullptr;
   std::size_t limit_ = 0;

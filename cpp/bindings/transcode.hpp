@@ -3,6 +3,7 @@
 
 #include "core/unicode/utf8.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -59,6 +60,12 @@ std::uint8_t *write_utf8(const Unit *units, std::size_t size, std::uint8_t *to) 
     to += encode_utf8(code_point, to);
   }
   return to;
+}
+
+// Returns whether a code unit is a surrogate.
+template <typename Unit> bool has_surrogate(const Unit *units, std::size_t size) {
+  return std::any_of(units, units + size,
+                     [](Unit unit) { return (unit & ~Unit{0x7FF}) == 0xD800; });
 }
 
 // Returns whether units[at] is the second half of a surrogate pair.

@@ -46,8 +46,7 @@ private:
   template <typename Unit>
   std::optional<std::string_view> write(const Unit *units, std::size_t size) {
     if constexpr (sizeof(Unit) != 1)
-      if (std::any_of(units, units + size,
-                      [](Unit unit) { return (unit & ~Unit{0x7FF}) == 0xD800; }))
+      if (has_surrogate(units, size))
         return std::nullopt;
     const std::size_t max_bytes = size * MAX_UTF8<Unit>;
     if (max_bytes > left_) {

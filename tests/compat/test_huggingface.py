@@ -16,7 +16,7 @@ import pytest
 import huggingface_pairs as pairs
 import text_models as models
 from paths import shared
-from support import max_examples, seeded
+from support import max_examples, need_native, seeded
 
 tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
 hf = importlib.import_module("bpe.compat.huggingface")
@@ -65,6 +65,20 @@ def test_most_random_calls_are_served_by_bpe() -> None:
     assert served > 10 * fallen
 
 
+def test_most_calls_with_a_result_are_served_by_bpe() -> None:
+    # The real engine raises all errors.
+    random = seeded("share of results")
+    served = fallen = 0
+    for _ in range(20):
+        ours = hf.Tokenizer.from_str(pairs.random_tokenizer(random))
+        for _ in range(20):
+            before = ours._state.served, ours._state.fallbacks.total()
+            if not isinstance(pairs.outcome(pairs.random_call(random)[1], ours), tuple):
+                served += ours._state.served - before[0]
+                fallen += ours._state.fallbacks.total() - before[1]
+    assert served > 20 * fallen
+
+
 @pytest.mark.parametrize(
     "name", ["gpt2_tokenizer.json", "gpt_neox.json", "llama2.json", "mistral03.json"]
 )
@@ -82,6 +96,60 @@ def test_published_tokenizers(name: str) -> None:
         assert ours.decode(ids) == real.decode(ids), ids
     assert hf.backend(ours).name == "bpe"
     assert set(ours._state.fallbacks) <= {"a text with lone surrogates"}
+
+
+def test_offsets_need_only_one_call_of_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    need_native()
+    level = pairs.byte_level(add_prefix_space=True, trim_offsets=True)
+    real, ours = both(small(pre_tokenizer=level, post_processor=level))
+    monkeypatch.setattr("bpe.compat.huggingface.align.Aligner.text", lambda *_: None)
+    for tok in (real, ours):
+        tok.add_tokens(["<new>", "  "])
+        tok.enable_truncation(4, stride=1)
+    for text in ("", " the", "the quick  brown\n é <new> the 🦙日本\n\t fox fox", "\u3000日本 "):
+        windows = [
+            [window.offsets for window in (encoding, *encoding.overflowing)]
+            for encoding in (ours.encode(text), real.encode(text))
+        ]
+        assert windows[0] == windows[1]
+    assert hf.backend(ours).counts["tokenizers"] == 0
+
+
+@pytest.mark.parametrize("pretokenized", [False, True])
+def test_inputs_of_every_shape_have_the_same_outcome(pretokenized: bool) -> None:
+    processor = pairs.random_template(seeded("shapes"))
+    real, ours = both(small(post_processor=processor))
+    words: Any = ["the", "fox"], ("é",), [], (), [["the", "a"], ["fox"]], [[], []], [[]], ["a", ["b"]]
+    for input in (*words, "the", ("the", "fox"), (["a"], "b"), [1], None, {"a": "b"}):
+        for call in (
+            lambda tok, input=input: tok.encode(input, is_pretokenized=pretokenized),
+            lambda tok, input=input: tok.encode(input, input, pretokenized),
+            lambda tok, input=input: tok.encode("the", input, pretokenized),
+            lambda tok, input=input: tok.encode_batch([input], is_pretokenized=pretokenized),
+            lambda tok, input=input: tok.encode_batch(input, is_pretokenized=pretokenized),
+        ):
+            assert pairs.outcome(call, ours) == pairs.outcome(call, real), input
+
+
+@pytest.mark.parametrize("kind", ["NFC", "Lowercase", "NFD"])
+def test_added_tokens_decode_from_their_normalized_text(kind: str) -> None:
+    real, ours = both(small(normalizer={"type": kind}))
+    tokens = [
+        tokenizers.AddedToken(text, normalized=normalized, special=special)
+        for text, normalized, special in [
+            ("cafe\u0301X", True, False), ("\u212bA", True, True), ("\u00c5A", False, True),
+            ("THE", True, True), ("the", False, True), ("éé", False, False), ("日本", True, False),
+        ]
+    ]  # fmt: skip
+    first = real.get_vocab_size()
+    for tok in (real, ours):
+        tok.add_tokens(tokens)
+    ids = [real.token_to_id("the"), *range(first - 3, real.get_vocab_size()), 10**6]
+    for skip in (True, False):
+        assert ours.decode(ids, skip) == real.decode(ids, skip)
+        for id in ids:
+            assert ours.decode([65, id, 66], skip) == real.decode([65, id, 66], skip)
+    assert hf.backend(ours).counts["tokenizers"] == 0
 
 
 def _encode(text: str, tok: Any) -> Any:

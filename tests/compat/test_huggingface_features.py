@@ -42,7 +42,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
 REASONS = (
     "a batch that is not a list",
     "a pre-tokenized input of an unusual shape",
-    "a pre-tokenized input that is not a list",
     "a sequence that is too short to truncate",
     "a stride that is not less than the maximal length",
     "a text with lone surrogates",

@@ -88,9 +88,13 @@ def _(tok: Any) -> Any:
 
 @feature("offset_mapping")
 def _(tok: Any) -> Any:
-    return _each(tok, return_offsets_mapping=True), outcome(
-        tok, list(TEXTS), return_offsets_mapping=True, padding=True, return_tensors="np"
-    )
+    return [
+        _each(tok, return_offsets_mapping=True),
+        _each(tok, return_offsets_mapping=True, add_special_tokens=False),
+        _each(tok, ["the fox"], return_offsets_mapping=False),
+        _each(tok, ["the fox"], return_offsets_mapping=1),
+        outcome(tok, list(TEXTS), return_offsets_mapping=True, padding=True, return_tensors="np"),
+    ]
 
 
 @feature("alignment of a BatchEncoding")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import sys
 import warnings
 from collections.abc import Callable
 from functools import cached_property, partial
@@ -11,7 +12,7 @@ from itertools import groupby
 from typing import Any
 
 from bpe.compat.huggingface.real import RealEncoding
-from bpe.compat.huggingface.rows import Alignment, Row, Span, trim
+from bpe.compat.huggingface.rows import Alignment, Row, Span
 from bpe.compat.huggingface.windows import Fixed, Padding, Slice, Window
 
 
@@ -125,7 +126,7 @@ class Encoding:
             if isinstance(part, Fixed):
                 tokens += part.tokens
             else:
-                tokens += part.row.alignment.tokens[part.start : part.stop]
+                tokens += part.row.tokens[part.start : part.stop]
         return tokens
 
     @property
@@ -136,12 +137,11 @@ class Encoding:
             if isinstance(part, Fixed):
                 offsets += [(0, 0)] * part.size
                 continue
-            alignment = part.row.alignment
-            spans = alignment.spans[part.start : part.stop]
+            row, start, stop = part.row, part.start, part.stop
             if part.trims:
-                tokens = alignment.tokens[part.start : part.stop]
-                spans = trim(tokens, spans, part.adds_space)
-            offsets += spans
+                offsets += row.trimmed(start, stop, part.adds_space)
+            else:
+                offsets += row.spans(start, stop)
         return offsets
 
     @property
@@ -233,7 +233,13 @@ class Encoding:
 
     def char_to_token(self, *args: Any, **kwargs: Any) -> int | None:
         """Return the token at an offset."""
-        return self._real.char_to_token(*args, **kwargs)  # type: ignore[no-any-return]
+        is_plain = len(args) == 1 and type(args[0]) is int and 0 <= args[0] <= sys.maxsize
+        if not is_plain or kwargs or "_real" in self.__dict__:
+            return self._real.char_to_token(*args, **kwargs)  # type: ignore[no-any-return]
+        [at] = args
+        first, last = self._window.sequence_range(0)
+        spans = enumerate(self.offsets[first:last], first)
+        return next((index for index, (start, end) in spans if start <= at < end), None)
 
     def char_to_word(self, *args: Any, **kwargs: Any) -> int | None:
         """Return the word at an offset."""

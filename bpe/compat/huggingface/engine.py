@@ -8,15 +8,15 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
 from bpe import Tokenizer, UnsupportedError
 from bpe.compat.huggingface import post_processor
 from bpe.compat.huggingface.align import Aligner
+from bpe.compat.huggingface.decoding import Decoding
 from bpe.compat.huggingface.encoding import Encoding
 from bpe.compat.huggingface.errors import CallFallbackError
 from bpe.compat.huggingface.post_processor import PostProcessor
-from bpe.compat.huggingface.rows import Row
+from bpe.compat.huggingface.rows import Row, Span
+from bpe.compat.huggingface.spans import FastSpans
 from bpe.compat.huggingface.windows import (
     MAX_LENGTH,
     Fixed,
@@ -26,13 +26,9 @@ from bpe.compat.huggingface.windows import (
     Window,
     truncate,
 )
-from bpe.encoding.added_tokens import AddedToken
-from bpe.encoding.normalize import is_normal
 from bpe.errors import UnknownTokenError
 from bpe.formats import huggingface
-from bpe.formats.byte_level import to_bytes
 from bpe.formats.json_value import Value
-from bpe.normalizers.chain import NormalizerChain
 from bpe.types import Ids, Treatment
 
 _NO_TOKEN = "a text with a byte that no token has"
@@ -44,19 +40,20 @@ class Engine:
     """
 
     def __init__(
-        self, tokenizer: Tokenizer, processor: PostProcessor, names: dict[int, str], decodes: str
+        self,
+        tokenizer: Tokenizer,
+        processor: PostProcessor,
+        names: dict[int, str],
+        decoding: Decoding,
     ) -> None:
-        """Take the tokens of the model by id as `names`; see `decodes`."""
+        """Take the tokens of the model by id as `names`."""
         self._tokenizer = tokenizer
         self._processor = processor
         self._aligner = Aligner(tokenizer, names)
+        self._spans = FastSpans(tokenizer, names, processor.trims, processor.adds_space)
         self._encode = tokenizer.encode
         self._encode_batch = tokenizer.encode_batch
-        self._decode = tokenizer.decode
-        added = {token.id for token in tokenizer.added_tokens}
-        self._known = frozenset(tokenizer.vocabulary.token_bytes) | added
-        self.no_decode_reason = decodes
-        """Why bpe must not decode; empty if it may."""
+        self.decoding = decoding
         self._before, self._after, self.is_simple = _sides(processor)
         self._added = len(self._before) + len(self._after)
 
@@ -74,31 +71,46 @@ class Engine:
             return [*self._before, *ids, *self._after]
         return ids
 
+    def quick_spans(
+        self, text: str, treatment: Treatment, add_special_tokens: bool
+    ) -> tuple[list[int], list[Span]] | None:
+        """Return the ids of a text with its simple template, and their spans; None as `quick`."""
+        encoded = self._spans.encode(text, treatment)
+        if encoded is not None and add_special_tokens and self._added:
+            ids, spans = encoded
+            ids[:0] = self._before
+            ids += self._after
+            spans[:0] = [(0, 0)] * len(self._before)
+            spans += [(0, 0)] * len(self._after)
+        return encoded
+
     def type_ids(self, size: int, add_special_tokens: bool) -> list[int]:
         """Return the type ids of `size` ids of one sequence with its simple template."""
         return self._processor.type_ids(size, add_special_tokens)
 
-    def whole(self, text: str, treatment: Treatment) -> Encoding:
-        """Return the encoding of a text with its template."""
-        return self.encoding((self.row(text, treatment),), True, None)
+    def whole(self, text: str, treatment: Treatment, add_special_tokens: bool) -> Encoding:
+        """Return the encoding of a text that is not truncated."""
+        return self.encoding((self.row(text, treatment),), add_special_tokens, None)
 
     def row(self, text: str, treatment: Treatment) -> Row:
         """Return the row of a text."""
-        if not text.isascii():
-            check_text(text)
+        check_text(text)
         try:
             ids = self._encode(text, treatment)
         except UnknownTokenError:
             raise CallFallbackError(_NO_TOKEN) from None
-        return Row(ids, partial(self._aligner.text, text, treatment))
+        return self._row(ids, text, treatment)
+
+    def _row(self, ids: list[int] | Ids, text: str, treatment: Treatment) -> Row:
+        align = partial(self._aligner.text, text, treatment)
+        return Row(ids, align, self._spans.of(text, treatment))
 
     def rows(self, texts: list[str], treatment: Treatment) -> list[Row]:
         """Return the row of each text."""
         for text in texts:
             check_text(text)
-        align = self._aligner.text
         return [
-            Row(ids, partial(align, text, treatment))
+            self._row(ids, text, treatment)
             for text, ids in zip(texts, self._ids(texts, treatment), strict=True)
         ]
 
@@ -153,10 +165,8 @@ class Engine:
             raise CallFallbackError(_NO_TOKEN) from None
         bounds = offsets.tolist()
         arrays = [ids[start:stop] for start, stop in pairwise(bounds)]
-        align = self._aligner.text
         rows = [
-            Row(array, partial(align, text, treatment))
-            for text, array in zip(texts, arrays, strict=True)
+            self._row(array, text, treatment) for text, array in zip(texts, arrays, strict=True)
         ]
         if limit is not None:
             keeps_start = truncation is not None and truncation.direction == "right"
@@ -181,24 +191,6 @@ class Engine:
             added = self._processor.added(len(rows) == 2) if add_special_tokens else 0
             windows = truncate(windows, truncation, added)
         return self._processor.process(windows, add_special_tokens)
-
-    def decode(self, ids: Any, skip_special_tokens: bool) -> str:
-        """Return the text of `ids`; leaves out ids that no token has."""
-        is_array = isinstance(ids, np.ndarray) and ids.ndim == 1 and ids.dtype.kind in "iu"
-        if not is_array and type(ids) not in (list, tuple):
-            raise CallFallbackError("ids that are neither a list nor an array")
-        if not is_array and type(ids) is tuple:
-            ids = list(ids)
-        try:
-            return self._decode(ids, "replace", skip_special_tokens)
-        except (UnknownTokenError, TypeError, ValueError, OverflowError):
-            pass
-        listed = ids.tolist() if is_array else ids
-        for id in listed:
-            if type(id) is not int or not 0 <= id < 1 << 32:
-                raise CallFallbackError("ids that are not whole numbers from 0 to 2**32 - 1")
-        known = self._known
-        return self._decode([id for id in listed if id in known], "replace", skip_special_tokens)
 
 
 def pad(encodings: list[Encoding], padding: Padding) -> None:
@@ -267,41 +259,4 @@ def build(serialized: str) -> Engine:
         decoder=spec.decoder,
     )
     names = {id: text for text, id in vocab.items()}
-    return Engine(tokenizer, processor, names, _why_not_decode(tokenizer, names, decoder))
-
-
-def _why_not_decode(tokenizer: Tokenizer, names: dict[int, str], decoder: Any) -> str:
-    """Return the reason why ids decode to other text in tokenizers, or ""."""
-    joins_bytes = tokenizer.decoder is None
-    if joins_bytes and not (isinstance(decoder, dict) and decoder.get("type") == "ByteLevel"):
-        return "the decoder is not ByteLevel alone"
-    known = tokenizer.vocabulary.token_bytes
-    added = {token.id: token for token in tokenizer.added_tokens}
-    for id, name in names.items():
-        if id not in known and id not in added and not (joins_bytes and name == ""):
-            return f"bpe leaves out token {id}"
-    for id, token in added.items():
-        # A chain of decoders has the normalized text, but not in NFC alone.
-        if (joins_bytes or tokenizer.normalizer == "NFC") and _changes(tokenizer, token):
-            return f"added token {id} decodes from its normalized text"
-        if not joins_bytes:
-            continue
-        text = names.get(id, token.content)
-        data = to_bytes(text)
-        if (text.encode() if data is None else data) != _bytes_of(tokenizer, token):
-            return f"added token {id} decodes to bytes that its characters stand for"
-    return ""
-
-
-def _changes(tokenizer: Tokenizer, token: AddedToken) -> bool:
-    """Return whether the normalizer changes the text of an added token."""
-    normalizer = tokenizer.normalizer
-    if not token.normalized or normalizer is None:
-        return False
-    if isinstance(normalizer, NormalizerChain):
-        return normalizer.normalize(token.content) != token.content
-    return not is_normal(token.content)
-
-
-def _bytes_of(tokenizer: Tokenizer, token: AddedToken) -> bytes:
-    return tokenizer.token_bytes(token.id)
+    return Engine(tokenizer, processor, names, Decoding(tokenizer, names, decoder))

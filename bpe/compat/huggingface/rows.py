@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from bpe.types import Ids
 from pretok.unicode.atoms import WHITE_SPACE_CODE_POINTS
 
 Span: TypeAlias = tuple[int, int]
 
-_SPACES = frozenset("Ġ") | frozenset(map(chr, WHITE_SPACE_CODE_POINTS))
+_SPACES = "Ġ" + "".join(map(chr, WHITE_SPACE_CODE_POINTS))
 
 
 class Alignment:
@@ -30,12 +30,34 @@ class Alignment:
         return words
 
 
+class FastAlignment(Protocol):
+    """Returns the spans and tokens of one text faster than its Alignment."""
+
+    def spans(self, is_trimmed: bool) -> list[Span] | None:
+        """Return the spans of the whole text, without spaces if `is_trimmed`; None if it cannot."""
+        ...
+
+    def tokens(self, ids: list[int]) -> list[str] | None:
+        """Return the tokens of the whole text, which has `ids`; None if it cannot."""
+        ...
+
+    def trim_first(self, id: int, span: Span) -> Span:
+        """Return the span of the first token of a window, without spaces."""
+        ...
+
+
 class Row:
     """The ids of one sequence; its alignment is computed on first access."""
 
-    def __init__(self, ids: list[int] | Ids, align: Callable[[], Alignment]) -> None:
+    def __init__(
+        self,
+        ids: list[int] | Ids,
+        align: Callable[[], Alignment],
+        fast: FastAlignment | None = None,
+    ) -> None:
         self._given_ids = ids
         self._align = align
+        self._fast = fast
 
     @cached_property
     def ids(self) -> list[int]:
@@ -48,6 +70,36 @@ class Row:
         """The tokens, spans and words."""
         return self._align()
 
+    @cached_property
+    def tokens(self) -> list[str]:
+        """The token of each id."""
+        tokens = None if self._fast is None else self._fast.tokens(self.ids)
+        return self.alignment.tokens if tokens is None else tokens
+
+    def spans(self, start: int, stop: int) -> list[Span]:
+        """Return the spans of the ids `start` to `stop`."""
+        fast = self._fast_spans
+        return (self.alignment.spans if fast is None else fast)[start:stop]
+
+    def trimmed(self, start: int, stop: int, adds_space: bool) -> list[Span]:
+        """Return these spans without white space at both ends; see `trim`."""
+        fast = self._fast_trimmed
+        if fast is None:
+            return trim(self.tokens[start:stop], self.spans(start, stop), adds_space)
+        spans = fast[start:stop]
+        if adds_space and 0 < start < stop and self._fast is not None:
+            [span] = self.spans(start, start + 1)
+            spans[0] = self._fast.trim_first(self.ids[start], span)
+        return spans
+
+    @cached_property
+    def _fast_spans(self) -> list[Span] | None:
+        return None if self._fast is None else self._fast.spans(False)
+
+    @cached_property
+    def _fast_trimmed(self) -> list[Span] | None:
+        return None if self._fast is None else self._fast.spans(True)
+
 
 class _Spaces(dict[str, "Span | None"]):
     """The number of leading and trailing spaces of tokens; None for tokens without any.
@@ -58,7 +110,7 @@ class _Spaces(dict[str, "Span | None"]):
     _MAX_SIZE = 1 << 18
 
     def __missing__(self, token: str) -> Span | None:
-        counts = _count_spaces(token)
+        counts = count_spaces(token)
         if len(self) >= self._MAX_SIZE:
             self.clear()
         self[token] = counts
@@ -76,26 +128,25 @@ def trim(tokens: Sequence[str], spans: Sequence[Span], adds_space: bool) -> list
     """
     counts = _spaces
     trimmed = [
-        span if (count := counts[token]) is None else _trimmed(span, count, False)
+        span if (count := counts[token]) is None else trim_span(span, count, False)
         for token, span in zip(tokens, spans, strict=True)
     ]
     if adds_space:
         for index, span in enumerate(spans):
             if (index == 0 or span[0] == 0) and (count := counts[tokens[index]]) is not None:
-                trimmed[index] = _trimmed(span, count, True)
+                trimmed[index] = trim_span(span, count, True)
     return trimmed
 
 
-def _count_spaces(token: str) -> Span | None:
-    leading = trailing = 0
-    while leading < len(token) and token[leading] in _SPACES:
-        leading += 1
-    while trailing < len(token) and token[-1 - trailing] in _SPACES:
-        trailing += 1
+def count_spaces(token: str) -> Span | None:
+    """Return the number of spaces at both ends of a token, or None if it has none."""
+    leading = len(token) - len(token.lstrip(_SPACES))
+    trailing = len(token) - len(token.rstrip(_SPACES))
     return (leading, trailing) if leading or trailing else None
 
 
-def _trimmed(span: Span, counts: Span, keeps_space: bool) -> Span:
+def trim_span(span: Span, counts: Span, keeps_space: bool) -> Span:
+    """Return `span` without the counted spaces; a single leading one stays if `keeps_space`."""
     start, end = span
     leading, trailing = counts
     if leading and not (keeps_space and leading == 1):

@@ -39,8 +39,8 @@ def _call(original: Callable[..., Any], thin: ThinCall) -> Callable[..., Any]:
     thin_call, quick = thin.call, thin.quick
 
     def __call__(self: Any, text: Any = None, *args: Any, **kwargs: Any) -> Any:
-        if type(text) is str and not kwargs and not args and not settings.check:
-            result = quick(self, text)
+        if type(text) is str and not args and not settings.check:
+            result = quick(self, text, kwargs)
             if result is not None:
                 return result
         if args:

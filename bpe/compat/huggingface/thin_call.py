@@ -28,8 +28,21 @@ class ThinCall:
     def __init__(self, classes: Classes) -> None:
         self._classes = classes
 
-    def quick(self, tok: Any, text: str) -> Any:
-        """Return tok(text); the first call of a class or a tokenizer is not quick."""
+    def quick(self, tok: Any, text: str, options: dict[str, Any]) -> Any:
+        """Return tok(text, **options), of which only two are quick.
+
+        The first call of a class or a tokenizer is not quick.
+        """
+        adds_special_tokens, wants_spans = True, False
+        for name, value in options.items():
+            if type(value) is not bool:
+                return None
+            if name == "return_offsets_mapping":
+                wants_spans = value
+            elif name == "add_special_tokens":
+                adds_special_tokens = value
+            else:
+                return None
         classes = self._classes
         attributes = tok.__dict__
         real = attributes.get("_tokenizer")
@@ -43,8 +56,18 @@ class ThinCall:
             return None
         split = tok.split_special_tokens
         treatment: Treatment = "text" if split else "allow"
-        ids = engine.quick(text, treatment)
-        if ids is None or len(ids) > tok.model_max_length:
+        spans = None
+        if wants_spans:
+            encoded = engine.quick_spans(text, treatment, adds_special_tokens)
+            if encoded is None:
+                return None
+            ids, spans = encoded
+        else:
+            quick_ids = engine.quick(text, treatment, adds_special_tokens)
+            if quick_ids is None:
+                return None
+            ids = quick_ids
+        if len(ids) > tok.model_max_length:
             return None
         # As settle() does.
         if (
@@ -56,12 +79,14 @@ class ThinCall:
         names = tok.model_input_names
         data: dict[str, Any] = {"input_ids": ids}
         if "token_type_ids" in names:
-            data["token_type_ids"] = engine.type_ids(len(ids), True)
+            data["token_type_ids"] = engine.type_ids(len(ids), adds_special_tokens)
         if "attention_mask" in names:
             data["attention_mask"] = [1] * len(ids)
+        if spans is not None:
+            data["offset_mapping"] = spans
         state.served += 1
         encoding = Encoding.__new__(Encoding)
-        encoding._source = Engine.whole, engine, text, treatment
+        encoding._source = Engine.whole, engine, text, treatment, adds_special_tokens
         cls = classes.batch_encoding
         result = cls.__new__(cls)
         result.data = data

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bpe.compat.huggingface.classes import Classes
-from bpe.compat.huggingface.engine import Engine
+from bpe.compat.huggingface.decoding import Decoding
 from bpe.compat.huggingface.errors import CallFallbackError
 from bpe.compat.huggingface.state import State
 
@@ -28,7 +28,7 @@ class ThinDecode:
         served = self._served(tok, skip_special_tokens, options)
         if served is None:
             return None
-        engine, state = served
+        decoding, state = served
         result: Any
         try:
             if type(ids) is np.ndarray and ids.dtype.kind in "iu" and ids.ndim in (1, 2):
@@ -36,13 +36,13 @@ class ThinDecode:
             if type(ids) is not list:
                 if type(ids) is not int:
                     return None
-                result = engine.decode([ids], skip_special_tokens)
+                result = decoding.decode([ids], skip_special_tokens)
             elif ids and type(ids[0]) is list:
                 if not self._decodes_batches:
                     return None
-                result = [engine.decode(row, skip_special_tokens) for row in ids]
+                result = [decoding.decode(row, skip_special_tokens) for row in ids]
             else:
-                result = engine.decode(ids, skip_special_tokens)
+                result = decoding.decode(ids, skip_special_tokens)
         except CallFallbackError:
             return None  # the original counts it
         state.served += 1
@@ -55,7 +55,7 @@ class ThinDecode:
         served = self._served(tok, skip_special_tokens, options)
         if served is None:
             return None
-        engine, state = served
+        decoding, state = served
         if type(sequences) is np.ndarray and sequences.dtype.kind in "iu" and sequences.ndim == 2:
             sequences = sequences.tolist()
         if type(sequences) is not list or not sequences:
@@ -63,7 +63,7 @@ class ThinDecode:
         if any(type(row) is not list or (row and type(row[0]) is list) for row in sequences):
             return None
         try:
-            result = [engine.decode(row, skip_special_tokens) for row in sequences]
+            result = [decoding.decode(row, skip_special_tokens) for row in sequences]
         except CallFallbackError:
             return None
         state.served += 1
@@ -71,14 +71,14 @@ class ThinDecode:
 
     def _served(
         self, tok: Any, skip_special_tokens: Any, options: dict[str, Any]
-    ) -> tuple[Engine, State] | None:
+    ) -> tuple[Decoding, State] | None:
         served = self._classes.engine(tok)
         if served is None or type(skip_special_tokens) is not bool:
             return None
         engine, state, _ = served
-        if engine.no_decode_reason or not self._leaves_spaces(tok, options):
+        if engine.decoding.fallback_reason or not self._leaves_spaces(tok, options):
             return None
-        return engine, state
+        return engine.decoding, state
 
     def _leaves_spaces(self, tok: Any, options: dict[str, Any]) -> bool:
         """Return whether decoding does not clean up spaces, and need not warn about this."""

@@ -94,99 +94,76 @@ class Tokenizer(metaclass=_PassesFor):
         add_special_tokens: bool = True,
     ) -> Any:
         """Return the Encoding of a sequence, or of a pair."""
-        real = self._real
-        engine = self._state.engine(real)
-        if engine is None:
-            self._state.fall_back(self._state.reason)
-        else:
-            try:
-                _check_flags(is_pretokenized, add_special_tokens)
-                input = sequence if pair is None else (sequence, pair)
-                encodings = _encode(engine, real, [input], is_pretokenized, add_special_tokens)
-                self._state.served += 1
-                if settings.check:
-                    return self._state.check(
-                        encodings[0],
-                        lambda: real.encode(sequence, pair, is_pretokenized, add_special_tokens),
-                        f"encode{(sequence, pair, is_pretokenized, add_special_tokens)!r}",
-                    )
-                return encodings[0]
-            except CallFallbackError as error:
-                self._state.fall_back(str(error))
-        return real.encode(sequence, pair, is_pretokenized, add_special_tokens)
+
+        def encode(engine: Engine) -> Encoding:
+            _check_flags(is_pretokenized, add_special_tokens)
+            parts = (sequence,) if pair is None else (sequence, pair)
+            if is_pretokenized and not all(map(_is_words, parts)):
+                raise CallFallbackError("a pre-tokenized input of an unusual shape")
+            treatment = _treatment(self._real)
+            make = engine.words_row if is_pretokenized else engine.row
+            rows = tuple([make(part, treatment) for part in parts])
+            return _encodings(engine, self._real, [rows], add_special_tokens)[0]
+
+        args = sequence, pair, is_pretokenized, add_special_tokens
+        return self._answer(encode, "encode", *args)
 
     def encode_batch(
         self, input: Any, is_pretokenized: bool = False, add_special_tokens: bool = True
     ) -> list[Any]:
         """Return the Encoding of each sequence or pair."""
-        real = self._real
-        engine = self._state.engine(real)
-        if engine is None:
-            self._state.fall_back(self._state.reason)
-        else:
-            try:
-                _check_flags(is_pretokenized, add_special_tokens)
-                if type(input) is not list:
-                    raise CallFallbackError("a batch that is not a list")
-                encodings = _encode(engine, real, input, is_pretokenized, add_special_tokens)
-                self._state.served += 1
-                if settings.check:
-                    return self._state.check(  # type: ignore[no-any-return]
-                        encodings,
-                        lambda: real.encode_batch(input, is_pretokenized, add_special_tokens),
-                        f"encode_batch{(input, is_pretokenized, add_special_tokens)!r}",
-                    )
-                return encodings
-            except CallFallbackError as error:
-                self._state.fall_back(str(error))
-        return real.encode_batch(input, is_pretokenized, add_special_tokens)  # type: ignore[no-any-return]
+
+        def encode(engine: Engine) -> list[Encoding]:
+            _check_flags(is_pretokenized, add_special_tokens)
+            _check_batch(input)
+            treatment = _treatment(self._real)
+            if is_pretokenized:
+                rows = [_words_rows(engine, item, treatment) for item in input]
+            else:
+                rows = _text_rows(engine, input, treatment)
+            return _encodings(engine, self._real, rows, add_special_tokens)
+
+        args = input, is_pretokenized, add_special_tokens
+        return self._answer(encode, "encode_batch", *args)  # type: ignore[no-any-return]
 
     def decode(self, ids: Any, skip_special_tokens: bool = True) -> str:
         """Return the text of `ids`."""
-        return self._decoded(  # type: ignore[no-any-return]
-            skip_special_tokens,
-            f"decode{(ids, skip_special_tokens)!r}" if settings.check else "",
-            lambda engine: engine.decode(ids, skip_special_tokens),
-            lambda real: real.decode(ids, skip_special_tokens),
-        )
+
+        def decode(engine: Engine) -> str:
+            _check_decoding(engine, skip_special_tokens)
+            return engine.decoding.decode(ids, skip_special_tokens)
+
+        return self._answer(decode, "decode", ids, skip_special_tokens)  # type: ignore[no-any-return]
 
     def decode_batch(self, sequences: Any, skip_special_tokens: bool = True) -> list[str]:
         """Return the text of each of `sequences`."""
 
         def decode(engine: Engine) -> list[str]:
-            if type(sequences) is not list:
-                raise CallFallbackError("a batch that is not a list")
-            return [engine.decode(ids, skip_special_tokens) for ids in sequences]
+            _check_decoding(engine, skip_special_tokens)
+            _check_batch(sequences)
+            return [engine.decoding.decode(ids, skip_special_tokens) for ids in sequences]
 
-        return self._decoded(  # type: ignore[no-any-return]
-            skip_special_tokens,
-            f"decode_batch{(sequences, skip_special_tokens)!r}" if settings.check else "",
-            decode,
-            lambda real: real.decode_batch(sequences, skip_special_tokens),
-        )
+        return self._answer(decode, "decode_batch", sequences, skip_special_tokens)  # type: ignore[no-any-return]
 
-    def _decoded(
-        self,
-        skip_special_tokens: bool,
-        call: str,
-        own: Callable[[Engine], Any],
-        real: Callable[[Any], Any],
-    ) -> Any:
-        state = self._state
-        engine = state.engine(self._real)
-        reason = state.reason if engine is None else engine.no_decode_reason
-        if engine is not None and not reason:
+    def _answer(self, own: Callable[[Engine], Any], method: str, *args: Any) -> Any:
+        """Return the result of `own`, or that of a real method if bpe does not serve the call."""
+        state, real = self._state, self._real
+        engine = state.engine(real)
+        reason = state.reason
+        if engine is not None:
             try:
-                _check_flags(skip_special_tokens)
                 result = own(engine)
-                state.served += 1
-                if settings.check:
-                    return state.check(result, lambda: real(self._real), call)
-                return result
             except CallFallbackError as error:
                 reason = str(error)
+            else:
+                state.served += 1
+                if not settings.check:
+                    return result
+                return state.check(
+                    result, lambda: getattr(real, method)(*args), f"{method}{args!r}"
+                )
         state.fall_back(reason)
-        return real(self._real)
+        return getattr(real, method)(*args)
 
     def post_process(self, encoding: Any, pair: Any = None, add_special_tokens: bool = True) -> Any:
         """Truncate, apply the template and pad, as the real tokenizer does."""
@@ -275,20 +252,29 @@ def _check_flags(*flags: Any) -> None:
         raise CallFallbackError("an option that is not a bool")
 
 
-def _encode(
-    engine: Engine, real: Any, inputs: list[Any], is_pretokenized: bool, add_special_tokens: bool
+def _check_decoding(engine: Engine, skip_special_tokens: Any) -> None:
+    """Raise CallFallbackError if bpe must not decode."""
+    if engine.decoding.fallback_reason:
+        raise CallFallbackError(engine.decoding.fallback_reason)
+    _check_flags(skip_special_tokens)
+
+
+def _check_batch(batch: Any) -> None:
+    if type(batch) is not list:
+        raise CallFallbackError("a batch that is not a list")
+
+
+def _treatment(real: Any) -> Treatment:
+    return "text" if real.encode_special_tokens else "allow"
+
+
+def _encodings(
+    engine: Engine, real: Any, inputs: list[tuple[Row, ...]], add_special_tokens: bool
 ) -> list[Encoding]:
-    """Return the encoding of each input, with the settings of `real`."""
-    treatment: Treatment = "text" if real.encode_special_tokens else "allow"
+    """Return the encoding of the rows of each input, with the settings of `real`."""
     truncation = real.truncation
     limit = None if truncation is None else checked(Truncation(**truncation))
-    if is_pretokenized:
-        rows = [_words_rows(engine, input, treatment) for input in inputs]
-    elif len(inputs) == 1 and isinstance(inputs[0], str):
-        rows = [(engine.row(inputs[0], treatment),)]
-    else:
-        rows = _text_rows(engine, inputs, treatment)
-    encodings = [engine.encoding(row, add_special_tokens, limit) for row in rows]
+    encodings = [engine.encoding(rows, add_special_tokens, limit) for rows in inputs]
     padding = real.padding
     if padding is not None:
         pad(encodings, Padding(**padding))
@@ -313,12 +299,10 @@ def _text_rows(engine: Engine, inputs: list[Any], treatment: Treatment) -> list[
 
 def _words_rows(engine: Engine, input: Any, treatment: Treatment) -> tuple[Row, ...]:
     """Return the rows of a pre-tokenized input: a sequence of words, or a pair of them."""
-    if type(input) not in (list, tuple):
-        raise CallFallbackError("a pre-tokenized input that is not a list")
-    if input and all(isinstance(word, str) for word in input):
+    if _is_words(input):
         return (engine.words_row(input, treatment),)
-    if len(input) == 2 and all(_is_words(part) for part in input):
-        return tuple(engine.words_row(part, treatment) for part in input)
+    if type(input) in (list, tuple) and len(input) == 2 and all(map(_is_words, input)):
+        return tuple([engine.words_row(part, treatment) for part in input])
     raise CallFallbackError("a pre-tokenized input of an unusual shape")
 
 

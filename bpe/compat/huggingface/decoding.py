@@ -1,0 +1,120 @@
+"""Define Decoding, which decodes ids as one tokenizers.Tokenizer would, with bpe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bpe import Tokenizer
+from bpe.compat.huggingface.errors import CallFallbackError
+from bpe.compat.huggingface.real import VERSION
+from bpe.encoding.added_tokens import AddedToken
+from bpe.encoding.normalize import normalize
+from bpe.errors import UnknownTokenError
+from bpe.formats.byte_level import to_bytes
+from bpe.normalizers.chain import NormalizerChain
+
+
+class _Text(NamedTuple):
+    """The bytes that an added token decodes to, and whether they are left out with specials."""
+
+    data: bytes
+    is_special: bool
+
+
+class Decoding:
+    """Decodes ids to text. Immutable."""
+
+    def __init__(self, tokenizer: Tokenizer, names: Mapping[int, str], decoder: Any) -> None:
+        """Take the tokens of the model by id, and the decoder of a tokenizer.json."""
+        self._tokenizer = tokenizer
+        self._decode = tokenizer.decode
+        added = {token.id for token in tokenizer.added_tokens}
+        self._known = frozenset(tokenizer.vocabulary.token_bytes) | added
+        self._special = {token.id for token in tokenizer.added_tokens if token.special}
+        self._texts: dict[int, _Text] = {}
+        """The added tokens that bpe decodes to other bytes."""
+        if _joins_bytes(tokenizer, decoder):
+            self._texts = _texts(tokenizer)
+        self.fallback_reason = _why_not(tokenizer, names, decoder)
+        """Why bpe must not decode; empty if it may."""
+
+    def decode(self, ids: Any, skip_special_tokens: bool) -> str:
+        """Return the text of `ids`; leaves out ids that no token has."""
+        is_array = isinstance(ids, np.ndarray) and ids.ndim == 1 and ids.dtype.kind in "iu"
+        if not is_array and type(ids) not in (list, tuple):
+            raise CallFallbackError("ids that are neither a list nor an array")
+        if not is_array and type(ids) is tuple:
+            ids = list(ids)
+        if not self._texts:
+            try:
+                return self._decode(ids, "replace", skip_special_tokens)
+            except (UnknownTokenError, TypeError, ValueError, OverflowError):
+                pass
+        listed = ids.tolist() if is_array else ids
+        for id in listed:
+            if type(id) is not int or not 0 <= id < 1 << 32:
+                raise CallFallbackError("ids that are not whole numbers from 0 to 2**32 - 1")
+        known = [id for id in listed if id in self._known]
+        if self._texts.keys().isdisjoint(known):
+            return self._decode(known, "replace", skip_special_tokens)
+        return self._join(known, skip_special_tokens)
+
+    def _join(self, ids: list[int], skip_special_tokens: bool) -> str:
+        texts = []
+        for id in ids:
+            text = self._texts.get(id)
+            if text is None:
+                text = _Text(self._tokenizer.token_bytes(id), id in self._special)
+            if not (skip_special_tokens and text.is_special):
+                texts.append(text.data)
+        return b"".join(texts).decode("utf-8", "replace")
+
+
+def _joins_bytes(tokenizer: Tokenizer, decoder: Any) -> bool:
+    """Return whether the decoder is ByteLevel, which joins the bytes of tokens."""
+    is_byte_level = isinstance(decoder, dict) and decoder.get("type") == "ByteLevel"
+    return tokenizer.decoder is None and is_byte_level
+
+
+def _texts(tokenizer: Tokenizer) -> dict[int, _Text]:
+    """Return what ByteLevel makes of the added tokens that bpe decodes to other bytes."""
+    special = {token.content for token in tokenizer.added_tokens if token.special}
+    texts = {}
+    for token in tokenizer.added_tokens:
+        content = _decoded_content(tokenizer, token)
+        data = to_bytes(content)
+        text = _Text(content.encode() if data is None else data, content in special)
+        if text != (tokenizer.token_bytes(token.id), token.special):
+            texts[token.id] = text
+    return texts
+
+
+def _why_not(tokenizer: Tokenizer, names: Mapping[int, str], decoder: Any) -> str:
+    """Return the reason why ids decode to other text in tokenizers, or ""."""
+    joins_bytes = _joins_bytes(tokenizer, decoder)
+    if tokenizer.decoder is None and not joins_bytes:
+        return "the decoder is not ByteLevel alone"
+    known = tokenizer.vocabulary.token_bytes
+    added = {token.id: token for token in tokenizer.added_tokens}
+    for id, name in names.items():
+        if id not in known and id not in added and not (joins_bytes and name == ""):
+            return f"bpe leaves out token {id}"
+    # A chain of decoders has the normalized text, but not in NFC alone.
+    if not joins_bytes and tokenizer.normalizer == "NFC":
+        for id, token in added.items():
+            if _decoded_content(tokenizer, token) != token.content:
+                return f"added token {id} decodes from its normalized text"
+    return ""
+
+
+def _decoded_content(tokenizer: Tokenizer, token: AddedToken) -> str:
+    """Return the text of an added token that the decoder of tokenizers gets."""
+    normalizer = tokenizer.normalizer
+    if not token.normalized or normalizer is None or VERSION == "0.22.2":
+        return token.content
+    if isinstance(normalizer, NormalizerChain):
+        return normalizer.normalize(token.content)
+    return normalize(token.content)

@@ -1,0 +1,177 @@
+#include "bindings/span_call.hpp"
+
+#include "bindings/convert.hpp"
+#include "bindings/fast_method.hpp"
+#include "bindings/normal_text.hpp"
+
+#include "core/unicode/utf8.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <limits>
+#include <memory>
+#include <new>
+#include <utility>
+
+namespace pretok {
+namespace {
+
+struct SpanCall {
+  const Encoder &encoder;
+  IdObjects &objects;
+  AddedTokens added;
+  SpanOptions options;
+};
+
+struct EncodedSpans {
+  IdBuffer ids;
+  std::vector<std::int64_t> starts;
+  std::vector<std::int64_t> ends;
+};
+
+// Counts the code points of UTF-8 up to ascending offsets.
+class CodePointCounter {
+public:
+  explicit CodePointCounter(const std::uint8_t *data) : data_(data) {}
+
+  // Returns the number of code points that begin before byte `offset`.
+  std::int64_t begun(std::int64_t offset) {
+    for (; at_ < offset; ++at_)
+      count_ += !is_tail(data_[at_]);
+    return count_;
+  }
+
+private:
+  const std::uint8_t *data_;
+  std::int64_t at_ = 0;
+  std::int64_t count_ = 0;
+};
+
+// Makes offsets in bytes offsets in code points. A span gets the whole of each code point of
+// which it has a byte.
+void count_code_points(const std::uint8_t *data, std::size_t size, EncodedSpans &spans) {
+  CodePointCounter starts(data);
+  CodePointCounter ends(data);
+  for (std::size_t i = 0; i < spans.starts.size(); ++i) {
+    const auto start = static_cast<std::size_t>(spans.starts[i]);
+    const bool is_inside = start < size && is_tail(data[start]);
+    spans.starts[i] = starts.begun(spans.starts[i]) - (is_inside ? 1 : 0);
+    spans.ends[i] = ends.begun(spans.ends[i]);
+  }
+}
+
+// Excludes the spaces of tokens from their spans. Returns false if a number is unknown.
+bool trim(const TokenSpaces &spaces, EncodedSpans &spans) {
+  for (std::size_t i = 0; i < spans.starts.size(); ++i) {
+    const std::uint32_t id = spans.ids.data()[i];
+    if (id >= spaces.leading.size() || spaces.leading[id] == TokenSpaces::UNKNOWN)
+      return false;
+    const std::int64_t leading = spaces.leading[id];
+    const std::int64_t trailing = spaces.trailing[id];
+    std::int64_t &start = spans.starts[i];
+    std::int64_t &end = spans.ends[i];
+    const bool keeps = spaces.keeps_first && leading == 1 && (i == 0 || start == 0);
+    if (!keeps)
+      start = std::min(start + leading, end);
+    if (end >= trailing)
+      end = std::max(end - trailing, start);
+  }
+  return true;
+}
+
+// Encodes `text`. Returns false if the call must return None. Does not need the GIL.
+bool encode(const SpanCall &call, const TextView &text, EncodedSpans &spans) {
+  if (call.options.only_normal && !is_normal(text))
+    return false;
+  const CacheLease cache(call.encoder.caches());
+  Scratch scratch;
+  return text.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
+    spans.starts.reserve(size / 3);
+    spans.ends.reserve(size / 3);
+    const Refusal refusal = call.encoder.encode_spans(data, size, call.added, *cache, spans.ids,
+                                                      spans.starts, spans.ends);
+    if (refusal.token != nullptr)
+      return false;
+    // A token of the prefix space alone gets the first code point.
+    for (std::size_t i = 0; i < spans.starts.size(); ++i)
+      if (spans.starts[i] == spans.ends[i])
+        ++spans.ends[i];
+    if (!text.is_ascii())
+      count_code_points(data, size, spans);
+    return !call.options.spaces || trim(*call.options.spaces, spans);
+  });
+}
+
+// Returns a new reference, or nullptr with an exception set.
+PyObject *new_span(IdObjects &objects, std::int64_t start, std::int64_t end) {
+  PyObject *span = PyTuple_New(2);
+  if (span == nullptr)
+    return nullptr;
+  PyTuple_SET_ITEM(span, 0, objects.new_object(static_cast<std::uint32_t>(start)));
+  PyTuple_SET_ITEM(span, 1, objects.new_object(static_cast<std::uint32_t>(end)));
+  if (PyTuple_GET_ITEM(span, 0) != nullptr && PyTuple_GET_ITEM(span, 1) != nullptr) {
+    // The garbage collector would untrack it later, because ints refer to nothing.
+    PyObject_GC_UnTrack(span);
+    return span;
+  }
+  Py_DECREF(span);
+  return nullptr;
+}
+
+py::list new_spans(IdObjects &objects, const EncodedSpans &spans) {
+  py::list result(spans.starts.size());
+  for (std::size_t i = 0; i < spans.starts.size(); ++i) {
+    PyObject *span = new_span(objects, spans.starts[i], spans.ends[i]);
+    if (span == nullptr)
+      throw py::error_already_set();
+    PyList_SET_ITEM(result.ptr(), static_cast<py::ssize_t>(i), span);
+  }
+  return result;
+}
+
+PyObject *encode_text(const SpanCall &call, PyObject *object) {
+  if (!PyUnicode_CheckExact(object))
+    Py_RETURN_NONE;
+  const TextView text(object);
+  if ((call.options.only_ascii && !text.is_ascii()) || text.has_surrogate() ||
+      text.size() > std::numeric_limits<std::uint32_t>::max())
+    Py_RETURN_NONE;
+  EncodedSpans spans;
+  bool is_encoded = false;
+  unlocked(text.size(), [&] { is_encoded = encode(call, text, spans); });
+  if (!is_encoded)
+    Py_RETURN_NONE;
+  py::list ids = call.objects.as_list(spans.ids.data(), spans.ids.size());
+  return py::make_tuple(std::move(ids), new_spans(call.objects, spans)).release().ptr();
+}
+
+PyObject *encode_with_spans(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+  if (count != 1) {
+    PyErr_SetString(PyExc_TypeError, "expected one argument, a text");
+    return nullptr;
+  }
+  try {
+    const void *call = PyCapsule_GetPointer(PyTuple_GET_ITEM(self, 0), nullptr);
+    return encode_text(*static_cast<const SpanCall *>(call), args[0]);
+  } catch (py::error_already_set &error) {
+    error.restore();
+  } catch (const std::bad_alloc &) {
+    PyErr_NoMemory();
+  } catch (const std::exception &error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+  return nullptr;
+}
+
+} // namespace
+
+py::object make_span_call(const py::object &owner, const Encoder &encoder, IdObjects &objects,
+                          const AddedTokens &added, SpanOptions options) {
+  static PyMethodDef method = fast_method<encode_with_spans>("encode_with_spans");
+  auto call = std::make_unique<SpanCall>(SpanCall{encoder, objects, added, std::move(options)});
+  const py::capsule capsule(call.release(), [](void *p) { delete static_cast<SpanCall *>(p); });
+  return new_function(method, py::make_tuple(capsule, owner));
+}
+
+} // namespace pretok
