@@ -83,7 +83,11 @@ void MergeBarriers::begin_build(const OrderedMerges &merges) {
   std::array<std::uint8_t, 4> bytes{};
   for (std::uint32_t code_point = 0x80; code_point < 0x800; ++code_point) {
     encode_utf8(code_point, bytes.data());
-    add_char(code_point, merge_char(bytes.data(), 2, merges), NO_CHAR_BIT, merges);
+    const std::uint32_t merge = merges.of_bytes(bytes[0], bytes[1]);
+    add_char(code_point,
+             merge != OrderedMerges::NO_MERGE ? Merging{{merge}, 1, merge}
+                                              : Merging{{bytes[0], bytes[1]}, 2, 0},
+             NO_CHAR_BIT, merges);
   }
   // may_end[i]: whether the second byte 0x80 + i merges with any third byte.
   std::array<bool, 64> may_end{};
