@@ -128,7 +128,7 @@ void check_pairs(Input &input) {
 void check_merges(Input &input) {
   const std::vector<Pair> pairs = some_pairs(input, OrderedMerges::MAX_SYMBOLS);
   std::array<std::uint32_t, 256> byte_ids{};
-  OrderedMerges merges;
+  static OrderedMerges merges; // static, to reuse its memory
   merges.reset(byte_ids, input.coin() ? pairs.size() : 0);
   std::map<Pair, std::uint32_t> expected;
   for (const auto &[left, right] : pairs) {

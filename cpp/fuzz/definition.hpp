@@ -9,6 +9,7 @@
 #include "core/unicode/utf8.hpp"
 #include "fuzz/input.hpp"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <string>
@@ -23,16 +24,18 @@ using Ids = std::vector<std::uint32_t>;
 // A random vocabulary, and the maps that the slow definition uses.
 struct Example {
   VocabularyData data;
-  // The first id of each token that merging can produce.
+  std::vector<std::string> tokens; // by id; empty if no token has the id
+  // The tokens of several bytes that merging can produce, and the first id of each.
   std::map<std::string, std::uint32_t> ids;
-  std::map<std::uint32_t, std::string> tokens;
   // The merges by the ids of their pairs. Not used if data.from_ranks is true.
   std::map<std::pair<std::uint32_t, std::uint32_t>, Merged> merges;
-  std::array<std::uint32_t, 256> byte_ids;
+  std::array<std::uint32_t, 256> byte_ids; // an array, because filling a map takes long
   // Caches the results of look_up, because inputs repeat the same pairs.
   mutable std::unordered_map<std::uint64_t, Merged> look_ups;
 
   std::uint32_t id_of(const std::string &token) const {
+    if (token.size() == 1)
+      return byte_ids[static_cast<std::uint8_t>(token[0])];
     const auto entry = ids.find(token);
     return entry == ids.end() ? NO_ID : entry->second;
   }
@@ -50,7 +53,7 @@ struct Example {
     }
     if (left == NO_ID || right == NO_ID)
       return {NO_RANK, NO_ID};
-    const std::uint32_t id = id_of(tokens.at(left) + tokens.at(right));
+    const std::uint32_t id = id_of(tokens[left] + tokens[right]);
     return id == NO_ID ? Merged{NO_RANK, NO_ID} : Merged{id, id};
   }
 };
@@ -68,43 +71,46 @@ inline Example make_example(Input &input) {
   const bool omits_bytes = !data.from_ranks && (choices & 8) != 0;
   const std::uint32_t id_step = (choices & 16) != 0 ? 3 : 1;
   const std::uint32_t order = input.byte();
-  std::vector<std::pair<std::uint32_t, std::string>> added; // id and bytes, in order
+  example.tokens.reserve(512);
   const auto add = [&](const std::string &token, std::uint32_t id) {
     data.bytes.insert(data.bytes.end(), token.begin(), token.end());
     data.lengths.push_back(static_cast<std::uint32_t>(token.size()));
     data.ids.push_back(id);
-    added.emplace_back(id, token);
+    example.tokens.resize(std::max<std::size_t>(example.tokens.size(), id + 1));
     example.tokens[id] = token;
-    example.ids.emplace(token, id);
   };
+  example.byte_ids.fill(NO_ID);
   for (std::uint32_t i = 0; i < 256; ++i) {
     const std::uint32_t byte = (i * (order | 1) + order) & 0xFF;
-    if (!omits_bytes || byte < 0xF8)
-      add(std::string(1, static_cast<char>(byte)), i);
+    if (omits_bytes && byte >= 0xF8)
+      continue;
+    add(std::string(1, static_cast<char>(byte)), i);
+    example.byte_ids[byte] = i;
   }
   std::uint32_t id = 256;
   for (std::size_t left = input.below(40); left != 0 && input.left() != 0;
        --left, id += id_step) {
     std::string token;
-    std::uint32_t parts[2] = {0, 0};
+    std::uint32_t parts[2];
+    const std::size_t count = data.ids.size();
     for (std::uint32_t &part : parts) {
       const std::uint8_t choice = input.byte();
       // Each part is a byte that is common in the texts, or an earlier longer token.
       static const std::string BYTES = " abs1\n't\xE1\x84\x81\xD0\xBE\x80\xF0\x9F\x98";
-      if ((choice & 1) == 0 && added.size() > 256)
-        part = static_cast<std::uint32_t>(added.size() - 1 - choice / 2 % (added.size() - 256));
+      if ((choice & 1) == 0 && count > 256)
+        part = data.ids[count - 1 - choice / 2 % (count - 256)];
       else
-        while (added[part].second[0] != BYTES[choice / 2 % BYTES.size()])
-          ++part;
-      token += added[part].second;
+        part = example.byte_ids[static_cast<std::uint8_t>(BYTES[choice / 2 % BYTES.size()])];
+      token += example.tokens[part];
     }
     if (token.size() > 100 || (data.from_ranks && example.ids.count(token) != 0))
       continue; // a token occurs only once in a rank file
     add(token, id);
+    example.ids.emplace(token, id);
     if (data.from_ranks)
       continue;
     if (!lists_all_splits) {
-      data.merges.push_back({added[parts[0]].first, added[parts[1]].first, id});
+      data.merges.push_back({parts[0], parts[1], id});
       continue;
     }
     for (std::size_t cut = 1; cut < token.size(); ++cut) {
@@ -120,12 +126,9 @@ inline Example make_example(Input &input) {
   data.mergeable = data.ids.size();
   if (choices >> 7 != 0 && !omits_bytes)
     add("only decoded", id); // a token that no merge produces
-  example.ids.erase("only decoded");
   std::uint32_t rank = 0;
   for (const Merge &merge : data.merges)
     example.merges[{merge.left, merge.right}] = {rank++, merge.id};
-  for (unsigned byte = 0; byte < 256; ++byte)
-    example.byte_ids[byte] = example.id_of(std::string(1, static_cast<char>(byte)));
   return example;
 }
 

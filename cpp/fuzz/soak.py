@@ -16,6 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
+INTERRUPTED = 72  # the exit status of libFuzzer after SIGINT
 CORPUS = Path(__file__).parent / "corpus"
 MAX_CORPUS = 12_000  # the total number of bytes of the inputs of a target
 # For speed, AddressSanitizer records no stacks of allocations. For a full report of a finding, run
@@ -54,8 +55,8 @@ def soak(
 ) -> bool:
     """Run a target; return whether it had no finding.
 
-    The run stops after `executions` inputs, or after `seconds` seconds. If `seconds` is 0, the time
-    has no limit. If `keep`, rewrite the corpus.
+    The run stops after `executions` inputs, after `seconds` seconds, or when the target receives
+    SIGINT. If `seconds` is 0, the time has no limit. If `keep`, rewrite the corpus.
     """
     program = next(build.rglob(f"fuzz_{target}"))
     found, merged = work / "found", work / "merged"
@@ -68,15 +69,16 @@ def soak(
     begin = time.time()
     run = subprocess.run(
         [program, f"-runs={executions}", f"-max_total_time={seconds}", f"-max_len={longest}",
-         "-len_control=0", "-entropic=0", "-reduce_inputs=0", "-timeout=10",
+         "-len_control=0", "-entropic=0", "-reduce_inputs=0", "-reload=0", "-timeout=10",
          "-rss_limit_mb=2048", f"-artifact_prefix={work}/", "-verbosity=0",
          "-print_final_stats=1", found],
         env=environment, stderr=subprocess.PIPE, text=True)  # fmt: skip
     done = re.search(r"stat::number_of_executed_units:\s*(\d+)", run.stderr)
     count = int(done[1]) if done else 0
+    good = run.returncode in (0, INTERRUPTED)
     print(f"{target}: {count:,} executions in {time.time() - begin:,.0f} s, "
-          f"{'no finding' if run.returncode == 0 else 'A FINDING'}", flush=True)  # fmt: skip
-    if run.returncode != 0:
+          f"{'no finding' if good else 'A FINDING'}", flush=True)  # fmt: skip
+    if not good:
         print(run.stderr[-8000:])
         for path in work.glob("*-*"):
             print(path.name, path.read_bytes().hex(), flush=True)

@@ -69,8 +69,11 @@ Range beginning_with(const std::uint8_t *bytes, std::size_t size, std::uint32_t 
 } // namespace
 
 void MergeBarriers::begin_build(const OrderedMerges &merges) {
-  chars_.assign(NO_CHAR + 1, Char{{NO_ID, NO_ID, NO_ID}, 0, 0});
-  merge_starts_.assign(NO_CHAR + 1, MergeStart{});
+  // Each build sets all entries, except for surrogates and perhaps emoji, which nothing reads.
+  if (chars_.empty()) {
+    chars_.assign(NO_CHAR + 1, Char{{NO_ID, NO_ID, NO_ID}, 0, 0});
+    merge_starts_.assign(NO_CHAR + 1, MergeStart{});
+  }
   last_merge_.assign(NO_CHAR + 1, 0);
   chars_[NO_CHAR].to_right = chars_[NO_CHAR].to_left = 0xFFFF;
   full_pairs_.clear();
@@ -80,7 +83,11 @@ void MergeBarriers::begin_build(const OrderedMerges &merges) {
   std::array<std::uint8_t, 4> bytes{};
   for (std::uint32_t code_point = 0x80; code_point < 0x800; ++code_point) {
     encode_utf8(code_point, bytes.data());
-    add_char(code_point, merge_char(bytes.data(), 2, merges), NO_CHAR_BIT, merges);
+    const std::uint32_t merge = merges.of_bytes(bytes[0], bytes[1]);
+    add_char(code_point,
+             merge != OrderedMerges::NO_MERGE ? Merging{{merge}, 1, merge}
+                                              : Merging{{bytes[0], bytes[1]}, 2, 0},
+             NO_CHAR_BIT, merges);
   }
   // may_end[i]: whether the second byte 0x80 + i merges with any third byte.
   std::array<bool, 64> may_end{};
@@ -132,9 +139,8 @@ void MergeBarriers::add_unmerged(std::uint32_t first, std::uint8_t one, std::uin
   const std::uint32_t id_of_two = merges.id(two);
   for (std::uint32_t i = 0; i < 64; ++i) {
     const std::uint32_t three = 0x80 | i;
-    chars_[first + i].ids = {id_of_one, id_of_two, merges.id(three)};
-    merge_starts_[first + i].symbols = {one, two, three};
-    merge_starts_[first + i].early_right = NO_CHAR_BIT;
+    chars_[first + i] = {{id_of_one, id_of_two, merges.id(three)}, 0, 0};
+    merge_starts_[first + i] = {{one, two, three}, NO_CHAR_BIT, 0};
   }
 }
 
@@ -166,6 +172,7 @@ void MergeBarriers::add_three(std::uint32_t first, std::uint8_t one, std::uint8_
     merge_starts_[first + i] = {symbols, NO_CHAR_BIT, 0};
     last_merge_[first + i] = std::max(select(is_one, all, 0), select(are_two, lows[i], 0));
     Char &entry = chars_[first + i];
+    entry.to_right = entry.to_left = 0;
     for (std::size_t at = 0; at < MAX_IDS; ++at) {
       const bool is_there = symbols[at] != NO_MERGE;
       entry.ids[at] = select(is_there, merges.id(select(is_there, symbols[at], 0)), NO_ID);

@@ -22,9 +22,14 @@ void OrderedMerges::reset(const std::array<std::uint32_t, 256> &byte_ids, std::s
   ids_.assign(byte_ids.begin(), byte_ids.end());
   ids_.reserve(BYTES + count);
   ids_are_symbols_ = true;
+  // Clears only the used entries, because a vocabulary may be reset several times.
+  if (byte_pairs_.empty())
+    byte_pairs_.assign(1 << 16, 0);
+  for (const auto &[left, right] : parts_)
+    if (left < BYTES && right < BYTES)
+      byte_pairs_[std::size_t{left} << 8 | right] = 0;
   parts_.clear();
   parts_.reserve(count);
-  byte_pairs_.assign(1 << 16, 0);
   of_bytes_ = {NO_MERGE};
   key_ = hash_key();
   make_room(bits_for(count)); // cannot fail: there is nothing to insert yet

@@ -17,7 +17,11 @@ class TokenSplits {
 public:
   static constexpr std::uint32_t NO_TOKEN = 0xFFFFFFFF;
   static constexpr std::size_t MAX_BYTES = 256; // longer tokens are skipped
+#if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
+  static constexpr std::size_t BATCH_SIZE = 4; // fuzzed vocabularies are small
+#else
   static constexpr std::size_t BATCH_SIZE = 32;
+#endif
 
   struct Split {
     std::uint32_t left;
