@@ -33,7 +33,7 @@ class TiedRuns:
         return (self.longest,) * times + self._tail(rest)
 
     def repeats(self) -> bool:
-        """Return whether the rest is untouched when the first symbol becomes the longest piece."""
+        """Return whether the other symbols are unmerged when the first one is the longest piece."""
         symbols = [1] * (2 * self.longest)
         while symbols[0] < self.longest:
             if not self._merge_leftmost(symbols):
@@ -56,7 +56,7 @@ class TiedRuns:
 
 
 MAX_RUN = 256
-"""The maximal length of a piece of a run: finding the pieces of short runs takes cubic time."""
+"""The maximal length of a piece: finding the pieces of all runs up to this length is cubic."""
 
 
 def tied_runs(pieces: Mapping[str, int], ranks: Mapping[int, int]) -> TiedRuns | None:

@@ -26,7 +26,7 @@ Calls = TypeVar("Calls", bound=tuple[Callable[..., object], ...])
 
 
 class Backend(Protocol):
-    """PythonBackend, or _core.Encoder in C++; both give the same results.
+    """PythonBackend, CharacterBackend, or _core.Encoder in C++; all give the same results.
 
     In a str, a surrogate pair counts as the character that it encodes, and a lone surrogate as
     U+FFFD. `added` comes from `make_added`. The position of a SpecialTokenError is in bytes.
@@ -145,8 +145,8 @@ def make_backend(
 ) -> Backend:
     """Return the backend of `vocabulary`, which also decodes the ids of `added`.
 
-    The caches of the backend hold at most `cache_limit` bytes. With `spaces` (`takes_spaces`), the
-    backend takes text that is not normalized.
+    The caches of the backend hold at most `cache_limit` bytes. If `spaces` is not None, the backend
+    takes text that is not normalized (see `takes_spaces` and TextSpaces).
     """
     sized = None
     if isinstance(vocabulary, CharacterVocabulary):

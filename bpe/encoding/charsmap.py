@@ -22,7 +22,7 @@ _ROOT = 0
 
 
 class Charsmap:
-    """Finds the longest rule at a place of a text. Takes time linear in the rule.
+    """Finds the longest rule at a place of a text, in time linear in the length of the rule.
 
     Raises VocabularyError if the blob is malformed.
     """
@@ -31,8 +31,8 @@ class Charsmap:
         size = int.from_bytes(blob[:4], "little")
         if len(blob) < 4 or size < 1024 or size % 1024 or size > len(blob) - 4:
             raise VocabularyError(
-                f"the charsmap has {len(blob)} bytes and a trie of {size}; expected a multiple of "
-                "1024 bytes that the charsmap holds; the file is damaged"
+                f"the charsmap has {len(blob)} bytes, and a trie of {size} bytes; expected a trie "
+                "whose size is a multiple of 1024 and fits into the charsmap; the file is damaged"
             )
         units = np.frombuffer(blob, "<u4", size // 4, 4)
         self._replacements = _replacements(blob[4 + size :])
@@ -81,8 +81,8 @@ def _replacements(pool: bytes) -> dict[int, str]:
 
 
 def _check(units: NDArray[np.uint32], replacements: dict[int, str]) -> None:
-    """Raise VocabularyError unless all rules are whole characters, of bounded size, and known."""
-    # `nodes` holds (place of the children, how many bytes the current character lacks).
+    """Raise VocabularyError if a rule is too long, cuts a character or has no replacement."""
+    # A row of `nodes` is (place of the children, number of bytes that the current character lacks).
     nodes = np.array([[_children(int(units[_ROOT])), 0]], np.int64)
     labels = np.arange(256, dtype=np.int64)
     known = np.array(sorted(replacements), np.int64)

@@ -37,7 +37,7 @@ Calls: TypeAlias = tuple[Call[list[int]], Call[Ids], Call[int]]
 
 
 class Pipeline:
-    """The encoding half of Tokenizer, around its backend; Tokenizer explains the arguments."""
+    """Encodes text for Tokenizer, with a backend; Tokenizer explains the arguments."""
 
     def __init__(
         self,

@@ -1,8 +1,8 @@
 """Define CharSet, the type of the character sets in rules, and the sets of published patterns.
 
-The atoms are the parts of a partition of the code points, the finest that the built-in presets
-need. Atoms are general categories, merged if no preset distinguishes them, and divided by `\\s` and
-`\\p{Han}`. A CharSet holds a set of atoms for each range of code points, so it can also express
+The atoms are the parts of a fixed partition of the code points. Atoms are general categories,
+merged if no built-in preset distinguishes them, and divided by `\\s` and `\\p{Han}`. A CharSet
+holds a set of atoms for each range of code points, so it can also express
 `LETTER & code_points("a-z")`. A CharSet does not depend on the Unicode version, but the atom of a
 code point does (pretok.unicode).
 """

@@ -49,7 +49,7 @@ def format_option(*names: str) -> Callable[[Any], Any]:
 
 if TYPE_CHECKING:
     _ParamType = click.ParamType[Preset]
-else:  # only generic from click 8.3 on
+else:  # click.ParamType is generic only from click 8.3 on
     _ParamType = click.ParamType
 
 

@@ -192,6 +192,7 @@ class _StageStream:
         start = 0
         for end, rule in zip(ends, rules, strict=True):
             part, at = text[start:end], text_start + start
+            # If the undecided match follows a gap, the first part is empty and ends this gap.
             if matched:
                 size = sum(map(len, matched))
                 at -= size

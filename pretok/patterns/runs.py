@@ -83,7 +83,7 @@ def _require_no_giving_back(parts: Sequence[Part]) -> None:
 
 
 def _spaces(parts: list[Part]) -> Rule | None:
-    r"""Return the Spaces rule for `\s{n,m}` and `S*N+` (lemmas 5 and 6)."""
+    r"""Return the rule for `\s{n,m}` or `S*N+` (lemma 6); None for other `parts`."""
     first = parts[0]
     if len(parts) == 1 and first.chars == WHITE_SPACE:
         if first.high is None:
