@@ -66,11 +66,11 @@ def tied_runs(pieces: Mapping[str, int], ranks: Mapping[int, int]) -> TiedRuns |
     tied = [text for text, rank in words.items() if rank == last]
     char = tied[0][0] if tied else ""
     lengths = {1: pieces.get(char, -1)} | {len(text): pieces[text] for text in tied}
-    others = [rank for rank in words.values() if rank != last]
+    other_ranks = [rank for rank in words.values() if rank != last]
     if (
         lengths[1] < 0
         or max(lengths) > MAX_RUN
-        or len(set(others)) < len(others)
+        or len(set(other_ranks)) < len(other_ranks)
         or any(text != char * len(text) for text in tied)
         or any(char * 2 in text for text, rank in words.items() if rank != last)
     ):

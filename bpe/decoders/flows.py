@@ -79,7 +79,7 @@ class LastAndRest:
 
 
 class Held:
-    """Joins the parts of one token, and passes it to another flow at the end."""
+    """Joins the parts of one token, and passes the token to another flow at the end."""
 
     def __init__(self, flow: Flow) -> None:
         self._flow = flow

@@ -30,8 +30,8 @@ def check_normalizer(normalizer: object) -> None:
     """Raise ValueError unless `normalizer` is None, "NFC" or a NormalizesText."""
     if normalizer not in (None, "NFC") and not callable(getattr(normalizer, "align", None)):
         raise ValueError(
-            f"normalizer={shortened(normalizer)}; expected None, 'NFC' or an object with the methods "
-            "normalize(text) and align(text)"
+            f"normalizer={shortened(normalizer)}; expected None, 'NFC' or an object with the "
+            "methods normalize(text) and align(text)"
         )
 
 

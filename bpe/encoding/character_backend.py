@@ -205,13 +205,13 @@ def character_encoder(
         pre_tokenizer = _native(cut_before(mark) if vocabulary.allows_cuts else UNCUT)
     elif spaces is not None:
         pre_tokenizer = _native(cut_before(mark, at_most=1))
-    others: dict[int, bytes] = {}
+    other_tokens: dict[int, bytes] = {}
     if spaces is None:  # with spaces, this encoder decodes nothing (`make_decoder`)
         known = frozenset(tokens.ids.tolist())
         every = {**vocabulary.token_bytes, **added}
-        others = {id: token for id, token in every.items() if id not in known}
+        other_tokens = {id: token for id, token in every.items() if id not in known}
     return _encoder(
-        tokens.with_tokens(others),
+        tokens.with_tokens(other_tokens),
         len(tokens.ids),
         merges,
         pre_tokenizer,

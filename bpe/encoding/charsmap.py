@@ -95,9 +95,9 @@ def _check(units: NDArray[np.uint32], replacements: dict[int, str]) -> None:
         lacks = _lacking(nodes[child, 1], label)
         if (lacks < 0).any():
             raise _malformed("has a rule that is not UTF-8")
-        found = units[at].astype(np.int64)
-        below = at ^ (found >> 10 << ((found & 1 << 9) >> 6))
-        ends = (found & _HAS_RULE) != 0
+        child_units = units[at].astype(np.int64)
+        below = at ^ (child_units >> 10 << ((child_units & 1 << 9) >> 6))
+        ends = (child_units & _HAS_RULE) != 0
         if below.max(initial=0) >= len(units):
             raise _malformed("points outside of itself")
         values = units[below[ends]].astype(np.int64)

@@ -123,10 +123,10 @@ def compile_pattern(pattern: str, engine: Engine) -> tuple[Rule, ...]:
     >>> compile_pattern(r"\p{L}+|\d{2}|.", "hf")
     (Run(LETTER), Run(DIGIT, at_most=2, at_least=2), Run(~code_points('\n'), at_most=1))
     """
-    found = _compiled(pattern, engine)
-    if isinstance(found, tuple):
-        return found
-    raise found
+    result = _compiled(pattern, engine)
+    if isinstance(result, tuple):
+        return result
+    raise result
 
 
 @lru_cache(maxsize=64)
@@ -200,9 +200,9 @@ def _of_alternatives(alternatives: list[Items], engine: Engine) -> list[Rule]:
             continue
         if _may_be_empty(items):
             raise Refusal(_span(items), "it can match the empty text")
-        found = texts_of(items)
-        if found is not None:
-            texts += found
+        literal_texts = texts_of(items)
+        if literal_texts is not None:
+            texts += literal_texts
             continue
         if texts:
             rules.append(literal_of(texts))
@@ -279,15 +279,15 @@ def _with_common_sets(rules: list[Rule]) -> list[Rule]:
         return rules  # Stage raises an error that says which sets differ.
     (space,) = spaces
     newline = newlines.pop() if newlines else NEWLINE if not NEWLINE - space else space
-    found: list[Rule] = []
+    changed: list[Rule] = []
     for rule in rules:
         if not isinstance(rule, Spaces):
-            found.append(rule)
+            changed.append(rule)
         elif rule.space == space:
-            found.append(replace(rule, newline=newline))
+            changed.append(replace(rule, newline=newline))
         else:
-            found.append(Run(rule.space, at_most=rule.at_most, at_least=rule.at_least))
-    return found
+            changed.append(Run(rule.space, at_most=rule.at_most, at_least=rule.at_least))
+    return changed
 
 
 def _checked(rules: list[Rule], first: Term) -> tuple[Rule, ...]:
