@@ -1,9 +1,9 @@
 """TiedRuns: pieces with equal scores that are runs of one character, such as "▁▁" and "▁▁▁".
 
-Llama 2 and Mistral have such pieces for runs of spaces, below all other pieces. They merge last: no
-other piece has two of the characters in a row, so no other merge touches a run. The leftmost pair
-merges first. So the first symbol of a run grows until it is the longest piece, which merges no
-more, and the rest of the run merges as a run by itself.
+Llama 2 and Mistral have such pieces for runs of spaces, with lower scores than all other pieces. So
+these pieces merge last. No other piece has two of the characters in a row, so no other merge
+touches a run. The leftmost pair merges first. So the first symbol of a run grows until it is the
+longest piece, which does not merge again. The rest of the run then merges as a run by itself.
 """
 
 from __future__ import annotations

@@ -7,13 +7,13 @@ symbols:
     Vocabulary            one symbol per byte
     CharacterVocabulary   one symbol per character
 
-A character that stays alone at the end and is no token becomes the tokens of its bytes
-(`byte_ids`), or else the unknown token. Adjacent unknown characters become one unknown token.
+After all merges, a single character may be left that is not a token. It becomes the tokens of its
+bytes (`byte_ids`), or else the unknown token. Adjacent unknown characters become one unknown token.
 
 No pre-tokenizer splits the text of such a model. Merging still works on short parts: if no token
 has "▁" after another character, no merge crosses the place before a "▁" that follows another
-character. `CharacterMerger` cuts the text there, and caches the ids of each part. Where the
-vocabulary allows no cut, it merges the whole text, in O(n log n) time.
+character. `CharacterMerger` cuts the text there, and caches the ids of each part. If the
+vocabulary allows no cut, `CharacterMerger` merges the whole text, in O(n log n) time.
 
 C++ merges the same vocabulary as bytes (bpe/encoding/character_backend.py).
 """

@@ -243,7 +243,7 @@ class Tokenizer:
 
         The ids of both parts together are the ids of `text`, whatever text follows it. So a long
         text can be encoded in parts. Returns the last such offset that the backend finds. The
-        Python backend, tokens that are text, and normalizers other than NFC give 0.
+        Python backend finds none, and no backend finds one if Python applies a normalizer.
         """
         return self._pipeline.safe_cut(text, special)
 

@@ -96,7 +96,7 @@ class Held:
 
 
 class StripParts:
-    """Strips the ends of one token that comes in parts, as `decoders.steps.Strip` does."""
+    """Strips the ends of one token that comes in parts, as bpe.decoders.steps.Strip does."""
 
     def __init__(self, char: str, start: int, stop: int) -> None:
         self._char = char

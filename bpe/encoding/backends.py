@@ -54,7 +54,10 @@ class Backend(Protocol):
     def encode_batch_array(
         self, texts: Sequence[StrOrBytes], added: Any, threads: int = 0
     ) -> tuple[Ids, Offsets]:
-        """Return the ids of all texts, and n + 1 offsets, as `concatenate_ids` does."""
+        """Return the ids of all texts, and n + 1 offsets as `concatenate_ids` does.
+
+        `concatenate_ids` is a function of bpe/encoding/python_backend.py.
+        """
         ...
 
     def spans(self, text: StrOrBytes, added: Any, threads: int = 0) -> tuple[Ids, Offsets, Offsets]:
@@ -150,7 +153,7 @@ def make_backend(
     """
     sized = None
     if isinstance(vocabulary, CharacterVocabulary):
-        if backend == "native":  # `backend_for` has checked that C++ can merge
+        if backend == "native":  # `backend_for` (arguments.py) has checked that C++ can merge
             assert isinstance(pre_tokenizer, PreTokenizer)
             if _merges_in_core(vocabulary):
                 return character_encoder(vocabulary, added, pre_tokenizer, cache_limit, spaces)

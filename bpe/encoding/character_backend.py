@@ -11,8 +11,8 @@ of adjacent symbols.
 A score makes the rank of a piece. If all scores differ, at most one pair of symbols ever merges to
 a piece. `recover_merges` of bpe/merge.py finds this pair: it merges the text of the piece, without
 the piece itself, until two symbols are left. Pieces with equal scores need the Python backend,
-except runs of one character that merge last (`TiedRuns`): `CharacterBackend` merges those after
-C++ has merged all others.
+except runs of one character that merge last (`TiedRuns` of bpe/character_runs.py).
+`CharacterBackend` merges these pieces after C++ has merged all others.
 """
 
 from __future__ import annotations
@@ -305,7 +305,7 @@ class CharacterBackend:
         return ids
 
     def _merge_runs(self, symbols: Ids) -> tuple[Ids, NDArray[np.intp], NDArray[np.intp]]:
-        """Merge runs of the character of `TiedRuns`.
+        """Merge runs of the character of `TiedRuns` (bpe/character_runs.py).
 
         Return the merged symbols, and for each of them the index of the first and the last of
         `symbols` that it is made of.

@@ -2,8 +2,9 @@
 
 The blob is the size of a double array in bytes, the double array, and the replacements, each
 ended by a zero byte; all numbers are little-endian words of 32 bits. A unit of the double array
-(darts-clone) has a label in bits 0 to 7, a flag for "a rule ends here" in bit 8, and the distance
-to its children. A unit with bit 31 holds the offset of a replacement.
+(darts-clone) has a label in bits 0 to 7. Bit 8 says that a rule ends at the unit. The bits from 9
+on give the distance to the children of the unit. A unit with bit 31 holds the offset of a
+replacement instead.
 """
 
 from __future__ import annotations

@@ -29,8 +29,8 @@ class CharSet:
     of a segment is in the set if the mask of the segment has the atom of the code point. The first
     segment starts at 0, and adjacent segments have different masks. Sets are equal if their
     segments are equal. Outside ASCII, a set built by `code_points` has all atoms in its masks. So
-    this set may be unequal to a set of the same code points that is built from names, and `&` may
-    not return NOTHING for this set and a disjoint set.
+    such a set may be unequal to a set of the same code points that is built from names. For such a
+    set and a disjoint set, `&` may return a set that is unequal to NOTHING.
 
     >>> LETTER & ~LETTER == NOTHING
     True

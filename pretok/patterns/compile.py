@@ -55,11 +55,11 @@ In the lemmas, X, Y, Z and W are parts of a pattern. The other capital letters a
    with S as both sets. A suffix begins with an apostrophe, which S does not contain. So a suffix
    begins only at the end of a run.
 
-Whether sets are disjoint, or a set is a subset, is decided for all Unicode versions at once. If the
-answer may depend on the version, sets count as overlapping, and not as subsets. Patterns that fit
-no lemma are refused. tests/pretok/patterns/test_compile.py takes one code point from each class of
-the rules, and compares the compiled rules with the installed engines on short strings of these code
-points.
+The compiler tests for all Unicode versions at once whether sets are disjoint, and whether one set
+is a subset of another. If the answer may depend on the version, the sets count as overlapping, and
+not as subsets. Patterns that fit no lemma are refused. tests/pretok/patterns/test_compile.py takes
+one code point from each class of the rules, and compares the compiled rules with the installed
+engines on short strings of these code points.
 """
 
 from __future__ import annotations
