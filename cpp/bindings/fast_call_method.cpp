@@ -108,7 +108,9 @@ PyObject *make(PyTypeObject *type, PyObject *args, PyObject *) {
   const Py_ssize_t size = PyTuple_GET_SIZE(names);
   if (size > static_cast<Py_ssize_t>(MAX_PARAMETERS) || PyTuple_GET_SIZE(defaults) != size ||
       positional > size) {
-    PyErr_SetString(PyExc_ValueError, "expected up to 3 names, and a default for each");
+    PyErr_SetString(PyExc_ValueError,
+                    "expected up to 3 names, a default for each, and not more "
+                    "positional parameters than names");
     return nullptr;
   }
   PyObject *self = type->tp_alloc(type, 0);

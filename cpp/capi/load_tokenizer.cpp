@@ -189,7 +189,7 @@ pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &op
   tokenizer.id_limit = *std::max_element(ids.begin(), ids.end()) + std::size_t{1};
   if (const char *build_error = tokenizer.vocabulary.build(std::move(spec.vocabulary)))
     return fail(error, PRETOK_MALFORMED,
-                "%s; expected a byte-level vocabulary, with a token for each byte",
+                "%s; expected an undamaged byte-level vocabulary, with a token for each byte",
                 build_error);
   tokenizer.encoder.emplace(tokenizer.named.pre_tokenizer, tokenizer.vocabulary,
                             TextSpaces::of(spec.add_prefix_space),

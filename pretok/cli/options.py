@@ -77,8 +77,8 @@ def find_preset(name: str) -> Preset:
         preset = getattr(import_module(module_name), attribute)
     except Exception as error:  # importing a module may raise anything
         raise click.ClickException(
-            f"cannot import preset {name!r}: {type(error).__name__}: {error}; pass MODULE:NAME "
-            "with an importable module"
+            f"cannot import preset {name!r}: {type(error).__name__}: {error}; pass MODULE:NAME, "
+            "an importable module and the name of a Preset in it"
         ) from None
     if not isinstance(preset, Preset):
         raise click.ClickException(
