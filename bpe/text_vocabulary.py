@@ -239,10 +239,12 @@ class TextVocabulary(CharacterVocabulary):
             return "the characters stand for bytes"
         if options.ignores_merges:
             return "ignore_merges is true"
-        if self.fallback_ids is None and (
-            self.byte_ids or options.unknown is None or not options.fuses_unknown
-        ):
-            return "some bytes have no fallback token, and the options do not fuse unknown tokens"
+        if self.fallback_ids is None and self.byte_ids:
+            return "only some bytes have a fallback token"
+        if self.fallback_ids is None and options.unknown is None:
+            return "there is no unknown token"
+        if self.fallback_ids is None and not options.fuses_unknown:
+            return "the options do not fuse unknown tokens"
         unmerged = [*self.byte_ids.values(), self.unknown_id]
         if np.isin(self.merge_rows.astype(np.int64), unmerged).any():
             return "a merge has the unknown token or a fallback token"
@@ -252,7 +254,7 @@ class TextVocabulary(CharacterVocabulary):
         return ""
 
     def is_whole(self, text: str) -> int | None:
-        """Return the id of the token `text` if pre-tokens that are tokens are not merged."""
+        """Return the id of the token `text` if a pre-token `text` becomes this token unmerged."""
         if not self._options.ignores_merges:
             return None
         id = self.pieces.get(text)

@@ -56,7 +56,7 @@ def backend_for(
         elif is_split and not isinstance(pre_tokenizer, (str, Preset, PreTokenizer)):
             why = why or "the pre-tokenizer is written in Python"
         elif is_split and not vocabulary.merges_any_split:
-            why = why or "the pieces have a pre-tokenizer"
+            why = why or "C++ merges these pieces only in whole texts, not in pre-tokens"
         if why and requested == "native":
             raise UnsupportedError(
                 f"backend='native' cannot merge the pieces of this vocabulary: {why}; use "
