@@ -37,7 +37,7 @@ class AlignedText(NamedTuple):
         return AlignedText(self.chars[start:end], self.spans[start:end])
 
     def prepended(self, prefix: str) -> AlignedText:
-        """Return the text after `prefix`. `prefix` has the span of the first character."""
+        """Return `prefix` and the text; `prefix` has the span of the first character after it."""
         if not self.chars:
             return self
         return AlignedText([*prefix, *self.chars], [self.spans[0]] * len(prefix) + self.spans)
