@@ -1,4 +1,4 @@
-"""Encode text as token ids of byte-level BPE vocabularies, decode ids, and train vocabularies."""
+"""Encode text as token ids of BPE vocabularies, decode ids, and train byte-level vocabularies."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """TiedRuns: pieces with equal scores that are runs of one character, such as "▁▁" and "▁▁▁".
 
-Llama 2 and Mistral have such pieces for runs of spaces, below all other pieces. They merge last: no
-other piece has two of the characters in a row, so no other merge touches a run. The leftmost pair
-merges first. So the first symbol of a run grows until it is the longest piece, which merges no
-more, and the rest of the run merges as a run by itself.
+Llama 2 and Mistral have such pieces for runs of spaces, with lower scores than all other pieces. So
+these pieces merge last. No other piece has two of the characters in a row, so no other merge
+touches a run. The leftmost pair merges first. So the first symbol of a run grows until it is the
+longest piece, which does not merge again. The rest of the run then merges as a run by itself.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class TiedRuns:
         return (self.longest,) * times + self._tail(rest)
 
     def repeats(self) -> bool:
-        """Return whether the rest is untouched when the first symbol becomes the longest piece."""
+        """Return whether the other symbols are unmerged when the first one is the longest piece."""
         symbols = [1] * (2 * self.longest)
         while symbols[0] < self.longest:
             if not self._merge_leftmost(symbols):
@@ -56,7 +56,7 @@ class TiedRuns:
 
 
 MAX_RUN = 256
-"""The maximal length of a piece of a run: finding the pieces of short runs takes cubic time."""
+"""The maximal length of a piece: finding the pieces of all runs up to this length is cubic."""
 
 
 def tied_runs(pieces: Mapping[str, int], ranks: Mapping[int, int]) -> TiedRuns | None:
@@ -66,11 +66,11 @@ def tied_runs(pieces: Mapping[str, int], ranks: Mapping[int, int]) -> TiedRuns |
     tied = [text for text, rank in words.items() if rank == last]
     char = tied[0][0] if tied else ""
     lengths = {1: pieces.get(char, -1)} | {len(text): pieces[text] for text in tied}
-    others = [rank for rank in words.values() if rank != last]
+    other_ranks = [rank for rank in words.values() if rank != last]
     if (
         lengths[1] < 0
         or max(lengths) > MAX_RUN
-        or len(set(others)) < len(others)
+        or len(set(other_ranks)) < len(other_ranks)
         or any(text != char * len(text) for text in tied)
         or any(char * 2 in text for text, rank in words.items() if rank != last)
     ):

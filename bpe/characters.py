@@ -7,13 +7,13 @@ symbols:
     Vocabulary            one symbol per byte
     CharacterVocabulary   one symbol per character
 
-A character that stays alone at the end and is no token becomes the tokens of its bytes
-(`byte_ids`), or else the unknown token. Adjacent unknown characters become one unknown token.
+After all merges, a single character may be left that is not a token. It becomes the tokens of its
+bytes (`byte_ids`), or else the unknown token. Adjacent unknown characters become one unknown token.
 
 No pre-tokenizer splits the text of such a model. Merging still works on short parts: if no token
 has "▁" after another character, no merge crosses the place before a "▁" that follows another
-character. `CharacterMerger` cuts the text there, and caches the ids of each part. Where the
-vocabulary allows no cut, it merges the whole text, in O(n log n) time.
+character. `CharacterMerger` cuts the text there, and caches the ids of each part. If the
+vocabulary allows no cut, `CharacterMerger` merges the whole text, in O(n log n) time.
 
 C++ merges the same vocabulary as bytes (bpe/encoding/character_backend.py).
 """
@@ -129,7 +129,7 @@ class CharacterVocabulary(Vocabulary):
 
     @once
     def ids(self) -> dict[bytes, int]:
-        """The id of each token by its bytes: of the piece if a fallback token is equal."""
+        """The id of each token by its bytes; the id of the piece if a fallback token is equal."""
         others = {token: id for id, token in sorted(self.token_bytes.items(), reverse=True)}
         return others | {text.encode(): id for text, id in self.pieces.items()}
 
@@ -237,7 +237,8 @@ class CharacterMerger:
         A byte that is not UTF-8 is an unknown character.
         """
         text = decode_utf8(pre_token)
-        # Parts begin with a piece if they are cut. So unknown tokens are adjacent within a part.
+        # After a cut, a part begins with "▁", which is a piece. So adjacent unknown characters are
+        # in one part.
         parts = cut_at_marks(text) if self._cuts else [text] if text else []
         return [token for part in parts for token in self._cache.get(part)]
 

@@ -43,13 +43,21 @@ def load(
 ) -> Tokenizer:
     """Return the tokenizer of a vocabulary: of its file, its folder, or its name.
 
-    `load` detects the format from the content of the file: a tokenizer.json of Hugging Face whose
-    model is BPE, byte-level or like SentencePiece (README.md lists its parts), a rank file of
-    tiktoken, a vocab.json with its merges.txt (give one path, or both in a tuple), a
-    tekken.json of Mistral, a minbpe .model, a GGUF file (only its metadata is read), a
-    SentencePiece .model of type BPE, CLIP's bpe_simple_vocab_16e6.txt.gz (open_clip also repairs
-    text with ftfy, which bpe does not), or a .pretok file, which `Tokenizer.save` writes and which
-    loads fastest. A folder may hold a tokenizer.json, a vocab.json with its merges.txt, or a
+    `load` detects the format from the content of the file:
+
+    - a tokenizer.json of Hugging Face whose model is BPE, byte-level or like SentencePiece
+      (README.md lists the supported parts)
+    - a rank file of tiktoken
+    - a vocab.json with its merges.txt (give one path, or both in a tuple)
+    - a tekken.json of Mistral
+    - a minbpe .model
+    - a GGUF file (only its metadata is read)
+    - a SentencePiece .model of type BPE
+    - CLIP's bpe_simple_vocab_16e6.txt.gz (open_clip also repairs text with ftfy, which bpe does
+      not)
+    - a .pretok file, which `Tokenizer.save` writes, and which loads fastest
+
+    A folder may hold a tokenizer.json, a vocab.json with its merges.txt, or a
     tekken.json. If the folder also holds a tokenizer_config.json, `load` adds the tokens of this
     file to a tokenizer.json or vocab.json. A string that is not a path is a name, such as
     "cl100k_base" or "org/model". `load` looks for names in $PRETOK_VOCAB_DIR, in the folder where

@@ -84,9 +84,10 @@ def merge_finder(vocabulary: Vocabulary) -> FindMerge:
 
 
 def merge(symbols: list[int], find: FindMerge) -> list[int]:
-    """Return the ids that remain of `symbols`, the ids of single bytes, after all merges.
+    """Return the symbols that remain of `symbols` after all merges.
 
-    `find` looks up merges. The list `symbols` may change.
+    `symbols` are ids, for example of single bytes. `find` looks up merges. The list `symbols` may
+    change.
     """
     return (_merge_short if len(symbols) <= MAX_SCANNED else _merge_long)(symbols, find)
 
@@ -154,8 +155,8 @@ def recover_merges(vocabulary: Vocabulary) -> Iterator[Merge]:
     a merge makes a token, no byte of the token merges with a byte outside the token. So the bytes
     of the token merge as if they were a whole pre-token. If this pre-token is merged without the
     token itself, the two parts of the token remain. If more than two parts remain, no merge makes
-    the token, and only a pre-token of exactly these bytes becomes the token. This takes seconds for
-    100,000 tokens.
+    the token, and only a pre-token of exactly these bytes becomes the token. The search takes
+    seconds for 100,000 tokens.
     """
     if vocabulary.merges is not None:
         yield from vocabulary.merges

@@ -41,7 +41,7 @@ def progress_bar(
 ) -> Iterator[Bar]:
     """Show a progress bar if standard error is a terminal, unless `progress` is False.
 
-    It appears after `delay` seconds (default DELAY).
+    The bar appears after `delay` seconds (default DELAY).
     """
     if progress is False or sys.stderr is None or not sys.stderr.isatty():
         yield _NoBar()

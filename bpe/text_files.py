@@ -15,7 +15,7 @@ from bpe.errors import TextFileError
 BLOCK = 1 << 20
 """The size of a block of a file in bytes."""
 PACKED = ("", ".gz", ".zst")
-"""The suffixes of packed files, and none."""
+"""The suffixes of packed files, and "" for other files."""
 
 Watch: TypeAlias = Callable[[bytes], object]
 """A function that gets the bytes of a file as they are read, before they are unpacked."""
@@ -130,7 +130,7 @@ def blocks_of_lines(
 ) -> Iterator[bytes | LongLine]:
     """Yield the content of a file in blocks of whole lines; only the last may lack its line feed.
 
-    A line that has more than `long_line` bytes, and more than two blocks, comes as a LongLine.
+    A line comes as a LongLine if more than `long_line` bytes of the line are read before its end.
     """
     blocks = blocks_of_file(name, size, watch)
     held: list[bytes] = []  # the parts of the current line so far

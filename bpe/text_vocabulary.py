@@ -1,8 +1,8 @@
 """TextVocabulary: the BPE of a tokenizer.json whose first symbols are characters.
 
 tokenizers makes the first symbols of a pre-token like this: a character that is a token becomes
-this token; another one becomes the tokens of its bytes, if all of them are tokens, or else the
-unknown token. Then listed merges apply, as in any BPE.
+this token; any other character becomes the tokens of its bytes if each byte has a token, or else
+the unknown token. Then listed merges apply, as in any BPE.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _ID_MASK = ID_LIMIT - 1
 class TextOptions:
     """The options of a TextVocabulary.
 
-    `unknown` is the token for a character that has no other, or None to drop the character.
-    `fuses_unknown` makes one unknown token of adjacent characters. `has_fallback` makes tokens such
-    as <0x0A> of the bytes of an unknown character. `prefix` comes before each character but the
-    first of a pre-token, and `suffix` after the last, to look it up. If `ignores_merges`, a
-    pre-token that is a token is not merged. If `byte_level`, the characters are GPT-2's, which
-    stand for bytes.
+    `unknown` is the token for a character without a token, or None to drop the character.
+    `fuses_unknown` makes one unknown token of adjacent unknown characters. `has_fallback` makes
+    tokens such as <0x0A> of the bytes of an unknown character. To look up a character, `prefix` is
+    put before each character but the first of a pre-token, and `suffix` after the last. If
+    `ignores_merges`, a pre-token that is a token is not merged. If `byte_level`, the characters are
+    GPT-2's, which stand for bytes.
     """
 
     unknown: str | None = None
@@ -68,7 +68,8 @@ class TextVocabulary(CharacterVocabulary):
     ) -> None:
         """Store the tokens.
 
-        Tokens of `not_whole` are never found whole (`ignores_merges`): they are special.
+        `not_whole` has the ids of special tokens. A pre-token that equals such a token is merged
+        even if `ignores_merges`.
         """
         # At least one of `_texts` and `_pieces` is set, and at least one of `_merges` and
         # `_merge_rows`.
@@ -123,8 +124,8 @@ class TextVocabulary(CharacterVocabulary):
             )
         if options.has_fallback and (options.prefix or options.suffix or options.byte_level):
             raise UnsupportedError(
-                "byte_fallback with continuing_subword_prefix, end_of_word_suffix or a ByteLevel "
-                "pre_tokenizer; no published vocabulary has both"
+                "byte_fallback is set together with continuing_subword_prefix, end_of_word_suffix "
+                "or a ByteLevel pre_tokenizer; bpe supports byte_fallback only without them"
             )
 
     def _bytes_of(self, text: str) -> bytes:
@@ -174,7 +175,7 @@ class TextVocabulary(CharacterVocabulary):
 
     @once
     def ids(self) -> dict[bytes, int]:
-        """The id of each token by its bytes: not of a fallback token if another one is equal."""
+        """The id of each token by its bytes; a fallback token counts only if no token is equal."""
         others = {self.token_bytes[id]: id for id in self.byte_ids.values()}
         fallback = frozenset(self.byte_ids.values())
         return others | {token: id for id, token in self.token_bytes.items() if id not in fallback}
@@ -232,14 +233,18 @@ class TextVocabulary(CharacterVocabulary):
     def why_not_native(self) -> str:
         """Why C++ cannot merge these tokens, or ""."""
         options = self._options
-        if options.prefix or options.suffix or options.byte_level:
+        if options.prefix or options.suffix:
             return "the characters have a prefix or suffix"
+        if options.byte_level:
+            return "the characters stand for bytes"
         if options.ignores_merges:
             return "ignore_merges is true"
-        if self.fallback_ids is None and (
-            self.byte_ids or options.unknown is None or not options.fuses_unknown
-        ):
-            return "some bytes have no fallback token, and the options do not fuse unknown tokens"
+        if self.fallback_ids is None and self.byte_ids:
+            return "only some bytes have a fallback token"
+        if self.fallback_ids is None and options.unknown is None:
+            return "there is no unknown token"
+        if self.fallback_ids is None and not options.fuses_unknown:
+            return "the options do not fuse unknown tokens"
         unmerged = [*self.byte_ids.values(), self.unknown_id]
         if np.isin(self.merge_rows.astype(np.int64), unmerged).any():
             return "a merge has the unknown token or a fallback token"
@@ -249,7 +254,7 @@ class TextVocabulary(CharacterVocabulary):
         return ""
 
     def is_whole(self, text: str) -> int | None:
-        """Return the id of the token `text` if pre-tokens that are tokens are not merged."""
+        """Return the id of the token `text` if a pre-token `text` becomes this token unmerged."""
         if not self._options.ignores_merges:
             return None
         id = self.pieces.get(text)
@@ -321,7 +326,8 @@ class TextMerger:
         return [token for part in cut_at_marks(text) for token in self._cache.get(part)]
 
     def _merge(self, text: str) -> list[tuple[int, int]]:
-        # A symbol is an id in its low bits, and above them its number of bytes.
+        # The low bits of a symbol are an id. The high bits are the number of bytes that the symbol
+        # stands for.
         symbols = merge(self._symbols(text), self._find)
         return [(symbol & _ID_MASK, symbol >> _ID_BITS) for symbol in symbols]
 

@@ -133,7 +133,7 @@ class Tokenizer:
             self._spaces = spaces_of(normalizer, self._added_tokens)
         self._pipeline = self._make_pipeline(self._spaces)
         self._segments_pipeline: Pipeline | None = None
-        # The methods below call these five (fast_call).
+        # The methods that `fast_call` decorates call these three attributes, and the two below.
         self._encode, self._encode_array, self._count = self._pipeline.calls()
         self._ids_to_text = make_decoder(
             decoder,
@@ -249,7 +249,7 @@ class Tokenizer:
 
         The ids of both parts together are the ids of `text`, whatever text follows it. So a long
         text can be encoded in parts. Returns the last such offset that the backend finds. The
-        Python backend, tokens that are text, and normalizers other than NFC give 0.
+        Python backend finds none, and no backend finds one if Python applies a normalizer.
         """
         return self._pipeline.safe_cut(text, special)
 
@@ -308,7 +308,7 @@ class Tokenizer:
         return self._merge(data)
 
     def _make_pipeline(self, spaces: TextSpaces | None) -> Pipeline:
-        """Return the encoding half; with `spaces`, its backend normalizes."""
+        """Return a Pipeline. If `spaces` is not None, its backend normalizes."""
         encoder = make_backend(
             self._vocabulary,
             self._added_bytes,
@@ -455,7 +455,7 @@ class Tokenizer:
 
     @property
     def normalizer(self) -> Normalizer | None:
-        """The normalizer that text passes through: a Unicode normal form, an object, or None."""
+        """The normalizer that text passes through: "NFC", an object, or None."""
         return self._normalizer
 
     @property
@@ -485,7 +485,7 @@ class Tokenizer:
 
     @property
     def name(self) -> str | None:
-        """The name that was passed to `bpe.load`, if any."""
+        """The name of the published vocabulary that `bpe.load` has loaded, or None."""
         return self._name
 
     @property

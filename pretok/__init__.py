@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 
     __version__: str
 
-# Modules of names that __getattr__ imports at first use. Importing pattern recognition together
-# with pretok would double the import time.
+# Maps a public name to its module, which __getattr__ imports at first use of the name. Importing
+# pattern recognition together with pretok would double the import time.
 _LAZY = {
     "from_gguf": "pretok.formats.gguf",
     "from_gguf_pre": "pretok.patterns.recognize",

@@ -30,6 +30,7 @@ class Machine:
 _Calls = TypeVar("_Calls", bound=tuple[Callable[..., object], ...])
 
 AddedRecord = tuple[bytes, int, bool, bool, bool, bool, bool]
+"""The content, id, normalized, lstrip, rstrip, single_word and special of an added token."""
 
 class AddedTokens:
     """The C++ form of bpe.encoding.added_tokens.AddedTokens, for the methods of Encoder."""
@@ -44,15 +45,23 @@ class AddedTokens:
         self, text: bytes
     ) -> tuple[list[tuple[int, int, int | None]], tuple[str, int] | None]: ...
 
-def merge_rows(vocab: dict[str, int], merges: list[Any]) -> NDArray[np.uint32] | None: ...
+def merge_rows(vocab: dict[str, int], merges: list[Any]) -> NDArray[np.uint32] | None:
+    """Return (left id, right id, id of the result) of each merge, one per row.
+
+    Returns None if the data is invalid; bpe.formats.bpe_model then finds the error and raises it.
+    """
+
 def build_characters(
     pieces: dict[str, int],
     merges: NDArray[np.uint32],
     fallback: Sequence[int],
     first_step: int,
     has_spaces: bool,
-) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]: ...
-def text_decode_call(make_texts: Any, special: Sequence[int], slow_call: Any) -> Any: ...
+) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
+    """Return the tokens and the merges of bpe.encoding.character_backend.byte_vocabulary."""
+
+def text_decode_call(make_texts: Any, special: Sequence[int], slow_call: Any) -> Any:
+    """Return the function decode(ids, errors, skip) that cpp/bindings/decode_calls.hpp explains."""
 
 class Encoder:
     """The native backend of bpe; bpe.encoding.backends.Backend documents each method."""
@@ -154,7 +163,8 @@ def read_ranks(
 ) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32]] | None:
     """Return the bytes of all tokens of a rank file, the lengths of the tokens and their ranks.
 
-    Returns None if the Python reader in bpe.formats.tiktoken must read or reject the file.
+    Returns None if C++ cannot read the file. The Python reader in bpe.formats.tiktoken then reads
+    or rejects the file.
     """
 
 def read_pretok_file_tokens(
@@ -220,13 +230,13 @@ def gather(
     last: str,
     check: Callable[[str], None],
 ) -> tuple[list[str | bytes], list[object], bool]:
-    """The C++ form of bpe.training.corpus.gather; both return equal results."""
+    """The C++ form of bpe.training.corpus.collect_batch; both return equal results."""
 
 def json_texts(data: bytes, field: bytes) -> list[bytes | None]:
     """Return for each line of `data` the string under `field` of its JSON object.
 
-    The result is None for a line that bpe.text_files.text_of_line must read: it may be blank,
-    damaged, or have something that parsers treat differently.
+    The item of a line is None if bpe.text_files.text_of_line must read the line: the line may be
+    blank, damaged, or have something that parsers treat differently.
     """
 
 def safe_cut(machine: Machine, text: bytes) -> int:

@@ -85,7 +85,7 @@ def _presets(point: EntryPoint) -> Iterable[Preset]:
 
 def _package(point: EntryPoint) -> str:
     if point.dist is None:
-        return "of no name"
+        return "without a name"
     return f"{point.dist.metadata['Name']} {point.dist.version}"
 
 

@@ -1,4 +1,4 @@
-"""Define Text, the types that every call of pretok and bpe accepts as a text."""
+"""Define Text, the types that PreTokenizer and Tokenizer accept as a text."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ COLORS = (
 )
 """(fill color, text color) of a cell: red if pretok is slower, gray if equal, blue if faster."""
 MUTED = len(COLORS)
-"""The value of color_of for a cell that no peer takes part in. It is no index of COLORS."""
+"""The value of color_of for a cell without a peer. It is not an index of COLORS."""
 SHORT = {"tiktoken": "tikt", "tokenizers": "hf", "toktok-rs": "tokt", "bpe-openai": "bpeo"}
 """Short names of peers whose first four letters are ambiguous."""
 STYLE = """text{font-family:system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;\

@@ -30,7 +30,7 @@ STATES: Mapping[str, Callable[[Sequence[float]], float]] = {
     "second pass": lambda times: times[1],
     "warm": lambda times: statistics.median(times[2:]),
 }
-"""Functions from the times of the passes of a new tokenizer to the time of each state."""
+"""Maps a state to a function, which takes the times of all passes and returns the state's time."""
 WAYS = {"arrays": ARRAYS, "lists": LISTS, "counts": COUNTS}
 OF_SUBJECT: dict[str, Callable[..., Iterator[Result]]] = {
     "message": bench_latency,

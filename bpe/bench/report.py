@@ -1,4 +1,4 @@
-"""Format results for the terminal and for records, with the versions they depend on."""
+"""Format results for the terminal and for records, with the versions that they depend on."""
 
 from __future__ import annotations
 

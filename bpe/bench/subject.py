@@ -70,7 +70,7 @@ class Subject:
 
     @cached_property
     def rank_file(self) -> Path | None:
-        """A .tiktoken file of all tokens except special tokens; None if it cannot hold them."""
+        """A .tiktoken file of the tokens that are not special; None if no file can hold them."""
         added = self.tokenizer.added_tokens if self._keeps_added else ()
         if not all(token.special for token in added):
             return None
@@ -80,7 +80,7 @@ class Subject:
 
     @cached_property
     def json_file(self) -> Path | None:
-        """A tokenizer.json; None if it cannot hold the vocabulary."""
+        """A tokenizer.json; None if no tokenizer.json can hold the vocabulary."""
         if not self._keeps_added:
             return self._saved(".json", self.bare)
         source = self.source

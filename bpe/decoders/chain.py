@@ -32,9 +32,10 @@ class DecoderChain:
 
     @property
     def strips_joined(self) -> tuple[int, int] | None:
-        """How many spaces to strip at the ends of the joined tokens that `by_token` changed.
+        """The maximum number of spaces to strip at the start and at the end of the joined tokens.
 
-        None if this does not give the text.
+        The steps of `by_token` have changed each token before. None if the other steps do more than
+        join and strip.
         """
         rest = self.steps[len(self.by_token) :]
         if isinstance(rest[0] if rest else None, ByteFallback):
@@ -65,7 +66,7 @@ class DecoderChain:
 
 
 class ChainDecoder:
-    """The decoding half of a Tokenizer with a DecoderChain.
+    """Decodes ids for a Tokenizer with a DecoderChain.
 
     `texts` returns the text of each token by its id.
     """
@@ -153,7 +154,8 @@ class ChainDecodeStream(DecodeStream):
     def feed(self, ids: SupportsIndex | Iterable[int]) -> str:
         """Return the text that `ids`, one id or several, complete.
 
-        Raises UnknownTokenError and leaves the stream unchanged; ValueError after `finish`.
+        Raises UnknownTokenError, and then leaves the stream unchanged. Raises ValueError after
+        `finish`.
         """
         self._check_open()
         several = ids if isinstance(ids, Iterable) else (index(ids),)

@@ -79,7 +79,7 @@ class LastAndRest:
 
 
 class Held:
-    """Joins the parts of one token, and passes it to another flow at the end."""
+    """Joins the parts of one token, and passes the token to another flow at the end."""
 
     def __init__(self, flow: Flow) -> None:
         self._flow = flow
@@ -96,7 +96,7 @@ class Held:
 
 
 class StripParts:
-    """Strips the ends of one token that comes in parts, as `decoders.steps.Strip` does."""
+    """Strips the ends of one token that comes in parts, as bpe.decoders.steps.Strip does."""
 
     def __init__(self, char: str, start: int, stop: int) -> None:
         self._char = char

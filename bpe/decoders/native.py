@@ -1,4 +1,4 @@
-"""Decode in C++ what joining the texts of tokens decodes."""
+"""Decode ids in C++ if their text is the joined texts of their tokens."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bpe.encoding.decode import Decode, DecodeBytes
 
 
 class JoinedTexts(NamedTuple):
-    """The tokens that C++ joins; `_core.text_decode_call` explains the fields."""
+    """The tokens that C++ joins; cpp/bindings/decode_calls.hpp explains the fields."""
 
     data: bytes
     lengths: list[int]
@@ -39,7 +39,7 @@ class JoinedTexts(NamedTuple):
 def native_calls(
     make_texts: Callable[[], JoinedTexts], special: Collection[int], slow: Decode
 ) -> tuple[Decode, DecodeBytes]:
-    """Return `decode` and `decode_bytes`, which call `slow` where joining does not suffice.
+    """Return `decode` and `decode_bytes`. They call `slow` for ids that C++ does not decode.
 
     With the error handler "surrogateescape", `slow` must keep invalid bytes.
     """

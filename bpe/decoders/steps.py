@@ -1,4 +1,4 @@
-"""Define the decoders of tokenizers; each dataclass has the fields of its JSON object."""
+"""Define the decoders of tokenizers. Except Replace, each has the fields of its JSON object."""
 
 from __future__ import annotations
 
@@ -92,7 +92,10 @@ class Replace:
 
 @dataclass(frozen=True)
 class Metaspace:
-    """Makes a space of each `replacement`; drops it in the first token unless "never"."""
+    """Makes a space of each `replacement`.
+
+    In the first token, drops each `replacement` instead, unless `prepend_scheme` is "never".
+    """
 
     replacement: str
     prepend_scheme: Literal["always", "first", "never"]
@@ -111,7 +114,7 @@ class Metaspace:
 
 @dataclass(frozen=True)
 class BPEDecoder:
-    """Makes a space of each `suffix`; drops it in the last token."""
+    """Makes a space of each `suffix`. In the last token, drops each `suffix` instead."""
 
     suffix: str
 
@@ -132,7 +135,10 @@ _CLEANUP = (
 
 @dataclass(frozen=True)
 class WordPiece:
-    """Puts a space before each token but the first, unless it begins with `prefix`."""
+    """Puts a space before each token but the first, or drops `prefix` if the token begins with it.
+
+    If `cleanup`, also makes the replacements of _CLEANUP, such as " ." by ".".
+    """
 
     prefix: str
     cleanup: bool

@@ -35,7 +35,7 @@ class AddedTokenSearch(Protocol):
     """The methods of AddedTokens, and of _core.AddedTokens in C++."""
 
     def treating(self, treatment: Treatment) -> AddedTokenSearch:
-        """Return a search with another policy for special tokens."""
+        """Return a search with the policy `treatment` for special tokens."""
 
     def exact(self) -> AddedTokenSearch:
         """Return the search of only the tokens that are found before normalization."""
@@ -101,10 +101,11 @@ class AddedTokens:
         ]
 
     def treating(self, treatment: Treatment) -> AddedTokens:
-        """Return a search with another policy for special tokens."""
+        """Return a search with the policy `treatment` for special tokens."""
         phases = self._phases
         if treatment == "text" and all(phase.all_special for phase in phases):
-            # A special token that stays text only keeps other tokens from matching within it.
+            # A special token that stays text has one effect: no other token matches within it. So
+            # a search for special tokens alone would find nothing.
             phases = []
         return self._copy(treatment, phases)
 

@@ -27,9 +27,12 @@ _ERRORS = get_args(Errors)
 
 
 def check_normalizer(normalizer: object) -> None:
-    """Raise ValueError unless `normalizer` is None, "NFC" or an object that normalizes."""
+    """Raise ValueError unless `normalizer` is None, "NFC" or a NormalizesText."""
     if normalizer not in (None, "NFC") and not callable(getattr(normalizer, "align", None)):
-        raise ValueError(f"normalizer={shortened(normalizer)}; expected None or 'NFC'")
+        raise ValueError(
+            f"normalizer={shortened(normalizer)}; expected None, 'NFC' or an object with the "
+            "methods normalize(text) and align(text)"
+        )
 
 
 def backend_for(
@@ -37,7 +40,11 @@ def backend_for(
     pre_tokenizer: object,
     requested: BackendName | None,
 ) -> BackendName:
-    """Return the backend to use; raises BackendError, and UnsupportedError if it cannot merge."""
+    """Return the backend to use.
+
+    Raises BackendError as `choose_backend` does, and UnsupportedError if `requested` is "native"
+    and C++ cannot merge the vocabulary.
+    """
     if isinstance(pre_tokenizer, str):
         pre_tokenizer = find(pre_tokenizer)
     if isinstance(vocabulary, CharacterVocabulary):
@@ -49,7 +56,7 @@ def backend_for(
         elif is_split and not isinstance(pre_tokenizer, (str, Preset, PreTokenizer)):
             why = why or "the pre-tokenizer is written in Python"
         elif is_split and not vocabulary.merges_any_split:
-            why = why or "the pieces have a pre-tokenizer"
+            why = why or "C++ merges these pieces only in whole texts, not in pre-tokens"
         if why and requested == "native":
             raise UnsupportedError(
                 f"backend='native' cannot merge the pieces of this vocabulary: {why}; use "
@@ -153,7 +160,10 @@ def resolve_threads(threads: int | None) -> int:
 
 
 def validate_text(text: Text, errors: Errors) -> StrOrBytes:
-    """Return `text` in the form for a backend; raises TypeError, ValueError, UnicodeEncodeError."""
+    """Return `text` as the str or bytes that a backend takes.
+
+    Raises TypeError, ValueError or UnicodeEncodeError.
+    """
     if errors not in _ERRORS:
         raise ValueError(
             f"errors={shortened(errors)}; expected 'replace', 'strict' or 'surrogateescape'"

@@ -26,7 +26,7 @@ Calls = TypeVar("Calls", bound=tuple[Callable[..., object], ...])
 
 
 class Backend(Protocol):
-    """PythonBackend, or _core.Encoder in C++; both give the same results.
+    """PythonBackend, CharacterBackend, or _core.Encoder in C++; all give the same results.
 
     In a str, a surrogate pair counts as the character that it encodes, and a lone surrogate as
     U+FFFD. `added` comes from `make_added`. The position of a SpecialTokenError is in bytes.
@@ -54,7 +54,10 @@ class Backend(Protocol):
     def encode_batch_array(
         self, texts: Sequence[StrOrBytes], added: Any, threads: int = 0
     ) -> tuple[Ids, Offsets]:
-        """Return the ids of all texts, and n + 1 offsets, as `concatenate_ids` does."""
+        """Return the ids of all texts, and n + 1 offsets as `concatenate_ids` does.
+
+        `concatenate_ids` is a function of bpe/encoding/python_backend.py.
+        """
         ...
 
     def spans(self, text: StrOrBytes, added: Any, threads: int = 0) -> tuple[Ids, Offsets, Offsets]:
@@ -145,12 +148,12 @@ def make_backend(
 ) -> Backend:
     """Return the backend of `vocabulary`, which also decodes the ids of `added`.
 
-    The caches of the backend hold at most `cache_limit` bytes. With `spaces` (`takes_spaces`), the
-    backend takes text that is not normalized.
+    The caches of the backend hold at most `cache_limit` bytes. If `spaces` is not None, the backend
+    takes text that is not normalized (see `takes_spaces` and TextSpaces).
     """
     sized = None
     if isinstance(vocabulary, CharacterVocabulary):
-        if backend == "native":  # `backend_for` has checked that C++ can merge
+        if backend == "native":  # `backend_for` (arguments.py) has checked that C++ can merge
             assert isinstance(pre_tokenizer, PreTokenizer)
             if _merges_in_core(vocabulary):
                 return character_encoder(vocabulary, added, pre_tokenizer, cache_limit, spaces)

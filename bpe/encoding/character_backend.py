@@ -11,8 +11,8 @@ of adjacent symbols.
 A score makes the rank of a piece. If all scores differ, at most one pair of symbols ever merges to
 a piece. `recover_merges` of bpe/merge.py finds this pair: it merges the text of the piece, without
 the piece itself, until two symbols are left. Pieces with equal scores need the Python backend,
-except runs of one character that merge last (`TiedRuns`): `CharacterBackend` merges those after
-C++ has merged all others.
+except runs of one character that merge last (`TiedRuns` of bpe/character_runs.py).
+`CharacterBackend` merges these pieces after C++ has merged all others.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 Calls = TypeVar("Calls")
 
 UNCUT = Preset("uncut", rules=(Run(ANY),))
+"""The preset that never cuts a text."""
 
 
 def cut_before(char: str, at_most: int | None = None) -> Preset:
@@ -56,6 +57,10 @@ def cut_before(char: str, at_most: int | None = None) -> Preset:
 
 
 _NO_STEP = 0xFFFFFFFF
+"""The `first_step` of _core.Encoder if C++ keeps the ids of all symbols.
+
+Otherwise C++ replaces each id of at least `first_step` by the tokens of the bytes of the symbol.
+"""
 
 
 class ByteVocabulary(NamedTuple):
@@ -69,9 +74,10 @@ class ByteVocabulary(NamedTuple):
 
 
 class Symbols:
-    """The ids of symbols: of pieces, of the bytes that have fallback tokens, and new ids.
+    """The ids of symbols. Other symbols than pieces and the bytes of fallback tokens have new ids.
 
-    If `has_spaces`, pieces have spaces for "▁", and pieces with other spaces do not occur.
+    If `has_spaces`, symbols have spaces for "▁", and no symbol is made of a piece that already has
+    a space.
     """
 
     def __init__(
@@ -90,13 +96,13 @@ class Symbols:
                 self.ids[spelled] = id
 
     def spell(self, text: str) -> bytes | None:
-        """Return the bytes of a piece, or None if no text has it."""
+        """Return the bytes of a piece, or None if no text contains the piece."""
         if not self._has_spaces:
             return text.encode()
         return None if " " in text else text.replace(SPACE_MARK, " ").encode()
 
     def add_others(self, symbols: Iterable[bytes]) -> None:
-        """Give each symbol without an id the next new one."""
+        """Give each symbol without an id the next new id."""
         for symbol in symbols:
             if symbol not in self.ids:
                 self.ids[symbol] = self._first
@@ -106,7 +112,7 @@ class Symbols:
 def byte_vocabulary(
     vocabulary: CharacterVocabulary, first_symbol: int, has_spaces: bool = False
 ) -> ByteVocabulary:
-    """Return `vocabulary` as a vocabulary of bytes; its scores must be distinct.
+    """Return `vocabulary` as a vocabulary of bytes; only its `tied_runs` may have equal scores.
 
     If `has_spaces`, tokens have spaces in place of "▁".
     """
@@ -187,8 +193,8 @@ def character_encoder(
 ) -> _core.Encoder:
     """Return an encoder whose ids from `first_symbol` on are symbols that are no pieces.
 
-    With fallback tokens, C++ makes tokens of these symbols. If `spaces`, the text is not
-    normalized, and `spaces_of` says how C++ does it.
+    With fallback tokens, C++ makes tokens of these symbols. If `spaces` is not None, the text is
+    not normalized, and C++ treats its spaces as TextSpaces describes.
     """
     first = first_symbol(vocabulary, added)
     tokens, merges = byte_vocabulary(vocabulary, first, spaces is not None)
@@ -199,13 +205,13 @@ def character_encoder(
         pre_tokenizer = _native(cut_before(mark) if vocabulary.allows_cuts else UNCUT)
     elif spaces is not None:
         pre_tokenizer = _native(cut_before(mark, at_most=1))
-    others: dict[int, bytes] = {}
-    if spaces is None:  # else decoding needs other texts
+    other_tokens: dict[int, bytes] = {}
+    if spaces is None:  # with spaces, this encoder decodes nothing (`make_decoder`)
         known = frozenset(tokens.ids.tolist())
         every = {**vocabulary.token_bytes, **added}
-        others = {id: token for id, token in every.items() if id not in known}
+        other_tokens = {id: token for id, token in every.items() if id not in known}
     return _encoder(
-        tokens.with_tokens(others),
+        tokens.with_tokens(other_tokens),
         len(tokens.ids),
         merges,
         pre_tokenizer,
@@ -232,7 +238,10 @@ def _within(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 class CharacterBackend:
-    """The Backend of a CharacterVocabulary with distinct scores, around _core.Encoder."""
+    """The Backend of a CharacterVocabulary for which C++ does not finish the merging.
+
+    _core.Encoder merges text to symbols, and this class merges and replaces some of these symbols.
+    """
 
     def __init__(
         self,
@@ -258,7 +267,7 @@ class CharacterBackend:
         return self._tokens(self._merge_runs(symbols)[0])
 
     def count(self, text: StrOrBytes, added: Any, threads: int = 0) -> int:
-        """Return how many ids `text` has."""
+        """Return the number of ids of `text`."""
         return len(self.encode_array(text, added, threads))
 
     def encode_batch(
@@ -296,7 +305,7 @@ class CharacterBackend:
         return ids
 
     def _merge_runs(self, symbols: Ids) -> tuple[Ids, NDArray[np.intp], NDArray[np.intp]]:
-        """Merge runs of the character of `TiedRuns`.
+        """Merge runs of the character of `TiedRuns` (bpe/character_runs.py).
 
         Return the merged symbols, and for each of them the index of the first and the last of
         `symbols` that it is made of.
@@ -384,7 +393,7 @@ class CharacterBackend:
     def fast_calls(
         added: object, originals: Calls, only_str: bool, only_ascii: bool, only_normal: bool
     ) -> Calls:
-        """Return `originals`: the fast calls of C++ do not know what happens to symbols here."""
+        """Return `originals`: the fast calls of C++ would return unfinished symbols."""
         return originals
 
     @staticmethod
@@ -394,7 +403,7 @@ class CharacterBackend:
 
     @property
     def cache_bytes(self) -> int:
-        """How many bytes the caches hold."""
+        """The number of bytes that the caches hold."""
         return self._native.cache_bytes
 
     def trim(self) -> None:

@@ -2,8 +2,9 @@
 
 The blob is the size of a double array in bytes, the double array, and the replacements, each
 ended by a zero byte; all numbers are little-endian words of 32 bits. A unit of the double array
-(darts-clone) has a label in bits 0 to 7, a flag for "a rule ends here" in bit 8, and the distance
-to its children. A unit with bit 31 holds the offset of a replacement.
+(darts-clone) has a label in bits 0 to 7. Bit 8 says that a rule ends at the unit. The bits from 9
+on give the distance to the children of the unit. A unit with bit 31 holds the offset of a
+replacement instead.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ class Charsmap:
         size = int.from_bytes(blob[:4], "little")
         if len(blob) < 4 or size < 1024 or size % 1024 or size > len(blob) - 4:
             raise VocabularyError(
-                f"the charsmap has {len(blob)} bytes and a trie of {size}; expected a multiple of "
-                "1024 bytes that the charsmap holds; the file is damaged"
+                f"the charsmap has {len(blob)} bytes, and a trie of {size} bytes; expected a trie "
+                "whose size is a multiple of 1024 and fits into the charsmap; the file is damaged"
             )
         units = np.frombuffer(blob, "<u4", size // 4, 4)
         self._replacements = _replacements(blob[4 + size :])
@@ -90,8 +91,8 @@ def _replacements(pool: bytes) -> dict[int, str]:
 
 
 def _check(units: NDArray[np.uint32], replacements: dict[int, str]) -> None:
-    """Raise VocabularyError unless all rules are whole characters, of bounded size, and known."""
-    # `nodes` holds (place of the children, how many bytes the current character lacks).
+    """Raise VocabularyError if a rule is too long, cuts a character or has no replacement."""
+    # A row of `nodes` is (place of the children, number of bytes that the current character lacks).
     nodes = np.array([[_children(int(units[_ROOT])), 0]], np.int64)
     labels = np.arange(256, dtype=np.int64)
     known = np.array(sorted(replacements), np.int64)
@@ -104,9 +105,9 @@ def _check(units: NDArray[np.uint32], replacements: dict[int, str]) -> None:
         lacks = _lacking(nodes[child, 1], label)
         if (lacks < 0).any():
             raise _malformed("has a rule that is not UTF-8")
-        found = units[at].astype(np.int64)
-        below = at ^ (found >> 10 << ((found & 1 << 9) >> 6))
-        ends = (found & _HAS_RULE) != 0
+        child_units = units[at].astype(np.int64)
+        below = at ^ (child_units >> 10 << ((child_units & 1 << 9) >> 6))
+        ends = (child_units & _HAS_RULE) != 0
         if below.max(initial=0) >= len(units):
             raise _malformed("points outside of itself")
         values = units[below[ends]].astype(np.int64)

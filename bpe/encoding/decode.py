@@ -18,7 +18,7 @@ DecodeBytes: TypeAlias = Callable[[Iterable[int], bool], bytes]
 
 
 class Decoder:
-    """The decoding half of Tokenizer, around its backend."""
+    """Decodes ids for Tokenizer, with the backend of the Tokenizer."""
 
     def __init__(
         self, backend: Backend, tokens: Callable[[], Mapping[int, bytes]], special: Collection[int]
@@ -90,7 +90,8 @@ class DecodeStream:
     def feed(self, ids: SupportsIndex | Iterable[int]) -> str:
         """Return the text that `ids`, one id or several, complete.
 
-        Raises UnknownTokenError and leaves the stream unchanged; ValueError after `finish`.
+        Raises UnknownTokenError, and then leaves the stream unchanged. Raises ValueError after
+        `finish`.
         """
         self._check_open()
         data = self._decode_bytes(ids if isinstance(ids, Iterable) else (index(ids),))

@@ -11,11 +11,11 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 def fast_call(attribute: str, positional: int, **defaults: object) -> Callable[[Method], Method]:
     """Decorate a method (self, first, ...) that has `defaults` as its next parameters.
 
-    Callers may pass the first `positional` parameters by position. A call that passes no argument
-    besides these runs self.<attribute>(first, ...) with all of them instead of the method; the
-    results must be equal. Any other call runs the method. A class that names the attribute in
-    __slots__ makes the calls faster. If the native backend was not built, the method stays as it
-    is.
+    Callers may pass the first `positional` parameters after self by position. A call that passes
+    only `first` and parameters of `defaults` runs self.<attribute>(first, *values) instead of the
+    method, with the values of all these parameters. The results must be equal. Any other call runs
+    the method. If the class names the attribute in __slots__, the calls are faster. If the native
+    backend was not built, the method stays as it is.
     """
 
     def decorate(method: Method) -> Method:

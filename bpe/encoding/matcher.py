@@ -2,18 +2,18 @@
 
 cpp/core/encode/token_matcher.hpp is the C++ version, with the same results.
 
-TokenMatcher keeps the patterns in a trie with failure links. The bytes of a node are those on the
-path from the root. A search at a node has read these bytes and has not reported a match in them. If
-the next byte continues no pattern, the search reports the leftmost-longest matches within these
-bytes. Then it follows the link of the node. The link leads to a smaller node: the longest node
-whose bytes are the last bytes of this node and begin after the matches. If there is none, the link
-leads to the root.
+TokenMatcher keeps the patterns in a trie with failure links. The bytes of a node are the bytes on
+the path from the root to the node. A search at a node has read these bytes and has not reported a
+match in them. If the next byte continues no pattern, the search reports the leftmost-longest
+matches within these bytes, and follows the link of the node. The link leads to the longest node
+whose bytes are the last bytes of the current node and begin after the matches. If no such node
+exists, the link leads to the root.
+
 The matches and the link depend only on the node, so the constructor computes them for each node.
 For the patterns "ab", "abcd" and "ce", the node "abc" has the match "ab" and a link to the node
 "c". A link leads to a node of smaller depth. Each byte that a search reads increases the depth by
-one. So a search follows at most as many links in total as it reads bytes. (Song et
-al., Fast WordPiece Tokenization, 2021, calls the matches "failure pops" and the links "failure
-links".)
+one. So a search follows at most as many links in total as it reads bytes. (Song et al., Fast
+WordPiece Tokenization, 2021, calls the matches "failure pops" and the links "failure links".)
 """
 
 from __future__ import annotations

@@ -124,9 +124,10 @@ def _metaspace_segments(
     added: AddedTokenSearch,
     nothing: AddedTokenSearch,
 ) -> Iterator[NormalizedSegment]:
-    """Yield the parts of `segment`, a text: the normalized tokens of `added`, and texts.
+    """Yield the parts of `segment`: the normalized tokens of `added`, and the text between them.
 
-    `metaspace` changes each text. `nothing` is the search for no tokens. Raises SpecialTokenError.
+    `segment` is text. `metaspace` changes the text between tokens. `nothing` is a search that finds
+    no tokens. Raises SpecialTokenError.
     """
     text = _MetaspaceText(segment, metaspace)
     segments, refusal = added.segments(text.normal)

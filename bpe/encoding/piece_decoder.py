@@ -44,9 +44,9 @@ class SentencePieceDecoding:
     """How SentencePiece decodes the ids of a model.
 
     "▁" in a piece becomes a space. If `strips_space`, a space at the start of the first piece is
-    dropped; if `strips_spaces`, also that of the next piece, until a piece has other text. Tokens
-    of `invisible` become no text, and the unknown token `unknown_surface`. Adjacent fallback tokens
-    become the text of their bytes, with one U+FFFD for each invalid byte.
+    dropped. If `strips_spaces` too, the same happens to each further piece, until a piece has other
+    text. A token of `invisible` becomes no text. The unknown token becomes `unknown_surface`.
+    Adjacent fallback tokens become the text of their bytes, with one U+FFFD for each invalid byte.
     """
 
     strips_space: bool = True
@@ -67,7 +67,7 @@ def make_decoder(
     added_tokens: Sequence[AddedToken],
     normalizer: Normalizer | None,
 ) -> Decoder | PieceDecoder | ChainDecoder:
-    """Return the decoding half of a Tokenizer."""
+    """Return the object that decodes ids for a Tokenizer."""
     special = {token.id for token in added_tokens if token.special}
     is_native = not isinstance(backend, PythonBackend)
     if isinstance(decoding, DecoderChain):
@@ -97,7 +97,10 @@ def _contents(added_tokens: Sequence[AddedToken], normalizer: Normalizer | None)
 
 
 def _texts(vocabulary: Vocabulary, added: Mapping[int, str]) -> dict[int, str]:
-    """Return the text of each token as tokenizers has it; bytes are GPT-2's characters."""
+    """Return the text of each token as in tokenizers.
+
+    In a byte-level vocabulary, one of GPT-2's characters stands for each byte.
+    """
     if isinstance(vocabulary, TextVocabulary):
         texts = vocabulary.texts
     elif isinstance(vocabulary, CharacterVocabulary):
@@ -149,7 +152,7 @@ class PieceDecoder:
 
     @once
     def surfaces(self) -> dict[int, str]:
-        """The text of each token but fallback tokens."""
+        """The text of each token that is not a fallback token."""
         surfaces = {
             id: token.decode().replace(SPACE_MARK, " ")
             for id, token in self._vocabulary.token_bytes.items()
@@ -227,7 +230,7 @@ class PieceStart:
         self._at_start = decoder.decoding.strips_space
 
     def surface(self, id: int) -> str:
-        """Return the text of the next token, which is no fallback token."""
+        """Return the text of the next token, which is not a fallback token."""
         surface = self._decoder.surfaces[id]
         if not self._at_start:
             return surface
@@ -255,7 +258,8 @@ class PieceDecodeStream(DecodeStream):
     def feed(self, ids: SupportsIndex | Iterable[int]) -> str:
         """Return the text that `ids`, one id or several, complete.
 
-        Raises UnknownTokenError and leaves the stream unchanged; ValueError after `finish`.
+        Raises UnknownTokenError, and then leaves the stream unchanged. Raises ValueError after
+        `finish`.
         """
         self._check_open()
         several = ids if isinstance(ids, Iterable) else (index(ids),)

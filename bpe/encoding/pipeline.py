@@ -1,7 +1,7 @@
 """Define Pipeline, the steps of one call of a Tokenizer.
 
-A call checks the text, finds its added tokens, normalizes it if necessary, encodes it in the
-backend, and converts byte offsets to code points if the text is a str.
+A call checks the text, finds its added tokens, normalizes the text if necessary, and encodes it in
+the backend. If the text is a str, the call then converts byte offsets to code points.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ token at the start of the text keeps one leading space.
 
 
 class Pipeline:
-    """The encoding half of Tokenizer, around its backend; Tokenizer explains the arguments."""
+    """Encodes text for Tokenizer, with a backend; Tokenizer explains the arguments."""
 
     def __init__(
         self,
@@ -136,7 +136,7 @@ class Pipeline:
     def encode_batch_array(
         self, texts: list[Text], special: Special, errors: Errors, threads: int | None
     ) -> tuple[Ids, Offsets]:
-        """Return the ids of all texts, and n + 1 offsets, as `concatenate_ids` does."""
+        """Return the ids of all texts, and n + 1 offsets, as Backend.encode_batch_array does."""
         batch, to_normalize = self._check_batch(texts, errors)
         ids, offsets = np.zeros(0, np.uint32), np.zeros(1, np.int64)
         refusal = None

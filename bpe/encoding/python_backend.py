@@ -46,9 +46,9 @@ class PythonBackend:
     ) -> None:
         """Store the steps.
 
-        `spans` replaces `split` if pre-tokens do not cover the text. It returns their spans.
-        `sized` returns the ids of `merge`, and how many bytes of the pre-token each id stands for.
-        Without it an id stands for the bytes of its token.
+        If pre-tokens do not cover the text, `spans` replaces `split`, and returns the spans of
+        pre-tokens. `sized` returns the ids of `merge`, and how many bytes of the pre-token each id
+        stands for. Without `sized`, an id stands for the bytes of its token.
         """
         self._split = split
         self.merge = merge
@@ -126,7 +126,7 @@ class PythonBackend:
                 yield [id], None, start, end
                 continue
             text = data[start:end]
-            # True (1 byte) until the pre-token that begins with the prefix space has passed.
+            # The number of prefix bytes in the next pre-token: at most the first one has a byte.
             before = self._add_prefix_space and text[0] != 0x20
             if before:
                 text = b" " + text

@@ -14,7 +14,7 @@ from bpe.errors import UnsupportedError, shortened
 from bpe.once import once
 
 MAX_SYMBOL = 256
-"""The maximal length of a user-defined symbol: a step tries it at each place of a text."""
+"""The maximal length of a user-defined symbol: symbols are searched at each place of a text."""
 
 _Trie: TypeAlias = "dict[str, Any]"
 _END = ""
@@ -24,11 +24,11 @@ _END = ""
 class SentencePieceNormalizer:
     """The normalizer_spec of a SentencePiece model. Takes linear time.
 
-    From left to right, the longest of `user_defined` at a place stays as it is. Otherwise the
-    longest rule of `charsmap` is applied, and other characters are kept. An invalid byte becomes
-    U+FFFD. `remove_extra_whitespaces` drops spaces at both ends, and all but one between words.
-    `escape_whitespaces` writes a space as "▁". `add_dummy_prefix` puts a space before the text, or
-    after it with `treat_whitespace_as_suffix`.
+    At each place from left to right, the longest symbol of `user_defined` that matches is kept. If
+    none matches, the longest rule of `charsmap` that matches is applied. If no rule matches, the
+    character is kept, and an invalid byte becomes U+FFFD. `remove_extra_whitespaces` drops spaces
+    at both ends, and all but one between words. `escape_whitespaces` writes a space as "▁".
+    `add_dummy_prefix` puts a space before the text, or after it with `treat_whitespace_as_suffix`.
 
     >>> SentencePieceNormalizer().normalize("  Hi  you ")
     '▁Hi▁you'
@@ -153,7 +153,7 @@ def _longest(symbols: _Trie, text: str, at: int) -> int:
 
 
 def _runs(text: str) -> Iterable[str]:
-    """Return `text` in one part, or in characters if some bytes were invalid."""
+    """Return `text` in one part, or in single characters if it has invalid bytes."""
     return text if has_surrogates(text) else (text,)
 
 

@@ -1,8 +1,8 @@
 """Define TextSpaces: how C++ treats the spaces of a text for tokens that have "▁" for spaces.
 
-SentencePiece writes a space as "▁" before it merges, and puts one before a text. C++ gets such a
-vocabulary with spaces in place of "▁", and encodes text as it is, without a normalized copy. The
-ids are equal: the normalized text has no spaces, so a space can stand for "▁" in it.
+SentencePiece puts a space before a text, and writes each space as "▁" before it merges. C++ gets
+such a vocabulary with spaces in place of "▁", and encodes text as it is, without a normalized copy.
+The ids are equal: the normalized text has no spaces, so in C++ a space can stand for each "▁".
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class TextSpaces(NamedTuple):
     """The spaces that a normalizer puts before a text; it writes every space as "▁".
 
     `prefix` says whether a space comes before a text between added tokens; "unless_space" puts none
-    before a space. If `only_first`, a text after an added token gets none.
+    before a space. If `only_first`, a text after an added token gets no space.
     """
 
     prefix: Literal["never", "unless_space", "always"]
@@ -34,13 +34,13 @@ class TextSpaces(NamedTuple):
     replaces_invalid: bool = False
     """True if a byte that is not UTF-8 becomes U+FFFD."""
     prefix_has_span: bool = False
-    """True if a token of only the prefix has the span of the first character."""
+    """True if a token of only the prefix has the span of the first character, not an empty span."""
 
 
 def spaces_of(
     normalizer: Normalizer | None, added_tokens: Sequence[AddedToken]
 ) -> TextSpaces | None:
-    """Return the TextSpaces with the effect of `normalizer`, or None if there are none."""
+    """Return the TextSpaces with the effect of `normalizer`, or None if no TextSpaces have it."""
     normalized = [token for token in added_tokens if token.normalized]
     if isinstance(normalizer, SentencePieceNormalizer):
         spaces = _of_sentencepiece(normalizer)
@@ -55,7 +55,8 @@ def spaces_of(
         return TextSpaces("unless_space", step.prepend_scheme == "first", prefix_has_span=True)
     else:
         spaces = _of_steps(normalizer)
-    # The normalizer comes before the search for normalized tokens, but C++ puts spaces after it.
+    # The normalizer changes text before the search for normalized tokens, but C++ puts spaces
+    # before a text only after this search.
     if normalized and (
         spaces is None or spaces.prefix != "never" or not all(map(_is_plain, normalized))
     ):

@@ -10,9 +10,9 @@ Span: TypeAlias = tuple[int, int]
 Change: TypeAlias = tuple[str, int]
 """A character of the new text, and its effect on the old text, as in tokenizers.
 
-0 replaces the next old character, -n also drops the n old characters after it, and 1 inserts. A
-character that replaces has the span of the old character; an inserted one that of the old character
-before it.
+0 replaces the next old character, -n also drops the n old characters after it, and 1 inserts. A new
+character has the span of the old character that it replaces. An inserted character has the span of
+the old character before it.
 """
 
 
@@ -37,7 +37,7 @@ class AlignedText(NamedTuple):
         return AlignedText(self.chars[start:end], self.spans[start:end])
 
     def prepended(self, prefix: str) -> AlignedText:
-        """Return the text with `prefix` before it, which has the span of the first character."""
+        """Return `prefix` and the text; `prefix` has the span of the first character after it."""
         if not self.chars:
             return self
         return AlignedText([*prefix, *self.chars], [self.spans[0]] * len(prefix) + self.spans)

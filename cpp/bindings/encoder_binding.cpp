@@ -73,8 +73,8 @@ py::tuple segments(const AddedTokens &added, const py::bytes &text) {
   return py::make_tuple(result, refused);
 }
 
-// A vocabulary whose tokens have spaces for marks: prefix ("never", "unless_space" or
-// "always"), only_first, replaces_invalid and prefix_has_span of TextSpaces.
+// The TextSpaces of a vocabulary whose tokens have spaces for marks: prefix ("never",
+// "unless_space" or "always"), only_first, replaces_invalid and prefix_has_span.
 using MarkedSpaces = std::tuple<std::string, bool, bool, bool>;
 
 TextSpaces make_spaces(bool add_prefix_space, const std::optional<MarkedSpaces> &marked) {

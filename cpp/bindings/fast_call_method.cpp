@@ -16,7 +16,7 @@ struct FastCallMethod {
   PyObject *function;
   PyObject *attribute;
   PyObject *names;    // a tuple of the names of the parameters, interned like names in code
-  PyObject *defaults; // a tuple of their values
+  PyObject *defaults; // a tuple of the default values of the parameters
   Py_ssize_t positional;
   // The class of the method, if instances of it keep the attribute in a slot; else nullptr.
   PyTypeObject *owner;
@@ -33,20 +33,20 @@ template <typename Use> int for_each_object(FastCallMethod &method, Use use) {
 
 FastCallMethod *method_of(PyObject *self) { return reinterpret_cast<FastCallMethod *>(self); }
 
-// Returns whether the arguments after self are only parameters in `names`. If so, sets `plain`
-// to the values of all of them.
+// Returns whether the arguments after self are only parameters in method.names. If so, sets
+// `plain` to the values of all these parameters. `names` are the names of keyword arguments.
 bool is_plain(const FastCallMethod &method, PyObject *const *args, Py_ssize_t count,
               PyObject *names, Arguments &plain) {
-  const Py_ssize_t given = count - 1;
-  if (given < 1 || given > method.positional)
+  const Py_ssize_t by_position = count - 1;
+  if (by_position < 1 || by_position > method.positional)
     return false;
   const Py_ssize_t size = PyTuple_GET_SIZE(method.names);
   for (Py_ssize_t i = 0; i < size; ++i)
     plain[static_cast<std::size_t>(i)] =
-        i < given ? args[1 + i] : PyTuple_GET_ITEM(method.defaults, i);
+        i < by_position ? args[1 + i] : PyTuple_GET_ITEM(method.defaults, i);
   const Py_ssize_t named = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
   for (Py_ssize_t i = 0; i < named; ++i) {
-    Py_ssize_t at = given;
+    Py_ssize_t at = by_position;
     while (at < size && PyTuple_GET_ITEM(method.names, at) != PyTuple_GET_ITEM(names, i))
       ++at;
     if (at == size)
@@ -108,7 +108,9 @@ PyObject *make(PyTypeObject *type, PyObject *args, PyObject *) {
   const Py_ssize_t size = PyTuple_GET_SIZE(names);
   if (size > static_cast<Py_ssize_t>(MAX_PARAMETERS) || PyTuple_GET_SIZE(defaults) != size ||
       positional > size) {
-    PyErr_SetString(PyExc_ValueError, "expected up to 3 names, and a default for each");
+    PyErr_SetString(PyExc_ValueError,
+                    "expected up to 3 names, a default for each, and not more "
+                    "positional parameters than names");
     return nullptr;
   }
   PyObject *self = type->tp_alloc(type, 0);
@@ -127,7 +129,7 @@ PyObject *make(PyTypeObject *type, PyObject *args, PyObject *) {
   return self;
 }
 
-// Python calls __set_name__(owner, name) when it has made the class.
+// Python calls __set_name__(owner, name) after it has created the class.
 PyObject *set_name(PyObject *self, PyObject *args) {
   PyObject *owner = nullptr;
   PyObject *name = nullptr;

@@ -17,10 +17,11 @@ namespace pretok {
 //   - `text` has fewer than MIN_SIZE_TO_RELEASE code units;
 //   - `text` is an ASCII str, or `only_ascii` is false;
 //   - `special` is "text" or "allow", or is "raise" and `text` has no special token;
-//   - `errors` is "replace", and `threads` is None.
+//   - `errors` is "replace", and `threads` is None;
+//   - `special` and `errors` are interned, as literals in Python code are.
 // Any other call goes to the function at the same index of `slow_calls`. `make_added(special)`
-// returns the AddedTokens for a value of `special`. The functions keep `owner`, the owner of
-// `encoder` and `objects`, alive.
+// returns the AddedTokens for a value of `special`. `normalizer` says how the fast path
+// normalizes a text. The functions keep `owner`, the owner of `encoder` and `objects`, alive.
 pybind11::tuple make_fast_calls(const pybind11::object &owner, const Encoder &encoder,
                                 IdObjects &objects, const pybind11::object &make_added,
                                 const pybind11::tuple &slow_calls, bool only_str,

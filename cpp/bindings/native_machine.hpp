@@ -72,7 +72,7 @@ private:
   Offsets &offsets_;
 };
 
-// Returns a list of make(start, end) for each pair of neighbours in `bounds`.
+// Returns a list of make(start, end) for each pair of adjacent `bounds`.
 template <typename Make> py::list slices(const Offsets &bounds, Make make) {
   py::list result(bounds.size() - 1);
   for (std::size_t i = 0; i + 1 < bounds.size(); ++i) {

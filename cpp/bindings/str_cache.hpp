@@ -33,7 +33,8 @@ public:
       PyObject *new_slice = PyUnicode_Substring(text_, start, end);
       if (new_slice == nullptr)
         return nullptr;
-      // The list that slice() fills owns the slices, so the cache stores borrowed references.
+      // The caller stores each slice in a list, which outlives the cache. So the cache stores
+      // borrowed references.
       entry = {key, size, new_slice};
       return new_slice;
     }

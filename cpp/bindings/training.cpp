@@ -114,9 +114,9 @@ private:
 };
 
 // The C++ version of bpe.training.corpus.collect_batch, which describes the result. Takes texts
-// from `iterator` until the sum of their lengths, plus `per_text` for each, is at least
+// from `iterator` until the sum of their lengths, plus `per_text` for each text, is at least
 // `enough`. Calls `check` with each str whose last character is one of the ASCII characters
-// `checked_endings`.
+// `checked_endings` (the argument `last` in Python).
 py::tuple gather_texts(const py::object &iterator, std::size_t enough, std::size_t per_text,
                        const std::string &checked_endings, const py::function &check) {
   py::list texts;
@@ -147,7 +147,7 @@ py::tuple gather_texts(const py::object &iterator, std::size_t enough, std::size
 }
 
 // Returns for each line of `data` the text of its member `field` as bytes, or None if another
-// JSON parser must read the line; see json_texts.
+// JSON parser must read the line; see core/corpus/json_lines.hpp.
 py::list json_texts_of(const py::bytes &data, const py::bytes &field) {
   const ByteView lines = view(data);
   const ByteView name = view(field);

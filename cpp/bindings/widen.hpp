@@ -15,8 +15,8 @@ namespace pretok {
 using Widen = void (*)(const std::uint8_t *&at, const std::uint8_t *stop,
                        const std::uint8_t *end, std::uint16_t *&to);
 
-// Returns the Widen function for these instructions. Returns nullptr if there is none, since a
-// loop over bytes is as fast.
+// Returns the Widen function for these instructions. Returns nullptr for instructions with
+// which a loop over bytes is as fast.
 Widen widen_with(InstructionSet instructions);
 
 #if PRETOK_X86_KERNELS

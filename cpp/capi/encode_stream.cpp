@@ -1,6 +1,6 @@
 // Encodes a text in chunks.
 //
-// `held` starts at a safe cut (safe_cut.hpp), so it can be encoded as a text of its own. Once
+// `held` starts at a safe cut (find_cut.hpp), so it can be encoded as a text of its own. Once
 // `held` is long enough, find_cut searches `held` for another cut, beginning at the end. The
 // stream encodes `held` up to the cut and removes this part. The next search waits until `held`
 // is twice as large as after the removal. A search reads little more than the text after the

@@ -60,7 +60,9 @@ pretok_status join_added(TokenizerSpec &spec, const pretok_load_options &options
     if (special_token.text == nullptr || special_token.size == 0 ||
         !is_utf8({special_token.text, special_token.size}))
       return fail(error, PRETOK_INVALID_ARGUMENT,
-                  "options.special_tokens[%zu].text is NULL, empty or not UTF-8", i);
+                  "options.special_tokens[%zu].text is NULL, empty or not UTF-8; expected at "
+                  "least one byte of UTF-8",
+                  i);
     AddedToken token;
     token.content.assign(special_token.text, special_token.size);
     token.id = special_token.id;
@@ -80,7 +82,7 @@ pretok_status join_added(TokenizerSpec &spec, const pretok_load_options &options
   return PRETOK_OK;
 }
 
-// Adds the bytes of each added token to the vocabulary, unless its id has bytes already.
+// Adds the bytes of each added token to the vocabulary, unless a token has the id already.
 pretok_status place_added(TokenizerSpec &spec, pretok_error *error) {
   VocabularyData &data = spec.vocabulary;
   constexpr std::size_t NOWHERE = static_cast<std::size_t>(-1);
@@ -187,7 +189,7 @@ pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &op
   tokenizer.id_limit = *std::max_element(ids.begin(), ids.end()) + std::size_t{1};
   if (const char *build_error = tokenizer.vocabulary.build(std::move(spec.vocabulary)))
     return fail(error, PRETOK_MALFORMED,
-                "%s; expected a byte-level vocabulary, with a token for each byte",
+                "%s; expected an undamaged byte-level vocabulary, with a token for each byte",
                 build_error);
   tokenizer.encoder.emplace(tokenizer.named.pre_tokenizer, tokenizer.vocabulary,
                             TextSpaces::of(spec.add_prefix_space),

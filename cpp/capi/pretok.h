@@ -43,8 +43,8 @@ extern "C" {
 #endif
 
 /* The version of this interface. The version increases with each change that breaks programs
- * compiled with an older header. pretok_abi_version() returns the version of the interface that
- * the library has. */
+ * compiled with an older header. pretok_abi_version() returns the version of the interface of
+ * the linked library. */
 #define PRETOK_ABI_VERSION 1
 PRETOK_API uint32_t pretok_abi_version(void) PRETOK_NOEXCEPT;
 /* The version of the library, such as "0.1.0". */
@@ -54,7 +54,7 @@ typedef enum pretok_status {
   PRETOK_OK = 0,
   PRETOK_OUT_OF_MEMORY = 1,
   PRETOK_INVALID_ARGUMENT = 2, /* an argument is NULL or has an unknown value */
-  PRETOK_TOO_SMALL = 3,        /* the buffer is too small; `count` has the size */
+  PRETOK_TOO_SMALL = 3,        /* the buffer is too small; `count` has the needed size */
   PRETOK_UNKNOWN_NAME = 4,     /* no such preset, Unicode version or special token */
   PRETOK_CANNOT_READ = 5,      /* the file cannot be read; the message has the reason */
   PRETOK_MALFORMED = 6,        /* a file or program is damaged or not valid */
@@ -125,11 +125,11 @@ typedef struct pretok_load_options {
   const char *preset;     /* the split; necessary for a tiktoken rank file, which names none */
   const char *unicode;    /* the Unicode version of the preset */
   const char *normalizer; /* "NFC", for files that name none, such as GGUF */
-  const pretok_special_token *special_tokens; /* in addition to those of the file */
+  const pretok_special_token *special_tokens; /* added to the special tokens of the file */
   size_t special_token_count;
   const pretok_pre_tokenizer *pre_tokenizer; /* replaces `preset`; copied */
-  size_t cache_bytes; /* pretok_tokenizer_cache_limit; 0: 128 MiB; 1: calls keep no
-                         cache */
+  size_t cache_bytes; /* the value of pretok_tokenizer_cache_limit; 0 means 128 MiB; with 1,
+                         no cache is kept between calls */
 } pretok_load_options;
 
 /* Loads a tokenizer from a file. The content decides the format: a tiktoken rank file, a GGUF
@@ -202,7 +202,7 @@ typedef struct pretok_encode_options {
 
 /* Encodes a text. A buffer for pretok_encode_bound() ids is always large enough, and receives
  * the ids without a copy. May fail with PRETOK_SPECIAL_TOKEN or PRETOK_NO_TOKEN. O(size log
- * size) in the worst case, linear for usual text. */
+ * size) time in the worst case, linear for usual text. */
 PRETOK_API pretok_status pretok_encode(const pretok_tokenizer *, const char *text, size_t size,
                                        const pretok_encode_options *options, uint32_t *ids,
                                        size_t capacity, size_t *count,

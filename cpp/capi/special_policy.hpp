@@ -1,5 +1,5 @@
-// Makes the policies: for each value of pretok_special, the added tokens that encoding searches
-// for.
+// Makes the policies. A policy has the added tokens that encoding searches for, for one value
+// of pretok_special.
 #pragma once
 
 #include "capi/handles.hpp"

@@ -29,7 +29,7 @@ pretok_status make_tokenizer(TokenizerSpec &&spec, const LoadError &load_error,
   return status;
 }
 
-// Returns the last part of a long path, which identifies the file best.
+// Returns `path` for a message. Returns only the end of a long path, which identifies the file.
 std::string end_of_path(const char *path) {
   constexpr std::size_t MAX_MESSAGE = 97;
   const std::string all(path);

@@ -116,9 +116,9 @@ def _negative(parts: _Parts | None) -> str:
 
 def _items(parts: _Parts) -> list[str]:
     """Return the regexes of the names and ranges of `parts`, for use inside brackets."""
-    first_white_space = sorted(parts.names, key=lambda name: name not in ("NEWLINE", "WHITE_SPACE"))
+    white_space_first = sorted(parts.names, key=lambda name: name not in ("NEWLINE", "WHITE_SPACE"))
     ranges = [_char(a) if a == b else f"{_char(a)}-{_char(b)}" for a, b in parts.ranges]
-    return [*((REGEX | MEASURED)[name] for name in first_white_space), *ranges]
+    return [*((REGEX | MEASURED)[name] for name in white_space_first), *ranges]
 
 
 def _regex_parts(chars: CharSet) -> _Parts | None:

@@ -1,8 +1,8 @@
 """Define CharSet, the type of the character sets in rules, and the sets of published patterns.
 
-The atoms are the parts of a partition of the code points, the finest that the built-in presets
-need. Atoms are general categories, merged if no preset distinguishes them, and divided by `\\s` and
-`\\p{Han}`. A CharSet holds a set of atoms for each range of code points, so it can also express
+The atoms are the parts of a fixed partition of the code points. Atoms are general categories,
+merged if no built-in preset distinguishes them, and divided by `\\s` and `\\p{Han}`. A CharSet
+holds a set of atoms for each range of code points, so it can also express
 `LETTER & code_points("a-z")`. A CharSet does not depend on the Unicode version, but the atom of a
 code point does (pretok.unicode).
 """
@@ -29,8 +29,8 @@ class CharSet:
     of a segment is in the set if the mask of the segment has the atom of the code point. The first
     segment starts at 0, and adjacent segments have different masks. Sets are equal if their
     segments are equal. Outside ASCII, a set built by `code_points` has all atoms in its masks. So
-    this set may be unequal to a set of the same code points that is built from names, and `&` may
-    not return NOTHING for this set and a disjoint set.
+    such a set may be unequal to a set of the same code points that is built from names. For such a
+    set and a disjoint set, `&` may return a set that is unequal to NOTHING.
 
     >>> LETTER & ~LETTER == NOTHING
     True

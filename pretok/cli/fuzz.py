@@ -183,7 +183,7 @@ def _report(result: Result, width: int) -> None:
 
 
 def _show(mismatch: Mismatch, engine_name: str) -> None:
-    rule = "no rule matched" if mismatch.rule is None else f"{mismatch.rule!r}, {mismatch.rule}"
+    rule = "no rule" if mismatch.rule is None else f"{mismatch.rule!r}, {mismatch.rule}"
     ours = ascii(mismatch.ours[mismatch.at]) if mismatch.at < len(mismatch.ours) else "nothing"
     rows = [
         ("compared", mismatch.comparison),

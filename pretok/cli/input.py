@@ -14,8 +14,8 @@ from typing import Any, BinaryIO, NamedTuple, cast
 import click
 
 BLOCK = 1 << 18
-"""Bytes of one read: enough for speed, and few enough for memory. While the program prints the
-pre-tokens of a block, each takes about 200 bytes of memory, even if its text has one byte."""
+"""Bytes of one read: enough for speed, and few enough for memory. While the program prints a block,
+each of its pre-tokens takes about 200 bytes of memory, even a pre-token of one byte."""
 
 ITSELF = {"--text": "the text itself", "--ids": "the ids themselves"}
 """Descriptions of the options that replace an input file, for messages."""

@@ -49,7 +49,7 @@ def format_option(*names: str) -> Callable[[Any], Any]:
 
 if TYPE_CHECKING:
     _ParamType = click.ParamType[Preset]
-else:  # only generic from click 8.3 on
+else:  # click.ParamType is generic only from click 8.3 on
     _ParamType = click.ParamType
 
 
@@ -77,8 +77,8 @@ def find_preset(name: str) -> Preset:
         preset = getattr(import_module(module_name), attribute)
     except Exception as error:  # importing a module may raise anything
         raise click.ClickException(
-            f"cannot import preset {name!r}: {type(error).__name__}: {error}; pass MODULE:NAME "
-            "with an importable module"
+            f"cannot import preset {name!r}: {type(error).__name__}: {error}; pass MODULE:NAME, "
+            "an importable module and the name of a Preset in it"
         ) from None
     if not isinstance(preset, Preset):
         raise click.ClickException(

@@ -1,6 +1,7 @@
 """Run a group of commands, and report errors.
 
-`run` prints every error as one line on standard error, and returns exit status 2.
+`run` prints a known error as one line on standard error, and returns exit status 2. An interrupt
+and a broken pipe have their own exit statuses.
 """
 
 from __future__ import annotations

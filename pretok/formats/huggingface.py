@@ -270,9 +270,9 @@ def _is_regex(part: dict[str, Any]) -> bool:
 
 
 def _known_at(parts: list[tuple[dict[str, Any], str]], at: int) -> tuple[Stage, int] | None:
-    """Find the stage of a preset that consists of the parts from index `at` on.
+    """Find a stage of a preset whose JSON has the parts that begin at index `at` of `parts`.
 
-    Return (stage, number of parts), or None if there is no such stage.
+    Return (stage, number of its parts), or None if there is no such stage.
     """
     for stage in stages_of_json():
         known = _parts_of(stage.huggingface)

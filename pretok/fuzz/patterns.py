@@ -227,7 +227,7 @@ class _Check:
         tokenizer = PreTokenizer(read, self._regex.unicode(read))
         try:
             (comparison,) = self._regex.comparisons(tokenizer)
-        except EngineError:  # `regex` lacks a spelling of the other engines, such as \\x{4E00}
+        except EngineError:  # `regex` lacks a spelling of the other engines, such as \x{4E00}
             return ""
         same = comparison.ours(SEEDS) == comparison.theirs(SEEDS)
         return "" if same else f"does not split as {recognized.preset.name!r} does"

@@ -150,7 +150,8 @@ class _StageStream:
         self._begin_piece()
 
     def _begin_piece(self) -> None:
-        # Fields of the last `Advance` for this piece, and the undecided text of the piece.
+        # Fields of the last result of Backend.advance (`Advance` of machine.py) for this piece, and
+        # the undecided text of the piece.
         self._in_gap = False
         self._matched: list[str] = []  # the text of an undecided match up to `restart`
         self._rule = GAP  # the rule of the undecided match
@@ -192,6 +193,7 @@ class _StageStream:
         start = 0
         for end, rule in zip(ends, rules, strict=True):
             part, at = text[start:end], text_start + start
+            # If the undecided match follows a gap, the first part is empty and ends this gap.
             if matched:
                 size = sum(map(len, matched))
                 at -= size

@@ -91,18 +91,18 @@ def _repeated_size(node: Node, chars: CharSet) -> int | None:
         return None
     if node.mode != "greedy":
         return None
-    what, size = node.node, 1
-    while isinstance(what, (Group, Repeat)):
-        if isinstance(what, Group):
-            if len(what.alternatives) != 1 or len(what.alternatives[0]) != 1:
+    repeated, size = node.node, 1
+    while isinstance(repeated, (Group, Repeat)):
+        if isinstance(repeated, Group):
+            if len(repeated.alternatives) != 1 or len(repeated.alternatives[0]) != 1:
                 return None
-            what = what.alternatives[0][0]
+            repeated = repeated.alternatives[0][0]
         else:
-            if what.low != what.high:
+            if repeated.low != repeated.high:
                 return None
-            size *= what.low
-            what = what.node
-    return size if _only((what,)) == chars else None
+            size *= repeated.low
+            repeated = repeated.node
+    return size if _only((repeated,)) == chars else None
 
 
 def _only(sequence: tuple[Node, ...]) -> CharSet | None:

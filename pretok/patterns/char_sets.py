@@ -58,7 +58,7 @@ OTHER_PROPERTIES = (
     | frozenset(["Arabic", "Cyrillic", "Devanagari", "Greek", "Hangul", "Hebrew", "Hiragana"])
     | frozenset(["Katakana", "Khmer", "Lao", "Latin", "Myanmar", "Thai"])
 )
-"""Other properties with equal members in both engines, as test_parser.py checks."""
+"""Other properties with equal members in both engines (tests/pretok/patterns/test_parser.py)."""
 # Maps (engine, True if \w is inside brackets) to the set of \w. Oniguruma has two tables for \w:
 # only the table for \w outside brackets has the superscript digits and the fractions of Latin-1.
 WORDS: dict[tuple[Engine, bool], CharSet] = {

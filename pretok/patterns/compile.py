@@ -20,17 +20,17 @@ In the lemmas, X, Y, Z and W are parts of a pattern. The other capital letters a
    opposite order.
 3. *Lazy runs.* If no required part follows `S{n,m}?`, the lazy run takes n code points, because the
    optional parts after it cannot fail. Otherwise, let S be disjoint from the sets of the following
-   parts, up to and including the first required part. Then none of
-   these parts matches at a member of S, and the required part fails there. So the lazy run goes on
-   to the end of the run, as a greedy run does.
+   parts, up to and including the first required part. Then none of these parts matches at a member
+   of S, and the required part fails there. So the lazy run goes on to the end of the run, as a
+   greedy run does.
 4. *No giving back.* Call a path greedy if each part takes as many code points as it can. An engine
    tries the greedy path first, so the greedy path is the match unless it fails. Suppose it fails,
    and a part with the set S gives back a code point c. Then one of the following parts, up to and
    including the next required part, must match c. If S is disjoint from the sets of all these
    parts, none of them matches c, so every other path fails too. Parts after the last required part
-   cannot fail. A possessive part gives nothing back by definition. Only in `A?S+` may
-   the sets overlap: if A takes a member of S and `S+` then fails, A gives this member back, and the
-   match is what `S+` takes alone. Run follows the greedy path of `lead?body{n,m}tail*`.
+   cannot fail. A possessive part gives nothing back by definition. Only in `A?S+` may the sets
+   overlap: if A takes a member of S and `S+` then fails, A gives this member back, and the match is
+   what `S+` takes alone. Run follows the greedy path of `lead?body{n,m}tail*`.
 5. *Ends of runs.* Let a run of S have r members from the position on, and let S' be the complement
    of S. `S{n,m}(?!S')` takes min(m, r) code points if the text ends with the run, and otherwise
    min(m, r - 1); it fails if this number is less than n. The reason: the assertion holds within the
@@ -52,14 +52,14 @@ In the lemmas, X, Y, Z and W are parts of a pattern. The other capital letters a
    If no member of L follows the run of U, `U*` gives code points back up to and including the last
    member of L in the run, which `L+` takes. If the run of U has no member of L, the second
    alternative takes the whole run. CasedWord matches the same. `A?S+` with a suffix is CasedWord
-   with S as both sets. A suffix begins with an apostrophe, which S does not contain. So a
-   suffix begins only at the end of a run.
+   with S as both sets. A suffix begins with an apostrophe, which S does not contain. So a suffix
+   begins only at the end of a run.
 
-Whether sets are disjoint, or a set is a subset, is decided for all Unicode versions at once. If the
-answer may depend on the version, sets count as overlapping, and not as subsets. Patterns that fit
-no lemma are refused. tests/pretok/patterns/test_compile.py takes one code point from each class of
-the rules, and compares the compiled rules with the installed engines on short strings of these code
-points.
+The compiler tests for all Unicode versions at once whether sets are disjoint, and whether one set
+is a subset of another. If the answer may depend on the version, the sets count as overlapping, and
+not as subsets. Patterns that fit no lemma are refused. tests/pretok/patterns/test_compile.py takes
+one code point from each class of the rules, and compares the compiled rules with the installed
+engines on short strings of these code points.
 """
 
 from __future__ import annotations
@@ -123,10 +123,10 @@ def compile_pattern(pattern: str, engine: Engine) -> tuple[Rule, ...]:
     >>> compile_pattern(r"\p{L}+|\d{2}|.", "hf")
     (Run(LETTER), Run(DIGIT, at_most=2, at_least=2), Run(~code_points('\n'), at_most=1))
     """
-    found = _compiled(pattern, engine)
-    if isinstance(found, tuple):
-        return found
-    raise found
+    result = _compiled(pattern, engine)
+    if isinstance(result, tuple):
+        return result
+    raise result
 
 
 @lru_cache(maxsize=64)
@@ -135,7 +135,9 @@ def _compiled(
 ) -> tuple[Rule, ...] | NotCompiledError | UnreadablePatternError:
     """Return the rules of `pattern`, or the error to raise; lru_cache caches no raised errors."""
     if len(pattern) > MAX_PATTERN_LENGTH:
-        return UnreadablePatternError(f"the pattern has {len(pattern):,} characters")
+        return UnreadablePatternError(
+            f"the pattern has {len(pattern):,} characters; expected at most {MAX_PATTERN_LENGTH:,}"
+        )
     try:
         terms = terms_of(pattern, read(pattern, engine))
         maker = ItemMaker()
@@ -198,9 +200,9 @@ def _of_alternatives(alternatives: list[Items], engine: Engine) -> list[Rule]:
             continue
         if _may_be_empty(items):
             raise Refusal(_span(items), "it can match the empty text")
-        found = texts_of(items)
-        if found is not None:
-            texts += found
+        literal_texts = texts_of(items)
+        if literal_texts is not None:
+            texts += literal_texts
             continue
         if texts:
             rules.append(literal_of(texts))
@@ -277,15 +279,15 @@ def _with_common_sets(rules: list[Rule]) -> list[Rule]:
         return rules  # Stage raises an error that says which sets differ.
     (space,) = spaces
     newline = newlines.pop() if newlines else NEWLINE if not NEWLINE - space else space
-    found: list[Rule] = []
+    changed: list[Rule] = []
     for rule in rules:
         if not isinstance(rule, Spaces):
-            found.append(rule)
+            changed.append(rule)
         elif rule.space == space:
-            found.append(replace(rule, newline=newline))
+            changed.append(replace(rule, newline=newline))
         else:
-            found.append(Run(rule.space, at_most=rule.at_most, at_least=rule.at_least))
-    return found
+            changed.append(Run(rule.space, at_most=rule.at_most, at_least=rule.at_least))
+    return changed
 
 
 def _checked(rules: list[Rule], first: Term) -> tuple[Rule, ...]:

@@ -210,8 +210,8 @@ class ItemMaker:
                 return once if low else (Choice(start, end, (once, ())),)
         return (Loop(start, end, items, low),)
 
-    def _count(self, term: Term, made: int) -> None:
-        self._made += made
+    def _count(self, term: Term, count: int) -> None:
+        self._made += count
         if self._made > MAX_ITEMS:
             raise Refusal(term, f"its groups expand to more than {MAX_ITEMS:,} parts")
 
@@ -256,8 +256,8 @@ def _set_of(chars: Chars, term: Term) -> CharSet:
     if unknown:
         shown = unknown[0].split(" of ")[0]
         raise Refusal(term, f"pretok has no table of the property {shown!r}")
-    found = union([chars.chars, *(_PROPERTIES[name] for name in chars.properties)])
-    return ~found if chars.negated else found
+    union_set = union([chars.chars, *(_PROPERTIES[name] for name in chars.properties)])
+    return ~union_set if chars.negated else union_set
 
 
 def _resolved(node: Node, term: Term) -> tuple[CharSet | None, bool]:
@@ -270,11 +270,11 @@ def _resolved(node: Node, term: Term) -> tuple[CharSet | None, bool]:
     for sequence in node.alternatives:
         if len(sequence) != 1:
             return unresolved
-        found = _of_anchor(sequence[0]) or _first_of(sequence[0], term)
-        if found is None:
+        look = _of_anchor(sequence[0]) or _first_of(sequence[0], term)
+        if look is None:
             return unresolved
-        allowed.append(found[0])
-        at_end |= found[1]
+        allowed.append(look[0])
+        at_end |= look[1]
     chars = union(allowed)
     return (~chars, not at_end) if node.negative else (chars, at_end)
 
@@ -292,7 +292,7 @@ def _first_of(node: Node, term: Term) -> tuple[CharSet, bool] | None:
     while isinstance(node, Repeat) and node.low == 1:
         node = node.node
     if isinstance(node, Group) and all(len(each) == 1 for each in node.alternatives):
-        found = [_first_of(each[0], term) for each in node.alternatives]
-        if all(each is not None for each in found):
-            return union(each[0] for each in found if each), False
+        looks = [_first_of(each[0], term) for each in node.alternatives]
+        if all(each is not None for each in looks):
+            return union(each[0] for each in looks if each), False
     return (_set_of(node, term), False) if isinstance(node, Chars) else None

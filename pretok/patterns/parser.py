@@ -292,9 +292,13 @@ class _Reader:
         if not digits or not set(digits) <= set("0123456789abcdefABCDEF"):
             raise UnreadablePatternError(f"invalid code point at {at}")
         code = int(digits, 16)
-        # Oniguruma may read \xHH above 7F as a byte.
-        if code > 0x10FFFF or (size == 2 and end == at + 2 and code > 0x7F):
+        if code > 0x10FFFF:
             raise UnreadablePatternError(f"invalid code point at {at}")
+        # Oniguruma may read \xHH above 7F as a byte.
+        if size == 2 and end == at + 2 and code > 0x7F:
+            raise UnreadablePatternError(
+                f"'\\x{digits}' at {at}, which may be a byte; write '\\x{{{digits}}}'"
+            )
         self._at = end
         return chr(code)
 

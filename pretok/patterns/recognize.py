@@ -138,8 +138,9 @@ def unknown_pattern(pattern: str, engine: Engine) -> UnknownPatternError:
         message += f"; as {ENGINE_NAMES[other]} reads it, it is {nearest!r}:\n"
     else:
         message += (
-            f"; in {ENGINE_NAMES[other]} it is {nearest!r}, which keeps the text that the pattern "
-            f"does not match, but {ENGINE_NAMES[engine]} drops this text"
+            f"; in {ENGINE_NAMES[other]} it is {nearest!r}; the engines treat the text that the "
+            f"pattern does not match differently: {ENGINE_NAMES['hf']} keeps it, "
+            f"{ENGINE_NAMES['tiktoken']} drops it"
         )
     return UnknownPatternError(message + difference, pattern, engine, nearest, difference, *refusal)
 

@@ -27,10 +27,10 @@ def _simplified(parts: list[Part]) -> list[Part]:
 
     Raises Refusal for a lazy part that lemma 3 does not cover.
     """
-    found: list[Part] = []
+    simplified: list[Part] = []
     for part in reversed(parts):
         if part.mode == "lazy" and not part.is_fixed:
-            needed = _needed(found)
+            needed = _needed(simplified)
             if needed is None:
                 part = replace(part, high=part.low)
             elif part.chars & union(needed):
@@ -38,10 +38,10 @@ def _simplified(parts: list[Part]) -> list[Part]:
             part = replace(part, mode="greedy")
             if part.high == 0:
                 continue
-        found.insert(0, part)
-        if len(found) > 1 and _can_join(found[0], found[1]):
-            found[:2] = [_joined(found[0], found[1])]
-    return found
+        simplified.insert(0, part)
+        if len(simplified) > 1 and _can_join(simplified[0], simplified[1]):
+            simplified[:2] = [_joined(simplified[0], simplified[1])]
+    return simplified
 
 
 def _can_join(one: Part, other: Part) -> bool:
@@ -59,11 +59,11 @@ def _needed(parts: Sequence[Part]) -> list[CharSet] | None:
 
     Returns None if no part is required.
     """
-    found: list[CharSet] = []
+    sets: list[CharSet] = []
     for part in parts:
-        found.append(part.chars)
+        sets.append(part.chars)
         if part.low:
-            return found
+            return sets
     return None
 
 
@@ -83,7 +83,7 @@ def _require_no_giving_back(parts: Sequence[Part]) -> None:
 
 
 def _spaces(parts: list[Part]) -> Rule | None:
-    r"""Return the Spaces rule for `\s{n,m}` and `S*N+` (lemmas 5 and 6)."""
+    r"""Return the rule for `\s{n,m}` or `S*N+` (lemma 6); None for other `parts`."""
     first = parts[0]
     if len(parts) == 1 and first.chars == WHITE_SPACE:
         if first.high is None:
@@ -115,13 +115,13 @@ def _text(parts: Sequence[Part]) -> str:
 
     Returns "" if `parts` match several texts, or a text of more than MAX_LITERAL code points.
     """
-    found = ""
+    text = ""
     for part in parts:
         char = members(part.chars, max_members=1)
-        if not char or not part.is_fixed or len(found) + part.low > MAX_LITERAL:
+        if not char or not part.is_fixed or len(text) + part.low > MAX_LITERAL:
             return ""
-        found += char * part.low
-    return found
+        text += char * part.low
+    return text
 
 
 def _run(parts: list[Part]) -> Rule:

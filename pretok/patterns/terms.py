@@ -43,23 +43,23 @@ class _Scanner:
         self._at = 0
 
     def alternatives(self, alternatives: Alternatives) -> tuple[tuple[Term, ...], ...]:
-        found = []
+        terms = []
         for sequence in alternatives:
-            found.append(tuple(map(self._term, sequence)))
+            terms.append(tuple(map(self._term, sequence)))
             self._at += 1  # "|" or ")"
-        return tuple(found)
+        return tuple(terms)
 
     def _term(self, node: Node) -> Term:
         start = self._at
         inner: tuple[tuple[Term, ...], ...] = ()
-        what = node  # without its quantifiers
-        while isinstance(what, Repeat):
-            what = what.node
-        if isinstance(what, (Group, Lookahead)):
+        unrepeated = node  # without its quantifiers
+        while isinstance(unrepeated, Repeat):
+            unrepeated = unrepeated.node
+        if isinstance(unrepeated, (Group, Lookahead)):
             self._at += self._opening()
-            inner = self.alternatives(what.alternatives)
-        elif isinstance(what, EngineSpecific):
-            self._at += len(what.text)
+            inner = self.alternatives(unrepeated.alternatives)
+        elif isinstance(unrepeated, EngineSpecific):
+            self._at += len(unrepeated.text)
         else:
             self._skip_one()
         self._skip_quantifier()

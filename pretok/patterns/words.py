@@ -110,12 +110,12 @@ def _of_any_case(suffixes: dict[str, None], most: int) -> set[str]:
     forms: dict[str, str] = {chr(code): chr(code) for code in range(ord("a"), ord("z") + 1)}
     for form, letter in FOLD.items():
         forms[chr(letter)] += chr(form)
-    found: set[str] = set()
+    texts: set[str] = set()
     for suffix in suffixes:
-        if len(suffix) > 8 or len(found) > most:
+        if len(suffix) > 8 or len(texts) > most:
             break
-        found.update(map("".join, product(*(forms[char] for char in suffix))))
-    return found
+        texts.update(map("".join, product(*(forms[char] for char in suffix))))
+    return texts
 
 
 def texts_of(items: Items) -> list[str] | None:

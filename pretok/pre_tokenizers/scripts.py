@@ -18,7 +18,7 @@ from pretok.stage import Stage
 from pretok.unicode import CODE_POINTS
 
 JOINER = 0
-"""Table entry, instead of a script number, of characters that belong to the piece before them."""
+"""Script number of the characters that belong to the piece before them."""
 GROUPS = 12
 """Number of groups of scripts in each of two partitions of the scripts.
 

@@ -124,7 +124,10 @@ class Metaspace(Block):
 
     @classmethod
     def _from_json(cls, fields: dict[str, Any]) -> Block:
-        """Accept two more fields, of older files: `add_prefix_space` and `str_rep` (ignored)."""
+        """Accept two more fields of older files, `add_prefix_space` and `str_rep`.
+
+        Ignores `str_rep`.
+        """
         cls._check_fields(fields, ["replacement"], "prepend_scheme split add_prefix_space str_rep")
         scheme = fields.get("prepend_scheme", "always")
         prefix = fields.get("add_prefix_space", True)

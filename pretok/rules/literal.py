@@ -110,9 +110,14 @@ class Enclosed(Rule):
                 f"Enclosed: at_least={self.at_least} is more than at_most={self.at_most}"
             )
         is_short = self.at_most is not None and self.at_most <= MAX_LITERAL
-        for field in ("after",) if is_short else ("before", "after"):
-            begin = _chars(getattr(self, field)[0])[0]
-            require_disjoint("Enclosed", (f"the start of {field}", begin), ("body", self.body))
+        shared = _chars(self.before[0])[0] & self.body
+        if shared and not is_short:
+            raise DefinitionError(
+                f"Enclosed: the start of before and body share {shared!r}, so matching would not "
+                f"take linear time; make them disjoint, or set at_most to {MAX_LITERAL} or less"
+            )
+        begin = _chars(self.after[0])[0]
+        require_disjoint("Enclosed", ("the start of after", begin), ("body", self.body))
 
     def sets(self) -> list[CharSet]:
         return [*self.first(), *_chars(self.before[1:] + self.after), self.body]

@@ -81,7 +81,7 @@ class Spaces(Rule):
         if self.at_most is None or self.at_least > self.at_most:
             raise DefinitionError(
                 f"Spaces: at_least={self.at_least} with at_most={self.at_most}; expected "
-                "at_least <= at_most"
+                "at_least <= at_most, or at_least=1 without at_most"
             )
 
     def __repr__(self) -> str:

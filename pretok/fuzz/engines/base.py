@@ -61,9 +61,9 @@ class Engine(ABC):
 
     _module_name: ClassVar[str]
     _reads_like: ClassVar[tuple[str, ...]]
-    """Values of `Preset.engine` whose patterns this engine reads alike.
+    """Values of `Preset.engine`: this engine reads the patterns of such presets as they are meant.
 
-    Engines with other values read patterns alike only if they have no ENGINE_SPECIFIC construct.
+    It reads any other pattern so only if the pattern has no ENGINE_SPECIFIC construct.
     """
 
     def __init__(self) -> None:
@@ -119,8 +119,8 @@ class Engine(ABC):
     def _probed(self) -> str:
         """The Unicode version in which pretok and the engine give the same classes to code points.
 
-        Compare the first and the last code point of each run whose atom has changed between Unicode
-        versions.
+        The comparison covers the first and the last code point of each run whose atom has changed
+        between Unicode versions.
         """
         probes = [chr(c) for run, _ in changed_runs() for c in sorted(set(run))]
         texts = [char.join(_ONE_OF_EACH) for char in probes]

@@ -173,7 +173,7 @@ def test_tiktoken_drops_what_nothing_matches(own_registry: None) -> None:
     pretok.register(twice)
     with pytest.raises(
         UnknownPatternError,
-        match="it is 'twice', which keeps the text that the pattern does not match",
+        match="it is 'twice'; the engines treat the text that the pattern does not match",
     ):
         from_pattern(r"(?:ab)+", "tiktoken")
 
