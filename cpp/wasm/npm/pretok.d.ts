@@ -5,8 +5,8 @@
  * of the WebAssembly module, and never keep it.
  *
  * A lone surrogate in a string is kept and counts as 3 bytes, 1 code point and 1 UTF-16 code unit.
- * Its general category is C. `Tokenizer` rejects strings with lone surrogates. A byte that is not
- * valid UTF-8 is kept too. It counts as 1 in each unit, and its general category is C.
+ * Its general category is C. Only `Tokenizer` replaces it by U+FFFD. A byte that is not valid UTF-8
+ * is kept too. It counts as 1 in each unit, and its general category is C.
  */
 
 export type Text = string | Uint8Array;
@@ -22,20 +22,16 @@ export class PretokError extends Error {
   readonly position: number;
 }
 
-export interface LoadOptions {
-  /** The maximum memory of the module in MiB, 64 to 4096. The default is 1024. */
-  maxMemory?: number;
-}
-
 /**
- * Compiles and starts the WebAssembly module. Each call returns an independent instance.
+ * Compiles and starts the WebAssembly module. Each call returns an independent instance with its
+ * own memory of at most 2 GiB. If a call needs more, it throws a PretokError with the code
+ * "OUT_OF_MEMORY", and so do all later calls of the instance.
  *
  * @param source The bytes of pretok.wasm, its compiled module, or its URL. The default is the file
  *   pretok.wasm in the folder of this script.
  */
 export function load(
   source?: ArrayBuffer | Uint8Array | WebAssembly.Module | URL | string,
-  options?: LoadOptions,
 ): Promise<Pretok>;
 
 export interface Pretok {
