@@ -139,7 +139,7 @@ def _not_found(name: str, damaged: list[Path]) -> str:
     for path in damaged:
         message += f"; {path} is damaged: its sha256 differs from the published file"
     if name in PUBLISHED:
-        message += f"; get it with `pretok fetch {name}`"
+        message += f"; get it with `pretok fetch {name}`, or pass the path of its file"
     elif "/" in name and len(name) <= MAX_SHOWN:
         message += f"; to get a model's tokenizer run `hf download {name} tokenizer.json`"
     return message

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -69,8 +70,11 @@ def picture(path: str | os.PathLike[str], width: float, height: float) -> Iterat
     with rc_context(STYLE):
         figure = Figure(figsize=(width, height), layout="constrained")
         yield figure
-        is_svg = Path(path).suffix.lower() == ".svg"
-        figure.savefig(path, metadata={"Date": None} if is_svg else None)
+        metadata = {"Date": None} if Path(path).suffix.lower() == ".svg" else None
+        with warnings.catch_warnings():
+            # A name may have characters that the font lacks; a picture shows boxes for them.
+            warnings.filterwarnings("ignore", message="Glyph ", category=UserWarning)
+            figure.savefig(path, metadata=metadata)
 
 
 def thousands(value: float, _position: int = 0) -> str:
@@ -97,4 +101,5 @@ def _printable(name: str) -> str:
     name = "".join(char if char.isprintable() else "\ufffd" for char in name)
     if len(name) > MAX_NAME:
         name = f"{name[: MAX_NAME // 2]}…{name[-MAX_NAME // 2 :]}"
-    return name.replace("$", r"\$")  # a dollar sign would begin a formula
+    # A dollar sign would begin a formula, and a label with "_" first is left out of legends.
+    return f"{' ' * name.startswith('_')}{name}".replace("$", r"\$")
