@@ -222,7 +222,7 @@ def json_texts(
     """Return the strings under `field` of the JSON objects on the lines of `data`.
 
     The result has the UTF-8 of all strings, n + 1 offsets in it, and for each line 1 or 0. A line
-    with 0 has an empty string: it is a line that bpe.text_files.text_of_line must read: it may be blank,
+    with 0 has an empty string: bpe.text_files.text_of_line must read it, because it may be blank,
     damaged, or have something that parsers treat differently.
     """
 
