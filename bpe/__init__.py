@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from bpe import columns as columns
     from bpe import corpus as corpus
     from bpe import distributed as distributed
     from bpe import statistics as statistics
@@ -79,8 +80,8 @@ _LAZY = {
     "train": "bpe.training.train",
 }
 
-_PACKAGES = ("corpus", "distributed", "statistics")
-"""The packages that `import bpe` makes available, also imported on first use."""
+_PACKAGES = ("columns", "corpus", "distributed", "statistics")
+"""The modules that `import bpe` makes available, also imported on first use."""
 
 __all__ = [
     "AddedToken",

@@ -21,6 +21,7 @@ from bpe.encoding.arguments import (
 from bpe.encoding.backends import make_backend, takes_spaces
 from bpe.encoding.decode import DecodeStream, decode_batch
 from bpe.encoding.fast_calls import fast_call
+from bpe.encoding.packed import PackedTexts
 from bpe.encoding.piece_decoder import Decoding, all_tokens, make_decoder
 from bpe.encoding.pipeline import Pipeline
 from bpe.encoding.python_backend import concatenate_ids
@@ -243,6 +244,22 @@ class Tokenizer:
                 )
             )
         return self._pipeline.encode_batch_array(batch, special, errors, threads)
+
+    def encode_packed(
+        self,
+        data: bytes | bytearray | memoryview,
+        offsets: Offsets,
+        special: Special = "raise",
+        *,
+        threads: int | None = None,
+    ) -> tuple[Ids, Offsets]:
+        """Return what `encode_batch_array` returns for texts in one buffer.
+
+        Text i is data[offsets[i]:offsets[i + 1]], in UTF-8. So n texts have n + 1 offsets, which
+        ascend. There is no Python object for each text; `bpe.columns.encode` takes columns of Arrow
+        and Polars. Raises ValueError for other offsets, and the errors of `encode`.
+        """
+        return self._pipeline.encode_packed(PackedTexts(data, offsets), special, threads)
 
     def safe_cut(self, text: bytes, special: Special = "raise") -> int:
         """Return an offset in bytes where cutting `text` does not change its ids, or 0.

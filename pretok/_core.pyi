@@ -93,6 +93,15 @@ class Encoder:
     def encode_batch_array(
         self, texts: Sequence[str | bytes], added: AddedTokens, threads: int = 0
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
+    def encode_packed(
+        self, data: object, offsets: NDArray[np.int64], added: AddedTokens, threads: int = 0
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        """Encode the texts data[offsets[i]:offsets[i + 1]], in UTF-8.
+
+        `data` has the buffer protocol. Returns the ids and offsets of `encode_batch_array`. Raises
+        ValueError if the offsets do not ascend within `data`.
+        """
+
     @staticmethod
     def all_take_fast_path(
         texts: list[object], only_str: bool, only_ascii: bool, only_normal: bool
@@ -232,11 +241,14 @@ def gather(
 ) -> tuple[list[str | bytes], list[object], bool]:
     """The C++ form of bpe.training.corpus.collect_batch; both return equal results."""
 
-def json_texts(data: bytes, field: bytes) -> list[bytes | None]:
-    """Return for each line of `data` the string under `field` of its JSON object.
+def json_texts(
+    data: bytes, field: bytes
+) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint8]]:
+    """Return the strings under `field` of the JSON objects on the lines of `data`.
 
-    The item of a line is None if bpe.text_files.text_of_line must read the line: the line may be
-    blank, damaged, or have something that parsers treat differently.
+    The result has the UTF-8 of all strings, n + 1 offsets in it, and for each line 1 or 0. A line
+    with 0 has an empty string: bpe.text_files.text_of_line must read it, because it may be blank,
+    damaged, or have something that parsers treat differently.
     """
 
 def safe_cut(machine: Machine, text: bytes) -> int:

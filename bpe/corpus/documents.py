@@ -8,12 +8,15 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from bpe.corpus.inputs import SUFFIXES
 from bpe.corpus.lines import JsonLines, LineParser, TextLines
 from bpe.corpus.parquet_input import rows_of_file
 from bpe.corpus.shards import sha256_of
+from bpe.encoding.packed import PackedTexts
 from bpe.errors import TextFileError
 from bpe.text_files import Watch, blocks_of_file, blocks_of_lines, find_suffix, split_lines
 
@@ -35,6 +38,7 @@ class Position(NamedTuple):
 
 
 START = Position()
+NO_TEXTS = PackedTexts.of([])
 
 
 class Part(NamedTuple):
@@ -58,7 +62,7 @@ class Run(NamedTuple):
     empty; take all blocks before the next run.
     """
 
-    texts: list[bytes]
+    texts: PackedTexts
     lines: Sequence[int]
     next_line: int
     skipped: Sequence[str] = ()
@@ -69,7 +73,7 @@ class Run(NamedTuple):
 class Batch:
     """Documents, and what was read since the batch before."""
 
-    texts: list[bytes] = field(default_factory=list)
+    texts: PackedTexts = NO_TEXTS
     lines: list[tuple[int, Sequence[int]]] = field(default_factory=list)
     """The index of a file and the lines of its documents in the batch, in order."""
     skipped: list[str] = field(default_factory=list)
@@ -114,25 +118,29 @@ def read_batches(
     `advance`. Raises TextFileError, unless `options.skip_bad`; OSError.
     """
     batch = Batch(position=start)
+    texts: list[PackedTexts] = []
     size = 0
     for index in range(start.file, len(files)):
         begin = start.line if index == start.file else 0
         watch = _Hash(advance)
         for run in _runs(files[index], options, begin, watch):
-            if run.blocks is not None and batch.texts:
+            if run.blocks is not None and any(map(len, texts)):
+                batch.texts = PackedTexts.joined(texts)
                 yield batch
-                batch, size = Batch(), 0
+                batch, texts, size = Batch(), [], 0
             batch.position = Position(index, run.next_line)
-            batch.texts += run.texts
+            texts.append(run.texts)
             batch.lines.append((index, run.lines))
             batch.skipped += run.skipped
             batch.blocks = run.blocks
-            size += sum(map(len, run.texts)) + OVERHEAD * (len(run.texts) + len(run.skipped))
+            size += run.texts.size + OVERHEAD * (len(run.texts) + len(run.skipped))
             if size >= BATCH or run.blocks is not None:
+                batch.texts = PackedTexts.joined(texts)
                 yield batch
-                batch, size = Batch(position=batch.position), 0
+                batch, texts, size = Batch(position=batch.position), [], 0
         batch.position = Position(index + 1)
         batch.finished.append(watch.description(files[index]))
+    batch.texts = PackedTexts.joined(texts)
     yield batch
 
 
@@ -184,7 +192,7 @@ def _runs(name: str, options: ReadOptions, begin: int, watch: Watch) -> Iterator
             message = f"{name}, after line {position}{message[len(name) :]}"
         if not options.skip_bad:
             raise TextFileError(message) from None
-        yield Run([], [], position, [message])
+        yield Run(NO_TEXTS, [], position, [message])
 
 
 def _whole_text(name: str, options: ReadOptions, begin: int, watch: Watch) -> Iterator[Run]:
@@ -198,9 +206,9 @@ def _whole_text(name: str, options: ReadOptions, begin: int, watch: Watch) -> It
         held.append(block)
         size += len(block)
         if size >= LONG:
-            yield Run([], [1], 1, blocks=chain(_taken(held), blocks))
+            yield Run(NO_TEXTS, [1], 1, blocks=chain(_taken(held), blocks))
             return
-    yield Run([b"".join(held)], [1], 1)
+    yield Run(PackedTexts.of([b"".join(held)]), [1], 1)
 
 
 def _taken(held: list[bytes]) -> Iterator[bytes]:
@@ -244,7 +252,7 @@ def _lines(
             done += 1
             if done > begin:
                 text = parser.long_text(block, f"{name}, line {done}")
-                yield Run([], [done], done, blocks=text)
+                yield Run(NO_TEXTS, [done], done, blocks=text)
             continue
         if done < begin:
             lines = split_lines(block)
@@ -252,12 +260,15 @@ def _lines(
             if len(known) == len(lines):
                 continue
             block = b"\n".join(lines[len(known) :])
-        texts = parser.texts(block)
+        texts, is_known = parser.texts(block)
         end = done + len(texts)
-        if None in texts:
-            yield _one_by_one(name, options, parser, done + 1, texts, split_lines(block))
+        if is_known.all():
+            yield Run(texts, range(done + 1, end + 1), end)
         else:
-            yield Run(cast("list[bytes]", texts), range(done + 1, end + 1), end)
+            found: list[bytes | None] = [
+                text if is_read else None for text, is_read in zip(texts, is_known, strict=True)
+            ]
+            yield _one_by_one(name, options, parser, done + 1, found, split_lines(block))
         done = end
 
 
@@ -288,28 +299,28 @@ def _one_by_one(
             if text is not None:
                 found.append(text)
                 numbers.append(number)
-    return Run(found, numbers, first + len(lines) - 1, skipped)
+    return Run(PackedTexts.of(found), numbers, first + len(lines) - 1, skipped)
 
 
 def _rows(name: str, options: ReadOptions, begin: int, watch: Watch) -> Iterator[Run]:
     """Yield the rows of a Parquet file."""
-    first = 1  # the number of the first of `rows`
-    for rows in rows_of_file(name, options.field, watch):
-        texts: list[bytes] = []
-        lines: list[int] = []
-        skipped: list[str] = []
-        for number, text in enumerate(rows, first):
-            if number <= begin:
-                continue
-            if text is not None:
-                texts.append(text)
-                lines.append(number)
-            elif options.skip_bad:
-                skipped.append(_null_message(name, number, options.field))
-            else:
-                raise TextFileError(_null_message(name, number, options.field))
-        first += len(rows)
-        yield Run(texts, lines, max(first - 1, begin), skipped)
+    first = 1  # the number of the first of `texts`
+    for texts, is_null in rows_of_file(name, options.field, watch):
+        last = first + len(texts) - 1
+        known = max(0, min(len(texts), begin - first + 1))
+        nulls = [first + int(index) for index in np.flatnonzero(is_null) if index >= known]
+        if nulls and not options.skip_bad:
+            raise TextFileError(_null_message(name, nulls[0], options.field))
+        rest = texts.after(known)
+        lines: Sequence[int] = range(first + known, last + 1)
+        if nulls:
+            found = zip(lines, rest, is_null[known:], strict=True)
+            pairs = [(line, text) for line, text, is_bad in found if not is_bad]
+            lines = [line for line, _ in pairs]
+            rest = PackedTexts.of([text for _, text in pairs])
+        skipped = [_null_message(name, number, options.field) for number in nulls]
+        yield Run(rest, lines, max(last, begin), skipped)
+        first = last + 1
 
 
 def _null_message(name: str, row: int, field: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.corpus.documents import Batch, Position
+from bpe.corpus.documents import NO_TEXTS, Batch, Position
 from bpe.corpus.free_memory import MemoryTrimmer
 from bpe.corpus.options import Options, special_of
 from bpe.corpus.parts import is_held_out
@@ -48,13 +48,14 @@ class DocumentEncoder:
 
     def encode(self, batch: Batch) -> tuple[Ids, Offsets]:
         """Return the ids of the texts of `batch`, and their offsets."""
-        self._memory.add(sum(map(len, batch.texts)))
+        self._memory.add(batch.texts.size)
         if batch.part is not None:
             ids = self._encode_part(batch.texts[0], batch.origin(0), batch.part.start)
             return ids, np.array([0, len(ids)])
         try:
-            return self._tokenizer.encode_batch_array(
-                batch.texts, self._special, threads=self._threads
+            texts = batch.texts
+            return self._tokenizer.encode_packed(
+                texts.data, texts.offsets, self._special, threads=self._threads
             )
         except SpecialTokenError as error:
             raise self._refused(batch.origin(error.text_index or 0), error, 0) from None
@@ -92,8 +93,8 @@ def encoded(batch: Batch, ids: Ids, offsets: Offsets, options: Options) -> Encod
         if options.validation:
             chosen = (is_held_out(text, options) for text in batch.texts)
             held_out = np.fromiter(chosen, bool, len(batch.texts))
-    size = sum(map(len, batch.texts))
-    return Encoded(replace(batch, texts=[]), size, tokens, offsets, held_out)
+    size = batch.texts.size
+    return Encoded(replace(batch, texts=NO_TEXTS), size, tokens, offsets, held_out)
 
 
 def with_ids_around(ids: Ids, offsets: Offsets, options: Options) -> tuple[Tokens, Offsets]:

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator
-from typing import Protocol
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bpe.corpus.long_lines import long_json_text
+from bpe.encoding.packed import PackedTexts
 from bpe.encoding.utf8 import encode_utf8
 from bpe.errors import TextFileError
 from bpe.text_files import split_lines, text_of_line
+
+Known: TypeAlias = tuple[PackedTexts, NDArray[np.bool_]]
 
 
 class LineParser(Protocol):
     """Finds the document of each line."""
 
-    def texts(self, block: bytes) -> list[bytes | None]:
-        """Return the document of each line of `block`, or None for lines that `text` must read."""
+    def texts(self, block: bytes) -> Known:
+        """Return the document of each line of `block`, and whether it is known.
+
+        If it is not, `text` must read the line.
+        """
         ...
 
     def text(self, line: bytes, where: str) -> bytes | None:
@@ -47,11 +56,13 @@ class JsonLines:
         else:
             self._native = _core.json_texts
 
-    def texts(self, block: bytes) -> list[bytes | None]:
-        """Return the documents of the lines that the native parser reads, else None."""
+    def texts(self, block: bytes) -> Known:
+        """Return the documents of the lines; the native parser knows most of them."""
         if self._native is None:
-            return [None] * len(split_lines(block))
-        return self._native(block, self._field.encode("utf-8", "surrogatepass"))
+            return _unknown(len(split_lines(block)))
+        name = self._field.encode("utf-8", "surrogatepass")
+        data, offsets, is_known = self._native(block, name)
+        return PackedTexts(data, offsets), is_known.view(bool)
 
     def text(self, line: bytes, where: str) -> bytes | None:
         """Return the document of a line, or None if it is blank."""
@@ -65,14 +76,15 @@ class JsonLines:
 class TextLines:
     """Each line is a document, without its LF or CRLF."""
 
-    def texts(self, block: bytes) -> list[bytes | None]:
-        """Return the lines, or a None for each if `block` is not UTF-8."""
+    def texts(self, block: bytes) -> Known:
+        """Return the lines; if `block` is not UTF-8, none is known."""
         lines = split_lines(block)
         try:
             block.decode()
         except UnicodeDecodeError:
-            return [None] * len(lines)
-        return [line.removesuffix(b"\r") for line in lines]
+            return _unknown(len(lines))
+        texts = PackedTexts.of([line.removesuffix(b"\r") for line in lines])
+        return texts, np.ones(len(lines), bool)
 
     def text(self, line: bytes, where: str) -> bytes | None:
         """Return the line; raise TextFileError if it is not UTF-8."""
@@ -95,6 +107,10 @@ class TextLines:
             decode(b"", True)
         except UnicodeDecodeError as error:
             raise _not_utf8(where, error) from None
+
+
+def _unknown(count: int) -> Known:
+    return PackedTexts(b"", np.zeros(count + 1, np.int64)), np.zeros(count, bool)
 
 
 def _not_utf8(where: str, error: UnicodeDecodeError) -> TextFileError:

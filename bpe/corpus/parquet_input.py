@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import IO
 
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe.columns import packed
+from bpe.encoding.packed import PackedTexts
 from bpe.errors import TextFileError
 from bpe.text_files import Watch, blocks_of_file
 
@@ -13,8 +18,10 @@ ROWS = 1024
 """The number of rows that are read at a time."""
 
 
-def rows_of_file(name: str, field: str, watch: Watch) -> Iterator[list[bytes | None]]:
-    """Yield the texts of the rows of a Parquet file as UTF-8, in lists; None for a null.
+def rows_of_file(
+    name: str, field: str, watch: Watch
+) -> Iterator[tuple[PackedTexts, NDArray[np.bool_]]]:
+    """Yield the texts of the rows of a Parquet file, and whether each is a null.
 
     Raises TextFileError if the file is damaged, or if the column `field` has no strings;
     ModuleNotFoundError without pyarrow.
@@ -41,17 +48,12 @@ def rows_of_file(name: str, field: str, watch: Watch) -> Iterator[list[bytes | N
                 raise TextFileError(f"{name}: column {field!r} is of type {found}; expected string")
             for batch in table.iter_batches(ROWS, columns=[field]):
                 column = batch.column(0)
-                yield column.cast(_binary(pyarrow, found)).to_pylist()
+                is_null = column.is_null().to_numpy(zero_copy_only=False)
+                yield packed(column.fill_null("")), is_null
     except (pyarrow.ArrowException, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise TextFileError(f"{name}: truncated or damaged ({error}); get the file again") from None
-
-
-def _binary(pyarrow: Any, text_type: Any) -> Any:
-    """Return the type of the same values as bytes."""
-    is_large = text_type == pyarrow.large_string()
-    return pyarrow.large_binary() if is_large else pyarrow.binary()
 
 
 def _unpacked(name: str, watch: Watch) -> IO[bytes]:

@@ -9,6 +9,7 @@ from itertools import chain
 
 from bpe.corpus.documents import START, Batch, Part, Position, ReadOptions, read_batches
 from bpe.corpus.options import Options, special_of
+from bpe.encoding.packed import PackedTexts
 from bpe.errors import TextFileError
 from bpe.tokenizer import Tokenizer
 
@@ -79,15 +80,21 @@ class _Cutter:
                     rest = text
                 else:
                     part = Part(done, False, held_out)
-                    yield Batch([text], batch.lines, position=batch.position, part=part)
+                    yield Batch(
+                        PackedTexts.of([text]), batch.lines, position=batch.position, part=part
+                    )
                     done += len(text)
-            yield replace(batch, texts=[rest], blocks=None, part=Part(done, True, held_out))
+            yield replace(
+                batch, texts=PackedTexts.of([rest]), blocks=None, part=Part(done, True, held_out)
+            )
         except TextFileError as error:
             if not self._options.skip_bad:
                 raise
             skipped = [*batch.skipped, str(error)]
             part = Part(done, True, held_out, is_whole=False)
-            yield replace(batch, texts=[b""], skipped=skipped, blocks=None, part=part)
+            yield replace(
+                batch, texts=PackedTexts.of([b""]), skipped=skipped, blocks=None, part=part
+            )
 
     def _texts(self, blocks: Iterator[bytes], origin: Position) -> Iterator[tuple[bytes, bool]]:
         """Yield the text of each part, and whether it is the last one."""

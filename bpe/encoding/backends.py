@@ -60,6 +60,12 @@ class Backend(Protocol):
         """
         ...
 
+    def encode_packed(
+        self, data: Any, offsets: Offsets, added: Any, threads: int = 0
+    ) -> tuple[Ids, Offsets]:
+        """Return what `encode_batch_array` returns for the texts of PackedTexts(data, offsets)."""
+        ...
+
     def spans(self, text: StrOrBytes, added: Any, threads: int = 0) -> tuple[Ids, Offsets, Offsets]:
         """Return the ids, and the half-open span of each id in bytes of UTF-8."""
         ...

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe.characters import SPACE_MARK, CharacterVocabulary
+from bpe.encoding.packed import PackedTexts
 from bpe.encoding.python_backend import concatenate_ids
 from bpe.encoding.text_spaces import TextSpaces, keeps_whole
 from bpe.encoding.utf8 import StrOrBytes
@@ -287,6 +288,12 @@ class CharacterBackend:
     ) -> tuple[Ids, Offsets]:
         """Return the ids of all texts, and n + 1 offsets."""
         return concatenate_ids(self.encode_batch(texts, added, threads))
+
+    def encode_packed(
+        self, data: Any, offsets: Offsets, added: Any, threads: int = 0
+    ) -> tuple[Ids, Offsets]:
+        """Return the ids of all texts, and n + 1 offsets."""
+        return self.encode_batch_array(list(PackedTexts(data, offsets)), added, threads)
 
     def spans(self, text: StrOrBytes, added: Any, threads: int = 0) -> tuple[Ids, Offsets, Offsets]:
         """Return the ids, and the half-open span of each id in bytes of UTF-8."""

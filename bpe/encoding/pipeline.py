@@ -24,6 +24,7 @@ from bpe.encoding.normalized_segments import (
 )
 from bpe.encoding.normalizers import NfcNormalizer, make_normalizer
 from bpe.encoding.offsets import ByteToCharOffsets
+from bpe.encoding.packed import PackedTexts
 from bpe.encoding.policies import Policies
 from bpe.encoding.utf8 import StrOrBytes, encode_utf8
 from bpe.errors import SpecialTokenError
@@ -164,6 +165,27 @@ class Pipeline:
         _, only_ascii, only_normal = self._fast_path_limits
         call: SpanCall = make(added, only_ascii, only_normal, spaces)
         return call
+
+    def encode_packed(
+        self, texts: PackedTexts, special: Special, threads: int | None
+    ) -> tuple[Ids, Offsets]:
+        """Return what `encode_batch_array` returns for the texts in a buffer."""
+        if not self._takes_packed(texts):
+            return self.encode_batch_array(list(texts), special, "replace", threads)
+        try:
+            return self.backend.encode_packed(
+                texts.data, texts.offsets, self._policies.added_for(special),
+                resolve_threads(threads),
+            )  # fmt: skip
+        except SpecialTokenError as error:
+            raise self._located(error, b"", "replace") from None
+
+    def _takes_packed(self, texts: PackedTexts) -> bool:
+        """Return whether the backend encodes the texts in a buffer without prior work in Python."""
+        if not self._has_fast_path or self._missing_bytes:
+            return False
+        # The parts of a text in NFC are in NFC.
+        return self._normalizer is None or self._normalizer.keeps(texts.all_bytes())
 
     def safe_cut(self, data: bytes, special: Special) -> int:
         """Return an offset where cutting `data` does not change its ids, whatever text follows.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import index as as_int
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe.encoding.added_tokens import AddedTokenSearch
 from bpe.encoding.normalize import is_normal, normalize
+from bpe.encoding.packed import PackedTexts
 from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8, encode_utf8, has_surrogates
 from bpe.errors import SpecialTokenError, UnknownTokenError
 from bpe.types import Ids, Offsets
@@ -87,6 +88,12 @@ class PythonBackend:
     ) -> tuple[Ids, Offsets]:
         """Return the ids of all texts, and n + 1 offsets."""
         return concatenate_ids(self.encode_batch(texts, added))
+
+    def encode_packed(
+        self, data: Any, offsets: Offsets, added: AddedTokenSearch, threads: int = 0
+    ) -> tuple[Ids, Offsets]:
+        """Return the ids of all texts, and n + 1 offsets."""
+        return self.encode_batch_array(list(PackedTexts(data, offsets)), added, threads)
 
     def spans(
         self, text: StrOrBytes, added: AddedTokenSearch, threads: int = 0

@@ -115,17 +115,16 @@ py::list encode_to_lists(const Encoder &encoder, IdObjects &objects, const py::l
   return lists.take();
 }
 
-py::tuple encode_to_arrays(const Encoder &encoder, const py::list &texts,
-                           const AddedTokens &added, unsigned threads) {
-  const Texts batch(texts);
+py::tuple encode_to_arrays(const Encoder &encoder, const std::vector<TextView> &texts,
+                           std::size_t size, const AddedTokens &added, unsigned threads) {
   EncodeResult encoded;
-  unlocked(batch.size, [&] {
+  unlocked(size, [&] {
     // Reserve more room than the ids need. The system allocates a memory page at the first
     // write, so pages after the last id take no memory. A growing vector could leave holes in
     // the heap.
-    encoded.ids.reserve(batch.size / 2);
-    encoded.text_ends.reserve(batch.views.size() + 1);
-    encode_texts(encoder, OutputKind::IDS, batch.views, added, threads, encoded, is_not_refused,
+    encoded.ids.reserve(size / 2);
+    encoded.text_ends.reserve(texts.size() + 1);
+    encode_texts(encoder, OutputKind::IDS, texts, added, threads, encoded, is_not_refused,
                  InterruptCheck());
   });
   raise_if_refused(encoded, py::int_(encoded.refused_text));

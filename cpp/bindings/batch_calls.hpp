@@ -8,6 +8,9 @@
 
 #include <pybind11/pybind11.h>
 
+#include <cstddef>
+#include <vector>
+
 namespace pretok {
 
 // Here and below, the size of the texts determines the number of threads if `threads` is 0.
@@ -21,7 +24,8 @@ py::list encode_to_lists(const Encoder &encoder, IdObjects &objects, const py::l
 
 // Returns the ids of all n texts, and n + 1 offsets. The ids of text i are in
 // [offsets[i], offsets[i + 1]).
-py::tuple encode_to_arrays(const Encoder &encoder, const py::list &texts,
-                           const AddedTokens &added, unsigned threads);
+// `size` is the total size of the texts.
+py::tuple encode_to_arrays(const Encoder &encoder, const std::vector<TextView> &texts,
+                           std::size_t size, const AddedTokens &added, unsigned threads);
 
 } // namespace pretok

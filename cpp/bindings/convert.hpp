@@ -60,6 +60,10 @@ public:
 #endif
   }
 
+  // A view of UTF-8 that is not in a Python object.
+  TextView(const std::uint8_t *data, std::size_t size)
+      : data_(data), size_(size), utf8_(data), utf8_size_(size) {}
+
   bool is_ascii() const { return width_ == 1 && is_utf8(); }
 
   // Returns whether Python stores the str with 1 byte per code point: all code points are below

@@ -163,7 +163,20 @@ public:
 
   py::tuple encode_batch_array(const py::list &texts, const AddedTokens &added,
                                unsigned threads) const {
-    return encode_to_arrays(encoder(), texts, added, threads);
+    const Texts batch(texts);
+    return encode_to_arrays(encoder(), batch.views, batch.size, added, threads);
+  }
+
+  // Text i is data[offsets[i]..offsets[i + 1]), in UTF-8.
+  py::tuple encode_packed(const py::object &data, const Array<std::int64_t> &offsets,
+                          const AddedTokens &added, unsigned threads) const {
+    const Buffer bytes(data);
+    const auto count = static_cast<std::size_t>(offsets.size());
+    const std::vector<TextView> views = packed_texts(bytes, offsets.data(), count);
+    const std::size_t size =
+        count == 0 ? 0
+                   : static_cast<std::size_t>(offsets.data()[count - 1] - offsets.data()[0]);
+    return encode_to_arrays(encoder(), views, size, added, threads);
   }
 
   py::list merge(const py::bytes &pre_token) const {
@@ -366,6 +379,8 @@ void bind_encoder(py::module_ &module) {
       .def("encode_batch", &NativeEncoder::encode_batch, py::arg("texts"), py::arg("added"),
            py::arg("threads") = 0)
       .def("encode_batch_array", &NativeEncoder::encode_batch_array, py::arg("texts"),
+           py::arg("added"), py::arg("threads") = 0)
+      .def("encode_packed", &NativeEncoder::encode_packed, py::arg("data"), py::arg("offsets"),
            py::arg("added"), py::arg("threads") = 0)
       .def("safe_cut", &NativeEncoder::safe_cut, py::arg("text"), py::arg("added"),
            py::arg("nfc"))

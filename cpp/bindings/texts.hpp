@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace pretok {
@@ -25,6 +26,44 @@ struct Texts {
   std::vector<TextView> views;
   std::size_t size = 0; // the total number of code units of all texts
 };
+
+// The bytes of an object with the buffer protocol, as long as the Buffer lives.
+class Buffer {
+public:
+  explicit Buffer(const py::object &object) {
+    if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0)
+      throw py::error_already_set();
+  }
+  ~Buffer() { PyBuffer_Release(&view_); }
+  Buffer(const Buffer &) = delete;
+  Buffer &operator=(const Buffer &) = delete;
+
+  const std::uint8_t *data() const { return static_cast<const std::uint8_t *>(view_.buf); }
+  std::size_t size() const { return static_cast<std::size_t>(view_.len); }
+
+private:
+  Py_buffer view_;
+};
+
+// Returns the texts data[offsets[i]..offsets[i + 1]). Throws if the offsets do not ascend
+// within the data.
+inline std::vector<TextView> packed_texts(const Buffer &data, const std::int64_t *offsets,
+                                          std::size_t count) {
+  std::vector<TextView> views;
+  if (count == 0)
+    return views;
+  views.reserve(count - 1);
+  for (std::size_t i = 0; i != count - 1; ++i) {
+    if (offsets[i] < 0 || offsets[i] > offsets[i + 1] ||
+        static_cast<std::uint64_t>(offsets[i + 1]) > data.size())
+      throw py::value_error(
+          "expected offsets that ascend from 0 or more to the size of the data "
+          "or less");
+    views.emplace_back(data.data() + offsets[i],
+                       static_cast<std::size_t>(offsets[i + 1] - offsets[i]));
+  }
+  return views;
+}
 
 // Returns whether the core can encode all texts without prior work in Python. `only_str`
 // rejects bytes. `only_ascii` rejects bytes and non-ASCII str. `only_normal` rejects text that

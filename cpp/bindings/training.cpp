@@ -146,29 +146,31 @@ py::tuple gather_texts(const py::object &iterator, std::size_t enough, std::size
   return py::make_tuple(std::move(texts), py::list(), false);
 }
 
-// Returns for each line of `data` the text of its member `field` as bytes, or None if another
-// JSON parser must read the line; see core/corpus/json_lines.hpp.
-py::list json_texts_of(const py::bytes &data, const py::bytes &field) {
+// Returns the texts of the member `field` of all lines of `data` in one array of bytes, n + 1
+// offsets of these texts, and n bytes: 0 if another JSON parser must read the line. See
+// json_texts.
+py::tuple json_texts_of(const py::bytes &data, const py::bytes &field) {
   const ByteView lines = view(data);
   const ByteView name = view(field);
   std::vector<std::uint8_t> text;
-  std::vector<JsonText> texts;
+  std::vector<std::int64_t> offsets;
+  std::vector<std::uint8_t> is_known;
   {
     const py::gil_scoped_release released;
+    std::vector<JsonText> texts;
     json_texts(lines.data, lines.size,
                std::string_view(reinterpret_cast<const char *>(name.data), name.size), text,
                texts);
+    offsets.reserve(texts.size() + 1);
+    is_known.reserve(texts.size());
+    for (const JsonText &found : texts) {
+      offsets.push_back(static_cast<std::int64_t>(found.start));
+      is_known.push_back(found.is_known ? 1 : 0);
+    }
+    offsets.push_back(static_cast<std::int64_t>(text.size()));
   }
-  py::list result(texts.size());
-  for (std::size_t i = 0; i != texts.size(); ++i) {
-    const JsonText &found = texts[i];
-    if (found.is_known)
-      result[i] =
-          py::bytes(reinterpret_cast<const char *>(text.data()) + found.start, found.size);
-    else
-      result[i] = py::none();
-  }
-  return result;
+  return py::make_tuple(as_array(std::move(text)), as_array(std::move(offsets)),
+                        as_array(std::move(is_known)));
 }
 
 std::size_t safe_cut_of(const NativeMachine &machine, const py::bytes &text) {

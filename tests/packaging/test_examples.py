@@ -25,6 +25,7 @@ from asyncio_server import PromptServer
 from command_line import LONGEST, environment
 from paths import EXAMPLES
 from pretok.machine.backend import BackendName
+from support import need
 from tiktoken_pairs import live, ours
 
 SPECIAL = ["<pad>", "<|user|>", "<|end|>", "<|assistant|>"]
@@ -278,3 +279,23 @@ def test_rows_of_shards(
     bpe.corpus.tokenize(path, tmp_path / "plain", tok)
     with pytest.raises(ValueError, match="expected --layout bin and --pack"):
         torch_shards.Rows(tmp_path / "plain")
+
+
+@pytest.mark.filterwarnings("ignore")  # those of datatrove
+def test_datatrove_writes_the_same_tokens(
+    json_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tokens = need("datatrove.pipeline.tokens")
+    need("tokenizers")
+    import datatrove_style
+
+    texts = tmp_path / "texts.jsonl"
+    texts.write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS), "utf-8")
+    arguments = [str(json_file), str(texts)]
+    datatrove_style.main([*arguments, str(tmp_path / "ours"), "--eos", "<|end|>"])
+    assert capsys.readouterr().out.endswith(": encoded by bpe\n")
+    theirs = [*arguments, str(tmp_path / "theirs"), "--eos", "<|end|>"]
+    datatrove_style.main(theirs, tokens.DocumentTokenizer)
+    ours = {path.name: path.read_bytes() for path in (tmp_path / "ours").iterdir()}
+    assert ours == {path.name: path.read_bytes() for path in (tmp_path / "theirs").iterdir()}
+    assert len(ours) == 3

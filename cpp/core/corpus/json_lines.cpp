@@ -1,5 +1,6 @@
 #include "core/corpus/json_lines.hpp"
 
+#include "core/base/bits.hpp"
 #include "core/unicode/utf8.hpp"
 
 #include <array>
@@ -17,12 +18,12 @@ constexpr std::uint64_t TOPS = 0x80 * ONES;
 // Returns 0 if and only if none of the 8 bytes is zero.
 std::uint64_t zeros(std::uint64_t bytes) { return (bytes - ONES) & ~bytes & TOPS; }
 
-// Returns whether all 8 bytes stand for themselves in a string: ASCII but no control, quote or
-// backslash.
-bool are_plain(std::uint64_t bytes) {
+// Returns 0 if all 8 bytes stand for themselves in a string: ASCII but no control, quote or
+// backslash. Otherwise, if the number is little-endian, the lowest one bit is in the first
+// other byte.
+std::uint64_t special_bytes(std::uint64_t bytes) {
   const std::uint64_t controls = (bytes - 0x20 * ONES) & ~bytes & TOPS;
-  return ((bytes & TOPS) | controls | zeros(bytes ^ '"' * ONES) | zeros(bytes ^ '\\' * ONES)) ==
-         0;
+  return (bytes & TOPS) | controls | zeros(bytes ^ '"' * ONES) | zeros(bytes ^ '\\' * ONES);
 }
 
 // Returns the value of each hexadecimal digit, and 1 << 16 for other bytes.
@@ -108,17 +109,18 @@ private:
       while (end_ - at_ >= 8) {
         std::uint64_t bytes;
         std::memcpy(&bytes, at_, 8);
-        if (!are_plain(bytes))
-          break;
+        const std::uint64_t special = special_bytes(bytes);
+        const std::size_t plain = special == 0          ? 8
+                                  : LITTLE_ENDIAN_BYTES ? lowest_bit(special) / 8
+                                                        : 0;
         if constexpr (COPIES) {
           std::memcpy(to, &bytes, 8);
-          to += 8;
+          to += plain;
         }
-        at_ += 8;
+        at_ += plain;
+        if (special != 0)
+          break;
       }
-      // Reads byte by byte up to `window`: one of the next 8 bytes is special, or the line has
-      // fewer than 8 left. Then goes on as long as characters are not ASCII.
-      const std::uint8_t *const window = end_ - at_ >= 8 ? at_ + 8 : end_;
       do {
         if (at_ == end_ || *at_ < 0x20)
           return false;
@@ -146,7 +148,7 @@ private:
           to += decoded.width;
         }
         at_ += decoded.width;
-      } while (at_ < window || at_ == end_ || *at_ >= 0x80);
+      } while (end_ - at_ < 8 || *at_ >= 0x80);
     }
   }
 

@@ -41,7 +41,7 @@ def test_interrupted_work_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     tok = tokenizer("python")
     path = write(tmp_path / "a.parquet", parquet_file(TEXTS, row_group_size=30))
     bpe.corpus.tokenize(path, tmp_path / "whole", tok, special="text")
-    encode = bpe.Tokenizer.encode_batch_array
+    encode = bpe.Tokenizer.encode_packed
     calls = 0
 
     def interrupted(*arguments: Any, **options: Any) -> Any:
@@ -51,7 +51,7 @@ def test_interrupted_work_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             raise KeyboardInterrupt
         return encode(*arguments, **options)
 
-    monkeypatch.setattr(bpe.Tokenizer, "encode_batch_array", interrupted)
+    monkeypatch.setattr(bpe.Tokenizer, "encode_packed", interrupted)
     with pytest.raises(KeyboardInterrupt):
         bpe.corpus.tokenize(path, tmp_path / "out", tok, special="text")
     bpe.corpus.tokenize(path, tmp_path / "out", tok, special="text")

@@ -50,6 +50,7 @@ def cluster() -> Iterator[Path]:
         patch.setenv(DEATHS, str(folder))
         for name, value in ENVIRONMENT.items():
             patch.setenv(f"RAY_{name}", value)
+        patch.chdir(folder)  # workers import from here before PYTHONPATH
         ray = need("ray")  # reads the environment
         for module in (engine, training):
             patch.setattr(module, "share", lambda ray, value: share(ray, WithSetup(value)))

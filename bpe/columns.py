@@ -1,0 +1,97 @@
+"""Encode columns of Arrow and Polars to columns of lists, without a Python object for each row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bpe.encoding.packed import PackedTexts
+from bpe.tokenizer import Tokenizer
+from bpe.types import Special
+
+MAX_OFFSET = (1 << 31) - 1
+
+
+def encode(
+    tokenizer: Tokenizer, column: Any, special: Special = "raise", *, threads: int | None = None
+) -> Any:
+    """Return the ids of each text of `column`, in a column of lists of uint32.
+
+    `column` is an Array or a ChunkedArray of pyarrow, a Series of Polars, or another object with
+    the Arrow C stream interface. The result is a Series for a Series, else as in pyarrow, with
+    64-bit offsets for a large_string. The texts are read where they are in memory. A null gives a
+    null.
+
+    Raises TypeError for a column that has no strings, ModuleNotFoundError without pyarrow, the
+    errors of `Tokenizer.encode`; the index in a SpecialTokenError counts from the first row of the
+    chunk.
+    """
+    try:
+        import pyarrow
+    except ImportError:
+        raise ModuleNotFoundError(
+            "bpe.columns needs the package pyarrow; install it with `pip install pyarrow`"
+        ) from None
+    if isinstance(column, pyarrow.Array):
+        return _encoded(pyarrow, tokenizer, column, special, threads)
+    chunked = column
+    if not isinstance(column, pyarrow.ChunkedArray):
+        if not hasattr(column, "__arrow_c_stream__"):
+            raise TypeError(
+                f"column is of type {type(column).__name__}; expected a column of pyarrow or Polars"
+            )
+        chunked = pyarrow.chunked_array(column)
+    lists = [_encoded(pyarrow, tokenizer, chunk, special, threads) for chunk in chunked.chunks]
+    if not lists:
+        empty = pyarrow.array([], chunked.type)
+        lists = [_encoded(pyarrow, tokenizer, empty, special, threads)]
+    result = pyarrow.chunked_array(lists)
+    if type(column).__module__.partition(".")[0] != "polars":
+        return result
+    import polars
+
+    return polars.Series(column.name, result)
+
+
+def packed(array: Any) -> PackedTexts:
+    """Return the texts of an Array of pyarrow, in its memory; raise TypeError if it has none.
+
+    The array must have no nulls, since a null may have bytes.
+    """
+    import pyarrow
+
+    types = pyarrow.types
+    is_large = types.is_large_string(array.type) or types.is_large_binary(array.type)
+    if not (is_large or types.is_string(array.type) or types.is_binary(array.type)):
+        raise TypeError(f"the column is of type {array.type}; expected strings")
+    if not len(array):
+        return PackedTexts.of([])
+    _, places, data = array.buffers()
+    width = np.int64 if is_large else np.int32
+    offsets = np.frombuffer(places, width)[array.offset : array.offset + len(array) + 1]
+    return PackedTexts(b"" if data is None else data, offsets.astype(np.int64, copy=False))
+
+
+def _encoded(
+    pyarrow: Any, tokenizer: Tokenizer, array: Any, special: Special, threads: int | None
+) -> Any:
+    """Return the ids of an Array of pyarrow as a ListArray or LargeListArray."""
+    if "view" in str(array.type):
+        array = array.cast(pyarrow.large_string())
+    mask = None
+    if array.null_count:
+        mask = array.is_null()
+        array = array.fill_null("")
+    texts = packed(array)
+    ids, offsets = tokenizer.encode_packed(texts.data, texts.offsets, special, threads=threads)
+    values = pyarrow.array(ids)
+    if array.type in (pyarrow.large_string(), pyarrow.large_binary()):
+        return pyarrow.LargeListArray.from_arrays(pyarrow.array(offsets), values, mask=mask)
+    if len(ids) > MAX_OFFSET:
+        raise ValueError(
+            f"the column has {len(ids)} ids, more than 32-bit offsets can hold; cast it to "
+            "large_string, or pass smaller columns"
+        )
+    offsets_32 = pyarrow.array(offsets.astype(np.int32))
+    return pyarrow.ListArray.from_arrays(offsets_32, values, mask=mask)

@@ -1,0 +1,79 @@
+"""Define PackedTexts: many texts in one buffer, without a Python object for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from bpe.types import Offsets
+
+
+class PackedTexts:
+    """Texts in UTF-8, one after the other: text i is data[offsets[i]:offsets[i + 1]].
+
+    `data` is an object with the buffer protocol, and stays where it is.
+    """
+
+    def __init__(self, data: Any, offsets: Offsets) -> None:
+        """Raise ValueError if the offsets do not ascend within the data."""
+        self.data = data
+        self.offsets = np.ascontiguousarray(offsets, np.int64)
+        size = memoryview(data).nbytes
+        ends = self.offsets
+        if len(ends) and (ends[0] < 0 or ends[-1] > size or (ends[1:] < ends[:-1]).any()):
+            raise ValueError(
+                f"expected offsets that ascend from 0 or more to at most {size}, the size of the "
+                "data"
+            )
+
+    @classmethod
+    def of(cls, texts: Sequence[bytes]) -> PackedTexts:
+        """Return `texts` in a new buffer."""
+        sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+        return cls(b"".join(texts), np.concatenate([[0], np.cumsum(sizes)]))
+
+    @classmethod
+    def joined(cls, parts: Sequence[PackedTexts]) -> PackedTexts:
+        """Return the texts of all `parts`."""
+        if len(parts) == 1:
+            return parts[0]
+        sizes = [np.diff(part.offsets) for part in parts]
+        ends = np.cumsum(np.concatenate([np.zeros(1, np.int64), *sizes]))
+        views = [np.frombuffer(part.bytes_view(), np.uint8) for part in parts]
+        return cls(np.concatenate([np.zeros(0, np.uint8), *views]), ends)
+
+    def __len__(self) -> int:
+        return max(0, len(self.offsets) - 1)
+
+    @property
+    def size(self) -> int:
+        """The size of all texts in bytes."""
+        return int(self.offsets[-1] - self.offsets[0]) if len(self.offsets) else 0
+
+    def bytes_view(self) -> memoryview:
+        """Return the bytes of all texts."""
+        view = memoryview(self.data).cast("B")
+        return view[self.offsets[0] : self.offsets[-1]] if len(self.offsets) else view[:0]
+
+    def all_bytes(self) -> bytes:
+        """Return the bytes of all texts, a copy if they are not all of a `bytes`."""
+        if type(self.data) is bytes and self.size == len(self.data):
+            return self.data
+        return bytes(self.bytes_view())
+
+    def after(self, count: int) -> PackedTexts:
+        """Return the texts without the first `count` ones."""
+        return PackedTexts(self.data, self.offsets[min(count, len(self)) :])
+
+    def __getitem__(self, index: int) -> bytes:
+        start, end = self.offsets[index : index + 2].tolist()
+        return bytes(memoryview(self.data).cast("B")[start:end])
+
+    def __iter__(self) -> Iterator[bytes]:
+        view = memoryview(self.data).cast("B")
+        ends = self.offsets.tolist()
+        for start, end in pairwise(ends):
+            yield bytes(view[start:end])

@@ -1,0 +1,62 @@
+"""A Tokenizer inside `datasets.map`: stable fingerprints, batches, and columns of Arrow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bpe
+from bpe import columns
+from command_line import environment
+from corpora import random_documents, tokenizer
+from pretok.machine.backend import BackendName
+from support import need, run_python
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # those of datasets
+
+FINGERPRINT = """
+import sys
+import bpe
+from datasets.fingerprint import Hasher
+tok = bpe.load(sys.argv[1])
+print(Hasher.hash(tok))
+"""
+
+
+def test_fingerprints_are_those_of_other_processes(backend: BackendName, tmp_path: Path) -> None:
+    hasher = need("datasets.fingerprint").Hasher
+    path = tmp_path / "v.pretok"
+    tokenizer(backend).save(path)
+    tok = bpe.load(path)
+    found = {hasher.hash(tok)}
+    tok.encode("hello world")
+    tok.merges  # noqa: B018
+    found.add(hasher.hash(tok))
+    for seed in ("1", "2"):
+        done = run_python(FINGERPRINT, str(path), environment=environment(PYTHONHASHSEED=seed))
+        assert done.returncode == 0, done.stderr
+        found.add(done.stdout.strip())
+    assert len(found) == 1
+    assert hasher.hash(tokenizer(backend, add_prefix_space=True)) not in found
+
+
+def test_map(backend: BackendName, tmp_path: Path) -> None:
+    datasets = need("datasets")
+    tok = tokenizer(backend)
+    texts = random_documents(50, 61)
+    expected = tok.encode_batch(texts, "text")
+    data = datasets.Dataset.from_dict({"text": texts})
+
+    def batch(rows: dict[str, Any]) -> dict[str, Any]:
+        return {"ids": tok.encode_batch(rows["text"], "text")}
+
+    def table(rows: Any) -> Any:
+        return rows.append_column("ids", columns.encode(tok, rows["text"], "text"))
+
+    mapped = data.map(batch, batched=True, batch_size=20)
+    assert list(mapped["ids"]) == expected
+    assert data.map(batch, batched=True, batch_size=20)._fingerprint == mapped._fingerprint
+    arrow = data.with_format("arrow").map(table, batched=True, batch_size=20)
+    assert list(arrow.with_format(None)["ids"]) == expected
