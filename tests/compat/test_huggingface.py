@@ -101,6 +101,7 @@ def test_published_tokenizers(name: str) -> None:
 
 def test_offsets_need_only_one_call_of_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
     need_native()
+    monkeypatch.setenv("PRETOK_BACKEND", "native")
     level = pairs.byte_level(add_prefix_space=True, trim_offsets=True)
     real, ours = both(small(pre_tokenizer=level, post_processor=level))
     for method in ("text", "words"):
