@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import sys
 from pathlib import Path
@@ -63,8 +62,8 @@ def test_a_difference(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    engine = importlib.import_module("bpe.compat.huggingface.engine").Engine
-    monkeypatch.setattr(engine, "decode", lambda *arguments: "wrong")
+    decoding = "bpe.compat.huggingface.decoding.Decoding"
+    monkeypatch.setattr(f"{decoding}.decode", lambda *arguments: "wrong")
     status, out, _ = call("hf-check", _file(tmp_path))
     assert status == 1
     assert out.splitlines()[1].startswith("different: decode([")

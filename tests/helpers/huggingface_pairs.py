@@ -304,8 +304,9 @@ def plain(value: Any) -> Any:
                          "special_tokens_mask", "word_ids", "sequence_ids", "n_sequences")
         },
         "repr": repr(value),
+        "chars": [value.char_to_token(at, sequence) for at in range(6) for sequence in (0, 1, 2)],
+        "char": [value.char_to_token(at) for at in range(6)],
         "state": json.loads(value.__getstate__()),
-        "chars": [value.char_to_token(at, sequence) for at in range(6) for sequence in (0, 1)],
         "words_at": [value.word_to_tokens(at, 0) for at in range(3)],
         "token_chars": [value.token_to_chars(at) for at in range(size + 1)],
         "pickle": json.loads(pickle.loads(pickle.dumps(value)).__getstate__()),

@@ -152,7 +152,7 @@ class Encoding:
             if isinstance(part, Fixed):
                 words += [None] * part.size
             else:
-                words += part.row.alignment.words[part.start : part.stop]
+                words += part.row.words[part.start : part.stop]
         return words
 
     @property
@@ -233,11 +233,11 @@ class Encoding:
 
     def char_to_token(self, *args: Any, **kwargs: Any) -> int | None:
         """Return the token at an offset."""
-        is_plain = len(args) == 1 and type(args[0]) is int and 0 <= args[0] <= sys.maxsize
-        if not is_plain or kwargs or "_real" in self.__dict__:
+        numbers = [arg for arg in args if type(arg) is int and 0 <= arg <= sys.maxsize]
+        if kwargs or len(numbers) != len(args) or len(args) not in (1, 2) or "_real" in vars(self):
             return self._real.char_to_token(*args, **kwargs)  # type: ignore[no-any-return]
-        [at] = args
-        first, last = self._window.sequence_range(0)
+        at, sequence = numbers if len(numbers) == 2 else (*numbers, 0)
+        first, last = self._window.sequence_range(sequence)
         spans = enumerate(self.offsets[first:last], first)
         return next((index for index, (start, end) in spans if start <= at < end), None)
 

@@ -16,7 +16,7 @@ from bpe.compat.huggingface.encoding import Encoding
 from bpe.compat.huggingface.errors import CallFallbackError
 from bpe.compat.huggingface.post_processor import PostProcessor
 from bpe.compat.huggingface.rows import Row, Span
-from bpe.compat.huggingface.spans import FastSpans
+from bpe.compat.huggingface.spans import FastSpans, TextAlignment, WordsAlignment
 from bpe.compat.huggingface.windows import (
     MAX_LENGTH,
     Fixed,
@@ -103,7 +103,7 @@ class Engine:
 
     def _row(self, ids: list[int] | Ids, text: str, treatment: Treatment) -> Row:
         align = partial(self._aligner.text, text, treatment)
-        return Row(ids, align, self._spans.of(text, treatment))
+        return Row(ids, align, TextAlignment(self._spans, text, treatment))
 
     def rows(self, texts: list[str], treatment: Treatment) -> list[Row]:
         """Return the row of each text."""
@@ -125,8 +125,10 @@ class Engine:
         texts = list(words)
         for text in texts:
             check_text(text)
-        ids = [id for row in self._ids(texts, treatment) for id in row]
-        return Row(ids, partial(self._aligner.words, texts, treatment))
+        rows = self._ids(texts, treatment)
+        fast = WordsAlignment(self._spans, texts, treatment, list(map(len, rows)))
+        ids = [id for row in rows for id in row]
+        return Row(ids, partial(self._aligner.words, texts, treatment), fast)
 
     def encoding(
         self, rows: tuple[Row, ...], add_special_tokens: bool, truncation: Truncation | None

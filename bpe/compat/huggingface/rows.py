@@ -31,14 +31,18 @@ class Alignment:
 
 
 class FastAlignment(Protocol):
-    """Returns the spans and tokens of one text faster than its Alignment."""
+    """Returns parts of the Alignment of one sequence faster; None for a part that it cannot."""
 
     def spans(self, is_trimmed: bool) -> list[Span] | None:
-        """Return the spans of the whole text, without spaces if `is_trimmed`; None if it cannot."""
+        """Return all spans, without spaces if `is_trimmed`."""
         ...
 
     def tokens(self, ids: list[int]) -> list[str] | None:
-        """Return the tokens of the whole text, which has `ids`; None if it cannot."""
+        """Return the tokens of the sequence, which has `ids`."""
+        ...
+
+    def words(self) -> list[int] | None:
+        """Return the number of the word of each id."""
         ...
 
     def trim_first(self, id: int, span: Span) -> Span:
@@ -75,6 +79,12 @@ class Row:
         """The token of each id."""
         tokens = None if self._fast is None else self._fast.tokens(self.ids)
         return self.alignment.tokens if tokens is None else tokens
+
+    @cached_property
+    def words(self) -> list[int]:
+        """The number of the word of each id."""
+        words = None if self._fast is None else self._fast.words()
+        return self.alignment.words if words is None else words
 
     def spans(self, start: int, stop: int) -> list[Span]:
         """Return the spans of the ids `start` to `stop`."""

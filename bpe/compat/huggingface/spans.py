@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from bpe import Tokenizer
 from bpe.compat.huggingface.rows import Span, count_spaces, trim_span
+from bpe.encoding.added_tokens import AddedToken
+from bpe.encoding.normalize import is_normal
 from bpe.encoding.pipeline import SpanCall, TokenSpaces
-from bpe.types import Treatment
+from bpe.types import Normalizer, Treatment
 
 _UNKNOWN = 255
 _UNKNOWNS = _UNKNOWN, _UNKNOWN
@@ -22,9 +23,14 @@ class FastSpans:
     ) -> None:
         """Take the tokens of the model by id as `names`; `rows.trim` explains `adds_space`."""
         self._pipeline = tokenizer._pipeline
-        self._tokens = tokenizer.added_tokens
         self._names = names
-        self._added = frozenset(token.id for token in self._tokens)
+        self._contents = {token.id: token.content for token in tokenizer.added_tokens}
+        self._stripping = [
+            token.id for token in tokenizer.added_tokens if token.lstrip or token.rstrip
+        ]
+        self._varying = frozenset(
+            token.id for token in tokenizer.added_tokens if _varies(token, tokenizer.normalizer)
+        )
         self._trims = trims
         self._adds_space = adds_space
         self._calls: dict[tuple[Treatment, bool], SpanCall | None] = {}
@@ -38,10 +44,6 @@ class FastSpans:
         call = self.call(treatment, self._trims)
         return None if call is None else call(text)
 
-    def of(self, text: str, treatment: Treatment) -> TextAlignment:
-        """Return the spans and tokens of a text."""
-        return TextAlignment(self, text, treatment)
-
     def call(self, treatment: Treatment, is_trimmed: bool) -> SpanCall | None:
         """Return the function of C++, if there is one."""
         key = treatment, is_trimmed
@@ -53,8 +55,11 @@ class FastSpans:
             return call
 
     def tokens(self, ids: list[int]) -> list[str] | None:
-        """Return the tokens of `ids`; None if one is an added token, whose text varies."""
-        return list(map(self._names.__getitem__, ids)) if self._added.isdisjoint(ids) else None
+        """Return the tokens of `ids`; None if one is an added token whose text varies."""
+        if not self._varying.isdisjoint(ids):
+            return None
+        names, contents = self._names, self._contents
+        return [names[id] if id in names else contents[id] for id in ids]
 
     def trim_first(self, id: int, span: Span) -> Span:
         """Return the span of the first token of a window, without spaces."""
@@ -67,36 +72,75 @@ class FastSpans:
         return self._counts
 
     def _count(self) -> TokenSpaces:
-        texts = {**self._names, **{token.id: token.content for token in self._tokens}}
+        texts = {**self._names, **self._contents}
         size = max(texts, default=-1) + 1
         counts = bytearray(size), bytearray(size)
         for id, text in texts.items():
             spaces = count_spaces(text)
             if spaces is not None:
                 counts[0][id], counts[1][id] = spaces if max(spaces) < _UNKNOWN else _UNKNOWNS
-        for token in self._tokens:
-            if token.lstrip or token.rstrip:
-                counts[0][token.id], counts[1][token.id] = _UNKNOWNS
+        for id in self._stripping:
+            counts[0][id], counts[1][id] = _UNKNOWNS
         return bytes(counts[0]), bytes(counts[1]), self._adds_space
 
 
-class TextAlignment(NamedTuple):
+def _varies(token: AddedToken, normalizer: Normalizer | None) -> bool:
+    """Return whether an added token may match other text than its content."""
+    if token.lstrip or token.rstrip:
+        return True
+    if not token.normalized or normalizer is None:
+        return False
+    return normalizer != "NFC" or not is_normal(token.content)
+
+
+class TextAlignment:
     """The spans and tokens of one text."""
 
-    source: FastSpans
-    text: str
-    treatment: Treatment
+    def __init__(self, source: FastSpans, text: str, treatment: Treatment) -> None:
+        self._source = source
+        self._text = text
+        self._treatment = treatment
 
     def spans(self, is_trimmed: bool) -> list[Span] | None:
         """Return the spans, without spaces if `is_trimmed`; None if C++ does not take the text."""
-        call = self.source.call(self.treatment, is_trimmed)
-        encoded = None if call is None else call(self.text)
+        call = self._source.call(self._treatment, is_trimmed)
+        encoded = None if call is None else call(self._text)
         return None if encoded is None else encoded[1]
 
     def tokens(self, ids: list[int]) -> list[str] | None:
-        """Return the tokens of `ids`; None if one is an added token, whose text varies."""
-        return self.source.tokens(ids)
+        """Return the tokens of `ids`; None if one is an added token whose text varies."""
+        return self._source.tokens(ids)
+
+    def words(self) -> list[int] | None:
+        """Return None: the pre-tokenizer knows the words."""
+        return None
 
     def trim_first(self, id: int, span: Span) -> Span:
         """Return the span of the first token of a window, without spaces."""
-        return self.source.trim_first(id, span)
+        return self._source.trim_first(id, span)
+
+
+class WordsAlignment(TextAlignment):
+    """The spans, tokens and words of a sequence of words, with spans within each word."""
+
+    def __init__(
+        self, source: FastSpans, texts: list[str], treatment: Treatment, sizes: list[int]
+    ) -> None:
+        """Take the number of ids of each word as `sizes`."""
+        super().__init__(source, "", treatment)
+        self._texts = texts
+        self._sizes = sizes
+
+    def spans(self, is_trimmed: bool) -> list[Span] | None:
+        """Return the spans, without spaces if `is_trimmed`; None if C++ does not take a word."""
+        spans: list[Span] = []
+        for text in self._texts:
+            more = TextAlignment(self._source, text, self._treatment).spans(is_trimmed)
+            if more is None:
+                return None
+            spans += more
+        return spans
+
+    def words(self) -> list[int]:
+        """Return the number of the word of each id."""
+        return [word for word, size in enumerate(self._sizes) for _ in range(size)]
