@@ -33,16 +33,35 @@ FALLBACK_SUFFIX = ".json"
     required=True,
     type=click.Path(path_type=Path),
     metavar="OUT",
-    help="The file to write or replace: .json (tokenizer.json), .tiktoken or .model (minbpe).",
+    help="The file to write or replace: .json (tokenizer.json), .tiktoken or .model (minbpe; "
+    "SentencePiece with --alphabet characters).",
 )
 @click.option(
     "--preset",
     "-p",
     type=PRESET,
-    default="cl100k",
-    show_default=True,
     metavar="NAME",
-    help="The split; see 'pretok presets'.",
+    help="The split; see 'pretok presets'.  [default: cl100k]",
+)
+@click.option(
+    "--alphabet",
+    type=click.Choice(["bytes", "characters"]),
+    default="bytes",
+    show_default=True,
+    help="Merge bytes, or characters as SentencePiece does, in words that begin with a space.",
+)
+@click.option(
+    "--byte-fallback",
+    is_flag=True,
+    help="With --alphabet characters: add 256 tokens, for the bytes of other characters.",
+)
+@click.option(
+    "--character-coverage",
+    type=float,
+    default=1.0,
+    show_default=True,
+    metavar="SHARE",
+    help="With --alphabet characters: leave out the rarest characters.",
 )
 @click.option(
     "--special",
@@ -112,7 +131,8 @@ def train_command(
 
     The vocabulary has the 256 bytes, merged tokens, and special tokens. Special tokens with an id
     keep it. Bytes, merged tokens and special tokens without an id, in this order, take the
-    remaining ids from 0 on.
+    remaining ids from 0 on. With --alphabet characters, special tokens come first, and the first
+    of them is <unk>.
     """
     options |= {"vocab_size": vocab_size, "special_tokens": _special_tokens(specials)}
     _check_output(output, files)

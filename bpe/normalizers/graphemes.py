@@ -39,8 +39,8 @@ class Kind(IntEnum):
 def clusters(text: str) -> Iterator[str]:
     """Yield the clusters of `text`. Takes linear time.
 
-    >>> list(clusters("e\u0301a\\r\\n"))
-    ['é', 'a', '\\r\\n']
+    >>> [len(cluster) for cluster in clusters("e\\u0301a\\r\\n")]
+    [2, 1, 2]
     """
     if text.isascii() and "\r\n" not in text:
         yield from text
