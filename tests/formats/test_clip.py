@@ -64,6 +64,9 @@ def test_ids(tmp_path: Path) -> None:
     assert ours.encode("a", add_special_tokens=True) == [
         len(names), names.index("a</w>"), len(names) + 1
     ]  # fmt: skip
+    ids = {"<start_of_text>": len(names), "<end_of_text>": len(names) + 1}  # open_clip 3
+    renamed = bpe.load(tmp_path / "vocab.txt.gz", special_tokens=ids, backend="python")
+    assert renamed.special_tokens == ids
     plain = tmp_path / "vocab.txt"
     plain.write_bytes(text_of(lines))
     assert bpe.load(plain, backend="python") == ours
