@@ -40,7 +40,8 @@ CURVE_UNITS = ("tokens", "bytes per token")
     required=True,
     type=click.Path(path_type=Path),
     metavar="OUT",
-    help="The file to write or replace: .json (tokenizer.json), .tiktoken or .model (minbpe).",
+    help="The file to write or replace: .json (tokenizer.json), .tiktoken or .model (minbpe; "
+    "SentencePiece with --alphabet characters).",
 )
 @picture_option("--curve", "the bytes per token of every smaller vocabulary", ".csv")
 @click.option(
@@ -53,10 +54,28 @@ CURVE_UNITS = ("tokens", "bytes per token")
     "--preset",
     "-p",
     type=PRESET,
-    default="cl100k",
-    show_default=True,
     metavar="NAME",
-    help="The split; see 'pretok presets'.",
+    help="The split; see 'pretok presets'.  [default: cl100k]",
+)
+@click.option(
+    "--alphabet",
+    type=click.Choice(["bytes", "characters"]),
+    default="bytes",
+    show_default=True,
+    help="Merge bytes, or characters as SentencePiece does, in words that begin with a space.",
+)
+@click.option(
+    "--byte-fallback",
+    is_flag=True,
+    help="With --alphabet characters: add 256 tokens, for the bytes of other characters.",
+)
+@click.option(
+    "--character-coverage",
+    type=float,
+    default=1.0,
+    show_default=True,
+    metavar="SHARE",
+    help="With --alphabet characters: leave out the rarest characters.",
 )
 @click.option(
     "--special",
@@ -128,7 +147,8 @@ def train_command(
 
     The vocabulary has the 256 bytes, merged tokens, and special tokens. Special tokens with an id
     keep it. Bytes, merged tokens and special tokens without an id, in this order, take the
-    remaining ids from 0 on.
+    remaining ids from 0 on. With --alphabet characters, special tokens come first, and the first
+    of them is <unk>.
 
     --curve needs no further training, because a smaller vocabulary has the first merges of the
     larger one. It reads FILEs a second time.

@@ -41,6 +41,25 @@ class Each:
         return []
 
 
+class Distinct:
+    """Drops tokens that repeat the token before, changes the others, and drops empty results."""
+
+    def __init__(self, change: Callable[[str], str]) -> None:
+        self._change = change
+        self._previous: str | None = None
+
+    def feed(self, token: str) -> list[str]:
+        """Return the changed token, or nothing."""
+        is_repeated = token == self._previous
+        self._previous = token
+        changed = "" if is_repeated else self._change(token)
+        return [changed] if changed else []
+
+    def finish(self) -> list[str]:
+        """Return nothing."""
+        return []
+
+
 class FirstAndRest:
     """Changes the first token in one way, and all other tokens in another."""
 

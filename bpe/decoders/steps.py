@@ -7,6 +7,7 @@ from typing import Literal, Protocol
 
 from bpe.decoders.flows import (
     BytesOfCharacters,
+    Distinct,
     Each,
     FallbackBytes,
     FirstAndRest,
@@ -133,6 +134,33 @@ _CLEANUP = (
 )  # fmt: skip
 
 
+def _cleaned(token: str) -> str:
+    for old, new in _CLEANUP:
+        token = token.replace(old, new)
+    return token
+
+
+@dataclass(frozen=True)
+class CTC:
+    """Drops `pad_token`, repeated tokens and empty tokens, as for the output of CTC models.
+
+    `cleanup` also removes spaces before punctuation, and makes a space of `word_delimiter_token`.
+    """
+
+    pad_token: str
+    word_delimiter_token: str
+    cleanup: bool
+
+    def flow(self, errors: str, in_parts: bool) -> Flow:
+        """Return a new flow."""
+        flow = Distinct(self._changed)
+        return Held(flow) if in_parts else flow
+
+    def _changed(self, token: str) -> str:
+        token = token.replace(self.pad_token, "")
+        return _cleaned(token).replace(self.word_delimiter_token, " ") if self.cleanup else token
+
+
 @dataclass(frozen=True)
 class WordPiece:
     """Puts a space before each token but the first, or drops `prefix` if the token begins with it.
@@ -154,9 +182,7 @@ class WordPiece:
         return self._cleaned(f" {token}")
 
     def _cleaned(self, token: str) -> str:
-        for old, new in _CLEANUP if self.cleanup else ():
-            token = token.replace(old, new)
-        return token
+        return _cleaned(token) if self.cleanup else token
 
 
 @dataclass(frozen=True)

@@ -126,16 +126,21 @@ def _metaspace_segments(
 ) -> Iterator[NormalizedSegment]:
     """Yield the parts of `segment`: the normalized tokens of `added`, and the text between them.
 
-    `segment` is text. `metaspace` changes the text between tokens. `nothing` is a search that finds
-    no tokens. Raises SpecialTokenError.
+    `segment` is text. `metaspace` cuts the text between tokens in pieces, and changes each piece.
+    `nothing` is a search that finds no tokens. Raises SpecialTokenError.
     """
     text = _MetaspaceText(segment, metaspace)
     segments, refusal = added.segments(text.normal)
+    done = char = 0
     for start, end, id in segments:
-        part = _Part(text, start, end, is_added=id is not None)
-        yield (NormalizedSegment if id is None else _AddedPart)(
-            segment.data, segment.start, id, part, nothing, segment.threads
-        )
+        data = text.normal[start:end]
+        for first, last in metaspace.pieces(data) if id is None else ((0, len(data)),):
+            char += len(decode_utf8(text.normal[done : start + first]))
+            done = start + first
+            part = _Part(text, data[first:last], char, is_added=id is not None)
+            yield (NormalizedSegment if id is None else _AddedPart)(
+                segment.data, segment.start, id, part, nothing, segment.threads
+            )
     if refusal is not None:
         raise segment.located(SpecialTokenError(*refusal))
 
@@ -165,10 +170,11 @@ class _Part:
 
     metaspace = None
 
-    def __init__(self, text: _MetaspaceText, start: int, end: int, is_added: bool) -> None:
+    def __init__(self, text: _MetaspaceText, data: bytes, start: int, is_added: bool) -> None:
+        """Store the part `data`, UTF-8, at the code point `start` of the normalized text."""
         self._text = text
-        self._utf8 = text.normal[start:end]
-        self._start = len(decode_utf8(text.normal[:start]))
+        self._utf8 = data
+        self._start = start
         self._is_added = is_added
 
     def keeps(self, text: StrOrBytes) -> bool:

@@ -48,7 +48,7 @@ def spaces_of(
         return None
     elif normalizer.metaspace is not None:
         step = normalizer.metaspace
-        if normalizer.steps or step.replacement != SPACE_MARK:
+        if normalizer.steps or step.before or step.replacement != SPACE_MARK:
             return None
         if step.prepend_scheme == "never":
             return TextSpaces("never")

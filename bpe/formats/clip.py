@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from collections.abc import Mapping
 from io import BytesIO
 from typing import Any
 
@@ -44,8 +45,9 @@ class ClipFormat(Format):
 
     def read(self, source: Source, options: ReadOptions) -> TokenizerSpec:
         with named(source.path):
-            data = source.data
-            return read(unpacked(data) if data.startswith(_GZIP) else data, options.needs_preset)
+            data = unpacked(source.data) if source.data.startswith(_GZIP) else source.data
+            names = {token.id: token.content for token in options.added_tokens or ()}
+            return read(data, options.needs_preset, names)
 
 
 def unpacked(data: bytes) -> bytes:
@@ -67,15 +69,25 @@ def unpacked(data: bytes) -> bytes:
     return text
 
 
-def read(data: bytes, needs_preset: bool = True) -> TokenizerSpec:
-    """Return the tokenizer; raises VocabularyError, which names the line."""
+def read(
+    data: bytes, needs_preset: bool = True, names: Mapping[int, str] | None = None
+) -> TokenizerSpec:
+    """Return the tokenizer; raises VocabularyError, which names the line.
+
+    `names` has the special tokens by id, if they are not OpenAI's: open_clip 3 calls them
+    <start_of_text> and <end_of_text>.
+    """
     merges = _merges(utf8_text(data))
     characters = sorted(BYTE_CHARACTERS)
     texts = [*characters, *(char + END_OF_WORD for char in characters)]
     texts += [left + right for left, right in merges]
     # If two merges make one token, CLIP uses its later id.
-    vocab = {text: id for id, text in enumerate([*texts, START, END])}
-    return huggingface.read(Value(_tokenizer_json(vocab, merges), ""), needs_preset)
+    vocab = {text: id for id, text in enumerate(texts)}
+    special = [(names or {}).get(len(texts), START), (names or {}).get(len(texts) + 1, END)]
+    for id, name in enumerate(special, len(texts)):
+        if vocab.setdefault(name, id) != id:
+            raise VocabularyError(f"special token {shortened(name)} is also token {vocab[name]}")
+    return huggingface.read(Value(_tokenizer_json(vocab, merges, *special), ""), needs_preset)
 
 
 def _merges(text: str) -> list[list[str]]:
@@ -92,7 +104,9 @@ def _merges(text: str) -> list[list[str]]:
     return merges
 
 
-def _tokenizer_json(vocab: dict[str, int], merges: list[list[str]]) -> dict[str, Any]:
+def _tokenizer_json(
+    vocab: dict[str, int], merges: list[list[str]], start: str, end: str
+) -> dict[str, Any]:
     """Return the tokenizer.json of CLIP with this vocabulary."""
     flags = {"single_word": False, "lstrip": False, "rstrip": False, "special": True}
     split = {"type": "Split", "pattern": {"Regex": PATTERN}, "behavior": "Removed", "invert": True}
@@ -101,8 +115,8 @@ def _tokenizer_json(vocab: dict[str, int], merges: list[list[str]]) -> dict[str,
     byte_level = {"add_prefix_space": False, "trim_offsets": True, "use_regex": True}
     return {
         "added_tokens": [
-            {"id": vocab[START], "content": START, "normalized": True, **flags},
-            {"id": vocab[END], "content": END, "normalized": False, **flags},
+            {"id": vocab[start], "content": start, "normalized": True, **flags},
+            {"id": vocab[end], "content": end, "normalized": False, **flags},
         ],
         "normalizer": {
             "type": "Sequence",
@@ -114,15 +128,15 @@ def _tokenizer_json(vocab: dict[str, int], merges: list[list[str]]) -> dict[str,
         },
         "post_processor": {
             "type": "RobertaProcessing",
-            "sep": [END, vocab[END]],
-            "cls": [START, vocab[START]],
+            "sep": [end, vocab[end]],
+            "cls": [start, vocab[start]],
             "trim_offsets": False,
             "add_prefix_space": False,
         },
         "decoder": {"type": "Sequence", "decoders": [{"type": "ByteLevel", **byte_level}, words]},
         "model": {
             "type": "BPE",
-            "unk_token": END,
+            "unk_token": end,
             "end_of_word_suffix": END_OF_WORD,
             "vocab": vocab,
             "merges": merges,

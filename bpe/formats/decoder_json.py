@@ -76,9 +76,15 @@ def _read(part: Value) -> Step:
         part.only("type", "prefix", "cleanup")
         return steps.WordPiece(short_text(part["prefix"], may_be_empty=True),
                                part["cleanup"].flag())  # fmt: skip
+    if kind == "CTC":
+        part.only("type", "pad_token", "word_delimiter_token", "cleanup")
+        pad, delimiter = part["pad_token"], part["word_delimiter_token"]
+        return steps.CTC(short_text(pad, may_be_empty=True),
+                         short_text(delimiter, may_be_empty=True),
+                         part["cleanup"].flag())  # fmt: skip
     raise part.unsupported(
         "expected one of ByteLevel, ByteFallback, Fuse, Strip, Replace, Metaspace, BPEDecoder, "
-        "WordPiece, Sequence or null"
+        "WordPiece, CTC, Sequence or null"
     )
 
 

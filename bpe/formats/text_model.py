@@ -75,20 +75,25 @@ def split(pre_tokenizer: Value, needs_preset: bool) -> Split:
     """
     parts = [part for part in pre_tokenizer.parts("pretokenizers") if part.value is not None]
     places = [at for at, part in enumerate(parts) if part.kind() == "Metaspace"]
-    block: Metaspace | None = None
-    if places:
-        if places != [0]:
-            raise parts[places[-1]].unsupported("bpe reads a Metaspace only as the first part")
-        block = metaspace(parts[0])
-    step = None if block is None else MetaspaceStep(block.replacement, block.prepend_scheme)
+    if len(places) > 1:
+        raise parts[places[-1]].unsupported("expected at most one Metaspace")
     for part in parts:
         if part.kind() not in BLOCK_TYPES:
             raise part.unsupported(f"expected one of {', '.join(BLOCK_TYPES)}")
-    if not needs_preset:
-        return Split(step, None, "its pre_tokenizer was not looked up", False)
-    rest = {"type": "Sequence", "pretokenizers": [part.value for part in parts[len(places) :]]}
+    first = places[0] if places else 0
+    for part in parts[:first]:
+        if part.kind() == "ByteLevel":
+            raise part.unsupported("it changes the text before the Metaspace splits it")
+    block = metaspace(parts[first]) if places else None
     try:
-        parsed = huggingface.read(rest, pre_tokenizer.path)
+        step = None
+        if block is not None:
+            before = huggingface.read(_sequence(parts[:first]), pre_tokenizer.path)
+            split_before = huggingface.preset_of(before) if first else None
+            step = MetaspaceStep(block.replacement, block.prepend_scheme, split_before)
+        if not needs_preset:
+            return Split(step, None, "its pre_tokenizer was not looked up", False)
+        parsed = huggingface.read(_sequence(parts[first + len(places) :]), pre_tokenizer.path)
         if block is not None:
             parsed = parsed._replace(
                 stages=block.stages() + parsed.stages,
@@ -100,6 +105,10 @@ def split(pre_tokenizer: Value, needs_preset: bool) -> Split:
             f"{error}; pass preset= to choose the split: a preset or any object with offsets(text)"
         ) from None
     return Split(step, preset, "", bool(parsed.prefix_space_path))
+
+
+def _sequence(parts: Sequence[Value]) -> dict[str, Any]:
+    return {"type": "Sequence", "pretokenizers": [part.value for part in parts]}
 
 
 def normalizer(value: Value, step: MetaspaceStep | None) -> NormalizerChain | None:
@@ -132,9 +141,20 @@ def write_pre_tokenizer(spec: TokenizerSpec) -> dict[str, Any] | None:
             parts[0] = marks.to_dict()
         else:
             parts.insert(0, replace(marks, split=False).to_dict())
+        if step.before is not None:
+            parts[:0] = _parts_before(step.before)
     if len(parts) == 1:
         return parts[0]
     return {"type": "Sequence", "pretokenizers": parts} if parts else None
+
+
+def _parts_before(preset: Preset) -> list[dict[str, Any]]:
+    """Return the parts of a pre_tokenizer before its Metaspace; raises VocabularyError."""
+    try:
+        parts: list[dict[str, Any]] = huggingface.to_json(preset)["pretokenizers"]
+    except DefinitionError as error:
+        raise VocabularyError(f"{error}; to keep this split, pickle the tokenizer") from None
+    return parts
 
 
 def _ends_byte_level(pre_tokenizer: Value) -> bool:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from bpe.normalizers.aligned_text import AlignedText
 from bpe.normalizers.steps import Replace, Step
+from pretok.pre_tokenizer import PreTokenizer
+from pretok.preset import Preset
 
 PrependScheme: TypeAlias = Literal["always", "first", "never"]
 
@@ -21,6 +25,12 @@ class MetaspaceStep:
 
     replacement: str = "\u2581"
     prepend_scheme: PrependScheme = "always"
+    before: Preset | None = None
+    """The split of the parts before Metaspace: each of its pieces counts as a text."""
+
+    def pieces(self, data: bytes) -> Iterable[tuple[int, int]]:
+        """Return the spans in bytes of the pieces of a text, UTF-8."""
+        return ((0, len(data)),) if self.before is None else _splitter(self.before).spans(data)
 
     def normalize(self, text: str, is_first: bool) -> str:
         """Return `text` changed; `is_first` says that the whole text begins with it."""
@@ -37,6 +47,11 @@ class MetaspaceStep:
         if self.prepend_scheme == "never" or not text or text.startswith(self.replacement):
             return False
         return is_first or self.prepend_scheme == "always"
+
+
+@lru_cache(maxsize=16)
+def _splitter(preset: Preset) -> PreTokenizer:
+    return PreTokenizer(preset)
 
 
 @dataclass(frozen=True)

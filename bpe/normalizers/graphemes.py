@@ -39,7 +39,7 @@ class Kind(IntEnum):
 def clusters(text: str) -> Iterator[str]:
     """Yield the clusters of `text`. Takes linear time.
 
-    >>> [len(cluster) for cluster in clusters("e\u0301a\\r\\n")]
+    >>> [len(cluster) for cluster in clusters("e\\u0301a\\r\\n")]
     [2, 1, 2]
     """
     if text.isascii() and "\r\n" not in text:

@@ -97,7 +97,7 @@ def train(
     character becomes `unknown_token` or, with `byte_fallback`, the tokens of its bytes. Ids from 0
     on: `special_tokens` (`unknown_token` comes first if the list does not have it), 256 bytes with
     `byte_fallback`, characters, merged tokens. `save` writes tokenizer.json, or a .model of
-    SentencePiece. Python merges, so large vocabularies take minutes.
+    SentencePiece. The merging is in Python, whatever the `backend`.
 
     The result does not depend on `threads` (default: as many as are worthwhile) or `backend`. A
     progress bar appears if standard error is a terminal, unless `progress=False`.

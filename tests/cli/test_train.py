@@ -206,3 +206,16 @@ def test_what_a_format_cannot_hold_is_not_lost(
         found == f"a .tiktoken file cannot hold this; saved the vocabulary to '{out}.json' instead"
     )
     assert bpe.load(f"{out}.json").merges == bpe.train([WORDS], vocab_size=270).merges
+
+
+def test_characters(call: Call, tmp_path: Path, backend: BackendName) -> None:
+    (tmp_path / "a.txt").write_text("ab ab abc é", encoding="utf-8")
+    options = ["-n", "270", "--alphabet", "characters", "--byte-fallback", "-q", "--special", "<s>"]
+    options += ["--character-coverage", "0.9", "--backend", backend, str(tmp_path / "a.txt")]
+    for name in ("spm.model", "tokenizer.json"):
+        out = tmp_path / name
+        assert call("train", *options, "-o", str(out)) == (0, "", "")
+        tokenizer = bpe.load(out)
+        assert tokenizer.special_tokens == {"<unk>": 0, "<s>": 1}
+        assert tokenizer.decode(tokenizer.encode("abé")) == "abé"
+        assert len(tokenizer.encode("é")) == 3  # "▁" and two bytes

@@ -64,6 +64,9 @@ def test_ids(tmp_path: Path) -> None:
     assert ours.encode("a", add_special_tokens=True) == [
         len(names), names.index("a</w>"), len(names) + 1
     ]  # fmt: skip
+    ids = {"<start_of_text>": len(names), "<end_of_text>": len(names) + 1}  # open_clip 3
+    renamed = bpe.load(tmp_path / "vocab.txt.gz", special_tokens=ids, backend="python")
+    assert renamed.special_tokens == ids
     plain = tmp_path / "vocab.txt"
     plain.write_bytes(text_of(lines))
     assert bpe.load(plain, backend="python") == ours
@@ -96,13 +99,18 @@ def test_only_the_first_merges_count(tmp_path: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("data", "error", "match"),
     [
-        (gzip.compress(b"a b"), UnsupportedError, "compressed with gzip; unpack it first"),
-        (gzip.compress(text_of(["a b"]))[:-9], VocabularyError, "gzip file is damaged or trunc"),
+        (gzip.compress(b"a b", mtime=0), UnsupportedError, "compressed with gzip; unpack it first"),
+        (
+            gzip.compress(text_of(["a b"]), mtime=0)[:-9],
+            VocabularyError,
+            "gzip file is damaged or trunc",
+        ),
         (b"\x1f\x8bxxxx", VocabularyError, "gzip file is damaged or truncated"),
         (text_of(["a b", "a"]), VocabularyError, "line 3 is 'a'; expected two tokens with a sp"),
         (text_of(["a bc"]), VocabularyError, r"merges 'a' and 'bc', but .* no token 'bc'"),
         (text_of(["a b"])[:-1] + b"\xff", VocabularyError, "line 2 is not UTF-8"),
     ],
+    ids=["other", "truncated", "damaged", "one token", "unknown token", "not UTF-8"],
 )
 def test_damaged(tmp_path: Path, data: bytes, error: type[Exception], match: str) -> None:
     path = tmp_path / "vocab.gz"

@@ -22,6 +22,7 @@ from pretok.patterns.lookup import WHOLE, pattern_for
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.presets import CL100K, GPT2, LLAMA3, O200K, QWEN2, R50K
 from support import seeded
+from text_models import metaspace
 from vocabularies import installed_ranks
 from vocabulary_files import (
     PAIRS,
@@ -237,9 +238,10 @@ def _bad(path: str, value: Any, error: type[Exception], message: str, **changes:
              "normalizer.prepend is .*; expected a text of 1 to 256"),
         _bad("pre_tokenizer", {"type": "Metaspace"}, VocabularyError,
              "pre_tokenizer is .* missing field 'replacement'"),
-        _bad("pre_tokenizer", sequence({"type": "Whitespace"}, {
-            "type": "Metaspace", "replacement": "_", "prepend_scheme": "always"}),
-             UnsupportedError, r"pretokenizers\[1\] is .* a Metaspace only as the first part"),
+        _bad("pre_tokenizer", sequence(metaspace(), metaspace()), UnsupportedError,
+             r"pretokenizers\[1\] is .* expected at most one Metaspace"),
+        _bad("pre_tokenizer", sequence(byte_level(use_regex=False), metaspace()), UnsupportedError,
+             r"pretokenizers\[0\] is .* it changes the text before the Metaspace splits it"),
         _bad("pre_tokenizer", sequence({"type": "Whitespace"}, byte_level()), UnsupportedError,
              "pre_tokenizer is .*, which is not supported: it drops parts"),
         _bad("pre_tokenizer", sequence({"type": "Surprise"}, byte_level()), UnsupportedError,
@@ -276,7 +278,8 @@ def _bad(path: str, value: Any, error: type[Exception], message: str, **changes:
         _bad("post_processor", {"type": "BertProcessing", "cls": ["a", -1], "sep": ["a", 97]},
              VocabularyError, r"post_processor.cls\[1\] is -1"),
         _bad("pre_tokenizer", {"type": "ByteLevl"}, UnsupportedError, "ByteLevl.* expected one of"),
-        _bad("decoder", {"type": "CTC"}, UnsupportedError, 'decoder is {"type": "CTC"}, which is'),
+        _bad("decoder", {"type": "Surprise"}, UnsupportedError, 'decoder is {"type": "Surprise"}'),
+        _bad("decoder", {"type": "CTC"}, VocabularyError, "decoder.pad_token is missing"),
         _bad("decoder", {"type": "WordPiece"}, VocabularyError, "decoder.prefix is missing"),
         _bad("decoder", {"type": "Strip", "content": "ab"}, VocabularyError, "one character"),
         _bad("decoder", {"type": "Strip", "content": "a", "start": -1, "stop": 0},

@@ -69,6 +69,16 @@ CASES: dict[str, dict[str, Any]] = {
                           "normalizer": chained("Lowercase", STRIP), "decoder": metaspace()},
     "metaspace, digits": {"pre_tokenizer": sequence(
         metaspace(split=False), {"type": "Digits", "individual_digits": True}), **FALLBACK},
+    "metaspace, after words": {
+        "pre_tokenizer": sequence({"type": "WhitespaceSplit"}, metaspace("first")),
+        "added_tokens": NORMALIZED, "decoder": {
+            "type": "CTC", "pad_token": "a", "word_delimiter_token": "▁", "cleanup": True}},
+    "metaspace, after others": {**FALLBACK, "normalizer": chained("NFKC", STRIP), "pre_tokenizer":
+        sequence({"type": "Punctuation", "behavior": "Isolated"},
+                 {"type": "Digits", "individual_digits": True}, split(r"\p{L}+|[^\p{L}]+"),
+                 metaspace(split=False), split(r"a+|[^a]+")),
+        "decoder": {"type": "Sequence", "decoders": [{"type": "Fuse"}, {
+            "type": "CTC", "pad_token": "", "word_delimiter_token": "o", "cleanup": False}]}},
     "normalized tokens": {"normalizer": chained("NFKC", LLAMA, "Lowercase"), **FALLBACK,
                           "added_tokens": NORMALIZED},
     "unknown": {"normalizer": LLAMA, "model_fuse_unk": True, "decoder": LLAMA_DECODER},
