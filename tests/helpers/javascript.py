@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,7 @@ def node() -> str:
 class Calls:
     """Calls of the JavaScript API that one Node process answers."""
 
-    texts: list[str] | list[bytes] = field(default_factory=list)
+    texts: Sequence[str | bytes] = field(default_factory=list)
     calls: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, on: dict[str, Any] | None, method: str, *arguments: Any) -> None:
