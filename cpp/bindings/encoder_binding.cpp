@@ -9,6 +9,7 @@
 #include "bindings/native_machine.hpp"
 #include "bindings/normal_text.hpp"
 #include "bindings/results.hpp"
+#include "bindings/text_decode_call.hpp"
 #include "bindings/texts.hpp"
 
 #include "core/base/ids.hpp"

@@ -54,12 +54,13 @@ public:
   Tokenizer(const Encoder &encoder, Normalizer normalizer, Template ids_around = {})
       : encoder_(encoder), normalizer_(normalizer), template_(std::move(ids_around)) {}
 
-  // Append the ids of a text. Its bytes are UTF-8; invalid bytes are encoded as they are. Stops
-  // at a special token that `added` refuses, and returns its offset in `text`; `ids` then holds
-  // the ids before it. Throws std::bad_alloc.
+  // Append the ids of a text. `which` is for text that needs no step 1. Its bytes are UTF-8;
+  // invalid bytes are encoded as they are. Stops at a special token that `added` refuses, and
+  // returns its offset in `text`; `ids` then holds the ids before it. Throws std::bad_alloc.
   Refusal encode(const std::uint8_t *text, std::size_t size, const AddedTokenPhases &added,
-                 PreTokenCache &cache, IdBuffer &ids) const {
-    return is_normalized(text, size) ? encode_normalized(text, size, added, cache, ids)
+                 PreTokenCache &cache, IdBuffer &ids,
+                 Encoder::Part which = Encoder::Part::FIRST) const {
+    return is_normalized(text, size) ? encoder_.encode(text, size, added.all, cache, ids, which)
                                      : encode_parts(text, size, added, cache, ids);
   }
 
