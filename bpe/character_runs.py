@@ -4,13 +4,20 @@ Llama 2 and Mistral have such pieces for runs of spaces, with lower scores than 
 these pieces merge last. No other piece has two of the characters in a row, so no other merge
 touches a run. The leftmost pair merges first. So the first symbol of a run grows until it is the
 longest piece, which does not merge again. The rest of the run then merges as a run by itself.
+
+Merges with distinct ranks give the same pieces (`TiedRuns.merges`): those that grow a piece rank
+before the merge of two single characters. So the leftmost piece grows before the next one begins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
+
+from bpe.merge import RankedMerge, merge
+from bpe.once import once
 
 
 class TiedRuns:
@@ -36,27 +43,71 @@ class TiedRuns:
         """Return whether the other symbols are unmerged when the first one is the longest piece."""
         symbols = [1] * (2 * self.longest)
         while symbols[0] < self.longest:
-            if not self._merge_leftmost(symbols):
+            if self._merge_leftmost(symbols) is None:
                 return False
         return set(symbols[1:]) == {1}
 
+    @once
+    def merges(self) -> tuple[tuple[int, int], ...] | None:
+        """The lengths of the two symbols of each merge, in order of rank.
+
+        None if merges with distinct ranks do not give the same pieces.
+        """
+        if not self.repeats():
+            return None
+        # A longer run begins with the longest piece, and the rest merges like a run by itself.
+        sizes = range(2 * self.longest + 1)
+        steps = [step for size in sizes for step in self._steps(size)]
+        used = {merged for merged, _ in steps}
+        later: dict[tuple[int, int], set[tuple[int, int]]] = {pair: set() for pair in used}
+        for merged, others in steps:
+            for pair in others & used:
+                later[pair].add(merged)
+        try:
+            merges = tuple(TopologicalSorter(later).static_order())
+        except CycleError:
+            return None
+        ranks = {pair: rank for rank, pair in enumerate(merges)}
+        same = all(_merged(size, ranks) == self.lengths(size) for size in sizes)
+        return merges if same else None
+
+    def _steps(self, size: int) -> Iterator[tuple[tuple[int, int], set[tuple[int, int]]]]:
+        """Yield each merge of a run of `size` characters, and the other pairs at that time."""
+        symbols = [1] * size
+        while True:
+            pairs = set(pairwise(symbols))
+            merged = self._merge_leftmost(symbols)
+            if merged is None:
+                return
+            yield merged, pairs - {merged}
+
     def _merged(self, size: int) -> tuple[int, ...]:
         symbols = [1] * size
-        while self._merge_leftmost(symbols):
+        while self._merge_leftmost(symbols) is not None:
             pass
         return tuple(symbols)
 
-    def _merge_leftmost(self, symbols: list[int]) -> bool:
-        """Merge the leftmost pair that is a piece; return whether there is one."""
+    def _merge_leftmost(self, symbols: list[int]) -> tuple[int, int] | None:
+        """Merge the leftmost pair that is a piece; return the pair, or None if there is none."""
         for at, (left, right) in enumerate(pairwise(symbols)):
             if left + right in self.ids:
                 symbols[at : at + 2] = [left + right]
-                return True
-        return False
+                return left, right
+        return None
 
 
-MAX_RUN = 256
-"""The maximal length of a piece: finding the pieces of all runs up to this length is cubic."""
+def _merged(size: int, ranks: Mapping[tuple[int, int], int]) -> tuple[int, ...]:
+    """Return the lengths of the pieces of a run of `size` characters, merged by rank."""
+
+    def find(left: int, right: int) -> RankedMerge | None:
+        rank = ranks.get((left, right))
+        return None if rank is None else (rank, left + right)
+
+    return tuple(merge([1] * size, find))
+
+
+MAX_RUN = 64
+"""The maximal length of a piece of a run: finding the pieces of short runs takes cubic time."""
 
 
 def tied_runs(pieces: Mapping[str, int], ranks: Mapping[int, int]) -> TiedRuns | None:
@@ -76,4 +127,4 @@ def tied_runs(pieces: Mapping[str, int], ranks: Mapping[int, int]) -> TiedRuns |
     ):
         return None
     runs = TiedRuns(char, lengths)
-    return runs if runs.repeats() else None
+    return runs if runs.merges is not None else None

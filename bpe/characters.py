@@ -190,6 +190,40 @@ class CharacterVocabulary(Vocabulary):
         ]
         return tuple(sorted(merges, key=lambda merge: (self.ranks[merge[2]], merge)))
 
+    @once
+    def ranked_merges(self) -> tuple[Merge, ...]:
+        """Merges in order of rank that give the ids of the scores.
+
+        Every character of a piece must be a piece, and `why_not_native` empty.
+        """
+        # Of distinct scores, at most one pair of symbols merges to a piece: the last two symbols of
+        # merging its text without the piece itself.
+        pieces, ranks, runs = self.pieces, self.ranks, self.tied_runs
+        texts = {id: text for text, id in pieces.items()}
+        tied = set() if runs is None else {id for size, id in runs.ids.items() if size > 1}
+        merges: list[Merge] = []
+        words = [(ranks[id], id) for text, id in pieces.items() if len(text) > 1 and id not in tied]
+        for _, own in sorted(words):
+
+            def find(left: int, right: int, own: int = own) -> RankedMerge | None:
+                id = pieces.get(texts[left] + texts[right])
+                return None if id is None or id == own else (ranks[id], id)
+
+            symbols = merge([pieces[char] for char in texts[own]], find)
+            if len(symbols) == 2:
+                merges.append((symbols[0], symbols[1], own))
+        return (*merges, *self.run_merges)
+
+    @once
+    def run_merges(self) -> tuple[Merge, ...]:
+        """The merges of `tied_runs` in order of rank, after all other merges."""
+        runs = self.tied_runs
+        lengths = None if runs is None else runs.merges
+        if runs is None or lengths is None:
+            return ()
+        ids = runs.ids
+        return tuple((ids[left], ids[right], ids[left + right]) for left, right in lengths)
+
     @property
     def merges(self) -> tuple[Merge, ...]:
         """Every pair of pieces whose text is a piece, in order of rank."""

@@ -95,7 +95,8 @@ class TextVocabulary(CharacterVocabulary):
 
     def _set_options(self, options: TextOptions | None, not_whole: Iterable[int]) -> None:
         self._options = options or TextOptions()
-        self._not_whole = frozenset(not_whole)
+        # Without `ignores_merges`, no token is found whole.
+        self._not_whole = frozenset(not_whole if self._options.ignores_merges else ())
         self._token_bytes, self._packed = None, None
         self._from_ranks, self._ignore_merges = False, self._options.ignores_merges
 

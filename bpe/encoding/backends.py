@@ -16,7 +16,6 @@ from bpe.encoding.python_backend import PythonBackend
 from bpe.encoding.text_spaces import TextSpaces, splits_alike
 from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8
 from bpe.merge import Merger, recover_merges
-from bpe.text_vocabulary import TextVocabulary
 from bpe.types import Ids, Offsets, SupportsOffsets
 from bpe.vocabulary import Vocabulary
 from pretok.machine.backend import BackendName
@@ -210,8 +209,7 @@ def make_backend(
 
 def _merges_in_core(vocabulary: CharacterVocabulary) -> bool:
     """Return whether C++ alone merges `vocabulary`; else CharacterBackend finishes its work."""
-    is_text = isinstance(vocabulary, TextVocabulary)
-    return vocabulary.fallback_ids is not None and (is_text or vocabulary.tied_runs is None)
+    return vocabulary.fallback_ids is not None
 
 
 def takes_spaces(

@@ -12,7 +12,6 @@ A score makes the rank of a piece. If all scores differ, at most one pair of sym
 a piece. `recover_merges` of bpe/merge.py finds this pair: it merges the text of the piece, without
 the piece itself, until two symbols are left. Pieces with equal scores need the Python backend,
 except runs of one character that merge last (`TiedRuns` of bpe/character_runs.py).
-`CharacterBackend` merges these pieces after C++ has merged all others.
 """
 
 from __future__ import annotations
@@ -131,8 +130,8 @@ def byte_vocabulary(
     symbols = Symbols(vocabulary, first_symbol, has_spaces)
     ranks, pieces = vocabulary.ranks, vocabulary.pieces
     starts = _starts(set("".join(pieces)))
-    runs = vocabulary.tied_runs
-    tied = {id for size, id in runs.ids.items() if size > 1} if runs is not None else set()
+    run_merges = vocabulary.run_merges
+    tied = {result for _, _, result in run_merges}
     kept = {text: id for text, id in pieces.items() if id not in tied}
     words = sorted((text for text in kept if len(text) > 1), key=lambda text: ranks[kept[text]])
     symbols.add_pieces(kept, kept.values())
@@ -142,7 +141,13 @@ def byte_vocabulary(
     renamed = np.array([symbols.ids[symbol] for symbol in in_order], np.uint32)
     by_rank = Packed.of(dict(enumerate(in_order)))
     merges = _encoder(by_rank, len(in_order), None, _native(UNCUT), 0).merges()
-    return ByteVocabulary(by_rank._replace(ids=renamed), renamed[merges])
+    tokens = by_rank._replace(ids=renamed)
+    runs = {id: spelled for text, id in pieces.items()
+            if id in tied and (spelled := symbols.spell(text)) is not None}  # fmt: skip
+    if not runs:
+        return ByteVocabulary(tokens, renamed[merges])
+    rows = np.array(run_merges, np.uint32)
+    return ByteVocabulary(tokens.with_tokens(runs), np.concatenate([renamed[merges], rows]))
 
 
 _BYTES = [bytes([byte]) for byte in range(256)]
@@ -232,12 +237,6 @@ def _native(preset: Preset) -> PreTokenizer:
     return PreTokenizer(preset, backend="native")
 
 
-def _within(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return 0 to size - 1 for each size, one after the other."""
-    within: NDArray[np.int64] = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return within
-
-
 class CharacterBackend:
     """The Backend of a CharacterVocabulary for which C++ does not finish the merging.
 
@@ -254,7 +253,6 @@ class CharacterBackend:
         self._first_symbol = first_symbol(vocabulary, added)
         self._native = character_encoder(vocabulary, added, pre_tokenizer, cache_limit)
         self._vocabulary = vocabulary
-        self._runs = None if isinstance(vocabulary, TextVocabulary) else vocabulary.tied_runs
         self._has_fallback = vocabulary.fallback_ids is not None
 
     def encode(self, text: StrOrBytes, added: Any, threads: int = 0) -> list[int]:
@@ -265,7 +263,7 @@ class CharacterBackend:
     def encode_array(self, text: StrOrBytes, added: Any, threads: int = 0) -> Ids:
         """Return the ids of `text` as an array."""
         symbols = self._native.encode_array(text, added, threads)
-        return self._tokens(self._merge_runs(symbols)[0])
+        return self._tokens(symbols)
 
     def count(self, text: StrOrBytes, added: Any, threads: int = 0) -> int:
         """Return the number of ids of `text`."""
@@ -298,8 +296,6 @@ class CharacterBackend:
     def spans(self, text: StrOrBytes, added: Any, threads: int = 0) -> tuple[Ids, Offsets, Offsets]:
         """Return the ids, and the half-open span of each id in bytes of UTF-8."""
         symbols, starts, ends = self._native.spans(text, added, threads)
-        symbols, first, last = self._merge_runs(symbols)
-        starts, ends = starts[first], ends[last]
         if self._has_fallback:
             return symbols, starts, ends
         first, last = self._unknown_runs(symbols)
@@ -308,43 +304,8 @@ class CharacterBackend:
     def merge(self, pre_token: bytes) -> list[int]:
         """Merge the bytes of one pre-token into ids."""
         symbols = np.array(self._native.merge(pre_token), np.uint32)
-        ids: list[int] = self._tokens(self._merge_runs(symbols)[0]).tolist()
+        ids: list[int] = self._tokens(symbols).tolist()
         return ids
-
-    def _merge_runs(self, symbols: Ids) -> tuple[Ids, NDArray[np.intp], NDArray[np.intp]]:
-        """Merge runs of the character of `TiedRuns` (bpe/character_runs.py).
-
-        Return the merged symbols, and for each of them the index of the first and the last of
-        `symbols` that it is made of.
-        """
-        index = np.arange(len(symbols))
-        if self._runs is None:
-            return symbols, index, index
-        ids = self._runs.ids
-        is_char = np.concatenate([[False], symbols == ids[1], [False]])
-        edges = np.flatnonzero(is_char[1:] != is_char[:-1]).reshape(-1, 2)
-        edges = edges[edges[:, 1] - edges[:, 0] > 1]
-        if not len(edges):
-            return symbols, index, index
-        starts, sizes = edges[:, 0], edges[:, 1] - edges[:, 0]
-        lengths = {size: self._runs.lengths(size) for size in np.unique(sizes).tolist()}
-        # The lengths of the pieces of each run, one after the other.
-        pieces = np.array([length for size in sizes.tolist() for length in lengths[size]], np.intp)
-        counts = np.ones(len(symbols), np.intp)
-        counts[np.repeat(starts, sizes) + _within(sizes)] = 0
-        counts[starts] = [len(lengths[size]) for size in sizes.tolist()]
-        merged = np.repeat(symbols, counts)
-        first = np.repeat(index, counts)
-        last = first.copy()
-        is_run = np.repeat(np.isin(index, starts), counts)
-        by_length = np.zeros(self._runs.longest + 1, np.uint32)
-        by_length[list(ids)] = list(ids.values())
-        merged[is_run] = by_length[pieces]
-        ends = np.cumsum(pieces)
-        before = np.repeat(np.cumsum(sizes) - sizes, counts[starts])
-        first[is_run] += ends - pieces - before
-        last[is_run] = first[is_run] + pieces - 1
-        return merged, first, last
 
     def _tokens(self, symbols: Ids) -> Ids:
         """Return the ids of the tokens that `symbols` become."""

@@ -6,7 +6,7 @@ header. The sections follow in this order:
 
     flags         1: from ranks (the rank of a merge is the id of its result, as in tiktoken);
                   2: ignore_merges (always set with 1); 4: NFC; 8: add_prefix_space;
-                  16: the preset is not built in
+                  16: the preset is not built in; 32: the tokens are text (only with 16)
     preset        text: the name; text: the Unicode version; with flag 16 also the number of words
                   of its program (pretok.machine.program.serialize_stages), and the words; text:
                   its description (bpe.formats.pretok_preset)
@@ -14,6 +14,7 @@ header. The sections follow in this order:
                   the ids
     added tokens  the number of added tokens; for each its text, id and flags: 1 special,
                   2 normalized, 4 lstrip, 8 rstrip, 16 single_word
+    text          with flag 32: the options of a model with tokens of text (pretok_text.py)
     literals      the number of tokens with stored bytes, in order of ids; the length of each; the
                   bytes of all
     merges        the number of merges; the list of merges that make an existing token; the indexes
@@ -39,21 +40,27 @@ from __future__ import annotations
 
 from zlib import crc32
 
+from bpe.characters import CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats.files import named
 from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.pretok_numbers import Reader, encode_number, encode_text
 from bpe.formats.pretok_preset import dump_preset, is_own, read_preset
-from bpe.formats.pretok_tokens import encode_tokens, read_vocabulary
+from bpe.formats.pretok_text import TextSection, dump_text
+from bpe.formats.pretok_tokens import encode_tokens, read_tokens, read_vocabulary
 from bpe.formats.spec import TokenizerSpec
+from bpe.text_vocabulary import TextVocabulary
 from bpe.types import Template
+from bpe.vocabulary import Vocabulary
 
 MAGIC = b"\x89PRETOK\n"
 VERSION = 1
 _HEADER_BYTES = len(MAGIC) + 8
 
-_FROM_RANKS, _IGNORE_MERGES, _NFC, _ADD_PREFIX_SPACE, _OWN_PRESET = (1 << i for i in range(5))
+_FROM_RANKS, _IGNORE_MERGES, _NFC, _ADD_PREFIX_SPACE, _OWN_PRESET, _TEXT = (
+    1 << bit for bit in range(6)
+)
 _TOKEN_FLAGS = ("special", "normalized", "lstrip", "rstrip", "single_word")
 
 
@@ -62,13 +69,19 @@ class PretokFormat(Format):
 
     name = "pretok"
     suffix = ".pretok"
+    kinds = (Vocabulary, CharacterVocabulary, TextVocabulary)
 
     def detects(self, source: Source) -> bool:
         return source.data.startswith(MAGIC)
 
     def read(self, source: Source, options: ReadOptions) -> TokenizerSpec:
         with named(source.path):
-            return parse(source.data)
+            spec = parse(source.data)
+            if isinstance(spec.vocabulary, TextVocabulary) and not options.needs_preset:
+                raise UnsupportedError(
+                    "the model merges characters, and the file says how; load it without preset="
+                )
+            return spec
 
     def dump(self, spec: TokenizerSpec) -> bytes:
         return dump(spec)
@@ -83,13 +96,20 @@ def parse(data: bytes) -> TokenizerSpec:
     _check_header(data)
     reader = Reader(data, _HEADER_BYTES)
     flags = reader.number()
-    if flags >> 5:
+    if flags >> 6:
         raise reader.error("has unknown flags")
     if flags & _FROM_RANKS and not flags & _IGNORE_MERGES:
         raise reader.error("has flag 1 (ranks) without flag 2 (ignore_merges)")
+    if flags & _TEXT and flags != _TEXT | _OWN_PRESET:
+        raise reader.error("has flag 32 (text) with flags other than 16")
     preset, why_no_preset, unicode = read_preset(reader, bool(flags & _OWN_PRESET))
     template = Template(reader.ids(), reader.ids())
     added = tuple(_added_token(reader) for _ in range(reader.count(3)))
+    if flags & _TEXT:
+        section = TextSection(reader)
+        vocabulary = section.vocabulary(reader, *read_tokens(reader))
+        spec = TokenizerSpec(vocabulary, preset, "", added, template=template, unicode=unicode)
+        return section.complete(reader, spec)
     return TokenizerSpec(
         read_vocabulary(reader, bool(flags & _FROM_RANKS), bool(flags & _IGNORE_MERGES)),
         preset,
@@ -110,13 +130,22 @@ def dump(spec: TokenizerSpec) -> bytes:
             f"a .pretok file needs a preset, but {spec.why_no_preset}; use a preset, or pickle "
             "the tokenizer"
         )
-    flags = (
-        _FROM_RANKS * (vocabulary.merges is None)
-        | _IGNORE_MERGES * vocabulary.ignore_merges
-        | _NFC * (spec.normalizer == "NFC")
-        | _ADD_PREFIX_SPACE * spec.add_prefix_space
-        | _OWN_PRESET * is_own(preset)
-    )
+    flags = _OWN_PRESET * is_own(preset)
+    section = b""
+    if isinstance(vocabulary, CharacterVocabulary):
+        section, texts = dump_text(spec)
+        flags |= _TEXT
+        data = {id: text.encode() for id, text in texts.texts.items()}
+        tokens = encode_tokens(data, texts.merges)
+    else:
+        from_ranks = vocabulary.merges is None
+        flags |= (
+            _FROM_RANKS * from_ranks
+            | _IGNORE_MERGES * vocabulary.ignore_merges
+            | _NFC * (spec.normalizer == "NFC")
+            | _ADD_PREFIX_SPACE * spec.add_prefix_space
+        )
+        tokens = encode_tokens(vocabulary.token_bytes, spec.merges(), from_ranks)
     parts = [encode_number(flags), dump_preset(preset, spec.unicode or preset.unicode)]
     for ids in spec.template:
         parts += [encode_number(len(ids)), *map(encode_number, ids)]
@@ -124,7 +153,7 @@ def dump(spec: TokenizerSpec) -> bytes:
     for token in spec.added_tokens:
         token_flags = sum(getattr(token, name) << bit for bit, name in enumerate(_TOKEN_FLAGS))
         parts += [encode_text(token.content), encode_number(token.id), encode_number(token_flags)]
-    parts.append(encode_tokens(vocabulary, spec.merges()))
+    parts += [section, tokens]
     body = b"".join(parts)
     return MAGIC + VERSION.to_bytes(4, "little") + crc32(body).to_bytes(4, "little") + body
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bpe.errors import VocabularyError
 from bpe.formats.pretok_numbers import Reader, encode_number
 from bpe.formats.spec import max_merged_bytes
-from bpe.vocabulary import ID_LIMIT, Merge, Packed, Vocabulary
+from bpe.vocabulary import ID_LIMIT, Merge, Packed, Rows, Vocabulary
 from pretok.machine.backend import backend
 
 MAX_MERGED_TOKEN = 255
@@ -21,17 +21,30 @@ MAX_MERGED_TOKEN = 255
 def read_vocabulary(reader: Reader, from_ranks: bool, ignore_merges: bool) -> Vocabulary:
     """Return the vocabulary in the rest of a file, the sections from literals to ids."""
     if backend() == "native":
-        from pretok import _core
-
-        try:
-            parts = _core.read_pretok_file_tokens(reader.data, reader.at, from_ranks)
-        except ValueError as error:
-            raise VocabularyError(str(error)) from None
-        return Vocabulary.of_packed(Packed(*parts[:3]), parts[3], from_ranks, ignore_merges)
+        packed, rows = _read_packed(reader, from_ranks)
+        return Vocabulary.of_packed(packed, rows, from_ranks, ignore_merges)
     tokens, merges = _read_tokens(reader, from_ranks)
     if from_ranks:
         return Vocabulary(tokens)
     return Vocabulary.from_checked_merges(tokens, tuple(merges), ignore_merges)
+
+
+def read_tokens(reader: Reader) -> tuple[dict[int, bytes], Sequence[Merge]]:
+    """Return the tokens and merges in the rest of a file whose tokens are text."""
+    if backend() == "native":
+        packed, rows = _read_packed(reader, False)
+        return packed.unpacked(), list(map(tuple, rows.tolist()))
+    return _read_tokens(reader, False)
+
+
+def _read_packed(reader: Reader, from_ranks: bool) -> tuple[Packed, Rows]:
+    from pretok import _core
+
+    try:
+        parts = _core.read_pretok_file_tokens(reader.data, reader.at, from_ranks)
+    except ValueError as error:
+        raise VocabularyError(str(error)) from None
+    return Packed(*parts[:3]), parts[3]
 
 
 def _read_tokens(reader: Reader, from_ranks: bool) -> tuple[dict[int, bytes], list[Merge]]:
@@ -113,12 +126,13 @@ def _read_ids(reader: Reader, count: int) -> list[int]:
     return ids
 
 
-def encode_tokens(vocabulary: Vocabulary, merges: Sequence[Merge]) -> bytes:
+def encode_tokens(
+    tokens: Mapping[int, bytes], merges: Sequence[Merge], from_ranks: bool = False
+) -> bytes:
     """Return the sections from literals to ids.
 
-    If `vocabulary` has only ranks, `merges` are the merges recovered from them.
+    If `from_ranks`, `merges` are the merges recovered from ranks.
     """
-    tokens = vocabulary.token_bytes
     ids = np.array(sorted(tokens), np.int64)
     sizes = np.fromiter((len(tokens[id]) for id in ids.tolist()), np.int64, len(ids))
     # The places of the tokens of each merge in `ids`.
@@ -131,7 +145,7 @@ def encode_tokens(vocabulary: Vocabulary, merges: Sequence[Merge]) -> bytes:
     indexes = np.empty(len(ids), np.int64)
     indexes[order] = np.arange(len(ids))
     repeated: list[int] = []
-    if vocabulary.merges is None:
+    if from_ranks:
         rows = rows[ranks]
     else:
         is_repeated = np.ones(len(rows), bool)

@@ -10,6 +10,7 @@
 #include "bindings/normal_text.hpp"
 #include "bindings/results.hpp"
 #include "bindings/span_call.hpp"
+#include "bindings/text_decode_call.hpp"
 #include "bindings/texts.hpp"
 
 #include "core/base/ids.hpp"

@@ -181,6 +181,18 @@ py::tuple build_from_characters(const py::dict &pieces, const Numbers &merges,
   return packed_merges(data);
 }
 
+py::tuple text_options(const CharacterSpec &options) {
+  const TextSpaces &spaces = options.spaces;
+  const TextDecoding &decoding = options.decoding;
+  const char *const prefix = spaces.prefix == TextSpaces::Prefix::NONE     ? "never"
+                             : spaces.prefix == TextSpaces::Prefix::ALWAYS ? "always"
+                                                                           : "unless_space";
+  return py::make_tuple(
+      prefix, spaces.only_first, spaces.replaces_invalid, options.splits_at_marks,
+      options.unknown_id == NO_ID ? py::object(py::none()) : py::int_(options.unknown_id),
+      decoding.is_sentencepiece, decoding.strips, decoding.strips_again, decoding.unknown);
+}
+
 // Returns all fields of a TokenizerSpec. Tests compare them with the fields that Python reads.
 py::dict read_file(const py::bytes &data) {
   const auto *first = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(data.ptr()));
@@ -214,6 +226,7 @@ py::dict read_file(const py::bytes &data) {
   result["add_prefix_space"] = spec.add_prefix_space;
   result["before"] = spec.before;
   result["after"] = spec.after;
+  result["text"] = spec.characters ? text_options(*spec.characters) : py::object(py::none());
   return result;
 }
 

@@ -11,36 +11,61 @@
 
 namespace pretok {
 
+// Calls emit(text) with the text of each id that is not skipped, in order. All ids have tokens.
+template <typename Emit>
+void for_texts(const pretok_tokenizer &tokenizer, const std::uint32_t *ids, std::size_t count,
+               bool skip_special, Emit emit) {
+  const auto is_skipped = [&](std::uint32_t id) {
+    return skip_special && tokenizer.is_special(id);
+  };
+  if (!tokenizer.texts) {
+    for (std::size_t i = 0; i < count; ++i)
+      if (!is_skipped(ids[i]))
+        emit(tokenizer.vocabulary.token(ids[i]));
+    return;
+  }
+  StartStripper start(tokenizer.texts->decoding());
+  for (std::size_t i = 0; i < count; ++i)
+    if (!is_skipped(ids[i])) {
+      const TextTokens::Token &token = tokenizer.texts->token(ids[i]);
+      emit(start.strip(token.kind, token.text));
+    }
+}
+
+// Fails at the first id without a token.
+inline pretok_status check_ids(const pretok_tokenizer &tokenizer, const std::uint32_t *ids,
+                               std::size_t count, pretok_error *error) {
+  for (std::size_t i = 0; i < count; ++i)
+    if (tokenizer.token(ids[i]).bytes == nullptr)
+      return fail_at(error, PRETOK_UNKNOWN_ID, i,
+                     "no token has id %lu, at index %zu; ids are below %zu",
+                     static_cast<unsigned long>(ids[i]), i, tokenizer.id_limit);
+  return PRETOK_OK;
+}
+
 // Sets `size` to the number of bytes of all ids. Fails at the first id without a token.
 inline pretok_status measure_ids(const pretok_tokenizer &tokenizer, const std::uint32_t *ids,
                                  std::size_t count, bool skip_special, std::size_t &size,
                                  pretok_error *error) {
+  if (const pretok_status status = check_ids(tokenizer, ids, count, error))
+    return status;
   size = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const TokenView token = tokenizer.vocabulary.token(ids[i]);
-    if (token.bytes == nullptr)
-      return fail_at(error, PRETOK_UNKNOWN_ID, i,
-                     "no token has id %lu, at index %zu; ids are below %zu",
-                     static_cast<unsigned long>(ids[i]), i, tokenizer.id_limit);
-    if (skip_special && tokenizer.is_special(ids[i]))
-      continue;
-    if (token.size > MAX_VALUES<char> - size)
-      return fail(error, PRETOK_OUT_OF_MEMORY, "the text is larger than any buffer");
-    size += token.size;
-  }
-  return PRETOK_OK;
+  bool fits = true;
+  for_texts(tokenizer, ids, count, skip_special, [&](TokenView text) {
+    fits = fits && text.size <= MAX_VALUES<char> - size;
+    size += text.size;
+  });
+  return fits ? PRETOK_OK
+              : fail(error, PRETOK_OUT_OF_MEMORY, "the text is larger than any buffer");
 }
 
 // Writes the bytes of all ids.
 inline void write_ids(const pretok_tokenizer &tokenizer, const std::uint32_t *ids,
                       std::size_t count, bool skip_special, char *to) {
-  for (std::size_t i = 0; i < count; ++i) {
-    if (skip_special && tokenizer.is_special(ids[i]))
-      continue;
-    const TokenView token = tokenizer.vocabulary.token(ids[i]);
-    std::memcpy(to, token.bytes, token.size);
-    to += token.size;
-  }
+  for_texts(tokenizer, ids, count, skip_special, [&](TokenView text) {
+    std::memcpy(to, text.bytes, text.size);
+    to += text.size;
+  });
 }
 
 } // namespace pretok

@@ -1,7 +1,10 @@
 // Decodes a stream of ids to UTF-8.
 #include "capi/decode_ids.hpp"
+#include "formats/load_error.hpp"
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace pretok {
 namespace {
@@ -33,10 +36,15 @@ NextByte second_byte(std::uint8_t lead) {
   return {first, last};
 }
 
+void append_replacements(std::size_t count, std::string &text) {
+  for (; count != 0; --count)
+    text.append(reinterpret_cast<const char *>(REPLACEMENT), sizeof REPLACEMENT);
+}
+
 // Appends `data` to `text` as UTF-8. Replaces ill-formed sequences as Unicode recommends, with
-// one U+FFFD for each maximal subpart. Returns the start of an incomplete sequence at the end,
-// or the size of `data`.
-std::size_t append_whole_utf8(const std::string &data, std::string &text) {
+// one U+FFFD for each maximal subpart, or for each of its bytes if `each_byte`. Returns the
+// start of an incomplete sequence at the end, or the size of `data`.
+std::size_t append_whole_utf8(const std::string &data, bool each_byte, std::string &text) {
   std::size_t at = 0;
   while (at < data.size()) {
     const auto lead = static_cast<std::uint8_t>(data[at]);
@@ -53,11 +61,54 @@ std::size_t append_whole_utf8(const std::string &data, std::string &text) {
     if (length == size)
       text.append(data, at, length);
     else
-      text.append(reinterpret_cast<const char *>(REPLACEMENT), sizeof REPLACEMENT);
+      append_replacements(each_byte ? length : 1, text);
     at += length;
   }
   return at;
 }
+
+// Decodes tokens that are text.
+class TextDecoder {
+public:
+  explicit TextDecoder(const TextDecoding &decoding) : decoding_(&decoding), start_(decoding) {}
+
+  // Appends the text of a token. `held` has the fallback bytes before it that are not decoded.
+  void add(const TextTokens::Token &token, std::string &held, std::string &text) {
+    const auto *bytes = reinterpret_cast<const char *>(token.text.bytes);
+    if (token.kind != TextTokens::Kind::FALLBACK) {
+      finish(held, text);
+      append(token.kind, {bytes, token.text.size}, text);
+      return;
+    }
+    held.append(bytes, token.text.size);
+    if (decoding_->is_sentencepiece) {
+      start_.strip(token.kind, token.text); // no space is stripped from here on
+      held.erase(0, append_whole_utf8(held, true, text));
+    }
+  }
+
+  // Appends the text of the fallback bytes that are left.
+  void finish(std::string &held, std::string &text) {
+    std::string replaced;
+    if (decoding_->is_sentencepiece || !is_utf8(held))
+      append_replacements(held.size(), replaced);
+    else
+      replaced.swap(held);
+    append(TextTokens::Kind::FALLBACK, replaced, text);
+    held.clear();
+  }
+
+private:
+  void append(TextTokens::Kind kind, std::string_view more, std::string &text) {
+    const TokenView kept =
+        start_.strip(kind, {reinterpret_cast<const std::uint8_t *>(more.data()),
+                            static_cast<std::uint32_t>(more.size())});
+    text.append(reinterpret_cast<const char *>(kept.bytes), kept.size);
+  }
+
+  const TextDecoding *decoding_;
+  StartStripper start_;
+};
 
 } // namespace
 } // namespace pretok
@@ -67,8 +118,9 @@ using namespace pretok;
 struct pretok_decode_stream {
   const pretok_tokenizer *tokenizer;
   bool skip_special;
+  std::optional<TextDecoder> texts; // set if the tokens are text
   bool finished = false;
-  std::string held; // an incomplete sequence
+  std::string held; // an incomplete sequence, or fallback bytes
   std::string text; // the text that the last call returned
 };
 
@@ -79,7 +131,10 @@ pretok_status pretok_decode_stream_new(const pretok_tokenizer *tokenizer, bool s
           check(error, {{tokenizer, "the tokenizer"}, {result, "result"}}))
     return status;
   return guarded(error, [&] {
-    *result = new pretok_decode_stream{tokenizer, skip_special, false, {}, {}};
+    std::optional<TextDecoder> texts;
+    if (tokenizer->texts)
+      texts.emplace(tokenizer->texts->decoding());
+    *result = new pretok_decode_stream{tokenizer, skip_special, texts, false, {}, {}};
     return PRETOK_OK;
   });
 }
@@ -94,20 +149,26 @@ pretok_status pretok_decode_stream_feed(pretok_decode_stream *stream, const uint
   if (stream->finished)
     return fail(error, PRETOK_FINISHED, "the stream is finished; make a new one");
   return guarded(error, [&] {
-    std::size_t added = 0;
-    if (const pretok_status status =
-            measure_ids(*stream->tokenizer, ids, count, stream->skip_special, added, error))
+    const pretok_tokenizer &tokenizer = *stream->tokenizer;
+    if (const pretok_status status = check_ids(tokenizer, ids, count, error))
       return status;
-    std::string data;
-    data.reserve(stream->held.size() + added);
-    data = stream->held;
-    data.resize(stream->held.size() + added);
-    write_ids(*stream->tokenizer, ids, count, stream->skip_special,
-              data.data() + stream->held.size());
+    std::string data = stream->held;
     std::string new_text;
-    const std::size_t done = append_whole_utf8(data, new_text);
-    data.erase(0, done);
+    std::optional<TextDecoder> texts = stream->texts;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (stream->skip_special && tokenizer.is_special(ids[i]))
+        continue;
+      if (texts) {
+        texts->add(tokenizer.texts->token(ids[i]), data, new_text);
+      } else {
+        const TokenView token = tokenizer.vocabulary.token(ids[i]);
+        data.append(reinterpret_cast<const char *>(token.bytes), token.size);
+      }
+    }
+    if (!texts)
+      data.erase(0, append_whole_utf8(data, false, new_text));
     // Nothing below fails, so an error leaves the stream unchanged.
+    stream->texts = texts;
     stream->held.swap(data);
     stream->text.swap(new_text);
     *text = stream->text.data();
@@ -126,8 +187,11 @@ pretok_status pretok_decode_stream_finish(pretok_decode_stream *stream, const ch
   return guarded(error, [&] {
     // An incomplete sequence becomes one U+FFFD.
     std::string new_text;
-    if (!stream->held.empty())
-      new_text.assign(reinterpret_cast<const char *>(REPLACEMENT), sizeof REPLACEMENT);
+    std::string data = stream->held;
+    if (stream->texts)
+      stream->texts->finish(data, new_text);
+    else if (!data.empty())
+      append_replacements(1, new_text);
     stream->text.swap(new_text);
     stream->held.clear();
     stream->finished = true;

@@ -46,7 +46,9 @@ pretok_status EncodeCall::check_bytes(const std::uint8_t *text, std::size_t size
 pretok_status EncodeCall::encode(const std::uint8_t *text, std::size_t size,
                                  std::size_t position, PreTokenCache &cache, IdBuffer &ids,
                                  pretok_error *error) const {
-  return refuse(tokenizer->pipeline->encode(text, size, *policy, cache, ids), position, error);
+  const Encoder::Part which = position == 0 ? Encoder::Part::FIRST : later_part();
+  return refuse(tokenizer->pipeline->encode(text, size, *policy, cache, ids, which), position,
+                error);
 }
 
 pretok_status EncodeCall::count(const std::uint8_t *text, std::size_t size,

@@ -41,9 +41,15 @@ struct EncodeCall {
                             pretok_error *error) const;
 
   // Appends the ids of `text`, without the template. `position` is the offset of `text` in the
-  // whole text.
+  // whole text. `text` begins at a safe cut for which find_cut was given later_part().
   pretok_status encode(const std::uint8_t *text, std::size_t size, std::size_t position,
                        PreTokenCache &cache, IdBuffer &ids, pretok_error *error) const;
+
+  // Returns how `encode` encodes text from a cut on. A model with `prefix` ALWAYS would put a
+  // space there. Text that is normalized in parts has no later part.
+  Encoder::Part later_part() const {
+    return tokenizer->texts ? Encoder::Part::LATER : Encoder::Part::FIRST;
+  }
 
   // Adds to `result` the number of ids that `encode` would append.
   pretok_status count(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,

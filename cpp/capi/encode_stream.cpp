@@ -59,10 +59,10 @@ struct pretok_encode_stream {
       ~Undo() { held.resize(std::min(held.size(), size)); }
     } undo{held, before};
     const bool searches = held.size() >= next_search;
-    const std::size_t cut =
-        searches ? find_cut(*call.tokenizer->encoder, *call.policy,
-                            call.tokenizer->pipeline->normalizer(), held.data(), held.size())
-                 : 0;
+    const std::size_t cut = searches ? find_cut(*call.tokenizer->encoder, *call.policy,
+                                                call.tokenizer->pipeline->normalizer(),
+                                                held.data(), held.size(), call.later_part())
+                                     : 0;
     IdBuffer new_ids;
     if (const pretok_status status = encode(cut, new_ids, error))
       return status;

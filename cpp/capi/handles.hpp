@@ -2,6 +2,7 @@
 #pragma once
 
 #include "capi/pretok.h"
+#include "capi/text_tokens.hpp"
 
 #include "core/bpe/vocabulary.hpp"
 #include "core/encode/added.hpp"
@@ -40,8 +41,18 @@ struct pretok_tokenizer {
 
   bool is_special(std::uint32_t id) const { return id < special.size() && special[id]; }
 
+  bool is_fallback(std::uint32_t id) const {
+    return texts && texts->token(id).kind == pretok::TextTokens::Kind::FALLBACK;
+  }
+
+  // Returns the bytes of a token; nullptr if no token has the id.
+  pretok::TokenView token(std::uint32_t id) const {
+    return texts ? texts->token(id).bytes : vocabulary.token(id);
+  }
+
   pretok::NamedPreTokenizer named;
   pretok::Vocabulary vocabulary;
+  std::optional<pretok::TextTokens> texts;   // set if the model merges characters
   std::optional<pretok::Encoder> encoder;    // load_tokenizer sets both
   std::optional<pretok::Tokenizer> pipeline; // uses `encoder`
   std::size_t id_limit = 0;                  // the largest id plus one

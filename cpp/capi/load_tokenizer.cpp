@@ -4,6 +4,8 @@
 #include "capi/options.hpp"
 #include "capi/special_policy.hpp"
 #include "core/base/ids.hpp"
+#include "core/unicode/unicode.hpp"
+#include "formats/character_spec.hpp"
 #include "formats/load_error.hpp"
 
 #include <algorithm>
@@ -20,6 +22,16 @@ int quoted_size(const std::string &text) {
 
 pretok_status choose_split(const TokenizerSpec &spec, const pretok_load_options &options,
                            std::optional<NamedPreTokenizer> &split, pretok_error *error) {
+  if (spec.characters) {
+    if (options.pre_tokenizer != nullptr || options.preset != nullptr ||
+        options.unicode != nullptr || options.normalizer != nullptr)
+      return fail(error, PRETOK_INVALID_ARGUMENT,
+                  "the model merges characters, and the file says how; load it without "
+                  "options.preset, unicode, normalizer and pre_tokenizer");
+    split.emplace(NamedPreTokenizer{
+        "", PreTokenizer(character_stages(spec), unicode_table(spec.unicode))});
+    return PRETOK_OK;
+  }
   const char *const unicode = options.unicode != nullptr  ? options.unicode
                               : options.preset != nullptr ? nullptr
                               : !spec.unicode.empty()     ? spec.unicode.c_str()
@@ -148,7 +160,7 @@ pretok_status check_template(const pretok_tokenizer &tokenizer, pretok_error *er
   const Template &ids_around = tokenizer.pipeline->ids_around();
   for (const auto *ids : {&ids_around.before, &ids_around.after})
     for (const std::uint32_t id : *ids)
-      if (tokenizer.vocabulary.token(id).bytes == nullptr)
+      if (tokenizer.token(id).bytes == nullptr)
         return fail(error, PRETOK_MALFORMED,
                     "the template of the file has id %lu, but no token has this id",
                     static_cast<unsigned long>(id));
@@ -178,23 +190,30 @@ pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &op
                 "preset \"%s\" drops some text, but ids must decode to the whole text; choose "
                 "a preset that keeps all text",
                 split->name.c_str());
+  const std::size_t file_added = spec.added.size();
   if (const pretok_status status = join_added(spec, options, error))
     return status;
   if (const pretok_status status = place_added(spec, error))
     return status;
   result = std::make_unique<pretok_tokenizer>(std::move(*split));
   pretok_tokenizer &tokenizer = *result;
-  note_bytes(spec.vocabulary, tokenizer);
   const std::vector<std::uint32_t> &ids = spec.vocabulary.ids;
   tokenizer.id_limit = *std::max_element(ids.begin(), ids.end()) + std::size_t{1};
+  if (spec.characters) {
+    tokenizer.texts.emplace(spec, file_added);
+    spec.vocabulary = byte_vocabulary(spec);
+  } else {
+    note_bytes(spec.vocabulary, tokenizer);
+  }
   if (const char *build_error = tokenizer.vocabulary.build(std::move(spec.vocabulary)))
     return fail(error, PRETOK_MALFORMED,
                 "%s; expected an undamaged byte-level vocabulary, with a token for each byte",
                 build_error);
-  tokenizer.encoder.emplace(tokenizer.named.pre_tokenizer, tokenizer.vocabulary,
-                            TextSpaces::of(spec.add_prefix_space),
-                            options.cache_bytes != 0 ? options.cache_bytes
-                                                     : CacheBudget::DEFAULT_LIMIT);
+  tokenizer.encoder.emplace(
+      tokenizer.named.pre_tokenizer, tokenizer.vocabulary,
+      spec.characters ? spec.characters->spaces : TextSpaces::of(spec.add_prefix_space),
+      options.cache_bytes != 0 ? options.cache_bytes : CacheBudget::DEFAULT_LIMIT,
+      spec.characters && !spec.characters->splits_at_marks);
   const bool is_nfc_wanted = spec.nfc || options.normalizer != nullptr;
   tokenizer.pipeline.emplace(*tokenizer.encoder,
                              is_nfc_wanted ? Normalizer::NFC : Normalizer::NONE,

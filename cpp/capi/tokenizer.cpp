@@ -118,7 +118,7 @@ pretok_status pretok_token_bytes(const pretok_tokenizer *tokenizer, uint32_t id,
   if (const pretok_status status =
           check(error, {{tokenizer, "the tokenizer"}, {bytes, "bytes"}, {size, "size"}}))
     return status;
-  const TokenView token = tokenizer->vocabulary.token(id);
+  const TokenView token = tokenizer->token(id);
   if (token.bytes == nullptr)
     return fail(error, PRETOK_UNKNOWN_ID, "no token has id %lu; ids are below %zu",
                 static_cast<unsigned long>(id), tokenizer->id_limit);
@@ -137,15 +137,18 @@ pretok_status pretok_token_id(const pretok_tokenizer *tokenizer, const char *byt
       *id = token.id;
       return PRETOK_OK;
     }
-  for (std::size_t next = 0; next < tokenizer->id_limit; ++next) {
-    const auto candidate = static_cast<std::uint32_t>(next);
-    const TokenView token = tokenizer->vocabulary.token(candidate);
-    if (token.bytes != nullptr && token.size == size &&
-        std::memcmp(token.bytes, bytes, size) == 0) {
-      *id = candidate;
-      return PRETOK_OK;
+  // A fallback token has the same byte as a token of text: the latter comes first.
+  for (const bool is_fallback : {false, true})
+    for (std::size_t next = 0; next < tokenizer->id_limit; ++next) {
+      const auto candidate = static_cast<std::uint32_t>(next);
+      const TokenView token = tokenizer->token(candidate);
+      if (token.bytes != nullptr && token.size == size &&
+          std::memcmp(token.bytes, bytes, size) == 0 &&
+          tokenizer->is_fallback(candidate) == is_fallback) {
+        *id = candidate;
+        return PRETOK_OK;
+      }
     }
-  }
   return fail(error, PRETOK_UNKNOWN_NAME,
               "no token is \"%.*s\"; its encoding may have several tokens",
               static_cast<int>(size < 100 ? size : 100), bytes);

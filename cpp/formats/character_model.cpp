@@ -12,8 +12,6 @@
 namespace pretok {
 namespace {
 
-constexpr std::string_view SPACE_MARK = "\xE2\x96\x81";
-
 const std::uint8_t *utf8_of(std::string_view text) {
   return reinterpret_cast<const std::uint8_t *>(text.data());
 }

@@ -10,6 +10,8 @@
 
 namespace pretok {
 
+inline constexpr std::string_view SPACE_MARK = "\xE2\x96\x81"; // U+2581
+
 struct CharacterModel {
   std::vector<std::string_view> texts; // UTF-8, unique and not empty
   std::vector<std::uint32_t> ids;      // of each text: its id, unique, below first_step

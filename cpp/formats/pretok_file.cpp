@@ -5,6 +5,7 @@
 #include "core/unicode/unicode.hpp"
 #include "formats/crc32.hpp"
 #include "formats/pretok_file_reader.hpp"
+#include "formats/pretok_file_text.hpp"
 #include "formats/pretok_file_tokens.hpp"
 
 #include <algorithm>
@@ -28,7 +29,8 @@ struct FileFlag {
     NFC = 4,
     ADD_PREFIX_SPACE = 8,
     OWN_PRESET = 16,
-    ALL = 31
+    TEXT = 32,
+    ALL = 63
   };
 };
 struct TokenFlag {
@@ -124,9 +126,14 @@ bool read_contents(PretokFileReader &reader, TokenizerSpec &spec) {
   spec.vocabulary.ignore_merges = (flags & FileFlag::IGNORE_MERGES) != 0;
   if (spec.vocabulary.from_ranks && !spec.vocabulary.ignore_merges)
     return reader.fail("has flag 1 (ranks) without flag 2 (ignore_merges)");
+  const bool is_text = (flags & FileFlag::TEXT) != 0;
+  if (is_text && flags != (FileFlag::TEXT | FileFlag::OWN_PRESET))
+    return reader.fail("has flag 32 (text) with flags other than 16");
   return read_stored_split(reader, (flags & FileFlag::OWN_PRESET) != 0, spec) &&
          read_ids(reader, spec.before) && read_ids(reader, spec.after) &&
-         read_added(reader, spec) && read_tokens(reader, spec.vocabulary);
+         read_added(reader, spec) &&
+         (!is_text || read_text_options(reader, spec.characters.emplace())) &&
+         read_tokens(reader, spec.vocabulary) && (!is_text || check_text(reader, spec));
 }
 
 } // namespace

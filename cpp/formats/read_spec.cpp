@@ -113,8 +113,8 @@ LoadError read_any(std::string_view data, TokenizerSpec &spec) {
     if (starts_with(data, format.start))
       return unsupported(std::string("this is ") + format.description);
   if (is_sentencepiece(data))
-    return unsupported("this is a SentencePiece model, which pretok does not read; if the "
-                       "vocabulary is byte-level, use its tokenizer.json");
+    return unsupported(std::string("this is a SentencePiece model, which only Python reads") +
+                       SAVE_AS_PRETOK);
   const std::string_view text = data.substr(starts_with(data, "\xef\xbb\xbf") ? 3 : 0);
   const std::size_t first = text.find_first_not_of(" \t\n\v\f\r");
   if (first != std::string_view::npos && (text[first] == '{' || text[first] == '['))
@@ -163,7 +163,7 @@ LoadError check_bytes(const VocabularyData &data) {
 }
 
 LoadError check_spec(const TokenizerSpec &spec) {
-  LoadError error = check_bytes(spec.vocabulary);
+  LoadError error = spec.characters ? LoadError() : check_bytes(spec.vocabulary);
   return error ? std::move(error) : check_added(spec);
 }
 

@@ -2,18 +2,44 @@
 // struct in Python.
 #pragma once
 
+#include "core/base/ids.hpp"
 #include "core/bpe/vocabulary.hpp"
 #include "core/encode/added.hpp"
+#include "core/encode/text_spaces.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace pretok {
 
+// How ids become text if the tokens are text. Each mark U+2581 in a token becomes a space, and
+// the fallback tokens, such as <0x0A>, become bytes.
+struct TextDecoding {
+  // Whether ids are decoded as SentencePiece does: special tokens have no text, each invalid
+  // byte becomes U+FFFD, and a space is stripped only from a token that begins with a mark. If
+  // false, the decoders of tokenizers are ByteFallback, Fuse and Strip: if adjacent fallback
+  // tokens are not UTF-8, each of them becomes U+FFFD, and spaces are stripped from the text.
+  bool is_sentencepiece = false;
+  std::uint32_t strips = 0;  // the maximum number of spaces to strip at the start of the text
+  bool strips_again = false; // SentencePiece: also from the next token, until one has text
+  std::string unknown;       // SentencePiece: the text of the unknown token
+};
+
+// A model that merges characters (character_model.hpp). Its tokens are text.
+struct CharacterSpec {
+  TextSpaces spaces;
+  bool is_normalizer = false;   // whether normalized added tokens are found after `spaces`
+  bool splits_at_marks = false; // whether text is split before each mark
+  std::uint32_t unknown_id = NO_ID;
+  TextDecoding decoding;
+};
+
 struct TokenizerSpec {
   VocabularyData vocabulary;
+  std::optional<CharacterSpec> characters; // if set, the tokens of `vocabulary` are UTF-8
   std::vector<AddedToken> added;      // content, id, normalized, lstrip, rstrip, single_word
   std::vector<bool> added_special;    // of each added token: whether it is special
   std::string preset;                 // the name of a built-in preset, or ""

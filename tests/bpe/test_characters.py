@@ -7,6 +7,7 @@ import pytest
 from bpe import VocabularyError
 from bpe.character_runs import TiedRuns, tied_runs
 from bpe.characters import CharacterMerger, CharacterVocabulary
+from bpe.text_vocabulary import TextMerger, TextOptions, TextVocabulary
 from support import seeded
 
 TOKENS = {0: b"<unk>", 1: b"a", 2: b"aa"}
@@ -24,8 +25,15 @@ def test_runs_merge_by_their_definition() -> None:
         if runs is None:
             continue
         found += 1
+        ranked = TextVocabulary(
+            {id: token.decode() for id, token in tokens.items()},
+            vocabulary.ranked_merges,
+            TextOptions("?"),
+        )
         for size in range(1, 40):
-            assert runs.lengths(size) == tuple(CharacterMerger(vocabulary).merge(b"a" * size))
+            expected = tuple(CharacterMerger(vocabulary).merge(b"a" * size))
+            assert runs.lengths(size) == expected
+            assert tuple(TextMerger(ranked).merge(b"a" * size)) == expected
     assert found > 20
 
 

@@ -17,6 +17,7 @@ from native_models import Said, reads_json, said_to_cpp, said_to_python
 from pretok import from_pattern
 from pretok.machine.backend import BackendName
 from support import FULL, sample, seeded
+from text_pretok_files import model_of
 from vocabulary_files import TEXTS, huggingface, made, made_vocabulary, tiktoken_lines
 
 _OWN = from_pattern(r"\s+(?!\S)|(?:'s)|x?\p{L}+|[^a]", "tiktoken").preset
@@ -31,6 +32,14 @@ def _compact(**options: Any) -> bytes:
 
 def _ranks() -> Tokenizer:
     return made(vocabulary=Vocabulary(made_vocabulary().token_bytes), added_tokens=[_END])
+
+
+def _text() -> bytes:
+    return pretok_file.dump(model_of("llama").to_spec())
+
+
+def _sentencepiece() -> bytes:
+    return pretok_file.dump(model_of("sentencepiece, prefix").to_spec())
 
 
 def _as_it_is(data: bytes) -> bytes:
@@ -51,6 +60,8 @@ FILES: dict[str, tuple[Callable[[], bytes], Callable[[bytes], bytes]]] = {
     "pretok": (_compact, _as_it_is),
     "pretok, with its CRC-32": (_compact, _summed),
     "pretok, own preset": (lambda: _compact(preset=_OWN), _summed),
+    "pretok, text": (_text, _summed),
+    "pretok, SentencePiece": (_sentencepiece, _summed),
     "pretok, of ranks": (lambda: pretok_file.dump(_ranks().to_spec()), _summed),
 }  # fmt: skip
 
@@ -81,15 +92,20 @@ def _are_same_program(cpp: Said, python: Said) -> bool:
     return cpp == python or (bool(cpp.program) and python == Said(unsupported=False))
 
 
-ARE_SAME = {"json": _are_same_json, "pretok, own preset": _are_same_program}
-PLACES = {"pretok, own preset": 100}
+ARE_SAME = {
+    "json": _are_same_json,
+    "pretok, own preset": _are_same_program,
+    "pretok, text": _are_same_program,
+    "pretok, SentencePiece": _are_same_program,
+}
+PLACES = {"pretok, own preset": 100, "pretok, text": 200, "pretok, SentencePiece": 200}
 """In how many places a file is damaged unless FULL; the others in 400, as programs are slow."""
 
 
 def _is_useful(said: Said) -> bool:
     """Return whether what was read encodes; where ids are huge, tables are not worth their time."""
     assert said.tokens is not None
-    if max(said.tokens) > 1 << 12:
+    if max(said.tokens) > 1 << 12 or said.text is not None:
         return True
     vocabulary = Vocabulary(said.tokens, said.merges, said.ignore_merges)
     added = [AddedToken(*token) for token in said.added]

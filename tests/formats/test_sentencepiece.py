@@ -265,7 +265,7 @@ def test_equality_and_pickle(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", ["json", "pretok", "tiktoken"])
 def test_other_formats_hold_no_model(tmp_path: Path, suffix: str) -> None:
     tokenizer = loaded(tmp_path, model([UNKNOWN, *normal("▁", "a")]))
-    with pytest.raises(UnsupportedError, match="cannot hold them; save it as"):
+    with pytest.raises(UnsupportedError, match=r"cannot hold .* save (it|the tokenizer) as"):
         tokenizer.save(tmp_path / f"b.{suffix}")
 
 

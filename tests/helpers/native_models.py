@@ -9,6 +9,9 @@ from unittest.mock import patch
 
 from bpe import BpeError, Tokenizer, UnsupportedError
 from bpe.characters import CharacterVocabulary
+from bpe.decoders.chain import DecoderChain
+from bpe.encoding.piece_decoder import SentencePieceDecoding
+from bpe.encoding.text_spaces import keeps_whole, spaces_of
 from bpe.formats import bpe_model, gguf, huggingface, pretok_file, pretok_tokens, tiktoken
 from bpe.formats.format import Source
 from bpe.formats.huggingface import HuggingFaceFormat
@@ -16,6 +19,7 @@ from bpe.formats.pretok_file import PretokFormat
 from bpe.formats.registry import detect
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.tiktoken import TiktokenFormat
+from bpe.text_vocabulary import TextVocabulary
 from bpe.vocabulary import Merge, Packed
 from pretok.formats.gguf_metadata import MAGIC
 from pretok.machine.program import serialize_stages
@@ -36,6 +40,8 @@ class Said(NamedTuple):
     nfc: bool = False
     add_prefix_space: bool = False
     template: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+    text: tuple[Any, ...] | None = None
+    """The options of a model whose tokens are text."""
 
 
 def reads_json() -> bool:
@@ -66,6 +72,7 @@ def said_to_cpp(data: bytes) -> Said:
         found["nfc"],
         found["add_prefix_space"],
         (tuple(found["before"]), tuple(found["after"])),
+        found["text"],
     )
 
 
@@ -76,9 +83,11 @@ def said_to_python(data: bytes) -> Said:
     """
     try:
         contents = read(data)
-        if isinstance(contents.vocabulary, CharacterVocabulary):
+        is_text = isinstance(contents.vocabulary, CharacterVocabulary)
+        if is_text and not data.startswith(pretok_file.MAGIC):
             return Said(True)
-        if contents.normalizer not in (None, "NFC") or contents.decoder is not None:
+        is_plain = contents.normalizer in (None, "NFC") and contents.decoder is None
+        if not is_text and not is_plain:
             return Said(True)
         # Checks the added tokens.
         Tokenizer(contents.vocabulary, GPT2, added_tokens=contents.added_tokens, backend="python")
@@ -86,19 +95,41 @@ def said_to_python(data: bytes) -> Said:
         return Said(isinstance(error, UnsupportedError))
     preset = contents.preset
     is_own = preset is not None and preset not in BUILT_IN
+    tokens = contents.vocabulary.token_bytes
+    if isinstance(contents.vocabulary, TextVocabulary):
+        tokens = {id: text.encode() for id, text in contents.vocabulary.texts.items()}
     return Said(
         None,
-        contents.vocabulary.token_bytes,
+        tokens,
         contents.vocabulary.merges,
         contents.vocabulary.ignore_merges,
         tuple(map(astuple, contents.added_tokens)),
         "" if preset is None or is_own else preset.name,
         tuple(serialize_stages(preset.stages)) if preset is not None and is_own else (),
         contents.unicode or "",
-        contents.normalizer is not None,
+        contents.normalizer is not None and not is_text,
         contents.add_prefix_space,
         contents.template,
+        _text_options(contents) if is_text else None,
     )
+
+
+def _text_options(contents: TokenizerSpec) -> tuple[Any, ...]:
+    vocabulary, decoder, preset = contents.vocabulary, contents.decoder, contents.preset
+    assert isinstance(vocabulary, TextVocabulary)
+    assert preset is not None
+    spaces = spaces_of(contents.normalizer, contents.added_tokens)
+    assert spaces is not None
+    unknown = vocabulary.unknown_id
+    decoding: tuple[Any, ...]
+    if isinstance(decoder, SentencePieceDecoding):
+        decoding = (True, int(decoder.strips_space), decoder.strips_spaces, decoder.unknown_surface)
+    else:
+        assert isinstance(decoder, DecoderChain)
+        assert decoder.strips_joined is not None
+        decoding = (False, decoder.strips_joined[0], False, "")
+    split = not keeps_whole(preset)
+    return (*spaces[:3], split, None if unknown < 0 else unknown, *decoding)
 
 
 def read(data: bytes) -> TokenizerSpec:

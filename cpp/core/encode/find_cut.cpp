@@ -24,12 +24,17 @@ std::size_t margin_of(const AddedTokens &added) { return added.longest() + 4; }
 // normalization.
 std::size_t find_cut_in_text(const Encoder &encoder, const AddedTokens &added,
                              const std::uint8_t *data, std::size_t size, std::size_t from,
-                             std::size_t to) {
+                             std::size_t to, Encoder::Part rest) {
   const std::size_t margin = margin_of(added);
   const std::size_t first = from > margin ? from - margin : 0;
-  const std::size_t cut = safe_cut_between(
-      encoder.pre_tokenizer(), added, encoder.spaces().prefix != TextSpaces::Prefix::NONE,
-      data + first, size - first, from - first, to - first);
+  // Near a mark, the text that is split differs from these bytes.
+  if (encoder.spaces().are_marks && TextSpaces::has_mark(data + first, size - first))
+    return 0;
+  const bool has_prefix =
+      rest == Encoder::Part::FIRST && encoder.spaces().prefix != TextSpaces::Prefix::NONE;
+  const std::size_t cut =
+      safe_cut_between(encoder.pre_tokenizer(), added, has_prefix, data + first, size - first,
+                       from - first, to - first);
   return cut == 0 ? 0 : first + cut;
 }
 
@@ -77,14 +82,17 @@ std::size_t find_cut_with_nfc(const Encoder &encoder, const AddedTokens &exact,
 } // namespace
 
 std::size_t find_cut(const Encoder &encoder, const AddedTokenPhases &added,
-                     Normalizer normalizer, const std::uint8_t *data, std::size_t size) {
+                     Normalizer normalizer, const std::uint8_t *data, std::size_t size,
+                     Encoder::Part rest) {
+  if (rest == Encoder::Part::FIRST && encoder.spaces().prefix == TextSpaces::Prefix::ALWAYS)
+    return 0; // the part after a cut would begin with two spaces
   for (std::size_t window = FIRST_WINDOW;;
        window = saturating_multiply(window, WINDOW_FACTOR)) {
     const std::size_t from = window < size ? size - window : 0;
     const std::size_t cut =
         normalizer == Normalizer::NFC
             ? find_cut_with_nfc(encoder, added.exact, added.normalized, data, size, from, size)
-            : find_cut_in_text(encoder, added.all, data, size, from, size);
+            : find_cut_in_text(encoder, added.all, data, size, from, size, rest);
     if (cut != 0 || from == 0)
       return cut;
   }

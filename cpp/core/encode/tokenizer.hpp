@@ -55,11 +55,13 @@ public:
       : encoder_(encoder), normalizer_(normalizer), template_(std::move(ids_around)) {}
 
   // Appends the ids of a text in UTF-8. Invalid bytes are encoded as they are, unless
-  // TextSpaces::replaces_invalid. Stops at a special token that `added` refuses, and returns
-  // its offset in `text`; `ids` then has the ids before this token. Throws std::bad_alloc.
+  // TextSpaces::replaces_invalid. `which` is for text that needs no step 1. Stops at a special
+  // token that `added` refuses, and returns its offset in `text`; `ids` then has the ids before
+  // this token. Throws std::bad_alloc.
   Refusal encode(const std::uint8_t *text, std::size_t size, const AddedTokenPhases &added,
-                 PreTokenCache &cache, IdBuffer &ids) const {
-    return is_normalized(text, size) ? encode_normalized(text, size, added, cache, ids)
+                 PreTokenCache &cache, IdBuffer &ids,
+                 Encoder::Part which = Encoder::Part::FIRST) const {
+    return is_normalized(text, size) ? encoder_.encode(text, size, added.all, cache, ids, which)
                                      : encode_parts(text, size, added, cache, ids);
   }
 

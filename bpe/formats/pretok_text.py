@@ -1,0 +1,281 @@
+"""Read and write the parts of .pretok files that only models with tokens of text have.
+
+cpp/formats/pretok_file_text.cpp is the C++ reader. Such a model merges characters, and has fallback
+tokens for the 256 bytes. C++ merges it without a normalized copy of a text; the checks here accept
+exactly these models. The section `text` has these numbers:
+
+    spaces        the place of the normalizer in _NORMALIZERS
+    split         0: text is not split; 1: it is split before each "▁"
+    unknown       0, or the id of the unknown token plus one
+    flags         1: ids are decoded as SentencePiece does; 2: and spaces are stripped again until
+                  there is text; 4: fuse_unk
+    strips        the maximal number of spaces to strip at the start of a text
+
+and, with flag 1, the text of the unknown token. The literals and merges of the file are tokens of
+text: a fallback token is "<0x0A>".
+
+A SentencePiece model becomes a list of merges, which gives the same ids. Its scores are lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import chain
+
+from bpe.characters import SPACE_MARK, CharacterVocabulary
+from bpe.decoders.chain import DecoderChain
+from bpe.decoders.steps import ByteFallback, Fuse, Replace, Strip
+from bpe.encoding.added_tokens import AddedToken
+from bpe.encoding.piece_decoder import Decoding, SentencePieceDecoding
+from bpe.encoding.sentencepiece_normalizer import SentencePieceNormalizer
+from bpe.encoding.text_spaces import keeps_whole, spaces_of, splits_alike
+from bpe.errors import UnsupportedError, shortened
+from bpe.formats.pretok_numbers import Reader, encode_number, encode_text
+from bpe.formats.spec import TokenizerSpec
+from bpe.normalizers.chain import MetaspaceStep, NormalizerChain
+from bpe.normalizers.steps import Prepend
+from bpe.normalizers.steps import Replace as ReplaceText
+from bpe.text_vocabulary import BYTE_NAMES, TextOptions, TextVocabulary
+from bpe.types import Normalizer
+from bpe.vocabulary import ID_LIMIT, Merge, Vocabulary
+from pretok.preset import Preset
+
+_MARKS = ReplaceText(" ", SPACE_MARK)
+_NORMALIZERS: tuple[SentencePieceNormalizer | NormalizerChain, ...] = (
+    SentencePieceNormalizer(b"", add_dummy_prefix=False, remove_extra_whitespaces=False),
+    SentencePieceNormalizer(b"", add_dummy_prefix=True, remove_extra_whitespaces=False),
+    NormalizerChain((), MetaspaceStep(SPACE_MARK, "never")),
+    NormalizerChain((), MetaspaceStep(SPACE_MARK, "first")),
+    NormalizerChain((), MetaspaceStep(SPACE_MARK, "always")),
+    NormalizerChain((_MARKS,)),
+    NormalizerChain((Prepend(SPACE_MARK), _MARKS)),
+)
+_DECODERS = (Replace(ReplaceText(SPACE_MARK, " ")), ByteFallback(), Fuse())
+_SENTENCEPIECE, _STRIPS_AGAIN, _FUSES_UNKNOWN = (1 << bit for bit in range(3))
+_MAX_STRIPPED = 255
+
+
+def dump_text(spec: TokenizerSpec) -> tuple[bytes, TextVocabulary]:
+    """Return the section `text`, and the vocabulary whose tokens the file has.
+
+    Raises UnsupportedError if a file cannot hold the model.
+    """
+    spec = replace(spec, vocabulary=_as_text(spec.vocabulary))
+    problem = _problem(spec)
+    vocabulary = spec.vocabulary
+    assert isinstance(vocabulary, TextVocabulary), "_as_text returns one"
+    if problem:
+        raise UnsupportedError(
+            f"a .pretok file cannot hold {problem}; keep the file that the tokenizer was loaded "
+            "from, or save it as .json or .model"
+        )
+    spaces = _NORMALIZERS.index(_plain(spec.normalizer))
+    options, decoder = vocabulary.options, spec.decoder
+    flags = _FUSES_UNKNOWN * options.fuses_unknown
+    if isinstance(decoder, SentencePieceDecoding):
+        flags |= _SENTENCEPIECE | _STRIPS_AGAIN * decoder.strips_spaces
+        strips, surface = int(decoder.strips_space), encode_text(decoder.unknown_surface)
+    else:
+        strips, surface = _stripped(decoder) or 0, b""
+    numbers = (
+        spaces,
+        int(not keeps_whole(_preset(spec))),
+        vocabulary.unknown_id + 1,
+        flags,
+        strips,
+    )
+    return b"".join([*map(encode_number, numbers), surface]), vocabulary
+
+
+class TextSection:
+    """The section `text` of a file."""
+
+    def __init__(self, reader: Reader) -> None:
+        spaces, split, unknown, flags, strips = (reader.number() for _ in range(5))
+        self._is_sentencepiece = bool(flags & _SENTENCEPIECE)
+        if (
+            spaces >= len(_NORMALIZERS)
+            or split > 1
+            or unknown > ID_LIMIT
+            or flags >> 3
+            or strips > (1 if self._is_sentencepiece else _MAX_STRIPPED)
+            or (flags & _STRIPS_AGAIN and not self._is_sentencepiece)
+        ):
+            raise reader.error("has unknown options of text")
+        self._normalizer = _NORMALIZERS[spaces]
+        self._splits = bool(split)
+        self._unknown = unknown - 1
+        self._strips_again = bool(flags & _STRIPS_AGAIN)
+        self._fuses_unknown = bool(flags & _FUSES_UNKNOWN)
+        self._strips = strips
+        self._surface = reader.text() if self._is_sentencepiece else ""
+
+    def vocabulary(
+        self, reader: Reader, tokens: Mapping[int, bytes], merges: Iterable[Merge]
+    ) -> TextVocabulary:
+        """Return the vocabulary."""
+        try:
+            texts = {id: token.decode() for id, token in tokens.items()}
+        except UnicodeDecodeError:
+            raise reader.error("has a token that is not UTF-8") from None
+        if len(set(texts.values())) < len(texts):
+            raise reader.error("has two tokens with the same text")
+        if self._unknown >= 0 and self._unknown not in texts:
+            raise reader.error("has no unknown token")
+        options = TextOptions(texts.get(self._unknown), self._fuses_unknown, has_fallback=True)
+        return TextVocabulary(texts, merges, options)
+
+    def complete(self, reader: Reader, spec: TokenizerSpec) -> TokenizerSpec:
+        """Return `spec` with its normalizer and its decoder."""
+        added, vocabulary = spec.added_tokens, spec.vocabulary
+        assert isinstance(vocabulary, TextVocabulary), "the caller makes one"
+        normalizer: Normalizer = self._normalizer
+        if isinstance(normalizer, SentencePieceNormalizer):
+            normalizer = replace(normalizer, user_defined=_user_defined(added))
+        decoder: Decoding
+        if self._is_sentencepiece:
+            decoder = SentencePieceDecoding(
+                bool(self._strips), self._strips_again, _invisible(vocabulary, added), self._surface
+            )
+        else:
+            strip = (Strip(" ", self._strips, 0),) if self._strips else ()
+            decoder = DecoderChain((*_DECODERS, *strip))
+        spec = replace(spec, normalizer=normalizer, decoder=decoder)
+        problem = _problem(spec)
+        if problem or self._splits == keeps_whole(_preset(spec)):
+            raise reader.error(f"has {problem or 'a split that the preset has not'}")
+        return spec
+
+
+def _problem(spec: TokenizerSpec) -> str:
+    """Return the part of a model with tokens of text that C++ has not, or ""."""
+    vocabulary, added = spec.vocabulary, spec.added_tokens
+    assert isinstance(vocabulary, TextVocabulary), "the caller makes one"
+    pieces = vocabulary.pieces
+    odd = next((text for text in (*pieces, *_contents(added)) if _looks_like_fallback(text)), None)
+    if vocabulary.fallback_ids is None:
+        return "a model without fallback tokens for all bytes"
+    if vocabulary.why_not_native:
+        return f"this model: {vocabulary.why_not_native}"
+    if SPACE_MARK not in pieces:
+        return f"a model without the token {SPACE_MARK}"
+    unknown = vocabulary.options.unknown or ""
+    if unknown in BYTE_NAMES or unknown.startswith(SPACE_MARK):
+        return f"the unknown token {shortened(unknown)}"
+    characters = sum(len(text.encode()) <= 4 for text in pieces)
+    first_step = max(vocabulary.size, *(token.id + 1 for token in added), 0)
+    if first_step + 256 + 3 * characters > ID_LIMIT:
+        return "ids that are so large"
+    if odd is not None:
+        return f"the token {shortened(odd)}, which looks like a fallback token"
+    if not splits_alike(_preset(spec)):
+        return f"the split {_preset(spec).name!r} of a model that merges characters"
+    if (
+        spec.add_prefix_space
+        or _plain(spec.normalizer) not in _NORMALIZERS
+        or not _has_user_defined(spec.normalizer, added)
+        or spaces_of(spec.normalizer, added) is None
+    ):
+        return "this normalizer with these added tokens"
+    if not _is_known(spec.decoder, vocabulary, added):
+        return "this decoder"
+    if len({token.id for token in added}) < len(added):
+        return "two added tokens with the same id"
+    return "" if _concatenates(vocabulary) else "a merge whose result is not its two tokens"
+
+
+def _preset(spec: TokenizerSpec) -> Preset:
+    assert spec.preset is not None, "the caller has checked it"
+    return spec.preset
+
+
+def _contents(added: Iterable[AddedToken]) -> list[str]:
+    return [token.content for token in added]
+
+
+def _looks_like_fallback(text: str) -> bool:
+    """Return whether decoders may take `text`, which is no fallback token, for one."""
+    return (
+        text[:3] == "<0x" and text[5:] == ">" and len(text.encode()) == 6 and text not in BYTE_NAMES
+    )
+
+
+def _plain(normalizer: Normalizer | None) -> Normalizer | None:
+    """Return `normalizer` without the user-defined symbols, which are added tokens."""
+    if isinstance(normalizer, SentencePieceNormalizer):
+        return replace(normalizer, user_defined=())
+    return normalizer
+
+
+def _user_defined(added: Iterable[AddedToken]) -> tuple[str, ...]:
+    return tuple(token.content for token in added if token.normalized)
+
+
+def _has_user_defined(normalizer: Normalizer | None, added: Iterable[AddedToken]) -> bool:
+    if not isinstance(normalizer, SentencePieceNormalizer):
+        return True
+    return normalizer.user_defined == _user_defined(added)
+
+
+def _invisible(vocabulary: CharacterVocabulary, added: Iterable[AddedToken]) -> frozenset[int]:
+    ids = {token.id for token in added if token.special and token.id in vocabulary.token_bytes}
+    return frozenset(ids - {vocabulary.unknown_id})
+
+
+def _is_known(
+    decoder: Decoding | None, vocabulary: TextVocabulary, added: tuple[AddedToken, ...]
+) -> bool:
+    if not isinstance(decoder, SentencePieceDecoding):
+        return _stripped(decoder) is not None
+    return decoder.invisible == _invisible(vocabulary, added) and not any(
+        token.special and token.content.startswith(SPACE_MARK) for token in added
+    )
+
+
+def _stripped(decoder: Decoding | None) -> int | None:
+    """Return how many spaces `decoder` strips, or None if a file cannot hold it."""
+    if not isinstance(decoder, DecoderChain) or decoder.steps[:3] != _DECODERS:
+        return None
+    match decoder.steps[3:]:
+        case ():
+            return 0
+        case (Strip(" ", start, 0),) if 0 < start <= _MAX_STRIPPED:
+            return start
+    return None
+
+
+def _concatenates(vocabulary: TextVocabulary) -> bool:
+    texts = vocabulary.texts
+    return all(
+        texts[left] + texts[right] == texts[result]
+        for left, right, result in vocabulary.merge_rows.tolist()
+    )
+
+
+def _as_text(vocabulary: Vocabulary) -> TextVocabulary:
+    """Return a vocabulary with merges that gives the same ids; raises UnsupportedError."""
+    if isinstance(vocabulary, TextVocabulary):
+        return vocabulary
+    assert isinstance(vocabulary, CharacterVocabulary), "the caller has checked it"
+    bytes_of = {id: byte for byte, id in vocabulary.byte_ids.items()}
+    texts = {
+        id: BYTE_NAMES[bytes_of[id]] if id in bytes_of else token.decode()
+        for id, token in vocabulary.token_bytes.items()
+    }
+    pieces = vocabulary.pieces.keys()
+    problem = ""
+    if vocabulary.fallback_ids is None:
+        problem = "a model without fallback tokens for all bytes"
+    elif vocabulary.why_not_native:
+        problem = f"this model: {vocabulary.why_not_native}"
+    elif not pieces >= set(chain.from_iterable(pieces)):
+        problem = "a piece with a character that is not a piece"
+    elif not pieces >= {text for text in texts.values() if len(text) == 1}:
+        problem = "a symbol of one character"
+    if problem:
+        raise UnsupportedError(
+            f"a .pretok file cannot hold {problem}; save the tokenizer as .model"
+        )
+    options = TextOptions(texts[vocabulary.unknown_id], fuses_unknown=True, has_fallback=True)
+    return TextVocabulary(texts, vocabulary.ranked_merges, options)

@@ -1,0 +1,124 @@
+#include "bindings/text_decode_call.hpp"
+
+#include "bindings/convert.hpp"
+#include "bindings/fast_method.hpp"
+#include "bindings/guarded.hpp"
+#include "bindings/joined_tokens.hpp"
+#include "bindings/new_text.hpp"
+
+#include <pybind11/stl.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <tuple>
+
+namespace pretok {
+namespace {
+
+// The texts of tokens, as make_texts() returns them.
+struct TokenTexts {
+  TokenBytes tokens;
+  IdSet empty;
+  std::optional<IdSet> spaced;
+  std::size_t start;
+  std::size_t stop;
+  bool repeats;
+};
+
+struct TextDecodeCall {
+  ~TextDecodeCall() { delete texts.load(); }
+
+  // Many programs only encode, so the first call that decodes sets `texts`.
+  std::atomic<const TokenTexts *> texts{nullptr};
+  IdSet special;
+};
+
+TextDecodeCall &text_call_of(PyObject *self) {
+  return *static_cast<TextDecodeCall *>(
+      PyCapsule_GetPointer(PyTuple_GET_ITEM(self, 0), nullptr));
+}
+
+const TokenTexts &texts_of(PyObject *self) {
+  TextDecodeCall &calls = text_call_of(self);
+  if (const TokenTexts *texts = calls.texts.load(std::memory_order_acquire))
+    return *texts;
+  using Ids = std::vector<std::uint32_t>;
+  const py::object made = py::handle(PyTuple_GET_ITEM(self, 2))();
+  const auto [bytes, lengths, ids, spaced, start, stop, repeats] = py::cast<
+      std::tuple<py::bytes, Ids, Ids, std::optional<Ids>, std::size_t, std::size_t, bool>>(
+      made);
+  Ids empty;
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    if (lengths[i] == 0)
+      empty.push_back(ids[i]);
+  auto texts = std::make_unique<const TokenTexts>(TokenTexts{
+      TokenBytes(PyBytes_AS_STRING(bytes.ptr()), lengths, ids), IdSet(empty),
+      spaced ? std::optional<IdSet>(IdSet(*spaced)) : std::nullopt, start, stop, repeats});
+  // If another thread has just stored its object, keep that one.
+  const TokenTexts *current = nullptr;
+  if (calls.texts.compare_exchange_strong(current, texts.get()))
+    return *texts.release();
+  return *current;
+}
+
+// Removes spaces at the ends of [first, last). Returns false if the slow function must do it.
+bool strip(const TokenTexts &texts, const Joined &joined, const std::uint8_t *&first,
+           const std::uint8_t *&last) {
+  std::size_t start = texts.start;
+  if (texts.spaced && first != last && *first == ' ') {
+    start = texts.spaced->has(joined.first()) ? start : 0;
+    // The next token may lose a space too.
+    if (start != 0 && texts.repeats && texts.tokens.store().token(joined.first()).size == 1)
+      return false;
+  }
+  for (; start != 0 && first != last && *first == ' '; --start)
+    ++first;
+  for (std::size_t i = 0; i < texts.stop && first != last && last[-1] == ' '; ++i)
+    --last;
+  return true;
+}
+
+// Returns nullptr without an exception if the slow function must handle the call.
+PyObject *try_texts(PyObject *self, PyObject *ids, bool skip) {
+  const TokenTexts &texts = texts_of(self);
+  Joined joined(texts.tokens.store(), skip ? &text_call_of(self).special : nullptr,
+                &texts.empty);
+  if (!add_all(ids, joined))
+    return nullptr;
+  const std::uint8_t *first = joined.data();
+  const std::uint8_t *last = first + joined.size();
+  if (!strip(texts, joined, first, last))
+    return nullptr;
+  PyObject *text = new_text(first, static_cast<std::size_t>(last - first), "strict");
+  // Fallback tokens with invalid bytes.
+  if (text == nullptr && PyErr_ExceptionMatches(PyExc_UnicodeDecodeError) != 0)
+    PyErr_Clear();
+  return text;
+}
+
+PyObject *decode_texts(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+  if (count == 3 && PyUnicode_CheckExact(args[1]) &&
+      (args[2] == Py_True || args[2] == Py_False)) {
+    PyObject *text = guarded([&] { return try_texts(self, args[0], args[2] == Py_True); });
+    if (text != nullptr || PyErr_Occurred() != nullptr)
+      return text;
+  }
+  return PyObject_Vectorcall(PyTuple_GET_ITEM(self, 1), args, static_cast<std::size_t>(count),
+                             nullptr);
+}
+
+} // namespace
+
+py::object make_text_decode_call(const py::object &make_texts,
+                                 const std::vector<std::uint32_t> &special,
+                                 const py::object &slow_call) {
+  static PyMethodDef method = fast_method<decode_texts>("decode");
+  auto calls = std::make_unique<TextDecodeCall>();
+  calls->special = IdSet(special);
+  const py::capsule capsule(calls.release(),
+                            [](void *p) { delete static_cast<TextDecodeCall *>(p); });
+  return new_function(method, py::make_tuple(capsule, slow_call, make_texts));
+}
+
+} // namespace pretok
