@@ -124,7 +124,7 @@ def dump(spec: TokenizerSpec) -> bytes:
     for token in spec.added_tokens:
         token_flags = sum(getattr(token, name) << bit for bit, name in enumerate(_TOKEN_FLAGS))
         parts += [encode_text(token.content), encode_number(token.id), encode_number(token_flags)]
-    parts.append(encode_tokens(vocabulary, spec.merges()))
+    parts.append(encode_tokens(vocabulary, spec.merge_rows()))
     body = b"".join(parts)
     return MAGIC + VERSION.to_bytes(4, "little") + crc32(body).to_bytes(4, "little") + body
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from bpe.errors import VocabularyError
 from bpe.formats.pretok_numbers import Reader, encode_number
 from bpe.formats.spec import max_merged_bytes
-from bpe.vocabulary import ID_LIMIT, Merge, Packed, Vocabulary
+from bpe.vocabulary import ID_LIMIT, Merge, Packed, Rows, Vocabulary
 from pretok.machine.backend import backend
 
 MAX_MERGED_TOKEN = 255
@@ -113,25 +112,29 @@ def _read_ids(reader: Reader, count: int) -> list[int]:
     return ids
 
 
-def encode_tokens(vocabulary: Vocabulary, merges: Sequence[Merge]) -> bytes:
+def encode_tokens(vocabulary: Vocabulary, merges: Rows) -> bytes:
     """Return the sections from literals to ids.
 
     If `vocabulary` has only ranks, `merges` are the merges recovered from them.
     """
-    tokens = vocabulary.token_bytes
-    ids = np.array(sorted(tokens), np.int64)
-    sizes = np.fromiter((len(tokens[id]) for id in ids.tolist()), np.int64, len(ids))
-    # The places of the tokens of each merge in `ids`.
-    rows = np.searchsorted(ids, np.array(merges, np.int64).reshape(-1, 3))
+    packed = vocabulary.packed
+    by_id = np.argsort(packed.ids)
+    ids = packed.ids[by_id].astype(np.int64)
+    sizes = packed.lengths[by_id].astype(np.int64)
+    starts = (np.cumsum(packed.lengths, dtype=np.int64) - packed.lengths)[by_id]
+    places = np.zeros(vocabulary.size, np.int32)  # of the tokens in `ids`
+    places[ids] = np.arange(len(ids))
+    rows = places[merges.reshape(-1, 3)].astype(np.int64)
     ranks = _first_merges(rows, sizes)
     is_literal = np.ones(len(ids), bool)
     is_literal[rows[ranks, 2]] = False
-    literals = [tokens[id] for id in ids[is_literal].tolist()]
+    spans = zip(starts[is_literal].tolist(), sizes[is_literal].tolist(), strict=True)
+    literals = [packed.data[start : start + size] for start, size in spans]
     order = np.concatenate([np.flatnonzero(is_literal), rows[ranks, 2]])
     indexes = np.empty(len(ids), np.int64)
     indexes[order] = np.arange(len(ids))
     repeated: list[int] = []
-    if vocabulary.merges is None:
+    if vocabulary.from_ranks:
         rows = rows[ranks]
     else:
         is_repeated = np.ones(len(rows), bool)
