@@ -45,7 +45,7 @@ from bpe.types import (
     Token,
     Truncation,
 )
-from bpe.vocabulary import Merge, Vocabulary
+from bpe.vocabulary import Merge, Rows, Vocabulary
 from pretok.errors import shortened
 from pretok.machine.backend import BackendName
 from pretok.pre_tokenizer import PreTokenizer
@@ -455,6 +455,12 @@ class Tokenizer:
             merges = tuple(map(tuple, self._pipeline.backend.merges().tolist()))
         return merges
 
+    def _merge_rows(self) -> Rows:
+        """Return `merge_ids` as an array."""
+        vocabulary = self._vocabulary
+        rows = None if vocabulary.from_ranks else vocabulary.merge_rows
+        return self._pipeline.backend.merges() if rows is None else rows
+
     @property
     def vocabulary(self) -> Vocabulary:
         """The tokens and their merges."""
@@ -566,6 +572,7 @@ class Tokenizer:
             unicode,
             self._decoding,
             lambda: self.merge_ids,
+            self._merge_rows,
             self._truncation,
             self._padding,
         )

@@ -40,6 +40,8 @@ from __future__ import annotations
 
 from zlib import crc32
 
+import numpy as np
+
 from bpe.characters import CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
@@ -52,7 +54,7 @@ from bpe.formats.pretok_tokens import encode_tokens, read_tokens, read_vocabular
 from bpe.formats.spec import TokenizerSpec
 from bpe.text_vocabulary import TextVocabulary
 from bpe.types import Template
-from bpe.vocabulary import Vocabulary
+from bpe.vocabulary import Packed, Vocabulary
 
 MAGIC = b"\x89PRETOK\n"
 VERSION = 1
@@ -135,17 +137,17 @@ def dump(spec: TokenizerSpec) -> bytes:
     if isinstance(vocabulary, CharacterVocabulary):
         section, texts = dump_text(spec)
         flags |= _TEXT
-        data = {id: text.encode() for id, text in texts.texts.items()}
-        tokens = encode_tokens(data, texts.merges)
+        packed = Packed.of({id: text.encode() for id, text in texts.texts.items()})
+        tokens = encode_tokens(packed, np.array(texts.merges, np.uint32))
     else:
-        from_ranks = vocabulary.merges is None
+        from_ranks = vocabulary.from_ranks
         flags |= (
             _FROM_RANKS * from_ranks
             | _IGNORE_MERGES * vocabulary.ignore_merges
             | _NFC * (spec.normalizer == "NFC")
             | _ADD_PREFIX_SPACE * spec.add_prefix_space
         )
-        tokens = encode_tokens(vocabulary.token_bytes, spec.merges(), from_ranks)
+        tokens = encode_tokens(vocabulary.packed, spec.merge_rows(), from_ranks)
     parts = [encode_number(flags), dump_preset(preset, spec.unicode or preset.unicode)]
     for ids in spec.template:
         parts += [encode_number(len(ids)), *map(encode_number, ids)]

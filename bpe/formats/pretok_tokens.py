@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -126,21 +126,22 @@ def _read_ids(reader: Reader, count: int) -> list[int]:
     return ids
 
 
-def encode_tokens(
-    tokens: Mapping[int, bytes], merges: Sequence[Merge], from_ranks: bool = False
-) -> bytes:
+def encode_tokens(packed: Packed, merges: Rows, from_ranks: bool = False) -> bytes:
     """Return the sections from literals to ids.
 
     If `from_ranks`, `merges` are the merges recovered from ranks.
     """
-    ids = np.array(sorted(tokens), np.int64)
-    sizes = np.fromiter((len(tokens[id]) for id in ids.tolist()), np.int64, len(ids))
+    by_id = np.argsort(packed.ids)
+    ids = packed.ids[by_id].astype(np.int64)
+    sizes = packed.lengths[by_id].astype(np.int64)
+    starts = (np.cumsum(packed.lengths, dtype=np.int64) - packed.lengths)[by_id]
     # The places of the tokens of each merge in `ids`.
-    rows = np.searchsorted(ids, np.array(merges, np.int64).reshape(-1, 3))
+    rows = np.searchsorted(ids, merges.reshape(-1, 3))
     ranks = _first_merges(rows, sizes)
     is_literal = np.ones(len(ids), bool)
     is_literal[rows[ranks, 2]] = False
-    literals = [tokens[id] for id in ids[is_literal].tolist()]
+    spans = zip(starts[is_literal].tolist(), sizes[is_literal].tolist(), strict=True)
+    literals = [packed.data[start : start + size] for start, size in spans]
     order = np.concatenate([np.flatnonzero(is_literal), rows[ranks, 2]])
     indexes = np.empty(len(ids), np.int64)
     indexes[order] = np.arange(len(ids))

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.piece_decoder import Decoding
 from bpe.merge import recover_merges
 from bpe.types import Normalizer, Padding, Template, Truncation
-from bpe.vocabulary import Merge, Vocabulary
+from bpe.vocabulary import Merge, Rows, Vocabulary
 from pretok.preset import Preset
 
 
@@ -36,8 +38,16 @@ class TokenizerSpec:
         default=None, repr=False, compare=False
     )
     """Returns the merges of the vocabulary from a cache; by default `merges` recovers them."""
+    recovered_rows: Callable[[], Rows] | None = field(default=None, repr=False, compare=False)
+    """Returns these merges as an array, without a Python object for each."""
     truncation: Truncation | None = None
     padding: Padding | None = None
+
+    def merge_rows(self) -> Rows:
+        """Return `merges` as an array of shape (n, 3)."""
+        if self.recovered_rows is not None:
+            return self.recovered_rows()
+        return np.array(self.merges(), np.uint32).reshape(-1, 3)
 
     def merges(self) -> Sequence[Merge]:
         """Return the merges in order of rank; recover them if the vocabulary has only ranks."""
