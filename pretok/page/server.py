@@ -36,7 +36,8 @@ HEADERS = {
 def files() -> dict[str, Path]:
     """Return the files of the page by their names."""
     folder = Path(__file__).parent
-    return {path.name: path for path in sorted(folder.iterdir()) if path.suffix in TYPES}
+    paths = [path for path in sorted(folder.rglob("*")) if path.suffix in TYPES]
+    return {path.relative_to(folder).as_posix(): path for path in paths}
 
 
 class Handler(BaseHTTPRequestHandler):

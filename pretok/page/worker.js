@@ -2,7 +2,7 @@
 //
 // Each message is {id, kind, ...} and has one answer, {id, result} or {id, error}.
 
-import { load } from "./pretok.js";
+import { load } from "./core/pretok.js";
 import { differences, regionAfter } from "./differences.js";
 import { Side } from "./side.js";
 import { Utf8Text } from "./utf8.js";
@@ -11,7 +11,7 @@ import { windowStart, windows } from "./window.js";
 const MAX_TEXT = 64 << 20;
 const CLUSTERS_AT_ONCE = 20000;
 
-const starting = load(new URL("pretok.wasm", import.meta.url)).then((module) => {
+const starting = load().then((module) => {
   pretok = cached(module);
   sides = [new Side(pretok), new Side(pretok)];
 });
