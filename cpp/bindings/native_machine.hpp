@@ -4,9 +4,9 @@
 #include "bindings/convert.hpp"
 
 #include "bindings/str_cache.hpp"
-#include "bindings/units.hpp"
 #include "core/base/huge_pages.hpp"
 #include "core/split/pre_tokenizer.hpp"
+#include "core/split/units.hpp"
 #include "core/threads/run_all.hpp"
 
 #include <pybind11/stl.h>

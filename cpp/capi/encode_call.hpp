@@ -49,7 +49,6 @@ struct EncodeCall {
   pretok_status count(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
                       std::size_t &result, pretok_error *error) const;
 
-private:
   // Writes the error of a refused special token, if there is one.
   pretok_status refuse(const Refusal &refusal, std::size_t position, pretok_error *error) const;
 };

@@ -34,7 +34,7 @@ void convert(const Source &source, Offsets &bounds, OffsetUnit unit) {
     return;
   std::size_t at = 0;
   std::int64_t offset = 0;
-  for (std::int64_t &bound : bounds) {
+  for (auto &bound : bounds) {
     while (at < static_cast<std::size_t>(bound)) {
       if constexpr (bytes) {
         const Decoded decoded = source.decode(at);
@@ -45,7 +45,7 @@ void convert(const Source &source, Offsets &bounds, OffsetUnit unit) {
         ++at;
       }
     }
-    bound = offset;
+    bound = static_cast<std::decay_t<decltype(bound)>>(offset);
   }
 }
 

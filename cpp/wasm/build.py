@@ -1,0 +1,70 @@
+"""Build the WebAssembly module of the npm package with Emscripten.
+
+python cpp/wasm/build.py --simdjson FOLDER    # writes pretok/page/core/pretok.wasm
+
+Needs Emscripten 3.1, CMake and Ninja. FOLDER holds simdjson.h and simdjson.cpp, the two files of
+a release of simdjson.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+CPP = Path(__file__).resolve().parents[1]
+TARGET = CPP.parent / "pretok" / "page" / "core" / "pretok.wasm"
+SIMDJSON = """\
+add_library(simdjson STATIC "{folder}/simdjson.cpp")
+target_include_directories(simdjson PUBLIC "{folder}")
+target_compile_definitions(simdjson PUBLIC SIMDJSON_EXCEPTIONS=0
+  SIMDJSON_IMPLEMENTATION_FALLBACK=1)
+add_library(simdjson::simdjson ALIAS simdjson)
+"""
+
+
+def main() -> None:
+    """Build the module, and print its size."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--simdjson", type=Path, required=True, metavar="FOLDER")
+    parser.add_argument("--build", type=Path, default=CPP.parent / "build" / "wasm")
+    parser.add_argument("--unicode", default="all", help="Unicode versions, such as 16.0")
+    parser.add_argument("--output", type=Path, default=TARGET)
+    options = parser.parse_args()
+    build(options.simdjson.resolve(), options.build.resolve(), options.unicode)
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(options.build / "wasm" / "pretok.wasm", options.output)
+    data = options.output.read_bytes()
+    print(f"{options.output}: {len(data):,} bytes, {len(gzip.compress(data, 9)):,} with gzip")
+
+
+def build(simdjson: Path, folder: Path, unicode: str) -> None:
+    """Configure and build the module in `folder`."""
+    config = folder / "simdjson"
+    config.mkdir(parents=True, exist_ok=True)
+    (config / "simdjsonConfig.cmake").write_text(SIMDJSON.format(folder=simdjson.as_posix()))
+    definitions = {
+        "CMAKE_BUILD_TYPE": "Release",
+        "PRETOK_TESTS": "OFF",
+        "PRETOK_EXAMPLES": "OFF",
+        "PRETOK_INSTALL": "OFF",
+        "PRETOK_HUGE_PAGES": "OFF",
+        "PRETOK_UNICODE": unicode,
+        "PRETOK_JSON": "ON",
+        "simdjson_DIR": str(config),
+    }
+    arguments = [f"-D{name}={value}" for name, value in definitions.items()]
+    run("emcmake", "cmake", "-S", str(CPP), "-B", str(folder), "-G", "Ninja", *arguments)
+    run("cmake", "--build", str(folder), "--target", "pretok_wasm")
+
+
+def run(*command: str) -> None:
+    """Run a command; fail if it fails."""
+    subprocess.run(command, check=True, env={**os.environ, "EMCC_STRICT": "1"})
+
+
+if __name__ == "__main__":
+    main()

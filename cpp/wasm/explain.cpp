@@ -1,0 +1,202 @@
+// How the split of a preset decides at one position: the rules that each stage tries there.
+#include "core/split/machine.hpp"
+#include "core/split/presets.hpp"
+#include "core/split/program.hpp"
+#include "core/unicode/unicode.hpp"
+#include "wasm/results.hpp"
+#include "wasm/source.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <variant>
+
+namespace pretok {
+namespace {
+
+// Marks a rule that does not match, in place of the end of its match.
+constexpr std::uint32_t NO_END = 0xFFFFFFFF;
+
+struct TriedRule {
+  std::uint32_t rule;
+  std::size_t end; // NO_MATCH if the rule does not match
+};
+
+// One stage at one position. All positions are code units of the whole text.
+struct StageStep {
+  std::size_t piece_start; // the piece that the stage splits
+  std::size_t piece_end;
+  std::size_t start; // where the rules were tried
+  std::vector<TriedRule> tried;
+  int rule = GAP; // the rule that matched, among the rules of the stage
+  std::size_t part_start;
+  std::size_t part_end;
+  bool is_dropped = true;
+};
+
+// Tries the rules at `start` in order, up to the first one that matches.
+template <typename Source>
+void try_rules(const Machine &machine, const Source &piece, std::size_t start,
+               StageStep &step) {
+  Text<Source> text(piece, false);
+  text.here = piece.element(start);
+  for (std::size_t i = 0; i < machine.rules().size(); ++i) {
+    const std::size_t end = std::visit(
+        [&](const auto &rule) { return rule.match(text, start); }, machine.rules()[i]);
+    step.tried.push_back({static_cast<std::uint32_t>(i), end});
+    if (end != NO_MATCH)
+      return;
+  }
+}
+
+// Explains how `stage` splits `piece` at `position`, a code unit of the piece. The positions of
+// the result count from the start of the piece.
+template <typename Source>
+StageStep explain_stage(const StageProgram &stage, const Machine &machine, const Source &piece,
+                        std::size_t position) {
+  StageStep step{};
+  step.piece_end = piece.size();
+  const auto has_position = [position](std::size_t start, std::size_t end) {
+    return start <= position && position < end;
+  };
+  const auto put = [&](const Part &part) {
+    if (!has_position(part.start, part.end))
+      return;
+    step.part_start = part.start;
+    step.part_end = part.end;
+    step.is_dropped = false;
+  };
+  BehaviorApplier applier(stage.behavior, stage.invert, put);
+  std::size_t start = 0;
+  machine.run(piece, false, false, [&](std::size_t end, int rule) {
+    if (has_position(start, end)) {
+      step.part_start = step.start = start;
+      step.part_end = end;
+      step.rule = rule;
+    }
+    applier.add(start, end, rule);
+    start = end;
+  });
+  applier.finish();
+  // In a gap the rules are tried at each code point.
+  if (step.rule == GAP)
+    while (step.start + piece.element(step.start).width <= position)
+      step.start += piece.element(step.start).width;
+  try_rules(machine, piece, step.start, step);
+  return step;
+}
+
+template <typename Source>
+std::vector<StageStep> explain(const std::vector<StageProgram> &stages, UnicodeTable table,
+                               const Source &source, std::size_t position) {
+  std::vector<StageStep> steps;
+  std::size_t start = 0;
+  std::size_t end = source.size();
+  for (const StageProgram &stage : stages) {
+    const auto classes = std::make_shared<ClassTable>(stage.program.alphabet, table);
+    const Machine machine(stage.program.rules, classes);
+    StageStep step = explain_stage(stage, machine, part_of(source, start, end, *classes),
+                                   position - start);
+    for (std::size_t *place : {&step.piece_start, &step.piece_end, &step.start,
+                               &step.part_start, &step.part_end})
+      *place += start;
+    for (TriedRule &tried : step.tried)
+      if (tried.end != NO_MATCH)
+        tried.end += start;
+    start = step.part_start;
+    end = step.part_end;
+    steps.push_back(std::move(step));
+    if (steps.back().is_dropped)
+      break;
+  }
+  return steps;
+}
+
+// Returns the code unit of `source` at `offset`, which counts in `unit`. An offset within a
+// code point gives the start of the code point.
+template <typename Source>
+std::size_t code_unit_at(const Source &source, std::size_t offset, OffsetUnit unit) {
+  std::size_t at = 0;
+  std::size_t seen = 0;
+  while (at < source.size()) {
+    seen += width_at(source, at, unit);
+    if (seen > offset)
+      return at;
+    at += source.element(at).width;
+  }
+  return at;
+}
+
+// Converts ascending or unordered code units of a text to offsets in a unit.
+class Converter {
+public:
+  template <typename Source>
+  Converter(const Source &source, std::vector<std::size_t> places, OffsetUnit unit)
+      : places_(std::move(places)) {
+    std::sort(places_.begin(), places_.end());
+    offsets_.assign(places_.begin(), places_.end());
+    convert(source, offsets_, unit);
+  }
+  std::uint32_t operator()(std::size_t place) const {
+    const auto at = std::lower_bound(places_.begin(), places_.end(), place);
+    return offsets_[static_cast<std::size_t>(at - places_.begin())];
+  }
+
+private:
+  std::vector<std::size_t> places_;
+  std::vector<std::uint32_t> offsets_;
+};
+
+// Appends the steps to result 0, with positions in `unit`. For each step: piece start, piece
+// end, start, rule, part start, part end, whether it is dropped, and the count of tried rules;
+// then the rule and the end of each tried rule. Rules are numbered through all stages.
+template <typename Source>
+void write_steps(const std::vector<StageStep> &steps, const std::vector<StageProgram> &stages,
+                 const Source &source, OffsetUnit unit) {
+  std::vector<std::size_t> places;
+  for (const StageStep &step : steps) {
+    places.insert(places.end(), {step.piece_start, step.piece_end, step.start, step.part_start,
+                                 step.part_end});
+    for (const TriedRule &tried : step.tried)
+      if (tried.end != NO_MATCH)
+        places.push_back(tried.end);
+  }
+  const Converter offset(source, std::move(places), unit);
+  std::uint32_t rules_before = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const StageStep &step = steps[i];
+    const std::uint32_t rule =
+        step.rule == GAP ? NO_END : rules_before + static_cast<std::uint32_t>(step.rule);
+    results[0].insert(results[0].end(),
+                      {offset(step.piece_start), offset(step.piece_end), offset(step.start),
+                       rule, offset(step.part_start), offset(step.part_end),
+                       step.is_dropped ? 1U : 0U, static_cast<std::uint32_t>(step.tried.size())});
+    for (const TriedRule &tried : step.tried) {
+      results[0].push_back(rules_before + tried.rule);
+      results[0].push_back(tried.end == NO_MATCH ? NO_END : offset(tried.end));
+    }
+    rules_before += static_cast<std::uint32_t>(stages[i].program.rules.size());
+  }
+}
+
+} // namespace
+} // namespace pretok
+
+using namespace pretok;
+
+// Result 0: the steps at `position`, which counts in `unit` (write_steps); empty if `position`
+// is not in the text. `preset` and `unicode` must exist.
+PRETOK_WASM(pretok_wasm_explain)
+void pretok_wasm_explain(const char *preset, const char *unicode, const void *text,
+                         std::size_t size, int is_utf8, std::size_t position, int unit) {
+  results[0].clear();
+  std::vector<StageProgram> stages;
+  if (read_stages(find_preset(preset)->words(), stages) != nullptr)
+    return;
+  const UnicodeTable table = unicode_table(unicode);
+  const ClassTable classes(stages.front().program.alphabet, table);
+  with_source({text, size, is_utf8 != 0}, classes, [&](const auto &source) {
+    const std::size_t at = code_unit_at(source, position, unit_of(unit));
+    if (at < source.size())
+      write_steps(explain(stages, table, source, at), stages, source, unit_of(unit));
+  });
+}

@@ -1,0 +1,90 @@
+// The parts of tokenizers that the C interface does not have.
+#include "capi/encode_call.hpp"
+#include "capi/handles.hpp"
+#include "core/unicode/nfc.hpp"
+#include "wasm/results.hpp"
+#include "wasm/source.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace pretok {
+namespace {
+
+// Converts spans of bytes to offsets in `unit`. A span that begins or ends within a character
+// then covers the whole character. `places` ascend.
+void convert_spans(const Utf8 &source, std::vector<std::int64_t> &places, OffsetUnit unit,
+                   bool are_ends) {
+  if (unit == OffsetUnit::BYTE)
+    return;
+  std::size_t at = 0;
+  std::int64_t offset = 0;
+  for (std::int64_t &place : places) {
+    const auto byte = static_cast<std::size_t>(place);
+    while (at < source.size()) {
+      const Decoded decoded = source.decode(at);
+      if (are_ends ? at >= byte : at + decoded.width > byte)
+        break;
+      offset += width_in(unit, decoded.code_point);
+      at += decoded.width;
+    }
+    place = offset;
+  }
+}
+
+std::vector<std::uint32_t> as_offsets(const std::vector<std::int64_t> &places) {
+  return {places.begin(), places.end()};
+}
+
+} // namespace
+} // namespace pretok
+
+using namespace pretok;
+
+// Results 0 to 2: the ids of a text, and their starts and ends.
+PRETOK_WASM(pretok_wasm_encode_spans)
+pretok_status pretok_wasm_encode_spans(const pretok_tokenizer *tokenizer,
+                                       const std::uint8_t *text, std::size_t size,
+                                       const pretok_encode_options *options, int unit,
+                                       pretok_error *error) {
+  EncodeCall call;
+  if (const pretok_status status = call.read(*tokenizer, options, error))
+    return status;
+  if (const pretok_status status = call.check_bytes(text, size, 0, error))
+    return status;
+  if (tokenizer->pipeline->normalizer() == Normalizer::NFC && !is_nfc(text, size))
+    return fail(error, PRETOK_UNSUPPORTED,
+                "the tokenizer normalizes this text to NFC, and has no offsets in the original "
+                "text; normalize the text before the call, or call encode()");
+  IdBuffer ids;
+  std::vector<std::int64_t> starts;
+  std::vector<std::int64_t> ends;
+  const CacheLease cache(tokenizer->encoder->caches());
+  const Refusal refusal = tokenizer->encoder->encode_spans(text, size, call.policy->all, *cache,
+                                                           ids, starts, ends);
+  if (const pretok_status status = call.refuse(refusal, 0, error))
+    return status;
+  const Utf8 source(text, size, tokenizer->encoder->pre_tokenizer().classes());
+  convert_spans(source, starts, unit_of(unit), false);
+  convert_spans(source, ends, unit_of(unit), true);
+  for (std::size_t i = 0; i < starts.size(); ++i)
+    ends[i] = std::max(starts[i], ends[i]);
+  results[0].assign(ids.data(), ids.data() + ids.size());
+  results[1] = as_offsets(starts);
+  results[2] = as_offsets(ends);
+  return PRETOK_OK;
+}
+
+// Returns the text of an added token, and writes its size and id; nullptr if `index` is too
+// large. Tokens that are not special are left out.
+PRETOK_WASM(pretok_wasm_special_token)
+const char *pretok_wasm_special_token(const pretok_tokenizer *tokenizer, std::size_t index,
+                                      std::size_t *size, std::uint32_t *id) {
+  for (const AddedToken &token : tokenizer->added)
+    if (token.special && index-- == 0) {
+      *size = token.content.size();
+      *id = token.id;
+      return token.content.data();
+    }
+  return nullptr;
+}
