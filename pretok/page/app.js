@@ -134,8 +134,8 @@ async function readVocabulary(file) {
 async function closeVocabulary(i) {
   await ask("close", { side: i });
   vocabularies[i] = null;
-  views[i].offerSplitOfFile(false);
   if (!views[i].preset.value) views[i].preset.value = DEFAULT_PRESETS[i];
+  views[i].offerSplitOfFile(false);
   update();
 }
 
@@ -191,13 +191,8 @@ function applySettings(settings) {
 }
 
 async function applyLink() {
-  let link = { text: null, settings: {} };
-  try {
-    link = await fromFragment(location.hash);
-  } catch (error) {
-    fail(error);
-  }
-  const note = applySettings(link.settings);
+  const link = await fromFragment(location.hash);
+  const note = applySettings(link.settings) || link.problem;
   showSides();
   box.value = link.text ?? Object.values(SAMPLES)[0];
   await update();

@@ -13,16 +13,16 @@ export async function toFragment(text, settings) {
   return fragment.length <= MAX_FRAGMENT ? fragment : null;
 }
 
-/** Return {text, settings} of a fragment; text is null if it has none. */
+/** Return {text, settings, problem} of a fragment; text is null if it has none, or a damaged one. */
 export async function fromFragment(fragment) {
   const { text, ...settings } = Object.fromEntries(new URLSearchParams(fragment.slice(1)));
-  if (text === undefined) return { text: null, settings };
+  if (text === undefined) return { text: null, settings, problem: "" };
   try {
     const packed = Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (c) => c.charCodeAt(0));
     const bytes = await pipe(packed, new DecompressionStream("deflate-raw"));
-    return { text: new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes), settings };
+    return { text: new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes), settings, problem: "" };
   } catch {
-    throw new Error("the text of this link is damaged; ask for the link again");
+    return { text: null, settings, problem: "The text of this link is damaged; ask for the link again." };
   }
 }
 
