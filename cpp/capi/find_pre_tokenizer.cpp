@@ -33,7 +33,7 @@ pretok_status make_pre_tokenizer(std::string name, const std::uint32_t *words,
     return fail(error, PRETOK_UNKNOWN_NAME,
                 "unknown Unicode version \"%.20s\"; expected a version such as \"16.0\"",
                 unicode);
-  result.emplace(NamedPreTokenizer{std::move(name), PreTokenizer(stages, table)});
+  result.emplace(NamedPreTokenizer{std::move(name), PreTokenizer(stages, table), table});
   return PRETOK_OK;
 }
 

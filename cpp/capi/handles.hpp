@@ -8,6 +8,7 @@
 #include "core/encode/encoder.hpp"
 #include "core/encode/tokenizer.hpp"
 #include "core/split/pre_tokenizer.hpp"
+#include "core/unicode/unicode.hpp"
 
 #include <array>
 #include <cstddef>
@@ -23,6 +24,7 @@ namespace pretok {
 struct NamedPreTokenizer {
   std::string name;
   PreTokenizer pre_tokenizer;
+  UnicodeTable table = {}; // of the Unicode version; empty for a model that merges characters
 };
 
 } // namespace pretok

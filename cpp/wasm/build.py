@@ -48,6 +48,8 @@ def build(simdjson: Path, folder: Path, unicode: str) -> None:
     (config / "simdjsonConfig.cmake").write_text(SIMDJSON.format(folder=simdjson.as_posix()))
     definitions = {
         "CMAKE_BUILD_TYPE": "Release",
+        "CMAKE_UNITY_BUILD": "ON",
+        "CMAKE_UNITY_BUILD_BATCH_SIZE": "0",
         "PRETOK_TESTS": "OFF",
         "PRETOK_EXAMPLES": "OFF",
         "PRETOK_INSTALL": "OFF",

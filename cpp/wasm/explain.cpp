@@ -39,9 +39,15 @@ void try_rules(const Machine &machine, const Source &piece, std::size_t start,
                StageStep &step) {
   Text<Source> text(piece, false);
   text.here = piece.element(start);
+  const std::vector<int> &candidates = machine.candidates()[text.here.class_];
   for (std::size_t i = 0; i < machine.rules().size(); ++i) {
-    const std::size_t end = std::visit(
-        [&](const auto &rule) { return rule.match(text, start); }, machine.rules()[i]);
+    // A rule matches only where it is a candidate; elsewhere `match` has no meaning.
+    const bool is_candidate = std::find(candidates.begin(), candidates.end(),
+                                        static_cast<int>(i)) != candidates.end();
+    const std::size_t end =
+        is_candidate ? std::visit([&](const auto &rule) { return rule.match(text, start); },
+                                  machine.rules()[i])
+                     : NO_MATCH;
     step.tried.push_back({static_cast<std::uint32_t>(i), end});
     if (end != NO_MATCH)
       return;
@@ -94,10 +100,10 @@ std::vector<StageStep> explain(const std::vector<StageProgram> &stages, UnicodeT
   for (const StageProgram &stage : stages) {
     const auto classes = std::make_shared<ClassTable>(stage.program.alphabet, table);
     const Machine machine(stage.program.rules, classes);
-    StageStep step = explain_stage(stage, machine, part_of(source, start, end, *classes),
-                                   position - start);
-    for (std::size_t *place : {&step.piece_start, &step.piece_end, &step.start,
-                               &step.part_start, &step.part_end})
+    StageStep step =
+        explain_stage(stage, machine, part_of(source, start, end, *classes), position - start);
+    for (std::size_t *place :
+         {&step.piece_start, &step.piece_end, &step.start, &step.part_start, &step.part_end})
       *place += start;
     for (TriedRule &tried : step.tried)
       if (tried.end != NO_MATCH)
@@ -166,10 +172,10 @@ void write_steps(const std::vector<StageStep> &steps, const std::vector<StagePro
     const StageStep &step = steps[i];
     const std::uint32_t rule =
         step.rule == GAP ? NO_END : rules_before + static_cast<std::uint32_t>(step.rule);
-    results[0].insert(results[0].end(),
-                      {offset(step.piece_start), offset(step.piece_end), offset(step.start),
-                       rule, offset(step.part_start), offset(step.part_end),
-                       step.is_dropped ? 1U : 0U, static_cast<std::uint32_t>(step.tried.size())});
+    results[0].insert(results[0].end(), {offset(step.piece_start), offset(step.piece_end),
+                                         offset(step.start), rule, offset(step.part_start),
+                                         offset(step.part_end), step.is_dropped ? 1U : 0U,
+                                         static_cast<std::uint32_t>(step.tried.size())});
     for (const TriedRule &tried : step.tried) {
       results[0].push_back(rules_before + tried.rule);
       results[0].push_back(tried.end == NO_MATCH ? NO_END : offset(tried.end));

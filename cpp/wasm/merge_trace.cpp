@@ -9,6 +9,33 @@ namespace {
 
 constexpr std::uint32_t NO_STEP = 0xFFFFFFFF;
 
+// Returns whether a byte of UTF-8 begins a character.
+bool is_lead(std::uint8_t byte) { return (byte & 0xC0) != 0x80; }
+
+// A token that takes part in merging, and the offset of its first byte.
+struct Symbol {
+  std::uint32_t id;
+  std::uint32_t start;
+};
+
+// Returns the tokens that merging begins with: bytes, or characters if the model merges them.
+std::vector<Symbol> first_symbols(const Vocabulary &vocabulary, const std::uint8_t *bytes,
+                                  std::size_t size) {
+  std::vector<Symbol> symbols;
+  std::size_t end = 0;
+  for (std::size_t start = 0; start < size; start = end) {
+    end = start + 1;
+    while (vocabulary.has_steps() && end < size && end < start + 4 && !is_lead(bytes[end]))
+      ++end;
+    std::uint32_t ids[4];
+    const std::size_t count = vocabulary.merge(bytes + start, end - start, ids);
+    // A character without a token is one token for each of its bytes.
+    for (std::size_t i = 0; i < count; ++i)
+      symbols.push_back({ids[i], static_cast<std::uint32_t>(start + i)});
+  }
+  return symbols;
+}
+
 // The merges of a vocabulary, to look up by their two parts.
 class MergeRanks {
 public:
@@ -23,12 +50,23 @@ public:
 
   const Merge &merge(std::uint32_t rank) const { return merges_[rank]; }
 
+  // Returns the count of merges that make single characters of bytes; they rank first.
+  std::size_t character_merges(const Vocabulary &vocabulary) const {
+    const auto is_longer = [&](const Merge &merge) {
+      const TokenView token = vocabulary.token(merge.id);
+      return std::count_if(token.bytes, token.bytes + token.size, is_lead) > 1;
+    };
+    return static_cast<std::size_t>(std::find_if(merges_.begin(), merges_.end(), is_longer) -
+                                    merges_.begin());
+  }
+
   // Returns the rank of a merge, or NO_STEP.
   std::uint32_t find(std::uint32_t left, std::uint32_t right) const {
-    const auto at = std::lower_bound(
-        order_.begin(), order_.end(), pair(left, right), [this](std::uint32_t rank, auto wanted) {
-          return pair(merges_[rank].left, merges_[rank].right) < wanted;
-        });
+    const auto at =
+        std::lower_bound(order_.begin(), order_.end(), pair(left, right),
+                         [this](std::uint32_t rank, auto wanted) {
+                           return pair(merges_[rank].left, merges_[rank].right) < wanted;
+                         });
     if (at == order_.end() || merges_[*at].left != left || merges_[*at].right != right)
       return NO_STEP;
     return *at;
@@ -57,37 +95,42 @@ MergeRanks *pretok_wasm_merges_new(const pretok_tokenizer *tokenizer) {
 PRETOK_WASM(pretok_wasm_merges_free)
 void pretok_wasm_merges_free(MergeRanks *ranks) { delete ranks; }
 
-// Result 0: the ids of the single bytes. Result 1: left, right, id, rank and place of each
+// Result 0: the offsets of the first symbols. Result 1: left, right, id, rank and place of each
 // merge. Result 2: the ids of the pre-token. O(size^2).
 PRETOK_WASM(pretok_wasm_merge_steps)
 void pretok_wasm_merge_steps(const pretok_tokenizer *tokenizer, const MergeRanks *ranks,
                              const std::uint8_t *bytes, std::size_t size) {
   const Vocabulary &vocabulary = tokenizer->vocabulary;
-  std::vector<std::uint32_t> symbols(size);
-  for (std::size_t i = 0; i < size; ++i)
-    vocabulary.merge(bytes + i, 1, &symbols[i]);
-  results[0] = symbols;
+  std::vector<Symbol> symbols = first_symbols(vocabulary, bytes, size);
+  results[0].clear();
   results[1].clear();
-  std::vector<std::uint32_t> found(size, NO_STEP); // the rank of each symbol and the next one
+  for (const Symbol &symbol : symbols)
+    results[0].push_back(symbol.start);
+  // The rank of the merge of each symbol with the next one.
+  std::vector<std::uint32_t> found(symbols.size(), NO_STEP);
   const auto look_up = [&](std::size_t at) {
-    found[at] = at + 1 < symbols.size() ? ranks->find(symbols[at], symbols[at + 1]) : NO_STEP;
+    found[at] =
+        at + 1 < symbols.size() ? ranks->find(symbols[at].id, symbols[at + 1].id) : NO_STEP;
   };
-  for (std::size_t at = 0; at < size; ++at)
+  for (std::size_t at = 0; at < symbols.size(); ++at)
     look_up(at);
+  const std::size_t hidden = vocabulary.has_steps() ? ranks->character_merges(vocabulary) : 0;
   while (!found.empty()) {
     const auto lowest = std::min_element(found.begin(), found.end());
     if (*lowest == NO_STEP)
       break;
-    const auto at = static_cast<std::size_t>(lowest - found.begin());
+    const auto at = lowest - found.begin();
+    const auto place = static_cast<std::size_t>(at);
     const Merge &merge = ranks->merge(*lowest);
-    results[1].insert(results[1].end(), {merge.left, merge.right, merge.id, *lowest,
-                                         static_cast<std::uint32_t>(at)});
-    symbols[at] = merge.id;
-    symbols.erase(symbols.begin() + static_cast<std::ptrdiff_t>(at) + 1);
-    found.erase(found.begin() + static_cast<std::ptrdiff_t>(at) + 1);
-    look_up(at);
-    if (at != 0)
-      look_up(at - 1);
+    results[1].insert(results[1].end(), {merge.left, merge.right, merge.id,
+                                         static_cast<std::uint32_t>(*lowest - hidden),
+                                         static_cast<std::uint32_t>(place)});
+    symbols[place].id = merge.id;
+    symbols.erase(symbols.begin() + at + 1);
+    found.erase(found.begin() + at + 1);
+    look_up(place);
+    if (place != 0)
+      look_up(place - 1);
   }
   results[2].resize(size);
   if (size != 0)

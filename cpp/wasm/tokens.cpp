@@ -2,6 +2,7 @@
 #include "capi/encode_call.hpp"
 #include "capi/handles.hpp"
 #include "core/unicode/nfc.hpp"
+#include "core/unicode/unicode.hpp"
 #include "wasm/results.hpp"
 #include "wasm/source.hpp"
 
@@ -60,8 +61,8 @@ pretok_status pretok_wasm_encode_spans(const pretok_tokenizer *tokenizer,
   std::vector<std::int64_t> starts;
   std::vector<std::int64_t> ends;
   const CacheLease cache(tokenizer->encoder->caches());
-  const Refusal refusal = tokenizer->encoder->encode_spans(text, size, call.policy->all, *cache,
-                                                           ids, starts, ends);
+  const Refusal refusal =
+      tokenizer->encoder->encode_spans(text, size, call.policy->all, *cache, ids, starts, ends);
   if (const pretok_status status = call.refuse(refusal, 0, error))
     return status;
   const Utf8 source(text, size, tokenizer->encoder->pre_tokenizer().classes());
@@ -75,8 +76,15 @@ pretok_status pretok_wasm_encode_spans(const pretok_tokenizer *tokenizer,
   return PRETOK_OK;
 }
 
-// Returns the text of an added token, and writes its size and id; nullptr if `index` is too
-// large. Tokens that are not special are left out.
+// Returns the Unicode version of the split, which ends with NUL; "" if there is none.
+PRETOK_WASM(pretok_wasm_tokenizer_unicode)
+const char *pretok_wasm_tokenizer_unicode(const pretok_tokenizer *tokenizer) {
+  const std::string_view version = unicode_version(tokenizer->named.table);
+  return version.empty() ? "" : version.data();
+}
+
+// Returns the text of the special token with this index, and writes its size and id; nullptr if
+// `index` is too large.
 PRETOK_WASM(pretok_wasm_special_token)
 const char *pretok_wasm_special_token(const pretok_tokenizer *tokenizer, std::size_t index,
                                       std::size_t *size, std::uint32_t *id) {

@@ -8,11 +8,14 @@
     !defined(PRETOK_PLAIN_KERNELS)
 #define PRETOK_NEON_KERNELS 1
 #endif
+#if defined(__wasm_simd128__) && !defined(PRETOK_PLAIN_KERNELS)
+#define PRETOK_WASM_KERNELS 1
+#endif
 
 namespace pretok {
 
 // PLAIN is C++ for every processor. If PRETOK_PLAIN_KERNELS is defined, PLAIN is the only set
 // in the build.
-enum class InstructionSet { PLAIN, NEON, AVX2, AVX512 };
+enum class InstructionSet { PLAIN, NEON, WASM, AVX2, AVX512 };
 
 } // namespace pretok

@@ -22,6 +22,9 @@ std::vector<const Kernels *> supported_kernels() {
 #if PRETOK_NEON_KERNELS
   sets.push_back(&NEON_KERNELS);
 #endif
+#if PRETOK_WASM_KERNELS
+  sets.push_back(&WASM_KERNELS);
+#endif
   sets.push_back(&PLAIN_KERNELS);
   return sets;
 }

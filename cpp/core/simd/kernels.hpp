@@ -69,5 +69,8 @@ extern const Kernels AVX512_KERNELS;
 #if PRETOK_NEON_KERNELS
 extern const Kernels NEON_KERNELS;
 #endif
+#if PRETOK_WASM_KERNELS
+extern const Kernels WASM_KERNELS;
+#endif
 
 } // namespace pretok

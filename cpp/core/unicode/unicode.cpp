@@ -53,4 +53,11 @@ UnicodeTable unicode_table(std::string_view version) {
   return {nullptr, 0};
 }
 
+std::string_view unicode_version(UnicodeTable table) {
+  for (const Version &built_in : VERSIONS)
+    if (table.size != 0 && built_in.table.runs == table.runs)
+      return built_in.name;
+  return {};
+}
+
 } // namespace pretok

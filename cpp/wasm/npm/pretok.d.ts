@@ -209,7 +209,7 @@ export interface EncodeOptions {
 export interface Tokenizer {
   /** The name of the preset; "" if the file has a split of its own, or none. */
   readonly presetName: string;
-  /** The Unicode version of the split. */
+  /** The Unicode version of the split; "" if the model does not split text. */
   readonly unicode: string;
   /** The largest id plus one. */
   readonly size: number;

@@ -8,7 +8,8 @@ const SPECIAL = ["raise", "text", "allow"];
 const CACHE_BYTES = 32 << 20;
 /** The longest pre-token of mergeSteps: its time is quadratic. */
 const MAX_TRACED = 4096;
-const MAX_ID = 0xffffffff;
+/** No token has this id. */
+const NO_ID = 0xffffffff;
 const UNKNOWN_ID = "UNKNOWN_ID";
 const UNKNOWN_NAME = "UNKNOWN_NAME";
 
@@ -27,6 +28,7 @@ export class Tokenizer {
       return core.word(result);
     });
     this.presetName = core.cString(core.call("pretok_tokenizer_preset", this.#handle));
+    this.unicode = core.cString(core.call("pretok_wasm_tokenizer_unicode", this.#handle));
     this.size = core.call("pretok_vocab_size", this.#handle);
   }
 
@@ -132,7 +134,11 @@ export class Tokenizer {
       const bytes = core.bytes(pointer, size).slice();
       this.#merges ||= core.call("pretok_wasm_merges_new", this.#alive());
       core.call("pretok_wasm_merge_steps", this.#alive(), this.#merges, pointer, size);
-      return mergeTrace(bytes, ...core.takeResults(3));
+      const [starts, merges, ids] = core.takeResults(3);
+      if (ids.includes(NO_ID)) {
+        throw new PretokError("NO_TOKEN", "the vocabulary has no token for a byte of the text");
+      }
+      return mergeTrace(bytes, starts, merges, ids);
     });
   }
 
@@ -218,7 +224,7 @@ function copyLoadOptions(core, options, allocate) {
 }
 
 function isId(id) {
-  return Number.isInteger(id) && id >= 0 && id < MAX_ID;
+  return Number.isInteger(id) && id >= 0 && id < NO_ID;
 }
 
 function checkedIds(ids) {
@@ -241,8 +247,8 @@ function unless(code, work) {
 }
 
 /** Return the MergeTrace of a pre-token from the results of pretok_wasm_merge_steps. */
-function mergeTrace(bytes, symbols, merges, ids) {
-  let bounds = Uint32Array.from({ length: symbols.length + 1 }, (_, i) => i);
+function mergeTrace(bytes, starts, merges, ids) {
+  let bounds = Uint32Array.of(...starts, bytes.length);
   const pieces = bounds;
   const steps = [];
   for (let at = 0; at < merges.length; at += 5) {

@@ -1,0 +1,144 @@
+"""Call the JavaScript API of the WebAssembly module, in Node."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paths import ROOT, TESTS
+from pretok.fuzz.text import TextMaker
+from support import seeded
+
+CORE = ROOT / "pretok" / "page" / "core"
+MODULE = CORE / "pretok.js"
+MIN_NODE = 18
+FIXED = (
+    "",
+    "Hello, wörld! I'm 25.",
+    "\u0645\u0631\u062d\u0628\u0627 \u05e9\u05dc\u05d5\u05dd 123",
+    "\U0001f468\u200d\U0001f469\u200d\U0001f467 \U0001f1e9\U0001f1ea \U0001f44d\U0001f3fd",
+    "a\x00\x01\x1b[0m\x7f\x85b",
+    "\ud800 \udc00x\udfff",
+    "\ufeffe\u0301 \u1e69\u0307 \uac00\u11a8",
+    "x" * 300 + " " * 300 + "1" * 100,
+)
+
+
+def node() -> str:
+    """Return the path of Node; without it, skip the test, but fail in CI."""
+    path = shutil.which("node")
+    version = 0
+    if path is not None:
+        shown = subprocess.run([path, "--version"], capture_output=True, text=True, check=True)
+        version = int(shown.stdout.lstrip("v").split(".")[0])
+    if path is None or version < MIN_NODE:
+        reason = f"Node {MIN_NODE} or later is not installed"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return path
+
+
+@dataclass
+class Calls:
+    """Calls of the JavaScript API that one Node process answers."""
+
+    texts: list[str] | list[bytes] = field(default_factory=list)
+    calls: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(self, on: dict[str, Any] | None, method: str, *arguments: Any) -> None:
+        """Add a call. `on` is as in answers.mjs."""
+        self.calls.append({"on": on, "method": method, "arguments": [*map(_json, arguments)]})
+
+    def each(self, on: dict[str, Any] | None, method: str, *arguments: Any) -> None:
+        """Add a call for each text, the first argument. The answer is a list."""
+        self.add(on, method, *arguments)
+        self.calls[-1]["each"] = True
+
+    def answers(self) -> list[Any]:
+        """Return the value of each call, or the JsError that it threw."""
+        texts = [*map(_json, self.texts)]
+        request = json.dumps({"module": str(MODULE), "calls": self.calls, "texts": texts})
+        process = subprocess.run(
+            [node(), TESTS / "wasm" / "answers.mjs"],
+            input=request.encode(),
+            capture_output=True,
+            check=False,
+        )
+        assert process.returncode == 0, process.stderr.decode()
+        return [_value(answer) for answer in json.loads(process.stdout)]
+
+
+@dataclass(frozen=True)
+class JsError:
+    """A PretokError."""
+
+    code: str
+    message: str
+    position: int
+
+
+def preset(name: str, unicode: str | None = None) -> dict[str, Any]:
+    """Return the `on` of a pre-tokenizer."""
+    return {"get": [name, {"unicode": unicode} if unicode else {}]}
+
+
+def tokenizer(path: Path, **options: Any) -> dict[str, Any]:
+    """Return the `on` of a tokenizer."""
+    return {"load": [str(path), options]}
+
+
+def call(on: dict[str, Any] | None, method: str, *arguments: Any) -> Any:
+    """Return the answer of one call."""
+    calls = Calls()
+    calls.add(on, method, *arguments)
+    return calls.answers()[0]
+
+
+def _json(value: Any) -> Any:
+    return {"bytes": value.hex()} if isinstance(value, bytes) else value
+
+
+def _value(answer: Any) -> Any:
+    if isinstance(answer, list):
+        return [*map(_value, answer)]
+    if "error" in answer:
+        return JsError(answer["error"], answer["message"], answer["position"])
+    return _decoded(answer["value"])
+
+
+def _decoded(value: Any) -> Any:
+    if isinstance(value, dict):
+        if value.keys() == {"bytes"} and isinstance(value["bytes"], str):
+            return bytes.fromhex(value["bytes"])
+        return {key: _decoded(part) for key, part in value.items()}
+    return [_decoded(part) for part in value] if isinstance(value, list) else value
+
+
+def texts(count: int) -> list[str]:
+    """Return difficult texts: `count` random ones, and a few more.
+
+    No high surrogate comes right before a low one: in JavaScript they are one character.
+    """
+    made = TextMaker("javascript", "16.0").batch(count)
+    return [text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+            for text in [*FIXED, *made]]  # fmt: skip
+
+
+def invalid_texts(count: int) -> list[bytes]:
+    """Return `count` texts with bytes that are not valid UTF-8."""
+    rng = seeded("invalid")
+    made = []
+    for text in TextMaker("invalid", "16.0", surrogates=False).batch(count):
+        data = bytearray(text.encode())
+        for _ in range(1 + len(data) // 20):
+            data.insert(rng.randrange(len(data) + 1), rng.choice(b"\x80\xbf\xc0\xe2\xed\xf0\xff\xa0"))
+        made.append(bytes(data))
+    return made

@@ -1,0 +1,54 @@
+// Answer the calls of a test: node answers.mjs < calls.json > answers.json.
+//
+// A call is {on, method, arguments}. `on` is null for the module, or the arguments of `get`, or of
+// `loadTokenizer` with a path. The answer is {value}, or {error} with the code and the message. With
+// `each`, the first argument is each of `texts` in turn, and the answer is a list of answers.
+// Arguments and values are JSON, except that {bytes: "hex"} is a Uint8Array.
+
+import { readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+
+const { module, calls, texts } = JSON.parse(readFileSync(0, "utf8"), (key, value) =>
+  value !== null && typeof value === "object" && typeof value.bytes === "string"
+    ? new Uint8Array(Buffer.from(value.bytes, "hex"))
+    : value,
+);
+const { load } = await import(pathToFileURL(module));
+const pretok = await load();
+const objects = new Map();
+
+function objectOf(on) {
+  if (on === null) return pretok;
+  const key = JSON.stringify(on);
+  if (!objects.has(key)) {
+    const [name, options] = on.get ?? on.load;
+    objects.set(
+      key,
+      on.get ? pretok.get(name, options) : pretok.loadTokenizer(readFileSync(name), options),
+    );
+  }
+  return objects.get(key);
+}
+
+function answers({ each, ...call }) {
+  if (!each) return answer(call);
+  return texts.map((text) => answer({ ...call, arguments: [text, ...call.arguments] }));
+}
+
+function answer({ on, method, arguments: values }) {
+  try {
+    const object = objectOf(on);
+    const value = typeof object[method] === "function" ? object[method](...values) : object[method];
+    return { value: value ?? null };
+  } catch (error) {
+    if (error.name !== "PretokError") throw error;
+    return { error: error.code, message: error.message, position: error.position };
+  }
+}
+
+function encodable(key, value) {
+  if (value instanceof Uint8Array) return { bytes: Buffer.from(value).toString("hex") };
+  return ArrayBuffer.isView(value) ? Array.from(value) : value;
+}
+
+process.stdout.write(JSON.stringify(calls.map(answers), encodable));
