@@ -38,7 +38,7 @@ def picture(browser: Any, address: str, name: str, **options: Any) -> None:
         tab.page.click("#next-difference")
         tab.page.locator("#differences", has_text="difference 1").wait_for()
     else:
-        choose(tab, 12)
+        choose(tab, 14)
     if name == "phone":
         tab.page.locator(".side").evaluate("(side) => side.scrollIntoView()")
     tab.page.wait_for_timeout(800)  # until the status is shown

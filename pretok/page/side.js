@@ -1,5 +1,6 @@
 // One side of the comparison: a preset, or an open vocabulary with its split.
 
+import { fromMinbpe, isMinbpe } from "./minbpe.js";
 import { SPECIAL } from "./rules.js";
 import { Utf8Text } from "./utf8.js";
 
@@ -45,6 +46,7 @@ export class Side {
     this.#file = { name, bytes };
     this.#loaded = "";
     try {
+      if (isMinbpe(bytes)) return this.#openMinbpe(preset, unicode);
       return this.#open(preset, unicode);
     } catch (error) {
       this.#file = before;
@@ -58,6 +60,18 @@ export class Side {
     this.#tokenizer = null;
     this.#file = null;
     this.#loaded = "";
+  }
+
+  /** Open a minbpe file. Its preset is the one with its pattern, if there is one. */
+  #openMinbpe(preset, unicode) {
+    const { bytes, pattern } = fromMinbpe(this.#file.bytes);
+    this.#file.bytes = bytes;
+    const found = this.#pretok.presets().find(({ stages }) => {
+      return stages.length === 1 && stages[0].pattern === pattern;
+    });
+    const used = pattern === "" ? "" : (found?.name ?? preset);
+    this.#load(used, unicode);
+    return used;
   }
 
   #open(preset, unicode) {
@@ -180,7 +194,7 @@ export class Side {
         name: this.#file.name,
         size: this.#tokenizer.size,
         special: this.#tokenizer.specialTokens.length,
-        presetName: this.#tokenizer.presetName,
+        hasOwnSplit: this.#settings.preset === "",
       },
       preset: splitter && describePreset(splitter),
       ruleCounts: counts,

@@ -50,7 +50,7 @@ export class SideView {
       ),
     );
     this.unicode.append(
-      make("option", { value: "", textContent: "Unicode as published" }),
+      make("option", { value: "", textContent: "Unicode: default" }),
       ...unicodeVersions.map((version) =>
         make("option", { value: version, textContent: `Unicode ${version}` }),
       ),
@@ -95,12 +95,13 @@ export class SideView {
     this.#find(".counts").replaceChildren(...counts.map(([term, count]) => countItem(term, count)));
   }
 
-  #showVocabulary({ vocabulary, isNormalized }) {
+  #showVocabulary({ vocabulary, isNormalized, preset }) {
     const note = this.#find(".vocabulary-note");
     note.hidden = !vocabulary;
     if (!vocabulary) return;
-    const { name, size, special } = vocabulary;
+    const { name, size, special, hasOwnSplit } = vocabulary;
     const words = [`${name}: ids below ${grouped(size)}, ${counted(special, "special token")}.`];
+    if (!hasOwnSplit) words.push(`The preset ${preset.name} splits the text, not the file.`);
     if (isNormalized) words.push("The tokenizer normalizes this text; the normalized text is shown.");
     note.firstElementChild.textContent = words.join(" ");
   }

@@ -28,7 +28,7 @@ function cached(module) {
     if (!kept.has(key)) kept.set(key, module.get(name, unicode ? { unicode } : {}));
     return kept.get(key);
   };
-  return { get, loadTokenizer: module.loadTokenizer.bind(module), module };
+  return { get, presets: () => module.presets(), loadTokenizer: module.loadTokenizer.bind(module), module };
 }
 
 const HANDLERS = {

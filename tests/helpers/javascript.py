@@ -139,6 +139,8 @@ def invalid_texts(count: int) -> list[bytes]:
     for text in TextMaker("invalid", "16.0", surrogates=False).batch(count):
         data = bytearray(text.encode())
         for _ in range(1 + len(data) // 20):
-            data.insert(rng.randrange(len(data) + 1), rng.choice(b"\x80\xbf\xc0\xe2\xed\xf0\xff\xa0"))
+            data.insert(
+                rng.randrange(len(data) + 1), rng.choice(b"\x80\xbf\xc0\xe2\xed\xf0\xff\xa0")
+            )
         made.append(bytes(data))
     return made

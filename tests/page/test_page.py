@@ -16,7 +16,6 @@ from command_line import small_tokenizer
 from gguf_files import gguf, metadata
 from pretok.fuzz.text import TextMaker
 from pretok.machine.backend import BackendName
-from sentencepiece_models import BYTE_FALLBACK, BYTES, UNKNOWN, model, normal
 from support import seeded
 
 Open = Callable[..., Tab]
@@ -153,8 +152,7 @@ def vocabulary_files(folder: Path) -> dict[str, tuple[Path, bpe.Tokenizer]]:
     found[".gguf"] = folder / "small.gguf"
     found[".gguf"].write_bytes(gguf(metadata()))
     found[".model"] = folder / "small.model"
-    rows = [UNKNOWN, *BYTES, *normal("▁hello", "he", "ll", "llo", "hello", *"▁helo", "12")]
-    found[".model"].write_bytes(model(rows, BYTE_FALLBACK))
+    bpe.train([TEXT * 3], vocab_size=262, preset="gpt2").save(found[".model"])
     preset = {".tiktoken": "cl100k"}
     return {
         suffix: (path, bpe.load(path, preset=preset.get(suffix))) for suffix, path in found.items()
@@ -171,7 +169,8 @@ def test_vocabularies_are_opened(tab: Tab, tmp_path: Path, suffix: str) -> None:
     assert tab.labels() == list(map(str, ids))
     tab.page.get_by_role("button", name="Close").click()
     tab.page.locator(".vocabulary-note").wait_for(state="hidden")
-    assert tab.pieces() == [visible(piece) for piece in pretok.get("cl100k").split(TEXT)]
+    preset = tab.page.input_value("#preset-a")
+    assert tab.pieces() == [visible(piece) for piece in pretok.get(preset).split(TEXT)]
 
 
 def test_a_file_that_is_no_vocabulary_is_refused(tab: Tab, tmp_path: Path) -> None:
