@@ -67,8 +67,9 @@ function describe() {
     return `${view.name}: ${counts.join(", ")}`;
   });
   if (differences !== null) spoken.push(counted(differences, "difference"));
+  // Wait until the typing pauses, so that a screen reader does not read each state.
   clearTimeout(statusTimer);
-  statusTimer = setTimeout(() => ($("status").textContent = `${spoken.join(". ")}.`), STATUS_DELAY);
+  statusTimer = setTimeout(() => say(`${spoken.join(". ")}.`), STATUS_DELAY);
 }
 
 /** Show the window of pieces. */
@@ -99,13 +100,18 @@ async function countClusters() {
   if (count !== null) box.describeClusters(count);
 }
 
+function say(text) {
+  clearTimeout(statusTimer);
+  $("status").textContent = text;
+}
+
 function fail(error) {
   $("error").textContent = error.message;
   $("error").hidden = false;
 }
 
 async function openVocabulary(i, file) {
-  $("status").textContent = `Opening ${file.name}…`;
+  say(`Opening ${file.name}…`);
   try {
     const bytes = await readVocabulary(file);
     const preset = views[i].preset.value || DEFAULT_PRESETS[i];
@@ -161,9 +167,9 @@ async function share() {
   history.replaceState(null, "", fragment);
   try {
     await navigator.clipboard.writeText(location.href);
-    $("status").textContent = "The link is copied.";
+    say("The link is copied.");
   } catch {
-    $("status").textContent = "The link is in the address bar.";
+    say("The link is in the address bar.");
   }
 }
 

@@ -4,6 +4,13 @@ const worker = new Worker(new URL("worker.js", import.meta.url), { type: "module
 const waiting = new Map();
 let lastId = 0;
 
+// Compile the core while the worker loads its scripts.
+fetch(new URL("core/pretok.wasm", import.meta.url))
+  .then((response) => response.arrayBuffer())
+  .then((bytes) => WebAssembly.compile(bytes))
+  .then((core) => worker.postMessage({ core }))
+  .catch(stop);
+
 worker.addEventListener("message", ({ data: { id, result, error } }) => {
   const { resolve, reject } = waiting.get(id);
   waiting.delete(id);
@@ -11,10 +18,13 @@ worker.addEventListener("message", ({ data: { id, result, error } }) => {
   else reject(new Error(error));
 });
 
-worker.addEventListener("error", () => {
-  for (const { reject } of waiting.values()) reject(new Error("the worker could not start"));
+worker.addEventListener("error", stop);
+
+function stop() {
+  const error = new Error("the page could not load the core; reload the page");
+  for (const { reject } of waiting.values()) reject(error);
   waiting.clear();
-});
+}
 
 /** Ask the worker for `kind`; see HANDLERS in worker.js. */
 export function ask(kind, message = {}, transfer = []) {

@@ -44,6 +44,7 @@ class Handler(BaseHTTPRequestHandler):
     """Answers GET and HEAD for the files of the page, and for no other path."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # otherwise the body of an answer waits for an acknowledgment
     server_version = "pretok"
     sys_version = ""
 

@@ -1,6 +1,7 @@
 // The worker computes everything, so that the page responds while a long text is split.
 //
-// Each message is {id, kind, ...} and has one answer, {id, result} or {id, error}.
+// The first message is {core}, the compiled WebAssembly module. Each other message is {id, kind, ...}
+// and has one answer, {id, result} or {id, error}.
 
 import { load } from "./core/pretok.js";
 import { differences, regionAfter } from "./differences.js";
@@ -11,10 +12,8 @@ import { windowStart, windows } from "./window.js";
 const MAX_TEXT = 64 << 20;
 const CLUSTERS_AT_ONCE = 20000;
 
-const starting = load().then((module) => {
-  pretok = cached(module);
-  sides = [new Side(pretok), new Side(pretok)];
-});
+let start;
+const started = new Promise((resolve) => (start = resolve));
 let pretok;
 let sides;
 let text = new Utf8Text(new Uint8Array());
@@ -138,9 +137,15 @@ function messageOf(error) {
   return error instanceof Error ? error.message : String(error);
 }
 
-addEventListener("message", async ({ data: { id, kind, ...rest } }) => {
+async function startWith(core) {
+  pretok = cached(await load(core));
+  sides = [new Side(pretok), new Side(pretok)];
+}
+
+addEventListener("message", async ({ data: { core, id, kind, ...rest } }) => {
+  if (core) return start(startWith(core));
   try {
-    await starting;
+    await started;
     postMessage({ id, result: await HANDLERS[kind](rest) });
   } catch (error) {
     postMessage({ id, error: messageOf(error) });

@@ -15,7 +15,6 @@ from browser import Tab, chromium, serving
 from command_line import small_tokenizer
 from gguf_files import gguf, metadata
 from pretok.fuzz.text import TextMaker
-from pretok.machine.backend import BackendName
 from support import seeded
 
 Open = Callable[..., Tab]
@@ -199,6 +198,7 @@ def test_merges_are_shown_one_by_one(tab: Tab, tmp_path: Path) -> None:
     tab.page.locator("#pieces-a [role=option]").last.click()
     merges = tab.page.locator("#details .merges")
     merges.locator("summary").click()
+    merges.locator("li").first.wait_for()
     shown = [merges.locator("li").all_inner_texts()]
     while merges.get_by_role("button", name="Next merge").is_enabled():
         merges.get_by_role("button", name="Next merge").click()
@@ -286,6 +286,8 @@ def test_a_link_holds_text_and_settings(opened: Open) -> None:
     first.page.select_option("#preset-a", "gpt2")
     first.page.select_option("#preset-b", "o200k")
     first.page.select_option("#label", "utf16")
+    for name in ("gpt2", "o200k"):
+        first.page.locator("summary", has_text=f"Rules of {name}").wait_for()
     first.page.click("#share")
     first.page.locator("#status", has_text="link").wait_for()
     fragment = "#" + first.page.url.partition("#")[2]
@@ -317,7 +319,7 @@ def test_unusual_text_is_shown(tab: Tab, tmp_path: Path) -> None:
     assert "".join(tab.pieces()) == "a<0xFF><0xE4><0xB8>·b"
 
 
-def test_pieces_and_ids_are_those_of_python(tab: Tab, tmp_path: Path, backend: BackendName) -> None:
+def test_pieces_and_rules_are_those_of_python(tab: Tab) -> None:
     presets = pretok.presets()
     texts = TextMaker(str(seeded("page").random()), "16.0", surrogates=False).batch(500)
     cases = [[text, presets[i % len(presets)].name] for i, text in enumerate(texts)]
@@ -345,7 +347,7 @@ def test_pieces_and_ids_are_those_of_python(tab: Tab, tmp_path: Path, backend: B
                 len(text[: step.end].encode("utf-16-le")) // 2,
                 None if step.rule is None else str(step.rule),
             ]
-            for step in pretok.get(name, backend=backend).explain(text)
+            for step in pretok.get(name).explain(text)
         ]
         assert answer == expected, f"{name}: {json.dumps(text)}"
 
