@@ -50,7 +50,7 @@ export class SideView {
       ),
     );
     this.unicode.append(
-      make("option", { value: "", textContent: "Unicode: default" }),
+      make("option", { value: "", textContent: "Unicode: auto" }),
       ...unicodeVersions.map((version) =>
         make("option", { value: version, textContent: `Unicode ${version}` }),
       ),

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from support import seeded
 CORE = ROOT / "pretok" / "page" / "core"
 MODULE = CORE / "pretok.js"
 MIN_NODE = 18
+INVALID = b"\x80\xbf\xc0\xe2\xed\xf0\xff\xa0"
 FIXED = (
     "",
     "Hello, wörld! I'm 25.",
@@ -50,7 +52,7 @@ def node() -> str:
 class Calls:
     """Calls of the JavaScript API that one Node process answers."""
 
-    texts: list[str] | list[bytes] = field(default_factory=list)
+    texts: Sequence[str | bytes] = field(default_factory=list)
     calls: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, on: dict[str, Any] | None, method: str, *arguments: Any) -> None:
@@ -139,8 +141,6 @@ def invalid_texts(count: int) -> list[bytes]:
     for text in TextMaker("invalid", "16.0", surrogates=False).batch(count):
         data = bytearray(text.encode())
         for _ in range(1 + len(data) // 20):
-            data.insert(
-                rng.randrange(len(data) + 1), rng.choice(b"\x80\xbf\xc0\xe2\xed\xf0\xff\xa0")
-            )
+            data.insert(rng.randrange(len(data) + 1), rng.choice(INVALID))
         made.append(bytes(data))
     return made

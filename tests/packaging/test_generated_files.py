@@ -43,6 +43,10 @@ def test_the_committed_tables_of_bpe_are_what_the_generator_writes() -> None:
     )
 
 
+def test_the_committed_presets_of_the_page_are_what_the_generator_writes() -> None:
+    _check_fresh(generator("javascript"), ROOT / "pretok" / "page" / "core" / "presets.js")
+
+
 def test_files_are_written_or_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = {tmp_path / "a.inc": "one\n", tmp_path / "b.md": "zwei: ü\n"}
     assert not FILES.parser("generate", "What it does.\n\nMore.").parse_args([]).check

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ ALL_NAMES = [listed.name for listed in pretok.presets()]
 NO_RULE = -1
 
 
-def _check_offsets(names: list[str], samples: list[str] | list[bytes], units: list[str]) -> None:
+def _check_offsets(names: list[str], samples: Sequence[str | bytes], units: list[str]) -> None:
     calls = Calls(samples)
     for name in names:
         for unit in units:
