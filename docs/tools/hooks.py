@@ -36,6 +36,8 @@ PAGES = {
 PAGES_OF_FOLDERS = {posixpath.dirname(path): path for path in PAGES if path.endswith("/README.md")}
 WIDE = ("reference/presets.md",)
 """Pages with wide tables, which have no table of contents beside them."""
+PAGE_OF_SPLITS = "pretok/page"
+"""The folder of the page that `pretok page` serves, which becomes a part of the site."""
 SOURCES = {page: path for path, page in PAGES.items()}
 
 SECTION = re.compile(r"^<!-- README: (.*) -->$", re.MULTILINE)
@@ -57,6 +59,10 @@ def on_files(files: Files, config: Any) -> Files:
             if path.startswith("files/") and files.get_file_from_path(path) is None:
                 source = ROOT / path.removeprefix("files/")
                 files.append(File.generated(config, path, abs_src_path=str(source)))
+    for source in (ROOT / PAGE_OF_SPLITS).rglob("*.*"):
+        path = f"files/{source.relative_to(ROOT).as_posix()}"
+        if source.suffix in (".css", ".js", ".svg", ".wasm"):
+            files.append(File.generated(config, path, abs_src_path=str(source)))
     return files
 
 

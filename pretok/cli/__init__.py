@@ -1,4 +1,4 @@
-"""The commands without vocabularies: `split`, `explain`, `presets`, `diff`, `program`, `fuzz`.
+"""The commands of pretok: `split`, `explain`, `presets`, `diff`, `page`, `program`, `fuzz`.
 
 The console script `pretok` adds the commands that need a vocabulary.
 """
@@ -19,6 +19,11 @@ COMMANDS: tuple[click.Command, ...] = (
     explain_command,
     presets_command,
     diff_command,
+    LazyCommand(
+        "page",
+        "pretok.cli.page:page_command",
+        "Open a page in the browser that shows splits and tokens.",
+    ),
     LazyCommand(
         "program", "pretok.cli.program:program_command", "Write a preset for the C library."
     ),

@@ -48,6 +48,7 @@ LAYERS = (
     ("pretok.patterns.recognize",),
     ("pretok.formats.gguf", "pretok.formats.huggingface"),
     ("pretok",),
+    ("pretok.page*",),
     ("pretok.cli*", "pretok.diff", "pretok.fuzz*", "pretok.__main__"),
     ("bpe.decoders", "bpe.normalizers", "bpe.encoding", "bpe.encoding.fast_calls",
      "bpe.encoding.utf8", "bpe.errors", "bpe.hub", "bpe.once", "bpe.progress", "bpe.training",

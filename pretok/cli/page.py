@@ -1,0 +1,39 @@
+"""The command `pretok page`."""
+
+from __future__ import annotations
+
+import webbrowser
+
+import click
+
+from pretok.page.server import HOST, PageServer
+
+
+@click.command("page")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    help="Port to serve on.  [default: any free port]",
+)
+@click.option("--no-open", is_flag=True, help="Do not open the browser.")
+def page_command(port: int, no_open: bool) -> None:
+    """Open a page in the browser that shows splits and tokens.
+
+    The page runs offline, and no text leaves it. The command serves the page to this machine only,
+    prints its address, and stops at Ctrl-C.
+    """
+    try:
+        server = PageServer(port)
+    except OSError as error:
+        raise click.ClickException(
+            f"cannot serve on {HOST}, port {port}: {error.strerror}; choose another --port"
+        ) from None
+    with server:
+        click.echo(f"The page is at {server.address} until you press Ctrl-C.")
+        if not no_open:
+            webbrowser.open(server.address)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            click.echo("Stopped.")

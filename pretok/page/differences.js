@@ -1,0 +1,51 @@
+// The regions of a text that two splits cut differently.
+
+/**
+ * Return the starts and ends of the regions, between two cuts that both splits share.
+ *
+ * `a` and `b` have the starts and ends of pieces, in order, of a text of `length` bytes.
+ */
+export function differences(a, b, length) {
+  const [first, second] = [cuts(a, length), cuts(b, length)];
+  const regions = [];
+  let [i, j, lastI, lastJ] = [0, 0, 0, 0];
+  while (i < first.at.length && j < second.at.length) {
+    if (first.at[i] < second.at[j]) i++;
+    else if (first.at[i] > second.at[j]) j++;
+    else {
+      const isCut = i - lastI > 1 || j - lastJ > 1;
+      if (isCut || first.isGap[i] !== second.isGap[j]) regions.push(first.at[lastI], first.at[i]);
+      [lastI, lastJ] = [i++, j++];
+    }
+  }
+  return Uint32Array.from(regions);
+}
+
+/** Return all cuts, from 0 to `length`, and whether the text before a cut is in no piece. */
+function cuts({ starts, ends }, length) {
+  const at = new Uint32Array(2 * starts.length + 2);
+  const isGap = new Uint8Array(at.length);
+  let count = 1;
+  const add = (cut, gap) => {
+    if (cut <= at[count - 1]) return;
+    at[count] = cut;
+    isGap[count++] = gap;
+  };
+  for (let i = 0; i < starts.length; i++) {
+    add(starts[i], 1);
+    add(ends[i], 0);
+  }
+  add(length, 1);
+  return { at: at.subarray(0, count), isGap };
+}
+
+/** Return the number of the first region that ends after `position`. */
+export function regionAfter(regions, position) {
+  let [low, high] = [0, regions.length / 2];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (regions[2 * middle + 1] > position) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

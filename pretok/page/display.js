@@ -1,0 +1,95 @@
+// Make the bytes of a piece visible: white space, control characters, invalid bytes.
+
+import { runs } from "./utf8.js";
+
+const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
+
+const INVISIBLE = /^[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]+$/u;
+const MARK = /^\p{M}/u;
+const RIGHT_TO_LEFT =
+  /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
+
+/** Maximum bytes of a piece that are shown. */
+export const MAX_SHOWN = 256;
+
+/**
+ * Return the parts to show for `bytes`: objects {kind, text}.
+ *
+ * The kinds are "text", "space", "control", "byte" (not valid UTF-8), "break" (a line break, whose
+ * text is empty), and "more" (the number of bytes that are not shown).
+ */
+export function visibleParts(bytes) {
+  const parts = [];
+  for (const run of runs(bytes.subarray(0, shownLength(bytes)))) {
+    if (run.byte !== undefined) parts.push({ kind: "byte", text: byteName(run.byte) });
+    else for (const { segment } of graphemes.segment(run.text)) addGrapheme(parts, segment);
+  }
+  const hidden = bytes.length - shownLength(bytes);
+  if (hidden > 0) parts.push({ kind: "more", text: `… ${hidden.toLocaleString("en")} bytes more` });
+  return parts;
+}
+
+/** Return `bytes` as text for a screen reader. */
+export function spokenText(bytes) {
+  if (bytes.length === 0) return "nothing";
+  const words = [];
+  for (const { kind, text } of visibleParts(bytes)) {
+    const last = words.length - 1;
+    if (kind === "break") continue;
+    if (kind === "text" && last >= 0 && words[last].kind === "text") words[last].text += text;
+    else if (kind === "space") words.push({ kind, text: text === "→" ? "tab" : "space" });
+    else words.push({ kind, text: text === "⏎" ? "line break" : text });
+  }
+  return words.map((word) => word.text).join(" ");
+}
+
+/** Return true if the first letter of `text` belongs to a script that runs from right to left. */
+export function startsRightToLeft(text) {
+  const letter = /\p{L}/u.exec(text.slice(0, 4096));
+  return letter !== null && RIGHT_TO_LEFT.test(letter[0]);
+}
+
+/** Return the code points of `bytes` as "U+0041", and invalid bytes as "<0xNN>". */
+export function codePointNames(bytes) {
+  return [...runs(bytes)].flatMap((run) =>
+    run.byte !== undefined ? [byteName(run.byte)] : Array.from(run.text, codePointName),
+  );
+}
+
+function addGrapheme(parts, text) {
+  const add = (kind, shown) => parts.push({ kind, text: shown });
+  if (text === " ") add("space", "·");
+  else if (text === "\t") add("space", "→");
+  else if (text === "\n" || text === "\r\n") {
+    if (text.length > 1) add("control", "␍");
+    add("control", "⏎");
+    add("break", "");
+  } else if (INVISIBLE.test(text)) for (const char of text) add("control", controlName(char));
+  else add("text", MARK.test(text) ? `\u25cc${text}` : text);
+}
+
+function controlName(char) {
+  const code = char.codePointAt(0);
+  if (code < 0x20) return String.fromCodePoint(0x2400 + code);
+  return code === 0x7f ? "␡" : codePointName(char);
+}
+
+function codePointName(char) {
+  return `U+${char.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+function byteName(byte) {
+  return `<0x${hex(byte)}>`;
+}
+
+/** Return `byte` in two hexadecimal digits. */
+export function hex(byte) {
+  return byte.toString(16).toUpperCase().padStart(2, "0");
+}
+
+/** Return how many bytes to show: at most MAX_SHOWN, and none that cuts a code point. */
+function shownLength(bytes) {
+  let length = Math.min(bytes.length, MAX_SHOWN);
+  while (length < bytes.length && length > MAX_SHOWN - 4 && (bytes[length] & 0xc0) === 0x80) length--;
+  return length;
+}

@@ -1,0 +1,46 @@
+// Make elements. Text is only ever set as text, so no text of a user becomes markup.
+
+/**
+ * Return an element of type `tag` with properties, attributes and children.
+ *
+ * Keys with a hyphen, and "role", are attributes. A child is an element or a string.
+ */
+export function make(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [key, value] of Object.entries(properties)) {
+    if (key.includes("-") || key === "role" || key === "scope") element.setAttribute(key, value);
+    else element[key] = value;
+  }
+  element.append(...children);
+  return element;
+}
+
+/** Return the parts of `visibleParts` as elements. */
+export function shownParts(parts) {
+  const elements = [];
+  for (const { kind, text } of parts) {
+    const last = elements.at(-1);
+    if (kind === "break") continue;
+    if (kind === "text" && last?.className === "text") last.textContent += text;
+    else elements.push(make("span", { className: kind, textContent: text }));
+  }
+  return elements;
+}
+
+/** Return a regex as code in which spaces are visible. */
+export function regex(pattern) {
+  const parts = pattern.split(/( +)/).map((part) =>
+    part.startsWith(" ") ? make("span", { className: "blank", textContent: part }) : part,
+  );
+  return make("code", { dir: "ltr" }, ...parts);
+}
+
+/** Return a number with separators. */
+export function grouped(number) {
+  return number.toLocaleString("en");
+}
+
+/** Return "1 piece" or "2 pieces". */
+export function counted(number, noun) {
+  return `${grouped(number)} ${noun}${number === 1 ? "" : "s"}`;
+}

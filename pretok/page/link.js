@@ -1,0 +1,54 @@
+// The share link: text and settings in the fragment of the address, which browsers send nowhere.
+
+/** Maximum length of the fragment, and of the text that is unpacked from one. */
+const MAX_FRAGMENT = 100_000;
+const MAX_TEXT = 8 << 20;
+
+/** Return the fragment of a text and settings; null if it would be too long. */
+export async function toFragment(text, settings) {
+  const packed = await pipe(new TextEncoder().encode(text), new CompressionStream("deflate-raw"));
+  const fields = new URLSearchParams(settings);
+  fields.set("text", toBase64(packed));
+  const fragment = `#${fields}`;
+  return fragment.length <= MAX_FRAGMENT ? fragment : null;
+}
+
+/** Return {text, settings, problem} of a fragment; text is null if it has none, or a damaged one. */
+export async function fromFragment(fragment) {
+  const { text, ...settings } = Object.fromEntries(new URLSearchParams(fragment.slice(1)));
+  if (text === undefined) return { text: null, settings, problem: "" };
+  try {
+    const packed = Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (c) => c.charCodeAt(0));
+    const bytes = await pipe(packed, new DecompressionStream("deflate-raw"));
+    return { text: new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes), settings, problem: "" };
+  } catch {
+    return { text: null, settings, problem: "The text of this link is damaged; ask for the link again." };
+  }
+}
+
+async function pipe(bytes, transform) {
+  const parts = [];
+  let size = 0;
+  for await (const part of chunks(new Blob([bytes]).stream().pipeThrough(transform))) {
+    size += part.length;
+    if (size > MAX_TEXT) throw new RangeError("too long");
+    parts.push(part);
+  }
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
+}
+
+/** Yield the chunks of a stream; not every browser can iterate over a stream. */
+async function* chunks(stream) {
+  const reader = stream.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    yield value;
+  }
+}
+
+function toBase64(bytes) {
+  let binary = "";
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
+}

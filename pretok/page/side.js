@@ -1,0 +1,248 @@
+// One side of the comparison: a preset, or an open vocabulary with its split.
+
+import { fromMinbpe, isMinbpe } from "./minbpe.js";
+import { SPECIAL } from "./rules.js";
+import { Utf8Text } from "./utf8.js";
+
+export class Side {
+  #pretok;
+  #file = null;
+  #tokenizer = null;
+  #loaded = "";
+  #settings = { preset: "", unicode: "", special: false };
+
+  constructor(pretok) {
+    this.#pretok = pretok;
+    this.reset();
+  }
+
+  /** Forget the results. */
+  reset() {
+    this.text = new Utf8Text(new Uint8Array());
+    this.preTokens = null;
+    this.tokens = null;
+    this.segments = [];
+    this.isNormalized = false;
+    this.milliseconds = 0;
+  }
+
+  /**
+   * Use the preset, Unicode version and treatment of special tokens in `settings`.
+   *
+   * The preset "" stands for the split that the vocabulary file names.
+   */
+  configure(settings) {
+    this.#settings = settings;
+    if (this.#file) this.#load(settings.preset, settings.unicode);
+  }
+
+  /**
+   * Open the bytes of a vocabulary file. Return the preset in use: "" for the split of the file.
+   *
+   * A file that names no split gets `preset` and the Unicode version `unicode`.
+   */
+  open(name, bytes, { preset, unicode }) {
+    const before = this.#file;
+    this.#file = { name, bytes };
+    this.#loaded = "";
+    try {
+      if (isMinbpe(bytes)) return this.#openMinbpe(preset, unicode);
+      return this.#open(preset, unicode);
+    } catch (error) {
+      this.#file = before;
+      throw error;
+    }
+  }
+
+  /** Close the vocabulary. */
+  close() {
+    this.#tokenizer?.free();
+    this.#tokenizer = null;
+    this.#file = null;
+    this.#loaded = "";
+  }
+
+  /** Open a minbpe file. Its preset is the one with its pattern, if there is one. */
+  #openMinbpe(preset, unicode) {
+    const { bytes, pattern } = fromMinbpe(this.#file.bytes);
+    this.#file.bytes = bytes;
+    const found = this.#pretok.presets().find(({ stages }) => {
+      return stages.length === 1 && stages[0].pattern === pattern;
+    });
+    const used = pattern === "" ? "" : (found?.name ?? preset);
+    this.#load(used, unicode);
+    return used;
+  }
+
+  #open(preset, unicode) {
+    try {
+      this.#load("", unicode);
+      return "";
+    } catch (error) {
+      if (error.code === "MALFORMED" || preset === "") throw error;
+      this.#load(preset, unicode);
+      return preset;
+    }
+  }
+
+  #load(preset, unicode) {
+    const key = `${preset} ${unicode}`;
+    if (key === this.#loaded) return;
+    const options = {};
+    if (preset) options.preset = preset;
+    if (preset && unicode) options.unicode = unicode;
+    const tokenizer = this.#pretok.loadTokenizer(this.#file.bytes, options);
+    this.#tokenizer?.free();
+    this.#tokenizer = tokenizer;
+    this.#loaded = key;
+  }
+
+  /** The pre-tokenizer in use; null if the vocabulary file has a split without a name, or none. */
+  get splitter() {
+    const name = this.#settings.preset || this.#tokenizer?.presetName;
+    if (!name) return null;
+    const unicode = this.#settings.unicode || (this.#tokenizer ? this.#tokenizer.unicode : "");
+    return this.#pretok.get(name, unicode);
+  }
+
+  /** Split and encode `source`. */
+  run(source) {
+    this.reset();
+    this.text = source;
+    const start = performance.now();
+    if (this.#tokenizer) this.#encode();
+    const splitter = this.splitter;
+    if (splitter) this.#split(splitter);
+    this.milliseconds = performance.now() - start;
+  }
+
+  #encode() {
+    const options = { special: this.#settings.special ? "allow" : "text", unit: "byte" };
+    try {
+      this.tokens = this.#tokenizer.encodeWithOffsets(this.text.bytes, options);
+    } catch (error) {
+      if (error.code !== "UNSUPPORTED") throw error;
+      this.#encodeNormalized(options, error);
+    }
+  }
+
+  /** Encode the normalized text instead, if the tokenizer normalizes the text. */
+  #encodeNormalized(options, problem) {
+    const ids = this.#tokenizer.encode(this.text.bytes, options);
+    const normalized = this.#tokenizer.decodeBytes(ids);
+    const tokens = this.#tokenizer.encodeWithOffsets(normalized, options);
+    if (tokens.ids.length !== ids.length || tokens.ids.some((id, i) => id !== ids[i])) throw problem;
+    this.text = new Utf8Text(normalized);
+    this.tokens = tokens;
+    this.isNormalized = true;
+  }
+
+  /** Split the text between special tokens, as the tokenizer does. */
+  #split(splitter) {
+    const { bytes } = this.text;
+    const specials = this.#specials();
+    if (specials.length === 0) {
+      this.segments = [[0, bytes.length]];
+      this.preTokens = splitter.splitWithRules(bytes, "byte");
+      return;
+    }
+    const starts = [];
+    const ends = [];
+    const rules = [];
+    const add = (from, to) => {
+      if (from === to) return;
+      this.segments.push([from, to]);
+      const part = splitter.splitWithRules(bytes.subarray(from, to), "byte");
+      for (let i = 0; i < part.starts.length; i++) {
+        starts.push(from + part.starts[i]);
+        ends.push(from + part.ends[i]);
+        rules.push(part.rules[i]);
+      }
+    };
+    let done = 0;
+    for (const [from, to] of specials) {
+      add(done, from);
+      starts.push(from);
+      ends.push(to);
+      rules.push(SPECIAL);
+      done = to;
+    }
+    add(done, bytes.length);
+    this.preTokens = {
+      starts: Uint32Array.from(starts),
+      ends: Uint32Array.from(ends),
+      rules: Int32Array.from(rules),
+    };
+  }
+
+  #specials() {
+    if (!this.tokens || !this.#settings.special) return [];
+    const special = new Set(this.#tokenizer.specialTokens.map((token) => token.id));
+    const { ids, starts, ends } = this.tokens;
+    const spans = [];
+    for (let i = 0; i < ids.length; i++) if (special.has(ids[i])) spans.push([starts[i], ends[i]]);
+    return spans;
+  }
+
+  /** Return a description of the side for the page. */
+  describe() {
+    const splitter = this.splitter;
+    const counts = new Map();
+    for (const rule of this.preTokens?.rules ?? []) counts.set(rule, (counts.get(rule) ?? 0) + 1);
+    return {
+      vocabulary: this.#file && {
+        name: this.#file.name,
+        size: this.#tokenizer.size,
+        special: this.#tokenizer.specialTokens.length,
+        hasOwnSplit: this.#settings.preset === "",
+      },
+      preset: splitter && describePreset(splitter),
+      ruleCounts: counts,
+      preTokens: this.preTokens && this.preTokens.starts.length,
+      tokens: this.tokens && this.tokens.ids.length,
+      isNormalized: this.isNormalized,
+      milliseconds: this.milliseconds,
+    };
+  }
+
+  /** Return the pieces of `view`, "pre-tokens" or "tokens", or what there is. */
+  pieces(view) {
+    const pieces = view === "tokens" ? this.tokens : this.preTokens;
+    return pieces ?? this.preTokens ?? this.tokens;
+  }
+
+  /** Return which rules were tried where the pre-token at byte `start` begins. */
+  explain(start) {
+    const segment = this.segments.find(([from, to]) => from <= start && start < to);
+    if (!segment) return [];
+    const [from, to] = segment;
+    const stages = this.splitter.explain(this.text.bytes.subarray(from, to), start - from, "byte");
+    const text = (begin, end) => this.text.bytes.slice(from + begin, from + end);
+    return stages.map((stage) => ({
+      ...stage,
+      piece: text(stage.pieceStart, stage.pieceEnd),
+      part: text(stage.partStart, stage.partEnd),
+      before: stage.start < start - from,
+      tried: stage.tried.map(({ rule, end }) => ({
+        rule,
+        match: end === null ? null : text(stage.start, end),
+      })),
+    }));
+  }
+
+  /** Return the merges of bytes `start` to `end`, with the bytes of each token. */
+  merges(start, end) {
+    const trace = this.#tokenizer.mergeSteps(this.text.bytes.subarray(start, end));
+    return trace;
+  }
+}
+
+function describePreset({ preset, unicode }) {
+  const { name, engine, exactness, source, stages, rules } = preset;
+  return {
+    name, engine, unicode, exactness, source,
+    stages: stages.map(({ pattern, behavior, invert }) => ({ pattern, behavior, invert })),
+    rules: rules.map(({ index, stage, pattern }) => ({ index, stage, pattern })),
+  };
+}
+

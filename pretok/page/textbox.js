@@ -1,0 +1,119 @@
+// The text: typed, pasted, from a file, and how much of it there is.
+
+import { grouped, make } from "./elements.js";
+
+/** Browsers paste many lines into a text area slowly, so the page inserts longer texts itself. */
+const MAX_PASTED = 5_000;
+/** A text area with a long text is slow, so it shows only the beginning of a longer one. */
+const MAX_EDITED = 100_000;
+const SHOWN = 2_000;
+
+export class TextBox {
+  #area = document.getElementById("text");
+  #note = document.getElementById("text-note");
+  #file = document.getElementById("text-file");
+  #counts = document.getElementById("text-counts");
+  #clear = document.getElementById("clear");
+  #bytes = null;
+  #long = null;
+  #clusters = "…";
+  #isNew = false;
+  #changed;
+
+  constructor(changed) {
+    this.#changed = changed;
+    this.#area.addEventListener("input", () => this.#use(null, ""));
+    this.#area.addEventListener("paste", (event) => this.#paste(event));
+    this.#clear.addEventListener("click", () => {
+      this.value = "";
+      this.#area.focus();
+    });
+    this.#file.addEventListener("change", () => this.#open(this.#file.files[0]));
+  }
+
+  get value() {
+    return this.#long ?? this.#area.value;
+  }
+
+  set value(text) {
+    this.#show(text);
+    this.#use(null, "");
+  }
+
+  /** Return the text, or the bytes of a file; undefined if they are the same as at the last call. */
+  take() {
+    if (!this.#isNew) return undefined;
+    this.#isNew = false;
+    return this.#bytes ?? this.value;
+  }
+
+  #show(text) {
+    this.#long = text.length > MAX_EDITED ? text : null;
+    this.#area.readOnly = this.#long !== null;
+    this.#area.value = this.#long ? text.slice(0, SHOWN) : text;
+  }
+
+  #paste(event) {
+    const pasted = event.clipboardData.getData("text/plain");
+    if (pasted.length <= MAX_PASTED) return;
+    event.preventDefault();
+    const { selectionStart, selectionEnd } = this.#area;
+    const text = this.value;
+    const isWhole = selectionEnd - selectionStart === this.#area.value.length;
+    if (isWhole) this.value = pasted;
+    else this.value = text.slice(0, selectionStart) + pasted + text.slice(selectionEnd);
+  }
+
+  #use(bytes, note) {
+    this.#bytes = bytes;
+    this.#isNew = true;
+    this.#clusters = "…";
+    if (this.#long !== null) {
+      note = `The box shows the first ${grouped(SHOWN)} units of the text. It is too long to edit here. ${note}`;
+    }
+    if (bytes === null && !isWellFormed(this.value)) {
+      note = "The text has lone surrogates, which UTF-8 cannot hold; U+FFFD replaces them.";
+    }
+    this.#note.textContent = note;
+    this.#changed();
+  }
+
+  /** Open a file. Its bytes stay as they are, even those that are not valid UTF-8. */
+  async #open(file) {
+    this.#file.value = "";
+    if (!file) return;
+    const bytes = await file.arrayBuffer();
+    let note = "";
+    try {
+      this.#show(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
+    } catch {
+      this.#show(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes));
+      note = `${file.name} is not valid UTF-8. The pieces show its bytes until you edit the text.`;
+    }
+    this.#use(bytes, note);
+  }
+
+  /** Show the length of the text. */
+  describe({ byte, char, utf16 }) {
+    this.#counts.replaceChildren(
+      item("characters", this.#clusters, "clusters"),
+      item("code points", grouped(char)),
+      item("UTF-16 units", grouped(utf16)),
+      item("bytes", grouped(byte)),
+    );
+  }
+
+  /** Show the number of characters, which are grapheme clusters. */
+  describeClusters(count) {
+    this.#clusters = grouped(count);
+    document.getElementById("clusters").textContent = this.#clusters;
+  }
+}
+
+function item(term, value, id = "") {
+  return make("div", {}, make("dt", { textContent: term }), make("dd", { textContent: value, id }));
+}
+
+function isWellFormed(text) {
+  return text.isWellFormed?.() ?? !/\p{Surrogate}/u.test(text);
+}

@@ -1,0 +1,92 @@
+// The part of the results that the page shows at a time.
+
+import { spokenText, visibleParts } from "./display.js";
+import { regionAfter } from "./differences.js";
+
+/** Maximum pieces of a side that are shown at a time. */
+export const MAX_PIECES = 1000;
+const MAX_BYTES = 64;
+const MAX_IDS = 8;
+
+/**
+ * Return the pieces of `sides` from byte `at` on, and where the windows before and after start.
+ *
+ * All windows cover the same bytes. `regions` are the differences of the sides.
+ */
+export function windows(sides, view, at, regions) {
+  const all = sides.map((side) => side.pieces(view));
+  const firsts = all.map(({ starts }) => lowerBound(starts, at));
+  const afters = all.map(({ starts }, i) => starts[firsts[i] + MAX_PIECES] ?? Infinity);
+  const befores = all.map(({ starts }, i) => starts[Math.max(0, firsts[i] - MAX_PIECES)] ?? 0);
+  const end = Math.min(...afters);
+  return {
+    earlier: firsts.some((first) => first > 0) ? Math.max(...befores) : null,
+    later: end === Infinity ? null : end,
+    sides: sides.map((side, i) => {
+      const stop = end === Infinity ? all[i].starts.length : lowerBound(all[i].starts, end);
+      return {
+        first: firsts[i],
+        total: all[i].starts.length,
+        pieces: pieces(side, all[i], firsts[i], stop, regions),
+      };
+    }),
+  };
+}
+
+/** Return a byte for `windows` from which the piece at byte `position` is near the beginning. */
+export function windowStart(sides, view, position) {
+  const starts = sides.map((side) => {
+    const all = side.pieces(view).starts;
+    return all[Math.max(0, lowerBound(all, position) - 50)] ?? 0;
+  });
+  return Math.max(0, ...starts.filter((start) => start <= position));
+}
+
+function pieces(side, all, first, stop, regions) {
+  const { preTokens, tokens } = side;
+  const showsTokens = all === tokens;
+  const found = [];
+  let preToken = preTokens ? Math.max(0, lowerBound(preTokens.starts, all.starts[first] + 1) - 1) : -1;
+  let token = tokens ? lowerBound(tokens.starts, all.starts[first]) : 0;
+  for (let i = first; i < stop; i++) {
+    const [start, end] = [all.starts[i], all.ends[i]];
+    if (preTokens) while (preTokens.starts[preToken + 1] <= start) preToken++;
+    const ids = [];
+    let idCount = 0;
+    if (showsTokens) ids.push(all.ids[i]);
+    else if (tokens) {
+      while (tokens.starts[token] < start) token++;
+      for (; tokens.starts[token] < end; token++) if (idCount++ < MAX_IDS) ids.push(tokens.ids[token]);
+    }
+    const bytes = side.text.bytes.subarray(start, end);
+    const region = regionAfter(regions, start);
+    found.push({
+      index: i,
+      span: side.text.span(start, end),
+      bytes: bytes.slice(0, MAX_BYTES),
+      parts: visibleParts(bytes),
+      spoken: spokenText(bytes),
+      ids,
+      idCount: showsTokens ? 1 : idCount,
+      isToken: showsTokens,
+      preToken: preTokens && {
+        index: preToken,
+        start: preTokens.starts[preToken],
+        end: preTokens.ends[preToken],
+        rule: preTokens.rules[preToken],
+      },
+      differs: regions[2 * region] <= start,
+    });
+  }
+  return found;
+}
+
+function lowerBound(sorted, value) {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle] < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,135 @@
+"""Chromium without a window, and the page of pretok in it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pretok.page.server import PageServer
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+ARGUMENTS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+PATIENCE = 60_000
+"""How many milliseconds an element may take to appear, on a slow machine too."""
+
+
+def _missing() -> str:
+    """Return why there is no browser to test with, or ""."""
+    if not find_spec("playwright") or not find_spec("axe_playwright_python"):
+        return "playwright or axe-playwright-python not installed: pip install 'pretok[browser]'"
+    if _executable() is None:
+        return f"no Chromium: install one of {', '.join(BROWSERS)}, or set PRETOK_CHROMIUM"
+    return ""
+
+
+def _executable() -> str | None:
+    installed = filter(None, map(shutil.which, BROWSERS))
+    return os.environ.get("PRETOK_CHROMIUM") or next(installed, None)
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """Run Chromium; yield playwright's Browser. Skip the test, or fail it in CI, without one."""
+    if reason := _missing():
+        if os.environ.get("CI") == "true" or os.environ.get("PRETOK_REQUIRE_BROWSER") == "1":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=_executable(), args=[*ARGUMENTS])
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@contextmanager
+def serving() -> Iterator[str]:
+    """Serve the page; yield its address."""
+    with PageServer() as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield server.address
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+class Tab:
+    """A tab with the page; it records problems: errors, and requests to other machines."""
+
+    def __init__(self, browser: Any, address: str, fragment: str = "", **options: Any) -> None:
+        self.context = browser.new_context(**options)
+        self.context.set_default_timeout(PATIENCE)
+        self.page = self.context.new_page()
+        self.problems: list[str] = []
+        self.page.on("console", self._on_console)
+        self.page.on("pageerror", lambda error: self.problems.append(f"error: {error}"))
+        self.context.on("request", lambda request: self._on_request(request.url, address))
+        self.page.goto(address + fragment)
+        self.page.wait_for_selector("html[data-ready]")
+
+    def _on_console(self, message: Any) -> None:
+        if message.type in ("error", "warning"):
+            self.problems.append(f"console: {message.text}")
+
+    def _on_request(self, url: str, address: str) -> None:
+        if not url.startswith((address, "data:")):
+            self.problems.append(f"request: {url}")
+
+    def type(self, text: str) -> None:
+        """Replace the text."""
+        self.page.fill("#text", text)
+
+    def wait_for_count(self, noun: str, count: int, side: str = "A") -> None:
+        """Wait until a side has this count."""
+        self.page.wait_for_function(
+            """([id, noun, count]) => [...document.querySelectorAll(
+                `section[aria-labelledby=${id}] .counts div`)].some((item) =>
+                item.firstChild.textContent === noun && item.lastChild.textContent === count)""",
+            arg=[f"side-{side.lower()}", noun, f"{count:,}"],
+        )
+
+    def pieces(self, side: str = "A") -> list[str]:
+        """Return the text of each piece that is shown, with visible white space."""
+        options = self.page.locator(f"#pieces-{side.lower()} [role=option] .shown")
+        texts: list[str] = options.all_inner_texts()
+        return texts
+
+    def labels(self, side: str = "A") -> list[str]:
+        """Return the label under each piece."""
+        options = self.page.locator(f"#pieces-{side.lower()} [role=option] .label")
+        texts: list[str] = options.all_inner_texts()
+        return texts
+
+    def open_vocabulary(self, path: Path, side: str = "A") -> None:
+        """Open a vocabulary, and wait for it."""
+        section = self.page.locator(f"section[aria-labelledby=side-{side.lower()}]")
+        section.locator("input.vocabulary").set_input_files(path)
+        section.locator(".vocabulary-note", has_text=path.name).wait_for()
+
+    def ask(self, kind: str, message: dict[str, Any]) -> Any:
+        """Ask the worker of the page, as its modules do."""
+        return self.page.evaluate(
+            "async ([kind, message]) => (await import('./client.js')).ask(kind, message)",
+            [kind, message],
+        )

@@ -1,0 +1,410 @@
+"""The page in a real Chromium: its controls, its pieces and ids, and its accessibility."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bpe
+import pretok
+from browser import Tab, chromium, serving
+from command_line import small_tokenizer
+from gguf_files import gguf, metadata
+from pretok.fuzz.text import TextMaker
+from support import seeded
+
+Open = Callable[..., Tab]
+TEXT = "I'm 12345,  hello\n\nhello"
+WORDS = "It's some 12 words,  over\n\nand over. "
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def address(browser: Any) -> Iterator[str]:
+    with serving() as found:
+        yield found
+
+
+@pytest.fixture
+def opened(browser: Any, address: str) -> Iterator[Open]:
+    """A function that opens a tab; no tab may report a problem before the test ends."""
+    tabs: list[Tab] = []
+
+    def open_tab(fragment: str = "", **options: Any) -> Tab:
+        tabs.append(Tab(browser, address, fragment, **options))
+        return tabs[-1]
+
+    yield open_tab
+    for tab in tabs:
+        tab.context.close()
+        assert tab.problems == []
+
+
+@pytest.fixture
+def tab(opened: Open) -> Tab:
+    return opened()
+
+
+def visible(text: str) -> str:
+    """Return ASCII text as the page shows it."""
+    return text.replace(" ", "·").replace("\n", "⏎").replace("\t", "→")
+
+
+def test_a_text_is_split_and_counted_as_it_is_typed(tab: Tab) -> None:
+    tab.page.locator("#text").fill("")
+    tab.page.locator("#text").press_sequentially(TEXT)
+    expected = pretok.get("cl100k").split(TEXT)
+    tab.wait_for_count("pre-tokens", len(expected))
+    assert tab.pieces() == [visible(piece) for piece in expected]
+    counts = dict(zip(
+        tab.page.locator("#text-counts dt").all_inner_texts(),
+        tab.page.locator("#text-counts dd").all_inner_texts(),
+        strict=True,
+    ))  # fmt: skip
+    assert counts["code points"] == counts["bytes"] == str(len(TEXT))
+    tab.type("e\u0301👩\u200d🚀")
+    tab.page.locator("#clusters", has_text="2").wait_for()
+    counts = tab.page.locator("#text-counts dd").all_inner_texts()
+    assert counts == ["2", "5", "7", "14"]
+
+
+def test_presets_and_unicode_versions_are_chosen(tab: Tab) -> None:
+    tab.type(TEXT)
+    names = tab.page.locator("#preset-a option").all_inner_texts()
+    assert names == [preset.name for preset in pretok.presets()]
+    for name in ("gpt2", "qwen2", "deepseek-v3", "whitespace"):
+        tab.page.select_option("#preset-a", name)
+        expected = pretok.get(name).split(TEXT)
+        tab.page.locator("summary", has_text=f"Rules of {name}").wait_for()
+        assert tab.pieces() == [visible(piece) for piece in expected]
+    # The last row counts the pre-tokens that no rule made.
+    *patterns, last = tab.page.locator("#sides table tbody code").all_inner_texts()
+    assert patterns == [str(rule) for rule in pretok.get("whitespace").preset.rules]
+    assert last == ""
+
+
+def test_a_piece_has_bytes_offsets_and_the_rules_that_were_tried(tab: Tab) -> None:
+    tab.type("é😀 don't")
+    tab.wait_for_count("pre-tokens", 4)
+    tab.page.locator("#pieces-a [role=option]").nth(1).click()
+    details = tab.page.locator("#details")
+    facts = dict(zip(
+        details.locator("dt").all_inner_texts(),
+        details.locator("dd").all_inner_texts(),
+        strict=True,
+    ))  # fmt: skip
+    assert facts["Bytes"] == "F0 9F 98 80"
+    assert facts["Code points"] == "U+1F600"
+    assert facts["In bytes"] == "2 to 6 (4)"
+    assert facts["In code points"] == "1 to 2 (1)"
+    assert facts["In UTF-16 units"] == "1 to 3 (2)"
+    details.locator(".tried summary").click()
+    steps = pretok.get("cl100k").explain("é😀 don't")
+    rules = pretok.get("cl100k").preset.rules
+    number = rules.index(steps[1].rule) if steps[1].rule else -1
+    details.locator("tr.matched").wait_for()
+    assert details.locator(".tried tbody tr").count() == number + 1
+    assert details.locator("tr.matched code").inner_text() == str(steps[1].rule)
+
+
+def test_two_presets_are_compared(tab: Tab) -> None:
+    tab.type(TEXT)
+    tab.page.check("#compare")
+    tab.page.select_option("#preset-b", "gpt2")
+    tab.wait_for_count("pre-tokens", pretok.get("gpt2").count(TEXT), "B")
+    differing = {}
+    for side, name in (("a", "cl100k"), ("b", "gpt2")):
+        pieces = tab.page.locator(f"#pieces-{side} .differs .shown").all_inner_texts()
+        differing[name] = pieces
+    diff = pretok.diff.Diff(pretok.get("cl100k"), pretok.get("gpt2"), [TEXT])
+    regions = list(diff)
+    assert differing == {
+        "cl100k": [visible(step.text) for region in regions for step in region.first],
+        "gpt2": [visible(step.text) for region in regions for step in region.second],
+    }
+    assert tab.page.locator("#differences").inner_text() == f"{len(regions)} differences"
+    tab.page.click("#next-difference")
+    tab.page.locator("#differences", has_text=f"difference 1 of {len(regions)}").wait_for()
+    assert (
+        tab.page.locator("#pieces-a [aria-selected=true]")
+        .inner_text()
+        .startswith(differing["cl100k"][0])
+    )
+
+
+def vocabulary_files(folder: Path) -> dict[str, tuple[Path, bpe.Tokenizer]]:
+    """Return a small file of each format that the page opens, with its tokenizer."""
+    small = small_tokenizer()
+    found = {}
+    for suffix in (".json", ".tiktoken", ".pretok"):
+        small.save(folder / f"small{suffix}")
+        found[suffix] = folder / f"small{suffix}"
+    found[".gguf"] = folder / "small.gguf"
+    found[".gguf"].write_bytes(gguf(metadata()))
+    found[".model"] = folder / "small.model"
+    bpe.train([TEXT * 3], vocab_size=262, preset="gpt2").save(found[".model"])
+    preset = {".tiktoken": "cl100k"}
+    return {
+        suffix: (path, bpe.load(path, preset=preset.get(suffix))) for suffix, path in found.items()
+    }
+
+
+@pytest.mark.parametrize("suffix", [".json", ".tiktoken", ".model", ".gguf", ".pretok"])
+def test_vocabularies_are_opened(tab: Tab, tmp_path: Path, suffix: str) -> None:
+    path, tokenizer = vocabulary_files(tmp_path)[suffix]
+    tab.type(TEXT)
+    tab.open_vocabulary(path)
+    ids = tokenizer.encode(TEXT, "text")
+    tab.wait_for_count("tokens", len(ids))
+    assert tab.labels() == list(map(str, ids))
+    tab.page.get_by_role("button", name="Close").click()
+    tab.page.locator(".vocabulary-note").wait_for(state="hidden")
+    preset = tab.page.input_value("#preset-a")
+    assert tab.pieces() == [visible(piece) for piece in pretok.get(preset).split(TEXT)]
+
+
+def test_a_file_that_is_no_vocabulary_is_refused(tab: Tab, tmp_path: Path) -> None:
+    (tmp_path / "no.json").write_text("{}")
+    tab.page.locator("input.vocabulary").set_input_files(tmp_path / "no.json")
+    tab.page.locator("#error", has_text="no.json: ").wait_for()
+    assert tab.page.locator(".vocabulary-note").is_hidden()
+
+
+def test_special_tokens_are_text_or_ids(tab: Tab, tmp_path: Path) -> None:
+    path, tokenizer = vocabulary_files(tmp_path)[".json"]
+    text = "hello<|end|>hello <|end|>"
+    tab.type(text)
+    tab.open_vocabulary(path)
+    tab.wait_for_count("tokens", tokenizer.count(text, "text"))
+    tab.page.check("#special")
+    tab.wait_for_count("tokens", tokenizer.count(text, "allow"))
+    assert tab.labels() == list(map(str, tokenizer.encode(text, "allow")))
+
+
+def test_merges_are_shown_one_by_one(tab: Tab, tmp_path: Path) -> None:
+    path, tokenizer = vocabulary_files(tmp_path)[".json"]
+    tab.type("say hello")
+    tab.open_vocabulary(path)
+    tab.wait_for_count("tokens", len(tokenizer.encode("say hello")))
+    tab.page.locator("#pieces-a [role=option]").last.click()
+    merges = tab.page.locator("#details .merges")
+    merges.locator("summary").click()
+    merges.locator("li").first.wait_for()
+    shown = [merges.locator("li").all_inner_texts()]
+    while merges.get_by_role("button", name="Next merge").is_enabled():
+        merges.get_by_role("button", name="Next merge").click()
+        shown.append(merges.locator("li").all_inner_texts())
+    assert shown[0] == list("·hello")
+    assert shown[-1] == ["·hello"]
+    assert [len(pieces) for pieces in shown] == [6, 5, 4, 3, 2, 1]
+    merges.get_by_role("button", name="Previous merge").click()
+    assert merges.locator("li").all_inner_texts() == ["·", "hello"]
+
+
+def paste(tab: Tab, text: str) -> None:
+    """Replace the text by pasting."""
+    tab.page.evaluate(
+        """(text) => {
+          const area = document.getElementById("text");
+          area.select();
+          const clipboardData = new DataTransfer();
+          clipboardData.setData("text/plain", text);
+          area.dispatchEvent(new ClipboardEvent("paste", { clipboardData, cancelable: true }));
+        }""",
+        text,
+    )
+
+
+def test_a_megabyte_is_pasted(tab: Tab) -> None:
+    text = WORDS * (1_000_000 // len(WORDS))
+    paste(tab, text)
+    count = pretok.get("cl100k").count(text)
+    tab.wait_for_count("pre-tokens", count)
+    ranges = tab.page.locator(".side .range")
+    assert ranges.inner_text() == f"1 to 1,000 of {count:,}"
+    assert len(tab.pieces()) == 1000
+    tab.page.get_by_role("button", name="Later").click()
+    tab.page.wait_for_function("document.querySelector('.range').textContent.startsWith('1,001')")
+    expected = pretok.get("cl100k").split(text)[1000:2000]
+    assert tab.pieces() == [visible(piece) for piece in expected]
+    # One pre-token of a megabyte: only its beginning is shown.
+    paste(tab, "a" * 1_000_000)
+    tab.wait_for_count("pre-tokens", 1)
+    assert len(tab.pieces()[0]) < 500
+
+
+def test_the_keyboard_is_enough(tab: Tab) -> None:
+    page = tab.page
+    page.focus("#text")
+    page.keyboard.press("Control+A")
+    page.keyboard.type(TEXT)
+    tab.wait_for_count("pre-tokens", pretok.get("cl100k").count(TEXT))
+
+    def tab_to(selector: str) -> None:
+        for _ in range(30):
+            page.keyboard.press("Tab")
+            if page.evaluate("(selector) => document.activeElement.matches(selector)", selector):
+                return
+        pytest.fail(f"the Tab key does not reach {selector}")
+
+    tab_to("#compare")
+    page.keyboard.press("Space")
+    page.locator("#pieces-b").wait_for()
+    tab_to("#preset-a")
+    page.keyboard.type("gpt2")
+    page.locator("summary", has_text="Rules of gpt2").wait_for()
+    tab_to("#pieces-a [role=option]")
+    pieces = pretok.get("gpt2").split(TEXT)
+
+    def selected() -> str:
+        return str(page.locator("#pieces-a [aria-selected=true] .shown").inner_text())
+
+    assert selected() == visible(pieces[0])
+    page.keyboard.press("ArrowRight")
+    assert selected() == visible(pieces[1])
+    page.keyboard.press("End")
+    assert selected() == visible(pieces[-1])
+    page.keyboard.press("ArrowUp")
+    assert selected() != visible(pieces[-1])
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.closest('#details') !== null")
+    page.keyboard.press("Enter")
+    page.locator("#details tr.matched").wait_for()
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.closest('#pieces-a') !== null")
+
+
+def test_a_link_holds_text_and_settings(opened: Open) -> None:
+    text = "naïve 中文 👍🏽\u202e\n" * 20
+    first = opened()
+    first.type(text)
+    first.page.check("#compare")
+    first.page.select_option("#preset-a", "gpt2")
+    first.page.select_option("#preset-b", "o200k")
+    first.page.select_option("#label", "utf16")
+    for name in ("gpt2", "o200k"):
+        first.page.locator("summary", has_text=f"Rules of {name}").wait_for()
+    first.page.click("#share")
+    first.page.locator("#status", has_text="link").wait_for()
+    fragment = "#" + first.page.url.partition("#")[2]
+    second = opened(fragment)
+    assert second.page.input_value("#text") == text
+    assert second.page.input_value("#preset-a") == "gpt2"
+    assert second.page.input_value("#preset-b") == "o200k"
+    for side in "AB":
+        assert second.pieces(side) == first.pieces(side)
+        assert second.labels(side) == first.labels(side)
+    damaged = opened("#a=gpt2&text=%25")
+    damaged.page.locator("#error", has_text="damaged").wait_for()
+
+
+def test_unusual_text_is_shown(tab: Tab, tmp_path: Path) -> None:
+    tab.type("\x00\u200b\u202etxt שלום")
+    tab.page.locator("#pieces-a[dir=rtl], #pieces-a[dir=ltr]").wait_for()
+    shown = "".join(tab.pieces())
+    assert "␀" in shown
+    assert "U+200B" in shown
+    assert "U+202E" in shown
+    assert "\u202e" not in shown
+    tab.type("שלום עולם")
+    tab.page.locator("#pieces-a[dir=rtl]").wait_for()
+    (tmp_path / "bytes.txt").write_bytes(b"a\xff\xe4\xb8 b")
+    tab.page.locator("#text-file").set_input_files(tmp_path / "bytes.txt")
+    tab.page.locator("#text-note", has_text="not valid UTF-8").wait_for()
+    tab.page.locator("#pieces-a", has_text="<0xFF>").wait_for()
+    assert "".join(tab.pieces()) == "a<0xFF><0xE4><0xB8>·b"
+
+
+def test_pieces_and_rules_are_those_of_python(tab: Tab) -> None:
+    presets = pretok.presets()
+    texts = TextMaker(str(seeded("page").random()), "16.0", surrogates=False).batch(500)
+    cases = [[text, presets[i % len(presets)].name] for i, text in enumerate(texts)]
+    answers = tab.page.evaluate(
+        """async (cases) => {
+          const { ask } = await import("./client.js");
+          const answers = [];
+          for (const [source, preset] of cases) {
+            const settings = [{ preset, unicode: "", special: false }];
+            const { window, sides } = await ask("run", { source, settings, view: "pre-tokens" });
+            answers.push(window.sides[0].pieces.map(({ span, preToken }) =>
+              [...span.char, span.byte[1], span.utf16[1],
+               sides[0].preset.rules[preToken.rule]?.pattern ?? null]));
+          }
+          return answers;
+        }""",
+        cases,
+    )
+    for (text, name), answer in zip(cases, answers, strict=True):
+        expected = [
+            [
+                step.start,
+                step.end,
+                len(text[: step.end].encode()),
+                len(text[: step.end].encode("utf-16-le")) // 2,
+                None if step.rule is None else str(step.rule),
+            ]
+            for step in pretok.get(name).explain(text)
+        ]
+        assert answer == expected, f"{name}: {json.dumps(text)}"
+
+
+def test_ids_are_those_of_python(tab: Tab, tmp_path: Path) -> None:
+    path, tokenizer = vocabulary_files(tmp_path)[".json"]
+    tab.open_vocabulary(path)
+    texts = TextMaker(str(seeded("page ids").random()), "16.0", surrogates=False).batch(500)
+    texts = [text + " hello" for text in texts]
+    answers = tab.page.evaluate(
+        """async (texts) => {
+          const { ask } = await import("./client.js");
+          const settings = [{ preset: "", unicode: "", special: false }];
+          const answers = [];
+          for (const source of texts) {
+            const { window } = await ask("run", { source, settings, view: "tokens" });
+            answers.push(window.sides[0].pieces.map(({ ids, span }) => [ids[0], ...span.char]));
+          }
+          return answers;
+        }""",
+        texts,
+    )
+    for text, answer in zip(texts, answers, strict=True):
+        tokens = tokenizer.tokens(text, "text")
+        assert answer == [[token.id, token.start, token.end] for token in tokens], json.dumps(text)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(opened: Open, scheme: str, tmp_path: Path) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    tab = opened(color_scheme=scheme)
+    tab.type("I'm 12\x00\n é")
+    tab.page.check("#compare")
+    tab.open_vocabulary(vocabulary_files(tmp_path)[".json"][0], "B")
+    tab.page.locator("#pieces-b [role=option]").first.click()
+    for summary in tab.page.locator("#details summary").all():
+        summary.click()
+    tab.page.locator("#details .merge-pieces").wait_for()
+    found = Axe().run(tab.page).response["violations"]
+    serious = [
+        f"{problem['id']}: {problem['help']}: {node['html']}: {node.get('failureSummary')}"
+        for problem in found
+        if problem["impact"] in ("serious", "critical")
+        for node in problem["nodes"][:2]
+    ]
+    assert serious == []
+
+
+def test_a_phone_needs_no_sideways_scrolling(opened: Open) -> None:
+    tab = opened(viewport={"width": 360, "height": 740}, has_touch=True)
+    tab.page.check("#compare")
+    tab.page.locator("#pieces-b [role=option]").first.wait_for()
+    wide = tab.page.evaluate("document.documentElement.scrollWidth")
+    assert wide <= 360
