@@ -100,8 +100,8 @@ def flatten_stages(items: Iterable[Stages]) -> tuple[Stage, ...]:
             )
         if changing is not None:
             raise DefinitionError(
-                f"{changing!r} changes the text before {item!r} cuts it, so no stages can cut the "
-                "original text at the same places"
+                f"{item!r} comes after {changing!r}, which changes the text; an item that changes "
+                "the text must be the last one"
             )
         stages += item.stages()
         changing = item if getattr(item, "changes_text", False) else None

@@ -32,7 +32,7 @@ COMMANDS: tuple[click.Command, ...] = (
     LazyCommand(
         "hf-check",
         "bpe.cli.hf_check:hf_check_command",
-        "Check what bpe serves of a Hugging Face tokenizer.",
+        "Check which calls of a Hugging Face tokenizer bpe answers.",
     ),
     LazyCommand("bench", "bpe.cli.bench:bench_command", "Measure speed against that of peers."),
 )

@@ -16,7 +16,8 @@ measuring_options = options(
                  type=click.FloatRange(min=0),
                  help="The time limit of each contender; it runs at least twice."),
     click.option("--cpu-time", is_flag=True,
-                 help="Count the CPU time of measurements on one core, for a busy machine."),
+                 help="Measure CPU time, not elapsed time, where one core is used. For a busy "
+                 "machine."),
     backend_option,
 )  # fmt: skip
 file_options = options(

@@ -48,7 +48,7 @@ class Timing(NamedTuple):
         return f"  {self.name:28} {times} {self.real / self.ours:8.1f}x\n"
 
 
-@click.command("hf-check", short_help="Check what bpe serves of a Hugging Face tokenizer.")
+@click.command("hf-check", short_help="Check which calls of a Hugging Face tokenizer bpe answers.")
 @click.argument("path", type=click.Path(path_type=Path, exists=True))
 @click.option("--on", "file", metavar="FILE", help="Compare on the lines of this text.")
 def hf_check_command(path: Path, file: str | None) -> int:
@@ -95,7 +95,8 @@ def _texts(file: str | None) -> list[str]:
 def _load(path: Path) -> Any:
     """Return a tokenizer of transformers, or of tokenizers if transformers is not installed."""
     file = path / "tokenizer.json" if path.is_dir() else path
-    os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")  # that PyTorch is missing
+    # transformers warns if PyTorch is missing. This variable suppresses the warning.
+    os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")
     try:
         transformers = import_module("transformers")
     except ImportError:
@@ -111,10 +112,13 @@ def _load(path: Path) -> Any:
 
 
 def _calls(tok: Any, text: str) -> Iterator[tuple[str, Call]]:
-    """Yield the calls to compare, each with its source text."""
+    """Yield the calls to compare, each with the Python code that the report shows for it."""
     if not hasattr(tok, "backend_tokenizer"):
         yield f"encode({text!r})", lambda tok: tok.encode(text)
-        yield f"encode_batch([{text!r}])", lambda tok: tok.encode_batch([text, (text, text)])
+        yield (
+            f"encode_batch([{text!r}, ({text!r}, {text!r})])",
+            lambda tok: tok.encode_batch([text, (text, text)]),
+        )
         ids = tok.encode(text).ids
     else:
         yield f"tok({text!r})", lambda tok: tok(text)

@@ -62,7 +62,8 @@ CURVE_UNITS = ("tokens", "bytes per token")
     type=click.Choice(["bytes", "characters"]),
     default="bytes",
     show_default=True,
-    help="Merge bytes, or characters as SentencePiece does, in words that begin with a space.",
+    help="What to merge. 'characters' works like SentencePiece: a word includes the space "
+    "before it.",
 )
 @click.option(
     "--byte-fallback",
@@ -75,7 +76,8 @@ CURVE_UNITS = ("tokens", "bytes per token")
     default=1.0,
     show_default=True,
     metavar="SHARE",
-    help="With --alphabet characters: leave out the rarest characters.",
+    help="With --alphabet characters: the share of the text that the kept characters cover. The "
+    "rarest characters are left out; 1.0 keeps all.",
 )
 @click.option(
     "--special",
@@ -97,7 +99,7 @@ CURVE_UNITS = ("tokens", "bytes per token")
     "--max-token-length",
     type=int,
     metavar="N",
-    help="Make only tokens shorter than N bytes, none of N bytes.  [default: no limit]",
+    help="Make only tokens of at most N - 1 bytes.  [default: no limit]",
 )
 @click.option(
     "--tie-break",

@@ -8,7 +8,7 @@ from bpe.once import forget
 from bpe.tokenizer import Tokenizer
 
 SUFFIXES = (".pretok", ".json", ".model")
-"""The formats that together hold every tokenizer of a file."""
+"""At least one of these formats holds each tokenizer that was loaded from a file."""
 
 
 def tokenizer_file(tokenizer: Tokenizer) -> tuple[str, bytes]:
@@ -25,7 +25,7 @@ def tokenizer_file(tokenizer: Tokenizer) -> tuple[str, bytes]:
         except (UnsupportedError, VocabularyError) as error:
             reasons.append(str(error))
         finally:
-            # Free the merges and the tokens as Python objects, 50 MB of a large vocabulary.
+            # Free the Python objects of merges and tokens: 50 MB for a large vocabulary.
             forget(tokenizer, "merge_ids")
             tokenizer.vocabulary.trim()
     raise UnsupportedError(

@@ -22,9 +22,10 @@ class LineParser(Protocol):
     """Finds the document of each line."""
 
     def texts(self, block: bytes) -> Known:
-        """Return the document of each line of `block`, and whether it is known.
+        """Return the documents of the lines of `block`, and a flag for each line.
 
-        If it is not, `text` must read the line.
+        The flag is False if `texts` could not parse the line. The caller must then pass the line to
+        `text`.
         """
         ...
 
@@ -41,9 +42,9 @@ class LineParser(Protocol):
 
 
 class JsonLines:
-    """Each line is a JSON object, with the document under one of its names.
+    """Each line is a JSON object. Its member `field` holds the document.
 
-    A long line may have `max_rest` bytes besides its document.
+    The rest of a long line, without its document, may have at most `max_rest` bytes.
     """
 
     def __init__(self, field: str, max_rest: int) -> None:
@@ -57,7 +58,7 @@ class JsonLines:
             self._native = _core.json_texts
 
     def texts(self, block: bytes) -> Known:
-        """Return the documents of the lines; the native parser knows most of them."""
+        """Return the documents of the lines; the native parser parses most lines."""
         if self._native is None:
             return _unknown(len(split_lines(block)))
         name = self._field.encode("utf-8", "surrogatepass")

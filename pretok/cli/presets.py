@@ -28,7 +28,8 @@ MIN_SOURCE_WIDTH = 16
 def presets_command(preset: Preset | None, verbose: bool, output_format: str) -> None:
     """List the presets, or show all details of the preset NAME.
 
-    The details are aliases, source, published pattern, and each rule with its regex alternative.
+    The details are aliases, source, published pattern, and rules. Each rule has the branch of the
+    pattern that it implements.
     JSON output always has them. ENGINE is the engine that the preset reproduces: hf is Hugging
     Face tokenizers (Oniguruma), tiktoken is tiktoken (fancy-regex).
     """

@@ -19,9 +19,12 @@ def json_file(subject: Subject) -> Path:
 
 
 def pattern_of(subject: Subject) -> str:
-    """Return the pattern that splits text for `subject`; raises CannotError if it has none."""
+    """Return the pattern that splits text for `subject`.
+
+    Raises CannotError if one pattern cannot do the split, or if `subject` has a normalizer.
+    """
     if subject.preset is None or not subject.preset.pattern or subject.tokenizer.normalizer:
-        raise CannotError("this vocabulary needs more than a pattern to split or normalize text")
+        raise CannotError("this vocabulary has a normalizer, or a split that is not one pattern")
     return subject.preset.pattern
 
 

@@ -14,7 +14,7 @@ RICH = ("return_offsets_mapping", "return_special_tokens_mask", "return_length")
 def tensor_type(option: Any) -> str | None:
     """Return "np" or "pt" for `return_tensors`, "" for lists, and None for all others.
 
-    PyTorch counts only if it is imported already: nobody asks for tensors of it before.
+    Returns "pt" only if torch is imported. A caller that uses tensors of PyTorch has imported it.
     """
     if option is None:
         return ""

@@ -45,7 +45,7 @@ inline AsciiTable ascii_table(const std::uint8_t *classes) { return AsciiTable(c
 using PairTable = Table<2>;
 inline PairTable pair_table(const std::uint8_t *bytes) { return PairTable(bytes); }
 
-// Returns whether no byte of `units` has a bit that `beyond` has in its lane.
+// Returns whether `units` and `beyond` have no set bit in common.
 inline bool has_none(Vector units, Vector beyond) {
   return !wasm_v128_any_true(wasm_v128_and(units, beyond));
 }

@@ -14,12 +14,12 @@ namespace pretok {
 // the end of a pre-token, and safe whatever text follows data[0..size). A pre-token must start
 // at data[0]. If the first stage is not ISOLATED, safe_cut finds no cut.
 //
-// Most cuts are a BOUNDARY of PreTokenizer::cuts() (neighbors.hpp). The split before a BOUNDARY
-// depends on at most one code point after it. So safe_cut splits the text from the previous
-// BOUNDARY to the cut twice, with and without the code point after the cut, and compares the
-// two splits. If no BOUNDARY is safe, safe_cut tries the ends of pre-tokens of the first stage.
-// Such an end is also a boundary of the whole split, since later stages see only the pieces of
-// the first stage.
+// safe_cut first tries the positions that PreTokenizer::cuts() marks as BOUNDARY
+// (neighbors.hpp). The split before a BOUNDARY depends on at most one code point after it. So
+// safe_cut splits the text from the previous BOUNDARY to the cut twice, with and without the
+// code point after the cut, and compares the two splits. If no BOUNDARY is safe, safe_cut tries
+// the ends of pre-tokens of the first stage. A pre-token of the last stage also ends there,
+// since later stages split only the pieces of the first stage.
 std::size_t safe_cut(const PreTokenizer &pre_tokenizer, const std::uint8_t *data,
                      std::size_t size);
 

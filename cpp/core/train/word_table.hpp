@@ -55,7 +55,9 @@ private:
 
   const std::uint8_t *store_bytes(ByteView bytes);
   bool is_match(const Slot &slot, ByteView bytes, const ShortKey &key) const;
+  // Returns the slot of a word, or a free slot that the caller fills.
   Slot &find_or_add(ByteView bytes, const ShortKey &key);
+  // Returns the slot of a word. Adds a new word to words_ with its first `position`.
   Slot &find_or_insert(ByteView bytes, const ShortKey &key, std::uint64_t position);
   void store_counts();
   void fill_slots();

@@ -227,9 +227,9 @@ def test_a_block_that_puts_a_space_in_is_no_stage() -> None:
 def test_nothing_that_cuts_changed_text_is_a_stage(first: Block) -> None:
     assert Sequence([Digits(), first]).stages()[-1:] == first.stages()[-1:]
     for behind in ([first, Digits()], [Sequence([Digits(), first]), Digits()]):
-        with pytest.raises(DefinitionError, match=r"changes the text before Digits\(.* cuts it"):
+        with pytest.raises(DefinitionError, match=r"^Digits\(.* comes after .*changes the text"):
             Sequence(behind).stages()
-        with pytest.raises(DefinitionError, match=r"mine.*changes the text before Digits\("):
+        with pytest.raises(DefinitionError, match=r"mine.*Digits\(.* comes after "):
             pretok.Preset("mine", stages=behind)
 
 
