@@ -3,7 +3,8 @@
 import { codePointNames, hex } from "./display.js";
 import { grouped, make, regex, shownParts } from "./elements.js";
 import { mergePlayer } from "./merges.js";
-import { SPECIAL, swatch } from "./rules.js";
+import { SPECIAL } from "./rule_numbers.js";
+import { swatch } from "./rules.js";
 import { triedRules } from "./tried.js";
 
 const UNITS = { byte: "bytes", char: "code points", utf16: "UTF-16 units" };

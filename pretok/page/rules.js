@@ -1,10 +1,8 @@
 // Names and colors of rules, and the table of the rules of a side.
 
 import { grouped, make, regex } from "./elements.js";
+import { NO_RULE, SPECIAL } from "./rule_numbers.js";
 
-/** The numbers that stand for no rule, and for a special token. */
-export const NO_RULE = -1;
-export const SPECIAL = -2;
 export const NO_RULE_NAME = "no rule";
 export const SPECIAL_NAME = "special";
 const COLORS = 8;

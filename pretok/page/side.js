@@ -1,7 +1,7 @@
 // One side of the comparison: a preset, or an open vocabulary with its split.
 
 import { fromMinbpe, isMinbpe } from "./minbpe.js";
-import { SPECIAL } from "./rules.js";
+import { SPECIAL } from "./rule_numbers.js";
 import { Utf8Text } from "./utf8.js";
 
 export class Side {

@@ -2,7 +2,8 @@
 
 import { visibleParts } from "./display.js";
 import { make, regex, shownParts } from "./elements.js";
-import { NO_RULE, swatch } from "./rules.js";
+import { NO_RULE } from "./rule_numbers.js";
+import { swatch } from "./rules.js";
 
 /** Return the elements for the answer of `Side.explain`. */
 export function triedRules(stages, rules) {
