@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import bpe
+from bpe.text_vocabulary import BYTE_NAMES
 from pretok.machine.backend import BackendName
-from text_models import CASES, SENTENCES, file_of
+from text_models import (
+    ADDED,
+    CASES,
+    FALLBACK,
+    LLAMA,
+    MARKS,
+    SENTENCES,
+    file_of,
+    metaspace,
+)
 from vocabulary_files import write
 
 PLAIN = " ".join(SENTENCES).replace("▁", " ")
@@ -20,6 +31,36 @@ TEXTS = [
     f"{PLAIN}<sep> the{PLAIN * 3}",
     "a " * 200 + "<s>" + " the" * 9,
 ]
+
+
+# Spaces only begin tokens, so safe_cut finds cuts between words.
+WORDS = ["a", "b", "c", "d", "ab", "cd", "▁ab", "▁cd", "▁▁"]
+VOCABULARY = {token: id for id, token in enumerate(["<unk>", *BYTE_NAMES, "▁", *WORDS])}
+MERGES = [["a", "b"], ["▁", "ab"], ["c", "d"], ["▁", "cd"], ["▁", "▁"]]
+SCHEMES: dict[str, dict[str, Any]] = {
+    "always": {"normalizer": LLAMA},
+    "unless there is a space": {"pre_tokenizer": metaspace("always", split=False)},
+    "first": {"pre_tokenizer": metaspace("first", split=False)},
+    "never": {"normalizer": MARKS},
+}
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_prefix_comes_once(scheme: str, tmp_path: Path, native: BackendName) -> None:
+    file = file_of(
+        **FALLBACK,
+        **SCHEMES[scheme],
+        added_tokens=ADDED[:1],
+        model_vocab=VOCABULARY,
+        model_merges=MERGES,
+    )
+    tokenizer = bpe.load(write(tmp_path / "tokenizer.json", file), backend=native)
+    # A second part would always begin with a prefix of its own.
+    assert (tokenizer.safe_cut(b"ab cd " * 40) == 0) == (scheme == "always")
+    for text in ("ab cd " * 40, "ab  cd ab" * 30, "ab cd" + "é" * 9):
+        data = text.encode()
+        cut = tokenizer.safe_cut(data)
+        assert tokenizer.encode(data[:cut]) + tokenizer.encode(data[cut:]) == tokenizer.encode(data)
 
 
 @pytest.mark.parametrize("name", CASES)
