@@ -66,8 +66,11 @@ def test_the_text_is_the_same(
 
 def test_what_a_long_line_may_not_have() -> None:
     for line, message in (
-        (b'{"text": "a", "text": "b"}', "here: a long line has 'text' twice"),
-        (rb'{"text": "a", "te\u0078t": ""}', "here: a long line has 'text' twice, or names with"),
+        (b'{"text": "a", "text": "b"}', "here: a long line has the member 'text' twice"),
+        (
+            rb'{"text": "a", "te\u0078t": ""}',
+            "here: a long line has the member 'text' twice, or the name",
+        ),
         (b'{"text": "a', "here: not JSON"),
         (b'{"text": "a"', "here: not JSON"),
         (b'{"text": "a\nb"}', "here: 'text' is not a JSON string"),
