@@ -35,13 +35,7 @@ private:
                      "pre_tokenizer", "post_processor", "decoder", "model"},
                     error_))
       return false;
-    for (const char *name : {"truncation", "padding"}) {
-      JsonPart part;
-      if (!file_.get(name, part, error_))
-        return false;
-      if (part.is_present)
-        return fail_unsupported(part, "pretok neither truncates nor pads; set it to null");
-    }
+    // truncation and padding do not matter: the library never truncates or pads.
     return file_.get("model", model, error_) && check_options(model) && read_normalizer() &&
            read_split(file_, spec_, error_) && check_decoder() && read_added() &&
            read_vocabulary(model) && read_template(file_, spec_, error_);

@@ -375,7 +375,7 @@ void test_refusing() {
   refuses("GGUF, truncated", gguf_file().substr(0, 3000), malformed,
           "but the file has only 3000 bytes");
   refuses(".pretok, of tomorrow", with_sum(pretok_file_body(3), 2), unsupported, "got 2");
-  refuses(".pretok, with flags", with_sum(pretok_file_body(32)), malformed, "unknown flags");
+  refuses(".pretok, with flags", with_sum(pretok_file_body(64)), malformed, "unknown flags");
   refuses(".pretok, longer", with_sum(pretok_file_body(3) + '\0'), malformed, "after its end");
   std::string other = pretok_file_body(0);
   other[other.find("16.0") + 1] = '9';
