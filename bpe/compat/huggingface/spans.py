@@ -45,7 +45,7 @@ class FastSpans:
         return None if call is None else call(text)
 
     def call(self, treatment: Treatment, is_trimmed: bool) -> SpanCall | None:
-        """Return the function of C++, if there is one."""
+        """Return the C++ function that encodes with spans; None if there is none."""
         key = treatment, is_trimmed
         try:
             return self._calls[key]

@@ -42,14 +42,14 @@ class Backend(NamedTuple):
 
 
 class _Handle(NamedTuple):
-    """A handle of a component that was handed out in a period of `items`."""
+    """A component that a caller has got, and the period of `items` at that time."""
 
     name: str
     component: Any
     period: int | None
 
     def stays(self) -> bool:
-        """Return whether the items of a Sequence may have handles, even if it has no other."""
+        """Return whether it is a Sequence whose items somebody may hold, even without it."""
         if not isinstance(self.component, SEQUENCES):
             return False
         return self.period is None or self.period != items.period() or items.are_held()
@@ -57,7 +57,7 @@ class _Handle(NamedTuple):
 
 _alone = _Handle("", object(), None)
 [_UNSHARED] = items.counts([_alone.component])
-"""The count of a component that only a _Handle and a list hold."""
+"""The reference count of a component that only a _Handle and the argument of `counts` hold."""
 
 
 class State:
@@ -113,7 +113,7 @@ class State:
                 if name not in self._fingerprints:
                     self._fingerprints[name] = fingerprint(name, getattr(real, name))
                 self._drop_unshared()
-                # One handle stands for all of a Sequence that is kept for good.
+                # One handle that stays is enough for each component.
                 new = _Handle(name, handle, items.period())
                 if not new.stays() or not any(
                     name == known.name and known.stays() for known in self._handles
@@ -121,7 +121,7 @@ class State:
                     self._handles.append(new)
 
     def fall_back(self, reason: str) -> None:
-        """Count a call that the real tokenizer serves; raises FallbackError if that is an error."""
+        """Count a call that the real tokenizer serves; raise FallbackError if patches are strict."""
         self.fallbacks[reason] += 1
         settings.total[reason] += 1
         if settings.strict:
@@ -146,14 +146,14 @@ class State:
         self.block(f"a result differed in the call {call}")
 
     def backend(self, real: Any) -> Backend:
-        """Return what serves `real` now."""
+        """Return the library that serves `real` now, and why."""
         name = "tokenizers" if self.engine(real) is None else "bpe"
         counts = {"bpe": self.served, "tokenizers": self.fallbacks.total()}
         return Backend(name, self.reason, counts)
 
     def _components_changed(self, real: Any) -> bool:
         with self._lock:
-            # Drop first: a handle that is dropped now may have changed the component before.
+            # Drop handles before the comparison, which then sees the last change through them.
             self._drop_unshared()
             changed = any(
                 fingerprint(name, getattr(real, name)) != known
