@@ -1,4 +1,4 @@
-"""Read a long line of JSON in blocks: the text comes in parts, and the rest is held."""
+"""Read a long line of JSON in blocks: yield its text in parts, and keep the rest of the line."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class _Line:
         return b"".join(map(self._keep, self._parts())) + self._keep(b'"')[1:]
 
     def string_parts(self) -> Iterator[bytes]:
-        """Yield the string in parts that do not cut an escape, and leave it out of the rest."""
+        """Yield the string in parts that do not cut an escape; `rest` omits the string."""
         yield from self._parts()
         self._keep(b'"')
 

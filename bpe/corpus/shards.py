@@ -157,7 +157,10 @@ class ShardWriter:
         }
 
     def remove_stale(self) -> None:
-        """Remove files that no manifest needs, after a manifest with all finished shards."""
+        """Remove files that no manifest needs.
+
+        Call it after a manifest with all finished shards was saved.
+        """
         for path in self._stale:
             path.unlink(missing_ok=True)
         self._stale = []
@@ -211,7 +214,7 @@ class ShardWriter:
                 os.replace(file.part, file.path)
                 files[file.path.name] = file.description()
         before = self.shards[-1].next_document if self.shards else 0
-        # A document that the previous shard began has its next tokens here.
+        # This shard begins with the rest of a document if the previous shard ended within it.
         shard = Shard(place.name, count, padding, before, documents, continues)
         shard.files = dict(sorted(files.items()))
         self.shards.append(shard)

@@ -155,7 +155,7 @@ class Job:
     def _commit(
         self, batch: Batch, documents: int, size: int, tokens: int, is_finished: bool
     ) -> None:
-        """Count what was written; save the manifest if a shard was finished or it is much."""
+        """Count written documents; save the manifest after a shard or CHECKPOINT bytes of text."""
         manifest = self._manifest
         manifest.documents += documents
         manifest.text_bytes += size
@@ -171,7 +171,7 @@ class Job:
         self._is_broken = False
 
     def _save(self) -> None:
-        """Make all work durable, and save where it continues."""
+        """Make all work durable, and save the position at which the next call continues."""
         progress = {
             "files": self._progress["files"],
             "position": list(self._position),
@@ -206,7 +206,7 @@ class Job:
                 is_finished = writer.add(tokens, ends)
                 done[split] += len(ends)
                 self._unsaved += tokens.nbytes
-                # A manifest says how many documents are done, so it cannot be saved inside one.
+                # The manifest counts whole documents, so it is saved only where a document ends.
                 if len(ends) and (is_finished or self._unsaved >= CHECKPOINT):
                     self._save()
                 self._is_broken = not len(ends)

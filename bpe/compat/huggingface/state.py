@@ -121,7 +121,7 @@ class State:
                     self._handles.append(new)
 
     def fall_back(self, reason: str) -> None:
-        """Count a call that the real tokenizer serves; raise FallbackError if patches are strict."""
+        """Count a call that the real tokenizer serves; raise FallbackError if `strict` is set."""
         self.fallbacks[reason] += 1
         settings.total[reason] += 1
         if settings.strict:
