@@ -51,7 +51,7 @@ class ClipFormat(Format):
 
 
 def unpacked(data: bytes) -> bytes:
-    """Return the vocabulary in a gzip file; raises UnsupportedError if it is another file."""
+    """Return the vocabulary in a gzip file; raises UnsupportedError if it holds something else."""
     text = b""
     try:
         with gzip.GzipFile(fileobj=BytesIO(data)) as file:
