@@ -21,7 +21,7 @@ struct TriedRule {
   std::size_t end; // NO_MATCH if the rule does not match
 };
 
-// One stage at one position. All positions are code units of the whole text.
+// What one stage did at one position. All positions are code units of the whole text.
 struct StageStep {
   std::size_t piece_start; // the piece that the stage splits
   std::size_t piece_end;

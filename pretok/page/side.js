@@ -205,7 +205,7 @@ export class Side {
     };
   }
 
-  /** Return the pieces of `view`, "pre-tokens" or "tokens", or what there is. */
+  /** Return the pieces of `view`, "pre-tokens" or "tokens"; if there are none, the other pieces. */
   pieces(view) {
     const pieces = view === "tokens" ? this.tokens : this.preTokens;
     return pieces ?? this.preTokens ?? this.tokens;

@@ -33,7 +33,7 @@ export function windows(sides, view, at, regions) {
   };
 }
 
-/** Return a byte for `windows` from which the piece at byte `position` is near the beginning. */
+/** Return the start of a window that has the piece at byte `position` near its beginning. */
 export function windowStart(sides, view, position) {
   const starts = sides.map((side) => {
     const all = side.pieces(view).starts;
