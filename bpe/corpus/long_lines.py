@@ -1,4 +1,7 @@
-"""Read a long line of JSON in blocks: yield its text in parts, and keep the rest of the line."""
+"""Read a long line of JSON in blocks.
+
+The text is yielded in parts. All other bytes of the line are kept in memory.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,11 @@ HIGH_SURROGATES = (b"d8", b"d9", b"da", b"db")
 def long_json_text(
     blocks: Iterator[bytes], field: str, where: str, max_rest: int
 ) -> Iterator[bytes]:
-    """Yield the text under `field` of a line that comes in `blocks`, in parts.
+    """Yield the text under `field` in parts. `blocks` are the bytes of the line.
 
-    Python's parser reads each part of the text, and then the line without its text. Raises
-    TextFileError, which names `where`, if the line is damaged, has two texts, or has more than
-    `max_rest` bytes besides its text.
+    json.loads decodes each part of the text. At the end it parses the line, with an empty string in
+    place of the text. Raises TextFileError, which names `where`, if the line is damaged, has two
+    texts, or has more than `max_rest` bytes besides its text.
     """
     line = _Line(blocks, where, max_rest)
     name = field.encode("utf-8", "surrogatepass")
@@ -49,8 +52,8 @@ def long_json_text(
 
 def _two_texts(where: str, field: str) -> TextFileError:
     return TextFileError(
-        f"{where}: a long line has {field!r} twice, or names with escapes; write each name once, "
-        "without escapes"
+        f"{where}: a long line has the member {field!r} twice, or the name of a member has an "
+        "escape; write each name once, without escapes"
     )
 
 
@@ -97,7 +100,7 @@ class _Line:
         return b"".join(map(self._keep, self._parts())) + self._keep(b'"')[1:]
 
     def string_parts(self) -> Iterator[bytes]:
-        """Yield the string in parts that do not cut an escape; `rest` omits the string."""
+        """Yield the string in parts. No part ends within an escape. The rest lacks the string."""
         yield from self._parts()
         self._keep(b'"')
 
@@ -134,15 +137,15 @@ class _Line:
         self._room -= len(part)
         if self._room < 0:
             raise TextFileError(
-                f"{self._where}: the line is too long, also without its text; remove other "
-                "members, or pass a larger max_text="
+                f"{self._where}: the members besides the text are too long; remove some of them, "
+                "or pass a larger max_text="
             )
         self._rest.append(part)
         return part
 
 
 def _backslashes_before(data: bytes, at: int, start: int) -> int:
-    """Return the number of backslashes directly before `at`, not before `start`."""
+    """Return the number of backslashes directly before `at`, in data[start:at]."""
     first = at
     while first > start and data[first - 1] == BACKSLASH:
         first -= 1
@@ -150,10 +153,10 @@ def _backslashes_before(data: bytes, at: int, start: int) -> int:
 
 
 def _safe_end(data: bytes, start: int) -> int:
-    """Return an offset near the end of a part of a JSON string that cuts nothing.
+    """Return an offset near the end of `data` at which a JSON string can be cut.
 
-    The cut is neither within an escape, nor between the escapes of a surrogate pair, nor within a
-    sequence of UTF-8.
+    The offset is neither within an escape, nor between the escapes of a surrogate pair, nor within
+    a sequence of UTF-8.
     """
     last = data.rfind(b"\\", max(start, len(data) - LONGEST_ESCAPE - 4))
     if last < 0:

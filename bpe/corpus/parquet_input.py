@@ -36,7 +36,7 @@ def rows_of_file(
         ) from None
     text_types = (pyarrow.string(), pyarrow.large_string())
     try:
-        with _unpacked(name, watch) as file, parquet.ParquetFile(file) as table:
+        with _decompressed(name, watch) as file, parquet.ParquetFile(file) as table:
             schema = table.schema_arrow
             if field not in schema.names:
                 raise TextFileError(
@@ -56,8 +56,8 @@ def rows_of_file(
         raise TextFileError(f"{name}: truncated or damaged ({error}); get the file again") from None
 
 
-def _unpacked(name: str, watch: Watch) -> IO[bytes]:
-    """Return the Parquet file itself, or a temporary file with its unpacked content."""
+def _decompressed(name: str, watch: Watch) -> IO[bytes]:
+    """Open the file `name`. If it is compressed, return a temporary file with its content."""
     if name.lower().endswith(".parquet"):
         return open(name, "rb")
     file = tempfile.TemporaryFile()  # noqa: SIM115

@@ -9,9 +9,9 @@ replaces each of them by the tokens of its bytes. If not, `CharacterBackend` mak
 of adjacent symbols.
 
 A score makes the rank of a piece. If all scores differ, at most one pair of symbols ever merges to
-a piece. `recover_merges` of bpe/merge.py finds this pair: it merges the text of the piece, without
-the piece itself, until two symbols are left. Pieces with equal scores need the Python backend,
-except runs of one character that merge last (`TiedRuns` of bpe/character_runs.py).
+a piece. `recover_merges` of bpe/merge.py finds this pair. It merges the text of the piece with all
+other pieces; the two symbols that are left are the pair. Pieces with equal scores need the Python
+backend, except runs of one character that merge last (`TiedRuns` of bpe/character_runs.py).
 """
 
 from __future__ import annotations
@@ -74,10 +74,11 @@ class ByteVocabulary(NamedTuple):
 
 
 class Symbols:
-    """The ids of symbols. Other symbols than pieces and the bytes of fallback tokens have new ids.
+    """The ids of symbols.
 
-    If `has_spaces`, symbols have spaces for "▁", and no symbol is made of a piece that already has
-    a space.
+    A piece keeps its id. The byte of a fallback token has the id of this token. Every other symbol
+    gets a new id. If `has_spaces`, a symbol has a space in place of each "▁", and a piece that
+    contains a space gets no symbol.
     """
 
     def __init__(
@@ -89,14 +90,18 @@ class Symbols:
         self.ids = {bytes([byte]): id for byte, id in enumerate(fallback)}
 
     def add_pieces(self, texts: Iterable[str], ids: Iterable[int]) -> None:
-        """Add pieces; a character replaces the fallback token of its byte."""
+        """Add pieces. A piece of one byte replaces the id of the fallback token of this byte."""
         for text, id in zip(texts, ids, strict=True):
             spelled = self.spell(text)
             if spelled is not None:
                 self.ids[spelled] = id
 
     def spell(self, text: str) -> bytes | None:
-        """Return the bytes of a piece, or None if no text contains the piece."""
+        """Return the bytes of the symbol of a piece.
+
+        Return None if `has_spaces` and the piece contains a space: every space of a text stands for
+        "▁", so the piece never matches.
+        """
         if not self._has_spaces:
             return text.encode()
         return None if " " in text else text.replace(SPACE_MARK, " ").encode()
@@ -238,9 +243,10 @@ def _native(preset: Preset) -> PreTokenizer:
 
 
 class CharacterBackend:
-    """The Backend of a CharacterVocabulary for which C++ does not finish the merging.
+    """The Backend of a CharacterVocabulary for which C++ does not make unknown tokens.
 
-    _core.Encoder merges text to symbols, and this class merges and replaces some of these symbols.
+    _core.Encoder merges text to symbols. Without `fallback_ids`, this class replaces each run of
+    symbols that are no pieces by one unknown token.
     """
 
     def __init__(

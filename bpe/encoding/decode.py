@@ -61,7 +61,7 @@ class Decoder:
 def decode_batch(
     decode: Decode, ids_batch: Iterable[Iterable[int]], errors: str, skip_special: bool
 ) -> list[str]:
-    """Return the text of each of `ids_batch`; errors name the index of the wrong item."""
+    """Return the text of each item of `ids_batch`. An exception names the index of its item."""
     texts = []
     for position, ids in enumerate(ids_batch):
         try:
@@ -88,7 +88,7 @@ class DecodeStream:
         self._is_finished = False
 
     def feed(self, ids: SupportsIndex | Iterable[int]) -> str:
-        """Return the text that `ids`, one id or several, complete.
+        """Add `ids`, one id or several, and return the text whose UTF-8 is now complete.
 
         Raises UnknownTokenError, and then leaves the stream unchanged. Raises ValueError after
         `finish`.

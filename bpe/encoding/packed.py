@@ -25,8 +25,7 @@ class PackedTexts:
         ends = self.offsets
         if len(ends) and (ends[0] < 0 or ends[-1] > size or (ends[1:] < ends[:-1]).any()):
             raise ValueError(
-                f"expected offsets that ascend from 0 or more to at most {size}, the size of the "
-                "data"
+                f"expected ascending offsets, each between 0 and {size}, the size of the data"
             )
 
     @classmethod

@@ -37,7 +37,7 @@ class TokenizerSpec:
     recovered_merges: Callable[[], Sequence[Merge]] | None = field(
         default=None, repr=False, compare=False
     )
-    """Returns the merges of the vocabulary from a cache; by default `merges` recovers them."""
+    """Returns the merges of the vocabulary from a cache; if None, `merges()` recovers them."""
     recovered_rows: Callable[[], Rows] | None = field(default=None, repr=False, compare=False)
     """Returns these merges as an array, without a Python object for each."""
     truncation: Truncation | None = None

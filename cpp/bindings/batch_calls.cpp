@@ -119,9 +119,9 @@ py::tuple encode_to_arrays(const Encoder &encoder, const std::vector<TextView> &
                            std::size_t size, const AddedTokens &added, unsigned threads) {
   EncodeResult encoded;
   unlocked(size, [&] {
-    // Reserve more room than the ids need. The system allocates a memory page at the first
-    // write, so pages after the last id take no memory. A growing vector could leave holes in
-    // the heap.
+    // Reserve room for one id per two bytes. Most texts need fewer ids. The system allocates a
+    // memory page at the first write, so pages after the last id take no memory. A growing
+    // vector could leave holes in the heap.
     encoded.ids.reserve(size / 2);
     encoded.text_ends.reserve(texts.size() + 1);
     encode_texts(encoder, OutputKind::IDS, texts, added, threads, encoded, is_not_refused,

@@ -14,11 +14,11 @@ using Arguments = std::array<PyObject *, MAX_PARAMETERS>;
 struct FastCallMethod {
   PyObject_HEAD vectorcallfunc call;
   PyObject *function;
-  PyObject *attribute;
-  PyObject *names;    // a tuple of the names of the parameters, interned like names in code
-  PyObject *defaults; // a tuple of the default values of the parameters
+  PyObject *attribute; // the name of the attribute of instances that holds the fast call
+  PyObject *names;     // a tuple of the names of the parameters, interned like names in code
+  PyObject *defaults;  // a tuple of the default values of the parameters
   Py_ssize_t positional;
-  // The class of the method, if instances of it keep the attribute in a slot; else nullptr.
+  // The class of the method, if `attribute` is in its __slots__; else nullptr.
   PyTypeObject *owner;
   Py_ssize_t offset; // of the slot
 };
@@ -33,7 +33,7 @@ template <typename Use> int for_each_object(FastCallMethod &method, Use use) {
 
 FastCallMethod *method_of(PyObject *self) { return reinterpret_cast<FastCallMethod *>(self); }
 
-// Returns whether the arguments after self are only parameters in method.names. If so, sets
+// Returns whether each argument after self belongs to a parameter in method.names. If so, sets
 // `plain` to the values of all these parameters. `names` are the names of keyword arguments.
 bool is_plain(const FastCallMethod &method, PyObject *const *args, Py_ssize_t count,
               PyObject *names, Arguments &plain) {
@@ -69,7 +69,8 @@ PyObject *fast_call_of(const FastCallMethod &method, PyObject *instance) {
   return PyObject_GetAttr(instance, method.attribute);
 }
 
-// Like PyObject_Vectorcall, but calls a function of new_function (fast_method.hpp) directly.
+// Like PyObject_Vectorcall. If new_function (fast_method.hpp) made `callable`, calls its C
+// function directly.
 PyObject *call_directly(PyObject *callable, PyObject *const *args, Py_ssize_t count) {
   if (PyCFunction_CheckExact(callable) && PyCFunction_GET_FLAGS(callable) == METH_FASTCALL) {
     using Function = PyObject *(*)(PyObject *, PyObject *const *, Py_ssize_t);
@@ -129,7 +130,8 @@ PyObject *make(PyTypeObject *type, PyObject *args, PyObject *) {
   return self;
 }
 
-// Python calls __set_name__(owner, name) after it has created the class.
+// Stores the offset of the slot of `attribute`, for fast_call_of. Python calls
+// __set_name__(owner, name) after it has created the class.
 PyObject *set_name(PyObject *self, PyObject *args) {
   PyObject *owner = nullptr;
   PyObject *name = nullptr;

@@ -57,8 +57,7 @@ inline std::vector<TextView> packed_texts(const Buffer &data, const std::int64_t
     if (offsets[i] < 0 || offsets[i] > offsets[i + 1] ||
         static_cast<std::uint64_t>(offsets[i + 1]) > data.size())
       throw py::value_error(
-          "expected offsets that ascend from 0 or more to the size of the data "
-          "or less");
+          "expected ascending offsets, each between 0 and the size of the data");
     views.emplace_back(data.data() + offsets[i],
                        static_cast<std::size_t>(offsets[i + 1] - offsets[i]));
   }

@@ -16,11 +16,11 @@ struct CharacterModel {
   std::vector<std::string_view> texts; // UTF-8, unique and not empty
   std::vector<std::uint32_t> ids;      // of each text: its id, unique, below first_step
   std::vector<Merge> merges;           // of these ids, in order of rank
-  // The ids of the fallback tokens of the 256 bytes. May be empty. A byte that is not a token
-  // then gets an id from `first_step` on.
+  // The ids of the fallback tokens of the 256 bytes. May be empty. In this case each byte that
+  // is not in `texts` gets an id of at least `first_step`.
   std::vector<std::uint32_t> fallback;
   std::uint32_t first_step = 0; // the ids from here on are free
-  bool has_spaces = false;      // writes tokens with spaces for marks (text_spaces.hpp)
+  bool has_spaces = false;      // tokens have a space in place of each SPACE_MARK
 };
 
 // Sets the bytes, lengths, ids and merges of `data`.

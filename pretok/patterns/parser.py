@@ -361,12 +361,9 @@ class _Reader:
             raise UnreadablePatternError(f"descending range at {at}")
         return ord(first), ord(last)
 
-    def _peek(self, after: int = 0) -> str:
-        """Return the character `after` characters after the next one; "" after the end.
-
-        Does not advance.
-        """
-        return self._text[self._at + after : self._at + after + 1]
+    def _peek(self, offset: int = 0) -> str:
+        """Return the character at `_at + offset`, or "" after the end; do not advance."""
+        return self._text[self._at + offset : self._at + offset + 1]
 
     def _next(self) -> str:
         char = self._peek()

@@ -113,8 +113,9 @@ class Enclosed(Rule):
         shared = _chars(self.before[0])[0] & self.body
         if shared and not is_short:
             raise DefinitionError(
-                f"Enclosed: the start of before and body share {shared!r}, so matching would not "
-                f"take linear time; make them disjoint, or set at_most to {MAX_LITERAL} or less"
+                f"Enclosed: the first code point of before, {shared!r}, is in body; matching would "
+                "not take linear time; choose another body, or set at_most to "
+                f"{MAX_LITERAL} or less"
             )
         begin = _chars(self.after[0])[0]
         require_disjoint("Enclosed", ("the start of after", begin), ("body", self.body))

@@ -46,7 +46,7 @@ def test_packed_texts_with_errors(backend: BackendName) -> None:
     with pytest.raises(bpe.SpecialTokenError, match=r"texts\[1\] .* '<s>' at offset 2"):
         tok.encode_packed("abé<s>".encode(), np.array([0, 2, 7]))
     for offsets in ([-1, 2], [0, 3, 2], [0, 6]):
-        with pytest.raises(ValueError, match="expected offsets that ascend"):
+        with pytest.raises(ValueError, match="expected ascending offsets"):
             tok.encode_packed(b"hello", np.array(offsets))
 
 

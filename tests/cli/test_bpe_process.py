@@ -186,7 +186,7 @@ raise SystemExit(main(arguments))
 @posix
 @pytest.mark.parametrize(
     ("place", "name"),
-    [("bpe.training.train", "_count"), ("bpe.training.train", "_trainer"), ("os", "replace")],
+    [("bpe.training.train", "count_texts"), ("bpe.training.train", "_trainer"), ("os", "replace")],
     ids=["counting", "merging", "saving"],
 )
 def test_ctrl_c_while_training_leaves_the_file_as_it_was(

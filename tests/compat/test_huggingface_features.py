@@ -48,7 +48,7 @@ REASONS = (
     "added token",
     "decoder",
     "an input that is",
-    "byte_fallback with",
+    "byte_fallback is set together with",
     "ids that are",
     "model.dropout",
     "model.end_of_word_suffix",

@@ -170,7 +170,7 @@ def test_bytes_and_errors(tmp_path: Path) -> None:
          VocabularyError, "the normalizer makes added token ' ' empty"),
         ({"model_continuing_subword_prefix": "##"}, VocabularyError, "does not begin with '##'"),
         ({"model_end_of_word_suffix": "x", "model_byte_fallback": True}, UnsupportedError,
-         "byte_fallback with continuing_subword_prefix, end_of_word_suffix"),
+         "byte_fallback is set together with continuing_subword_prefix, end_of_word_suffix"),
     ],
 )  # fmt: skip
 def test_refused(

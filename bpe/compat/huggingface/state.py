@@ -42,14 +42,20 @@ class Backend(NamedTuple):
 
 
 class _Handle(NamedTuple):
-    """A component that a caller has got, and the period of `items` at that time."""
+    """A Python object through which a caller can change a component of the tokenizer.
+
+    `period` is the result of `items.period()` when the object was handed out.
+    """
 
     name: str
     component: Any
     period: int | None
 
     def stays(self) -> bool:
-        """Return whether it is a Sequence whose items somebody may hold, even without it."""
+        """Return whether to keep this _Handle although no caller holds `component`.
+
+        A caller may still hold an item of a Sequence, which can change the Sequence.
+        """
         if not isinstance(self.component, SEQUENCES):
             return False
         return self.period is None or self.period != items.period() or items.are_held()
@@ -57,7 +63,10 @@ class _Handle(NamedTuple):
 
 _alone = _Handle("", object(), None)
 [_UNSHARED] = items.counts([_alone.component])
-"""The reference count of a component that only a _Handle and the argument of `counts` hold."""
+"""The reference count, from `items.counts`, of a component that no caller holds.
+
+Its _Handle and the list passed to `items.counts` refer to it.
+"""
 
 
 class State:
@@ -107,13 +116,17 @@ class State:
         return component
 
     def watch(self, name: str, handle: Any, real: Any) -> None:
-        """Compare a component of `real` before each call, as long as its handle can change it."""
+        """Remember `handle`.
+
+        While a caller can use it, each call first compares the component `name` with its
+        fingerprint.
+        """
         if handle is not None:
             with self._lock:
                 if name not in self._fingerprints:
                     self._fingerprints[name] = fingerprint(name, getattr(real, name))
                 self._drop_unshared()
-                # One handle that stays is enough for each component.
+                # A _Handle that stays is never dropped, so one of them for each name is enough.
                 new = _Handle(name, handle, items.period())
                 if not new.stays() or not any(
                     name == known.name and known.stays() for known in self._handles
@@ -153,7 +166,8 @@ class State:
 
     def _components_changed(self, real: Any) -> bool:
         with self._lock:
-            # Drop handles before the comparison, which then sees the last change through them.
+            # A caller may change a component and then release its handle. The comparison below
+            # finds this change, because `_fingerprints` keeps the name until then.
             self._drop_unshared()
             changed = any(
                 fingerprint(name, getattr(real, name)) != known
@@ -177,7 +191,8 @@ class State:
         with self._lock:
             if self._is_current:
                 return
-            # Compare components before and after, in case another thread changes them.
+            # If another thread changes a component during the build, the next call finds another
+            # fingerprint and builds again.
             names = {handle.name for handle in self._handles}
             fingerprints = {name: fingerprint(name, getattr(real, name)) for name in names}
             before = self._engine, self.reason

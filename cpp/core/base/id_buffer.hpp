@@ -70,8 +70,8 @@ public:
   const std::uint32_t *data() const { return ids_; }
   std::size_t size() const { return size_; }
 
-  // Shrinks the memory to the size of the ids if there is room for more than MAX_UNUSED more
-  // ids.
+  // Frees the unused memory if it has room for more than MAX_UNUSED ids. Does nothing for lent
+  // memory.
   void fit() {
     constexpr std::size_t MAX_UNUSED = std::size_t{1} << 16;
     if (ids_ != lent_ && size_ != 0 && capacity_ - size_ > MAX_UNUSED)
@@ -82,7 +82,7 @@ public:
   }
 
   // Returns the ids, which the caller must std::free, and leaves the buffer empty. Returns
-  // nullptr if the buffer never allocated. Must not be called while the ids are in lent memory.
+  // nullptr if the buffer has no memory. Must not be called while the ids are in lent memory.
   std::uint32_t *release() {
     size_ = capacity_ = 0;
     return std::exchange(ids_, nullptr);
@@ -91,8 +91,8 @@ public:
 private:
   static constexpr std::size_t MAX_IDS = MAX_VALUES<std::uint32_t>;
 
-  // Grows to a capacity of `needed` ids plus half the current size. MAX_IDS limits the added
-  // half.
+  // Grows to a capacity of `needed` ids plus half the current size, but at most MAX_IDS. Throws
+  // if `needed` is more.
   void grow(std::size_t needed) {
     reserve(std::max(needed, std::min(saturating_add(needed, size_ / 2), MAX_IDS)));
   }

@@ -40,8 +40,9 @@ public:
     }
   }
 
-  // Adds an added token. If it begins within white space that the previous added token
-  // stripped, a new batch begins: the pre-tokens of a batch do not overlap.
+  // Adds an added token. In a batch, each pre-token begins at the end of the previous one. An
+  // added token may begin earlier, within white space that the previous added token stripped.
+  // It then begins a new batch.
   void add_token(std::uint32_t id, std::size_t start, std::size_t end) {
     if (start != (batch_.count == 0 ? batch_.start : ends_[batch_.count - 1])) {
       flush();

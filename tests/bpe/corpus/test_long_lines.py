@@ -58,7 +58,7 @@ def test_the_text_is_the_same(
         try:
             found = in_blocks(changed, sizes)
         except TextFileError as error:
-            is_named_twice = "twice, or names with escapes" in str(error)
+            is_named_twice = "twice, or the name of a member has an escape" in str(error)
             assert is_named_twice
         else:
             assert found == expected
@@ -66,12 +66,15 @@ def test_the_text_is_the_same(
 
 def test_what_a_long_line_may_not_have() -> None:
     for line, message in (
-        (b'{"text": "a", "text": "b"}', "here: a long line has 'text' twice"),
-        (rb'{"text": "a", "te\u0078t": ""}', "here: a long line has 'text' twice, or names with"),
+        (b'{"text": "a", "text": "b"}', "here: a long line has the member 'text' twice"),
+        (
+            rb'{"text": "a", "te\u0078t": ""}',
+            "here: a long line has the member 'text' twice, or the name",
+        ),
         (b'{"text": "a', "here: not JSON"),
         (b'{"text": "a"', "here: not JSON"),
         (b'{"text": "a\nb"}', "here: 'text' is not a JSON string"),
-        (b'{"other": "' + b"x" * 100 + b'"}', "here: the line is too long, also without its text"),
+        (b'{"other": "' + b"x" * 100 + b'"}', "here: the members besides the text are too long"),
     ):
         with pytest.raises(TextFileError, match="^" + message):
             in_blocks(line, [3] * 50, 60)
