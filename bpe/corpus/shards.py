@@ -104,6 +104,7 @@ class ShardWriter:
         return is_finished
 
     def _append(self, tokens: NDArray[np.integer], ends: Offsets) -> None:
+        """Append `tokens` to the open shard; `ends` is as in `add`."""
         tokens_file, offsets_file = self._files or self._open(resume=False)
         if len(ends):
             ends = ends + self._tokens
@@ -129,6 +130,7 @@ class ShardWriter:
         return self._folder / f"{self._split}-{len(self.shards):05}"
 
     def _open(self, resume: bool) -> tuple[_PartFile, _PartFile]:
+        """Open the files of the open shard; `resume` keeps their data."""
         place = self._place()
         sizes = (
             (self._layout.suffix, self._layout.header_size, self._tokens * self._dtype.itemsize),

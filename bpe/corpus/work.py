@@ -124,6 +124,7 @@ class Job:
         self._commit(item.batch, documents, item.size, len(item.tokens), is_finished)
 
     def _write_part(self, item: Encoded, part: Part) -> None:
+        """Write a part of a long document, and commit after the last part."""
         # With skip_bad, only whole documents may get into the shards.
         spool = self._folder / SPOOL if self._options.skip_bad else None
         if self._long is None:
@@ -193,6 +194,7 @@ class Job:
                 self._shuffle(self._store, self._options.shuffle, bar)
 
     def _shuffle(self, unshuffled: Sink, seed: int, bar: Bar) -> None:
+        """Copy the documents of `unshuffled`, except those already copied, to the shards."""
         done = self._shuffled or dict.fromkeys(self._sink.writers, 0)
         if self._shuffled is None:
             self._shuffled = done

@@ -91,6 +91,7 @@ def read(
 
 
 def _merges(text: str) -> list[list[str]]:
+    """Return the merges that CLIP uses; the first line of the file is a header."""
     lines = text.split("\n")[: MERGES + 1]
     if lines[-1] == "":
         lines.pop()

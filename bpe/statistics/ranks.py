@@ -74,6 +74,7 @@ def ranks(tokenizer: Tokenizer) -> Ranks:
 
 
 def _kind(token: bytes) -> int:
+    """Return the index in KINDS of the kind of `token`."""
     try:
         text = token.decode()
     except UnicodeDecodeError:

@@ -131,7 +131,8 @@ public:
       if (skipped != nullptr && skipped->has(id))
         continue;
       if (token.size == 0) {
-        // This token ends a character of fallback bytes that is not complete.
+        // A token without text may end an incomplete character of fallback bytes. The slow
+        // function must then handle the call.
         if (!ends_character(bytes_, to))
           return false;
         continue;

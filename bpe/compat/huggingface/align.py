@@ -49,6 +49,7 @@ class _Builder:
         return Alignment(self._tokens, self._spans, self._number_words)
 
     def _number_words(self) -> list[int]:
+        """Return the number of the word of each token, counted through all segments."""
         numbered: list[int] = []
         first = 0
         for words_of in self._words:

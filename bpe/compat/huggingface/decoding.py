@@ -63,6 +63,7 @@ class Decoding:
         return self._join(known, skip_special_tokens)
 
     def _join(self, ids: list[int], skip_special_tokens: bool) -> str:
+        """Return the text of `ids`, some of which are keys of `_texts`."""
         texts = []
         for id in ids:
             text = self._texts.get(id)

@@ -76,6 +76,7 @@ class PostProcessor:
 
     @cached_property
     def _single_parts(self) -> tuple[tuple[Fixed, ...], Place, tuple[Fixed, ...]]:
+        """The parts of the template of one sequence: before it, its place, after it."""
         fixed: tuple[list[Fixed], list[Fixed]] = [], []
         places = []
         for part in self.single:

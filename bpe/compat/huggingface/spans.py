@@ -72,6 +72,7 @@ class FastSpans:
         return self._counts
 
     def _count(self) -> TokenSpaces:
+        """Count the spaces of all tokens; they are unknown for an added token that strips."""
         texts = {**self._names, **self._contents}
         size = max(texts, default=-1) + 1
         counts = bytearray(size), bytearray(size)

@@ -72,6 +72,7 @@ class ThinDecode:
     def _served(
         self, tok: Any, skip_special_tokens: Any, options: dict[str, Any]
     ) -> tuple[Decoding, State] | None:
+        """Return what decodes for `tok`, and its state; None if the original method must answer."""
         served = self._classes.engine(tok)
         if served is None or type(skip_special_tokens) is not bool:
             return None

@@ -227,6 +227,7 @@ def truncate(windows: list[Window], truncation: Truncation, added: int) -> list[
 
 
 def _longest_first(sizes: list[int], max_length: int) -> list[int]:
+    """Return the sizes after truncation by the strategy longest_first."""
     if len(sizes) == 1:
         return [max_length]
     shorter, longer = sorted(sizes)
