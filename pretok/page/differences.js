@@ -3,7 +3,8 @@
 /**
  * Return the starts and ends of the regions. Each lies between two cuts that both splits share.
  *
- * A cut is a byte at which a piece starts or ends. `a` and `b` have the starts and ends of pieces, in order, of a text of `length` bytes.
+ * A cut is a byte at which a piece starts or ends. `a` and `b` have the starts and ends of pieces,
+ * in order, of a text of `length` bytes.
  */
 export function differences(a, b, length) {
   const [first, second] = [cuts(a, length), cuts(b, length)];
