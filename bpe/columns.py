@@ -20,8 +20,7 @@ def encode(
 
     `column` is an Array or a ChunkedArray of pyarrow, a Series of Polars, or another object with
     the Arrow C stream interface. The result is a Series for a Series, else as in pyarrow, with
-    64-bit offsets for a large_string. The texts are read where they are in memory. A null gives a
-    null.
+    64-bit offsets for a large_string. The texts are read in place. A null becomes a null.
 
     Raises TypeError for a column that has no strings, ModuleNotFoundError without pyarrow, the
     errors of `Tokenizer.encode`; the index in a SpecialTokenError counts from the first row of the
@@ -55,7 +54,7 @@ def encode(
 
 
 def packed(array: Any) -> PackedTexts:
-    """Return the texts of an Array of pyarrow, in its memory; raise TypeError if it has none.
+    """Return the strings of an Array of pyarrow, without a copy; raise TypeError for other types.
 
     The array must have no nulls, since a null may have bytes.
     """

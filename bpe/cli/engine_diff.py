@@ -13,9 +13,9 @@ from pretok.fuzz.oracle import Ask, Span
 from pretok.pre_tokenizer import PreTokenizer, Step
 
 CONTEXT, MAX_SHOWN = 2, 20
-"""The maximum numbers of pre-tokens to show: of equal ones before a difference, of different ones.
+"""CONTEXT is the maximum number of equal pre-tokens to show before a difference.
 
-MAX_SHOWN holds for each of the two engines.
+MAX_SHOWN is the maximum number of different pre-tokens to show of each engine.
 """
 
 

@@ -54,10 +54,11 @@ class Timing(NamedTuple):
 def hf_check_command(path: Path, file: str | None) -> int:
     """Compare a tokenizer of Hugging Face with bpe.compat.huggingface, and measure both.
 
-    PATH is a tokenizer.json, or the folder of a model. Each line of the text is encoded and decoded
-    by the real tokenizer and by the stand-in; all of each result is compared. Prints which library
-    serves the tokenizer, which calls fall back and why, and the time of each call. If transformers
-    is installed, the calls go through its tokenizer. The exit status is 1 after a difference.
+    PATH is a tokenizer.json, or the folder of a model. The real tokenizer and the stand-in encode
+    and decode each line of the text, and all values of the results are compared. Prints which
+    library serves the tokenizer, which calls fall back and why, and the time of each call. If
+    transformers is installed, the calls go through its tokenizer. The exit status is 1 after a
+    difference.
     """
     try:
         hf: Any = import_module("bpe.compat.huggingface")

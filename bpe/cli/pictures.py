@@ -18,8 +18,8 @@ HELP = "to FILE: .svg, .png or .pdf; needs matplotlib."
 def picture_option(name: str, content: str, *numbers: str) -> Callable[[Any], Any]:
     """Return the option `name`, whose help says that it draws `content`.
 
-    The suffixes `numbers` name files that hold no picture. Any other file must be a picture that
-    this machine can draw; otherwise the command ends before its work.
+    A file with a suffix in `numbers` gets the numbers instead of a picture. Any other file must be
+    a picture that this machine can draw; otherwise the command ends before its work.
     """
 
     def check(context: click.Context, option: click.Parameter, path: Path | None) -> Path | None:

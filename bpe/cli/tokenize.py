@@ -31,7 +31,7 @@ PARAMETERS = ("layout", "dtype", "bos", "eos", "add_special_tokens", "special", 
 
 
 def _token(text: str) -> str | int:
-    """Return `text`, a token, or the id that it writes in decimal."""
+    """Return `text` as an id if it is a decimal number, else as the text of a token."""
     return int(text) if text.isascii() and text.isdigit() else text
 
 

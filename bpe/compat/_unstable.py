@@ -1,8 +1,8 @@
 """Encode text whose end is open: truncated bytes, and text with possible completions.
 
-An id is unstable if more text after the end may change it. Exactly as in tiktoken, even where this
-is imprecise, only the ids of the last pre-token count as unstable. If the last pre-token is white
-space, the white space before it is unstable too.
+An id is unstable if more text after the end may change it. Only the ids of the last pre-token count
+as unstable. This is not always precise, but exactly the rule of tiktoken. If the last pre-token is
+white space, the white space before it is unstable too.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class OpenEnd:
         return tuple(ids)
 
     def _parted(self, rest: bytes) -> Iterator[tuple[int, ...]]:
-        r"""Yield the ids of `rest` split before its last code point, if that is white space.
+        r"""Yield the ids of `rest` split before its last code point, if this is white space.
 
         More text can cause this split: "\n\n" is one pre-token, "\n\n0" is three.
         """

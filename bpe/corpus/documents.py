@@ -42,9 +42,10 @@ NO_TEXTS = PackedTexts.of([])
 
 
 class Part(NamedTuple):
-    """A part of a long document: where it begins, whether it is the last one, and for which split.
+    """A part of a long document, which begins at byte `start` of the document.
 
-    If `is_whole` is false, the document is damaged, and no part of it may stay.
+    `is_held_out` says that the document belongs to the split for validation. If `is_whole` is
+    false, the document is damaged, and no part of it may stay.
     """
 
     start: int

@@ -21,14 +21,14 @@ Tokens = NDArray[np.integer]
 
 @dataclass
 class Encoded:
-    """The tokens of a batch, as they come into shards."""
+    """The tokens of a batch, as shards store them."""
 
     batch: Batch
     """The batch without its texts."""
     size: int
     """The size of the texts in bytes."""
     tokens: Tokens
-    """The ids of whole documents are between those that come before and after each document."""
+    """The ids of the texts. A whole document includes the ids that `Options` puts around it."""
     offsets: Offsets
     held_out: NDArray[np.bool_] | None
     """Whether each document belongs to the split for validation; None if there is no such split."""

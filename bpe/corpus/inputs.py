@@ -39,6 +39,7 @@ def find_inputs(inputs: Iterable[str | os.PathLike[str]]) -> list[str]:
 
 
 def _files_of(name: str) -> Iterator[str]:
+    """Yield the files that one input names; see `find_inputs`."""
     if os.path.isdir(name):
         yield from _files_in(name)
     elif not os.path.exists(name) and any(char in name for char in "*?["):
@@ -54,6 +55,7 @@ def _files_of(name: str) -> Iterator[str]:
 
 
 def _files_in(folder: str) -> Iterator[str]:
+    """Return the files in a folder, and in folders inside it, with a known suffix."""
     names = []
     for place, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]

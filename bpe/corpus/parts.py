@@ -69,7 +69,7 @@ class _Cutter:
         self._tokenizer = tokenizer
 
     def parts(self, batch: Batch, blocks: Iterator[bytes]) -> Iterator[Batch]:
-        """Yield the parts of the document of `batch`; the last one has all else of the batch."""
+        """Yield a batch for each part of the document of `batch`; the last has its other values."""
         done, held_out = 0, False
         try:
             head = b"".join(_at_least(HASHED, blocks))

@@ -104,6 +104,7 @@ class ShardWriter:
         return is_finished
 
     def _append(self, tokens: NDArray[np.integer], ends: Offsets) -> None:
+        """Append `tokens` to the open shard; `ends` is as in `add`."""
         tokens_file, offsets_file = self._files or self._open(resume=False)
         if len(ends):
             ends = ends + self._tokens
@@ -129,6 +130,7 @@ class ShardWriter:
         return self._folder / f"{self._split}-{len(self.shards):05}"
 
     def _open(self, resume: bool) -> tuple[_PartFile, _PartFile]:
+        """Open the files of the open shard; `resume` keeps their data."""
         place = self._place()
         sizes = (
             (self._layout.suffix, self._layout.header_size, self._tokens * self._dtype.itemsize),
@@ -157,7 +159,10 @@ class ShardWriter:
         }
 
     def remove_stale(self) -> None:
-        """Remove files that no manifest needs, after a manifest with all finished shards."""
+        """Remove files that no manifest needs.
+
+        Call it after a manifest with all finished shards was saved.
+        """
         for path in self._stale:
             path.unlink(missing_ok=True)
         self._stale = []
@@ -211,7 +216,7 @@ class ShardWriter:
                 os.replace(file.part, file.path)
                 files[file.path.name] = file.description()
         before = self.shards[-1].next_document if self.shards else 0
-        # A document that the previous shard began has its next tokens here.
+        # This shard begins with the rest of a document if the previous shard ended within it.
         shard = Shard(place.name, count, padding, before, documents, continues)
         shard.files = dict(sorted(files.items()))
         self.shards.append(shard)

@@ -70,6 +70,7 @@ class Store:
     def _chunks(
         self, starts: Offsets, ends: Offsets
     ) -> Iterator[tuple[NDArray[np.integer], Offsets]]:
+        """Yield documents in chunks of at most CHUNK tokens; a longer document is divided."""
         sums = np.cumsum(ends - starts)
         at = 0
         while at < len(ends):

@@ -124,6 +124,7 @@ class Job:
         self._commit(item.batch, documents, item.size, len(item.tokens), is_finished)
 
     def _write_part(self, item: Encoded, part: Part) -> None:
+        """Write a part of a long document, and commit after the last part."""
         # With skip_bad, only whole documents may get into the shards.
         spool = self._folder / SPOOL if self._options.skip_bad else None
         if self._long is None:
@@ -155,7 +156,7 @@ class Job:
     def _commit(
         self, batch: Batch, documents: int, size: int, tokens: int, is_finished: bool
     ) -> None:
-        """Count what was written; save the manifest if a shard was finished or it is much."""
+        """Count written documents; save the manifest after a shard or CHECKPOINT bytes of text."""
         manifest = self._manifest
         manifest.documents += documents
         manifest.text_bytes += size
@@ -171,7 +172,7 @@ class Job:
         self._is_broken = False
 
     def _save(self) -> None:
-        """Make all work durable, and save where it continues."""
+        """Make all work durable, and save the position at which the next call continues."""
         progress = {
             "files": self._progress["files"],
             "position": list(self._position),
@@ -193,6 +194,7 @@ class Job:
                 self._shuffle(self._store, self._options.shuffle, bar)
 
     def _shuffle(self, unshuffled: Sink, seed: int, bar: Bar) -> None:
+        """Copy the documents of `unshuffled`, except those already copied, to the shards."""
         done = self._shuffled or dict.fromkeys(self._sink.writers, 0)
         if self._shuffled is None:
             self._shuffled = done
@@ -206,7 +208,7 @@ class Job:
                 is_finished = writer.add(tokens, ends)
                 done[split] += len(ends)
                 self._unsaved += tokens.nbytes
-                # A manifest says how many documents are done, so it cannot be saved inside one.
+                # The manifest counts whole documents, so it is saved only where a document ends.
                 if len(ends) and (is_finished or self._unsaved >= CHECKPOINT):
                     self._save()
                 self._is_broken = not len(ends)

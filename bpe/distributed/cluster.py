@@ -16,7 +16,7 @@ MAX_RETRIES = 10
 def connect(address: str) -> None:
     """Connect to the Ray cluster at `address`, or begin one if it is "local".
 
-    A shorter `ray.init`, without the messages of workers. Raises ConnectionError if there is no
+    Calls `ray.init` without the messages of workers. Raises ConnectionError if there is no
     cluster, ModuleNotFoundError without ray.
     """
     ray = imported()
@@ -96,7 +96,7 @@ def value_of(shared: Shared[T]) -> T:
 
 @contextmanager
 def folder_of(shared: Shared[Any], names: list[str]) -> Iterator[None]:
-    """Make the current folder that of the caller, if one of `names` is relative to it."""
+    """Change to the current folder of the caller, if one of `names` is relative to it."""
     if all(map(os.path.isabs, names)):
         yield
         return

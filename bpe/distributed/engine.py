@@ -1,8 +1,8 @@
 """Define RayEngine, which reads and encodes documents in tasks of Ray.
 
-The tasks are plain tasks of Ray Core. A shard ends where the number of tokens says so, and a long
-document comes in parts that belong together. So one process takes all results in the order of the
-documents. The blocks of Ray Data are tables whose limits Ray chooses, and give nothing here.
+A shard ends at a number of tokens, and a long document comes in parts that belong together. So one
+process takes all results in the order of the documents. The tasks are those of Ray Core. The blocks
+of Ray Data are not of use here, because Ray chooses where they end.
 
 A task reads a group of files, and yields batches of documents. For each batch, another task returns
 the tokens. A file can thus occupy many workers, and no text passes through the calling process. The
@@ -24,7 +24,7 @@ from bpe.distributed.groups import groups
 from bpe.tokenizer import Tokenizer
 
 CPUS_OF_A_READER = 8
-"""Reading is about this many times faster than encoding on one CPU."""
+"""Reading is about this many times as fast as encoding on one CPU."""
 HELD_BATCHES = 2
 """The number of batches that a reader holds before it waits."""
 

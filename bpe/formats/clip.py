@@ -51,7 +51,7 @@ class ClipFormat(Format):
 
 
 def unpacked(data: bytes) -> bytes:
-    """Return the vocabulary in a gzip file; raises UnsupportedError if it is another file."""
+    """Return the vocabulary in a gzip file; raises UnsupportedError if it holds something else."""
     text = b""
     try:
         with gzip.GzipFile(fileobj=BytesIO(data)) as file:
@@ -91,6 +91,7 @@ def read(
 
 
 def _merges(text: str) -> list[list[str]]:
+    """Return the merges that CLIP uses; the first line of the file is a header."""
     lines = text.split("\n")[: MERGES + 1]
     if lines[-1] == "":
         lines.pop()

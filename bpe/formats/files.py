@@ -81,7 +81,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def _replace(target: Path, mode: int | None, data: bytes) -> None:
-    # Not made from the target's name, which may already have the maximal length.
+    # A name made from the target's name could exceed the maximal length of a name.
     temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
     # 0o666 as in open(): the system applies the umask.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)

@@ -199,6 +199,7 @@ def _texts(tokens: Value) -> list[str]:
 
 
 def _types(types: Value, count: int, may_have_bytes: bool = False) -> list[int]:
+    """Return the TokenType of each of `count` tokens."""
     if types.value is None:
         return [TokenType.NORMAL] * count
     listed = types.values()
@@ -220,6 +221,7 @@ def _types(types: Value, count: int, may_have_bytes: bool = False) -> list[int]:
 
 
 def _pairs(merges: Value) -> list[tuple[str, str]]:
+    """Return the two tokens of each merge."""
     listed = merges.values()
     if set(map(type, listed)) <= {str} and set(map(str.count, listed, repeat(" "))) <= {1}:
         parts = " ".join(listed).split(" ")

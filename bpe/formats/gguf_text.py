@@ -1,7 +1,7 @@
 """Build the tokenizer of a GGUF file with tokenizer.ggml.model = llama: SentencePiece's BPE.
 
 As in llama.cpp, text is not normalized: a space is put before each text between added tokens, and
-spaces become "▁". Any two symbols merge whose text is a token, in order of the scores.
+spaces become "▁". Two adjacent symbols merge if their text together is a token, in order of scores.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def parse(data: bytes) -> TokenizerSpec:
                     f"line {index + 1} merges token {id}, which no earlier line makes"
                 )
         id = 256 + len(merges)
-        # Checked before concatenating: a megabyte of lines could make a terabyte of tokens.
+        # Check the size before concatenating: a megabyte of lines could make a terabyte of tokens.
         size += len(tokens[left]) + len(tokens[right])
         if size > max_merged_bytes(len(lines)):
             raise VocabularyError(

@@ -1,14 +1,15 @@
 """Read and write the parts of .pretok files that only models with tokens of text have.
 
 cpp/formats/pretok_file_text.cpp is the C++ reader. Such a model merges characters, and has fallback
-tokens for the 256 bytes. C++ merges it without a normalized copy of a text; the checks here accept
-exactly these models. The section `text` has these numbers:
+tokens for the 256 bytes. C++ merges without a normalized copy of a text, which some models do not
+allow. The checks here accept exactly the models that C++ supports. The section `text` has these
+numbers:
 
     spaces        the place of the normalizer in _NORMALIZERS
     split         0: text is not split; 1: it is split before each "▁"
     unknown       0, or the id of the unknown token plus one
-    flags         1: ids are decoded as SentencePiece does; 2: and spaces are stripped again until
-                  there is text; 4: fuse_unk
+    flags         1: ids are decoded as SentencePiece does; 2 (only with 1): spaces are stripped
+                  from each token until one has text; 4: fuse_unk
     strips        the maximal number of spaces to strip at the start of a text
 
 and, with flag 1, the text of the unknown token. The literals and merges of the file are tokens of
@@ -144,16 +145,17 @@ class TextSection:
         spec = replace(spec, normalizer=normalizer, decoder=decoder)
         problem = _problem(spec)
         if problem or self._splits == keeps_whole(_preset(spec)):
-            raise reader.error(f"has {problem or 'a split that the preset has not'}")
+            raise reader.error(f"has {problem or 'a split other than that of its preset'}")
         return spec
 
 
 def _problem(spec: TokenizerSpec) -> str:
-    """Return the part of a model with tokens of text that C++ has not, or ""."""
+    """Return the first part of a model with tokens of text that C++ does not support, or ""."""
     vocabulary, added = spec.vocabulary, spec.added_tokens
     assert isinstance(vocabulary, TextVocabulary), "the caller makes one"
     pieces = vocabulary.pieces
-    odd = next((text for text in (*pieces, *_contents(added)) if _looks_like_fallback(text)), None)
+    texts = (*pieces, *_contents(added))
+    lookalike = next((text for text in texts if _looks_like_fallback(text)), None)
     if vocabulary.fallback_ids is None:
         return "a model without fallback tokens for all bytes"
     if vocabulary.why_not_native:
@@ -166,9 +168,9 @@ def _problem(spec: TokenizerSpec) -> str:
     characters = sum(len(text.encode()) <= 4 for text in pieces)
     first_step = max(vocabulary.size, *(token.id + 1 for token in added), 0)
     if first_step + 256 + 3 * characters > ID_LIMIT:
-        return "ids that are so large"
-    if odd is not None:
-        return f"the token {shortened(odd)}, which looks like a fallback token"
+        return "ids that are too large"
+    if lookalike is not None:
+        return f"the token {shortened(lookalike)}, which looks like a fallback token"
     if not splits_alike(_preset(spec)):
         return f"the split {_preset(spec).name!r} of a model that merges characters"
     if (
@@ -195,7 +197,7 @@ def _contents(added: Iterable[AddedToken]) -> list[str]:
 
 
 def _looks_like_fallback(text: str) -> bool:
-    """Return whether decoders may take `text`, which is no fallback token, for one."""
+    """Return whether decoders may take `text` for a fallback token, although it is none."""
     return (
         text[:3] == "<0x" and text[5:] == ">" and len(text.encode()) == 6 and text not in BYTE_NAMES
     )
@@ -226,6 +228,7 @@ def _invisible(vocabulary: CharacterVocabulary, added: Iterable[AddedToken]) -> 
 def _is_known(
     decoder: Decoding | None, vocabulary: TextVocabulary, added: tuple[AddedToken, ...]
 ) -> bool:
+    """Return whether a file can hold `decoder`."""
     if not isinstance(decoder, SentencePieceDecoding):
         return _stripped(decoder) is not None
     return decoder.invisible == _invisible(vocabulary, added) and not any(

@@ -38,6 +38,7 @@ def read_tokens(reader: Reader) -> tuple[dict[int, bytes], Sequence[Merge]]:
 
 
 def _read_packed(reader: Reader, from_ranks: bool) -> tuple[Packed, Rows]:
+    """Return the result of `_read_tokens` in arrays, from C++."""
     from pretok import _core
 
     try:
@@ -48,6 +49,7 @@ def _read_packed(reader: Reader, from_ranks: bool) -> tuple[Packed, Rows]:
 
 
 def _read_tokens(reader: Reader, from_ranks: bool) -> tuple[dict[int, bytes], list[Merge]]:
+    """Return the tokens by id, and the merges in order of rank."""
     tokens = _read_literals(reader)
     merge_count = reader.number()
     repeated = _read_repeated(reader, merge_count)
@@ -109,6 +111,7 @@ def _read_pairs(reader: Reader, count: int, width: int) -> list[tuple[int, int]]
 
 
 def _read_ids(reader: Reader, count: int) -> list[int]:
+    """Return the ids of `count` tokens, in the order of their indexes."""
     ids: list[int] = []
     end = -1
     for _ in range(reader.count(2)):

@@ -107,6 +107,7 @@ def _pieces(vocabulary: TextVocabulary, invisible: set[int]) -> CharacterVocabul
 
 
 def _check_merges(vocabulary: TextVocabulary, texts: dict[int, str], ranks: dict[int, int]) -> None:
+    """Raise VocabularyError unless earlier merges make the two tokens of each merge."""
     pieces = {text: id for id, text in texts.items()}
     for limit, pair in enumerate(vocabulary.merges):
         if not pieces.keys() >= set(texts.get(pair[2], "")) or pair[2] not in texts:

@@ -24,7 +24,7 @@ from pretok.preset import Preset
 
 
 def is_byte_level(model: Value, pre_tokenizer: Value) -> bool:
-    """Return whether pre-tokens are bytes without prefix or suffix."""
+    """Return whether the model merges bytes, without a prefix or suffix of tokens."""
     return _ends_byte_level(pre_tokenizer) and not any(
         model[name].value for name in ("continuing_subword_prefix", "end_of_word_suffix")
     )
@@ -60,7 +60,7 @@ def vocabulary(
 
 
 class Split(NamedTuple):
-    """The pre_tokenizer: what changes the text, and what splits it."""
+    """The parts of a pre_tokenizer: the step that changes the text, and the split."""
 
     metaspace: MetaspaceStep | None
     preset: Preset | None

@@ -70,7 +70,7 @@ def join(
     then special tokens for `named`. As in tokenizers, a new token gets its id in `vocab`, or else
     the next free id. For a token in both files the flags of `config` count. Raises VocabularyError
     if `config` gives a token any other id. Raises UnsupportedError if the files disagree on whether
-    a token is special or normalized, because tokenizers then keeps both versions of the token.
+    a token is special or normalized, because tokenizers then keeps both tokens.
     """
     tokens = {token.content: token for token in listed}
     next_id = max((token.id + 1 for token in listed), default=0)

@@ -11,7 +11,7 @@ from bpe.statistics import Comparison
 LABELS = ("bytes per token\n(more: shorter texts)", "tokens per word", "one-token words (%)")
 LEGEND_COLUMNS = 3
 SPREAD = 0.6
-"""The part of the line of a text that its markers take."""
+"""The share of the height of a row over which the markers of a text are spread."""
 
 
 def draw_comparison(rows: Sequence[Comparison], path: str | os.PathLike[str]) -> None:
@@ -30,7 +30,7 @@ def draw_comparison(rows: Sequence[Comparison], path: str | os.PathLike[str]) ->
         at = {text: index for index, text in enumerate(texts)}
         for number, (vocabulary, shown) in enumerate(vocabularies.items()):
             own = [row for row in rows if row.vocabulary == vocabulary]
-            # One below the other, so that equal numbers do not hide each other.
+            # Put the markers one below the other, so that equal numbers do not hide each other.
             shift = ((number + 0.5) / len(vocabularies) - 0.5) * SPREAD
             for panel, values in zip(panels, zip(*map(_values, own), strict=True), strict=True):
                 points = [

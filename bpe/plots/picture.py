@@ -85,7 +85,8 @@ def thousands(value: float, _position: int = 0) -> str:
 def short_names(names: Sequence[str]) -> dict[str, str]:
     """Return a short name for each of `names`, which are paths or names of vocabularies.
 
-    It is the last part of the path; for equal last parts, the last two parts; then with a number.
+    The short name is the last part of the path. If last parts are equal, it is the last two parts.
+    If these are equal too, a number follows.
     """
     shown: dict[str, str] = {}
     last = [_printable("/".join(Path(name).parts[-1:])) for name in names]

@@ -18,7 +18,7 @@ BANDS = 20
 MAX_SCRIPTS = 5
 """The number of scripts to draw; the less frequent ones are drawn as one."""
 COLORS_OF_OTHERS = ("#E69F00", "#F0E442", "#999999", "#000000")
-"""The colors of the kinds of tokens that are no named script."""
+"""The colors of the kinds of tokens that are not one of the drawn scripts."""
 LONGEST = 16
 """Longer tokens share the last bar."""
 

@@ -90,6 +90,7 @@ def curve(
 
 
 def _checked(tokenizer: Tokenizer) -> Vocabulary:
+    """Return the vocabulary; raise UnsupportedError unless bpe.train may make the tokenizer."""
     vocabulary = tokenizer.vocabulary
     if type(vocabulary) is not Vocabulary:
         problem = "its tokens are made of characters"

@@ -30,7 +30,7 @@ SCRIPTS = {
 KINDS = (*SCRIPTS, "another script", "several scripts", "no script", "incomplete character")
 """The kinds of tokens. Digits, punctuation, symbols and white space have no script."""
 NO_SCRIPT = " !\u0301"
-"""Characters whose numbers in the table of scripts stand for no script of their own."""
+"""Characters whose numbers in the table of scripts do not stand for one script."""
 
 
 class Ranks(NamedTuple):
@@ -74,6 +74,7 @@ def ranks(tokenizer: Tokenizer) -> Ranks:
 
 
 def _kind(token: bytes) -> int:
+    """Return the index in KINDS of the kind of `token`."""
     try:
         text = token.decode()
     except UnicodeDecodeError:

@@ -95,6 +95,7 @@ class CharacterWords:
         self.alphabet = sorted({SPACE_MARK, *options.required, *self._covering()})
 
     def _covering(self) -> Iterator[str]:
+        """Yield the most frequent characters, until they are `coverage` of all characters."""
         counts: Counter[str] = Counter()
         for word, number in self.words.items():
             for char in word:

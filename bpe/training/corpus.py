@@ -24,7 +24,7 @@ BLOCK = 1 << 20
 FORMATS = (".txt", ".jsonl")
 SUFFIXES = tuple(suffix + packed for suffix in FORMATS for packed in PACKED)
 LAST_CHARACTERS = frozenset(suffix[-1] for suffix in SUFFIXES + tuple(map(str.upper, SUFFIXES)))
-"""The last characters of SUFFIXES. A str with any other last character is no name of a file."""
+"""The last characters of SUFFIXES. A str with another last character cannot name a text file."""
 MAX_NAME_LENGTH = 4096
 TEXT_OVERHEAD = 64
 """The estimated memory of a text besides its characters, in bytes.

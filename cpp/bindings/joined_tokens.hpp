@@ -102,7 +102,8 @@ private:
 // A buffer for the concatenated bytes of tokens.
 class Joined {
 public:
-  // `skipped` are the ids to omit, and `empty` those of tokens without text; nullptr: none.
+  // `skipped` has the ids to omit, and `empty` the ids of tokens without text. nullptr is an
+  // empty set.
   Joined(TokenStore tokens, const IdSet *skipped, const IdSet *empty)
       : tokens_(tokens), skipped_(skipped), empty_(empty) {}
   Joined(const Joined &) = delete;
@@ -130,7 +131,8 @@ public:
       if (skipped != nullptr && skipped->has(id))
         continue;
       if (token.size == 0) {
-        // This token ends a character of fallback bytes that is not complete.
+        // A token without text may end an incomplete character of fallback bytes. The slow
+        // function must then handle the call.
         if (!ends_character(bytes_, to))
           return false;
         continue;
@@ -161,8 +163,8 @@ public:
   std::int64_t first() const { return first_; }
 
 private:
-  // Returns whether the bytes end in ASCII, or in a sequence of UTF-8 of the length that its
-  // lead says.
+  // Returns whether the last byte is ASCII, or ends a UTF-8 sequence of the length that its
+  // lead byte gives.
   static bool ends_character(const std::uint8_t *begin, const std::uint8_t *end) {
     std::size_t tails = 0;
     for (; end != begin && tails < 4; ++tails)

@@ -48,8 +48,8 @@ private:
   std::int64_t count_ = 0;
 };
 
-// Makes offsets in bytes offsets in code points. A span gets the whole of each code point of
-// which it has a byte.
+// Converts offsets in bytes to offsets in code points. A span that has one byte of a code point
+// gets the whole code point.
 void count_code_points(const std::uint8_t *data, std::size_t size, EncodedSpans &spans) {
   CodePointCounter starts(data);
   CodePointCounter ends(data);
@@ -61,7 +61,8 @@ void count_code_points(const std::uint8_t *data, std::size_t size, EncodedSpans 
   }
 }
 
-// Excludes the spaces of tokens from their spans. Returns false if a number is unknown.
+// Excludes the spaces of tokens from their spans. Returns false if the number of spaces of a
+// token is unknown.
 bool trim(const TokenSpaces &spaces, EncodedSpans &spans) {
   for (std::size_t i = 0; i < spans.starts.size(); ++i) {
     const std::uint32_t id = spans.ids.data()[i];
@@ -93,7 +94,7 @@ bool encode(const SpanCall &call, const TextView &text, EncodedSpans &spans) {
                                                       spans.starts, spans.ends);
     if (refusal.token != nullptr)
       return false;
-    // A token of the prefix space alone gets the first code point.
+    // If a token is only the prefix space, its span is the first code point.
     for (std::size_t i = 0; i < spans.starts.size(); ++i)
       if (spans.starts[i] == spans.ends[i])
         ++spans.ends[i];
@@ -111,7 +112,7 @@ PyObject *new_span(IdObjects &objects, std::int64_t start, std::int64_t end) {
   PyTuple_SET_ITEM(span, 0, objects.new_object(static_cast<std::uint32_t>(start)));
   PyTuple_SET_ITEM(span, 1, objects.new_object(static_cast<std::uint32_t>(end)));
   if (PyTuple_GET_ITEM(span, 0) != nullptr && PyTuple_GET_ITEM(span, 1) != nullptr) {
-    // The garbage collector would untrack it later, because ints refer to nothing.
+    // A tuple of ints refers to no other objects, so the garbage collector need not track it.
     PyObject_GC_UnTrack(span);
     return span;
   }

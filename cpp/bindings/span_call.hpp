@@ -15,7 +15,7 @@ namespace pretok {
 
 // The number of spaces at both ends of each token, by id.
 struct TokenSpaces {
-  // Stands for a number that depends on the text.
+  // The value for a token whose number of spaces depends on the text.
   static constexpr std::uint8_t UNKNOWN = 0xFF;
 
   std::vector<std::uint8_t> leading;

@@ -68,7 +68,7 @@ bool strip(const TokenTexts &texts, const Joined &joined, const std::uint8_t *&f
   std::size_t start = texts.start;
   if (texts.spaced && first != last && *first == ' ') {
     start = texts.spaced->has(joined.first()) ? start : 0;
-    // The next token may lose a space too.
+    // The first token is only a space, so the next token may lose a space too.
     if (start != 0 && texts.repeats && texts.tokens.store().token(joined.first()).size == 1)
       return false;
   }
@@ -91,7 +91,7 @@ PyObject *try_texts(PyObject *self, PyObject *ids, bool skip) {
   if (!strip(texts, joined, first, last))
     return nullptr;
   PyObject *text = new_text(first, static_cast<std::size_t>(last - first), "strict");
-  // Fallback tokens with invalid bytes.
+  // The bytes of fallback tokens may be invalid UTF-8; the slow function replaces them.
   if (text == nullptr && PyErr_ExceptionMatches(PyExc_UnicodeDecodeError) != 0)
     PyErr_Clear();
   return text;

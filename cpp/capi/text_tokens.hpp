@@ -1,5 +1,5 @@
-// The tokens of a model that merges characters, for decoding. Its Vocabulary has the bytes to
-// merge instead, such as spaces for marks.
+// The tokens of a model that merges characters, for decoding. The Vocabulary of such a model
+// has the bytes to merge, in which spaces replace the mark "▁".
 #pragma once
 
 #include "core/bpe/vocabulary.hpp"
@@ -18,7 +18,7 @@ public:
   struct Token {
     TokenView bytes;        // the token itself; bytes == nullptr: there is none
     TokenView text;         // what it decodes to
-    Kind kind = Kind::NONE; // SPACED: the token begins with a mark. FALLBACK: it is one byte
+    Kind kind = Kind::NONE; // SPACED: the token begins with a mark; FALLBACK: one byte
   };
 
   // The vocabulary of `spec` has all added tokens. Special tokens among the first `file_added`

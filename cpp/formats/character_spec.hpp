@@ -24,8 +24,9 @@ std::uint32_t first_step(const TokenizerSpec &spec);
 // Returns an upper bound on the number of steps that byte_vocabulary adds.
 std::uint32_t max_steps(const TokenizerSpec &spec);
 
-// Returns the first `mergeable` tokens as a vocabulary of bytes. The tokens have spaces for
-// marks. Steps have ids from first_step(spec) on.
+// Returns the first `mergeable` tokens as a vocabulary of bytes, in which spaces replace the
+// mark "▁". Steps have ids from first_step(spec) on: symbols that only merging needs, such as
+// the bytes of a character.
 VocabularyData byte_vocabulary(const TokenizerSpec &spec);
 
 // Returns the split of the vocabulary of bytes. If the model does not split text, the split has

@@ -21,7 +21,7 @@ struct TriedRule {
   std::size_t end; // NO_MATCH if the rule does not match
 };
 
-// One stage at one position. All positions are code units of the whole text.
+// What one stage did at one position. All positions are code units of the whole text.
 struct StageStep {
   std::size_t piece_start; // the piece that the stage splits
   std::size_t piece_end;
@@ -91,6 +91,7 @@ StageStep explain_stage(const StageProgram &stage, const Machine &machine, const
   return step;
 }
 
+// Explains how each stage splits the piece with `position`, up to a stage that drops the piece.
 template <typename Source>
 std::vector<StageStep> explain(const std::vector<StageProgram> &stages, UnicodeTable table,
                                const Source &source, std::size_t position) {
@@ -132,7 +133,7 @@ std::size_t code_unit_at(const Source &source, std::size_t offset, OffsetUnit un
   return at;
 }
 
-// Converts ascending or unordered code units of a text to offsets in a unit.
+// Converts code units of a text, in any order, to offsets in a unit.
 class Converter {
 public:
   template <typename Source>

@@ -50,7 +50,8 @@ public:
 
   const Merge &merge(std::uint32_t rank) const { return merges_[rank]; }
 
-  // Returns the count of merges that make single characters of bytes; they rank first.
+  // Returns the number of merges that join bytes to a single character. They have the lowest
+  // ranks.
   std::size_t character_merges(const Vocabulary &vocabulary) const {
     const auto is_longer = [&](const Merge &merge) {
       const TokenView token = vocabulary.token(merge.id);
@@ -96,7 +97,8 @@ PRETOK_WASM(pretok_wasm_merges_free)
 void pretok_wasm_merges_free(MergeRanks *ranks) { delete ranks; }
 
 // Result 0: the offsets of the first symbols. Result 1: left, right, id, rank and place of each
-// merge. Result 2: the ids of the pre-token. O(size^2).
+// merge. Ranks do not count merges that join bytes to a character if the model merges
+// characters. Result 2: the ids of the pre-token. O(size^2).
 PRETOK_WASM(pretok_wasm_merge_steps)
 void pretok_wasm_merge_steps(const pretok_tokenizer *tokenizer, const MergeRanks *ranks,
                              const std::uint8_t *bytes, std::size_t size) {

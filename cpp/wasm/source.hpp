@@ -35,7 +35,7 @@ std::size_t width_at(const Source &source, std::size_t at, OffsetUnit unit) {
   return static_cast<std::size_t>(width_in(unit, source.code_point(at)));
 }
 
-// The units of JavaScript, by number: 0 is code points, 1 is bytes, 2 is UTF-16.
+// Returns the unit that JavaScript passes as a number: 0 is code points, 1 bytes, 2 UTF-16.
 inline OffsetUnit unit_of(int number) { return static_cast<OffsetUnit>(number); }
 
 } // namespace pretok

@@ -1,9 +1,10 @@
 // The regions of a text that two splits cut differently.
 
 /**
- * Return the starts and ends of the regions, between two cuts that both splits share.
+ * Return the starts and ends of the regions. Each lies between two cuts that both splits share.
  *
- * `a` and `b` have the starts and ends of pieces, in order, of a text of `length` bytes.
+ * A cut is a byte at which a piece starts or ends. `a` and `b` have the starts and ends of pieces,
+ * in order, of a text of `length` bytes.
  */
 export function differences(a, b, length) {
   const [first, second] = [cuts(a, length), cuts(b, length)];

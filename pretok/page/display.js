@@ -87,7 +87,7 @@ export function hex(byte) {
   return byte.toString(16).toUpperCase().padStart(2, "0");
 }
 
-/** Return how many bytes to show: at most MAX_SHOWN, and none that cuts a code point. */
+/** Return the number of bytes to show: at most MAX_SHOWN, without cutting a code point. */
 function shownLength(bytes) {
   let length = Math.min(bytes.length, MAX_SHOWN);
   while (length < bytes.length && length > MAX_SHOWN - 4 && (bytes[length] & 0xc0) === 0x80) length--;

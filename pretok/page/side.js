@@ -116,6 +116,7 @@ export class Side {
     this.milliseconds = performance.now() - start;
   }
 
+  /** Encode the text with offsets. */
   #encode() {
     const options = { special: this.#settings.special ? "allow" : "text", unit: "byte" };
     try {
@@ -175,6 +176,7 @@ export class Side {
     };
   }
 
+  /** Return the spans of the special tokens in the text. */
   #specials() {
     if (!this.tokens || !this.#settings.special) return [];
     const special = new Set(this.#tokenizer.specialTokens.map((token) => token.id));
@@ -205,7 +207,7 @@ export class Side {
     };
   }
 
-  /** Return the pieces of `view`, "pre-tokens" or "tokens", or what there is. */
+  /** Return the pieces of `view`, "pre-tokens" or "tokens"; if there are none, the other pieces. */
   pieces(view) {
     const pieces = view === "tokens" ? this.tokens : this.preTokens;
     return pieces ?? this.preTokens ?? this.tokens;

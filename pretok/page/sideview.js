@@ -13,7 +13,7 @@ const EXACTNESS = {
 
 export class SideView {
   /**
-   * `events` has those of PieceList, and change(), open(file) and close().
+   * `events` has the functions of PieceList, and change(), open(file) and close().
    */
   constructor(name, { presets, unicodeVersions }, events) {
     const template = document.getElementById("side-template");

@@ -54,7 +54,7 @@ export class Utf8Text {
     this.length = { byte, char, utf16 };
   }
 
-  /** Return the span in each unit. It covers every character of which it has a part. */
+  /** Return the span in each unit. It covers each code point that has a byte in the span. */
   span(start, end) {
     const from = this.#position(start);
     const to = this.#position(end);

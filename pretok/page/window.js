@@ -9,9 +9,10 @@ const MAX_BYTES = 64;
 const MAX_IDS = 8;
 
 /**
- * Return the pieces of `sides` from byte `at` on, and where the windows before and after start.
+ * Return the window at byte `at`: the pieces of `sides` from there on.
  *
- * All windows cover the same bytes. `regions` are the differences of the sides.
+ * `earlier` and `later` are the bytes at which the windows before and after it start. The pieces of
+ * all sides cover the same bytes. `regions` are the differences of the sides.
  */
 export function windows(sides, view, at, regions) {
   const all = sides.map((side) => side.pieces(view));
@@ -33,7 +34,7 @@ export function windows(sides, view, at, regions) {
   };
 }
 
-/** Return a byte for `windows` from which the piece at byte `position` is near the beginning. */
+/** Return the start of a window that has the piece at byte `position` near its beginning. */
 export function windowStart(sides, view, position) {
   const starts = sides.map((side) => {
     const all = side.pieces(view).starts;
@@ -42,6 +43,7 @@ export function windowStart(sides, view, position) {
   return Math.max(0, ...starts.filter((start) => start <= position));
 }
 
+/** Return pieces `first` to `stop` of `all`, the tokens or pre-tokens of `side`, for the page. */
 function pieces(side, all, first, stop, regions) {
   const { preTokens, tokens } = side;
   const showsTokens = all === tokens;
@@ -81,6 +83,7 @@ function pieces(side, all, first, stop, regions) {
   return found;
 }
 
+/** Return the index of the first number in `sorted` that is not less than `value`. */
 function lowerBound(sorted, value) {
   let [low, high] = [0, sorted.length];
   while (low < high) {

@@ -5,9 +5,9 @@
     hf.Tokenizer.from_file(path)    # in place of tokenizers.Tokenizer
     hf.backend(tok), hf.fallbacks() # which library serves what, and why
 
-The real tokenizers.Tokenizer stays the engine of record: it holds the vocabulary, the settings and
-the components, it is what is pickled and saved, and it serves every call that bpe does not answer
-exactly as it would. bpe encodes and decodes in front of it:
+The real tokenizers.Tokenizer holds the vocabulary, the settings and the components. It is what
+`pickle` and `save` store. bpe encodes and decodes in front of it, and leaves to it each call that
+bpe cannot answer exactly as it would:
 
 - `Engine` is built from the serialized tokenizer at the first call, and again after a change. If
   bpe refuses it, the real tokenizer serves every call, and `backend` has the reason.

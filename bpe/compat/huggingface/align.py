@@ -26,7 +26,7 @@ class _Builder:
     def __init__(self) -> None:
         self._tokens: list[str] = []
         self._spans: list[Span] = []
-        # Each returns the words of the tokens of one segment, and their number.
+        # Each returns the words of the tokens of one segment, and the number of words.
         self._words: list[Callable[[], tuple[Iterable[int], int]]] = []
 
     def add_token(self, token: str, span: Span) -> None:
@@ -49,6 +49,7 @@ class _Builder:
         return Alignment(self._tokens, self._spans, self._number_words)
 
     def _number_words(self) -> list[int]:
+        """Return the number of the word of each token, counted through all segments."""
         numbered: list[int] = []
         first = 0
         for words_of in self._words:
@@ -129,7 +130,7 @@ class Aligner:
             has_space = self._adds_space and part[0] != 0x20
             words = partial(self._words, part, has_space, ends)
             if has_space:
-                # tokenizers gives a token of the added space alone the first code point.
+                # If a token is only the added space, tokenizers gives it the first code point.
                 ends = np.maximum(ends, 1)
             if start:
                 starts, ends = starts + start, ends + start
@@ -137,7 +138,7 @@ class Aligner:
             whole.add(map(self._names.__getitem__, ids.tolist()), spans, words)
 
     def _words(self, part: bytes, has_space: bool, ends: Offsets) -> tuple[list[int], int]:
-        """Return the word of each token, which ends at `ends`, and the number of words."""
+        """Return the word of each token, and the number of words; tokens end at `ends`."""
         split = (b" " + part if has_space else part).decode()
         word_ends = self._word_ends(split)
         if not split.isascii():

@@ -23,11 +23,11 @@ _INNER = (
     "batch_encode_plus",
     "_batch_encode_plus",
 )
-"""The methods that the short versions stand for; a class that replaces one keeps its own way."""
+"""Methods whose work the short versions do; a class that overrides one is not served by them."""
 
 
 class Classes:
-    """A class of transformers' tokenizers as it is without the patch, and what it uses."""
+    """The methods of a class of transformers before the patch, and the values that it uses."""
 
     def __init__(self, owner: Any) -> None:
         base = importlib.import_module("transformers.tokenization_utils_base")
@@ -37,10 +37,10 @@ class Classes:
         self.no_truncation: Any = base.TruncationStrategy.DO_NOT_TRUNCATE
         self._inner = {name: getattr(owner, name, None) for name in _INNER}
         self.is_plain: dict[type, bool] = {}
-        """True for a class that replaces none of these methods; has the classes seen so far."""
+        """For each subclass seen so far: whether it overrides none of the methods in _INNER."""
 
     def engine(self, tok: Any) -> tuple[Engine, State, Any] | None:
-        """Return the engine of a tokenizer, its state and the real one; None if not served."""
+        """Return the engine, the state and the real tokenizer; None if bpe does not serve `tok`."""
         type_ = type(tok)
         is_plain = self.is_plain.get(type_)
         if is_plain is None:
@@ -63,7 +63,7 @@ class Classes:
 
 
 def settle(real: Any, split: Any) -> None:
-    """Leave the real tokenizer in the state of a call without truncation and padding."""
+    """Set the state that a call without truncation and padding leaves in the real tokenizer."""
     if real.truncation is not None:
         real.no_truncation()
     if real.padding is not None:

@@ -18,7 +18,7 @@ from bpe.normalizers.chain import NormalizerChain
 
 
 class _Text(NamedTuple):
-    """The bytes that an added token decodes to, and whether they are left out with specials."""
+    """The bytes that an added token decodes to, and whether `skip_special_tokens` omits them."""
 
     data: bytes
     is_special: bool
@@ -35,7 +35,7 @@ class Decoding:
         self._known = frozenset(tokenizer.vocabulary.token_bytes) | added
         self._special = {token.id for token in tokenizer.added_tokens if token.special}
         self._texts: dict[int, _Text] = {}
-        """The added tokens that bpe decodes to other bytes."""
+        """The added tokens that bpe decodes to other bytes than tokenizers, by id."""
         if _joins_bytes(tokenizer, decoder):
             self._texts = _texts(tokenizer)
         self.fallback_reason = _why_not(tokenizer, names, decoder)
@@ -63,6 +63,7 @@ class Decoding:
         return self._join(known, skip_special_tokens)
 
     def _join(self, ids: list[int], skip_special_tokens: bool) -> str:
+        """Return the text of `ids`, some of which are keys of `_texts`."""
         texts = []
         for id in ids:
             text = self._texts.get(id)
@@ -80,7 +81,7 @@ def _joins_bytes(tokenizer: Tokenizer, decoder: Any) -> bool:
 
 
 def _texts(tokenizer: Tokenizer) -> dict[int, _Text]:
-    """Return what ByteLevel makes of the added tokens that bpe decodes to other bytes."""
+    """Return the text of each added token that ByteLevel decodes to other bytes than bpe."""
     special = {token.content for token in tokenizer.added_tokens if token.special}
     texts = {}
     for token in tokenizer.added_tokens:
@@ -102,7 +103,7 @@ def _why_not(tokenizer: Tokenizer, names: Mapping[int, str], decoder: Any) -> st
     for id, name in names.items():
         if id not in known and id not in added and not (joins_bytes and name == ""):
             return f"bpe leaves out token {id}"
-    # A chain of decoders has the normalized text, but not in NFC alone.
+    # bpe's DecoderChain gets added tokens normalized, but not if the normalizer is NFC alone.
     if not joins_bytes and tokenizer.normalizer == "NFC":
         for id, token in added.items():
             if _decoded_content(tokenizer, token) != token.content:

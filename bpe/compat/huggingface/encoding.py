@@ -24,15 +24,15 @@ class Encoding:
     """
 
     _source: tuple[Any, ...]
-    """A function that returns an equal encoding, and its arguments; not set if the ids are."""
+    """A function that returns an equal encoding, and its arguments; not set if `_ids` is set."""
     _sequences: int | None = None
     _padding_sizes: Span | None = 0, 0
-    """The number of padding ids on both sides; None if only the window knows."""
+    """The numbers of padding ids on the left and on the right; None if only `_window` has them."""
 
     def __init__(
         self, ids: list[int], build: Callable[[], Window], sequences: int | None = None
     ) -> None:
-        """Take the window as a function; `sequences` is their number, if it is known."""
+        """Take a function that returns the window, and the number of sequences if it is known."""
         self._ids = ids
         self._build = build
         self._sequences = sequences
@@ -91,7 +91,7 @@ class Encoding:
 
     @property
     def attention_mask(self) -> list[int]:
-        """1 for each id but those of padding, which have 0."""
+        """0 for each id of padding, 1 for any other id."""
         if self._padding_sizes == (0, 0):
             return [1] * len(self._ids)
         if self._padding_sizes is None:
@@ -120,7 +120,7 @@ class Encoding:
 
     @property
     def tokens(self) -> list[str]:
-        """The tokens; that of an added token is the text that it matched."""
+        """The tokens; for an added token, the text that it matched."""
         tokens: list[str] = []
         for part in self._window.parts:
             if isinstance(part, Fixed):

@@ -60,7 +60,7 @@ class Engine:
     def quick(
         self, text: str, treatment: Treatment, add_special_tokens: bool = True
     ) -> list[int] | None:
-        """Return the ids of a text with its simple template; None for a call to fall back."""
+        """Return the ids of a text with the simple template; None if the call must fall back."""
         try:
             if not text.isascii():
                 check_text(text)
@@ -74,7 +74,7 @@ class Engine:
     def quick_spans(
         self, text: str, treatment: Treatment, add_special_tokens: bool
     ) -> tuple[list[int], list[Span]] | None:
-        """Return the ids of a text with its simple template, and their spans; None as `quick`."""
+        """Return the ids of `quick`, and their spans; None if the call must fall back."""
         encoded = self._spans.encode(text, treatment)
         if encoded is not None and add_special_tokens and self._added:
             ids, spans = encoded
@@ -85,7 +85,7 @@ class Engine:
         return encoded
 
     def type_ids(self, size: int, add_special_tokens: bool) -> list[int]:
-        """Return the type ids of `size` ids of one sequence with its simple template."""
+        """Return the type ids of `size` ids of one sequence with the simple template."""
         return self._processor.type_ids(size, add_special_tokens)
 
     def whole(self, text: str, treatment: Treatment, add_special_tokens: bool) -> Encoding:
@@ -148,7 +148,7 @@ class Engine:
     def array_rows(
         self, texts: list[str], treatment: Treatment, truncation: Truncation | None
     ) -> tuple[list[Row], list[Ids]] | None:
-        """Return the row of each text, and its ids with the template, truncated, as arrays.
+        """Return the row of each text, and its truncated ids as an array, both without template.
 
         Returns None if the template is not simple, or if truncation needs more than a slice.
         """
@@ -204,7 +204,7 @@ def pad(encodings: list[Encoding], padding: Padding) -> None:
 
 
 def check_text(text: Any) -> None:
-    """Raise CallFallbackError unless `text` is a str that has a UTF-8."""
+    """Raise CallFallbackError unless `text` is a str without lone surrogates."""
     if not isinstance(text, str):
         raise CallFallbackError("an input that is not a str")
     if not text.isascii():
@@ -229,7 +229,10 @@ def _truncated(ids: list[int], truncation: Truncation, added: int) -> list[int]:
 
 
 def _sides(processor: PostProcessor) -> tuple[list[int], list[int], bool]:
-    """Return the ids before and after one sequence, and whether the template has it once."""
+    """Return the ids before and after one sequence, and whether the template is simple.
+
+    A simple template has the sequence exactly once.
+    """
     sides: list[list[int]] = [[]]
     for part in processor.single:
         if isinstance(part, Fixed):

@@ -81,4 +81,4 @@ def counts(items: list[Any]) -> list[int]:
 
 
 [UNSHARED] = counts([object()])
-"""The count of an item that only the list holds."""
+"""The reference count of an item that only the argument of `counts` holds."""

@@ -22,8 +22,8 @@ def encode(
 ) -> tuple[list[Encoding], NDArray[np.int64], NDArray[np.int64]] | None:
     """Return the encodings, the ids and the attention mask of a batch.
 
-    Returns None if rows without padding differ in length, if the arrays are empty, or if the
-    template or the truncation needs the general way. Raises CallFallbackError.
+    Returns None if rows without padding differ in length, if the arrays are empty, or if
+    `Engine.array_rows` returns None. Raises CallFallbackError.
     """
     before, after = engine.template_ids if add_special_tokens else ([], [])
     added = len(before) + len(after)

@@ -29,7 +29,7 @@ def patch(strict: bool = False, check: float = 0.0) -> None:
     With `strict` a call that bpe does not serve raises FallbackError. `check` is the share of calls
     that the real engine repeats. After a difference, which is logged, it serves that tokenizer.
 
-    The environment variable PRETOK_HF goes before the arguments: "off" (patch nothing), "strict",
+    The environment variable PRETOK_HF overrides the arguments: "off" (patch nothing), "strict",
     "check=0.01", or "strict,check=0.01".
     """
     options = settings.from_environment(strict, check)
@@ -113,7 +113,7 @@ class _Backend:
     """The attribute `_tokenizer`: stores the real tokenizer, and returns its stand-in."""
 
     def __init__(self, has_default: bool) -> None:
-        """Take whether the class has the attribute, as None, before an instance has it."""
+        """`has_default` says that the attribute is None until an instance sets it."""
         self._has_default = has_default
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:

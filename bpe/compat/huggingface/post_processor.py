@@ -47,7 +47,7 @@ class PostProcessor:
         return sum(len(part.ids) for part in self.template(is_pair) if isinstance(part, Fixed))
 
     def around(self, row: Row, add_special_tokens: bool) -> Window:
-        """Return what `process` returns for a whole row, if the template has it once."""
+        """Return the result of `process` for a whole row; the template must have it once."""
         before, place, after = self._single_parts
         if not add_special_tokens:
             before = after = ()
@@ -76,6 +76,7 @@ class PostProcessor:
 
     @cached_property
     def _single_parts(self) -> tuple[tuple[Fixed, ...], Place, tuple[Fixed, ...]]:
+        """The parts of the template of one sequence: before it, its place, after it."""
         fixed: tuple[list[Fixed], list[Fixed]] = [], []
         places = []
         for part in self.single:
@@ -126,9 +127,10 @@ class PostProcessor:
 
 
 def _around(template: Template, index: int) -> tuple[list[Window], Place, list[Window]]:
-    """Return the tokens before a sequence and after it; tokens between two belong to the second.
+    """Return the tokens before a sequence, its place, and the tokens after it.
 
-    The first token after the first sequence belongs to the first, as it ends it.
+    The first token after the first sequence ends that sequence. All other tokens between two
+    sequences belong to the second.
     """
     places = [at for at, part in enumerate(template) if isinstance(part, Place)]
     at = places[index]

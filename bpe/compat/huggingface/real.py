@@ -1,4 +1,4 @@
-"""The classes of tokenizers, under names that stay theirs if somebody puts ours in their place."""
+"""The real classes of tokenizers, even if a program replaces tokenizers.Tokenizer by ours."""
 
 from __future__ import annotations
 

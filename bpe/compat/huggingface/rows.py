@@ -31,7 +31,7 @@ class Alignment:
 
 
 class FastAlignment(Protocol):
-    """Returns parts of the Alignment of one sequence faster; None for a part that it cannot."""
+    """Computes parts of the Alignment of one sequence faster; None if it cannot compute a part."""
 
     def spans(self, is_trimmed: bool) -> list[Span] | None:
         """Return all spans, without spaces if `is_trimmed`."""
@@ -92,7 +92,7 @@ class Row:
         return (self.alignment.spans if fast is None else fast)[start:stop]
 
     def trimmed(self, start: int, stop: int, adds_space: bool) -> list[Span]:
-        """Return these spans without white space at both ends; see `trim`."""
+        """Return `spans(start, stop)` without white space at both ends of tokens; see `trim`."""
         fast = self._fast_trimmed
         if fast is None:
             return trim(self.tokens[start:stop], self.spans(start, stop), adds_space)

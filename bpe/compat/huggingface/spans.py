@@ -45,7 +45,7 @@ class FastSpans:
         return None if call is None else call(text)
 
     def call(self, treatment: Treatment, is_trimmed: bool) -> SpanCall | None:
-        """Return the function of C++, if there is one."""
+        """Return the C++ function that encodes with spans; None if there is none."""
         key = treatment, is_trimmed
         try:
             return self._calls[key]
@@ -72,6 +72,7 @@ class FastSpans:
         return self._counts
 
     def _count(self) -> TokenSpaces:
+        """Count the spaces of all tokens; they are unknown for an added token that strips."""
         texts = {**self._names, **self._contents}
         size = max(texts, default=-1) + 1
         counts = bytearray(size), bytearray(size)

@@ -134,7 +134,7 @@ class State:
                     self._handles.append(new)
 
     def fall_back(self, reason: str) -> None:
-        """Count a call that the real tokenizer serves; raises FallbackError if that is an error."""
+        """Count a call that the real tokenizer serves; raise FallbackError if `strict` is set."""
         self.fallbacks[reason] += 1
         settings.total[reason] += 1
         if settings.strict:
@@ -159,7 +159,7 @@ class State:
         self.block(f"a result differed in the call {call}")
 
     def backend(self, real: Any) -> Backend:
-        """Return what serves `real` now."""
+        """Return the library that serves `real` now, and why."""
         name = "tokenizers" if self.engine(real) is None else "bpe"
         counts = {"bpe": self.served, "tokenizers": self.fallbacks.total()}
         return Backend(name, self.reason, counts)

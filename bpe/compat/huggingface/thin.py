@@ -1,7 +1,7 @@
 """Short versions of the methods of transformers' tokenizers for their most frequent arguments.
 
 Each passes every other call on to the method that it replaces. Truncation and padding of a call
-reach bpe as arguments, so that threads do not change those of each other.
+reach bpe as arguments, so that a thread does not change the settings of another thread.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bpe.compat.huggingface.thin_call import ThinCall
 from bpe.compat.huggingface.thin_decode import ThinDecode
 
 TESTED_VERSIONS = ("4.57.6", "5.23.0")
-"""The versions of transformers whose methods these follow."""
+"""The versions of transformers whose methods the short versions follow."""
 
 
 def methods(owner: Any) -> dict[str, Callable[..., Any]]:

@@ -23,15 +23,16 @@ _SHAPING = _OPTIONS - {"add_special_tokens", "verbose"}
 
 
 class ThinCall:
-    """Each method returns None if the original must answer."""
+    """Answers frequent calls. A method returns None if the original method must answer."""
 
     def __init__(self, classes: Classes) -> None:
         self._classes = classes
 
     def quick(self, tok: Any, text: str, options: dict[str, Any]) -> Any:
-        """Return tok(text, **options), of which only two are quick.
+        """Return tok(text, **options).
 
-        The first call of a class or a tokenizer is not quick.
+        Returns None for options other than return_offsets_mapping and add_special_tokens, and for
+        the first call of a class or of a tokenizer.
         """
         adds_special_tokens, wants_spans = True, False
         for name, value in options.items():
@@ -69,7 +70,7 @@ class ThinCall:
             ids = quick_ids
         if len(ids) > tok.model_max_length:
             return None
-        # As settle() does.
+        # The conditions of `settle`, tested here to save its call.
         if (
             real.truncation is not None
             or real.padding is not None
@@ -173,7 +174,7 @@ class ThinCall:
                 return None
             data = arrays
         elif not is_batch:
-            # transformers keeps the list of a value that is not a list itself, the length.
+            # For one text, transformers unpacks each list but that of "length".
             data = {key: value if key == "length" else value[0] for key, value in data.items()}
         state.served += 1
         return self._classes.result(data, encodings, encodings[0].n_sequences)
@@ -188,7 +189,7 @@ class ThinCall:
         padding: Padding | None,
         options: dict[str, Any],
     ) -> Any:
-        """Return the ids and the mask of a batch as arrays; None if more is wanted."""
+        """Return the ids and the mask of a batch as arrays; None if the call asks for more."""
         get = options.get
         names, mask_option = tok.model_input_names, get("return_attention_mask")
         types = get("return_token_type_ids")
@@ -200,7 +201,7 @@ class ThinCall:
             engine, texts, treatment, get("add_special_tokens", True), truncation, padding
         )
         if encoded is None or (truncation is None and encoded[1].shape[1] > tok.model_max_length):
-            return None  # the general way warns of long texts
+            return None  # `call` then warns of long texts
         encodings, ids, mask = encoded
         wrap = values.wrapper(get("return_tensors"))
         data: dict[str, Any] = {"input_ids": wrap(ids)}
@@ -217,7 +218,7 @@ class ThinCall:
         strategies = tok._get_padding_truncation_strategies(**given)
         padding_strategy, truncation_strategy, max_length, _ = strategies
         multiple, side = options.get("pad_to_multiple_of"), options.get("padding_side")
-        # The real tokenizer keeps the state that it would have, and checks the values.
+        # Leave the same state as transformers; the real tokenizer also checks the values.
         tok.set_truncation_and_padding(
             padding_strategy=padding_strategy,
             truncation_strategy=truncation_strategy,

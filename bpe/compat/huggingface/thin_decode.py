@@ -15,10 +15,10 @@ _CLEANS_BPE = "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_
 
 
 class ThinDecode:
-    """Each method returns None if the original must answer."""
+    """Answers frequent calls. A method returns None if the original method must answer."""
 
     def __init__(self, classes: Classes, decodes_batches: bool) -> None:
-        """Take whether the method `decode` decodes batches, too."""
+        """`decodes_batches` says that the method `decode` decodes batches, too."""
         self._classes = classes
         self._decodes_batches = decodes_batches
         self._warned: set[type] = set()
@@ -72,6 +72,7 @@ class ThinDecode:
     def _served(
         self, tok: Any, skip_special_tokens: Any, options: dict[str, Any]
     ) -> tuple[Decoding, State] | None:
+        """Return what decodes for `tok`, and its state; None if the original method must answer."""
         served = self._classes.engine(tok)
         if served is None or type(skip_special_tokens) is not bool:
             return None

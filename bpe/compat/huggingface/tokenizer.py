@@ -227,7 +227,11 @@ def _has_normalized(real: Any) -> bool:
 
 
 def changing(method: Any, real: Any) -> Any:
-    """Return `method`, which changes the tokenizer."""
+    """Return a function that calls `method`, which changes the tokenizer, and drops the engine.
+
+    tokenizers remembers that an added token was special or normalized, but does not serialize
+    this. So the real tokenizer serves all calls after an added token has lost one of these flags.
+    """
     state = state_of(real)
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -282,6 +286,7 @@ def _encodings(
 
 
 def _text_rows(engine: Engine, inputs: list[Any], treatment: Treatment) -> list[tuple[Row, ...]]:
+    """Return the rows of each input, a text or a pair of texts."""
     texts: list[str] = []
     sizes = []
     for input in inputs:

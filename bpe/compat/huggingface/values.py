@@ -12,7 +12,7 @@ RICH = ("return_offsets_mapping", "return_special_tokens_mask", "return_length")
 
 
 def tensor_type(option: Any) -> str | None:
-    """Return "np" or "pt" for `return_tensors`, "" for lists, and None for all others.
+    """Return "np" or "pt" for `return_tensors`, "" for lists, and None for any other value.
 
     Returns "pt" only if torch is imported. A caller that uses tensors of PyTorch has imported it.
     """
@@ -24,7 +24,7 @@ def tensor_type(option: Any) -> str | None:
 
 
 def wrapper(option: Any) -> Callable[[Any], Any]:
-    """Return the function that makes a tensor of an array."""
+    """Return the function that converts an array to a tensor."""
     if tensor_type(option) == "pt":
         return sys.modules["torch"].from_numpy  # type: ignore[no-any-return]
     return lambda array: array

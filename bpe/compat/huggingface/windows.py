@@ -22,7 +22,7 @@ MAX_LENGTH = (1 << 64) - 1
 
 
 def checked(truncation: Truncation) -> Truncation:
-    """Return `truncation`; raise CallFallbackError if this tokenizers truncates in its own way."""
+    """Return `truncation`; raise CallFallbackError if this tokenizers truncates differently."""
     if VERSION == "0.23.1":
         raise CallFallbackError("truncation by tokenizers 0.23.1, which computes no overflow")
     return truncation
@@ -227,6 +227,7 @@ def truncate(windows: list[Window], truncation: Truncation, added: int) -> list[
 
 
 def _longest_first(sizes: list[int], max_length: int) -> list[int]:
+    """Return the sizes after truncation by the strategy longest_first."""
     if len(sizes) == 1:
         return [max_length]
     shorter, longer = sorted(sizes)

@@ -71,7 +71,7 @@ class Layout:
     def read(
         self, place: Path, dtype: np.dtype[Any], rows: Offsets, start: int, end: int
     ) -> NDArray[np.integer]:
-        """Return tokens start:end of the shard at `place`; `rows` is as in Staged."""
+        """Return tokens start:end of the shard at `place`; `rows` are as in `Staged.rows`."""
         path = place.with_name(place.name + self.suffix)
         return read_tokens(path, self.header_size, dtype, start, end)
 

@@ -45,6 +45,7 @@ class MegatronLayout(Layout):
 
 
 def _write_index(file: IO[bytes], offsets: Offsets, dtype: np.dtype[Any]) -> None:
+    """Write a .idx file in which each sequence is a document."""
     count = len(offsets) - 1
     file.write(MAGIC)
     file.write(VERSION.to_bytes(8, "little"))

@@ -27,7 +27,7 @@ std::size_t find_cut_in_text(const Encoder &encoder, const AddedTokens &added,
                              std::size_t to, Encoder::Part rest) {
   const std::size_t margin = margin_of(added);
   const std::size_t first = from > margin ? from - margin : 0;
-  // Near a mark, the text that is split differs from these bytes.
+  // The text to split has spaces in place of marks ("▁"), so it would differ from these bytes.
   if (encoder.spaces().are_marks && TextSpaces::has_mark(data + first, size - first))
     return 0;
   const bool has_prefix =

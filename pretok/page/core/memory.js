@@ -187,7 +187,7 @@ export class Core {
   }
 }
 
-/** Return a text of bytes as a Uint8Array. */
+/** Return a text that is a Uint8Array or an ArrayBuffer as a Uint8Array. */
 export function bytesOf(text) {
   if (text instanceof Uint8Array) return text;
   if (text instanceof ArrayBuffer) return new Uint8Array(text);
