@@ -2,15 +2,14 @@
 
 #include "bindings/convert.hpp"
 #include "bindings/fast_method.hpp"
+#include "bindings/guarded.hpp"
 
 #include <pybind11/numpy.h>
 
 #include <array>
 #include <atomic>
 #include <cstring>
-#include <exception>
 #include <memory>
-#include <new>
 
 namespace pretok {
 namespace {
@@ -106,7 +105,7 @@ struct Utf8View {
 // Returns nullptr without an exception if the slow function must handle the call.
 template <typename Work>
 PyObject *try_call(PyObject *self, FastCalls &calls, PyObject *const *args, Work work) {
-  try {
+  return guarded([&]() -> PyObject * {
     const AddedTokenPhases *added = find_added(self, calls, args[1]);
     const TextView view(args[0]);
     if (added == nullptr || (calls.only_ascii && !view.is_ascii()))
@@ -116,14 +115,7 @@ PyObject *try_call(PyObject *self, FastCalls &calls, PyObject *const *args, Work
     return view.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
       return work(calls, Utf8View{data, size, view.is_below_100()}, *added, *cache);
     });
-  } catch (py::error_already_set &error) {
-    error.restore();
-  } catch (const std::bad_alloc &) {
-    PyErr_NoMemory();
-  } catch (const std::exception &error) {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
-  }
-  return nullptr;
+  });
 }
 
 template <typename Work>

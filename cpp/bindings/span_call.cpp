@@ -2,16 +2,15 @@
 
 #include "bindings/convert.hpp"
 #include "bindings/fast_method.hpp"
+#include "bindings/guarded.hpp"
 #include "bindings/normal_text.hpp"
 
 #include "core/unicode/utf8.hpp"
 
 #include <algorithm>
 #include <cstddef>
-#include <exception>
 #include <limits>
 #include <memory>
-#include <new>
 #include <utility>
 
 namespace pretok {
@@ -152,17 +151,10 @@ PyObject *encode_with_spans(PyObject *self, PyObject *const *args, Py_ssize_t co
     PyErr_SetString(PyExc_TypeError, "expected one argument, a text");
     return nullptr;
   }
-  try {
+  return guarded([&] {
     const void *call = PyCapsule_GetPointer(PyTuple_GET_ITEM(self, 0), nullptr);
     return encode_text(*static_cast<const SpanCall *>(call), args[0]);
-  } catch (py::error_already_set &error) {
-    error.restore();
-  } catch (const std::bad_alloc &) {
-    PyErr_NoMemory();
-  } catch (const std::exception &error) {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
-  }
-  return nullptr;
+  });
 }
 
 } // namespace
