@@ -84,6 +84,7 @@ def hf_check_command(path: Path, file: str | None) -> int:
 
 
 def _texts(file: str | None) -> list[str]:
+    """Return the first lines of `file`, or of SAMPLE."""
     if file is None:
         lines: Iterator[str] = iter(SAMPLE.splitlines())
     else:
@@ -169,6 +170,7 @@ class _serving(ExitStack):
 
 
 def _timings(hf: Any, tok: Any, texts: list[str]) -> Iterator[Timing]:
+    """Yield the shortest time of each call with each engine."""
     length = int(median(map(len, texts)))
     has_transformers = hasattr(tok, "backend_tokenizer")
 

@@ -176,6 +176,7 @@ def _engine_for(identified: Identified, tokenizer: PreTokenizer) -> tuple[str, A
 
 
 def _lines(identified: Identified, comparison: Comparison | None, colored: bool) -> Iterator[str]:
+    """Yield the lines of the output."""
     if identified.preset is None:
         yield f"{identified.error}\n"
         return
@@ -213,6 +214,7 @@ def _is_known(preset: Preset) -> bool:
 
 
 def _record(identified: Identified, comparison: Comparison | None) -> dict[str, Any]:
+    """Return the output as a JSON object."""
     record: dict[str, Any] = {"given": identified.description, "preset": None}
     if identified.preset is not None:
         preset = identified.preset

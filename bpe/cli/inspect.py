@@ -87,6 +87,7 @@ def inspect_command(
 
 
 def _record(tokenizer: bpe.Tokenizer, vocab: str, is_preset_given: bool, longest: int) -> Record:
+    """Return the contents of the vocabulary `vocab` as a JSON object."""
     vocabulary = tokenizer.vocabulary
     split = tokenizer.pre_tokenizer
     ordinary = [token for token in tokenizer.added_tokens if not token.special]
@@ -171,6 +172,7 @@ def _measurement(name: str, size: int, pre_tokens: int, tokens: int, distinct: i
 
 
 def _as_text(record: Record) -> Iterator[str]:
+    """Yield the lines that show `record`."""
     for file in record["files"]:
         yield f"file        {one_line(file['path'])}\n"
         yield f"sha256      {file['sha256'] or 'none, it is a folder'}\n"

@@ -233,6 +233,7 @@ def _checked_blocks(name: str, watch: Watch) -> Iterator[bytes]:
 
 
 def _raise_not_utf8(name: str, position: int, error: UnicodeDecodeError) -> None:
+    """Raise TextFileError with the line of the byte at `position` in the file `name`."""
     line = done = 0
     for block in blocks_of_file(name):
         line += block.count(b"\n", 0, max(0, position - done))

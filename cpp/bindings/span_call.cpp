@@ -47,7 +47,7 @@ private:
   std::int64_t count_ = 0;
 };
 
-// Converts offsets in bytes to offsets in code points. A span that has one byte of a code point
+// Converts offsets in bytes to offsets in code points. A span that has a byte of a code point
 // gets the whole code point.
 void count_code_points(const std::uint8_t *data, std::size_t size, EncodedSpans &spans) {
   CodePointCounter starts(data);

@@ -43,6 +43,7 @@ const update = latest(async () => {
   if (source !== undefined) countClusters();
 });
 
+/** Return the views of the sides that the page shows. */
 function activeViews() {
   return $("compare").checked ? views : views.slice(0, 1);
 }
@@ -79,6 +80,7 @@ function draw() {
   tip.hide();
 }
 
+/** Show the window before or after the one shown. */
 async function page(isBackward) {
   const at = isBackward ? place.window.earlier : place.window.later;
   if (at === null) return;
@@ -86,6 +88,7 @@ async function page(isBackward) {
   draw();
 }
 
+/** Show the difference before or after the chosen place. */
 async function goToDifference(isBackward) {
   const found = await ask("difference", { position: place.position, isBackward });
   if (!found) return;
@@ -151,6 +154,7 @@ function showSides() {
   $("sides").classList.toggle("two", active.length > 1);
 }
 
+/** Put a link to the text and the settings into the address bar and the clipboard. */
 async function share() {
   const settings = { show: checked("show"), label: $("label").value };
   activeViews().forEach((view, i) => {

@@ -142,6 +142,7 @@ export class PieceList {
   }
 }
 
+/** Return the text to show under a piece. */
 function labelOf(piece, label) {
   if (label === "none") return "";
   if (label === "id") return piece.ids.length ? piece.ids.join(" ") + (piece.idCount > piece.ids.length ? " …" : "") : "";
@@ -150,6 +151,7 @@ function labelOf(piece, label) {
   return `${grouped(start)}–${grouped(end)}`;
 }
 
+/** Return the description of a piece for a screen reader. */
 function spokenPiece(piece, label) {
   const words = [piece.spoken];
   if (piece.isToken) words.push(`id ${piece.ids[0]}`);

@@ -47,6 +47,7 @@ export class TextBox {
     return this.#bytes ?? this.value;
   }
 
+  /** Put `text` into the text area: only its beginning if it is long. */
   #show(text) {
     this.#long = text.length > MAX_EDITED ? text : null;
     this.#area.readOnly = this.#long !== null;
@@ -64,6 +65,7 @@ export class TextBox {
     else this.value = text.slice(0, selectionStart) + pasted + text.slice(selectionEnd);
   }
 
+  /** Report a new text: the bytes of a file, or the content of the box if `bytes` is null. */
   #use(bytes, note) {
     this.#bytes = bytes;
     this.#isNew = true;

@@ -36,6 +36,7 @@ def methods(owner: Any) -> dict[str, Callable[..., Any]]:
 
 
 def _call(original: Callable[..., Any], thin: ThinCall) -> Callable[..., Any]:
+    """Return a `__call__` that asks `thin` first, and then `original`."""
     thin_call, quick = thin.call, thin.quick
 
     def __call__(self: Any, text: Any = None, *args: Any, **kwargs: Any) -> Any:
@@ -54,6 +55,7 @@ def _call(original: Callable[..., Any], thin: ThinCall) -> Callable[..., Any]:
 
 
 def _encode(original: Callable[..., Any], thin: ThinCall) -> Callable[..., Any]:
+    """Return an `encode` that asks `thin` first, and then `original`."""
     thin_encode = thin.encode
 
     def encode(self: Any, text: Any, *args: Any, **kwargs: Any) -> Any:
@@ -68,6 +70,7 @@ def _encode(original: Callable[..., Any], thin: ThinCall) -> Callable[..., Any]:
 def _decode(
     original: Callable[..., Any], batch_original: Callable[..., Any], thin: ThinDecode
 ) -> dict[str, Callable[..., Any]]:
+    """Return methods that ask `thin` first, and then the originals."""
     thin_decode, thin_batch = thin.decode, thin.batch
 
     def decode(

@@ -115,7 +115,7 @@ class ThinCall:
         split = tok.split_special_tokens
         ids = engine.quick(text, "text" if split else "allow", adds_special_tokens)
         if ids is None:
-            return None  # the original counts it
+            return None  # the original method counts this fallback
         settle(real, split)
         _warn(tok, ids, None, options.get("verbose", True))
         state.served += 1

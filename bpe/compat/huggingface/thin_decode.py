@@ -44,7 +44,7 @@ class ThinDecode:
             else:
                 result = decoding.decode(ids, skip_special_tokens)
         except CallFallbackError:
-            return None  # the original counts it
+            return None  # the original method counts this fallback
         state.served += 1
         return result
 
