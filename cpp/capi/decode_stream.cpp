@@ -67,35 +67,75 @@ std::size_t append_whole_utf8(const std::string &data, bool each_byte, std::stri
   return at;
 }
 
+// Bytes that are not decoded yet: those that the stream held before the call, and later ones.
+// The bytes from before are copied only when they are decoded, so a call takes no time for
+// them.
+class HeldBytes {
+public:
+  explicit HeldBytes(const std::string &before) : before_(&before) {}
+
+  void append(TokenView more) {
+    more_.append(reinterpret_cast<const char *>(more.bytes), more.size);
+  }
+
+  // Returns all bytes, and holds none.
+  std::string take() {
+    std::string all = before_ != nullptr ? *before_ + more_ : std::move(more_);
+    before_ = nullptr;
+    more_.clear();
+    return all;
+  }
+
+  // Decodes all complete sequences; see append_whole_utf8.
+  void decode(bool each_byte, std::string &text) {
+    std::string all = take();
+    all.erase(0, append_whole_utf8(all, each_byte, text));
+    more_ = std::move(all);
+  }
+
+  // Makes `held`, the bytes from before, all bytes that are held now. An exception leaves
+  // `held` unchanged.
+  void store(std::string &held) {
+    if (before_ != nullptr)
+      held.append(more_);
+    else
+      held.swap(more_);
+  }
+
+private:
+  const std::string *before_; // nullptr after take()
+  std::string more_;
+};
+
 // Decodes tokens that are text.
 class TextDecoder {
 public:
   explicit TextDecoder(const TextDecoding &decoding) : decoding_(&decoding), start_(decoding) {}
 
   // Appends the text of a token. `held` has the fallback bytes before it that are not decoded.
-  void add(const TextTokens::Token &token, std::string &held, std::string &text) {
-    const auto *bytes = reinterpret_cast<const char *>(token.text.bytes);
+  void add(const TextTokens::Token &token, HeldBytes &held, std::string &text) {
     if (token.kind != TextTokens::Kind::FALLBACK) {
-      finish(held, text);
-      append(token.kind, {bytes, token.text.size}, text);
+      finish(held.take(), text);
+      append(token.kind, {reinterpret_cast<const char *>(token.text.bytes), token.text.size},
+             text);
       return;
     }
-    held.append(bytes, token.text.size);
+    held.append(token.text);
     if (decoding_->is_sentencepiece) {
       start_.strip(token.kind, token.text); // no space is stripped from here on
-      held.erase(0, append_whole_utf8(held, true, text));
+      held.decode(true, text);
     }
   }
 
   // Appends the text of the fallback bytes that are left.
-  void finish(std::string &held, std::string &text) {
+  void finish(const std::string &held, std::string &text) {
+    if (!decoding_->is_sentencepiece && is_utf8(held)) {
+      append(TextTokens::Kind::FALLBACK, held, text);
+      return;
+    }
     std::string replaced;
-    if (decoding_->is_sentencepiece || !is_utf8(held))
-      append_replacements(held.size(), replaced);
-    else
-      replaced.swap(held);
+    append_replacements(held.size(), replaced);
     append(TextTokens::Kind::FALLBACK, replaced, text);
-    held.clear();
   }
 
 private:
@@ -152,24 +192,22 @@ pretok_status pretok_decode_stream_feed(pretok_decode_stream *stream, const uint
     const pretok_tokenizer &tokenizer = *stream->tokenizer;
     if (const pretok_status status = check_ids(tokenizer, ids, count, error))
       return status;
-    std::string data = stream->held;
+    HeldBytes held(stream->held);
     std::string new_text;
     std::optional<TextDecoder> texts = stream->texts;
     for (std::size_t i = 0; i < count; ++i) {
       if (stream->skip_special && tokenizer.is_special(ids[i]))
         continue;
-      if (texts) {
-        texts->add(tokenizer.texts->token(ids[i]), data, new_text);
-      } else {
-        const TokenView token = tokenizer.vocabulary.token(ids[i]);
-        data.append(reinterpret_cast<const char *>(token.bytes), token.size);
-      }
+      if (texts)
+        texts->add(tokenizer.texts->token(ids[i]), held, new_text);
+      else
+        held.append(tokenizer.vocabulary.token(ids[i]));
     }
     if (!texts)
-      data.erase(0, append_whole_utf8(data, false, new_text));
+      held.decode(false, new_text);
+    held.store(stream->held);
     // Nothing below fails, so an error leaves the stream unchanged.
     stream->texts = texts;
-    stream->held.swap(data);
     stream->text.swap(new_text);
     *text = stream->text.data();
     *size = stream->text.size();
@@ -187,10 +225,9 @@ pretok_status pretok_decode_stream_finish(pretok_decode_stream *stream, const ch
   return guarded(error, [&] {
     // An incomplete sequence becomes one U+FFFD.
     std::string new_text;
-    std::string data = stream->held;
     if (stream->texts)
-      stream->texts->finish(data, new_text);
-    else if (!data.empty())
+      stream->texts->finish(stream->held, new_text);
+    else if (!stream->held.empty())
       append_replacements(1, new_text);
     stream->text.swap(new_text);
     stream->held.clear();

@@ -33,6 +33,7 @@ const update = latest(async () => {
   try {
     result = await ask("run", { source, settings, view: checked("show") });
   } catch (error) {
+    if (source !== undefined) box.takeAgain();
     fail(error);
     return;
   }
@@ -247,6 +248,7 @@ async function main() {
   $("next-difference").addEventListener("click", () => goToDifference(false));
   $("share").addEventListener("click", share);
   addEventListener("hashchange", applyLink);
+  addEventListener("unhandledrejection", ({ reason }) => fail(reason));
   await applyLink();
   document.documentElement.dataset.ready = "true";
 }

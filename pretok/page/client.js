@@ -40,11 +40,14 @@ export function latest(task) {
   let running = null;
   let isStale = false;
   const run = async () => {
-    while (isStale) {
-      isStale = false;
-      await task();
+    try {
+      while (isStale) {
+        isStale = false;
+        await task();
+      }
+    } finally {
+      running = null;
     }
-    running = null;
   };
   return () => {
     isStale = true;

@@ -234,8 +234,7 @@ export class Side {
 
   /** Return the merges of bytes `start` to `end`, with the bytes of each token. */
   merges(start, end) {
-    const trace = this.#tokenizer.mergeSteps(this.text.bytes.subarray(start, end));
-    return trace;
+    return this.#tokenizer.mergeSteps(this.text.bytes.subarray(start, end));
   }
 }
 

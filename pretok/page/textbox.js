@@ -47,6 +47,11 @@ export class TextBox {
     return this.#bytes ?? this.value;
   }
 
+  /** Let the next `take` return the text once more, because the worker refused it. */
+  takeAgain() {
+    this.#isNew = true;
+  }
+
   /** Put `text` into the text area: only its beginning if it is long. */
   #show(text) {
     this.#long = text.length > MAX_EDITED ? text : null;

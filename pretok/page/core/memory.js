@@ -191,7 +191,7 @@ export class Core {
 export function bytesOf(text) {
   if (text instanceof Uint8Array) return text;
   if (text instanceof ArrayBuffer) return new Uint8Array(text);
-  throw invalid(`the text is of type ${typeof text}; expected a string or a Uint8Array`);
+  throw invalid(`the text is of type ${typeof text}; expected a string, a Uint8Array or an ArrayBuffer`);
 }
 
 /** Return the number of `unit`. The default is the unit that indexes `text`. */
