@@ -153,13 +153,11 @@ def _problem(spec: TokenizerSpec) -> str:
     """Return the first part of a model with tokens of text that C++ does not support, or ""."""
     vocabulary, added = spec.vocabulary, spec.added_tokens
     assert isinstance(vocabulary, TextVocabulary), "the caller makes one"
+    if problem := _problem_of_merging(vocabulary):
+        return problem
     pieces = vocabulary.pieces
     texts = (*pieces, *_contents(added))
     lookalike = next((text for text in texts if _looks_like_fallback(text)), None)
-    if vocabulary.fallback_ids is None:
-        return "a model without fallback tokens for all bytes"
-    if vocabulary.why_not_native:
-        return f"this model: {vocabulary.why_not_native}"
     if SPACE_MARK not in pieces:
         return f"a model without the token {SPACE_MARK}"
     unknown = vocabulary.options.unknown or ""
@@ -185,6 +183,15 @@ def _problem(spec: TokenizerSpec) -> str:
     if len({token.id for token in added}) < len(added):
         return "two added tokens with the same id"
     return "" if _concatenates(vocabulary) else "a merge whose result is not its two tokens"
+
+
+def _problem_of_merging(vocabulary: CharacterVocabulary) -> str:
+    """Return why C++ cannot merge the tokens of `vocabulary`, or ""."""
+    if vocabulary.fallback_ids is None:
+        return "a model without fallback tokens for all bytes"
+    if vocabulary.why_not_native:
+        return f"this model: {vocabulary.why_not_native}"
+    return ""
 
 
 def _preset(spec: TokenizerSpec) -> Preset:
@@ -267,14 +274,10 @@ def _as_text(vocabulary: Vocabulary) -> TextVocabulary:
         for id, token in vocabulary.token_bytes.items()
     }
     pieces = vocabulary.pieces.keys()
-    problem = ""
-    if vocabulary.fallback_ids is None:
-        problem = "a model without fallback tokens for all bytes"
-    elif vocabulary.why_not_native:
-        problem = f"this model: {vocabulary.why_not_native}"
-    elif not pieces >= set(chain.from_iterable(pieces)):
+    problem = _problem_of_merging(vocabulary)
+    if not problem and not pieces >= set(chain.from_iterable(pieces)):
         problem = "a piece with a character that is not a piece"
-    elif not pieces >= {text for text in texts.values() if len(text) == 1}:
+    if not problem and not pieces >= {text for text in texts.values() if len(text) == 1}:
         problem = "a symbol of one character"
     if problem:
         raise UnsupportedError(
