@@ -266,7 +266,8 @@ class Tokenizer:
 
         The ids of both parts together are the ids of `text`, whatever text follows it. So a long
         text can be encoded in parts. Returns the last such offset that the backend finds. The
-        Python backend finds none, and no backend finds one if Python applies a normalizer.
+        Python backend finds none. No backend finds one if Python applies a normalizer, or if every
+        text gets a prefix.
         """
         return self._pipeline.safe_cut(text, special)
 

@@ -63,7 +63,7 @@ Direction: TypeAlias = Literal["left", "right"]
 
 
 class Truncation(NamedTuple):
-    """How tokenizers truncates: the arguments of its `enable_truncation`."""
+    """The arguments of `enable_truncation` of tokenizers."""
 
     max_length: int
     stride: int
@@ -72,7 +72,7 @@ class Truncation(NamedTuple):
 
 
 class Padding(NamedTuple):
-    """How tokenizers pads: the arguments of its `enable_padding`.
+    """The arguments of `enable_padding` of tokenizers.
 
     `length` None pads to the longest.
     """

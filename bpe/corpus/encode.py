@@ -31,7 +31,7 @@ class Encoded:
     """The ids of the texts. A whole document includes the ids that `Options` puts around it."""
     offsets: Offsets
     held_out: NDArray[np.bool_] | None
-    """Whether each document belongs to the split for validation; None if there is no such split."""
+    """An item is True if its document is in the split for validation. None without this split."""
 
 
 class DocumentEncoder:

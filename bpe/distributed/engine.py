@@ -30,7 +30,7 @@ HELD_BATCHES = 2
 
 
 class Work(NamedTuple):
-    """What all tasks of a corpus share."""
+    """The objects that all tasks of a corpus share."""
 
     tokenizer: Tokenizer
     files: list[str]

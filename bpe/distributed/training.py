@@ -72,7 +72,7 @@ def train(
 
 
 class Counting(NamedTuple):
-    """What all tasks share."""
+    """The objects that all tasks of a training share."""
 
     training: Training
     field: str

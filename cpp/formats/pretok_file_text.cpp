@@ -21,7 +21,7 @@ struct SpacesKind {
   bool replaces_invalid;
   bool is_normalizer; // whether the spaces come before the search for normalized added tokens
 };
-// How each of _NORMALIZERS in pretok_text.py handles spaces, in the same order.
+// The TextSpaces of each of _NORMALIZERS in pretok_text.py, in the same order.
 constexpr SpacesKind SPACES[] = {
     {TextSpaces::Prefix::NONE, false, true, true},           // SentencePiece
     {TextSpaces::Prefix::ALWAYS, false, true, true},         // with add_dummy_prefix

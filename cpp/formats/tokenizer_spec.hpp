@@ -15,10 +15,10 @@
 
 namespace pretok {
 
-// How ids become text if the tokens are text. Each mark U+2581 in a token becomes a space, and
-// the fallback tokens, such as <0x0A>, become bytes.
+// Describes the decoding of ids if the tokens are text. Each mark U+2581 in a token becomes a
+// space, and the fallback tokens, such as <0x0A>, become bytes.
 struct TextDecoding {
-  // Whether ids are decoded as SentencePiece does: special tokens have no text, each invalid
+  // If true, ids are decoded as by SentencePiece: special tokens have no text, each invalid
   // byte becomes U+FFFD, and a space is stripped only from a token that begins with a mark. If
   // false, the decoders of tokenizers are ByteFallback, Fuse and Strip: if adjacent fallback
   // tokens are not UTF-8, each of them becomes U+FFFD, and spaces are stripped from the text.

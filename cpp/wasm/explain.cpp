@@ -1,4 +1,4 @@
-// How the split of a preset decides at one position: the rules that each stage tries there.
+// Explains the split of a preset at one position: the rules that each stage tries there.
 #include "core/split/machine.hpp"
 #include "core/split/presets.hpp"
 #include "core/split/program.hpp"
@@ -21,7 +21,7 @@ struct TriedRule {
   std::size_t end; // NO_MATCH if the rule does not match
 };
 
-// What one stage did at one position. All positions are code units of the whole text.
+// The result of one stage at one position. All positions are code units of the whole text.
 struct StageStep {
   std::size_t piece_start; // the piece that the stage splits
   std::size_t piece_end;

@@ -22,7 +22,7 @@ PICTURES = ROOT / "docs" / "pictures"
 TEXTS = {"docs": ("*.md", "docs/**/*.md"), "python": ("pretok/**/*.py", "bpe/**/*.py"),
          "cpp": ("cpp/core/**/*.cpp", "cpp/core/**/*.hpp")}  # fmt: skip
 GENERATED = ("table_", "script_table")
-"""How the names of files begin that are left out."""
+"""Names of files that begin with these words are left out."""
 HELD_OUT = 5
 """One file in so many is held out."""
 COMMANDS = """\

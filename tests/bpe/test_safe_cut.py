@@ -73,7 +73,7 @@ def test_both_parts_have_the_ids_of_the_text(
     for text in TEXTS:
         data = text.encode()
         for end in (len(data), len(data) - 7, len(data) // 2):
-            # Whatever text follows: `cut` is a cut of the text up to `end`, and of all of it.
+            # Text may follow: `cut` is a cut of the text up to `end`, and of all of it.
             cut = tokenizer.safe_cut(data[:end], "allow")
             ids = tokenizer.encode(data[:cut], "allow") + tokenizer.encode(data[cut:], "allow")
             assert ids == tokenizer.encode(data, "allow"), (text, end, cut)

@@ -27,7 +27,7 @@ ARGUMENTS = (
     "--disable-sync",
 )
 PATIENCE = 60_000
-"""How many milliseconds an element may take to appear, on a slow machine too."""
+"""The maximum time until an element appears, in milliseconds. Enough for a slow machine."""
 
 
 def _missing() -> str:

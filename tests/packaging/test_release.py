@@ -1,4 +1,4 @@
-"""What a release needs: one version in all files, and tests of wheels that exist."""
+"""Check that all files have one version, and that the tests of wheels exist."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Staged(NamedTuple):
 
 
 class Layout:
-    """How a shard is stored. The base stores a header and the tokens in one file."""
+    """Stores a shard. The base class stores a header and the tokens in one file."""
 
     name: str
     suffix: str

@@ -74,7 +74,7 @@ export interface Preset {
   readonly exactness: "tested" | "approximate" | "unknown";
   /** The publication of the regular expression. */
   readonly source: string;
-  /** Whether a stage drops parts of the text. */
+  /** True if a stage drops parts of the text. */
   readonly dropsText: boolean;
   /** The first stage splits the text. Each later stage splits every piece of the previous stage. */
   readonly stages: readonly Stage[];
@@ -92,7 +92,7 @@ export interface Stage {
     | "merged_with_previous"
     | "merged_with_next"
     | "contiguous";
-  /** Whether the stage swaps matches and the text between matches. */
+  /** True if the stage swaps matches and the text between matches. */
   readonly invert: boolean;
 }
 
@@ -172,7 +172,7 @@ export interface ExplainedStage {
   /** The span of the part that the stage makes of the match. It is the piece of the next stage. */
   readonly partStart: number;
   readonly partEnd: number;
-  /** Whether the stage drops the part. */
+  /** True if the stage drops the part. */
   readonly isDropped: boolean;
 }
 
@@ -201,7 +201,7 @@ export interface EncodeOptions {
    * are ordinary text. The default is "raise", so untrusted text cannot inject special tokens.
    */
   special?: "raise" | "text" | "allow" | readonly string[];
-  /** Whether to add the ids that the file puts before and after a text. The default is false. */
+  /** True adds the ids that the file puts before and after a text. The default is false. */
   addSpecialTokens?: boolean;
 }
 
@@ -268,7 +268,7 @@ export interface MergeTrace {
   /** The bytes of the pre-token. All pieces are spans of these bytes. */
   readonly bytes: Uint8Array;
   /**
-   * Whether the whole pre-token is a token that merges do not make. Then there are no steps, and
+   * True if the whole pre-token is a token that merges do not make. Then there are no steps, and
    * `ids` has one id.
    */
   readonly isWholeToken: boolean;
