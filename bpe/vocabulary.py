@@ -207,8 +207,17 @@ class Vocabulary:
 
     @once
     def ids(self) -> dict[bytes, int]:
-        """The id of each token by its bytes; the lowest id if several tokens are equal."""
-        return {token: id for id, token in sorted(self.token_bytes.items(), reverse=True)}
+        """The id of each token by its bytes.
+
+        If several tokens are equal, this is the lowest id, unless only merges make tokens: then
+        it is the lowest id that a merge makes, if there is one.
+        """
+        tokens = self.token_bytes
+        ids = {token: id for id, token in sorted(tokens.items(), reverse=True)}
+        if len(ids) != len(tokens) and not self._ignore_merges and self.merge_rows is not None:
+            for id in np.unique(self.merge_rows[:, 2])[::-1].tolist():
+                ids[tokens[id]] = id
+        return ids
 
     @once
     def byte_ids(self) -> dict[int, int]:

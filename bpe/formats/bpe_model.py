@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from itertools import chain, count
 from operator import add
 from typing import Any, NamedTuple
@@ -11,11 +11,28 @@ from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats.byte_level import all_to_bytes
 from bpe.formats.json_value import Value
-from bpe.vocabulary import ID_LIMIT, Merge, Packed, Rows, Vocabulary
+from bpe.vocabulary import (
+    ID_LIMIT,
+    NOT_IN_UTF8,
+    UNASSIGNED,
+    Merge,
+    Packed,
+    Rows,
+    Vocabulary,
+)
+from pretok.byte_characters import BYTE_CHARACTERS
 from pretok.errors import shortened
 from pretok.machine.backend import backend
 
 _ASCII = frozenset(bytes([byte]) for byte in range(0x80))
+# The characters of the bytes that a byte-level vocabulary must have.
+_NEEDED = [
+    char for byte, char in enumerate(BYTE_CHARACTERS) if byte not in NOT_IN_UTF8 | UNASSIGNED
+]
+
+
+class InertEntryError(UnsupportedError):
+    """A Vocabulary cannot hold these entries; a TextVocabulary can."""
 
 
 class ListedMerges(NamedTuple):
@@ -40,8 +57,8 @@ def build(
 
     Entries that are only `added` tokens are omitted (see `_drop_added`). Entries with an id in
     `loose` are omitted unless a merge names them or they are ASCII bytes. Vocabulary explains
-    `ignore_merges`. Raises VocabularyError, and UnsupportedError if an entry with a character that
-    stands for no byte has the bytes of another token.
+    `ignore_merges`. Raises VocabularyError, and InertEntryError if text may become an entry with a
+    character that stands for no byte.
     """
     if backend() == "native":
         from pretok import _core
@@ -88,6 +105,11 @@ def _build(
     if "" in ids:  # a merge may name it, so the merges need the full check
         return Vocabulary(tokens, merges, ignore_merges)
     return Vocabulary.from_checked_merges(tokens, tuple(merges), ignore_merges)
+
+
+def has_bytes(texts: Container[str]) -> bool:
+    """Return whether `texts` has a character for each byte of valid text."""
+    return all(char in texts for char in _NEEDED)
 
 
 def assigned_ids(contents: Sequence[str], ids: Mapping[str, int]) -> list[int]:
@@ -215,12 +237,14 @@ def _check_inert(inert: dict[int, str], tokens: dict[int, bytes], ignore_merges:
     proper = {token: id for id, token in tokens.items() if id not in inert}
     for id, text in inert.items():
         twin = proper.get(tokens[id])
-        if ignore_merges or (twin is not None and id < twin):
-            raise UnsupportedError(
+        # Several bytes become the token that merges make of them, never an inert entry.
+        is_byte = len(tokens[id]) == 1
+        if ignore_merges or (twin is not None and id < twin and is_byte):
+            raise InertEntryError(
                 f"vocabulary entry {shortened(text, show=ascii)} (id {id}) has a character that "
-                "stands for no byte, so no text encodes to it; bpe cannot tell it from "
-                f"{'text' if twin is None else f'token {twin}'} with the same bytes; remove it, "
-                "or make it an added token"
+                "stands for no byte, so no text encodes to it; as bytes, it is equal to "
+                f"{'text' if twin is None else f'token {twin}'}; remove it, or make it an added "
+                "token"
             )
-        if twin is None and len(tokens[id]) == 1:
+        if twin is None and is_byte:
             del tokens[id]

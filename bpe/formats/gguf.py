@@ -6,18 +6,22 @@ cpp/formats/gguf.hpp is the C++ version, for byte-level BPE only.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from enum import IntEnum
 from itertools import repeat
 from typing import NamedTuple
 
+from bpe.decoders import steps as decoders
+from bpe.decoders.chain import DecoderChain
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats import gguf_text
-from bpe.formats.bpe_model import ListedMerges, build
+from bpe.formats.bpe_model import InertEntryError, ListedMerges, build, has_bytes, merge_ids
 from bpe.formats.files import named
 from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.json_value import Value
 from bpe.formats.spec import TokenizerSpec
+from bpe.text_vocabulary import TextOptions, TextVocabulary
 from bpe.types import Template
 from bpe.vocabulary import Vocabulary
 from pretok.errors import UnknownPresetError, UnreadableFileError, UnsupportedFileError
@@ -35,7 +39,7 @@ from pretok.registry import find
 
 OTHER_MODELS = {
     "llama": "SentencePiece BPE",
-    "gemma4": "SentencePiece BPE",
+    "gemma4": "BPE over characters",
     "bert": "WordPiece",
     "t5": "SentencePiece unigram",
     "rwkv": "RWKV's greedy search",
@@ -58,6 +62,7 @@ LSTRIP = {"jina-v2-de": "<mask>", "jina-v2-es": "<mask>", "jina-v2-code": "<mask
 """The token that has lstrip, by tokenizer.ggml.pre."""
 NOT_BYTE_LEVEL = frozenset({"gemma4", "granite-embed-multi-311m", "sarvam-moe", "whitespace"})
 """Values of tokenizer.ggml.pre for which tokens are UTF-8, not characters that stand for bytes."""
+_MERGES_CHARACTERS = NOT_BYTE_LEVEL - {"whitespace"}
 
 
 class TokenType(IntEnum):
@@ -72,6 +77,7 @@ class TokenType(IntEnum):
     BYTE = 6
 
 
+_BYTES = DecoderChain((decoders.ByteLevel(),))
 _ORDINARY = frozenset({int(TokenType.UNDEFINED), int(TokenType.NORMAL)})
 _SPECIAL = frozenset({int(TokenType.UNKNOWN), int(TokenType.CONTROL)})
 _ADDED = _SPECIAL | {int(TokenType.USER_DEFINED)}
@@ -121,16 +127,21 @@ def _spec(file: Value) -> TokenizerSpec:
         )
     if file[_MODEL].text() == "llama":
         return _text_spec(file)
+    if file[_MODEL].text() == "gemma4":
+        return _characters_spec(file)
     _check_model(file[_MODEL])
     pre, preset, why_no_preset = _split(file)
+    if pre in _MERGES_CHARACTERS:
+        return _characters_spec(file)
     if pre in NOT_BYTE_LEVEL:
         raise file[_PRE].unsupported(
             "its tokens are text, not bytes; bpe reads only byte-level BPE"
         )
     texts = _texts(file[_TOKENS])
     types = _types(file[_TYPES], len(texts))
+    vocabulary = _vocabulary(texts, types, file[_MERGES], pre in IGNORE_MERGES)
     return TokenizerSpec(
-        _vocabulary(texts, types, file[_MERGES], pre in IGNORE_MERGES),
+        vocabulary,
         preset,
         why_no_preset,
         _added(texts, types, LSTRIP.get(pre)),
@@ -139,6 +150,7 @@ def _spec(file: Value) -> TokenizerSpec:
             _around(file[_BOS], file[_ADD_BOS], pre in ADD_BOS, len(texts)),
             _around(file[_EOS], file[_ADD_EOS], False, len(texts)),
         ),
+        decoder=_BYTES if isinstance(vocabulary, TextVocabulary) else None,
     )
 
 
@@ -163,14 +175,35 @@ def _text_spec(file: Value) -> TokenizerSpec:
     )
 
 
+def _characters_spec(file: Value) -> TokenizerSpec:
+    """Return the tokenizer of a file whose listed merges merge characters, as in Gemma 4."""
+    texts = _texts(file[_TOKENS])
+    types = _types(file[_TYPES], len(texts), may_have_bytes=True)
+    ids = dict(zip(texts, range(len(texts)), strict=True))
+    _check_different(texts, ids)
+    merges = file[_MERGES]
+    rows = merge_ids(ids, _pairs(merges), lambda index: f"{_MERGES}[{index}]")
+    return TokenizerSpec(
+        gguf_text.listed_vocabulary(texts, rows),
+        WHOLE,
+        added_tokens=_added(texts, types, None),
+        normalizer=gguf_text.normalizer(adds_space=False),
+        template=Template(
+            _around(file[_BOS], file[_ADD_BOS], True, len(texts)),
+            _around(file[_EOS], file[_ADD_EOS], False, len(texts)),
+        ),
+        decoder=gguf_text.decoder(adds_space=False),
+    )
+
+
 def _check_model(model: Value) -> None:
     name = model.text()
     if name != "gpt2":
         kind = OTHER_MODELS.get(name)
         raise model.unsupported(
-            f'it is {kind}; bpe reads only "gpt2" and "llama", which are BPE'
+            f'it is {kind}; bpe reads only "gpt2", "llama" and "gemma4", which are BPE'
             if kind
-            else 'bpe reads only "gpt2" and "llama", which are BPE'
+            else 'bpe reads only "gpt2", "llama" and "gemma4", which are BPE'
         )
 
 
@@ -250,14 +283,19 @@ def _vocabulary(
 ) -> Vocabulary:
     ids = dict(zip(texts, range(len(texts)), strict=True))
     _check_different(texts, ids)
-    # `build` drops entries of other types, unless a merge names them or they are ASCII bytes.
-    loose = [id for id, kind in enumerate(types) if kind not in _ORDINARY]
-    return build(
-        Value(ids, _TOKENS),
-        ListedMerges(merges.values(), lambda: _pairs(merges), lambda index: f"{_MERGES}[{index}]"),
-        ignore_merges,
-        loose=loose,
+    listed = ListedMerges(
+        merges.values(), lambda: _pairs(merges), lambda index: f"{_MERGES}[{index}]"
     )
+    loose = [id for id, kind in enumerate(types) if kind not in _ORDINARY]
+    if has_bytes(ids):
+        with suppress(InertEntryError):
+            # `build` drops loose entries, unless a merge names them or they are ASCII bytes.
+            return build(Value(ids, _TOKENS), listed, ignore_merges, loose=loose)
+    # Like tokenizers, llama.cpp drops a byte without a token.
+    rows = merge_ids(ids, listed.pairs(), listed.location)
+    named = {id for row in rows for id in row}
+    kept = {id: text for text, id in ids.items() if text and (id in named or id not in set(loose))}
+    return TextVocabulary(kept, rows, TextOptions(ignores_merges=ignore_merges, byte_level=True))
 
 
 def _check_different(texts: Sequence[str], ids: Mapping[str, int]) -> None:

@@ -1,7 +1,8 @@
-"""Build the tokenizer of a GGUF file with tokenizer.ggml.model = llama: SentencePiece's BPE.
+"""Build the tokenizer of a GGUF file whose BPE merges characters.
 
-As in llama.cpp, text is not normalized: a space is put before each text between added tokens, and
-spaces become "▁". Two adjacent symbols merge if their text together is a token, in order of scores.
+As in llama.cpp, text is not normalized: spaces become "▁". With tokenizer.ggml.model = llama, a
+space is put before each text between added tokens, and two adjacent symbols merge if their text
+together is a token, in order of scores. With gemma4, only the listed merges merge, in their order.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from bpe.errors import UnsupportedError, VocabularyError, shortened
 from bpe.formats.json_value import Value
 from bpe.normalizers.chain import NormalizerChain
 from bpe.normalizers.steps import Prepend, Replace
-from bpe.text_vocabulary import BYTE_NAMES
+from bpe.text_vocabulary import BYTE_NAMES, TextOptions, TextVocabulary
+from bpe.vocabulary import Merge
 
 MAX_TOKEN = 1 << 12
 """The maximal length of a token: merging concatenates the texts of symbols."""
@@ -48,6 +50,30 @@ def vocabulary(
             )
     _check_unreachable(texts, [*reserved, *byte_ids])
     return CharacterVocabulary(tokens, {id: values[id] for id in kept}, byte_ids[0], byte_ids)
+
+
+def listed_vocabulary(texts: Sequence[str], merges: Sequence[Merge]) -> TextVocabulary:
+    """Return the vocabulary of `texts`, the tokens in order of ids, with the listed `merges`.
+
+    llama.cpp splits such text at runs of "\\n", and looks up a run whole before it merges it.
+    Raises UnsupportedError if this gives other ids than merging the text.
+    """
+    pieces = {id: text for id, text in enumerate(texts) if text}
+    vocabulary = TextVocabulary(pieces, merges, TextOptions(has_fallback=True))
+    merger = vocabulary.merger()
+    for id in {result for _, _, result in merges}:
+        text = texts[id]
+        if "\n" in text and text.strip("\n"):
+            raise UnsupportedError(
+                f"token {id}, {shortened(text)}, has a line break and other characters, which "
+                "llama.cpp never merges"
+            )
+    for id, text in pieces.items():
+        if not text.strip("\n") and merger.merge(text.encode()) != [id]:
+            raise UnsupportedError(
+                f"llama.cpp looks up token {id}, {shortened(text)}, but the merges do not make it"
+            )
+    return vocabulary
 
 
 def normalizer(adds_space: bool) -> NormalizerChain:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from operator import methodcaller
@@ -23,8 +24,8 @@ from bpe.formats import (
     pre_tokenizers,
     text_model,
 )
-from bpe.formats.bpe_model import ListedMerges, assigned_ids, build
-from bpe.formats.byte_level import to_text
+from bpe.formats.bpe_model import InertEntryError, ListedMerges, assigned_ids, build
+from bpe.formats.byte_level import to_bytes, to_text
 from bpe.formats.files import named
 from bpe.formats.files import read as read_file
 from bpe.formats.format import Format, ReadOptions, Source
@@ -91,9 +92,12 @@ def read(
     listed = ListedMerges(
         merges.values(), lambda: _pairs(merges), lambda index: f"model.merges[{index}]"
     )
-    read_parts = _byte_level if text_model.is_byte_level(model, file["pre_tokenizer"]) else _text
+    spec = None
+    if text_model.is_byte_level(model, file["pre_tokenizer"]):
+        with suppress(InertEntryError):
+            spec = _byte_level(file, listed, added, needs_preset)
     return replace(
-        read_parts(file, listed, added, needs_preset),
+        spec or _text(file, listed, added, needs_preset),
         truncation=lengths_json.read_truncation(file["truncation"]),
         padding=lengths_json.read_padding(file["padding"]),
     )
@@ -265,13 +269,23 @@ def _merges(texts: Mapping[int, str], merges: Sequence[Merge]) -> list[str] | li
 def _texts(vocabulary: Vocabulary) -> dict[int, str]:
     """Return each token by its id, in the characters that stand for bytes, in order of ids."""
     tokens = vocabulary.token_bytes
+    texts = {id: to_text(token) for id, token in sorted(tokens.items())}
     if len(vocabulary.ids) != len(tokens):
-        id = next(id for id, token in tokens.items() if vocabulary.ids[token] != id)
+        for id, token in tokens.items():
+            if vocabulary.ids[token] != id:
+                texts[id] = _inert_text(vocabulary, id, token)
+    return texts
+
+
+def _inert_text(vocabulary: Vocabulary, id: int, token: bytes) -> str:
+    """Return a text that stands for no bytes and decodes to `token`; raise VocabularyError."""
+    text = token.decode(errors="replace")
+    if text.encode() != token or to_bytes(text) is not None:
         raise VocabularyError(
-            f"tokens {vocabulary.ids[tokens[id]]} and {id} are both {shortened(tokens[id])}; a "
+            f"tokens {vocabulary.ids[token]} and {id} are both {shortened(token)}; a "
             "tokenizer.json allows one id for each token"
         )
-    return {id: to_text(token) for id, token in sorted(tokens.items())}
+    return text
 
 
 def _with_added(ids: dict[str, int], added: list[AddedToken]) -> dict[str, int]:

@@ -9,7 +9,13 @@ from typing import Any, NamedTuple
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats import normalizer_json
-from bpe.formats.bpe_model import ListedMerges, check_ids, merge_ids, native_merge_rows
+from bpe.formats.bpe_model import (
+    ListedMerges,
+    check_ids,
+    has_bytes,
+    merge_ids,
+    native_merge_rows,
+)
 from bpe.formats.decoder_json import metaspace
 from bpe.formats.json_value import Value
 from bpe.formats.spec import TokenizerSpec
@@ -24,9 +30,17 @@ from pretok.preset import Preset
 
 
 def is_byte_level(model: Value, pre_tokenizer: Value) -> bool:
-    """Return whether the model merges bytes, without a prefix or suffix of tokens."""
-    return _ends_byte_level(pre_tokenizer) and not any(
-        model[name].value for name in ("continuing_subword_prefix", "end_of_word_suffix")
+    """Return whether the model merges bytes, without a prefix or suffix of tokens.
+
+    A model that lacks a byte of valid text is not: tokenizers drops this byte, or makes an unknown
+    token of it, as of any character without a token.
+    """
+    return (
+        _ends_byte_level(pre_tokenizer)
+        and not any(
+            model[name].value for name in ("continuing_subword_prefix", "end_of_word_suffix")
+        )
+        and has_bytes(model["vocab"].object())
     )
 
 

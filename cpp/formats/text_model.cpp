@@ -107,8 +107,8 @@ public:
         views_[place].size = 0;
   }
 
-  // Refuses an inert entry that pretok cannot tell from text, or from its twin: a token with
-  // equal bytes. Removes inert entries of one byte without a twin.
+  // Refuses an inert entry that text may become in place of its twin, a token with equal bytes.
+  // Removes inert entries of one byte without a twin.
   LoadError drop_inert() {
     for (std::size_t place = 0; has_inert_ && place < views_.size(); ++place) {
       if (!inert_[place] || views_[place].size == 0)
@@ -116,14 +116,17 @@ public:
       const std::string_view text = source_.texts[place];
       const std::uint32_t twin = places_.find(byte_characters(text));
       const bool has_twin = twin != TextIndex::NO_TEXT && views_[twin].size != 0;
-      if (source_.ignore_merges || (has_twin && source_.ids[place] < source_.ids[twin]))
+      // Several bytes become the token that merges make of them, never an inert entry.
+      const bool is_byte = views_[place].size == 1;
+      if (source_.ignore_merges ||
+          (has_twin && is_byte && source_.ids[place] < source_.ids[twin]))
         return unsupported(
             "vocabulary entry " + quote(text) + " (id " + std::to_string(source_.ids[place]) +
-            ") has a character that stands for no byte, so no text encodes to it; pretok "
-            "cannot tell it from " +
+            ") has a character that stands for no byte, so no text encodes to it; as bytes, it "
+            "is equal to " +
             (has_twin ? "token " + std::to_string(source_.ids[twin]) : std::string("text")) +
-            " with the same bytes; remove it, or make it an added token");
-      if (!has_twin && views_[place].size == 1)
+            "; remove it, or make it an added token");
+      if (!has_twin && is_byte)
         views_[place].size = 0;
     }
     return {};

@@ -1,0 +1,150 @@
+"""Vocabularies of byte-level BPE that lack bytes, or have entries that stand for no bytes."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bpe
+from bpe.formats.byte_level import to_text
+from bpe.text_vocabulary import TextVocabulary
+from gguf_files import loaded, metadata
+from pretok.machine.backend import BackendName
+from vocabulary_files import added, huggingface, write
+
+TRAINED_ON = ["hello world, hello there", "wor ld\n  hello", "\u00e9t\u00e9 na\u00efve"]
+TEXTS = ["", "hello there", "hello Zorro", "Z", "ZZ hello Z", "h\u00e9\u4e2d\U0001f600llo",
+         "heZllo", "wor\tld", "  \n\t hello\x00world"]  # fmt: skip
+
+
+def _trained(path: Path, **options: Any) -> Any:
+    """Train with tokenizers, without an initial alphabet; return its tokenizer."""
+    tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+    theirs = tokenizers.Tokenizer(tokenizers.models.BPE(**options))
+    theirs.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    theirs.decoder = tokenizers.decoders.ByteLevel()
+    special = [token] if (token := options.get("unk_token")) else []
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=70, special_tokens=special, show_progress=False
+    )
+    theirs.train_from_iterator(TRAINED_ON * 3, trainer)
+    theirs.save(str(path))
+    return theirs
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"unk_token": "<unk>"}, {"unk_token": "<unk>", "fuse_unk": True}, {"ignore_merges": True}],
+    ids=["dropped", "unknown", "fused", "whole"],
+)
+def test_bytes_that_training_never_saw(tmp_path: Path, options: dict[str, Any]) -> None:
+    path = tmp_path / "tokenizer.json"
+    theirs = _trained(path, **options)
+    ours = bpe.load(path)
+    for text in TEXTS:
+        expected = theirs.encode(text)
+        assert ours.encode(text) == expected.ids, text
+        spans = [(token.start, token.end) for token in ours.tokens(text)]
+        assert spans == expected.offsets, text
+        decoded = theirs.decode(expected.ids, skip_special_tokens=False)
+        assert ours.decode(expected.ids) == decoded
+    ours.save(tmp_path / "again.json")
+    assert bpe.load(tmp_path / "again.json") == ours == pickle.loads(pickle.dumps(ours))
+
+
+@pytest.mark.parametrize(
+    ("vocab", "ignore_merges"),
+    [
+        ({"\u4e2d": 300}, True),  # a whole pre-token is no entry
+        ({" ": 32, to_text(b" "): 300}, False),
+        ({"\x01": 1, to_text(b"\x01"): 300}, False),
+        ({"\u200d": 256, to_text(b"ab"): 300}, False),
+    ],
+)
+def test_entries_that_stand_for_no_bytes(
+    tmp_path: Path, vocab: dict[str, int], ignore_merges: bool
+) -> None:
+    tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+    entries = huggingface()["model"]["vocab"] | vocab
+    changes = {"model_vocab": entries, "model_ignore_merges": ignore_merges}
+    path = write(tmp_path / "tokenizer.json", huggingface(added_tokens=[], **changes))
+    theirs = tokenizers.Tokenizer.from_file(str(path))
+    ours = bpe.load(path)
+    for text in (*TEXTS, "\u4e2d", "a\u200db", "ab ab", " ", "\x01"):
+        assert ours.encode(text) == theirs.encode(text).ids, text
+    everything = list(range(256))
+    assert ours.decode(everything) == theirs.decode(everything, skip_special_tokens=False)
+
+
+def test_an_entry_with_the_bytes_of_a_merge(tmp_path: Path, backend: BackendName) -> None:
+    """Command-R has the entry U+200D with a lower id than the token of the bytes E2 80 8D."""
+    tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+    two, three = to_text(b"\xe2\x80"), to_text(b"\xe2\x80\x8d")
+    file = huggingface(added_tokens=[added(400, "<|end|>")])
+    entries, merges = file["model"]["vocab"], file["model"]["merges"]
+    entries |= {"\u200d": 300, two: 301, three: 302, "<|end|>": 400}
+    merges += [[to_text(b"\xe2"), to_text(b"\x80")], [two, to_text(b"\x8d")]]
+    path = write(tmp_path / "tokenizer.json", file)
+    theirs = tokenizers.Tokenizer.from_file(str(path))
+    ours = bpe.load(path, backend=backend)
+    assert not isinstance(ours.vocabulary, TextVocabulary)
+    for text in (*TEXTS, "\u200d", "a\u200db\u200d"):
+        assert ours.encode(text) == theirs.encode(text).ids, text
+    assert ours.decode([300, 302]) == theirs.decode([300, 302]) == "\u200d\u200d"
+    assert ours.token_id("\u200d") == 302
+    ours.save(tmp_path / "again.json")
+    again = tokenizers.Tokenizer.from_file(str(tmp_path / "again.json"))
+    assert again.get_vocab()["\u200d"] == 300
+    assert bpe.load(tmp_path / "again.json", backend=backend) == ours
+    ours.save(tmp_path / "again.pretok")
+    assert bpe.load(tmp_path / "again.pretok", backend=backend).encode("\u200d") == [302]
+
+
+def test_gguf_without_some_bytes(tmp_path: Path) -> None:
+    """Falcon's file lacks control characters; llama.cpp and tokenizers drop them."""
+    listed = metadata()
+    tokens = listed["tokenizer.ggml.tokens"]
+    tokens[tokens.index(to_text(b"\x01"))] = "<unused>"
+    ours = loaded(tmp_path, tokens=tokens)
+    assert ours.encode("the\x01 ab") == loaded(tmp_path).encode("the ab")
+    assert ours.decode(ours.encode("the\x01 ab")) == "the ab"
+
+
+CHARACTERS = ["<bos>", "<eos>", *(f"<0x{byte:02X}>" for byte in range(256)), "\n", "\n\n", "a", "b",
+              "\u2581", "\u2581a", "ab", "\u2581ab"]  # fmt: skip
+MERGES = ["\n \n", "\u2581 a", "a b", "\u2581 ab", "\u2581a b"]
+
+
+def _gemma4(tmp_path: Path, **changes: Any) -> bpe.Tokenizer:
+    values = {
+        "model": "gemma4", "pre": ..., "tokens": CHARACTERS, "merges": MERGES, "scores": ...,
+        "token_type": [3, 3, *[6] * 256, *[1] * 8], "bos_token_id": 0, "eos_token_id": 1,
+        "add_bos_token": True, **changes,
+    }  # fmt: skip
+    return loaded(tmp_path, **values)
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"model": "gpt2", "pre": "gemma4"}, {"model": "gpt2", "pre": "sarvam-moe"}]
+)
+def test_gguf_whose_merges_merge_characters(tmp_path: Path, changes: dict[str, Any]) -> None:
+    ours = _gemma4(tmp_path, **changes)
+    ids = {text: id for id, text in enumerate(CHARACTERS)}
+    expected = [ids[text] for text in ("ab", "\u2581a", "\n\n", "\n", "a", "<0xC3>", "<0xA9>")]
+    text = "ab a\n\n\na\u00e9"
+    assert ours.encode(text) == expected
+    assert ours.encode(text, add_special_tokens=True) == [0, *expected]
+    assert ours.decode(expected) == text
+
+
+def test_gguf_with_line_breaks_that_llama_cpp_does_not_merge(tmp_path: Path) -> None:
+    for tokens, merges, message in (
+        ([*CHARACTERS, "a\n"], [*MERGES, "a \n"], "has a line break and other characters"),
+        ([*CHARACTERS, "\n\n\n"], MERGES, "but the merges do not make it"),
+    ):
+        with pytest.raises(bpe.UnsupportedError, match=message):
+            _gemma4(tmp_path, tokens=tokens, merges=merges,
+                    token_type=[3, 3, *[6] * 256, *[1] * 9])  # fmt: skip
