@@ -12,7 +12,7 @@ from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import MissingPresetError, PublishedMismatchError, VocabularyError
 from bpe.formats.files import named
 from bpe.formats.format import ReadOptions, Source
-from bpe.formats.gpt2 import MERGES, VOCAB
+from bpe.formats.gpt2 import MERGES, NAMES, VOCAB
 from bpe.formats.registry import detect
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.tekken import FILE_NAME as TEKKEN
@@ -48,7 +48,8 @@ def load(
     - a tokenizer.json of Hugging Face whose model is BPE, byte-level or like SentencePiece
       (README.md lists the supported parts)
     - a rank file of tiktoken
-    - a vocab.json with its merges.txt (give one path, or both in a tuple)
+    - a vocab.json with its merges.txt, or OpenAI's encoder.json with its vocab.bpe (give one path,
+      or both in a tuple)
     - a tekken.json of Mistral
     - a minbpe .model
     - a GGUF file (only its metadata is read)
@@ -150,7 +151,7 @@ def _in_folder(path: Path) -> Source:
     """Return the source of the file `path`, or of the vocabulary in the folder `path`."""
     if not path.is_dir():
         return Source(path)
-    for files in (("tokenizer.json",), (VOCAB, MERGES), (TEKKEN,)):
+    for files in (("tokenizer.json",), *NAMES.items(), (TEKKEN,)):
         paths = tuple(path / file for file in files)
         if all(map(Path.is_file, paths)):
             config = path / CONFIG

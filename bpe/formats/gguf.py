@@ -6,22 +6,20 @@ cpp/formats/gguf.hpp is the C++ version, for byte-level BPE only.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from enum import IntEnum
 from itertools import repeat
 from typing import NamedTuple
 
-from bpe.decoders import steps as decoders
 from bpe.decoders.chain import DecoderChain
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats import gguf_text
-from bpe.formats.bpe_model import InertEntryError, ListedMerges, build, has_bytes, merge_ids
+from bpe.formats.bpe_model import ListedMerges, merge_ids
 from bpe.formats.files import named
 from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.json_value import Value
 from bpe.formats.spec import TokenizerSpec
-from bpe.text_vocabulary import TextOptions, TextVocabulary
+from bpe.formats.text_model import byte_level_model
 from bpe.types import Template
 from bpe.vocabulary import Vocabulary
 from pretok.errors import UnknownPresetError, UnreadableFileError, UnsupportedFileError
@@ -77,7 +75,6 @@ class TokenType(IntEnum):
     BYTE = 6
 
 
-_BYTES = DecoderChain((decoders.ByteLevel(),))
 _ORDINARY = frozenset({int(TokenType.UNDEFINED), int(TokenType.NORMAL)})
 _SPECIAL = frozenset({int(TokenType.UNKNOWN), int(TokenType.CONTROL)})
 _ADDED = _SPECIAL | {int(TokenType.USER_DEFINED)}
@@ -139,7 +136,7 @@ def _spec(file: Value) -> TokenizerSpec:
         )
     texts = _texts(file[_TOKENS])
     types = _types(file[_TYPES], len(texts))
-    vocabulary = _vocabulary(texts, types, file[_MERGES], pre in IGNORE_MERGES)
+    vocabulary, decoder = _vocabulary(texts, types, file[_MERGES], pre in IGNORE_MERGES)
     return TokenizerSpec(
         vocabulary,
         preset,
@@ -150,7 +147,7 @@ def _spec(file: Value) -> TokenizerSpec:
             _around(file[_BOS], file[_ADD_BOS], pre in ADD_BOS, len(texts)),
             _around(file[_EOS], file[_ADD_EOS], False, len(texts)),
         ),
-        decoder=_BYTES if isinstance(vocabulary, TextVocabulary) else None,
+        decoder=decoder,
     )
 
 
@@ -280,22 +277,15 @@ def _vocabulary(
     types: Sequence[int],
     merges: Value,
     ignore_merges: bool,
-) -> Vocabulary:
+) -> tuple[Vocabulary, DecoderChain | None]:
     ids = dict(zip(texts, range(len(texts)), strict=True))
     _check_different(texts, ids)
     listed = ListedMerges(
         merges.values(), lambda: _pairs(merges), lambda index: f"{_MERGES}[{index}]"
     )
     loose = [id for id, kind in enumerate(types) if kind not in _ORDINARY]
-    if has_bytes(ids):
-        with suppress(InertEntryError):
-            # `build` drops loose entries, unless a merge names them or they are ASCII bytes.
-            return build(Value(ids, _TOKENS), listed, ignore_merges, loose=loose)
-    # Like tokenizers, llama.cpp drops a byte without a token.
-    rows = merge_ids(ids, listed.pairs(), listed.location)
-    named = {id for row in rows for id in row}
-    kept = {id: text for text, id in ids.items() if text and (id in named or id not in set(loose))}
-    return TextVocabulary(kept, rows, TextOptions(ignores_merges=ignore_merges, byte_level=True))
+    # Loose entries are dropped, unless a merge names them or they are ASCII bytes.
+    return byte_level_model(Value(ids, _TOKENS), listed, ignore_merges, loose=loose)
 
 
 def _check_different(texts: Sequence[str], ids: Mapping[str, int]) -> None:

@@ -7,15 +7,18 @@ from pathlib import Path
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import VocabularyError
 from bpe.formats import json_value
-from bpe.formats.bpe_model import ListedMerges, build
+from bpe.formats.bpe_model import ListedMerges
 from bpe.formats.files import named, read, utf8_text
 from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.spec import TokenizerSpec
+from bpe.formats.text_model import byte_level_model
 from bpe.formats.tokenizer_config import FILE_NAME as CONFIG
 from bpe.formats.tokenizer_config import config_tokens
 from pretok.errors import short_path
 
 VOCAB, MERGES = "vocab.json", "merges.txt"
+NAMES = {VOCAB: MERGES, "encoder.json": "vocab.bpe"}
+"""The names of the two files, as Hugging Face and as OpenAI ship them."""
 
 
 class Gpt2Format(Format):
@@ -54,29 +57,33 @@ class Gpt2Format(Format):
                 lambda: pairs,
                 lambda index: f"{short_path(merges_path)} line {line_numbers[index]}",
             )
-            vocabulary = build(vocab, merges, added=added)
+            vocabulary, decoder = byte_level_model(vocab, merges, added=added)
         return TokenizerSpec(
             vocabulary,
             why_no_preset=f"{VOCAB} and {MERGES} do not say how to split text",
             added_tokens=added,
             add_prefix_space=add_prefix_space,
+            decoder=decoder,
         )
 
 
 def pair_of(path: Path, is_vocab: bool) -> tuple[Path, Path]:
     """Return the vocab.json and the merges.txt of the vocabulary that `path` belongs to.
 
-    Both names may begin with the same prefix, such as "qwen2_". `is_vocab` is true if `path` is the
-    vocab.json. Raises VocabularyError if the other file does not exist.
+    Both names may begin with the same prefix, such as "qwen2_". OpenAI calls the two files
+    encoder.json and vocab.bpe. `is_vocab` is true if `path` is the vocab.json. Raises
+    VocabularyError if the other file does not exist.
     """
-    ending, other_ending = (VOCAB, MERGES) if is_vocab else (MERGES, VOCAB)
+    names = NAMES if is_vocab else {merges: vocab for vocab, merges in NAMES.items()}
     advice = "to name both files, call bpe.load((vocab_path, merges_path))"
-    if not path.name.endswith(ending):
+    ending = next((name for name in names if path.name.endswith(name)), None)
+    if ending is None:
+        name, other = next(iter(names.items()))
         raise VocabularyError(
-            f"{short_path(path)}: this is the {ending} of a vocabulary, but its name does not end "
-            f"with {ending}, so the name of its {other_ending} is unknown; {advice}"
+            f"{short_path(path)}: this is the {name} of a vocabulary, but its name does not end "
+            f"with {name}, so the name of its {other} is unknown; {advice}"
         )
-    partner = path.with_name(path.name.removesuffix(ending) + other_ending)
+    partner = path.with_name(path.name.removesuffix(ending) + names[ending])
     if not partner.is_file():
         raise VocabularyError(
             f"{short_path(path)}: the other file of this vocabulary, {partner.name}, is not in the "

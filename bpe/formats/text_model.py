@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from typing import Any, NamedTuple
 
+from bpe.decoders import steps
+from bpe.decoders.chain import DecoderChain
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats import normalizer_json
 from bpe.formats.bpe_model import (
+    InertEntryError,
     ListedMerges,
+    build,
     check_ids,
     has_bytes,
     merge_ids,
@@ -21,6 +27,7 @@ from bpe.formats.json_value import Value
 from bpe.formats.spec import TokenizerSpec
 from bpe.normalizers.chain import MetaspaceStep, NormalizerChain
 from bpe.text_vocabulary import TextOptions, TextVocabulary
+from bpe.vocabulary import Vocabulary
 from pretok.errors import DefinitionError, UnsupportedPreTokenizerError
 from pretok.formats import huggingface
 from pretok.patterns.lookup import WHOLE
@@ -71,6 +78,30 @@ def vocabulary(
     if not texts:
         raise model["vocab"].malformed("at least one token")
     return TextVocabulary(texts, listed, options, special)
+
+
+def byte_level_model(
+    vocab: Value,
+    merges: ListedMerges,
+    ignore_merges: bool = False,
+    added: Sequence[AddedToken] = (),
+    loose: Collection[int] = (),
+) -> tuple[Vocabulary, DecoderChain | None]:
+    """Return the vocabulary whose characters stand for bytes, and its decoder if it needs one.
+
+    `build` explains the arguments. Bytes without a token are dropped, as by tokenizers and
+    llama.cpp. Raises VocabularyError.
+    """
+    ids = vocab.object()
+    if has_bytes(ids):
+        with suppress(InertEntryError):
+            return build(vocab, merges, ignore_merges, added, loose), None
+    rows = merge_ids(check_ids(vocab), merges.pairs(), merges.location)
+    omitted = set(loose).difference(chain.from_iterable(rows))
+    texts = {id: text for text, id in ids.items() if text and id not in omitted}
+    options = TextOptions(ignores_merges=ignore_merges, byte_level=True)
+    special = [token.id for token in added if token.special]
+    return TextVocabulary(texts, rows, options, special), DecoderChain((steps.ByteLevel(),))
 
 
 class Split(NamedTuple):

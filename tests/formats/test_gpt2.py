@@ -42,6 +42,29 @@ def test_prefix_of_the_names(tmp_path: Path) -> None:
         bpe.load(merges.rename(tmp_path / "pairs"), "gpt2")
 
 
+def test_names_of_openai(tmp_path: Path) -> None:
+    vocab, merges = gpt2_files(tmp_path)
+    expected = bpe.load((vocab, merges), "gpt2")
+    vocab = vocab.rename(tmp_path / "encoder.json")
+    merges = merges.rename(tmp_path / "vocab.bpe")
+    for given in (vocab, merges, tmp_path):
+        assert bpe.load(given, "gpt2") == expected
+
+
+def test_a_byte_without_a_token_is_dropped(tmp_path: Path) -> None:
+    tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+    entries = huggingface()["model"]["vocab"]
+    del entries["z"]
+    vocab, merges = gpt2_files(tmp_path)
+    write(vocab, entries)
+    theirs = tokenizers.Tokenizer(tokenizers.models.BPE.from_file(str(vocab), str(merges)))
+    theirs.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    ours = bpe.load(vocab, "gpt2")
+    for text in (*TEXTS, "zabzc z the"):
+        assert ours.encode(text) == theirs.encode(text).ids
+        assert ours.decode(ours.encode(text)) == text.replace("z", "")
+
+
 def test_says_no_split(tmp_path: Path) -> None:
     vocab, merges = gpt2_files(tmp_path)
     for given in (tmp_path, vocab, (vocab, merges)):
