@@ -20,8 +20,8 @@ C++ merges the same vocabulary as bytes (bpe/encoding/character_backend.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import accumulate, pairwise
 from typing import Protocol
 
 from bpe.character_runs import TiedRuns, tied_runs
@@ -46,8 +46,17 @@ class PieceMerger(Protocol):
     def merge(self, pre_token: bytes) -> list[int]:
         """Return the ids of the tokens of `pre_token`, UTF-8."""
 
-    def sized(self, pre_token: bytes) -> list[tuple[int, int]]:
-        """Return the id of each token of `pre_token`, and how many bytes it stands for."""
+    def spans(self, pre_token: bytes) -> list[tuple[int, int]]:
+        """Return the half-open span of each token of `pre_token`, in its bytes."""
+
+
+def spans_of(sized: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the spans of tokens, given the id and the size of each.
+
+    >>> spans_of([(7, 2), (5, 1)])
+    [(0, 2), (2, 3)]
+    """
+    return list(pairwise(accumulate((size for _, size in sized), initial=0)))
 
 
 class CharacterVocabulary(Vocabulary):
@@ -264,6 +273,10 @@ class CharacterMerger:
     def merge(self, pre_token: bytes) -> list[int]:
         """Return the ids of the tokens of `pre_token`, UTF-8. Takes O(n log n) time."""
         return [id for id, _ in self.sized(pre_token)]
+
+    def spans(self, pre_token: bytes) -> list[tuple[int, int]]:
+        """Return the half-open span of each token of `pre_token`, in its bytes."""
+        return spans_of(self.sized(pre_token))
 
     def sized(self, pre_token: bytes) -> list[tuple[int, int]]:
         """Return the id of each token of `pre_token`, and how many bytes it stands for.

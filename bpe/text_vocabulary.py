@@ -13,7 +13,14 @@ from itertools import chain
 
 import numpy as np
 
-from bpe.characters import SPACE_MARK, CharacterVocabulary, PartCache, allows_cuts, cut_at_marks
+from bpe.characters import (
+    SPACE_MARK,
+    CharacterVocabulary,
+    PartCache,
+    allows_cuts,
+    cut_at_marks,
+    spans_of,
+)
 from bpe.encoding.utf8 import ESCAPE, decode_utf8
 from bpe.errors import UnsupportedError, VocabularyError, shortened
 from bpe.merge import RankedMerge, merge
@@ -123,7 +130,8 @@ class TextVocabulary(CharacterVocabulary):
             raise VocabularyError(
                 f"the unknown token is {shortened(options.unknown)}, which is not in the vocabulary"
             )
-        if options.has_fallback and (options.prefix or options.suffix or options.byte_level):
+        changes_names = options.prefix or options.suffix or options.byte_level
+        if changes_names and self.byte_ids:
             raise UnsupportedError(
                 "byte_fallback is set together with continuing_subword_prefix, end_of_word_suffix "
                 "or a ByteLevel pre_tokenizer; bpe supports byte_fallback only without them"
@@ -311,8 +319,21 @@ class TextMerger:
         """Return the ids of the tokens of `pre_token`, UTF-8. Takes O(n log n) time."""
         return [id for id, _ in self.sized(pre_token)]
 
+    def spans(self, pre_token: bytes) -> list[tuple[int, int]]:
+        """Return the half-open span of each token of `pre_token`, in its bytes.
+
+        Like tokenizers, a token begins where the one before it ends, although a character between
+        them may have been dropped.
+        """
+        spans = spans_of(self.sized(pre_token))
+        if not self._options.byte_level:
+            return spans
+        # For each byte of the UTF-8 of the characters, the byte of `pre_token` that it belongs to.
+        places = [at for at, byte in enumerate(pre_token) for _ in BYTE_CHARACTERS[byte].encode()]
+        return [(places[start], places[end - 1] + 1) for start, end in spans]
+
     def sized(self, pre_token: bytes) -> list[tuple[int, int]]:
-        """Return the id of each token of `pre_token`, and how many bytes it stands for."""
+        """Return the id of each token of `pre_token`, and how many bytes of text it stands for."""
         if not pre_token:
             return []
         if self._options.byte_level:
@@ -321,7 +342,7 @@ class TextMerger:
             text = decode_utf8(pre_token)
         whole = self._vocabulary.is_whole(text)
         if whole is not None:
-            return [(whole, len(pre_token))]
+            return [(whole, len(text.encode("utf-8", ESCAPE)))]
         if not self._vocabulary.allows_cuts:
             return self._cache.get(text)
         return [token for part in cut_at_marks(text) for token in self._cache.get(part)]
@@ -346,7 +367,7 @@ class TextMerger:
         last = len(text) - 1
         for at, char in enumerate(text):
             data = char.encode("utf-8", ESCAPE)
-            size = 1 if options.byte_level else len(data)
+            size = len(data)
             name = f"{options.prefix if at else ''}{char}{options.suffix if at == last else ''}"
             id = pieces.get(name)
             if id is None and all(byte in self._fallback for byte in data):

@@ -10,6 +10,7 @@ from bpe.characters import CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.utf8 import StrOrBytes, encode_utf8
 from bpe.errors import UnsupportedError, VocabularyError
+from bpe.text_vocabulary import TextVocabulary
 from bpe.types import Errors, SupportsOffsets, Text
 from bpe.vocabulary import ID_LIMIT, Vocabulary
 from pretok.errors import shortened
@@ -119,7 +120,7 @@ def new_token_bytes(added: Sequence[AddedToken], vocabulary: Vocabulary) -> dict
                 f"0 to {ID_LIMIT - 1}"
             )
         known = vocabulary.bytes_of(token.id)
-        if known not in (None, data):
+        if known not in (None, data) and not _is_text_of(vocabulary, token):
             raise VocabularyError(
                 f"added token {shortened(token.content)} has id {token.id}, which is the id of "
                 f"{shortened(known)}; give each token its own id"
@@ -131,6 +132,13 @@ def new_token_bytes(added: Sequence[AddedToken], vocabulary: Vocabulary) -> dict
             # Two added tokens may share an id, as in o200k_harmony; the id decodes to the first.
             new_tokens.setdefault(token.id, data)
     return new_tokens
+
+
+def _is_text_of(vocabulary: Vocabulary, token: AddedToken) -> bool:
+    """Return whether `token` is the text of a fallback token, such as <0x0A>, with its id."""
+    return (
+        isinstance(vocabulary, TextVocabulary) and vocabulary.pieces.get(token.content) == token.id
+    )
 
 
 def cache_limit(cache_mb: float | None) -> int:

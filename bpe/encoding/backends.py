@@ -156,7 +156,7 @@ def make_backend(
     The caches of the backend hold at most `cache_limit` bytes. If `spaces` is not None, the backend
     takes text that is not normalized (see `takes_spaces` and TextSpaces).
     """
-    sized = None
+    spans_in = None
     if isinstance(vocabulary, CharacterVocabulary):
         if backend == "native":  # `backend_for` (arguments.py) has checked that C++ can merge
             assert isinstance(pre_tokenizer, PreTokenizer)
@@ -164,7 +164,7 @@ def make_backend(
                 return character_encoder(vocabulary, added, pre_tokenizer, cache_limit, spaces)
             return CharacterBackend(vocabulary, added, pre_tokenizer, cache_limit)
         characters = vocabulary.merger()
-        merge, sized = characters.merge, characters.sized
+        merge, spans_in = characters.merge, characters.spans
 
         def merges() -> NDArray[np.uint32]:
             return np.array(vocabulary.merges, np.uint32).reshape(-1, 3)
@@ -204,7 +204,7 @@ def make_backend(
     spans = None
     if isinstance(pre_tokenizer, PreTokenizer) and pre_tokenizer.preset.drops_text:
         spans = pre_tokenizer.spans
-    return PythonBackend(split, merge, merges, token_bytes, add_prefix_space, sized, spans)
+    return PythonBackend(split, merge, merges, token_bytes, add_prefix_space, spans_in, spans)
 
 
 def _merges_in_core(vocabulary: CharacterVocabulary) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, pairwise
 from operator import index as as_int
 from typing import Any, TypeVar
 
@@ -42,20 +43,20 @@ class PythonBackend:
         merges: Callable[[], NDArray[np.uint32]],
         token_bytes: dict[int, bytes],
         add_prefix_space: bool,
-        sized: Callable[[bytes], list[tuple[int, int]]] | None = None,
+        spans_in: Callable[[bytes], list[tuple[int, int]]] | None = None,
         spans: Callable[[bytes], Iterable[tuple[int, int]]] | None = None,
     ) -> None:
         """Store the steps.
 
         If pre-tokens do not cover the text, `spans` replaces `split`, and returns the spans of
-        pre-tokens. `sized` returns the ids of `merge`, and how many bytes of the pre-token each id
-        stands for. Without `sized`, an id stands for the bytes of its token.
+        pre-tokens. `spans_in` returns the span of each id of `merge` in the pre-token. Without
+        `spans_in`, an id stands for the bytes of its token.
         """
         self._split = split
         self.merge = merge
         self.merges = merges
         self._token_bytes = token_bytes
-        self._sized = sized
+        self._spans_in = spans_in
         self._spans = spans
         self._add_prefix_space = add_prefix_space
 
@@ -104,20 +105,20 @@ class PythonBackend:
         ends: list[int] = []
         for ids, pre_token, start, end in self._pieces(encode_utf8(text), added):
             all_ids += ids
-            if pre_token is None or (len(ids) == 1 and self._sized is None):
+            if pre_token is None or (len(ids) == 1 and self._spans_in is None):
                 starts.append(start)
                 ends.append(end)
                 continue
-            if self._sized is None:
-                sizes = [len(self._token_bytes[id]) for id in ids]
+            if self._spans_in is None:
+                sizes = (len(self._token_bytes[id]) for id in ids)
+                spans = list(pairwise(accumulate(sizes, initial=0)))
             else:
-                sizes = [size for _, size in self._sized(pre_token)]
+                spans = self._spans_in(pre_token)
             # The prefix space is outside of every span.
-            at = end - len(pre_token)
-            for size in sizes:
-                starts.append(max(at, start))
-                at += size
-                ends.append(max(at, start))
+            origin = end - len(pre_token)
+            for first, last in spans:
+                starts.append(max(origin + first, start))
+                ends.append(max(origin + last, start))
         return np.array(all_ids, np.uint32), np.array(starts, np.int64), np.array(ends, np.int64)
 
     def _pieces(

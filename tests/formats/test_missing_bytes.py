@@ -17,7 +17,7 @@ from vocabulary_files import added, huggingface, write
 
 TRAINED_ON = ["hello world, hello there", "wor ld\n  hello", "\u00e9t\u00e9 na\u00efve"]
 TEXTS = ["", "hello there", "hello Zorro", "Z", "ZZ hello Z", "h\u00e9\u4e2d\U0001f600llo",
-         "heZllo", "wor\tld", "  \n\t hello\x00world"]  # fmt: skip
+         "heZllo", "hZ\u00e9l\u00e9", "wor\tld", "  \n\t hello\x00world"]  # fmt: skip
 
 
 def _trained(path: Path, **options: Any) -> Any:
@@ -53,6 +53,41 @@ def test_bytes_that_training_never_saw(tmp_path: Path, options: dict[str, Any]) 
         assert ours.decode(expected.ids) == decoded
     ours.save(tmp_path / "again.json")
     assert bpe.load(tmp_path / "again.json") == ours == pickle.loads(pickle.dumps(ours))
+
+
+def test_fallback_tokens_among_the_special_tokens(tmp_path: Path) -> None:
+    """tokenizers trains fallback tokens as special tokens."""
+    tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+    theirs = tokenizers.Tokenizer(tokenizers.models.BPE(byte_fallback=True, unk_token="<unk>"))
+    names = [f"<0x{byte:02X}>" for byte in range(256)]
+    theirs.decoder = tokenizers.decoders.Sequence(
+        [tokenizers.decoders.ByteFallback(), tokenizers.decoders.Fuse()]
+    )
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=300, special_tokens=["<unk>", *names], show_progress=False
+    )
+    theirs.train_from_iterator(TRAINED_ON, trainer)
+    theirs.save(str(tmp_path / "tokenizer.json"))
+    ours = bpe.load(tmp_path / "tokenizer.json")
+    for text in (*TEXTS, "<0x41>hello<unk>", "\x00"):
+        expected = theirs.encode(text)
+        assert ours.encode(text, "allow") == expected.ids, text
+        assert [
+            (token.start, token.end) for token in ours.tokens(text, "allow")
+        ] == expected.offsets
+        assert ours.decode(expected.ids) == theirs.decode(expected.ids, skip_special_tokens=False)
+    ours.save(tmp_path / "again.json")
+    assert bpe.load(tmp_path / "again.json") == ours
+
+
+def test_byte_fallback_without_fallback_tokens_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    theirs = _trained(path, byte_fallback=True, unk_token="<unk>")
+    ours = bpe.load(path)
+    for text in TEXTS:
+        assert ours.encode(text) == theirs.encode(text).ids, text
+    ours.save(tmp_path / "again.json")
+    assert bpe.load(tmp_path / "again.json") == ours
 
 
 @pytest.mark.parametrize(
