@@ -365,15 +365,15 @@ class CharacterBackend:
 
     @staticmethod
     def fast_calls(
-        added: object, originals: Calls, only_str: bool, only_ascii: bool, only_normal: bool
+        make_added: object, slow_calls: Calls, only_str: bool, only_ascii: bool, only_normal: bool
     ) -> Calls:
-        """Return `originals`: the fast calls of C++ would return unfinished symbols."""
-        return originals
+        """Return `slow_calls`: the fast calls of C++ would return unfinished symbols."""
+        return slow_calls
 
     @staticmethod
-    def decode_calls(special: Sequence[int], originals: Calls) -> Calls:
-        """Return `originals`."""
-        return originals
+    def decode_calls(special: Sequence[int], slow_calls: Calls) -> Calls:
+        """Return `slow_calls`."""
+        return slow_calls
 
     @property
     def cache_bytes(self) -> int:

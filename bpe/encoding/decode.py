@@ -29,8 +29,8 @@ class Decoder:
 
     def calls(self) -> tuple[Decode, DecodeBytes]:
         """Return `decode` and `decode_bytes`, or faster replacements from the backend."""
-        originals: tuple[Decode, DecodeBytes] = self.decode, self.decode_bytes
-        return self._backend.decode_calls(list(self._special), originals)
+        slow_calls: tuple[Decode, DecodeBytes] = self.decode, self.decode_bytes
+        return self._backend.decode_calls(list(self._special), slow_calls)
 
     def stream(self, decode_bytes: DecodeBytes, errors: str, skip_special: bool) -> DecodeStream:
         """Return a new stream, which decodes with `decode_bytes`."""

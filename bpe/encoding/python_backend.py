@@ -191,15 +191,15 @@ class PythonBackend:
 
     @staticmethod
     def fast_calls(
-        added: object, originals: Calls, only_str: bool, only_ascii: bool, only_normal: bool
+        make_added: object, slow_calls: Calls, only_str: bool, only_ascii: bool, only_normal: bool
     ) -> Calls:
-        """Return `originals`: Python has no faster calls."""
-        return originals
+        """Return `slow_calls`: Python has no faster calls."""
+        return slow_calls
 
     @staticmethod
-    def decode_calls(special: Sequence[int], originals: Calls) -> Calls:
-        """Return `originals`: Python has no faster calls."""
-        return originals
+    def decode_calls(special: Sequence[int], slow_calls: Calls) -> Calls:
+        """Return `slow_calls`: Python has no faster calls."""
+        return slow_calls
 
     def trim(self) -> None:
         """Do nothing: there are no caches."""
