@@ -31,7 +31,7 @@ from bpe.errors import SpecialTokenError
 from bpe.text_vocabulary import TextVocabulary
 from bpe.types import Ids, Offsets
 from bpe.vocabulary import Packed
-from pretok.charsets.sets import ANY, code_points
+from pretok.charsets.sets import code_points
 from pretok.patterns.lookup import WHOLE
 from pretok.pre_tokenizer import PreTokenizer, native_machine
 from pretok.preset import Preset
@@ -41,9 +41,6 @@ if TYPE_CHECKING:
     from pretok import _core
 
 Calls = TypeVar("Calls")
-
-UNCUT = Preset("uncut", rules=(Run(ANY),))
-"""The preset that never cuts a text."""
 
 
 def cut_before(char: str, at_most: int | None = None) -> Preset:
@@ -145,7 +142,7 @@ def byte_vocabulary(
     in_order += [spelled for text in words if (spelled := symbols.spell(text)) is not None]
     renamed = np.array([symbols.ids[symbol] for symbol in in_order], np.uint32)
     by_rank = Packed.of(dict(enumerate(in_order)))
-    merges = _encoder(by_rank, len(in_order), None, _native(UNCUT), 0).merges()
+    merges = _encoder(by_rank, len(in_order), None, _native(WHOLE), 0).merges()
     tokens = by_rank._replace(ids=renamed)
     runs = {id: spelled for text, id in pieces.items()
             if id in tied and (spelled := symbols.spell(text)) is not None}  # fmt: skip
@@ -213,7 +210,7 @@ def character_encoder(
     mark = SPACE_MARK if spaces is None else " "
     is_whole = preset == WHOLE or (spaces is not None and keeps_whole(preset))
     if is_whole:
-        pre_tokenizer = _native(cut_before(mark) if vocabulary.allows_cuts else UNCUT)
+        pre_tokenizer = _native(cut_before(mark) if vocabulary.allows_cuts else WHOLE)
     elif spaces is not None:
         pre_tokenizer = _native(cut_before(mark, at_most=1))
     other_tokens: dict[int, bytes] = {}

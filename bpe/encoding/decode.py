@@ -106,3 +106,8 @@ class DecodeStream:
     def _check_open(self) -> None:
         if self._is_finished:
             raise ValueError("the stream is finished; get another with decode_stream()")
+
+
+def no_bytes(ids: Iterable[int]) -> bytes:
+    """The `decode_bytes` of a DecodeStream with a `feed` of its own, which never calls it."""
+    raise AssertionError("expected `feed` of a subclass to decode the ids")

@@ -8,14 +8,13 @@ import click
 from tqdm import tqdm
 
 from pretok.cli.options import find_preset
+from pretok.cli.run import EXIT_INTERRUPTED
 from pretok.fuzz import Mismatch, Result, fuzz
 from pretok.fuzz.engines import ENGINES, Engine, EngineError, engine
 from pretok.fuzz.patterns import fuzz_patterns
 from pretok.machine.backend import BackendName, choose_backend
 from pretok.preset import Preset
 from pretok.registry import presets
-
-EXIT_INTERRUPTED = 130
 
 
 @click.command("fuzz")

@@ -10,7 +10,7 @@ from enum import IntEnum
 from pretok.charsets.alphabet import Alphabet
 from pretok.charsets.classified_text import Text
 from pretok.charsets.sets import CharSet
-from pretok.errors import DefinitionError
+from pretok.errors import DefinitionError, shortened
 
 NO_MATCH = -1
 MAX_LITERAL = 255
@@ -127,14 +127,6 @@ def require_count(
         maximum = "2**31-1" if limit == (1 << 31) - 1 else str(limit)
         expected = f"None or 1 to {maximum}" if optional else f"1 to {maximum}"
         raise DefinitionError(f"{owner}: {field}={shortened(value)}; expected {expected}")
-
-
-def shortened(value: object) -> str:
-    """Return the repr of `value` for an error message, truncated to 80 characters."""
-    if isinstance(value, int) and abs(value) >= 1 << 64:  # repr of a long int may raise
-        return f"an int of {value.bit_length()} bits"
-    text = repr(value[:100] if isinstance(value, (str, bytes)) else value)
-    return f"{text[:80]}..." if len(text) > 80 else text
 
 
 def times(at_least: int, at_most: int | None) -> str:

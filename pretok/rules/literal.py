@@ -8,7 +8,7 @@ from pretok.charsets.alphabet import Alphabet
 from pretok.charsets.classified_text import OUT, UNLIMITED, Text
 from pretok.charsets.notation import literal_regex, set_regex
 from pretok.charsets.sets import NOTHING, CharSet, code_points
-from pretok.errors import DefinitionError
+from pretok.errors import DefinitionError, shortened
 from pretok.rules.base import (
     MAX_LITERAL,
     NO_MATCH,
@@ -18,7 +18,6 @@ from pretok.rules.base import (
     require_count,
     require_disjoint,
     require_set,
-    shortened,
     times,
 )
 
