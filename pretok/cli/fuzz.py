@@ -182,14 +182,22 @@ def _report(result: Result, width: int) -> None:
 
 
 def _show(mismatch: Mismatch, engine_name: str) -> None:
-    rule = "no rule" if mismatch.rule is None else f"{mismatch.rule!r}, {mismatch.rule}"
-    ours = ascii(mismatch.ours[mismatch.at]) if mismatch.at < len(mismatch.ours) else "nothing"
     rows = [
         ("compared", mismatch.comparison),
         ("text", ascii(mismatch.text)),
         ("pretok", ascii(mismatch.ours)),
         (engine_name, ascii(mismatch.theirs)),
-        ("rule", f"{rule.encode('ascii', 'backslashreplace').decode()} made {ours}"),
+        ("rule", rule_of(mismatch).encode("ascii", "backslashreplace").decode()),
     ]
     for label, value in rows:
         click.echo(f"  {label:8}  {value}")
+
+
+def rule_of(mismatch: Mismatch) -> str:
+    """Say which rule made the first result of pretok that differs."""
+    if mismatch.at >= len(mismatch.ours):
+        return f"none: pretok returned only {len(mismatch.ours)} of the results"
+    ours = ascii(mismatch.ours[mismatch.at])
+    if mismatch.rule is None:
+        return f"none matched {ours}"
+    return f"{mismatch.rule!r}, {mismatch.rule} made {ours}"
