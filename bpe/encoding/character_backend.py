@@ -23,11 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe.characters import SPACE_MARK, CharacterVocabulary
-from bpe.encoding.packed import PackedTexts
-from bpe.encoding.python_backend import concatenate_ids
+from bpe.encoding.python_backend import OneByOne
 from bpe.encoding.text_spaces import TextSpaces, keeps_whole
 from bpe.encoding.utf8 import StrOrBytes
-from bpe.errors import SpecialTokenError
 from bpe.text_vocabulary import TextVocabulary
 from bpe.types import Ids, Offsets
 from bpe.vocabulary import Packed
@@ -239,7 +237,7 @@ def _native(preset: Preset) -> PreTokenizer:
     return PreTokenizer(preset, backend="native")
 
 
-class CharacterBackend:
+class CharacterBackend(OneByOne):
     """The Backend of a CharacterVocabulary for which C++ does not make unknown tokens.
 
     _core.Encoder merges text to symbols. Without `fallback_ids`, this class replaces each run of
@@ -271,30 +269,6 @@ class CharacterBackend:
     def count(self, text: StrOrBytes, added: Any, threads: int = 0) -> int:
         """Return the number of ids of `text`."""
         return len(self.encode_array(text, added, threads))
-
-    def encode_batch(
-        self, texts: Sequence[StrOrBytes], added: Any, threads: int = 0
-    ) -> list[list[int]]:
-        """Return the ids of each of `texts`."""
-        rows = []
-        for index, text in enumerate(texts):
-            try:
-                rows.append(self.encode(text, added, threads))
-            except SpecialTokenError as error:
-                raise SpecialTokenError(error.token, error.position, index) from None
-        return rows
-
-    def encode_batch_array(
-        self, texts: Sequence[StrOrBytes], added: Any, threads: int = 0
-    ) -> tuple[Ids, Offsets]:
-        """Return the ids of all texts, and n + 1 offsets."""
-        return concatenate_ids(self.encode_batch(texts, added, threads))
-
-    def encode_packed(
-        self, data: Any, offsets: Offsets, added: Any, threads: int = 0
-    ) -> tuple[Ids, Offsets]:
-        """Return the ids of all texts, and n + 1 offsets."""
-        return self.encode_batch_array(list(PackedTexts(data, offsets)), added, threads)
 
     def spans(self, text: StrOrBytes, added: Any, threads: int = 0) -> tuple[Ids, Offsets, Offsets]:
         """Return the ids, and the half-open span of each id in bytes of UTF-8."""
@@ -352,25 +326,6 @@ class CharacterBackend:
     def normalized(self, data: bytes) -> bytes:
         """Return UTF-8 in NFC."""
         return self._native.normalized(data)
-
-    @staticmethod
-    def all_take_fast_path(
-        texts: list[Any], only_str: bool, only_ascii: bool, only_normal: bool
-    ) -> bool:
-        """Return False: the pipeline has to check each text."""
-        return False
-
-    @staticmethod
-    def fast_calls(
-        make_added: object, slow_calls: Calls, only_str: bool, only_ascii: bool, only_normal: bool
-    ) -> Calls:
-        """Return `slow_calls`: the fast calls of C++ would return unfinished symbols."""
-        return slow_calls
-
-    @staticmethod
-    def decode_calls(special: Sequence[int], slow_calls: Calls) -> Calls:
-        """Return `slow_calls`."""
-        return slow_calls
 
     @property
     def cache_bytes(self) -> int:
