@@ -129,6 +129,15 @@ def require_count(
         raise DefinitionError(f"{owner}: {field}={shortened(value)}; expected {expected}")
 
 
+def require_range(owner: str, at_least: int, field: str, at_most: int | None) -> None:
+    """Raise DefinitionError if `at_least` is more than `at_most`, the value of `field`."""
+    if at_most is not None and at_least > at_most:
+        raise DefinitionError(
+            f"{owner}: at_least={at_least} is more than {field}={at_most}; expected at most "
+            f"{at_most}"
+        )
+
+
 def times(at_least: int, at_most: int | None) -> str:
     """Return the shortest form of the quantifier `{at_least,at_most}`.
 
