@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from bpe.bench.answers import Arrays, flattened
+from bpe.bench.answers import Arrays
 from bpe.bench.peer import Calls, CannotError, Message, Peer, guarded
 from bpe.bench.peers.files import json_file
 from bpe.bench.subject import Subject
+from bpe.encoding.python_backend import concatenate_ids
 
 GIGATOKEN_SCHEMES = {
     "gpt2": "gpt2",
@@ -94,11 +95,11 @@ def _of_awkward(rows: Any) -> Arrays:
     import awkward
 
     if not len(rows):
-        return flattened([])
+        return concatenate_ids([])
     counts: Sequence[int] = awkward.num(rows).to_list()
     flat = awkward.to_numpy(awkward.flatten(rows))
-    # `flattened` of empty rows returns offsets of 0, and empty `ids` of the right type.
-    ids, offsets = flattened([[]] * len(counts))
+    # `concatenate_ids` of empty rows returns offsets of 0, and empty `ids` of the right type.
+    ids, offsets = concatenate_ids([[]] * len(counts))
     offsets[1:] = counts
     offsets = offsets.cumsum()
     return flat.astype(ids.dtype), offsets

@@ -106,6 +106,7 @@ PRETOK_TARGET inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32
   return ~(none_of(bytes, bits) | none_of(bytes + 32, bits) << 32);
 }
 
+#include "core/simd/generic_count.inc"
 #include "core/simd/generic_pairs.inc"
 #include "core/simd/generic_text.inc"
 

@@ -87,6 +87,7 @@ inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32_t bits) {
   return mask;
 }
 
+#include "core/simd/generic_count.inc"
 #include "core/simd/generic_pairs.inc"
 #include "core/simd/generic_text.inc"
 
