@@ -17,6 +17,7 @@ backend, except runs of one character that merge last (`TiedRuns` of bpe/charact
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import index as as_int
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -315,7 +316,7 @@ class CharacterBackend(OneByOne):
         """Return the bytes of `ids`, or None if one of them is not the id of a token."""
         tokens = self._vocabulary.token_bytes
         try:
-            return b"".join([tokens[int(id)] for id in ids])
+            return b"".join([tokens[as_int(id)] for id in ids])
         except (KeyError, TypeError):
             return None
 
