@@ -6,7 +6,7 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import IO, Any, NoReturn, TypeAlias, cast
 
@@ -61,6 +61,39 @@ def blocks_of_file(name: str, size: int = BLOCK, watch: Watch | None = None) -> 
                     yield block
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         _raise_damaged(name, error)
+
+
+def cut_parts(
+    blocks: Iterable[bytes],
+    safe_cut: Callable[[bytes], int],
+    smallest: int,
+    most: int,
+    too_long: Callable[[], Exception],
+) -> Iterator[tuple[bytes, bool]]:
+    """Yield one text in parts that end at safe cuts, and whether a part is the last one.
+
+    `safe_cut(text)` returns the last offset at which `text` may be cut, or 0 if there is none. A
+    part has about `smallest` bytes or more. Raises too_long() for more than `most` bytes without a
+    safe cut. Linear time.
+    """
+    held: list[bytes] = []
+    size = 0
+    enough = smallest
+    for block in blocks:
+        held.append(block)
+        size += len(block)
+        if size < enough:
+            continue
+        text = b"".join(held)
+        cut = safe_cut(text)
+        if cut:
+            yield text[:cut], False
+        held, size = [text[cut:]], size - cut
+        if size > most:
+            raise too_long()
+        # Search again only when the size has doubled, so that the total time stays linear.
+        enough = max(smallest, 2 * size)
+    yield b"".join(held), True
 
 
 def joined(blocks: Iterator[bytes], size: int) -> Iterator[bytes]:

@@ -122,13 +122,16 @@ class TextVocabulary(CharacterVocabulary):
                 )
         for id in chain.from_iterable(self.merges):
             if id not in self.texts:
-                raise VocabularyError(f"a merge has id {id}, which is the id of no token")
+                raise VocabularyError(
+                    f"a merge has id {id}, which is the id of no token; add the token"
+                )
 
     def _check_options(self) -> None:
         options = self._options
         if options.unknown is not None and options.unknown not in self.pieces:
             raise VocabularyError(
-                f"the unknown token is {shortened(options.unknown)}, which is not in the vocabulary"
+                f"the unknown token is {shortened(options.unknown)}, which is not in the "
+                "vocabulary; add it, or name another token"
             )
         changes_names = options.prefix or options.suffix or options.byte_level
         if changes_names and self.byte_ids:

@@ -125,13 +125,13 @@ class Encoder:
     def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> bytes | None: ...
     def fast_calls(
         self,
-        added: Callable[[str], object],
-        originals: _Calls,
+        make_added: Callable[[str], object],
+        slow_calls: _Calls,
         only_str: bool,
         only_ascii: bool,
         only_normal: bool,
     ) -> _Calls: ...
-    def decode_calls(self, special: Sequence[int], originals: _Calls) -> _Calls: ...
+    def decode_calls(self, special: Sequence[int], slow_calls: _Calls) -> _Calls: ...
     def span_call(
         self,
         added: AddedTokens,

@@ -12,6 +12,10 @@ from pretok.errors import DefinitionError, shortened
 
 Behavior = Literal["isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"]
 BEHAVIORS: tuple[Behavior, ...] = get_args(Behavior)
+JSON_NAMES: dict[Behavior, str] = {
+    behavior: "".join(map(str.capitalize, behavior.split("_"))) for behavior in BEHAVIORS
+}
+"""The names in a tokenizer.json."""
 
 Part = tuple[int, int, bool]
 """(start, end, True if the part contains a match). `start` and `end` may count any unit."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 Text: TypeAlias = str | bytes | bytearray | memoryview
 """A str, or bytes that hold UTF-8."""
 
-ESCAPE = "surrogateescape"
+ESCAPE: Final = "surrogateescape"
 """Error handler for bytes: an invalid byte becomes a lone surrogate, of general category C."""
 
 

@@ -55,14 +55,6 @@ def same_arrays(where: str, peer: str, ours: Arrays, theirs: Arrays) -> None:
         same_items(f"{where}, document {number}", "id", peer, our_ids, their_ids)
 
 
-def flattened(lists: Sequence[Sequence[int]]) -> Arrays:
-    """Return Arrays of `lists`, which has one list of ids for each text."""
-    offsets = np.zeros(len(lists) + 1, np.int64)
-    np.cumsum([len(ids) for ids in lists], out=offsets[1:])
-    ids = np.fromiter((id for ids in lists for id in ids), np.uint32, int(offsets[-1]))
-    return ids, offsets
-
-
 def _shown(items: Sequence[Any], first: int) -> str:
     """Return the items from index `first` on, at most MAX_SHOWN of them, for a message."""
     part = items[first : first + MAX_SHOWN]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from bpe.bench.answers import Arrays, flattened, same_arrays
+from bpe.bench.answers import Arrays, same_arrays
 from bpe.bench.inputs import documents
 from bpe.bench.peer import ALL_THREADS, Calls, CannotError, Peer, guarded
 from bpe.bench.peers.ours import Ours
@@ -22,6 +22,7 @@ from bpe.bench.timing import (
     seconds,
     steady,
 )
+from bpe.encoding.python_backend import concatenate_ids
 
 GROUP = "encode"
 ONE_THREAD = "one thread"
@@ -39,11 +40,13 @@ class Way(NamedTuple):
     as_arrays: Callable[[Any], Arrays]
 
 
-BYTES = Way("bytes to array", lambda calls: calls.array, lambda ids: flattened([ids.tolist()]))
+BYTES = Way(
+    "bytes to array", lambda calls: calls.array, lambda ids: concatenate_ids([ids.tolist()])
+)
 ARRAYS = Way("list to arrays", lambda calls: calls.arrays, lambda arrays: (arrays[0], arrays[1]))
-LISTS = Way("list to lists", lambda calls: calls.lists, flattened)
+LISTS = Way("list to lists", lambda calls: calls.lists, concatenate_ids)
 # The counts of all texts are compared like the ids of one text.
-COUNTS = Way("list to counts", lambda calls: calls.counts, lambda counts: flattened([counts]))
+COUNTS = Way("list to counts", lambda calls: calls.counts, lambda counts: concatenate_ids([counts]))
 
 
 def bench_encode(

@@ -23,7 +23,7 @@ WORD = "word"
 def bench_load(
     subject: Subject, peers: Sequence[Peer], settings: Settings, watch: Watcher
 ) -> Iterator[Result]:
-    """Yield the results of loading a .tiktoken file and a tokenizer.json of `subject`.
+    """Yield the results of loading the files of `subject`: .tiktoken, tokenizer.json and .model.
 
     If `subject` was loaded from a file of one of these formats, this file is used; any other file
     is written from the vocabulary. Each run also encodes WORD, so that the time includes tables
@@ -59,7 +59,11 @@ def _load_and_encode(load: Callable[[], Callable[[str], Any]]) -> object:
 
 def _files(subject: Subject) -> dict[str, Path]:
     """Return the file of each format that can hold the vocabulary."""
-    files = {"tiktoken": subject.rank_file, "json": subject.json_file}
+    files = {
+        "tiktoken": subject.rank_file,
+        "json": subject.json_file,
+        "model": subject.model_file,
+    }
     if subject.source is not None and Path(subject.source).is_file():
         source = Path(subject.source)
         if source.suffix.lower() in (".tiktoken", ".json"):

@@ -48,6 +48,7 @@ COLUMNS: Mapping[str, tuple[str, str]] = {
     "one message to array": ("message", "array"),
     "load tiktoken": ("load", ".tiktoken"),
     "load json": ("load", ".json"),
+    "load model": ("load", ".model"),
 }
 """(shape, subheading) of each column of the matrix, by the `what` of results, in order."""
 MATRIX_PEERS = tuple(name for name, peer in PEERS.items() if not isinstance(peer, ForTraining))

@@ -27,7 +27,8 @@ class Subject:
     text are ordinary text. If `keeps_added`, contenders use the whole vocabulary and allow special
     tokens. `source` is the file or name that bpe.load took, or None; `source_preset` is the preset
     that bpe.load needed for it, or None. `published` is the name of the vocabulary in other
-    packages; None means the name of `tokenizer`. Peers may write files to `folder`.
+    packages; None means the name of `tokenizer`. `model` is a SentencePiece .model of the same
+    vocabulary, or None. Peers may write files to `folder`.
     """
 
     def __init__(
@@ -39,6 +40,7 @@ class Subject:
         source_preset: str | None = None,
         published: str | None = None,
         keeps_added: bool = False,
+        model: Path | None = None,
     ) -> None:
         self.name = name
         self.published = published or tokenizer.name
@@ -46,6 +48,7 @@ class Subject:
         self.source_preset = source_preset
         self.tokenizer = tokenizer
         self.folder = folder
+        self._model = model
         self._keeps_added = keeps_added
         self.bare = self._new(())
 
@@ -88,6 +91,14 @@ class Subject:
             return Path(source)
         return self._saved(".json", self.tokenizer)
 
+    @cached_property
+    def model_file(self) -> Path | None:
+        """A .model of SentencePiece; None if there is none."""
+        source = self.source
+        if self._model is None and source is not None and source.endswith(".model"):
+            return Path(source)
+        return self._model
+
     def _saved(self, suffix: str, tokenizer: bpe.Tokenizer) -> Path | None:
         """Save `tokenizer` in the format of `suffix`; return the path.
 
@@ -108,6 +119,7 @@ class Subject:
             whole.pre_tokenizer,
             added_tokens=added_tokens,
             normalizer=whole.normalizer,
+            decoder=whole.decoder,
             add_prefix_space=whole.add_prefix_space,
             backend=whole.backend,
         )

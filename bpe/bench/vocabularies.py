@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -21,9 +22,9 @@ from pretok.machine.backend import BackendName
 
 TRAINED = "trained"
 """The name of the vocabulary that is not loaded but trained, on generated texts."""
-SUBFOLDERS = (".", "hf", "gguf")
+SUBFOLDERS = (".", "hf", "gguf", "spm")
 """Subfolders of --vocab-dir that may hold files; "." is the folder itself."""
-READABLE = (".json", ".tiktoken")
+READABLE = (".json", ".tiktoken", ".model")
 """The suffixes of files that both pretok and some peers can read."""
 Files = tuple[str, ...]
 """The name of one file, or the names of a vocab.json and its merges.txt."""
@@ -40,14 +41,18 @@ class Listed:
     `files` are possible files in a folder of --vocab-dir, the best one first. `published` is the
     name of the vocabulary for bpe.load. `package` is a Python module and the path of a file in its
     folder. `convert` converts the contents of a file to a rank file, the format of .tiktoken files;
-    None means that pretok reads the file itself.
+    None means that pretok reads the file itself. `model` is a .model of SentencePiece with the same
+    vocabulary, in a folder of --vocab-dir or in the package `model_package`. `preset` is None for a
+    model that does not split text.
     """
 
-    preset: str
+    preset: str | None
     files: tuple[Files, ...] = ()
     published: str | None = None
     package: tuple[str, str] | None = None
     convert: Callable[[bytes], bytes] | None = None
+    model: str | None = None
+    model_package: tuple[str, str] | None = None
 
 
 def ranks_of_tekken(data: bytes) -> bytes:
@@ -61,6 +66,8 @@ def ranks_of_tekken(data: bytes) -> bytes:
     )
 
 
+_MISTRAL_V1 = ("mistral_common", "data/tokenizer.model.v1")
+_MISTRAL_V3 = ("mistral_common", "data/mistral_instruct_tokenizer_240323.model.v3")
 LISTED: dict[str, Listed] = {
     "gpt2": Listed(
         "gpt2",
@@ -85,6 +92,21 @@ LISTED: dict[str, Listed] = {
     ),
     "gpt_neox": Listed("gpt2", (("gpt_neox.json",), ("ggml-vocab-gpt-neox.gguf",))),
     "starcoder": Listed("starcoder", (("starcoder.json",), ("ggml-vocab-starcoder.gguf",))),
+    "llama2": Listed(None, (("llama2.json",), ("llama2.model",)), model="llama2.model"),
+    "mistral-v1": Listed(
+        None,
+        (("mistral01.model",),),
+        package=_MISTRAL_V1,
+        model="mistral01.model",
+        model_package=_MISTRAL_V1,
+    ),
+    "mistral-v3": Listed(
+        None,
+        (("mistral03.json",), ("mistral03.model",)),
+        package=_MISTRAL_V3,
+        model="mistral03.model",
+        model_package=_MISTRAL_V3,
+    ),
     TRAINED: Listed("cl100k"),
 }
 
@@ -131,10 +153,13 @@ def opened_vocabulary(
             or (listed.preset if listed and paths[0].suffix == ".tiktoken" else None),
             published=listed.published if listed else None,
             keeps_added=True,
+            model=_find_model(listed, folders, place) if listed else None,
         )
 
 
-def _load(paths: tuple[Path, ...], preset: str, backend: BackendName | None) -> bpe.Tokenizer:
+def _load(
+    paths: tuple[Path, ...], preset: str | None, backend: BackendName | None
+) -> bpe.Tokenizer:
     """Load the vocabulary in `paths`; use `preset` only if the files name no preset."""
     source = paths[0] if len(paths) == 1 else (paths[0], paths[1])
     try:
@@ -150,21 +175,46 @@ def _locate(listed: Listed, folders: Sequence[Path], place: Path) -> tuple[Path,
     """
     for folder in folders:
         for files in listed.files:
-            for subfolder in SUBFOLDERS:
-                paths = tuple(folder / subfolder / file for file in files)
-                if all(path.is_file() for path in paths):
-                    return paths if listed.convert is None else _convert(paths[0], listed, place)
+            if paths := _in_folder(files, folder):
+                return paths if listed.convert is None else _convert(paths[0], listed, place)
     if listed.published is not None:
         with suppress(UnknownVocabularyError):
             return locate_vocabulary(listed.published)
-    if listed.package is not None:
-        module, file = listed.package
-        spec = find_spec(module)
-        if spec is not None and spec.origin is not None:
-            path = Path(spec.origin).parent / file
-            if path.is_file():
-                return _convert(path, listed, place)
+    if path := _in_package(listed.package):
+        return _convert(path, listed, place)
     raise AbsentError(_absence(listed))
+
+
+def _in_folder(files: Files, folder: Path) -> tuple[Path, ...]:
+    """Return the paths of `files` in the first subfolder that has all of them, or ()."""
+    for subfolder in SUBFOLDERS:
+        paths = tuple(folder / subfolder / file for file in files)
+        if all(path.is_file() for path in paths):
+            return paths
+    return ()
+
+
+def _in_package(package: tuple[str, str] | None) -> Path | None:
+    """Return the path of a file of an installed Python module, or None."""
+    spec = None if package is None else find_spec(package[0])
+    if package is None or spec is None or spec.origin is None:
+        return None
+    path = Path(spec.origin).parent / package[1]
+    return path if path.is_file() else None
+
+
+def _find_model(listed: Listed, folders: Sequence[Path], place: Path) -> Path | None:
+    """Return the .model of SentencePiece of `listed`, or None.
+
+    A file of a package gets the suffix that readers expect, in the folder `place`.
+    """
+    if listed.model is None:
+        return None
+    for folder in folders:
+        if paths := _in_folder((listed.model,), folder):
+            return paths[0]
+    path = _in_package(listed.model_package)
+    return None if path is None else Path(shutil.copy(path, place / listed.model))
 
 
 def _absence(listed: Listed) -> str:

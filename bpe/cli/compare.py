@@ -13,7 +13,8 @@ from pathlib import Path
 import click
 
 from bpe.cli.pictures import picture_errors, picture_option
-from bpe.cli.vocabulary import ESCAPE, load, split_option
+from bpe.cli.vocabulary import load, split_option
+from bpe.encoding.utf8 import ESCAPE
 from bpe.plots import draw_comparison
 from bpe.statistics import Comparison, compare
 from pretok.cli.input import decoded, open_bytes

@@ -10,7 +10,6 @@ import numpy as np
 
 import bpe
 from bpe.cli.vocabulary import (
-    ESCAPE,
     Ids,
     InputEncoder,
     lines_option,
@@ -19,6 +18,7 @@ from bpe.cli.vocabulary import (
     split_option,
     vocabulary_option,
 )
+from bpe.encoding.utf8 import ESCAPE
 from pretok.cli.input import Input, open_bytes
 from pretok.cli.options import TOKEN_ESCAPES, file_argument, format_option, text_options
 from pretok.cli.output import QUOTE, Escaper, one_line, write

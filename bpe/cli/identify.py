@@ -85,7 +85,7 @@ def identify_command(
         if identified.preset is None:
             raise click.ClickException(
                 f"{identified.description} is not a known preset, so --against has nothing to "
-                "compare"
+                "compare; omit --against"
             )
         with open_text(against, None, False) as chunks:
             text = "".join(chunks)

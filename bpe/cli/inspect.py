@@ -16,7 +16,8 @@ import numpy as np
 
 import bpe
 from bpe.cli.pictures import picture_errors, picture_option
-from bpe.cli.vocabulary import ESCAPE, load, split_option
+from bpe.cli.vocabulary import load, split_option
+from bpe.encoding.utf8 import ESCAPE
 from bpe.formats.files import opened
 from bpe.hub.locate import locate_vocabulary
 from bpe.plots import draw_ranks

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 import bpe
+from bpe.cli.text_options import field_option, max_text_option, quiet_option, threads_option
 from bpe.cli.vocabulary import (
     as_cli_message,
     load,
@@ -57,13 +58,7 @@ def _token(text: str) -> str | int:
 @click.option("--bos", metavar="TOKEN", help="A token, or its id, to put before each document.")
 @click.option("--eos", metavar="TOKEN", help="A token, or its id, to put after each document.")
 @special_options
-@click.option(
-    "--field",
-    default="text",
-    show_default=True,
-    metavar="NAME",
-    help="The JSON field or the Parquet column that holds the text.",
-)
+@field_option("The JSON field or the Parquet column")
 @click.option("--lines", is_flag=True, help="Each line of a .txt file is a document.")
 @click.option(
     "--shard-tokens",
@@ -88,19 +83,14 @@ def _token(text: str) -> str | int:
     help="Put this fraction of the documents, chosen by a hash, into the split 'val'.",
 )
 @click.option("--skip-bad", is_flag=True, help="Leave out damaged documents, and list them.")
-@click.option(
-    "--max-text",
-    type=int,
-    metavar="BYTES",
-    help="A longer text that must be encoded as a whole is an error.  [default: 64 MB]",
-)
-@click.option("--threads", type=int, metavar="N", help="[default: as many as are useful]")
+@max_text_option("A longer text that must be encoded as a whole")
+@threads_option
 @click.option(
     "--ray",
     metavar="ADDRESS",
     help="Encode on a Ray cluster: 'auto' is the one of this machine, 'local' begins one.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="Print only errors.")
+@quiet_option
 @backend_option
 def tokenize_command(
     inputs: tuple[str, ...],

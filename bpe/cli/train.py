@@ -15,6 +15,7 @@ import click
 
 import bpe
 from bpe.cli.pictures import picture_errors, picture_option
+from bpe.cli.text_options import field_option, max_text_option, quiet_option, threads_option
 from bpe.cli.vocabulary import as_cli_message
 from bpe.plots import draw_curves
 from bpe.statistics import Curve
@@ -109,27 +110,16 @@ CURVE_UNITS = ("tokens", "bytes per token")
     help="The order of equally frequent pairs: huggingface as in BpeTrainer, first-seen as in "
     "minbpe.",
 )
-@click.option(
-    "--field",
-    default="text",
-    show_default=True,
-    metavar="NAME",
-    help="The JSON field that holds the text in a .jsonl file.",
-)
+@field_option("The JSON field of a .jsonl file")
 @click.option(
     "--max-pre-token",
     type=int,
     metavar="BYTES",
     help="A longer pre-token is an error.  [default: 16 MB]",
 )
-@click.option(
-    "--max-text",
-    type=int,
-    metavar="BYTES",
-    help="A longer line of a .jsonl file is an error.  [default: 64 MB]",
-)
-@click.option("--threads", type=int, metavar="N", help="[default: as many as are useful]")
-@click.option("--quiet", "-q", is_flag=True, help="Print only errors.")
+@max_text_option("A longer line of a .jsonl file")
+@threads_option
+@quiet_option
 @backend_option
 def train_command(
     files: tuple[str, ...],

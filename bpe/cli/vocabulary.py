@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import bpe
+from bpe.encoding.utf8 import ESCAPE
 from bpe.errors import MissingPresetError, PublishedMismatchError
 from bpe.types import Errors, Special
 from pretok.cli.input import Input, decoded, lines_of
@@ -24,8 +25,6 @@ Ids = NDArray[np.uint32]
 PARAMETERS = ("vocab_size", "min_frequency", "max_token_length", "max_pre_token", "max_text",
               "field", "threads")  # fmt: skip
 """The parameters of bpe.train that are options of `pretok train`."""
-ESCAPE: Errors = "surrogateescape"
-"""The error handler for bytes that are not UTF-8."""
 MAX_SHOWN = 8
 """The maximum number of special tokens that a message lists."""
 

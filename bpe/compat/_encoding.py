@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bpe.compat._specials import Allowed, Disallowed, SpecialTokens, refuse
 from bpe.compat._unstable import OpenEnd
 from bpe.encoding.added_tokens import AddedToken
+from bpe.encoding.utf8 import ESCAPE
 from bpe.errors import UnknownTokenError
 from bpe.once import once
 from bpe.tokenizer import Tokenizer
@@ -191,7 +192,7 @@ class Encoding:
         token = _utf8(text_or_bytes)
         id = self._mergeable_ranks.get(token)
         if id is None:
-            id = self._special_tokens.get(token.decode("utf-8", "surrogateescape"))
+            id = self._special_tokens.get(token.decode("utf-8", ESCAPE))
         if id is None:
             raise KeyError(f"no token is {token!r}")
         return id

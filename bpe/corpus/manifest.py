@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bpe.encoding.utf8 import ESCAPE
 from bpe.errors import CorpusError
 from bpe.formats.files import write_atomically
 
@@ -62,7 +63,7 @@ class Manifest:
         if self.progress is None:
             del values["progress"]
         data = json.dumps(values, indent=1, ensure_ascii=False) + "\n"
-        write_atomically(folder / NAME, data.encode("utf-8", "surrogateescape"))
+        write_atomically(folder / NAME, data.encode("utf-8", ESCAPE))
 
 
 def load_manifest(folder: Path) -> Manifest | None:
@@ -73,7 +74,7 @@ def load_manifest(folder: Path) -> Manifest | None:
     except FileNotFoundError:
         return None
     try:
-        values = json.loads(data.decode("utf-8", "surrogateescape"))
+        values = json.loads(data.decode("utf-8", ESCAPE))
         if values.pop("format") != FORMAT:
             raise ValueError("it is another JSON file")
         version = values.pop("version")

@@ -11,6 +11,7 @@ from bpe.corpus.documents import START, Batch, Part, Position, ReadOptions, read
 from bpe.corpus.options import Options, special_of
 from bpe.encoding.packed import PackedTexts
 from bpe.errors import TextFileError
+from bpe.text_files import cut_parts
 from bpe.tokenizer import Tokenizer
 
 PART = 4 << 20
@@ -98,29 +99,17 @@ class _Cutter:
 
     def _texts(self, blocks: Iterator[bytes], origin: Position) -> Iterator[tuple[bytes, bool]]:
         """Yield the text of each part, and whether it is the last one."""
-        held: list[bytes] = []
-        size = 0
-        enough = PART
-        for block in blocks:
-            held.append(block)
-            size += len(block)
-            if size < enough:
-                continue
-            text = b"".join(held)
-            cut = self._tokenizer.safe_cut(text, self._special)
-            if cut:
-                yield text[:cut], False
-            held, size = [text[cut:]], size - cut
-            if size > self._options.max_text:
-                raise TextFileError(
-                    f"{self._files[origin.file]}, line {origin.line}: the document has more than "
-                    f"{self._options.max_text} bytes that must be encoded as a whole; split it, or "
-                    "pass a larger max_text="
-                )
-            # Without a cut, search again only when the size has doubled, so that the total time
-            # stays linear.
-            enough = max(PART, 2 * size)
-        yield b"".join(held), True
+        return cut_parts(
+            blocks,
+            lambda text: self._tokenizer.safe_cut(text, self._special),
+            PART,
+            self._options.max_text,
+            lambda: TextFileError(
+                f"{self._files[origin.file]}, line {origin.line}: the document has more than "
+                f"{self._options.max_text} bytes that must be encoded as a whole; split it, or "
+                "pass a larger max_text="
+            ),
+        )
 
 
 def _at_least(size: int, blocks: Iterator[bytes]) -> Iterator[bytes]:

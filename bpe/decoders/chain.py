@@ -12,8 +12,9 @@ import numpy as np
 from bpe.decoders.flows import Flow, fallback_byte
 from bpe.decoders.native import JoinedTexts, native_calls, replace_in_all
 from bpe.decoders.steps import ByteFallback, ByteLevel, Fuse, Replace, Step, Strip
-from bpe.encoding.decode import Decode, DecodeBytes, DecodeStream
+from bpe.encoding.decode import Decode, DecodeBytes, DecodeStream, no_bytes
 from bpe.encoding.python_backend import unknown_id
+from bpe.encoding.utf8 import ESCAPE
 
 
 @dataclass(frozen=True)
@@ -118,8 +119,8 @@ class ChainDecoder:
 
     def decode_bytes(self, ids: Iterable[int], skip_special: bool) -> bytes:
         """Return the bytes of `ids`; invalid bytes of fallback tokens stay."""
-        text = self.decode(ids, "surrogateescape", skip_special)
-        return text.encode("utf-8", "surrogateescape")
+        text = self.decode(ids, ESCAPE, skip_special)
+        return text.encode("utf-8", ESCAPE)
 
     def tokens(self, ids: Iterable[int], skip_special: bool) -> list[str]:
         """Return the texts of `ids` after the steps `by_token`.
@@ -146,7 +147,7 @@ class ChainDecodeStream(DecodeStream):
     """Decodes ids as they come, and holds back only text that later ids may change."""
 
     def __init__(self, decoder: ChainDecoder, errors: str, skip_special: bool) -> None:
-        super().__init__(_no_bytes, errors)
+        super().__init__(no_bytes, errors)
         self._chain = decoder
         self._skip_special = skip_special
         self._flows = decoder.chain.flows(errors)
@@ -171,7 +172,3 @@ class ChainDecodeStream(DecodeStream):
         for flow in self._flows:
             tokens = [part for token in tokens for part in flow.feed(token)] + flow.finish()
         return "".join(tokens)
-
-
-def _no_bytes(ids: Iterable[int]) -> bytes:
-    raise AssertionError("ChainDecodeStream.feed decodes tokens itself")

@@ -11,6 +11,7 @@ import codecs
 from collections.abc import Callable
 from typing import Protocol
 
+from bpe.encoding.utf8 import ESCAPE
 from pretok.byte_characters import BYTE_CHARACTERS
 
 _BYTES = {char: byte for byte, char in enumerate(BYTE_CHARACTERS)}
@@ -157,7 +158,7 @@ class BytesOfCharacters:
         try:
             data = bytes([_BYTES[char] for char in token])
         except KeyError:
-            data = token.encode("utf-8", "surrogateescape")
+            data = token.encode("utf-8", ESCAPE)
         return [self._decoder.decode(data)]
 
     def finish(self) -> list[str]:

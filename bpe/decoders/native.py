@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from bpe.encoding.decode import Decode, DecodeBytes
+from bpe.encoding.utf8 import ESCAPE
 
 
 class JoinedTexts(NamedTuple):
@@ -48,8 +49,8 @@ def native_calls(
     decode: Decode = _core.text_decode_call(make_texts, list(special), slow)
 
     def decode_bytes(ids: Iterable[int], skip_special: bool) -> bytes:
-        text = decode(ids, "surrogateescape", skip_special)
-        return text.encode("utf-8", "surrogateescape")
+        text = decode(ids, ESCAPE, skip_special)
+        return text.encode("utf-8", ESCAPE)
 
     return decode, decode_bytes
 

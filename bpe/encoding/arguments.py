@@ -126,7 +126,9 @@ def new_token_bytes(added: Sequence[AddedToken], vocabulary: Vocabulary) -> dict
                 f"{shortened(known)}; give each token its own id"
             )
         if token.content in contents:
-            raise VocabularyError(f"added token {shortened(token.content)} is listed twice")
+            raise VocabularyError(
+                f"added token {shortened(token.content)} is listed twice; list it once"
+            )
         contents.add(token.content)
         if known is None:
             # Two added tokens may share an id, as in o200k_harmony; the id decodes to the first.

@@ -111,24 +111,24 @@ class Backend(Protocol):
 
     def fast_calls(
         self,
-        added: Callable[[Any], object],
-        originals: Calls,
+        make_added: Callable[[Any], object],
+        slow_calls: Calls,
         only_str: bool,
         only_ascii: bool,
         only_normal: bool,
     ) -> Calls:
-        """Return replacements for `originals`: encode, encode_array and count of Pipeline.
+        """Return replacements for `slow_calls`: encode, encode_array and count of Pipeline.
 
-        A replacement may encode a short text itself, with the AddedTokens that `added` returns
+        A replacement may encode a short text itself, with the AddedTokens that `make_added` returns
         for the argument `special` of the call. It passes all other calls to the function that it
         replaces. `all_take_fast_path` explains the flags.
         """
         ...
 
-    def decode_calls(self, special: Sequence[int], originals: Calls) -> Calls:
-        """Return replacements for `originals`: decode and decode_bytes of Decoder.
+    def decode_calls(self, special: Sequence[int], slow_calls: Calls) -> Calls:
+        """Return replacements for `slow_calls`: decode and decode_bytes of Decoder.
 
-        A replacement passes calls that it does not handle on to its original.
+        A replacement passes calls that it does not handle to the function that it replaces.
         """
         ...
 

@@ -17,21 +17,20 @@ backend, except runs of one character that merge last (`TiedRuns` of bpe/charact
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import index as as_int
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe.characters import SPACE_MARK, CharacterVocabulary
-from bpe.encoding.packed import PackedTexts
-from bpe.encoding.python_backend import concatenate_ids
+from bpe.encoding.python_backend import OneByOne
 from bpe.encoding.text_spaces import TextSpaces, keeps_whole
 from bpe.encoding.utf8 import StrOrBytes
-from bpe.errors import SpecialTokenError
 from bpe.text_vocabulary import TextVocabulary
 from bpe.types import Ids, Offsets
 from bpe.vocabulary import Packed
-from pretok.charsets.sets import ANY, code_points
+from pretok.charsets.sets import code_points
 from pretok.patterns.lookup import WHOLE
 from pretok.pre_tokenizer import PreTokenizer, native_machine
 from pretok.preset import Preset
@@ -41,9 +40,6 @@ if TYPE_CHECKING:
     from pretok import _core
 
 Calls = TypeVar("Calls")
-
-UNCUT = Preset("uncut", rules=(Run(ANY),))
-"""The preset that never cuts a text."""
 
 
 def cut_before(char: str, at_most: int | None = None) -> Preset:
@@ -145,7 +141,7 @@ def byte_vocabulary(
     in_order += [spelled for text in words if (spelled := symbols.spell(text)) is not None]
     renamed = np.array([symbols.ids[symbol] for symbol in in_order], np.uint32)
     by_rank = Packed.of(dict(enumerate(in_order)))
-    merges = _encoder(by_rank, len(in_order), None, _native(UNCUT), 0).merges()
+    merges = _encoder(by_rank, len(in_order), None, _native(WHOLE), 0).merges()
     tokens = by_rank._replace(ids=renamed)
     runs = {id: spelled for text, id in pieces.items()
             if id in tied and (spelled := symbols.spell(text)) is not None}  # fmt: skip
@@ -213,7 +209,7 @@ def character_encoder(
     mark = SPACE_MARK if spaces is None else " "
     is_whole = preset == WHOLE or (spaces is not None and keeps_whole(preset))
     if is_whole:
-        pre_tokenizer = _native(cut_before(mark) if vocabulary.allows_cuts else UNCUT)
+        pre_tokenizer = _native(cut_before(mark) if vocabulary.allows_cuts else WHOLE)
     elif spaces is not None:
         pre_tokenizer = _native(cut_before(mark, at_most=1))
     other_tokens: dict[int, bytes] = {}
@@ -242,7 +238,7 @@ def _native(preset: Preset) -> PreTokenizer:
     return PreTokenizer(preset, backend="native")
 
 
-class CharacterBackend:
+class CharacterBackend(OneByOne):
     """The Backend of a CharacterVocabulary for which C++ does not make unknown tokens.
 
     _core.Encoder merges text to symbols. Without `fallback_ids`, this class replaces each run of
@@ -274,30 +270,6 @@ class CharacterBackend:
     def count(self, text: StrOrBytes, added: Any, threads: int = 0) -> int:
         """Return the number of ids of `text`."""
         return len(self.encode_array(text, added, threads))
-
-    def encode_batch(
-        self, texts: Sequence[StrOrBytes], added: Any, threads: int = 0
-    ) -> list[list[int]]:
-        """Return the ids of each of `texts`."""
-        rows = []
-        for index, text in enumerate(texts):
-            try:
-                rows.append(self.encode(text, added, threads))
-            except SpecialTokenError as error:
-                raise SpecialTokenError(error.token, error.position, index) from None
-        return rows
-
-    def encode_batch_array(
-        self, texts: Sequence[StrOrBytes], added: Any, threads: int = 0
-    ) -> tuple[Ids, Offsets]:
-        """Return the ids of all texts, and n + 1 offsets."""
-        return concatenate_ids(self.encode_batch(texts, added, threads))
-
-    def encode_packed(
-        self, data: Any, offsets: Offsets, added: Any, threads: int = 0
-    ) -> tuple[Ids, Offsets]:
-        """Return the ids of all texts, and n + 1 offsets."""
-        return self.encode_batch_array(list(PackedTexts(data, offsets)), added, threads)
 
     def spans(self, text: StrOrBytes, added: Any, threads: int = 0) -> tuple[Ids, Offsets, Offsets]:
         """Return the ids, and the half-open span of each id in bytes of UTF-8."""
@@ -344,7 +316,7 @@ class CharacterBackend:
         """Return the bytes of `ids`, or None if one of them is not the id of a token."""
         tokens = self._vocabulary.token_bytes
         try:
-            return b"".join([tokens[int(id)] for id in ids])
+            return b"".join([tokens[as_int(id)] for id in ids])
         except (KeyError, TypeError):
             return None
 
@@ -355,25 +327,6 @@ class CharacterBackend:
     def normalized(self, data: bytes) -> bytes:
         """Return UTF-8 in NFC."""
         return self._native.normalized(data)
-
-    @staticmethod
-    def all_take_fast_path(
-        texts: list[Any], only_str: bool, only_ascii: bool, only_normal: bool
-    ) -> bool:
-        """Return False: the pipeline has to check each text."""
-        return False
-
-    @staticmethod
-    def fast_calls(
-        added: object, originals: Calls, only_str: bool, only_ascii: bool, only_normal: bool
-    ) -> Calls:
-        """Return `originals`: the fast calls of C++ would return unfinished symbols."""
-        return originals
-
-    @staticmethod
-    def decode_calls(special: Sequence[int], originals: Calls) -> Calls:
-        """Return `originals`."""
-        return originals
 
     @property
     def cache_bytes(self) -> int:

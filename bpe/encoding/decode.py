@@ -29,8 +29,8 @@ class Decoder:
 
     def calls(self) -> tuple[Decode, DecodeBytes]:
         """Return `decode` and `decode_bytes`, or faster replacements from the backend."""
-        originals: tuple[Decode, DecodeBytes] = self.decode, self.decode_bytes
-        return self._backend.decode_calls(list(self._special), originals)
+        slow_calls: tuple[Decode, DecodeBytes] = self.decode, self.decode_bytes
+        return self._backend.decode_calls(list(self._special), slow_calls)
 
     def stream(self, decode_bytes: DecodeBytes, errors: str, skip_special: bool) -> DecodeStream:
         """Return a new stream, which decodes with `decode_bytes`."""
@@ -106,3 +106,8 @@ class DecodeStream:
     def _check_open(self) -> None:
         if self._is_finished:
             raise ValueError("the stream is finished; get another with decode_stream()")
+
+
+def no_bytes(ids: Iterable[int]) -> bytes:
+    """The `decode_bytes` of a DecodeStream with a `feed` of its own, which never calls it."""
+    raise AssertionError("expected `feed` of a subclass to decode the ids")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bpe.encoding.utf8 import join_surrogates
 from bpe.types import Offsets
+from pretok.charsets.classified_text import code_points_of
 
 
 class ByteToCharOffsets:
@@ -25,7 +25,7 @@ class ByteToCharOffsets:
         self._bytes = byte_offsets(joined)
         self._chars = np.arange(len(joined) + 1)
         if len(joined) != len(text):
-            codes = _code_points(text)
+            codes = code_points_of(text)
             is_high, is_low = (codes[:-1] >> 10 == 0x36), (codes[1:] >> 10 == 0x37)
             is_second_of_pair = np.concatenate([[False], is_high & is_low])
             self._chars = np.append(np.flatnonzero(~is_second_of_pair), len(codes))
@@ -51,11 +51,7 @@ def byte_offsets(text: str) -> Offsets:
 
     A lone surrogate counts as one byte, as with Python's "surrogateescape".
     """
-    codes = _code_points(text)
+    codes = code_points_of(text)
     width = 1 + (codes >= 0x80) + (codes >= 0x800).astype(np.int64) + (codes >= 0x10000)
     width[(codes >= 0xD800) & (codes < 0xE000)] = 1
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(width)])
-
-
-def _code_points(text: str) -> NDArray[np.int64]:
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.int64)

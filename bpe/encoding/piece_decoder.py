@@ -16,7 +16,7 @@ from bpe.decoders.chain import ChainDecoder, DecoderChain
 from bpe.decoders.native import JoinedTexts, native_calls
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.backends import Backend
-from bpe.encoding.decode import Decode, DecodeBytes, Decoder, DecodeStream
+from bpe.encoding.decode import Decode, DecodeBytes, Decoder, DecodeStream, no_bytes
 from bpe.encoding.python_backend import PythonBackend, unknown_id
 from bpe.errors import shortened
 from bpe.normalizers.chain import NormalizerChain
@@ -250,7 +250,7 @@ class PieceDecodeStream(DecodeStream):
     """Decodes ids as they come, and holds back only incomplete characters of fallback tokens."""
 
     def __init__(self, decoder: PieceDecoder, errors: str, skip_special: bool) -> None:
-        super().__init__(_no_bytes, REPLACE_EACH if errors == "replace" else errors)
+        super().__init__(no_bytes, REPLACE_EACH if errors == "replace" else errors)
         self._pieces = decoder
         self._skip_special = skip_special
         self._start = PieceStart(decoder)
@@ -273,7 +273,3 @@ class PieceDecodeStream(DecodeStream):
                 parts.append(self._decoder.decode(b"", final=True))
                 parts.append(self._start.surface(id))
         return "".join(parts)
-
-
-def _no_bytes(ids: Iterable[int]) -> bytes:
-    raise AssertionError("PieceDecodeStream.feed decodes pieces itself")

@@ -76,11 +76,11 @@ class Pipeline:
 
     def calls(self) -> Calls:
         """Return `encode`, `encode_array` and `count`, or faster replacements from the backend."""
-        originals: Calls = self.encode, self.encode_array, self.count
+        slow_calls: Calls = self.encode, self.encode_array, self.count
         if not self._has_fast_path:
-            return originals
+            return slow_calls
         added_for = self._policies.added_for
-        return self.backend.fast_calls(added_for, originals, *self._fast_path_limits)
+        return self.backend.fast_calls(added_for, slow_calls, *self._fast_path_limits)
 
     def encode(
         self, text: Text, special: Special, errors: Errors, threads: int | None = None

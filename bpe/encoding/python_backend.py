@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 from operator import index as as_int
@@ -27,7 +28,58 @@ def concatenate_ids(rows: Sequence[Sequence[int]]) -> tuple[Ids, Offsets]:
     return np.fromiter((id for row in rows for id in row), np.uint32, int(offsets[-1])), offsets
 
 
-class PythonBackend:
+class OneByOne(ABC):
+    """The methods of a Backend that has no faster way to encode many texts, or short ones."""
+
+    @abstractmethod
+    def encode(self, text: StrOrBytes, added: Any, threads: int = 0) -> list[int]:
+        """Return the ids of `text`."""
+
+    def encode_batch(
+        self, texts: Sequence[StrOrBytes], added: Any, threads: int = 0
+    ) -> list[list[int]]:
+        """Return the ids of each of `texts`."""
+        rows = []
+        for index, text in enumerate(texts):
+            try:
+                rows.append(self.encode(text, added, threads))
+            except SpecialTokenError as error:
+                raise SpecialTokenError(error.token, error.position, index) from None
+        return rows
+
+    def encode_batch_array(
+        self, texts: Sequence[StrOrBytes], added: Any, threads: int = 0
+    ) -> tuple[Ids, Offsets]:
+        """Return the ids of all texts, and n + 1 offsets."""
+        return concatenate_ids(self.encode_batch(texts, added, threads))
+
+    def encode_packed(
+        self, data: Any, offsets: Offsets, added: Any, threads: int = 0
+    ) -> tuple[Ids, Offsets]:
+        """Return the ids of all texts, and n + 1 offsets."""
+        return self.encode_batch_array(list(PackedTexts(data, offsets)), added, threads)
+
+    @staticmethod
+    def all_take_fast_path(
+        texts: list[object], only_str: bool, only_ascii: bool, only_normal: bool
+    ) -> bool:
+        """Return False: the pipeline has to check each text."""
+        return False
+
+    @staticmethod
+    def fast_calls(
+        make_added: object, slow_calls: Calls, only_str: bool, only_ascii: bool, only_normal: bool
+    ) -> Calls:
+        """Return `slow_calls`: this backend has no faster calls."""
+        return slow_calls
+
+    @staticmethod
+    def decode_calls(special: Sequence[int], slow_calls: Calls) -> Calls:
+        """Return `slow_calls`: this backend has no faster calls."""
+        return slow_calls
+
+
+class PythonBackend(OneByOne):
     """The Backend in pure Python; also used for pre-tokenizers that C++ does not know.
 
     It ignores `threads` and keeps no caches. `split` splits UTF-8 into pre-tokens, `merge` returns
@@ -71,30 +123,6 @@ class PythonBackend:
     def count(self, text: StrOrBytes, added: AddedTokenSearch, threads: int = 0) -> int:
         """Return the number of ids of `text`."""
         return sum(len(ids) for ids, *_ in self._pieces(encode_utf8(text), added))
-
-    def encode_batch(
-        self, texts: Sequence[StrOrBytes], added: AddedTokenSearch, threads: int = 0
-    ) -> list[list[int]]:
-        """Return the ids of each of `texts`."""
-        rows = []
-        for index, text in enumerate(texts):
-            try:
-                rows.append(self.encode(text, added))
-            except SpecialTokenError as error:
-                raise SpecialTokenError(error.token, error.position, index) from None
-        return rows
-
-    def encode_batch_array(
-        self, texts: Sequence[StrOrBytes], added: AddedTokenSearch, threads: int = 0
-    ) -> tuple[Ids, Offsets]:
-        """Return the ids of all texts, and n + 1 offsets."""
-        return concatenate_ids(self.encode_batch(texts, added))
-
-    def encode_packed(
-        self, data: Any, offsets: Offsets, added: AddedTokenSearch, threads: int = 0
-    ) -> tuple[Ids, Offsets]:
-        """Return the ids of all texts, and n + 1 offsets."""
-        return self.encode_batch_array(list(PackedTexts(data, offsets)), added, threads)
 
     def spans(
         self, text: StrOrBytes, added: AddedTokenSearch, threads: int = 0
@@ -182,25 +210,6 @@ class PythonBackend:
     def normalized(data: bytes) -> bytes:
         """Return UTF-8 in NFC; invalid bytes stay, and no character moves past them."""
         return normalize(decode_utf8(data)).encode("utf-8", ESCAPE)
-
-    @staticmethod
-    def all_take_fast_path(
-        texts: list[object], only_str: bool, only_ascii: bool, only_normal: bool
-    ) -> bool:
-        """Return False: the pipeline has to check each text."""
-        return False
-
-    @staticmethod
-    def fast_calls(
-        added: object, originals: Calls, only_str: bool, only_ascii: bool, only_normal: bool
-    ) -> Calls:
-        """Return `originals`: Python has no faster calls."""
-        return originals
-
-    @staticmethod
-    def decode_calls(special: Sequence[int], originals: Calls) -> Calls:
-        """Return `originals`: Python has no faster calls."""
-        return originals
 
     def trim(self) -> None:
         """Do nothing: there are no caches."""

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from pretok.text import ESCAPE as ESCAPE
+
 StrOrBytes: TypeAlias = str | bytes
 """A text as backends take it; bytes hold UTF-8."""
-
-ESCAPE = "surrogateescape"
-"""The error handler that maps each invalid byte to a lone surrogate and back."""
 
 
 def encode_utf8(text: StrOrBytes) -> bytes:

@@ -63,7 +63,9 @@ def unpacked(data: bytes) -> bytes:
                         f"the file has more than {MAX_BYTES} bytes; it is damaged"
                     )
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise VocabularyError(f"the gzip file is damaged or truncated: {error}") from None
+        raise VocabularyError(
+            f"the gzip file is damaged or truncated: {error}; download it again"
+        ) from None
     if not text.startswith(FIRST_LINE.encode()):
         raise UnsupportedError("this is compressed with gzip; unpack it first")
     return text
@@ -86,7 +88,10 @@ def read(
     special = [(names or {}).get(len(texts), START), (names or {}).get(len(texts) + 1, END)]
     for id, name in enumerate(special, len(texts)):
         if vocab.setdefault(name, id) != id:
-            raise VocabularyError(f"special token {shortened(name)} is also token {vocab[name]}")
+            raise VocabularyError(
+                f"special token {shortened(name)} is also token {vocab[name]}; expected merges "
+                "that do not make a special token"
+            )
     return huggingface.read(Value(_tokenizer_json(vocab, merges, *special), ""), needs_preset)
 
 

@@ -62,7 +62,8 @@ def parse(data: bytes) -> TokenizerSpec:
     (specials,) = _numbers(lines, 2, 1)
     if len(lines) < 3 + specials:
         raise VocabularyError(
-            f"line 3 announces {specials} special tokens, but the file ends with line {len(lines)}"
+            f"line 3 announces {specials} special tokens, but the file ends with line "
+            f"{len(lines)}; the file is truncated"
         )
     added = [_special(lines, index) for index in range(3, 3 + specials)]
     tokens = {id: bytes([byte]) for byte, id in enumerate(byte_ids)}
@@ -73,15 +74,16 @@ def parse(data: bytes) -> TokenizerSpec:
         for id in (left, right):
             if id not in tokens:
                 raise VocabularyError(
-                    f"line {index + 1} merges token {id}, which no earlier line makes"
+                    f"line {index + 1} merges token {id}, which no earlier line makes; expected "
+                    "the id of a byte or of an earlier merge"
                 )
         id = 256 + len(merges)
         # Check the size before concatenating: a megabyte of lines could make a terabyte of tokens.
         size += len(tokens[left]) + len(tokens[right])
         if size > max_merged_bytes(len(lines)):
             raise VocabularyError(
-                f"the tokens up to line {index + 1} have {size:,} bytes, too many for a "
-                f"vocabulary of {len(lines):,} lines"
+                f"the tokens up to line {index + 1} have {size:,} bytes; expected at most "
+                f"{max_merged_bytes(len(lines)):,} for a vocabulary of {len(lines):,} lines"
             )
         tokens[id] = tokens[left] + tokens[right]
         if len(tokens[id]) > _MAX_TOKEN_BYTES or id >= ID_LIMIT:

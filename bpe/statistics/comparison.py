@@ -7,12 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bpe.encoding.utf8 import decode_utf8, encode_utf8
+from bpe.encoding.utf8 import ESCAPE, decode_utf8, encode_utf8
 from bpe.statistics.words import word_spans
 from bpe.tokenizer import Tokenizer
 from bpe.types import Errors, Text
-
-ESCAPE: Errors = "surrogateescape"
 
 
 class Comparison(NamedTuple):

@@ -10,6 +10,7 @@ from typing import Protocol, cast
 
 from bpe.encoding.backends import utf8_splitter
 from bpe.encoding.utf8 import ESCAPE, StrOrBytes, encode_utf8
+from bpe.text_files import cut_parts
 from bpe.training import corpus
 from bpe.training.limits import Limits, TooLongError, too_long_pre_token, too_long_text
 from bpe.training.trainer import Words
@@ -239,26 +240,17 @@ class _NativeCounter:
 
     def _parts(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
         """Yield the text of `blocks` in parts that have the same pre-tokens as the whole text."""
-        held: list[bytes] = []
-        size = next_try_size = 0
-        for block in blocks:
-            held.append(block)
-            size += len(block)
-            if size < next_try_size:
-                continue
-            text = b"".join(held)
-            cut = self._safe_cut(self._machine, text)
-            if cut:
-                yield text[:cut]
-            held, size = [text[cut:]], size - cut
-            # Not every end of a pre-token is a safe cut, so `text` may also hold complete
-            # pre-tokens. Without the factor 2, a pre-token below the limit could raise this error.
-            if size > 2 * self._limits.pre_token:
-                raise too_long_pre_token(self._limits)
-            # If there is no safe cut, search again only when the size has doubled. So the total
-            # time stays linear.
-            next_try_size = 0 if cut else 2 * size
-        yield b"".join(held)
+        # Not every end of a pre-token is a safe cut, so text without one may hold complete
+        # pre-tokens. Without the factor 2, a pre-token below the limit could raise the error.
+        most = 2 * self._limits.pre_token
+        parts = cut_parts(
+            blocks,
+            lambda text: self._safe_cut(self._machine, text),
+            0,
+            most,
+            lambda: too_long_pre_token(self._limits),
+        )
+        return (part for part, _ in parts)
 
     def _count_batch(self) -> None:
         threads = max(1, min(self._threads, self._size // self._min_thread_bytes))

@@ -6,6 +6,7 @@
 #include "core/bpe/vocabulary.hpp"
 #include "core/split/sources.hpp"
 #include "core/split/text.hpp"
+#include "core/unicode/nfc.hpp"
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
@@ -69,6 +70,13 @@ public:
   // Returns whether Python stores the str with 1 byte per code point: all code points are below
   // U+0100.
   bool is_below_100() const { return width_ == 1; }
+
+  // Returns whether the code points of a str are surely in NFC. False for UTF-8.
+  bool is_surely_nfc() const {
+    return width_ == 2   ? pretok::is_surely_nfc(as<std::uint16_t>(), size_)
+           : width_ == 4 ? pretok::is_surely_nfc(as<std::uint32_t>(), size_)
+                         : false;
+  }
 
   // Returns the number of code points of a str, or of bytes.
   std::size_t size() const { return size_; }

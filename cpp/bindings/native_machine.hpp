@@ -235,7 +235,8 @@ private:
 
   static std::vector<StageProgram> read(const std::vector<std::uint32_t> &words) {
     std::vector<StageProgram> stages;
-    if (const char *error = read_stages(words.data(), words.size(), stages))
+    const std::string error = read_stages(words.data(), words.size(), stages);
+    if (!error.empty())
       throw py::value_error(error);
     return stages;
   }

@@ -14,7 +14,7 @@ namespace pretok {
 // Returns whether a text is in NFC. Does not need the GIL.
 inline bool is_normal(const TextView &text) {
   Scratch scratch;
-  return text.is_below_100() || text.with_utf8(scratch, is_nfc);
+  return text.is_below_100() || text.is_surely_nfc() || text.with_utf8(scratch, is_nfc);
 }
 
 inline py::bytes normalized(const py::bytes &data) {

@@ -1,6 +1,7 @@
 // Converts the code units of a str, of 1, 2 or 4 bytes, to UTF-8.
 #pragma once
 
+#include "core/simd/kernels.hpp"
 #include "core/unicode/utf8.hpp"
 
 #include <algorithm>
@@ -16,10 +17,9 @@ inline constexpr std::size_t MAX_UTF8 = sizeof(Unit) == 1   ? 2
                                         : sizeof(Unit) == 2 ? 3
                                                             : 4;
 
-// Writes `size` code units as UTF-8, and returns the end. There must be room for MAX_UTF8 bytes
-// per code unit. Writes a surrogate pair as its code point, and a lone surrogate as U+FFFD.
+// Like write_utf8, in plain C++.
 template <typename Unit>
-std::uint8_t *write_utf8(const Unit *units, std::size_t size, std::uint8_t *to) {
+std::uint8_t *write_utf8_plain(const Unit *units, std::size_t size, std::uint8_t *to) {
   constexpr std::size_t AT_ONCE = 8 / sizeof(Unit);
   constexpr std::uint64_t NOT_ASCII = sizeof(Unit) == 1   ? 0x8080808080808080
                                       : sizeof(Unit) == 2 ? 0xFF80FF80FF80FF80
@@ -60,6 +60,24 @@ std::uint8_t *write_utf8(const Unit *units, std::size_t size, std::uint8_t *to) 
     to += encode_utf8(code_point, to);
   }
   return to;
+}
+
+#if PRETOK_X86_KERNELS
+// Like write_utf8, with AVX2.
+std::uint8_t *write_utf8_avx2(const std::uint8_t *units, std::size_t size, std::uint8_t *to);
+std::uint8_t *write_utf8_avx2(const std::uint16_t *units, std::size_t size, std::uint8_t *to);
+std::uint8_t *write_utf8_avx2(const std::uint32_t *units, std::size_t size, std::uint8_t *to);
+#endif
+
+// Writes `size` code units as UTF-8, and returns the end. There must be room for MAX_UTF8 bytes
+// per code unit. Writes a surrogate pair as its code point, and a lone surrogate as U+FFFD.
+template <typename Unit>
+std::uint8_t *write_utf8(const Unit *units, std::size_t size, std::uint8_t *to) {
+#if PRETOK_X86_KERNELS
+  if (kernels().instruction_set >= InstructionSet::AVX2)
+    return write_utf8_avx2(units, size, to);
+#endif
+  return write_utf8_plain(units, size, to);
 }
 
 // Returns whether a code unit is a surrogate.

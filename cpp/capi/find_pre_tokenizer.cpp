@@ -23,11 +23,12 @@ pretok_status make_pre_tokenizer(std::string name, const std::uint32_t *words,
                                  std::optional<NamedPreTokenizer> &result,
                                  pretok_error *error) {
   std::vector<StageProgram> stages;
-  if (const char *stage_error = read_stages(words, count, stages))
+  const std::string stage_error = read_stages(words, count, stages);
+  if (!stage_error.empty())
     return fail(error, PRETOK_MALFORMED,
                 "the program of the preset is damaged: %s; write the program again with "
                 "`pretok program`",
-                stage_error);
+                stage_error.c_str());
   const UnicodeTable table = unicode_table(unicode);
   if (table.size == 0)
     return fail(error, PRETOK_UNKNOWN_NAME,

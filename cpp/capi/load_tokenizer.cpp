@@ -206,8 +206,7 @@ pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &op
     note_bytes(spec.vocabulary, tokenizer);
   }
   if (const char *build_error = tokenizer.vocabulary.build(std::move(spec.vocabulary)))
-    return fail(error, PRETOK_MALFORMED,
-                "%s; expected an undamaged byte-level vocabulary, with a token for each byte",
+    return fail(error, PRETOK_MALFORMED, "the vocabulary of the file is damaged: %s",
                 build_error);
   tokenizer.encoder.emplace(
       tokenizer.named.pre_tokenizer, tokenizer.vocabulary,

@@ -31,7 +31,7 @@ CrcTables make_crc_tables() {
 
 // Slicing-by-8: takes eight bytes per step.
 std::uint32_t crc32(const std::uint8_t *data, std::size_t size) {
-  const CrcTables tables = make_crc_tables();
+  static const CrcTables tables = make_crc_tables();
   const std::uint8_t *const end = data + size;
   std::uint32_t sum = 0xFFFFFFFF;
   for (; end - data >= 8; data += 8) {

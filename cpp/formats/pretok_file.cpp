@@ -61,8 +61,9 @@ bool read_own_program(PretokFileReader &reader, TokenizerSpec &spec) {
     if (!reader.number(word))
       return false;
   std::vector<StageProgram> stages;
-  if (const char *problem = read_stages(spec.program.data(), spec.program.size(), stages))
-    return reader.fail(std::string("has a wrong program: ") + problem);
+  const std::string error = read_stages(spec.program.data(), spec.program.size(), stages);
+  if (!error.empty())
+    return reader.fail("has a wrong program: " + error);
   std::string_view description; // of the pre-tokenizer; only Python shows it
   return reader.text(description);
 }

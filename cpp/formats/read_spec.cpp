@@ -133,12 +133,6 @@ LoadError read_any(std::string_view data, TokenizerSpec &spec) {
       "tokenizer.json, a GGUF file or a .pretok file");
 }
 
-// Returns whether a vocabulary with merges may lack a token for the byte, because the byte is
-// rare or invalid in UTF-8.
-bool may_be_missing(std::size_t byte) {
-  return byte == 0xC0 || byte == 0xC1 || byte == 0xF1 || byte == 0xF2 || byte >= 0xF5;
-}
-
 LoadError check_bytes(const VocabularyData &data) {
   std::array<bool, 256> has{};
   std::size_t start = 0;
@@ -150,7 +144,7 @@ LoadError check_bytes(const VocabularyData &data) {
   std::size_t missing = 0;
   std::size_t first = 0;
   for (std::size_t byte = 256; byte-- > 0;) {
-    if (has[byte] || (!data.from_ranks && may_be_missing(byte)))
+    if (has[byte] || (!data.from_ranks && is_rare_byte(byte)))
       continue;
     ++missing;
     first = byte;

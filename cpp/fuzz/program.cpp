@@ -183,7 +183,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
                                : random_rules(input);
   words.shrink_to_fit();
   std::vector<StageProgram> stages;
-  if (read_stages(words.data(), words.size(), stages) != nullptr)
+  if (!read_stages(words.data(), words.size(), stages).empty())
     return 0;
   const PreTokenizer tokenizer(stages, {RUNS, sizeof RUNS / sizeof *RUNS});
   const Kernels &kernels = kernels_at(input.byte());

@@ -17,7 +17,7 @@ const PreTokenizer &tokenizer_of(std::size_t preset, std::size_t version) {
   std::unique_ptr<PreTokenizer> &tokenizer = cache[key];
   if (tokenizer == nullptr) {
     std::vector<StageProgram> stages;
-    check(read_stages(preset_at(preset).words(), stages) == nullptr,
+    check(read_stages(preset_at(preset).words(), stages).empty(),
           "a built-in preset can be read");
     tokenizer = std::make_unique<PreTokenizer>(stages, unicode_table(VERSIONS[version % 5]));
   }

@@ -416,7 +416,7 @@ std::vector<StageProgram> mixed_stages(Random &source) {
   for (std::size_t left = 2 + source() % 3; left != 0; --left) {
     const Preset &preset = preset_at(source() % preset_count());
     std::vector<StageProgram> known;
-    if (read_stages(preset.words(), known) == nullptr)
+    if (read_stages(preset.words(), known).empty())
       stages.push_back(known[source() % known.size()]);
     if (stages.back().behavior == Behavior::REMOVED)
       stages.back().behavior = Behavior::ISOLATED;
@@ -433,8 +433,9 @@ int main(int count, char **arguments) {
   for (std::size_t index = 0; index < preset_count(); ++index) {
     const Preset &preset = preset_at(index);
     std::vector<StageProgram> stages;
-    if (const char *wrong = read_stages(preset.words(), stages)) {
-      std::printf("%s: %s\n", preset.names, wrong);
+    const std::string error = read_stages(preset.words(), stages);
+    if (!error.empty()) {
+      std::printf("%s: %s\n", preset.names, error.c_str());
       return 1;
     }
     for (const char *version : {"15.0", "15.1", "16.0", "17.0", "18.0"}) {

@@ -331,7 +331,7 @@ int main() {
   for (std::size_t index = 0; index < preset_count(); ++index) {
     const Preset &preset = preset_at(index);
     std::vector<StageProgram> stages;
-    if (read_stages(preset.words(), stages) != nullptr)
+    if (!read_stages(preset.words(), stages).empty())
       return 1;
     const PreTokenizer tokenizer(stages, unicode_table(preset.unicode));
     for (int round = 0; round < 20; ++round) {

@@ -193,6 +193,32 @@ bool every_code_point_holds() {
   return true;
 }
 
+// Checks that is_surely_nfc is true only for texts in NFC, and that it is true for most texts
+// of one stable starter.
+bool quick_check_holds() {
+  std::size_t sure = 0;
+  for (std::uint32_t code = 0; code < 0x110000; ++code) {
+    const auto unit = static_cast<std::uint16_t>(code);
+    const bool is_surrogate = (code & 0xFFFFF800) == 0xD800;
+    const bool is_sure = is_surely_nfc(&code, 1);
+    if (is_sure && (is_surrogate || !normal(utf8({code}))))
+      return false;
+    if (code < 0x10000 && is_surely_nfc(&unit, 1) != is_sure)
+      return false;
+    sure += is_sure ? 1 : 0;
+  }
+  for (int round = 0; round < 20000; ++round) {
+    Codes codes(1 + below(70), 0x4E00);
+    for (std::size_t times = below(4); times != 0; --times) {
+      const std::uint32_t code = PARTS[below(PARTS.size())];
+      codes[below(codes.size())] = code - 0xDC80 < 0x80 ? 'a' : code;
+    }
+    if (is_surely_nfc(codes.data(), codes.size()) && !normal(utf8(codes)))
+      return false;
+  }
+  return sure > 0x100000;
+}
+
 bool hangul_composes() {
   for (std::uint32_t at = 0; at < 11172; ++at) {
     Codes parts = {0x1100 + at / 588, 0x1161 + at % 588 / 28};
@@ -237,6 +263,7 @@ int main() {
     failed += !passed;
   };
   check(every_code_point_holds(), "a code point by itself");
+  check(quick_check_holds(), "the quick check");
   check(hangul_composes(), "Hangul");
   check(long_run_is_sorted(), "a long run of marks");
   check(random_texts_hold(), "random text");

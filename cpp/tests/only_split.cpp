@@ -15,7 +15,7 @@ using namespace pretok;
 int main() {
   const Preset *preset = find_preset("cl100k");
   std::vector<StageProgram> stages;
-  if (preset == nullptr || read_stages(preset->words(), stages) != nullptr)
+  if (preset == nullptr || !read_stages(preset->words(), stages).empty())
     return 1;
   const PreTokenizer pre_tokenizer(stages, unicode_table(preset->unicode));
   const std::string_view text = "I'm  here";

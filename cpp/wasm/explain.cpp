@@ -197,7 +197,7 @@ void pretok_wasm_explain(const char *preset, const char *unicode, const void *te
                          std::size_t size, int is_utf8, std::size_t position, int unit) {
   results[0].clear();
   std::vector<StageProgram> stages;
-  if (read_stages(find_preset(preset)->words(), stages) != nullptr)
+  if (!read_stages(find_preset(preset)->words(), stages).empty())
     return;
   const UnicodeTable table = unicode_table(unicode);
   const ClassTable classes(stages.front().program.alphabet, table);

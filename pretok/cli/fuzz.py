@@ -8,14 +8,13 @@ import click
 from tqdm import tqdm
 
 from pretok.cli.options import find_preset
+from pretok.cli.run import EXIT_INTERRUPTED
 from pretok.fuzz import Mismatch, Result, fuzz
 from pretok.fuzz.engines import ENGINES, Engine, EngineError, engine
 from pretok.fuzz.patterns import fuzz_patterns
 from pretok.machine.backend import BackendName, choose_backend
 from pretok.preset import Preset
 from pretok.registry import presets
-
-EXIT_INTERRUPTED = 130
 
 
 @click.command("fuzz")
@@ -183,14 +182,22 @@ def _report(result: Result, width: int) -> None:
 
 
 def _show(mismatch: Mismatch, engine_name: str) -> None:
-    rule = "no rule" if mismatch.rule is None else f"{mismatch.rule!r}, {mismatch.rule}"
-    ours = ascii(mismatch.ours[mismatch.at]) if mismatch.at < len(mismatch.ours) else "nothing"
     rows = [
         ("compared", mismatch.comparison),
         ("text", ascii(mismatch.text)),
         ("pretok", ascii(mismatch.ours)),
         (engine_name, ascii(mismatch.theirs)),
-        ("rule", f"{rule.encode('ascii', 'backslashreplace').decode()} made {ours}"),
+        ("rule", rule_of(mismatch).encode("ascii", "backslashreplace").decode()),
     ]
     for label, value in rows:
         click.echo(f"  {label:8}  {value}")
+
+
+def rule_of(mismatch: Mismatch) -> str:
+    """Say which rule made the first result of pretok that differs."""
+    if mismatch.at >= len(mismatch.ours):
+        return f"none: pretok returned only {len(mismatch.ours)} of the results"
+    ours = ascii(mismatch.ours[mismatch.at])
+    if mismatch.rule is None:
+        return f"none matched {ours}"
+    return f"{mismatch.rule!r}, {mismatch.rule} made {ours}"

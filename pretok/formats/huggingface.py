@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pretok import json_text
-from pretok.behaviors import BEHAVIORS, Behavior
+from pretok.behaviors import JSON_NAMES
 from pretok.errors import (
     DefinitionError,
     UnknownPatternError,
@@ -31,9 +31,6 @@ from pretok.preset import Preset
 from pretok.presets import GPT2
 from pretok.stage import MAX_STAGES, Stage
 
-JSON_NAMES: dict[Behavior, str] = {
-    behavior: "".join(map(str.capitalize, behavior.split("_"))) for behavior in BEHAVIORS
-}
 MAX_DEPTH = 100
 """Maximum nesting of Sequences."""
 MAX_PARTS = 256

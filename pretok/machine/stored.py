@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from pretok.behaviors import BEHAVIORS
 from pretok.charsets.sets import CharSet
@@ -40,13 +41,22 @@ def restore_stages(words: Sequence[int]) -> tuple[Stage, ...]:
     >>> restore_stages(serialize_stages([Stage((Run(LETTER),))]))[0].rules
     (Run(LETTER),)
     """
-    try:
+    with _located("the program"):
         stages = _stages(_Words(words))
-    except (IndexError, ValueError, OverflowError):
-        raise DefinitionError("the program of the stages is malformed") from None
     if serialize_stages(stages) != list(words):
-        raise DefinitionError("the program of the stages is not in the form that pretok writes")
+        raise DefinitionError("the program is not in the form that pretok writes")
     return stages
+
+
+@contextmanager
+def _located(place: str) -> Iterator[None]:
+    """Raise DefinitionError, which names `place`, for words that cannot be read."""
+    try:
+        yield
+    except DefinitionError as error:
+        raise DefinitionError(f"{place}: {error}") from None
+    except (IndexError, ValueError, OverflowError):
+        raise DefinitionError(f"{place} is malformed") from None
 
 
 class _Words:
@@ -108,9 +118,15 @@ class _Words:
 
 
 def _stages(words: _Words) -> tuple[Stage, ...]:
-    if words.next() != MAGIC:
-        raise DefinitionError("the program of the stages has an unknown version")
-    return tuple(_stage(words) for _ in range(words.next(MAX_STAGES + 1)))
+    magic = words.next()
+    if magic != MAGIC:
+        raise DefinitionError(f"expected version {MAGIC:#x}, got {magic:#x}")
+    count = words.next(MAX_STAGES + 1)
+    stages = []
+    for number in range(1, count + 1):
+        with _located(f"stage {number}"):
+            stages.append(_stage(words))
+    return tuple(stages)
 
 
 def _stage(words: _Words) -> Stage:
@@ -126,12 +142,15 @@ def _stage(words: _Words) -> Stage:
     def set_of(mask: int) -> CharSet:
         if mask not in known:
             if (len(known) + 1) * range_count > MAX_CELLS:
-                raise DefinitionError("the program of the stages has too many sets")
+                raise DefinitionError("too many sets; pretok writes no such program")
             known[mask] = _set_of(mask, ranges)
         return known[mask]
 
-    rules = tuple(_rule(program.part(set_of)) for _ in range(rule_count))
-    return Stage(rules, "", behavior, is_inverted)
+    rules = []
+    for number in range(1, rule_count + 1):
+        with _located(f"rule {number}"):
+            rules.append(_rule(program.part(set_of)))
+    return Stage(tuple(rules), "", behavior, is_inverted)
 
 
 def _range(words: _Words) -> tuple[int, bytes]:

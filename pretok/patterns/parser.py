@@ -194,7 +194,7 @@ class _Reader:
             self._at += 1
             low, high = {"?": (0, 1), "*": (0, None), "+": (1, None)}[char]
             mark = self._peek()
-            self._at += mark in ("?", "+") and mark != ""
+            self._at += mark in ("?", "+")
             node = Repeat(node, low, high, _MODES.get(mark, "greedy"))
         elif char == "{":
             node = self._counted(node)

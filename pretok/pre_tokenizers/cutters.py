@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pretok.behaviors import BEHAVIORS, Behavior, check_behavior
+from pretok.behaviors import JSON_NAMES, Behavior, check_behavior
 from pretok.charsets.sets import ANY, HF_NUMBER, HF_PUNCTUATION, WHITE_SPACE, WORD, code_points
 from pretok.errors import DefinitionError, shortened
 from pretok.pre_tokenizers.block import Block, Cutter
@@ -13,10 +13,7 @@ from pretok.rules import Literal, Rule, Run
 from pretok.rules.base import MAX_LITERAL
 from pretok.stage import Stage
 
-_JSON_NAMES: dict[Behavior, str] = {
-    behavior: "".join(map(str.capitalize, behavior.split("_"))) for behavior in BEHAVIORS
-}
-_BY_JSON_NAME = {name: behavior for behavior, name in _JSON_NAMES.items()}
+_BY_JSON_NAME = {name: behavior for behavior, name in JSON_NAMES.items()}
 
 
 def _behavior_of_json(block_type: type[Block], name: object) -> Behavior:
@@ -64,7 +61,7 @@ class Split(_OneStage):
     def _json(self) -> dict[str, Any]:
         return {
             "pattern": {"String": self.pattern},
-            "behavior": _JSON_NAMES[self.behavior],
+            "behavior": JSON_NAMES[self.behavior],
             "invert": self.invert,
         }
 
@@ -118,7 +115,7 @@ class Punctuation(_OneStage):
         return (self._stage(Run(HF_PUNCTUATION, at_most=1), behavior=self.behavior),)
 
     def _json(self) -> dict[str, Any]:
-        return {"behavior": _JSON_NAMES[self.behavior]}
+        return {"behavior": JSON_NAMES[self.behavior]}
 
     @classmethod
     def _from_json(cls, fields: dict[str, Any]) -> Block:

@@ -10,7 +10,7 @@ from enum import IntEnum
 from pretok.charsets.alphabet import Alphabet
 from pretok.charsets.classified_text import Text
 from pretok.charsets.sets import CharSet
-from pretok.errors import DefinitionError
+from pretok.errors import DefinitionError, shortened
 
 NO_MATCH = -1
 MAX_LITERAL = 255
@@ -129,12 +129,13 @@ def require_count(
         raise DefinitionError(f"{owner}: {field}={shortened(value)}; expected {expected}")
 
 
-def shortened(value: object) -> str:
-    """Return the repr of `value` for an error message, truncated to 80 characters."""
-    if isinstance(value, int) and abs(value) >= 1 << 64:  # repr of a long int may raise
-        return f"an int of {value.bit_length()} bits"
-    text = repr(value[:100] if isinstance(value, (str, bytes)) else value)
-    return f"{text[:80]}..." if len(text) > 80 else text
+def require_range(owner: str, at_least: int, field: str, at_most: int | None) -> None:
+    """Raise DefinitionError if `at_least` is more than `at_most`, the value of `field`."""
+    if at_most is not None and at_least > at_most:
+        raise DefinitionError(
+            f"{owner}: at_least={at_least} is more than {field}={at_most}; expected at most "
+            f"{at_most}"
+        )
 
 
 def times(at_least: int, at_most: int | None) -> str:

@@ -8,8 +8,16 @@ from pretok.charsets.alphabet import Alphabet
 from pretok.charsets.classified_text import OUT, Text
 from pretok.charsets.notation import set_regex
 from pretok.charsets.sets import CharSet
-from pretok.errors import DefinitionError
-from pretok.rules.base import NO_MATCH, Matcher, Rule, RuleKind, require_count, require_set, times
+from pretok.rules.base import (
+    NO_MATCH,
+    Matcher,
+    Rule,
+    RuleKind,
+    require_count,
+    require_range,
+    require_set,
+    times,
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,8 +46,7 @@ class Groups(Rule):
         require_count("Groups", "size", self.size)
         require_count("Groups", "at_least", self.at_least)
         require_set("Groups", "unless_before", self.unless_before, optional=True)
-        if self.at_least > self.size:
-            raise DefinitionError(f"Groups: at_least={self.at_least} is more than size={self.size}")
+        require_range("Groups", self.at_least, "size", self.size)
 
     @property
     def _stop(self) -> CharSet | None:

@@ -8,7 +8,7 @@ from pretok.charsets.alphabet import Alphabet
 from pretok.charsets.classified_text import OUT, UNLIMITED, Text
 from pretok.charsets.notation import literal_regex, set_regex
 from pretok.charsets.sets import NOTHING, CharSet, code_points
-from pretok.errors import DefinitionError
+from pretok.errors import DefinitionError, shortened
 from pretok.rules.base import (
     MAX_LITERAL,
     NO_MATCH,
@@ -17,8 +17,8 @@ from pretok.rules.base import (
     RuleKind,
     require_count,
     require_disjoint,
+    require_range,
     require_set,
-    shortened,
     times,
 )
 
@@ -105,10 +105,7 @@ class Enclosed(Rule):
         require_set("Enclosed", "body", self.body)
         require_count("Enclosed", "at_most", self.at_most, optional=True)
         require_count("Enclosed", "at_least", self.at_least)
-        if self.at_most is not None and self.at_least > self.at_most:
-            raise DefinitionError(
-                f"Enclosed: at_least={self.at_least} is more than at_most={self.at_most}"
-            )
+        require_range("Enclosed", self.at_least, "at_most", self.at_most)
         is_short = self.at_most is not None and self.at_most <= MAX_LITERAL
         shared = _chars(self.before[0])[0] & self.body
         if shared and not is_short:

@@ -17,6 +17,7 @@ from pretok.rules.base import (
     RuleKind,
     require_count,
     require_disjoint,
+    require_range,
     require_set,
     times,
 )
@@ -56,10 +57,7 @@ class Run(Rule):
         require_count("Run", "at_most", self.at_most, optional=True)
         require_count("Run", "at_least", self.at_least, limit=MAX_LOOK_AHEAD)
         require_count("Run", "tail_at_most", self.tail_at_most, optional=True)
-        if self.at_most is not None and self.at_least > self.at_most:
-            raise DefinitionError(
-                f"Run: at_least={self.at_least} is more than at_most={self.at_most}"
-            )
+        require_range("Run", self.at_least, "at_most", self.at_most)
         if self.lead is None and self.lead_required:
             raise DefinitionError("Run: lead_required without a lead; expected a CharSet as lead")
         if self.tail is None and self.tail_at_most is not None:

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import pytest
 
 from bench_peers import QUICK, TEXT, Equal, Failing, Liar, nothing, small_subject
-from bpe.bench.encode import ARRAYS, COUNTS
+from bpe.bench.encode import ARRAYS, COUNTS, LISTS
 from bpe.bench.heat_map import BOUNDS, COLORS, MUTED, color_of, heat_map
 from bpe.bench.inputs import documents
 from bpe.bench.latency import bench_latency
@@ -37,10 +37,12 @@ from bpe.bench.matrix import (
 from bpe.bench.matrix_report import line, markdown, summary
 from bpe.bench.peer import OTHER_ANSWER
 from bpe.bench.peers.gigatoken import Gigatoken
+from bpe.bench.peers.sentencepiece import Sentencepiece
 from bpe.bench.subject import Subject
 from bpe.bench.timing import OURS, Result, Settings
 from bpe.bench.vocabularies import LISTED, AbsentError, check_names, opened_vocabulary
 from bpe.errors import UnknownVocabularyError
+from sentencepiece_models import BYTE_FALLBACK, BYTES, UNKNOWN, model, normal
 
 LENIENT = Settings(rounds=2, is_strict=False)
 ABOUT = {
@@ -272,6 +274,31 @@ def test_a_rank_file_of_the_list_is_split_by_its_preset(tmp_path: Path) -> None:
         assert subject.rank_file == tmp_path / "llama3.tiktoken"
         load = next(bench_load(subject, [Equal()], LENIENT, nothing))
         assert load.peers() == ["equal"]
+
+
+def test_a_model_of_sentencepiece_is_of_the_same_vocabulary(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "package"
+    (folder / "data").mkdir(parents=True)
+    rows = [UNKNOWN, *BYTES, *normal("▁h", "▁", "h", "w", "o", "r", "d")]
+    data = model(rows, BYTE_FALLBACK, ((3, 1), (4, 0)))
+    (folder / "data" / "tokenizer.model.v1").write_bytes(data)
+    package = SimpleNamespace(origin=str(folder / "__init__.py"))
+    monkeypatch.setattr("bpe.bench.vocabularies.find_spec", lambda name: package)
+    with opened_vocabulary("mistral-v1", [tmp_path], None, None) as subject:
+        assert subject.model_file == subject.folder / "mistral01.model"
+        assert (subject.rank_file, subject.json_file) == (None, None)
+        (loaded,) = bench_load(subject, [Sentencepiece(), Gigatoken()], LENIENT, nothing)
+        assert (loaded.what, loaded.peers()) == ("load model", ["sentencepiece", "gigatoken"])
+        fast = next(bench_passes("x", "h  word", subject, [LISTS], [Sentencepiece()], LENIENT,
+                                 nothing))  # fmt: skip
+        assert fast.peers() == ["sentencepiece"]
+    (tmp_path / "spm").mkdir()
+    (tmp_path / "spm" / "mistral01.model").write_bytes(data)
+    with opened_vocabulary("mistral-v1", [tmp_path], None, None) as subject:
+        assert subject.model_file == tmp_path / "spm" / "mistral01.model"
+        assert subject.source == str(subject.model_file)
 
 
 def test_tekken_is_made_a_rank_file(tmp_path: Path) -> None:

@@ -13,13 +13,14 @@ import pytest
 import pretok
 from bench_peers import QUICK, nothing
 from bpe.bench import timing
-from bpe.bench.answers import WrongAnswerError, flattened, same_arrays, same_items
+from bpe.bench.answers import WrongAnswerError, same_arrays, same_items
 from bpe.bench.inputs import DOCUMENT, documents
 from bpe.bench.peers import PEERS
 from bpe.bench.report import HEADER, lines, remarks
 from bpe.bench.split import METHODS, bench_split
 from bpe.bench.text import generated_texts
 from bpe.bench.timing import OURS, Result, Settings, alternate, measure, steady
+from bpe.encoding.python_backend import concatenate_ids
 from goals import GOALS, Goal, judge, verdict_lines
 from pretok.machine.backend import BackendName
 from support import changed
@@ -137,16 +138,16 @@ def test_a_wrong_answer_names_text_place_and_both_answers(
 
 
 def test_wrong_arrays_name_the_document() -> None:
-    ours = flattened([[1, 2], [], [3]])
+    ours = concatenate_ids([[1, 2], [], [3]])
     assert ours[0].tolist() == [1, 2, 3]
     assert ours[1].tolist() == [0, 2, 2, 3]
     same_arrays("t", "peer", ours, (ours[0].astype(np.int64), ours[1]))
     with pytest.raises(WrongAnswerError, match=r"t, document 2: from id 0 on, expected \[3\]"):
-        same_arrays("t", "peer", ours, flattened([[1, 2], [], [4]]))
+        same_arrays("t", "peer", ours, concatenate_ids([[1, 2], [], [4]]))
     with pytest.raises(WrongAnswerError, match=r"t, document 0: .* but peer has nothing"):
-        same_arrays("t", "peer", ours, flattened([[1], [2], [3]]))
+        same_arrays("t", "peer", ours, concatenate_ids([[1], [2], [3]]))
     with pytest.raises(WrongAnswerError, match="t: 3 documents, peer has 2"):
-        same_arrays("t", "peer", ours, flattened([[1, 2], [3]]))
+        same_arrays("t", "peer", ours, concatenate_ids([[1, 2], [3]]))
 
 
 def test_bench_split_measures_each_method(backend: BackendName) -> None:

@@ -15,9 +15,11 @@ from command_line import LONGEST, environment, running
 from pretok import Preset, Run
 from pretok.charsets import LETTER, NUMBER
 from pretok.cli import fuzz as fuzz_cli
+from pretok.fuzz import Mismatch
 from pretok.fuzz.engines import engine
 from pretok.machine.backend import BackendName
 from pretok.presets import QWEN2
+from pretok.rules import Rule
 from support import changed
 
 Fuzz = Callable[..., tuple[int, str, str]]
@@ -89,6 +91,19 @@ def test_the_command_shows_a_mismatch_and_exits_with_1(
         "  rule      Run(NUMBER, at_most=2), \\p{N}{1,2} made '11'",
         "1 mismatch in 512 cases",
     ]
+
+
+@pytest.mark.parametrize(
+    ("ours", "rule", "line"),
+    [
+        (["a"], Run(LETTER), r"Run(LETTER), \p{L}+ made 'a'"),
+        (["a"], None, "none matched 'a'"),
+        ([], Run(LETTER), "none: pretok returned only 0 of the results"),
+    ],
+)
+def test_a_mismatch_names_the_rule(ours: list[str], rule: Rule | None, line: str) -> None:
+    mismatch = Mismatch("split", "ab", ours, ["b"], 0, rule)
+    assert fuzz_cli.rule_of(mismatch) == line
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import importlib
 import json
-import logging
 import os
 from collections import Counter
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,7 +21,10 @@ from paths import shared
 pytest.importorskip("tokenizers", reason="the engine is not installed")
 pytest.importorskip("transformers", reason="transformers is not installed")
 hf = importlib.import_module("bpe.compat.huggingface")
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.usefixtures("one_thread", "no_logs"),
+]
 
 SPACED: list[dict[str, Any]] = [
     {"content": "  "},
@@ -124,15 +125,6 @@ def _template(before: list[str], after: list[str]) -> dict[str, Any]:
             for name, id in (("<s>", 295), ("</s>", 296))
         },
     }  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def _quiet(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    # Of several errors in a batch, threads of the real engine report any one.
-    monkeypatch.setenv("TOKENIZERS_PARALLELISM", "false")
-    logging.disable(logging.CRITICAL)
-    yield
-    logging.disable(logging.NOTSET)
 
 
 @pytest.mark.parametrize("kind", SETTINGS)

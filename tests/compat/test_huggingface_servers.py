@@ -5,12 +5,11 @@ from __future__ import annotations
 import copy
 import importlib
 import json
-import logging
 import os
 import pickle
 import queue
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
@@ -25,7 +24,7 @@ from huggingface_features import outcome, plain
 tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
 pytest.importorskip("transformers", reason="transformers is not installed")
 hf = importlib.import_module("bpe.compat.huggingface")
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("no_logs")]
 
 TEXT = "the é quick 🦙 fox 日本"
 Behavior = Callable[[Any], Any]
@@ -36,13 +35,6 @@ def behavior(function: Behavior) -> Behavior:
     """Register what a program does with a tokenizer; the result must not depend on the patch."""
     BEHAVIORS.append(function)
     return function
-
-
-@pytest.fixture(autouse=True)
-def _quiet() -> Iterator[None]:
-    logging.disable(logging.CRITICAL)
-    yield
-    logging.disable(logging.NOTSET)
 
 
 @pytest.mark.parametrize("run", BEHAVIORS, ids=lambda run: run.__name__)

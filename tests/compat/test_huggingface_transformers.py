@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import copy
 import importlib
-import logging
 import os
 import pickle
 import signal
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -22,16 +20,10 @@ from support import max_examples, seeded
 tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
 pytest.importorskip("transformers", reason="transformers is not installed")
 hf = importlib.import_module("bpe.compat.huggingface")
-pytestmark = pytest.mark.filterwarnings("ignore")
-
-
-@pytest.fixture(autouse=True)
-def _quiet(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    # Of several errors in a batch, threads of the real engine report any one.
-    monkeypatch.setenv("TOKENIZERS_PARALLELISM", "false")
-    logging.disable(logging.CRITICAL)
-    yield
-    logging.disable(logging.NOTSET)
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.usefixtures("one_thread", "no_logs"),
+]
 
 
 @pytest.fixture

@@ -130,3 +130,30 @@ def test_kernels_decode_as_python_does(
     for name in all_kernels:
         assert _core.use_kernels(name)
         assert bytewise.decode([ids[byte] for byte in data]) == data.decode(errors="replace"), name
+
+
+@given(
+    parts=st.lists(
+        st.tuples(st.sampled_from((*WIDTHS, "\ud800", "\udc00", "\udfff")), st.integers(1, 20)),
+        max_size=12,
+    )
+)
+@example(parts=[("é", 14), ("a", 1)])  # a str of 1, 2 and 4 bytes per unit: the end of a block
+@example(parts=[("中", 10), ("a", 1)])
+@example(parts=[("😀", 8), ("中", 1), ("\ud800", 1)])
+@example(parts=[("я", 7), ("\ud83d", 1), ("\ude00", 1), ("中", 20)])  # a pair across blocks
+@settings(
+    max_examples=max_examples(300),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+def test_kernels_encode_a_str_as_python_does(
+    parts: list[tuple[str, int]], all_kernels: list[str], bytewise: bpe.Tokenizer
+) -> None:
+    from pretok import _core
+
+    text = "".join(part * times for part, times in parts)
+    data = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
+    wanted = [bytewise.token_id(bytes([byte])) for byte in data]
+    for name in all_kernels:
+        assert _core.use_kernels(name)
+        assert bytewise.encode(text) == wanted, name

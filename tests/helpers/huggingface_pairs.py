@@ -60,6 +60,20 @@ def base() -> str:
     return dump(tokenizer.to_spec()).decode()
 
 
+def small(**parts: Any) -> str:
+    """Return a small tokenizer.json with some other parts."""
+    return json.dumps({**json.loads(base()), **parts})
+
+
+def both(serialized: str) -> tuple[Any, Any]:
+    """Return a real tokenizer, and ours."""
+    import tokenizers
+
+    from bpe.compat import huggingface
+
+    return tokenizers.Tokenizer.from_str(serialized), huggingface.Tokenizer.from_str(serialized)
+
+
 def random_tokenizer(random: Random) -> str:
     """Return a random tokenizer.json."""
     file = json.loads(base())

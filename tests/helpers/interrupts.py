@@ -1,4 +1,4 @@
-"""Interrupt work at a known moment: no sleep, no timer, no dependence on the machine's load."""
+"""Interrupt work at a known moment, without sleep or timers; stop work that hangs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -77,3 +78,19 @@ def processor_time(work: Callable[[], object]) -> float:
     begin = time.process_time()
     work()
     return time.process_time() - begin
+
+
+@contextmanager
+def deadline(seconds: int = 30) -> Iterator[None]:
+    """Raise AssertionError if the block takes longer."""
+
+    def fail(*_: object) -> None:
+        raise AssertionError("it hangs")
+
+    before = signal.signal(signal.SIGALRM, fail)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)

@@ -73,6 +73,7 @@ LAYERS = (
     ("bpe.encoding.normalized_segments", "bpe.encoding.piece_decoder"),
     ("bpe.encoding.pipeline",),
     ("bpe.formats*",),
+    ("bpe.tokenizer_parts",),
     ("bpe.tokenizer",),
     ("bpe.columns", "bpe.training.trainer", "bpe.training.corpus", "bpe.hub.published"),
     ("bpe.training.characters", "bpe.training.counting", "bpe.hub.locate"),

@@ -121,3 +121,12 @@ def test_every_public_name_is_in_the_reference(package: ModuleType) -> None:
             # A function with the name of a submodule is listed under the module that defines it.
             paths = f"{package.__name__}.{name}", f"{value.__module__}.{name}"
             assert any(f"::: {path}\n" in reference for path in paths), name
+
+
+def test_the_reference_lists_every_member_of_tokenizer() -> None:
+    """The list sorts them by subject; without it, inherited members come first."""
+    page = (DOCS / "reference" / "bpe.md").read_text(encoding="utf-8")
+    listed = re.search(r"::: bpe\.Tokenizer\n.*?members: \[(.*?)\]", page, re.DOTALL)
+    assert listed is not None
+    public = {name for name in dir(bpe.Tokenizer) if not name.startswith("_")}
+    assert set(re.findall(r"\w+", listed[1])) == public

@@ -11,11 +11,12 @@ from bpe.bench.peers.fastokens import Fastokens, Snaptokens
 from bpe.bench.peers.gigatoken import Gigatoken
 from bpe.bench.peers.ours import Ours
 from bpe.bench.peers.quicktok import Quicktok
+from bpe.bench.peers.sentencepiece import Sentencepiece
 from bpe.bench.peers.splintr import Splintr
 from bpe.bench.peers.tiktoken import Tiktoken
 from bpe.bench.peers.tokenizers import Tokenizers
 from bpe.bench.peers.toktok import Toktok
-from bpe.bench.peers.training import Regex, Rustbpe, Sentencepiece
+from bpe.bench.peers.training import Regex, Rustbpe
 from bpe.bench.peers.tuetoken import Tuetoken
 from bpe.bench.subject import Subject
 
@@ -32,9 +33,9 @@ PEERS: dict[str, Peer] = {
         Tiktoken(),
         Tokenizers(),
         BpeOpenai(),
+        Sentencepiece(),
         Rustbpe(),
         Regex(),
-        Sentencepiece(),
     )
 }
 

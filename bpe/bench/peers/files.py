@@ -18,6 +18,13 @@ def json_file(subject: Subject) -> Path:
     return subject.json_file
 
 
+def model_file(subject: Subject) -> Path:
+    """Return the .model of SentencePiece of `subject`; raises CannotError if it has none."""
+    if subject.model_file is None:
+        raise CannotError("no .model of SentencePiece can hold this vocabulary")
+    return subject.model_file
+
+
 def pattern_of(subject: Subject) -> str:
     """Return the pattern that splits text for `subject`.
 

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from bpe.bench.answers import Arrays, flattened
+from bpe.bench.answers import Arrays
 from bpe.bench.peer import Calls, CannotError, Message, Peer, guarded
-from bpe.bench.peers.files import json_file
+from bpe.bench.peers.files import model_file
 from bpe.bench.subject import Subject
+from bpe.encoding.python_backend import concatenate_ids
 
 GIGATOKEN_SCHEMES = {
     "gpt2": "gpt2",
@@ -23,7 +24,7 @@ GIGATOKEN_SCHEMES = {
 
 
 class Gigatoken(Peer):
-    """gigatoken: reads a rank file or a tokenizer.json."""
+    """gigatoken: reads a rank file, a tokenizer.json or a .model of SentencePiece."""
 
     name = module = "gigatoken"
 
@@ -31,7 +32,7 @@ class Gigatoken(Peer):
         self._refused: set[Path] = set()  # the rank files that gigatoken fails to read
 
     def calls(self, subject: Subject) -> Calls:
-        """Return the calls of a Tokenizer read from a .tiktoken file, or a tokenizer.json."""
+        """Return the calls of a Tokenizer."""
         tokenizer = self._tokenizer(subject, subject.special_tokens)
         return Calls(
             array=tokenizer.encode,
@@ -47,10 +48,10 @@ class Gigatoken(Peer):
         return Message(tokenizer.encode, tokenizer.encode)
 
     def loader(self, path: str, subject: Subject) -> Callable[[], Callable[[str], Any]]:
-        """Return a loader of a .tiktoken file or a tokenizer.json."""
+        """Return a loader of a .tiktoken file, a tokenizer.json or a .model of SentencePiece."""
         import gigatoken
 
-        if path.endswith(".json"):
+        if path.endswith((".json", ".model")):
 
             def load() -> Callable[[str], Any]:
                 tokenizer = gigatoken.Tokenizer(path)
@@ -66,7 +67,10 @@ class Gigatoken(Peer):
         return load_ranks
 
     def _tokenizer(self, subject: Subject, special_tokens: dict[str, int]) -> Any:
-        """Return a Tokenizer of the rank file if gigatoken can read it, else of tokenizer.json."""
+        """Return a Tokenizer of the first file that gigatoken can read.
+
+        The files are the rank file, the tokenizer.json and the .model of SentencePiece.
+        """
         import gigatoken
 
         name = "" if subject.preset is None else subject.preset.name
@@ -80,7 +84,7 @@ class Gigatoken(Peer):
                 # gigatoken panics if a rank file has a token that no merge makes. A tokenizer.json
                 # may have such a token.
                 self._refused.add(ranks)
-        return gigatoken.Tokenizer(json_file(subject))
+        return gigatoken.Tokenizer(subject.json_file or model_file(subject))
 
     def _scheme(self, subject: Subject) -> str:
         name = "" if subject.preset is None else subject.preset.name
@@ -94,11 +98,11 @@ def _of_awkward(rows: Any) -> Arrays:
     import awkward
 
     if not len(rows):
-        return flattened([])
+        return concatenate_ids([])
     counts: Sequence[int] = awkward.num(rows).to_list()
     flat = awkward.to_numpy(awkward.flatten(rows))
-    # `flattened` of empty rows returns offsets of 0, and empty `ids` of the right type.
-    ids, offsets = flattened([[]] * len(counts))
+    # `concatenate_ids` of empty rows returns offsets of 0, and empty `ids` of the right type.
+    ids, offsets = concatenate_ids([[]] * len(counts))
     offsets[1:] = counts
     offsets = offsets.cumsum()
     return flat.astype(ids.dtype), offsets

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -33,7 +34,7 @@ class Splintr(Peer):
         """Return `encode`, which allows special tokens."""
         tokenizer = self._load(subject)
         return Message(
-            tokenizer.encode,
+            tokenizer.encode_raw,
             lambda text: np.frombuffer(tokenizer.encode_flat(text), np.uint32),
         )
 
@@ -42,11 +43,16 @@ class Splintr(Peer):
         import splintr
 
         if path.endswith(".json"):
-            return lambda: splintr.from_json(path).encode
+            return lambda: splintr.from_json(path).encode_raw
         pattern = pattern_of(subject)
         return lambda: splintr.Tokenizer(path, pattern).encode
 
     def _load(self, subject: Subject) -> Any:
+        """Return a tokenizer without the template, which calls for batches always apply."""
         import splintr
 
-        return splintr.from_json(str(json_file(subject)))
+        path = json_file(subject)
+        model = json.loads(path.read_bytes())
+        if (model.get("post_processor") or {}).get("type") != "TemplateProcessing":
+            return splintr.from_json(str(path))
+        return splintr.from_json_bytes(json.dumps({**model, "post_processor": None}).encode())

@@ -32,13 +32,3 @@ class Regex(ForTraining):
     def calls(self, subject: Subject) -> Calls:
         """Raise CannotError."""
         raise CannotError("it only splits")
-
-
-class Sentencepiece(ForTraining):
-    """sentencepiece: its models split and merge differently, so results cannot be compared."""
-
-    name = module = "sentencepiece"
-
-    def calls(self, subject: Subject) -> Calls:
-        """Raise CannotError."""
-        raise CannotError("its models split differently, so results cannot be compared")

@@ -83,4 +83,19 @@ inline std::uint64_t highest(std::uint64_t word) {
   return word == 0 ? 0 : std::uint64_t{1} << highest_bit(word);
 }
 
+#if PRETOK_SSE2
+// Returns the lower number of each pair of signed 32-bit numbers. SSE2 has no instruction for
+// it.
+inline __m128i least_sse2(__m128i a, __m128i b) {
+  const __m128i less = _mm_cmplt_epi32(b, a);
+  return _mm_or_si128(_mm_and_si128(less, b), _mm_andnot_si128(less, a));
+}
+
+// Returns the lowest of four signed 32-bit numbers, in all four positions.
+inline __m128i least_of_four_sse2(__m128i numbers) {
+  numbers = least_sse2(numbers, _mm_shuffle_epi32(numbers, 0x4E));
+  return least_sse2(numbers, _mm_shuffle_epi32(numbers, 0xB1));
+}
+#endif
+
 } // namespace pretok

@@ -29,15 +29,10 @@ inline std::size_t lowest(const std::uint32_t *ranks, std::size_t size) {
   const auto load = [ranks](std::size_t at) {
     return _mm_load_si128(reinterpret_cast<const __m128i *>(ranks + at));
   };
-  const auto least = [](__m128i a, __m128i b) {
-    const __m128i less = _mm_cmplt_epi32(b, a);
-    return _mm_or_si128(_mm_and_si128(less, b), _mm_andnot_si128(less, a));
-  };
   __m128i low = load(0);
   for (std::size_t at = 4; at < size; at += 4)
-    low = least(low, load(at));
-  low = least(low, _mm_shuffle_epi32(low, 0x4E));
-  low = least(low, _mm_shuffle_epi32(low, 0xB1));
+    low = least_sse2(low, load(at));
+  low = least_of_four_sse2(low);
   for (std::size_t at = 0;; at += 4) {
     const int equal = _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(load(at), low)));
     if (equal != 0)

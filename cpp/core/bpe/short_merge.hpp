@@ -117,19 +117,14 @@ private:
     const auto load = [this](std::size_t at) {
       return _mm_load_si128(reinterpret_cast<const __m128i *>(keys_.data() + at));
     };
-    const auto least = [](__m128i a, __m128i b) {
-      const __m128i less = _mm_cmplt_epi32(b, a);
-      return _mm_or_si128(_mm_and_si128(less, b), _mm_andnot_si128(less, a));
-    };
     const auto least_of_block = [&](std::size_t at) {
-      return least(least(load(at), load(at + 4)), least(load(at + 8), load(at + 12)));
+      return least_sse2(least_sse2(load(at), load(at + 4)),
+                        least_sse2(load(at + 8), load(at + 12)));
     };
     __m128i low = least_of_block(0);
     for (std::size_t block = 1; block < blocks_; ++block)
-      low = least(low, least_of_block(block * BLOCK));
-    low = least(low, _mm_shuffle_epi32(low, 0x4E));
-    low = least(low, _mm_shuffle_epi32(low, 0xB1));
-    return static_cast<std::uint32_t>(_mm_cvtsi128_si32(low));
+      low = least_sse2(low, least_of_block(block * BLOCK));
+    return static_cast<std::uint32_t>(_mm_cvtsi128_si32(least_of_four_sse2(low)));
 #else
     std::uint32_t low = keys_[0];
     for (std::size_t at = 1; at < blocks_ * BLOCK; ++at)

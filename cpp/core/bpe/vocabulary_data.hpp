@@ -15,6 +15,13 @@ struct Merge {
   std::uint32_t id; // the id of the result
 };
 
+// Returns whether usual text lacks the byte: UTF-8 never has it, or it begins code points of
+// planes 4 to 11, which are unassigned. A vocabulary with explicit merges needs no token for
+// it, because a trainer that sees only text makes none.
+inline bool is_rare_byte(std::size_t byte) {
+  return byte == 0xC0 || byte == 0xC1 || byte == 0xF1 || byte == 0xF2 || byte >= 0xF5;
+}
+
 // The first `mergeable` tokens take part in merging. All further tokens are for decoding only.
 struct VocabularyData {
   std::vector<std::uint8_t> bytes;    // all tokens, concatenated

@@ -142,8 +142,39 @@ private:
 
 TokenMatcher::TokenMatcher(const std::vector<std::string_view> &patterns) {
   Builder(*this, patterns).build();
-  if (std::count(roots_.begin(), roots_.end(), ROOT) == 255)
-    only_first_byte_ = static_cast<std::uint8_t>(patterns[0][0]);
+  add_starts(patterns);
+}
+
+// Finds the distinct first two bytes of the patterns. If there are too many, finds the distinct
+// first bytes.
+void TokenMatcher::add_starts(const std::vector<std::string_view> &patterns) {
+  const auto repeated = [](std::uint8_t byte) {
+    Repeated all;
+    all.fill(byte);
+    return all;
+  };
+  for (const bool use_second : {true, false}) {
+    for (const std::string_view pattern : patterns) {
+      const bool has_second = use_second && pattern.size() > 1;
+      const auto first = static_cast<std::uint8_t>(pattern[0]);
+      const auto second = static_cast<std::uint8_t>(has_second ? pattern[1] : 0);
+      const std::uint8_t mask = has_second ? 0xFF : 0;
+      // Equal starts are neighbors, since the patterns are sorted.
+      if (!starts_.empty() && starts_.back().first[0] == first &&
+          starts_.back().second[0] == second && starts_.back().mask[0] == mask)
+        continue;
+      if (starts_.size() == MAX_STARTS) {
+        starts_.clear();
+        break;
+      }
+      starts_.push_back({repeated(first), repeated(second), repeated(mask)});
+    }
+    if (!starts_.empty())
+      break;
+  }
+  for (const Start &start : starts_)
+    if (first_bytes_.empty() || first_bytes_.back() != start.first)
+      first_bytes_.push_back(start.first);
 }
 
 std::vector<TokenMatcher::Match> TokenMatcher::all_matches(std::uint32_t last) const {

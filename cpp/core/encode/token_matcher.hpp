@@ -18,6 +18,7 @@
 // bpe/encoding/matcher.py does the same in Python.
 #pragma once
 
+#include "core/base/bits.hpp"
 #include "core/base/count_steps.hpp"
 
 #include <algorithm>
@@ -79,15 +80,18 @@ public:
   // Returns the size of the longest pattern.
   std::size_t longest() const { return longest_; }
 
-  // Returns the first position in data[at..end) at which a pattern may begin, or `end`.
+  // Returns a position in data[at..end), or `end`. No pattern begins before it.
   std::size_t next(const std::uint8_t *data, std::size_t at, std::size_t end) const {
-    if (only_first_byte_ >= 0) {
-      const void *position =
-          at < end ? std::memchr(data + at, only_first_byte_, end - at) : nullptr;
-      return position == nullptr
-                 ? end
-                 : static_cast<std::size_t>(static_cast<const std::uint8_t *>(position) - data);
-    }
+#if PRETOK_SSE2
+    if (!starts_.empty())
+      for (; end - at > 2 * WIDTH; at += 2 * WIDTH) {
+        if (!has_first_byte(data + at))
+          continue;
+        for (const std::size_t from : {at, at + WIDTH})
+          if (const unsigned found = find_starts(data + from))
+            return from + lowest_bit(found);
+      }
+#endif
     while (at < end && roots_[data[at]] == ROOT)
       ++at;
     return at;
@@ -113,7 +117,52 @@ private:
     std::uint32_t previous; // the match before, in matches_, or NO_MATCHES
   };
 
+  static constexpr std::size_t WIDTH = 16; // bytes of a vector
+  using Repeated = std::array<std::uint8_t, WIDTH>;
+  // The first two bytes of some patterns, each WIDTH times. `mask` is 0 if the second byte may
+  // be any byte, else 0xFF.
+  struct Start {
+    Repeated first;
+    Repeated second;
+    Repeated mask;
+  };
+  // Comparing a text with more than this many starts takes longer than looking up each byte.
+  static constexpr std::size_t MAX_STARTS = 8;
+
+#if PRETOK_SSE2
+  static __m128i load(const std::uint8_t *from) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i *>(from));
+  }
+  // Returns whether any of 2 * WIDTH bytes is the first byte of a pattern.
+  bool has_first_byte(const std::uint8_t *data) const {
+    const __m128i low = load(data);
+    const __m128i high = load(data + WIDTH);
+    __m128i found = _mm_setzero_si128();
+    for (const Repeated &first : first_bytes_) {
+      const __m128i wanted = load(first.data());
+      found = _mm_or_si128(
+          found, _mm_or_si128(_mm_cmpeq_epi8(low, wanted), _mm_cmpeq_epi8(high, wanted)));
+    }
+    return _mm_movemask_epi8(found) != 0;
+  }
+  // Returns a mask of WIDTH bits: whether a pattern may begin at each byte. Reads one byte
+  // more.
+  unsigned find_starts(const std::uint8_t *data) const {
+    const __m128i bytes = load(data);
+    const __m128i following = load(data + 1);
+    __m128i found = _mm_setzero_si128();
+    for (const Start &start : starts_)
+      found = _mm_or_si128(
+          found, _mm_and_si128(_mm_cmpeq_epi8(bytes, load(start.first.data())),
+                               _mm_cmpeq_epi8(_mm_and_si128(following, load(start.mask.data())),
+                                              load(start.second.data()))));
+    return static_cast<unsigned>(_mm_movemask_epi8(found));
+  }
+#endif
+
   class Builder;
+
+  void add_starts(const std::vector<std::string_view> &patterns);
 
   // Returns the child by `byte`, or ROOT if there is none.
   std::uint32_t child(std::uint32_t node, std::uint8_t byte) const {
@@ -153,7 +202,10 @@ private:
   // Returns the matches of the list that ends with `last`, from left to right.
   std::vector<Match> all_matches(std::uint32_t last) const;
 
-  int only_first_byte_ = -1; // the byte that all patterns begin with, if any
+  // The starts of all patterns, and their distinct first bytes. Empty if there are more than
+  // MAX_STARTS starts.
+  std::vector<Start> starts_;
+  std::vector<Repeated> first_bytes_;
   // The last element is a sentinel that ends the children of the last node.
   std::vector<Node> nodes_;
   std::vector<std::uint8_t> bytes_; // the byte that leads to each node from its parent

@@ -106,6 +106,90 @@ PRETOK_TARGET inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32
   return ~(none_of(bytes, bits) | none_of(bytes + 32, bits) << 32);
 }
 
+#include "core/simd/generic_count.inc"
+PRETOK_TARGET inline std::uint32_t bits_of(Vector bytes) {
+  return static_cast<std::uint32_t>(_mm256_movemask_epi8(bytes));
+}
+PRETOK_TARGET inline Vector repeated(int byte) {
+  return _mm256_set1_epi8(static_cast<char>(byte));
+}
+// Shifts each byte, and keeps the bits of `mask`.
+template <int BITS> PRETOK_TARGET inline Vector left(Vector bytes, int mask) {
+  return both(_mm256_slli_epi16(bytes, BITS), repeated(mask));
+}
+template <int BITS> PRETOK_TARGET inline Vector right(Vector bytes, int mask) {
+  return both(_mm256_srli_epi16(bytes, BITS), repeated(mask));
+}
+
+// Decodes at each of WIDTH bytes, whether a sequence starts there or not. Then looks up the
+// classes of the code points that do start. Leaves all else to append_utf8: bytes that are not
+// UTF-8, sequences of four bytes, and the last bytes of the text.
+PRETOK_TARGET void append_mixed(const ClassTable &table, const std::uint8_t *data,
+                                std::size_t size, std::size_t &at, std::size_t until,
+                                ClassBuffer &buffer, std::size_t &filled) {
+  const auto append_plain = [&] { append_utf8(table, data, size, at, until, buffer, filled); };
+  if (size - at < WIDTH + 2)
+    return append_plain();
+  const Vector first = load(data + at);
+  const Vector second = load(data + at + 1);
+  const Vector third = load(data + at + 2);
+  const auto is_tail = [](Vector bytes) PRETOK_TARGET {
+    return bits_of(_mm256_cmpeq_epi8(both(bytes, repeated(0xC0)), repeated(0x80)));
+  };
+  const Vector top = both(first, repeated(0xF0));
+  const Vector begins_three = _mm256_cmpeq_epi8(top, repeated(0xE0));
+  // The signed bytes 0xC2 to 0xDF.
+  const Vector begins_two =
+      both(_mm256_cmpgt_epi8(first, repeated(0xC1)), _mm256_cmpgt_epi8(repeated(0xE0), first));
+  const std::uint32_t tails = is_tail(first);
+  const std::uint32_t three = bits_of(begins_three);
+  const std::uint32_t two_or_three = bits_of(begins_two) | three;
+  const std::uint64_t wanted_tails = std::uint64_t{two_or_three} << 1 | std::uint64_t{three}
+                                                                            << 2;
+  // The high and low byte of the code point at each byte.
+  const Vector high_of_three = _mm256_or_si256(left<4>(first, 0xF0), right<2>(second, 0x0F));
+  const Vector low_of_three =
+      _mm256_or_si256(left<6>(second, 0xC0), both(third, repeated(0x3F)));
+  const Vector high_of_two = both(right<2>(first, 0x07), begins_two);
+  const Vector low_of_two = _mm256_or_si256(left<6>(first, 0xC0), both(second, repeated(0x3F)));
+  // Code points below U+0800 take fewer bytes, and U+D800 to U+DFFF are surrogates.
+  const Vector high5 = both(high_of_three, repeated(0xF8));
+  const std::uint32_t not_three =
+      bits_of(_mm256_or_si256(_mm256_cmpeq_epi8(high5, _mm256_setzero_si256()),
+                              _mm256_cmpeq_epi8(high5, repeated(0xD8))));
+  const std::uint32_t other = bits_of(first) & ~(tails | two_or_three);
+  if ((other | (three & not_three) | (two_or_three & ~is_tail(second)) |
+       (three & ~is_tail(third)) | (tails ^ static_cast<std::uint32_t>(wanted_tails))) != 0)
+    return append_plain();
+  const Vector high = _mm256_blendv_epi8(high_of_two, high_of_three, begins_three);
+  const Vector low = _mm256_blendv_epi8(_mm256_blendv_epi8(first, low_of_two, begins_two),
+                                        low_of_three, begins_three);
+  alignas(WIDTH) std::uint16_t code_points[WIDTH];
+  const Vector outer = _mm256_unpacklo_epi8(low, high); // of the bytes 0 to 7 and 16 to 23
+  const Vector inner = _mm256_unpackhi_epi8(low, high);
+  _mm256_store_si256(reinterpret_cast<Vector *>(code_points),
+                     _mm256_permute2x128_si256(outer, inner, 0x20));
+  _mm256_store_si256(reinterpret_cast<Vector *>(code_points + 16),
+                     _mm256_permute2x128_si256(outer, inner, 0x31));
+  if (buffer.one_unit_each)
+    buffer.start_offsets(filled);
+  const ClassLookup class_of(table);
+  std::uint8_t *const classes = buffer.classes() + filled;
+  std::uint16_t *const offsets = buffer.offsets() + filled;
+  constexpr std::uint32_t TOP_BIT = std::uint32_t{1} << 31;
+  std::uint32_t starts = ~tails;
+  const std::size_t count = count_ones(starts);
+  for (std::size_t done = 0; done < count; done += 4) // see bits_to_positions
+    for (std::size_t i = done; i < done + 4; ++i) {
+      const unsigned start = lowest_bit(starts | TOP_BIT);
+      starts &= starts - 1;
+      classes[i] = class_of[code_points[start]];
+      offsets[i] = static_cast<std::uint16_t>(at + start);
+    }
+  filled += count;
+  at += WIDTH + count_ones(wanted_tails >> WIDTH);
+}
+
 #include "core/simd/generic_pairs.inc"
 #include "core/simd/generic_text.inc"
 

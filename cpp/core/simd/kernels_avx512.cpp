@@ -244,6 +244,7 @@ PRETOK_AVX512 inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32
 }
 
 #define PRETOK_TARGET PRETOK_AVX512
+#include "core/simd/generic_count.inc"
 #include "core/simd/generic_pairs.inc"
 
 // Shifts eight words left by one bit, as one number of 512 bits. The lowest bit of the result

@@ -79,6 +79,9 @@ inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32_t bits) {
   return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(all, all)), 0);
 }
 
+#include "core/simd/generic_count.inc"
+constexpr auto *append_mixed = append_utf8;
+
 #include "core/simd/generic_pairs.inc"
 #include "core/simd/generic_text.inc"
 

@@ -3,6 +3,8 @@
 #include "core/base/bits.hpp"
 #include "core/simd/kernels.hpp"
 
+#define PRETOK_TARGET
+
 namespace pretok {
 namespace plain {
 namespace {
@@ -84,12 +86,7 @@ void classify_pairs(const Relations &relations, const std::uint8_t *classes, std
   }
 }
 
-std::size_t count_bits(const std::uint64_t *words, std::size_t count) {
-  std::size_t total = 0;
-  for (std::size_t i = 0; i < count; ++i)
-    total += count_ones(words[i]);
-  return total;
-}
+#include "core/simd/generic_count.inc"
 
 } // namespace
 } // namespace plain
@@ -106,3 +103,5 @@ const Kernels PLAIN_KERNELS = {"plain",
                                plain::count_bits};
 
 } // namespace pretok
+
+#undef PRETOK_TARGET

@@ -1,5 +1,6 @@
 #include "core/split/program.hpp"
 
+#include <string>
 #include <utility>
 #include <variant>
 
@@ -199,7 +200,7 @@ std::uint32_t total_size(const std::vector<LiteralText> &texts) {
 }
 
 // Checks that the rules of a stage can share the memos of Text: there is at most one Groups
-// rule, and all Spaces rules have equal classes. Returns nullptr, or an error message.
+// rule, and all Spaces rules have equal classes. Returns nullptr, or the error in a stage.
 const char *check_memos(const std::vector<Rule> &rules) {
   const Spaces *first = nullptr;
   bool has_groups = false;
@@ -209,10 +210,10 @@ const char *check_memos(const std::vector<Rule> &rules) {
       first = spaces;
     if (spaces != nullptr &&
         (spaces->space != first->space || spaces->newline != first->newline))
-      return "the rules of a stage have different classes for white space";
+      return "has rules with different classes for white space";
     const bool is_groups = std::holds_alternative<Groups>(rule);
     if (is_groups && has_groups)
-      return "a stage has two rules for groups";
+      return "has two rules for groups";
     has_groups |= is_groups;
   }
   return nullptr;
@@ -240,32 +241,72 @@ bool read_alphabet(ProgramReader &words, Alphabet &alphabet, std::uint32_t &clas
   return true;
 }
 
+// The stage and the rule that are being read, counted from 1; 0 for none.
+struct Place {
+  std::uint32_t stage = 0;
+  std::uint32_t rule = 0;
+};
+
 // Reads the alphabet and the rules of one stage from `source`, whose words end at `end`. Adds
-// look_ahead() of each rule to `total_look_ahead`. Returns nullptr, or an error message.
+// look_ahead() of each rule to `total_look_ahead`. Returns nullptr, or the error at `place`.
 const char *read_program(ProgramReader &source, const std::uint32_t *end, Program &program,
-                         std::uint32_t &total_look_ahead) {
+                         std::uint32_t &total_look_ahead, Place &place) {
   std::uint32_t class_count = 0;
   if (!read_alphabet(source, program.alphabet, class_count))
-    return "the alphabet of a stage is malformed";
+    return "has a malformed alphabet";
   const std::uint32_t rule_count = source.next();
   if (rule_count == 0 || rule_count > MAX_RULES)
-    return "expected 1 to 255 rules in each stage";
+    return "must have 1 to 255 rules";
   for (std::uint32_t i = 0; i < rule_count; ++i) {
+    place.rule = i + 1;
     const std::uint32_t length = source.next();
     if (length == 0 || length > source.left())
-      return "a stage is cut short";
+      return "is cut short";
     ProgramReader record(end - source.left(), length, (Mask{1} << class_count) - 1);
     if (!read_rule(record, program.rules) || !record.is_complete())
-      return "a rule of a stage is malformed";
+      return "is malformed";
     total_look_ahead += look_ahead(program.rules.back());
     if (total_look_ahead > MAX_LOOK_AHEAD)
-      return "the rules look more than 4096 code points ahead in total";
+      return "takes the look-ahead of all rules over 4096 code points";
     for (std::uint32_t j = 0; j < length; ++j)
       source.next();
   }
+  place.rule = 0;
   if (const char *error = check_memos(program.rules))
     return error;
-  return source.is_complete() ? nullptr : "a stage has the wrong length";
+  return source.is_complete() ? nullptr : "has the wrong length";
+}
+
+// Does the work of read_stages. Returns nullptr, or the error at `place`.
+const char *read_stages_at(const std::uint32_t *words, std::size_t size,
+                           std::vector<StageProgram> &stages, Place &place) {
+  ProgramReader source(words, size);
+  if (source.next() != MAGIC)
+    return "not pretok stages of this version";
+  const std::uint32_t count = source.next();
+  if (count == 0 || count > MAX_STAGES)
+    return "expected 1 to 16 stages";
+  std::uint32_t total_look_ahead = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    place.stage = i + 1;
+    StageProgram stage;
+    const std::uint32_t behavior = source.next();
+    stage.behavior = static_cast<Behavior>(behavior);
+    stage.invert = source.next() != 0;
+    const std::uint32_t length = source.next();
+    if (behavior > static_cast<std::uint32_t>(Behavior::CONTIGUOUS) || length > source.left())
+      return "is malformed";
+    const std::uint32_t *begin = words + (size - source.left());
+    ProgramReader stage_words(begin, length);
+    if (const char *error =
+            read_program(stage_words, begin + length, stage.program, total_look_ahead, place))
+      return error;
+    for (std::uint32_t j = 0; j < length; ++j)
+      source.next();
+    stages.push_back(std::move(stage));
+  }
+  place.stage = 0;
+  return source.is_complete() ? nullptr : "the stages have the wrong length";
 }
 
 } // namespace
@@ -287,33 +328,20 @@ std::uint32_t look_ahead(const Rule &rule) {
   return 1;
 }
 
-const char *read_stages(const std::uint32_t *words, std::size_t size,
+std::string read_stages(const std::uint32_t *words, std::size_t size,
                         std::vector<StageProgram> &stages) {
-  ProgramReader source(words, size);
-  if (source.next() != MAGIC)
-    return "not pretok stages of this version";
-  const std::uint32_t count = source.next();
-  if (count == 0 || count > MAX_STAGES)
-    return "expected 1 to 16 stages";
-  std::uint32_t total_look_ahead = 0;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    StageProgram stage;
-    const std::uint32_t behavior = source.next();
-    stage.behavior = static_cast<Behavior>(behavior);
-    stage.invert = source.next() != 0;
-    const std::uint32_t length = source.next();
-    if (behavior > static_cast<std::uint32_t>(Behavior::CONTIGUOUS) || length > source.left())
-      return "a stage is malformed";
-    const std::uint32_t *begin = words + (size - source.left());
-    ProgramReader stage_words(begin, length);
-    if (const char *error =
-            read_program(stage_words, begin + length, stage.program, total_look_ahead))
-      return error;
-    for (std::uint32_t j = 0; j < length; ++j)
-      source.next();
-    stages.push_back(std::move(stage));
-  }
-  return source.is_complete() ? nullptr : "the stages have the wrong length";
+  Place place;
+  const char *error = read_stages_at(words, size, stages, place);
+  if (error == nullptr)
+    return {};
+  std::string message;
+  const auto add = [&message](const char *name, std::uint32_t number, const char *after) {
+    if (number != 0)
+      message.append(name).append(std::to_string(number)).append(after);
+  };
+  add("rule ", place.rule, " of ");
+  add("stage ", place.stage, " ");
+  return message.append(error);
 }
 
 } // namespace pretok

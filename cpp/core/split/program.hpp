@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace pretok {
@@ -31,10 +32,10 @@ struct StageProgram {
 // have a `look_ahead` with the same bound.
 std::uint32_t look_ahead(const Rule &rule);
 
-// Reads `size` words into `stages`, which is empty. Returns nullptr, or an error message.
-const char *read_stages(const std::uint32_t *words, std::size_t size,
+// Reads `size` words into `stages`, which is empty. Returns an error message, or "".
+std::string read_stages(const std::uint32_t *words, std::size_t size,
                         std::vector<StageProgram> &stages);
-inline const char *read_stages(const std::vector<std::uint32_t> &words,
+inline std::string read_stages(const std::vector<std::uint32_t> &words,
                                std::vector<StageProgram> &stages) {
   return read_stages(words.data(), words.size(), stages);
 }

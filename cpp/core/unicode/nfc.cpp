@@ -244,6 +244,21 @@ std::size_t skip_stable(const std::uint8_t *data, std::size_t size, std::size_t 
   return at;
 }
 
+// A bit for each block of 64 code points below U+10000, the lowest first: whether the block has
+// surrogates, or a code point that is not a stable starter.
+using UnstableBlocks = std::array<std::uint64_t, 16>;
+
+const UnstableBlocks &unstable_blocks() {
+  static const UnstableBlocks all = [] {
+    UnstableBlocks blocks{};
+    for (std::uint32_t code_point = 0; code_point < 0x10000; ++code_point)
+      if (!is_stable_starter(kind_of(code_point)) || (code_point & 0xF800) == 0xD800)
+        blocks[code_point >> 12] |= std::uint64_t{1} << (code_point >> 6 & 63);
+    return blocks;
+  }();
+  return all;
+}
+
 // Calls visit(start, end) for each part of a text that may not be in NFC, in order, until visit
 // returns false. Each part starts and ends at an NFC boundary, or at an end of the text. The
 // text between two parts is in NFC.
@@ -303,6 +318,26 @@ bool is_nfc(const std::uint8_t *data, std::size_t size) {
   });
   return is_same;
 }
+
+template <typename Unit> bool is_surely_nfc(const Unit *units, std::size_t size) {
+  constexpr std::size_t AT_ONCE = 32;
+  const UnstableBlocks &blocks = unstable_blocks();
+  for (std::size_t at = 0; at < size; at += AT_ONCE) {
+    const std::size_t end = at + std::min(AT_ONCE, size - at);
+    std::uint64_t is_unstable = 0;
+    for (std::size_t i = at; i < end; ++i)
+      is_unstable |= (blocks[units[i] >> 12 & 15] >> (units[i] >> 6 & 63) & 1) |
+                     std::uint32_t{units[i]} >> 16;
+    if (is_unstable == 0)
+      continue;
+    for (std::size_t i = at; i < end; ++i)
+      if ((units[i] & 0xFFFFF800) == 0xD800 || !is_stable_starter(kind_of(units[i])))
+        return false;
+  }
+  return true;
+}
+template bool is_surely_nfc(const std::uint16_t *, std::size_t);
+template bool is_surely_nfc(const std::uint32_t *, std::size_t);
 
 void to_nfc(const std::uint8_t *data, std::size_t size, std::vector<std::uint8_t> &to) {
   std::size_t copied = 0;

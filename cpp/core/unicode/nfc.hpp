@@ -22,6 +22,10 @@ namespace pretok {
 // scripts. Allocates only if a letter and its marks may compose.
 bool is_nfc(const std::uint8_t *data, std::size_t size);
 
+// Returns true only if the text is in NFC, but not for every such text: false if any code point
+// may compose or be replaced. Reads UTF-16 or UTF-32, and is faster than is_nfc.
+template <typename Unit> bool is_surely_nfc(const Unit *units, std::size_t size);
+
 // Appends the NFC of the text to `to`. The NFC has at most three times as many bytes as the
 // text. Takes linear time, and n log n for n marks in a row. Throws std::bad_alloc.
 void to_nfc(const std::uint8_t *data, std::size_t size, std::vector<std::uint8_t> &to);

@@ -17,8 +17,10 @@ from typing import Any
 import pytest
 
 import bpe
+from bpe.corpus.options import make_options
 from bpe.distributed import engine, groups, training
 from bpe.distributed.cluster import share
+from bpe.training.train import Training
 from command_line import PACKAGE_FOLDER, Call, caller, error_of
 from corpora import content, random_documents, tokenizer, write, write_json_lines
 from paths import HELPERS
@@ -99,6 +101,20 @@ def test_the_arguments_are_those_of_one_process(
     expected = dict(inspect.signature(local).parameters)
     del expected["threads"]
     assert inspect.signature(getattr(bpe.distributed, distributed)).parameters == expected
+
+
+@pytest.mark.parametrize(
+    ("public", "checks"), [(bpe.corpus.tokenize, make_options), (bpe.train, Training.of)]
+)
+def test_the_checks_take_what_the_functions_take(
+    public: Callable[..., Any], checks: Callable[..., Any]
+) -> None:
+    """A name, a type and, if there is one, a default stand in each signature: they are equal."""
+    parameters = inspect.signature(public).parameters
+    for name, parameter in inspect.signature(checks).parameters.items():
+        if name != "tokenizer":
+            assert parameter.annotation == parameters[name].annotation, name
+            assert parameter.default in (inspect.Parameter.empty, parameters[name].default), name
 
 
 def test_the_files_are_those_of_one_process(cluster: Path, inputs: list[str]) -> None:

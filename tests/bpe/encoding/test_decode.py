@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 import bpe
 from bpe import AddedToken, Tokenizer, UnknownTokenError, Vocabulary
+from bpe.characters import CharacterVocabulary
 from decoding import SPECIAL, VOCABULARY, Index, all_ids, make
 from pretok.machine.backend import BackendName
+from pretok.patterns.lookup import WHOLE
 from support import max_examples, run_python
 from vocabularies import BYTES
 from vocabulary_files import made, made_vocabulary
@@ -130,6 +132,15 @@ def test_the_position_counts_special_tokens_that_are_left_out(backend: BackendNa
 def test_what_is_no_id(backend: BackendName, decode: Decode, ids: Any, at: int) -> None:
     with pytest.raises(TypeError, match=rf"ids\[{at}\] is .*; expected an int"):
         decode(make(backend), ids)
+
+
+@each_decoder
+@pytest.mark.parametrize("ids", [[1, 1.0], [1, np.float64(1)], [1, "1"]])
+def test_ids_of_characters_are_ints(backend: BackendName, decode: Decode, ids: list[Any]) -> None:
+    tok = Tokenizer(CharacterVocabulary({0: b"<unk>", 1: b"a"}, {1: 0.0}, 0), WHOLE,
+                    backend=backend)  # fmt: skip
+    with pytest.raises(TypeError, match=r"ids\[1\] is .*; expected an int"):
+        decode(tok, ids)
 
 
 @pytest.mark.parametrize("ids", [["a"], [[97]], np.array([1.5]), [97, None]])

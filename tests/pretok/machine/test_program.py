@@ -15,6 +15,7 @@ from pretok.charsets.alphabet import END, Alphabet, partition
 from pretok.charsets.sets import ANY, LETTER, LIMIT, CharSet
 from pretok.machine.backend import BackendName
 from pretok.machine.program import MAGIC, compile_rules, serialize_stages
+from pretok.machine.stored import restore_stages
 from pretok.presets import BUILT_IN
 from pretok.rules import Rule
 from pretok.stage import Stage
@@ -31,6 +32,25 @@ def cells(alphabet: Alphabet) -> list[tuple[int, int, int]]:
         for first, classes in zip(alphabet.range_starts, alphabet.class_maps, strict=True)
         for atom in range(len(ATOMS))
     ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({0: 1}, f"the program: expected version {MAGIC:#x}, got 0x1"),
+        ({1: 999}, "the program is malformed"),
+        ({-8: 99}, "the program: stage 1: rule 2 is malformed"),
+        ({-3: 0}, "the program: stage 1: rule 2: Run: at_least=0; expected 1 to 4096"),
+        ({-7: 0}, "the program: stage 1: rule 2: Run: body=NOTHING; expected a non-empty CharSet"),
+    ],
+)
+def test_a_damaged_program_names_the_rule(changes: dict[int, int], message: str) -> None:
+    words = serialize_stages([Stage((Run(LETTER), Run(~LETTER)))])
+    for index, word in changes.items():
+        words[index] = word
+    with pytest.raises(DefinitionError) as raised:
+        restore_stages(words)
+    assert str(raised.value) == message
 
 
 @given(st.lists(char_sets, min_size=1, max_size=4))

@@ -18,13 +18,6 @@ std::vector<std::uint32_t> in_order(const VocabularyData &data) {
   return ids;
 }
 
-// Returns whether a vocabulary with explicit merges must have a token for the byte. Trainers
-// that see only text may leave out bytes that UTF-8 never has, and the leads of planes 4 to 11,
-// which have no characters.
-bool must_be_token(std::size_t byte) {
-  return byte != 0xC0 && byte != 0xC1 && byte != 0xF1 && byte != 0xF2 && byte < 0xF5;
-}
-
 } // namespace
 
 const char *Vocabulary::build(VocabularyData &&data) {
@@ -108,7 +101,7 @@ const char *Vocabulary::Builder::place_tokens(const VocabularyData &data) {
     return "steps need a list of merges, without ignore_merges";
   for (std::size_t byte = 0; byte < vocabulary_.byte_ids_.size(); ++byte) {
     const std::uint32_t id = vocabulary_.byte_ids_[byte];
-    if (id == NO_ID && (data.from_ranks || has_steps || must_be_token(byte)))
+    if (id == NO_ID && (data.from_ranks || has_steps || !is_rare_byte(byte)))
       return "a byte has no token";
     if (id != NO_ID && id >= data.first_step)
       return "the token of a byte is a step";

@@ -23,6 +23,8 @@ private:
   void find_reachable(bool from_ranks);
   bool is_reachable(std::uint32_t id);
   const char *check_merges(const std::vector<Merge> &merges) const;
+  std::vector<std::uint32_t> reset_merges(std::size_t count);
+  std::vector<std::uint32_t> byte_ids_of(TokenView token) const;
   // Each order_ function fills Vocabulary::merges_, and returns whether the vocabulary is
   // ordered (ordered_merges.hpp). Each pairs_ function fills Vocabulary::pairs_.
   bool order_ranks(const std::vector<std::uint32_t> &ids);

@@ -21,6 +21,25 @@ bool are_parts(TokenView left, TokenView right, TokenView whole) {
 
 } // namespace
 
+// Empties `merges_`, with room for `count` merges. Returns the symbol of each token, by id:
+// that of a byte for the token of a byte, NO_MERGE for all others.
+std::vector<std::uint32_t> Vocabulary::Builder::reset_merges(std::size_t count) {
+  vocabulary_.merges_.reset(vocabulary_.byte_ids_, count);
+  std::vector<std::uint32_t> symbols(vocabulary_.tokens_.size(), OrderedMerges::NO_MERGE);
+  for (std::uint32_t byte = 0; byte < OrderedMerges::BYTES; ++byte)
+    if (vocabulary_.byte_ids_[byte] != NO_ID)
+      symbols[vocabulary_.byte_ids_[byte]] = byte;
+  return symbols;
+}
+
+// Returns the id of each byte of a token.
+std::vector<std::uint32_t> Vocabulary::Builder::byte_ids_of(TokenView token) const {
+  std::vector<std::uint32_t> ids(token.size);
+  for (std::uint32_t i = 0; i < token.size; ++i)
+    ids[i] = vocabulary_.byte_ids_[token.bytes[i]];
+  return ids;
+}
+
 // Derives ordered merges from ranks alone. The two parts of a token, if they exist, are lower
 // tokens that concatenate to its bytes, and that are a valid pair under the lower ranks. The
 // token has these parts in any text: until the token is made, none of its bytes merges with a
@@ -120,10 +139,7 @@ bool Vocabulary::Builder::order_likely(const std::vector<std::uint32_t> &ids,
         return is_token(merge.left) && is_token(merge.right);
       }))
     return false;
-  vocabulary_.merges_.reset(vocabulary_.byte_ids_, ids.size());
-  std::vector<std::uint32_t> symbols(vocabulary_.tokens_.size(), NO_MERGE); // by id
-  for (std::uint32_t byte = 0; byte < OrderedMerges::BYTES; ++byte)
-    symbols[vocabulary_.byte_ids_[byte]] = byte;
+  std::vector<std::uint32_t> symbols = reset_merges(ids.size());
   SplitCandidates batch(vocabulary_.merges_);
   std::vector<std::uint32_t> merged;
   auto next = likely.begin();
@@ -194,10 +210,7 @@ bool Vocabulary::Builder::merges_fit() const {
 // Returns whether the bytes of a token merge into two other tokens under all ranks but its own.
 // Sets `merge` to these two tokens.
 bool Vocabulary::Builder::makes_from_higher(std::uint32_t id, Merge &merge) const {
-  const TokenView token = vocabulary_.tokens_[id];
-  std::vector<std::uint32_t> symbols(token.size);
-  for (std::uint32_t i = 0; i < token.size; ++i)
-    symbols[i] = vocabulary_.byte_ids_[token.bytes[i]];
+  std::vector<std::uint32_t> symbols = byte_ids_of(vocabulary_.tokens_[id]);
   std::vector<std::uint8_t> both;
   merge_long(symbols, [&](std::uint32_t left, std::uint32_t right) {
     const TokenView a = vocabulary_.tokens_[left];
@@ -245,11 +258,7 @@ void Vocabulary::Builder::pairs_from_ranks(const std::vector<std::uint32_t> &ids
 // Most of these merges never happen: the token has a merge already, or its two parts are not a
 // valid pair. order_merges skips merges that never happen.
 bool Vocabulary::Builder::order_merges(const std::vector<Merge> &merges) {
-  vocabulary_.merges_.reset(vocabulary_.byte_ids_, merges.size());
-  std::vector<std::uint32_t> symbols(vocabulary_.tokens_.size(), OrderedMerges::NO_MERGE);
-  for (std::uint32_t byte = 0; byte < OrderedMerges::BYTES; ++byte)
-    if (vocabulary_.byte_ids_[byte] != NO_ID)
-      symbols[vocabulary_.byte_ids_[byte]] = byte;
+  std::vector<std::uint32_t> symbols = reset_merges(merges.size());
   std::vector<std::uint32_t> unmade_parts; // parts without a symbol when a merge named them
   for (const Merge &merge : merges) {
     const std::uint32_t left = symbols[merge.left];
@@ -283,11 +292,7 @@ void Vocabulary::Builder::pairs_from_merges(const std::vector<Merge> &merges) {
 // table cannot hold the merges.
 bool Vocabulary::Builder::table_from_pairs() {
   const std::vector<Merge> merges = merges_that_happen();
-  vocabulary_.merges_.reset(vocabulary_.byte_ids_, merges.size());
-  std::vector<std::uint32_t> symbols(vocabulary_.tokens_.size(), OrderedMerges::NO_MERGE);
-  for (std::uint32_t byte = 0; byte < OrderedMerges::BYTES; ++byte)
-    if (vocabulary_.byte_ids_[byte] != NO_ID)
-      symbols[vocabulary_.byte_ids_[byte]] = byte;
+  std::vector<std::uint32_t> symbols = reset_merges(merges.size());
   std::uint32_t next = OrderedMerges::BYTES;
   for (const Merge &merge : merges)
     symbols[merge.id] = next++;
@@ -328,15 +333,12 @@ std::vector<Merge> Vocabulary::Builder::merges_that_happen() const {
 // Returns whether the bytes of the token merge into the two parts of `merge` under all merges
 // but those that make the token itself.
 bool Vocabulary::Builder::ends_with(const Merge &merge) const {
-  const TokenView token = vocabulary_.tokens_[merge.id];
-  std::vector<std::uint32_t> symbols(token.size);
-  for (std::uint32_t i = 0; i < token.size; ++i)
-    symbols[i] = vocabulary_.byte_ids_[token.bytes[i]];
+  std::vector<std::uint32_t> symbols = byte_ids_of(vocabulary_.tokens_[merge.id]);
   const auto find = [&](std::uint32_t left, std::uint32_t right) {
     const Merged merged = vocabulary_.pairs_.find(left, right);
     return merged.id == merge.id ? Merged{NO_RANK, NO_ID} : merged;
   };
-  if (token.size <= MAX_SCANNED)
+  if (symbols.size() <= MAX_SCANNED)
     symbols.resize(merge_short(symbols.data(), symbols.size(), find));
   else
     merge_long(symbols, find);

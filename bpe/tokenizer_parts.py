@@ -1,0 +1,236 @@
+"""Define TokenizerParts, the half of Tokenizer that neither encodes nor decodes."""
+
+from __future__ import annotations
+
+import os
+
+from bpe.encoding.added_tokens import AddedToken
+from bpe.encoding.piece_decoder import Decoding, all_tokens
+from bpe.encoding.pipeline import Pipeline
+from bpe.encoding.utf8 import encode_utf8
+from bpe.errors import UnknownTokenError
+from bpe.formats.spec import TokenizerSpec
+from bpe.once import once
+from bpe.types import Normalizer, Padding, SupportsOffsets, Template, Text, Truncation
+from bpe.vocabulary import Merge, Rows, Vocabulary
+from pretok.errors import shortened
+from pretok.machine.backend import BackendName
+from pretok.pre_tokenizer import PreTokenizer
+from pretok.preset import Preset
+
+
+class TokenizerParts:
+    """The parts of a Tokenizer as properties; its tokens and merges; equality and saving.
+
+    Tokenizer.__init__ sets the attributes.
+    """
+
+    __slots__ = ()
+
+    _vocabulary: Vocabulary
+    _pre_tokenizer: PreTokenizer | SupportsOffsets
+    _added_tokens: tuple[AddedToken, ...]
+    _normalizer: Normalizer | None
+    _add_prefix_space: bool
+    _template: Template
+    _decoding: Decoding | None
+    _truncation: Truncation | None
+    _padding: Padding | None
+    _name: str | None
+    _backend_name: BackendName
+    _cache_limit: int
+    _by_content: dict[str, AddedToken]
+    _added_bytes: dict[int, bytes]
+    _pipeline: Pipeline
+
+    @once
+    def vocab_size(self) -> int:
+        """One more than the largest id, special tokens included."""
+        return max(self._vocabulary.size, 1 + max(self._added_bytes, default=0))
+
+    @property
+    def special_tokens(self) -> dict[str, int]:
+        """The special tokens and their ids, in a new dict."""
+        return {token.content: token.id for token in self._added_tokens if token.special}
+
+    @property
+    def added_tokens(self) -> tuple[AddedToken, ...]:
+        """The tokens that are matched before a text is split, special or not."""
+        return self._added_tokens
+
+    @once
+    def merges(self) -> tuple[tuple[bytes, bytes], ...]:
+        """The pairs of tokens that merge, in order of rank; recovered from ranks if necessary.
+
+        In the Python backend the recovery takes seconds for a large vocabulary.
+        """
+        tokens = self._vocabulary.token_bytes
+        return tuple((tokens[left], tokens[right]) for left, right, _ in self.merge_ids)
+
+    @once
+    def merge_ids(self) -> tuple[Merge, ...]:
+        """The ids of `merges`: (left id, right id, id of the result)."""
+        merges = self._vocabulary.merges
+        if merges is None:
+            merges = tuple(map(tuple, self._pipeline.backend.merges().tolist()))
+        return merges
+
+    def _merge_rows(self) -> Rows:
+        """Return `merge_ids` as an array."""
+        vocabulary = self._vocabulary
+        rows = None if vocabulary.from_ranks else vocabulary.merge_rows
+        return self._pipeline.backend.merges() if rows is None else rows
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The tokens and their merges."""
+        return self._vocabulary
+
+    @property
+    def pre_tokenizer(self) -> PreTokenizer | SupportsOffsets:
+        """The pre-tokenizer, which splits a text into pre-tokens."""
+        return self._pre_tokenizer
+
+    @property
+    def preset(self) -> Preset | None:
+        """The preset of the pre-tokenizer; None for an object with `offsets`."""
+        return getattr(self._pre_tokenizer, "preset", None)
+
+    @property
+    def normalizer(self) -> Normalizer | None:
+        """The normalizer that text passes through: "NFC", an object, or None."""
+        return self._normalizer
+
+    @property
+    def decoder(self) -> Decoding | None:
+        """How ids become text; None joins the bytes of their tokens."""
+        return self._decoding
+
+    @property
+    def add_prefix_space(self) -> bool:
+        """True if a text without a leading space is encoded as if it had one."""
+        return self._add_prefix_space
+
+    @property
+    def template(self) -> Template:
+        """The ids that `add_special_tokens` puts before and after a text."""
+        return self._template
+
+    @property
+    def truncation(self) -> Truncation | None:
+        """The truncation of a tokenizer.json. `save` writes it back, but no call applies it."""
+        return self._truncation
+
+    @property
+    def padding(self) -> Padding | None:
+        """The padding of a tokenizer.json. `save` writes it back, but no call applies it."""
+        return self._padding
+
+    @property
+    def name(self) -> str | None:
+        """The name of the published vocabulary that `bpe.load` has loaded, or None."""
+        return self._name
+
+    @property
+    def backend(self) -> BackendName:
+        """The backend in use: "native" or "python"."""
+        return self._backend_name
+
+    @property
+    def cache_mb(self) -> float:
+        """The limit of the caches of all threads together, in MB; files do not store it."""
+        limit = self._cache_limit
+        return limit / (1 << 20) if limit % (1 << 20) else limit >> 20
+
+    def token_id(self, token: Text) -> int:
+        """Return the id of `token`: the text of an added token, or the bytes or text of another.
+
+        Raises UnknownTokenError if no token matches.
+
+        >>> import bpe
+        >>> bpe.train(["ab"], vocab_size=257).token_id(b"ab")
+        256
+        """
+        if isinstance(token, (bytearray, memoryview)):
+            token = bytes(token)
+        if not isinstance(token, (str, bytes)):
+            raise TypeError(f"expected str or bytes, got {type(token).__name__}")
+        if isinstance(token, str) and token in self._by_content:
+            return self._by_content[token].id
+        id = self._vocabulary.ids.get(encode_utf8(token))
+        if id is None:
+            raise UnknownTokenError(
+                f"{shortened(token)} is not a token; encode() may split it into several"
+            )
+        return id
+
+    @once
+    def _token_bytes_by_id(self) -> dict[int, bytes]:
+        return all_tokens(self._vocabulary, self._added_bytes)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the tokenizer to `path` atomically, in the format of its suffix.
+
+        ".pretok" is compact, for this library and its C API, and keeps everything but the name,
+        `truncation` and `padding`.
+        ".json" is a tokenizer.json of Hugging Face and keeps everything but the name.
+        ".tiktoken" keeps only the tokens and their ranks. ".model" is a file of SentencePiece if
+        tokens are text, else a file of minbpe, which keeps no normalizer. Raises
+        VocabularyError or UnsupportedError if the format cannot hold this tokenizer, ValueError for
+        another suffix.
+        """
+        from bpe.formats.registry import save
+
+        save(self.to_spec(), path)
+
+    def to_spec(self) -> TokenizerSpec:
+        """Return the parts of the tokenizer that files hold: all but name, backend and caches."""
+        split = self._pre_tokenizer
+        preset, unicode, why_no_preset = None, None, ""
+        if isinstance(split, PreTokenizer):
+            preset, unicode = split.preset, split.unicode
+        else:
+            why_no_preset = f"the tokenizer splits with {type(split).__name__}"
+        return TokenizerSpec(
+            self._vocabulary,
+            preset,
+            why_no_preset,
+            self._added_tokens,
+            self._normalizer,
+            self._add_prefix_space,
+            self._template,
+            unicode,
+            self._decoding,
+            lambda: self.merge_ids,
+            self._merge_rows,
+            self._truncation,
+            self._padding,
+        )
+
+    def __repr__(self) -> str:
+        name = f"{self._name!r}, " if self._name else ""
+        preset = self.preset
+        split = repr(preset.name) if preset is not None else type(self._pre_tokenizer).__name__
+        return f"<Tokenizer {name}{self.vocab_size} ids, split {split}, {self._backend_name}>"
+
+    def _key(self) -> tuple[object, ...]:
+        """Return the parts that are equal in equal tokenizers."""
+        return (
+            self._vocabulary,
+            self._pre_tokenizer,
+            frozenset(self._added_tokens),
+            self._normalizer,
+            self._add_prefix_space,
+            self._template,
+            self._decoding,
+            self._truncation,
+            self._padding,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TokenizerParts):
+            return NotImplemented
+        return self is other or self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash((self._vocabulary, self._template))

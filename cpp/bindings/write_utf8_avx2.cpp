@@ -1,0 +1,127 @@
+// Writes the code units of a str as UTF-8 with AVX2: eight code units at a time.
+#include "bindings/transcode.hpp"
+
+#include "core/base/instruction_set.hpp"
+
+#if PRETOK_X86_KERNELS
+#include <array>
+#include <immintrin.h>
+
+#define PRETOK_TARGET __attribute__((target("avx2,bmi,bmi2,popcnt")))
+
+namespace pretok {
+namespace avx2 {
+namespace {
+
+using Shuffle = std::array<std::uint8_t, 16>;
+
+// SHUFFLES[i] moves the UTF-8 of four code units together. The UTF-8 of each is at the start of
+// 4 bytes. Bit j of i says that unit j takes at least two bytes; bit 4 + j, that it takes
+// three.
+constexpr std::array<Shuffle, 256> make_shuffles() {
+  std::array<Shuffle, 256> all{};
+  for (unsigned i = 0; i < all.size(); ++i) {
+    std::size_t count = 0;
+    for (unsigned unit = 0; unit < 4; ++unit) {
+      const unsigned width = 1 + (i >> unit & 1) + (i >> (4 + unit) & 1);
+      for (unsigned byte = 0; byte < width; ++byte)
+        all[i][count++] = static_cast<std::uint8_t>(4 * unit + byte);
+    }
+  }
+  return all;
+}
+constexpr std::array<Shuffle, 256> SHUFFLES = make_shuffles();
+
+PRETOK_TARGET inline __m256i load_units(const std::uint8_t *units) {
+  return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(units)));
+}
+PRETOK_TARGET inline __m256i load_units(const std::uint16_t *units) {
+  return _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i *>(units)));
+}
+PRETOK_TARGET inline __m256i load_units(const std::uint32_t *units) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(units));
+}
+
+// Writes four code units, and returns their number of bytes. `two` and `three` are masks of the
+// units that take at least two and three bytes.
+PRETOK_TARGET inline unsigned write_four(__m128i bytes, unsigned two, unsigned three,
+                                         std::uint8_t *to) {
+  const Shuffle &shuffle = SHUFFLES[two | three << 4];
+  const __m128i order = _mm_loadu_si128(reinterpret_cast<const __m128i *>(shuffle.data()));
+  _mm_storeu_si128(reinterpret_cast<__m128i *>(to), _mm_shuffle_epi8(bytes, order));
+  return 4 + static_cast<unsigned>(_mm_popcnt_u32(two | three << 4));
+}
+
+// Writes eight code units below U+10000 that are not surrogates. Returns the end.
+PRETOK_TARGET inline std::uint8_t *write_eight(__m256i units, std::uint8_t *to) {
+  const __m256i two_or_more = _mm256_cmpgt_epi32(units, _mm256_set1_epi32(0x7F));
+  const __m256i three = _mm256_cmpgt_epi32(units, _mm256_set1_epi32(0x7FF));
+  const __m256i low6 = _mm256_set1_epi32(0x3F);
+  const __m256i last = _mm256_and_si256(units, low6);
+  const __m256i middle = _mm256_srli_epi32(units, 6);
+  // The first byte of a sequence is the lowest byte.
+  const __m256i of_two = _mm256_or_si256(_mm256_or_si256(middle, _mm256_slli_epi32(last, 8)),
+                                         _mm256_set1_epi32(0x80C0));
+  const __m256i of_three = _mm256_or_si256(
+      _mm256_or_si256(_mm256_srli_epi32(units, 12),
+                      _mm256_slli_epi32(_mm256_and_si256(middle, low6), 8)),
+      _mm256_or_si256(_mm256_slli_epi32(last, 16), _mm256_set1_epi32(0x8080E0)));
+  const __m256i bytes =
+      _mm256_blendv_epi8(_mm256_blendv_epi8(units, of_two, two_or_more), of_three, three);
+  const auto twos = static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(two_or_more)));
+  const auto threes = static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(three)));
+  to += write_four(_mm256_castsi256_si128(bytes), twos & 15, threes & 15, to);
+  return to + write_four(_mm256_extracti128_si256(bytes, 1), twos >> 4, threes >> 4, to);
+}
+
+template <typename Unit>
+PRETOK_TARGET std::uint8_t *write(const Unit *units, std::size_t size, std::uint8_t *to) {
+  constexpr std::size_t AT_ONCE = 8;
+  // The second store of a block ends at most 28 bytes after the start of the block.
+  constexpr std::size_t MIN_LEFT =
+      std::max(AT_ONCE, (28 + MAX_UTF8<Unit> - 1) / MAX_UTF8<Unit>);
+  const Unit *const end = units + size;
+  while (static_cast<std::size_t>(end - units) >= MIN_LEFT) {
+    const __m256i some = load_units(units);
+    if (_mm256_testz_si256(some, _mm256_set1_epi32(~0x7F)) != 0) {
+      const __m256i bytes = _mm256_packus_epi16(_mm256_packus_epi32(some, some), some);
+      const __m256i first =
+          _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 0, 0, 0, 0, 0, 0));
+      _mm_storel_epi64(reinterpret_cast<__m128i *>(to), _mm256_castsi256_si128(first));
+      to += AT_ONCE;
+      units += AT_ONCE;
+      continue;
+    }
+    const __m256i top = _mm256_and_si256(some, _mm256_set1_epi32(~0x7FF));
+    const __m256i is_surrogate = _mm256_cmpeq_epi32(top, _mm256_set1_epi32(0xD800));
+    const __m256i is_large = _mm256_cmpgt_epi32(some, _mm256_set1_epi32(0xFFFF));
+    if (sizeof(Unit) > 1 &&
+        _mm256_movemask_epi8(_mm256_or_si256(is_surrogate, is_large)) != 0) {
+      const auto left = static_cast<std::size_t>(end - units);
+      const std::size_t taken = AT_ONCE + (is_within_pair(units, left, AT_ONCE) ? 1 : 0);
+      to = write_utf8_plain(units, taken, to);
+      units += taken;
+      continue;
+    }
+    to = write_eight(some, to);
+    units += AT_ONCE;
+  }
+  return write_utf8_plain(units, static_cast<std::size_t>(end - units), to);
+}
+
+} // namespace
+} // namespace avx2
+
+std::uint8_t *write_utf8_avx2(const std::uint8_t *units, std::size_t size, std::uint8_t *to) {
+  return avx2::write(units, size, to);
+}
+std::uint8_t *write_utf8_avx2(const std::uint16_t *units, std::size_t size, std::uint8_t *to) {
+  return avx2::write(units, size, to);
+}
+std::uint8_t *write_utf8_avx2(const std::uint32_t *units, std::size_t size, std::uint8_t *to) {
+  return avx2::write(units, size, to);
+}
+
+} // namespace pretok
+#undef PRETOK_TARGET
+#endif

@@ -1,0 +1,246 @@
+"""Objects of the stand-in pass for real ones; changed parts and replaced methods are noticed."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import importlib
+import pickle
+import weakref
+from typing import Any
+
+import pytest
+
+import huggingface_pairs as pairs
+from huggingface_pairs import both, small
+from support import seeded
+
+tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+hf = importlib.import_module("bpe.compat.huggingface")
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+def test_an_encoding_passes_for_the_real_one() -> None:
+    real, ours = both(small())
+    ours_encoding, real_encoding = ours.encode("the fox"), real.encode("the fox")
+    assert isinstance(ours_encoding, tokenizers.Encoding)
+    assert type(ours_encoding) is hf.Encoding
+    assert pickle.dumps(ours_encoding) == pickle.dumps(real_encoding)
+    assert type(pickle.loads(pickle.dumps(ours_encoding))) is tokenizers.Encoding
+    assert len(tokenizers.Encoding.merge([ours_encoding.to_real(), real_encoding])) == 2 * len(
+        real_encoding
+    )
+    merged = hf.Encoding.merge([ours_encoding, ours_encoding], False)
+    assert merged.ids == real_encoding.ids * 2
+    with pytest.warns(DeprecationWarning, match="word_ids"):
+        assert ours_encoding.words == ours_encoding.word_ids
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments"),
+    [
+        ("pad", {"length": 9, "direction": "left", "pad_id": 3, "pad_token": "x"}),
+        ("pad", {"length": 2}),
+        ("truncate", {"max_length": 2, "stride": 1}),
+        ("truncate", {"max_length": 0}),
+        ("truncate", {"max_length": 3, "direction": "left"}),
+        ("set_sequence_id", {"sequence_id": 1}),
+        ("pad", {"length": "x"}),
+    ],
+)
+def test_an_encoding_changes_in_place_as_the_real_one(
+    method: str, arguments: dict[str, Any]
+) -> None:
+    processor = seeded("template")
+    serialized = small(post_processor=pairs.random_template(processor))
+    encodings = [tok.encode("the quick fox", "the end") for tok in both(serialized)]
+    outcomes = [
+        pairs.outcome(lambda e: getattr(e, method)(**arguments), encoding) for encoding in encodings
+    ]
+    assert outcomes[0] == outcomes[1]
+    assert pairs.plain(encodings[0]) == pairs.plain(encodings[1])
+
+
+def test_a_tokenizer_passes_for_the_real_one() -> None:
+    real, ours = both(small())
+    assert isinstance(ours, tokenizers.Tokenizer)
+    assert hf.wrap(real) is hf.wrap(real)
+    assert pickle.dumps(ours) == pickle.dumps(real)
+    assert type(pickle.loads(pickle.dumps(ours))) is tokenizers.Tokenizer
+    assert isinstance(real, hf.Tokenizer)
+    assert not isinstance("the", hf.Tokenizer)
+    assert type(copy.deepcopy(ours)) is type(copy.copy(ours)) is hf.Tokenizer
+    assert copy.deepcopy(ours).to_str() == real.to_str()
+    assert str(ours) == str(real)
+    assert repr(ours) == repr(real)
+    assert dir(ours) == dir(real)
+    ours.anything = 1
+    assert ours.real.anything == 1
+    assert ours.encode("the").ids == real.encode("the").ids
+
+
+def test_a_change_of_a_component_is_noticed() -> None:
+    real, ours = both(small())
+    for tok in (real, ours):
+        tok.encode(" a")
+        tok.pre_tokenizer.add_prefix_space = True
+    assert ours.encode("the").tokens == real.encode("the").tokens == ["Ġthe"]
+    for tok in (real, ours):
+        tok.model.dropout = 1.0
+    assert hf.backend(ours).reason.startswith("model.dropout")
+    ours.model.dropout = None
+    assert hf.backend(ours).name == "bpe"
+
+
+def test_handles_are_watched_while_they_live() -> None:
+    real, ours = both(small())
+    level = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    ours.pre_tokenizer = level
+    assert ours.encode("the").tokens == real.encode("the").tokens
+    level.add_prefix_space = True
+    assert ours.encode("the").tokens == ["Ġthe"]
+    level.add_prefix_space = False
+    del level
+    assert ours.encode("the").tokens == real.encode("the").tokens
+    assert ours._state._handles == []
+
+
+def test_items_of_sequences_are_watched() -> None:
+    digits = {"type": "Digits", "individual_digits": True}
+    level = pairs.byte_level(add_prefix_space=False, trim_offsets=True)
+    parts = [digits, level]
+    _, ours = both(small(pre_tokenizer={"type": "Sequence", "pretokenizers": parts}))
+    item = ours.pre_tokenizer[1]
+    assert ours.pre_tokenizer is not None
+    assert len(ours._state._handles) == 1  # one of a Sequence is enough
+    assert ours.encode("the").tokens
+    item.add_prefix_space = True
+    assert ours.encode("the").tokens == ours.real.encode("the").tokens == ["Ġthe"]
+
+
+def test_a_patch_watches_items_of_sequences_only_while_they_live() -> None:
+    level = pairs.byte_level(add_prefix_space=False, trim_offsets=True)
+    parts = [{"type": "Digits", "individual_digits": True}, level]
+    hf.patch()
+    try:
+        _, ours = both(small(pre_tokenizer={"type": "Sequence", "pretokenizers": parts}))
+        assert [str(part)[:6] for part in ours.pre_tokenizer] == ["Digits", "ByteLe"]
+        for _ in range(2):
+            assert ours.encode("the").tokens == ["the"]
+        assert ours._state._handles == []
+        item = ours.pre_tokenizer[1]
+        assert ours.encode("the").tokens == ["the"]
+        assert len(ours._state._handles) == 1
+        item.add_prefix_space = True
+        assert ours.encode("the").tokens == ours.real.encode("the").tokens == ["Ġthe"]
+        other = ours.pre_tokenizer
+    finally:
+        hf.unpatch()
+    del item
+    item = other[1]  # nobody notes it
+    del other
+    assert ours.encode("the").tokens == ["Ġthe"]
+    item.add_prefix_space = False
+    assert ours.encode("the").tokens == ours.real.encode("the").tokens == ["the"]
+
+
+def test_many_items_are_not_kept() -> None:
+    items = importlib.import_module("bpe.compat.huggingface.items")
+    sequence = tokenizers.pre_tokenizers.Sequence([tokenizers.pre_tokenizers.Whitespace()])
+    with hf.patched():
+        held = sequence[0]
+        for _ in range(1000):
+            assert sequence[0] is not None
+        assert len(items._taken) < 200
+        assert items.are_held()
+        del held
+        assert not items.are_held()
+
+
+@pytest.mark.parametrize("flag", [1, 0, None, "x"])
+def test_flags_that_are_not_bool_have_the_same_outcome(flag: Any) -> None:
+    for call in (
+        lambda tok: tok.encode("the", None, False, flag),
+        lambda tok: tok.encode(["the"], is_pretokenized=flag),
+        lambda tok: tok.encode_batch(["the"], False, flag),
+        lambda tok: tok.decode([5], flag),
+        lambda tok: tok.decode_batch([[5]], skip_special_tokens=flag),
+    ):
+        real, ours = both(small())
+        assert pairs.outcome(call, ours) == pairs.outcome(call, real)
+
+
+def test_a_replaced_method_is_used() -> None:
+    _, ours = both(small())
+    ours.decode = lambda ids, skip_special_tokens=True: "replaced"
+    assert ours.decode([1]) == "replaced"
+    assert hf.backend(ours).reason == "decode is replaced on this tokenizer"
+
+
+def test_other_versions_of_tokenizers_are_not_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bpe.compat.huggingface.state.TESTED_VERSIONS", ())
+    _, ours = both(small())
+    assert ours.encode("the").ids
+    assert "has not been compared" in hf.backend(ours).reason
+
+
+@pytest.mark.skipif(
+    not hasattr(tokenizers.trainers, "ParityBpeTrainer"), reason="tokenizers has no such trainer"
+)
+def test_the_trainer_that_takes_a_tokenizer_takes_ours() -> None:
+    original = tokenizers.trainers.ParityBpeTrainer.train_from_iterator
+    real, ours = both(pairs.base())
+    with hf.patched():
+        assert ours.encode("the quick").ids == real.encode("the quick").ids
+        for tok in (real, ours):
+            trainer = tokenizers.trainers.ParityBpeTrainer(num_merges=20, show_progress=False)
+            trainer.train_from_iterator(
+                tok, [["the quick the quick"], ["fox fox fox"]], ratio=[1.0, 1.0]
+            )
+        assert ours.encode("the quick").ids == real.encode("the quick").ids
+        with pytest.raises(TypeError):
+            trainer.train_from_iterator("the fox", [["a"]])
+    assert ours.to_str() == real.to_str()
+    assert tokenizers.trainers.ParityBpeTrainer.train_from_iterator is original
+
+
+def test_states_do_not_keep_tokenizers_alive() -> None:
+    ours = hf.Tokenizer.from_str(small())
+    encoding = ours.encode("the")
+    view = weakref.ref(ours)
+    del ours
+    gc.collect()
+    assert view() is None
+    assert encoding.tokens
+
+
+def test_streams_take_both_tokenizers() -> None:
+    real, ours = both(small())
+    ids = real.encode("the 🦙 é 日本").ids
+    with hf.patched():
+        from tokenizers.decoders import DecodeStream
+
+        assert DecodeStream is hf.DecodeStream
+        streams = DecodeStream(ids[:3]), hf.DecodeStream(ids[:3], skip_special_tokens=False)
+        for id in ids[3:]:
+            assert streams[0].step(ours, id) == streams[1].step(real, id)
+        if tokenizers.__version__ != "0.22.2":  # which does not copy streams
+            assert copy.copy(streams[0]).step(ours, ids[0]) == streams[0].step(real, ids[0])
+        for bad in (-1, 1 << 32, "x"):
+            with pytest.raises(TypeError, match="StreamInput must be"):
+                streams[0].step(ours, bad)
+    from tokenizers.decoders import DecodeStream
+
+    assert DecodeStream is not hf.DecodeStream
+    assert isinstance(hf.DecodeStream(), DecodeStream)
+
+
+def test_origins_follow_tokenizers() -> None:
+    real, ours = both(small(normalizer={"type": "NFC"}))
+    random = seeded("origins")
+    marks = (
+        "aeosq\u0301\u0323\u0307\u0302\u0327\u0345\u1112\u1161\u11ab\u0958\u0f73\u0344\u1e69\u00e1"
+    )
+    for _ in range(100):
+        text = "".join(random.choices(marks, k=random.randrange(1, 7)))
+        assert ours.encode(text).offsets == real.encode(text).offsets, ascii(text)
