@@ -247,10 +247,13 @@ class TextVocabulary(CharacterVocabulary):
         options = self._options
         if options.prefix or options.suffix:
             return "the characters have a prefix or suffix"
-        if options.byte_level:
-            return "the characters stand for bytes"
         if options.ignores_merges:
             return "ignore_merges is true"
+        if options.byte_level:
+            texts, rows = self.texts, self.merges
+            if any(texts[left] + texts[right] != texts[id] for left, right, id in rows):
+                return "a merge does not concatenate its two tokens"
+            return "" if self.size + 256 <= ID_LIMIT else "the ids are too large"
         if self.fallback_ids is None and self.byte_ids:
             return "only some bytes have a fallback token"
         if self.fallback_ids is None and options.unknown is None:
@@ -275,7 +278,8 @@ class TextVocabulary(CharacterVocabulary):
     @property
     def merges_any_split(self) -> bool:
         """True if C++ merges the pre-tokens of any preset; False if it merges only whole texts."""
-        return self.fallback_ids is not None  # Else unknown characters of two pre-tokens may meet.
+        # Else unknown characters of two pre-tokens may meet.
+        return self._options.byte_level or self.fallback_ids is not None
 
     def merger(self) -> TextMerger:
         """Return a new merger."""

@@ -13,7 +13,7 @@ from bpe.bench.inputs import documents
 from bpe.bench.peer import CannotError, Peer, guarded, quiet
 from bpe.bench.split import GIGATOKEN_PRESET
 from bpe.bench.timing import OURS, Result, Settings, Watcher, measure
-from bpe.formats.byte_level import to_bytes
+from bpe.byte_level import to_bytes
 from pretok.machine.backend import BackendName
 from pretok.preset import Preset
 

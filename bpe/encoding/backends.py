@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from bpe.characters import SPACE_MARK, CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken, AddedTokens, AddedTokenSearch, word_ranges
 from bpe.encoding.character_backend import CharacterBackend, character_encoder
+from bpe.encoding.missing_bytes_backend import MissingBytesBackend
 from bpe.encoding.python_backend import PythonBackend
 from bpe.encoding.text_spaces import TextSpaces, splits_alike
 from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8
 from bpe.merge import Merger, recover_merges
+from bpe.text_vocabulary import TextVocabulary
 from bpe.types import Ids, Offsets, SupportsOffsets
 from bpe.vocabulary import Vocabulary
 from pretok.machine.backend import BackendName
@@ -160,6 +162,14 @@ def make_backend(
     if isinstance(vocabulary, CharacterVocabulary):
         if backend == "native":  # `backend_for` (arguments.py) has checked that C++ can merge
             assert isinstance(pre_tokenizer, PreTokenizer)
+            if isinstance(vocabulary, TextVocabulary) and vocabulary.options.byte_level:
+                slow = make_backend(
+                    vocabulary, added, pre_tokenizer, add_prefix_space, "python", cache_limit
+                )
+                assert isinstance(slow, PythonBackend)
+                return MissingBytesBackend(
+                    vocabulary, pre_tokenizer, add_prefix_space, cache_limit, slow
+                )
             if _merges_in_core(vocabulary):
                 return character_encoder(vocabulary, added, pre_tokenizer, cache_limit, spaces)
             return CharacterBackend(vocabulary, added, pre_tokenizer, cache_limit)

@@ -7,9 +7,9 @@ from itertools import chain, count
 from operator import add
 from typing import Any, NamedTuple
 
+from bpe.byte_level import all_to_bytes
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
-from bpe.formats.byte_level import all_to_bytes
 from bpe.formats.json_value import Value
 from bpe.vocabulary import (
     ID_LIMIT,

@@ -14,6 +14,7 @@ from itertools import chain
 from operator import methodcaller
 from typing import Any
 
+from bpe.byte_level import to_bytes, to_text
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats import (
@@ -25,7 +26,6 @@ from bpe.formats import (
     text_model,
 )
 from bpe.formats.bpe_model import InertEntryError, ListedMerges, assigned_ids, build
-from bpe.formats.byte_level import to_bytes, to_text
 from bpe.formats.files import named
 from bpe.formats.files import read as read_file
 from bpe.formats.format import Format, ReadOptions, Source

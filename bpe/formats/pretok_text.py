@@ -187,6 +187,8 @@ def _problem(spec: TokenizerSpec) -> str:
 
 def _problem_of_merging(vocabulary: CharacterVocabulary) -> str:
     """Return why C++ cannot merge the tokens of `vocabulary`, or ""."""
+    if isinstance(vocabulary, TextVocabulary) and vocabulary.options.byte_level:
+        return "a model whose characters stand for bytes"
     if vocabulary.fallback_ids is None:
         return "a model without fallback tokens for all bytes"
     if vocabulary.why_not_native:

@@ -1,5 +1,5 @@
 // GPT-2's alphabet of 256 characters for bytes, used by tokenizer.json and GGUF.
-// bpe/formats/byte_level.py does the same in Python.
+// bpe/byte_level.py does the same in Python.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@ import pytest
 import bpe
 import pretok
 from bpe import AddedToken, Template, UnsupportedError, Vocabulary, VocabularyError
-from bpe.formats.byte_level import to_bytes, to_text
+from bpe.byte_level import to_bytes, to_text
 from paths import shared
 from pre_tokenizer_json import byte_level, sequence, split
 from pretok import Preset, Run

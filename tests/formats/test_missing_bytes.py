@@ -6,11 +6,12 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import bpe
-from bpe.formats.byte_level import to_text
-from bpe.text_vocabulary import TextVocabulary
+from bpe.byte_level import to_text
+from bpe.text_vocabulary import TextOptions, TextVocabulary
 from gguf_files import loaded, metadata
 from pretok.machine.backend import BackendName
 from vocabulary_files import added, huggingface, write
@@ -40,10 +41,12 @@ def _trained(path: Path, **options: Any) -> Any:
     [{}, {"unk_token": "<unk>"}, {"unk_token": "<unk>", "fuse_unk": True}, {"ignore_merges": True}],
     ids=["dropped", "unknown", "fused", "whole"],
 )
-def test_bytes_that_training_never_saw(tmp_path: Path, options: dict[str, Any]) -> None:
+def test_bytes_that_training_never_saw(
+    tmp_path: Path, backend: BackendName, options: dict[str, Any]
+) -> None:
     path = tmp_path / "tokenizer.json"
     theirs = _trained(path, **options)
-    ours = bpe.load(path)
+    ours = bpe.load(path, backend=None if "ignore_merges" in options else backend)
     for text in TEXTS:
         expected = theirs.encode(text)
         assert ours.encode(text) == expected.ids, text
@@ -51,8 +54,25 @@ def test_bytes_that_training_never_saw(tmp_path: Path, options: dict[str, Any]) 
         assert spans == expected.offsets, text
         decoded = theirs.decode(expected.ids, skip_special_tokens=False)
         assert ours.decode(expected.ids) == decoded
+    rows = [theirs.encode(text).ids for text in TEXTS]
+    assert ours.encode_batch(TEXTS) == rows
+    ids, offsets = ours.encode_batch_array(TEXTS)
+    assert ids.tolist() == [id for row in rows for id in row]
+    assert np.diff(offsets).tolist() == list(map(len, rows))
     ours.save(tmp_path / "again.json")
     assert bpe.load(tmp_path / "again.json") == ours == pickle.loads(pickle.dumps(ours))
+
+
+def test_native_only_where_merges_concatenate(tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    _trained(path, ignore_merges=True)
+    with pytest.raises(bpe.UnsupportedError, match=r"cannot merge the pieces .* ignore_merges"):
+        bpe.load(path, backend="native")
+    texts = {0: "a", 1: "b", 2: "c"}
+    vocabulary = TextVocabulary(texts, [(0, 1, 2)], TextOptions(byte_level=True))
+    assert bpe.Tokenizer(vocabulary, "gpt2").encode("ab!a") == [2, 0]
+    with pytest.raises(bpe.UnsupportedError, match="a merge does not concatenate its two tokens"):
+        bpe.Tokenizer(vocabulary, "gpt2", backend="native")
 
 
 def test_fallback_tokens_among_the_special_tokens(tmp_path: Path) -> None:

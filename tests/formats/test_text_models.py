@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bpe import AddedToken, BpeError, Vocabulary
+from bpe.byte_level import to_text
 from bpe.formats import bpe_model, gpt2, json_value
 from bpe.formats.bpe_model import ListedMerges, build
-from bpe.formats.byte_level import to_text
 from bpe.formats.huggingface import _pairs
 from bpe.formats.json_value import Value
 from paths import shared

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import bpe
 from bpe import Vocabulary
-from bpe.formats.byte_level import to_text
+from bpe.byte_level import to_text
 from pretok.machine.backend import BackendName
 from vocabulary_files import made_vocabulary, write
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import bpe
 from bpe import AddedToken, Vocabulary
-from bpe.formats.byte_level import to_text
+from bpe.byte_level import to_text
 from pre_tokenizer_json import byte_level
 from pretok.machine.backend import BackendName
 

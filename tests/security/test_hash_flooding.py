@@ -12,7 +12,7 @@ import pytest
 
 import bpe
 from bpe import Vocabulary
-from bpe.formats.byte_level import to_text
+from bpe.byte_level import to_text
 from colliding import cut_tokens, long_tokens, short_tokens, training_words
 from gguf_files import gguf, metadata
 from support import need_native, run_python

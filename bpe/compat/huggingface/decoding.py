@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bpe import Tokenizer
+from bpe.byte_level import to_bytes
 from bpe.compat.huggingface.errors import CallFallbackError
 from bpe.compat.huggingface.real import VERSION
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.normalize import normalize
 from bpe.errors import UnknownTokenError
-from bpe.formats.byte_level import to_bytes
 from bpe.normalizers.chain import NormalizerChain
 
 

@@ -1,0 +1,161 @@
+"""MissingBytesBackend: a TextVocabulary whose characters stand for bytes, in C++.
+
+Such a vocabulary lacks tokens for some bytes. C++ merges bytes, and needs a token for each. So the
+missing bytes get new ids, which no merge has. If a text has such a byte, and only then, the Python
+backend encodes it: it drops the byte, or makes an unknown token of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe.byte_level import to_bytes
+from bpe.encoding.packed import PackedTexts
+from bpe.encoding.python_backend import PythonBackend, concatenate_ids
+from bpe.encoding.utf8 import StrOrBytes
+from bpe.text_vocabulary import TextVocabulary
+from bpe.types import Ids, Offsets
+from bpe.vocabulary import Packed
+from pretok.pre_tokenizer import PreTokenizer, native_machine
+
+Calls = TypeVar("Calls")
+
+
+class MissingBytesBackend:
+    """The Backend of a TextVocabulary that is `byte_level`; `slow` is its Python backend."""
+
+    def __init__(
+        self,
+        vocabulary: TextVocabulary,
+        pre_tokenizer: PreTokenizer,
+        add_prefix_space: bool,
+        cache_limit: int,
+        slow: PythonBackend,
+    ) -> None:
+        from pretok import _core
+
+        tokens = {
+            id: data
+            for id, text in vocabulary.texts.items()
+            if (data := to_bytes(text)) is not None
+        }
+        known = set(tokens.values())
+        missing = [byte for byte in range(256) if bytes([byte]) not in known]
+        self._first_missing = vocabulary.size
+        tokens |= {vocabulary.size + at: bytes([byte]) for at, byte in enumerate(missing)}
+        rows = vocabulary.merge_rows
+        rows = rows[np.isin(rows, list(tokens)).all(axis=1)]
+        packed = Packed.of(tokens)
+        self._slow = slow
+        self._native = _core.Encoder(
+            cast(_core.Machine, native_machine(pre_tokenizer)), *packed, len(packed.ids), rows,
+            False, False, add_prefix_space, cache_limit,
+        )  # fmt: skip
+
+    def _misses(self, ids: Ids) -> bool:
+        return bool(len(ids)) and int(ids.max()) >= self._first_missing
+
+    def encode(self, text: StrOrBytes, added: Any, threads: int = 0) -> list[int]:
+        """Return the ids of `text`."""
+        ids: list[int] = self.encode_array(text, added, threads).tolist()
+        return ids
+
+    def encode_array(self, text: StrOrBytes, added: Any, threads: int = 0) -> Ids:
+        """Return the ids of `text` as an array."""
+        ids = self._native.encode_array(text, added, threads)
+        return self._slow.encode_array(text, added) if self._misses(ids) else ids
+
+    def count(self, text: StrOrBytes, added: Any, threads: int = 0) -> int:
+        """Return the number of ids of `text`."""
+        return len(self.encode_array(text, added, threads))
+
+    def encode_batch(
+        self, texts: Sequence[StrOrBytes], added: Any, threads: int = 0
+    ) -> list[list[int]]:
+        """Return the ids of each of `texts`."""
+        ids, offsets = self._native.encode_batch_array(texts, added, threads)
+        rows = [ids[start:end].tolist() for start, end in pairwise(offsets.tolist())]
+        places = np.flatnonzero(ids >= self._first_missing)
+        for row in np.unique(np.searchsorted(offsets, places, side="right") - 1).tolist():
+            rows[row] = self._slow.encode(texts[row], added)
+        return rows
+
+    def encode_batch_array(
+        self, texts: Sequence[StrOrBytes], added: Any, threads: int = 0
+    ) -> tuple[Ids, Offsets]:
+        """Return the ids of all texts, and n + 1 offsets."""
+        ids, offsets = self._native.encode_batch_array(texts, added, threads)
+        if self._misses(ids):
+            return concatenate_ids(self.encode_batch(texts, added, threads))
+        return ids, offsets
+
+    def encode_packed(
+        self, data: Any, offsets: Offsets, added: Any, threads: int = 0
+    ) -> tuple[Ids, Offsets]:
+        """Return the ids of all texts, and n + 1 offsets."""
+        ids, ends = self._native.encode_packed(data, offsets, added, threads)
+        if self._misses(ids):
+            return self.encode_batch_array(list(PackedTexts(data, offsets)), added, threads)
+        return ids, ends
+
+    def spans(self, text: StrOrBytes, added: Any, threads: int = 0) -> tuple[Ids, Offsets, Offsets]:
+        """Return the ids, and the half-open span of each id in bytes of UTF-8."""
+        spans = self._native.spans(text, added, threads)
+        return self._slow.spans(text, added) if self._misses(spans[0]) else spans
+
+    def merge(self, pre_token: bytes) -> list[int]:
+        """Merge the bytes of one pre-token into ids."""
+        return self._slow.merge(pre_token)
+
+    def merges(self) -> NDArray[np.uint32]:
+        """Return the merges, one per row."""
+        return self._slow.merges()
+
+    def safe_cut(self, text: bytes, added: Any, nfc: bool) -> int:
+        """Return an offset where cutting `text` does not change its ids, or 0."""
+        return self._native.safe_cut(text, added, nfc)
+
+    def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> bytes | None:
+        """Return the bytes of `ids`, or None if one of them is not the id of a token."""
+        return self._slow.decode(ids)
+
+    def is_normal(self, text: StrOrBytes) -> bool:
+        """Return True only if `text` is in NFC; False may be returned for any text."""
+        return self._native.is_normal(text)
+
+    def normalized(self, data: bytes) -> bytes:
+        """Return UTF-8 in NFC."""
+        return self._native.normalized(data)
+
+    @staticmethod
+    def all_take_fast_path(
+        texts: list[Any], only_str: bool, only_ascii: bool, only_normal: bool
+    ) -> bool:
+        """Return False: the pipeline has to check each text."""
+        return False
+
+    @staticmethod
+    def fast_calls(
+        make_added: object, slow_calls: Calls, only_str: bool, only_ascii: bool, only_normal: bool
+    ) -> Calls:
+        """Return `slow_calls`: the fast calls of C++ would return ids of missing bytes."""
+        return slow_calls
+
+    @staticmethod
+    def decode_calls(special: Sequence[int], slow_calls: Calls) -> Calls:
+        """Return `slow_calls`."""
+        return slow_calls
+
+    @property
+    def cache_bytes(self) -> int:
+        """The number of bytes that the caches hold."""
+        return self._native.cache_bytes
+
+    def trim(self) -> None:
+        """Free the caches."""
+        self._native.trim()
