@@ -116,7 +116,7 @@ def read_batches(
     """Yield the documents of `files` from `start` on.
 
     The last batch may have no documents. Passes the number of bytes that are read from a file to
-    `advance`. Raises TextFileError, unless `options.skip_bad`; OSError.
+    `advance`. Raises OSError, and TextFileError for a damaged document unless `options.skip_bad`.
     """
     batch = Batch(position=start)
     texts: list[PackedTexts] = []
@@ -284,7 +284,7 @@ def _one_by_one(
 ) -> Run:
     """Return the run of `lines`, with `first` as the number of the first one.
 
-    `texts` has the texts of those lines that `parser` has read as a block.
+    `texts` has an item for each line: its text, or None if `parser` still has to read the line.
     """
     found: list[bytes] = []
     numbers: list[int] = []

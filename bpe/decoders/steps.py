@@ -1,4 +1,7 @@
-"""Define the decoders of tokenizers. Except Replace, each has the fields of its JSON object."""
+"""Define the decoders of the library tokenizers.
+
+Except Replace, each has the fields of its JSON object.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,7 @@ class ByteFallback:
 
 @dataclass(frozen=True)
 class Fuse:
-    """Joins all tokens."""
+    """Joins all tokens, so that a later decoder takes their text as one token."""
 
     def flow(self, errors: str, in_parts: bool) -> Flow:
         """Return a new flow."""
@@ -61,7 +64,7 @@ class Fuse:
 
 @dataclass(frozen=True)
 class Strip:
-    """Strips up to `start` and `stop` times `content` from the ends of each token."""
+    """Strips `content`, at most `start` times in front of a token and `stop` times at its end."""
 
     content: str
     start: int
@@ -165,7 +168,7 @@ class CTC:
 class WordPiece:
     """Puts a space before each token but the first, or drops `prefix` if the token begins with it.
 
-    If `cleanup`, also makes the replacements of _CLEANUP, such as " ." by ".".
+    If `cleanup`, also makes the replacements that _CLEANUP lists: " ?" becomes "?".
     """
 
     prefix: str
@@ -187,7 +190,7 @@ class WordPiece:
 
 @dataclass(frozen=True)
 class Spaces:
-    """Puts a space between tokens, as tokenizers does if there is no decoder."""
+    """Puts a space between tokens, as the library tokenizers does without a decoder."""
 
     def flow(self, errors: str, in_parts: bool) -> Flow:
         """Return a new flow."""

@@ -80,8 +80,8 @@ def pair_of(path: Path, is_vocab: bool) -> tuple[Path, Path]:
     if ending is None:
         name, other = next(iter(names.items()))
         raise VocabularyError(
-            f"{short_path(path)}: this is the {name} of a vocabulary, but its name does not end "
-            f"with {name}, so the name of its {other} is unknown; {advice}"
+            f"{short_path(path)}: the content is that of a {name}, but the name of the file does "
+            f"not end with {name}, so the name of its {other} is unknown; {advice}"
         )
     partner = path.with_name(path.name.removesuffix(ending) + names[ending])
     if not partner.is_file():

@@ -1,19 +1,20 @@
-"""Read and write the parts of .pretok files that only models with tokens of text have.
+"""Read and write the section `text` of .pretok files.
 
-cpp/formats/pretok_file_text.cpp is the C++ reader. Such a model merges characters, and has fallback
-tokens for the 256 bytes. C++ merges without a normalized copy of a text, which some models do not
-allow. The checks here accept exactly the models that C++ supports. The section `text` has these
-numbers:
+Only the file of a TextVocabulary has this section: its tokens are strings of characters, not of
+bytes. cpp/formats/pretok_file_text.cpp is the C++ reader. Such a model merges characters, and has
+fallback tokens for the 256 bytes. C++ makes no normalized copy of a text. Some models need such a
+copy, and C++ does not support them. The checks here accept exactly the models that C++ supports.
+The section has these numbers:
 
     spaces        the place of the normalizer in _NORMALIZERS
     split         0: text is not split; 1: it is split before each "▁"
     unknown       0, or the id of the unknown token plus one
-    flags         1: ids are decoded as SentencePiece does; 2 (only with 1): spaces are stripped
-                  from each token until one has text; 4: fuse_unk
+    flags         1: ids are decoded as SentencePiece does; 2 (only with 1): the decoder strips the
+                  spaces before the text, up to the first token with another character; 4: fuse_unk
     strips        the maximal number of spaces to strip at the start of a text
 
-and, with flag 1, the text of the unknown token. The literals and merges of the file are tokens of
-text: a fallback token is "<0x0A>".
+and, with flag 1, the text of the unknown token. The literals of the file are the texts of tokens.
+The text of the fallback token for the byte 0x0A is "<0x0A>".
 
 A SentencePiece model becomes a list of merges, which gives the same ids. Its scores are lost.
 """
@@ -123,7 +124,7 @@ class TextSection:
         if len(set(texts.values())) < len(texts):
             raise reader.error("has two tokens with the same text")
         if self._unknown >= 0 and self._unknown not in texts:
-            raise reader.error("has no unknown token")
+            raise reader.error(f"has the unknown token {self._unknown}, but no token with this id")
         options = TextOptions(texts.get(self._unknown), self._fuses_unknown, has_fallback=True)
         return TextVocabulary(texts, merges, options)
 
@@ -150,7 +151,7 @@ class TextSection:
 
 
 def _problem(spec: TokenizerSpec) -> str:
-    """Return the first part of a model with tokens of text that C++ does not support, or ""."""
+    """Return something in the model that C++ does not support, or ""."""
     vocabulary, added = spec.vocabulary, spec.added_tokens
     assert isinstance(vocabulary, TextVocabulary), "the caller makes one"
     if problem := _problem_of_merging(vocabulary):
@@ -280,7 +281,7 @@ def _as_text(vocabulary: Vocabulary) -> TextVocabulary:
     if not problem and not pieces >= set(chain.from_iterable(pieces)):
         problem = "a piece with a character that is not a piece"
     if not problem and not pieces >= {text for text in texts.values() if len(text) == 1}:
-        problem = "a symbol of one character"
+        problem = "a control or user-defined symbol of one character"
     if problem:
         raise UnsupportedError(
             f"a .pretok file cannot hold {problem}; save the tokenizer as .model"

@@ -96,7 +96,8 @@ NONSPACING_MARKS = CharacterSet(("Mn",), "1734 1171E", """
 """)  # fmt: skip
 """Characters that BertNormalizer removes after NFD: category Mn of Unicode 8."""
 
-# Maps the capital letters of Unicode 14 to 17 to their small letters. Python 3.10 has Unicode 13.
+# Maps capital letters that Unicode 14, 15, 16 and 17 added to their small letters. Python 3.10 has
+# Unicode 13, so its str.lower does not know them.
 _NEW_CAPITALS = """
 1C89:1C8A 2C2F:2C5F A7C0:A7C1 A7CB:264 A7CC:A7CD A7CE:A7CF A7D0:A7D1 A7D2:A7D3 A7D4:A7D5 A7D6:A7D7
 A7D8:A7D9 A7DA:A7DB A7DC:19B 10570-1057A:10597 1057C-1058A:105A3 1058C-10592:105B3 10594-10595:105BB

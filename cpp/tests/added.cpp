@@ -153,7 +153,7 @@ void test_one_id() {
     check(pretok_count(tokenizer.get(), text.data(), text.size(), nullptr, &count, &error) ==
                   PRETOK_SPECIAL_TOKEN &&
               error.position == 1 && std::strstr(error.message, name.c_str()) != nullptr,
-          "of two tokens with one id the one in the text is told");
+          "if two tokens have the same id, the error names the token in the text");
   }
 }
 

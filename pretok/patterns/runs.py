@@ -139,8 +139,8 @@ def _run(parts: list[Part]) -> Rule:
                 raise Refusal(required, "a rule has at most one lead before its run")
             raise Refusal(
                 required,
-                "no rule requires a part after a run: if the part is missing, the rule would scan "
-                "the rest of the run again at each code point",
+                "the pattern requires a part after a run, and no kind of rule can: if the part is "
+                "missing, the rule would scan the rest of the run again at each code point",
             )
     if not body.low:
         raise Refusal(body, "no rule begins with two optional parts")

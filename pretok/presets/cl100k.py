@@ -1,4 +1,4 @@
-"""The cl100k family, with Llama 3 and Qwen: a word may include one member of LEAD before it."""
+"""The presets of cl100k, Llama 3 and Qwen: LEAD may come before the letters of a pre-token."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def test_what_cannot_be_saved(case: str | dict[str, Any], reason: str, tmp_path:
 @pytest.mark.parametrize(
     ("pieces", "reason"),
     [
-        ({"symbols": ("z",)}, "a symbol of one character"),
+        ({"symbols": ("z",)}, "symbol of one character"),
         ({"symbols": ("<sep>",)}, "this normalizer with these added tokens"),
     ],
 )

@@ -108,8 +108,8 @@ template <typename Find> bool merge_in_rounds(std::vector<std::uint32_t> &symbol
     const std::uint32_t low = ranks[first];
     if (low == NO_RANK)
       break;
-    // If two merges of a round touch, the result of the first one meets the left part of the
-    // second one.
+    // Two pairs that merge in this round may be adjacent, as in "abab". After the first merge,
+    // its result is next to the left symbol of the second pair. These two may rank lower.
     bool is_lower = find(results[first], symbols[first]).rank < low;
     std::size_t kept = 0;
     std::size_t count = 0;
