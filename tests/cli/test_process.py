@@ -17,6 +17,7 @@ from command_line import (
     COMMAND,
     LONGEST,
     environment,
+    finished,
     imported_modules,
     open_terminal,
     pipes,
@@ -29,13 +30,6 @@ posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX pipes, signal
 PIPE, DEVNULL = subprocess.PIPE, subprocess.DEVNULL
 WORDS = b"It's some 12 words,  over\n\nand over. "
 LARGEST_GROWTH = 6 << 20
-
-
-def finished(*arguments: str, stdin: bytes = b"", **added: str) -> tuple[int, bytes, bytes]:
-    env = environment(**added)
-    with running(*arguments, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env) as process:
-        output, errors = process.communicate(stdin, timeout=LONGEST)
-    return process.returncode, output, errors
 
 
 @pytest.fixture(scope="module")

@@ -51,6 +51,15 @@ def running(*arguments: str, **options: Any) -> Iterator[subprocess.Popen[bytes]
                 process.kill()
 
 
+def finished(*arguments: str, stdin: bytes = b"", **added: str) -> tuple[int, bytes, bytes]:
+    """Run `pretok` to its end; return its exit status, output and errors."""
+    pipe = subprocess.PIPE
+    env = environment(**added)
+    with running(*arguments, stdin=pipe, stdout=pipe, stderr=pipe, env=env) as process:
+        output, errors = process.communicate(stdin, timeout=LONGEST)
+    return process.returncode, output, errors
+
+
 def pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
     """Return standard input and output of a process that was started with pipes for both."""
     if process.stdin is None or process.stdout is None:
