@@ -214,7 +214,7 @@ def test_the_picture_is_svg_with_a_rectangle_for_each_cell() -> None:
     boxes = root.findall("s:g/s:rect", space)
     assert len(boxes) == len(results)
     assert [box.get("class") for box in boxes] == ["c7", "c0", "c8", f"c{MUTED}"]
-    # What does not depend on a text spans the rows of its vocabulary.
+    # A cell that does not depend on a text spans all rows of its vocabulary.
     assert int(boxes[2].get("height", 0)) > 2 * int(boxes[0].get("height", 0))
     width, height = (float(root.get(name, 0)) for name in ("width", "height"))
     for shape in root.iter():

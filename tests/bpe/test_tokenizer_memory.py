@@ -22,7 +22,7 @@ from pretok.machine.backend import BackendName
 from support import need_native
 
 FLOOR = 256 << 10
-"""What a call that runs may hold beyond the limit."""
+"""The bytes that a running call may use beyond the limit."""
 MB = 1 << 20
 
 

@@ -99,7 +99,7 @@ def installed(at: Path, folder: Path, shared_library: bool) -> Path:
 
 @pytest.fixture(scope="module")
 def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the shared library is installed."""
+    """The folder in which the shared library is installed."""
     if BUILD is None and not FULL:
         pytest.skip("takes a minute; set PRETOK_FULL=1, or PRETOK_BUILD to the folder of a build")
     at = tmp_path_factory.mktemp("shared")
@@ -108,7 +108,7 @@ def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def static_prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the static library is installed."""
+    """The folder in which the static library is installed."""
     at = tmp_path_factory.mktemp("static")
     return installed(at, at / "build", shared_library=False)
 
@@ -159,7 +159,7 @@ def test_the_versions_are_one() -> None:
     cmake = (CPP / "CMakeLists.txt").read_text(encoding="utf-8")
     version = project["project"]["version"]
     assert f"project(pretok VERSION {version} " in cmake
-    # What CONSUMER asks for, and README.md shows.
+    # The version that CONSUMER requires, and that README.md shows.
     assert version.startswith("0.1.")
 
 

@@ -86,7 +86,7 @@ def test_a_broken_pipe_ends_it_quietly(command: str, folder: Path) -> None:
         assert output.read(1)
         output.close()
         assert process.communicate(timeout=LONGEST)[1] == b""
-    # What fits into the pipe as a whole is written before it breaks.
+    # Output that fits into the pipe is written before the pipe breaks.
     assert process.returncode == 141 or (command == "count --lines" and process.returncode == 0)
 
 

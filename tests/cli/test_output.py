@@ -1,4 +1,4 @@
-"""How the command line shows text: escapes and columns."""
+"""Text in the output of commands: escapes and columns."""
 
 from __future__ import annotations
 

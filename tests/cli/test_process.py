@@ -213,7 +213,7 @@ def test_the_table_of_presets_fits_the_terminal(
 
 @pytest.mark.parametrize("slow", [True, False])
 def test_progress_is_shown_once_it_takes_a_second(slow: bool) -> None:
-    # What is not slow may be, on a busy machine.
+    # On a busy machine a fast run may be slow.
     for _ in range(1 if slow else 20):
         with open_terminal() as terminal:
             bar = progress_of_split(terminal, 1.1 * slow)

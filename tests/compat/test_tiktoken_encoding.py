@@ -240,7 +240,7 @@ def test_encodings_by_name(name: str) -> None:
     file = {"gpt2": "r50k", "p50k_edit": "p50k"}.get(name, name.split("_")[0])
     assert made._mergeable_ranks == ranks(file)
     with pytest.MonkeyPatch.context() as patch:
-        # What the constructors download is what is already here.
+        # The constructors would download files that are already here.
         patch.setattr(public, "load_tiktoken_bpe", lambda *_, **__: {})
         patch.setattr(public, "data_gym_to_mergeable_bpe_ranks", lambda *_, **__: {})
         expected = public.ENCODING_CONSTRUCTORS[name]()

@@ -47,7 +47,7 @@ def _as_it_is(data: bytes) -> bytes:
 
 
 def _summed(data: bytes) -> bytes:
-    """Return a .pretok file with the CRC-32 of what is behind its head, as a liar would."""
+    """Return a .pretok file with the CRC-32 of its changed body in its header."""
     return data[:12] + crc32(data[16:]).to_bytes(4, "little") + data[16:]
 
 

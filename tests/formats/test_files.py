@@ -148,9 +148,9 @@ def _small(folder: Path, format: str) -> Path:
 
 
 def _load(path: Path, data: bytes) -> bpe.Tokenizer | str:
-    """Return the tokenizer of a damaged file, or what is said of it; another error is a bug.
+    """Return the tokenizer of a damaged file, or the error message; any other error is a bug.
 
-    `data` is what reading `path` gives: to write thousands of files takes a minute.
+    Reading `path` returns `data`, because writing thousands of files takes a minute.
     """
     read = pretok_files.read
     with pytest.MonkeyPatch.context() as patch:
@@ -163,7 +163,7 @@ def _load(path: Path, data: bytes) -> bpe.Tokenizer | str:
 
 @pytest.mark.parametrize("format", _FORMATS)
 def test_cut_off_anywhere(tmp_path: Path, format: str) -> None:
-    """What is left of a file is refused, but where it ends with a line."""
+    """A truncated file is refused, unless it ends with a whole line."""
     path = _small(tmp_path, format)
     data = path.read_bytes()
     whole = bpe.load(path, "gpt2", backend="python")

@@ -131,7 +131,7 @@ def test_odd_vocabularies(name: str, backend: BackendName) -> None:
 
 
 def test_merges_of_ranks_in_the_file_count_for_nothing(native: BackendName) -> None:
-    """What a file says that tokens are made of is believed only where it is so."""
+    """The loader checks the merges that a file lists for ranks, and drops wrong ones."""
     single = {byte: bytes([byte]) for byte in range(256)}
     honest = Vocabulary({**single, 256: b"bc", 257: b"ab", 258: b"abc"})
     lies = [(98, 99, 256), (97, 98, 257), (257, 99, 258)]  # "abc" is a and bc

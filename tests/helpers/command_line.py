@@ -24,7 +24,7 @@ PACKAGE_FOLDER = Path(pretok.__file__).parents[1]
 
 CHANGES_WHAT_IS_TESTED = {"PRETOK_BACKEND", "PYTHONUNBUFFERED", "NO_COLOR", "COLUMNS"}
 LONGEST = 1200.0
-"""How many seconds a process may take before it is killed, on a slow machine too."""
+"""The seconds after which a process is killed; enough for a slow machine."""
 
 Call = Callable[..., tuple[int, str, str]]
 

@@ -40,7 +40,7 @@ def tok() -> bpe.Tokenizer:
 
 @pytest.fixture(scope="session")
 def json_file(tok: bpe.Tokenizer, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tokenizer.json that puts <|user|> before and <|end|> behind a text."""
+    """A tokenizer.json that puts <|user|> before and <|end|> after a text."""
     path = tmp_path_factory.mktemp("examples") / "tokenizer.json"
     tok.save(path)
     file = json.loads(path.read_text())

@@ -276,7 +276,7 @@ def test_engines_are_only_for_fuzzing_and_measuring() -> None:
     assert not wrong
 
 
-# What a library may use beside the top: progress bars of what takes long, and NFC.
+# Modules below the command line that may use such a library: for progress bars, and for NFC.
 MAY_USE = {
     "click": (),
     "tqdm": ("bpe.progress", "bpe.hub.fetch"),

@@ -1,4 +1,4 @@
-"""What Python and C++ say twice is the same in both: rule kinds, fields, numbers, names."""
+"""Definitions that stand in Python and in C++ are equal: rule kinds, fields, numbers, names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where two pre-tokenizers differ: `pretok.diff.Diff` and `pretok diff`."""
+"""Differences of two pre-tokenizers: `pretok.diff.Diff` and `pretok diff`."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ from rule_specs import SPECS, Spec
 from strategies import RULE_LETTERS, any_rules
 from support import FULL, TOO_MUCH, growth, max_examples, regex_split, seeded, strings
 
-# Of those that `regex` reads as it is meant.
+# Presets with one stage whose pattern `regex` can express.
 ONE_STAGE = [
     preset
     for preset in BUILT_IN

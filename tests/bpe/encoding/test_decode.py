@@ -279,7 +279,7 @@ PARTS = st.sampled_from(
 
 
 def outcome(decode: Callable[[], str]) -> object:
-    """Return the text, or what is said of the bytes."""
+    """Return the text, or the arguments of the UnicodeDecodeError."""
     try:
         return decode()
     except UnicodeDecodeError as error:

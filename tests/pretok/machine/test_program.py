@@ -228,7 +228,7 @@ LITERAL, ENCLOSED, CONTRACTION = 4, 5, 0
 def test_masks_of_literal_text_need_not_be_believed(
     native: BackendName, rule: Rule, kind: int, place: int
 ) -> None:
-    # The fast path put boundaries into such a text, or wrote behind its buffers.
+    # The fast path once put boundaries into such a text, or wrote past its buffers.
     from pretok._core import Machine
 
     rules = (rule, *(Run(chars) for chars in (LETTER, code_points("0-9"), code_points("'", " "))))

@@ -42,7 +42,7 @@ SPELLINGS: list[tuple[Engine, str, Preset]] = [
 ]  # fmt: skip
 
 LETTERS = " \n\ta1'sS!\u017f\u0301"
-"""What the patterns tell apart; every string of up to three of these is tried."""
+"""Characters that the patterns distinguish; the tests try every string of up to three of them."""
 
 
 def _strings(longest: int) -> Iterator[str]:

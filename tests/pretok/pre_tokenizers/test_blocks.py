@@ -156,13 +156,13 @@ def test_real_stacks(name: str) -> None:
         (ByteLevel(), " Hello", [("ĠHello", (0, 6))]),
         (ByteLevel(use_regex=False), "a b\n", [("ĠaĠbĊ", (0, 4))]),
         (ByteLevel(add_prefix_space=False), "né", [("nÃ©", (0, 2))]),
-        # It is put before every piece that comes in.
+        # The space is put before every piece.
         (
             Sequence([Digits(), ByteLevel()]),
             "a1 b",
             [("Ġa", (0, 1)), ("Ġ1", (1, 2)), ("Ġb", (2, 4))],
         ),
-        # What comes behind sees the characters of the bytes, of which some are numbers.
+        # Later blocks get the characters that stand for bytes; some of these are numbers.
         (
             Sequence([ByteLevel(add_prefix_space=False), Digits()]),
             "²x",
