@@ -33,7 +33,7 @@ def by_hand(preset: str, data: bytes) -> list[int]:
 @given(text=texts)
 @example(TEXT)
 @settings(max_examples=max_examples(60))
-def test_every_method_tells_the_same(backend: BackendName, preset: str, text: str) -> None:
+def test_all_methods_agree(backend: BackendName, preset: str, text: str) -> None:
     tok = make(backend, preset)
     for policy in ("text", "allow", {"<s>"}):
         ids = tok.encode(text, policy)

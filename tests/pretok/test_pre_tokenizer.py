@@ -38,7 +38,7 @@ def width(part: str, unit: Unit) -> int:
 @each_preset
 @given(text=texts)
 @settings(max_examples=max_examples(150))
-def test_every_method_tells_the_same(backend: BackendName, name: str, text: str) -> None:
+def test_all_methods_agree(backend: BackendName, name: str, text: str) -> None:
     tok = pretok.get(name, backend=backend)
     parts = tok.split(text)
     assert "".join(parts) == text

@@ -297,7 +297,7 @@ def test_rules_of_different_kinds_or_fields_differ() -> None:
     assert len(set(rules)) == len(written) > 40
 
 
-def test_at_most_may_be_as_large_as_it_gets(backend: BackendName) -> None:
+def test_the_largest_at_most(backend: BackendName) -> None:
     preset = Preset("large", rules=(Run(NUMBER, at_most=(1 << 31) - 1),))
     assert pretok.get(preset, backend=backend).split("1" * 1000 + "a1") == ["1" * 1000, "a", "1"]
 

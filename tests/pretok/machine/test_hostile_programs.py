@@ -129,7 +129,7 @@ RESCANNED: dict[str, tuple[tuple[Rule, ...], str, str]] = {
 
 
 @pytest.mark.parametrize("name", RESCANNED)
-def test_what_fails_is_not_read_again_and_again(backend: BackendName, name: str) -> None:
+def test_failed_matches_take_linear_time(backend: BackendName, name: str) -> None:
     rules, unit, end = RESCANNED[name]
     tok = pretok.get(Preset("rescanned", rules), backend=backend)
     size = 10_000 if backend == "native" else 2_000

@@ -112,7 +112,7 @@ def test_other_spellings(engine: Engine, pattern: str, preset: Preset) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_presets_are_found_by_what_is_written_of_them(engine: Engine) -> None:
+def test_presets_are_found_by_their_patterns(engine: Engine) -> None:
     for preset in _with_pattern(engine):
         found = find(pattern_for(preset, engine) or "", engine)
         assert found is not None

@@ -104,7 +104,7 @@ def test_dialects() -> None:
      "[" * 50 + "a" + "]" * 50, "(" * 100_000, "[" * 100_000],
 )  # fmt: skip
 @pytest.mark.parametrize("engine", ENGINES)
-def test_what_is_not_understood_is_refused(pattern: str, engine: Engine) -> None:
+def test_unsupported_patterns_are_refused(pattern: str, engine: Engine) -> None:
     with pytest.raises(UnreadablePatternError, match=r"."):
         read(pattern, engine)
 

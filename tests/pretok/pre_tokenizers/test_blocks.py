@@ -303,7 +303,7 @@ def test_a_sequence_in_a_sequence_is_one() -> None:
     ],
     ids=str,
 )  # fmt: skip
-def test_what_tokenizers_lets_files_leave_out(given: dict[str, Any], block: Block) -> None:
+def test_defaults_are_those_of_tokenizers(given: dict[str, Any], block: Block) -> None:
     assert json.loads(read_by_engine(given).__getstate__()) == block.to_dict()
     assert from_dict(given) == block
 
