@@ -162,7 +162,7 @@ def test_messages_and_loading_go_on_without_a_liar(tmp_path: Path) -> None:
         assert first.absent["liar"].startswith(OTHER_ANSWER)
 
 
-def test_who_takes_part_is_told_by_vocabulary() -> None:
+def test_peers_are_listed_by_vocabulary() -> None:
     one = cell(gigatoken=2.0)
     one.absent["tiktoken"] = f"{OTHER_ANSWER}: english, id 3"
     other = cell(text="code", gigatoken=2.0, tiktoken=2.0)

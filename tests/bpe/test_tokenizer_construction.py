@@ -69,7 +69,7 @@ def test_wrong_boundaries(backend: BackendName, bounds: list[int]) -> None:
 
 
 @pytest.mark.parametrize("wrong", [None, 5, object()])
-def test_what_is_no_pre_tokenizer(backend: BackendName, wrong: Any) -> None:
+def test_other_objects_are_no_pre_tokenizer(backend: BackendName, wrong: Any) -> None:
     with pytest.raises(TypeError, match=r"pre_tokenizer is of type .*; expected a preset"):
         make(backend, wrong)
 
@@ -99,7 +99,7 @@ def test_another_normalizer(backend: BackendName, wrong: Any) -> None:
         make(backend, normalizer=wrong)
 
 
-def test_what_a_tokenizer_says_of_itself(backend: BackendName) -> None:
+def test_properties(backend: BackendName) -> None:
     added = [AddedToken("<s>", SPECIAL), AddedToken("<p>", 500, special=False)]
     tok = make(backend, added_tokens=added, normalizer="NFC", name="mine", add_prefix_space=True)
     assert tok.vocabulary is VOCABULARY
@@ -178,7 +178,7 @@ def test_a_tokenizer_cannot_be_changed(backend: BackendName, name: str) -> None:
     assert getattr(tok, name) == before
 
 
-def test_what_was_given_can_be_changed_later(backend: BackendName) -> None:
+def test_arguments_can_be_changed_later(backend: BackendName) -> None:
     added = [AddedToken("<s>", SPECIAL)]
     tok = make(backend, added_tokens=added)
     added.clear()
@@ -186,13 +186,13 @@ def test_what_was_given_can_be_changed_later(backend: BackendName) -> None:
     assert tok.added_tokens == (AddedToken("<s>", SPECIAL),)
 
 
-def test_a_backend_that_there_is_not() -> None:
+def test_an_unknown_backend_is_refused() -> None:
     with pytest.raises(pretok.PretokError, match="backend='rust'"):
         Tokenizer(VOCABULARY, "gpt2", backend="rust")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("normalizer", [None, "NFC"])
-def test_what_is_dropped_is_freed_at_once(backend: BackendName, normalizer: Any) -> None:
+def test_a_dropped_tokenizer_is_freed_at_once(backend: BackendName, normalizer: Any) -> None:
     # A tokenizer is megabytes: it must not wait until cycles are looked for.
     split = Whole()
     kept = weakref.ref(split)

@@ -222,7 +222,7 @@ def test_the_commands_of_the_readme(tmp_path: Path) -> None:
     assert ran("bash", "-c", commands).endswith((EXAMPLES / "hello.ids").read_text())
 
 
-def test_what_the_shared_library_shows_and_needs(prefix: Path) -> None:
+def test_the_exports_and_needs_of_the_shared_library(prefix: Path) -> None:
     library = next(prefix.glob("**/libpretok.so"))
     listed = ran(tool("nm"), "-D", "--defined-only", library)
     functions = set(re.findall(r"\b(pretok_\w+)\(", HEADER))

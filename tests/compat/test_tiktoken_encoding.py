@@ -94,7 +94,7 @@ def test_a_pre_tokenizer_of_a_user(backend: BackendName) -> None:
         ({"explicit_n_vocab": 259, "special_tokens": {"<x>": 300}}, AssertionError),
     ],
 )
-def test_what_makes_no_encoding(changed: dict[str, Any], error: type[Exception]) -> None:
+def test_invalid_arguments_are_refused(changed: dict[str, Any], error: type[Exception]) -> None:
     given = {"pat_str": PATTERN, "mergeable_ranks": SMALL, "special_tokens": {}, **changed}
     with pytest.raises(error):
         Encoding("made", **given)

@@ -124,7 +124,9 @@ def test_device_is_not_read() -> None:
         ('{"architectures": ["LlamaForCausalLM"]}', "got the config.json of a model"),
     ],
 )
-def test_what_is_no_vocabulary(tmp_path: Path, data: str | bytes, message: str) -> None:
+def test_files_without_a_vocabulary_are_refused(
+    tmp_path: Path, data: str | bytes, message: str
+) -> None:
     path = write(tmp_path / "tokenizer.model", data)
     with pytest.raises(BpeError, match=message) as caught:
         bpe.load(path, "gpt2")

@@ -42,7 +42,7 @@ def test_presets_come_back(tmp_path: Path, preset: Any) -> None:
 
 
 @pytest.mark.parametrize(("pattern", "preset"), [("", "whole"), (GPT4, "llama3")])
-def test_what_minbpe_writes(tmp_path: Path, pattern: str, preset: str) -> None:
+def test_files_that_minbpe_writes(tmp_path: Path, pattern: str, preset: str) -> None:
     path = write(tmp_path / "a.model", minbpe_text(pattern=pattern))
     tokenizer = bpe.load(path, backend="python")
     assert tokenizer.preset is not None

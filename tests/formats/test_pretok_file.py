@@ -67,7 +67,7 @@ def _load(data: bytes, backend: BackendName) -> Tokenizer:
 
 
 @pytest.mark.parametrize("name", TOKENIZERS)
-def test_what_is_saved_is_loaded(name: str, backend: BackendName, tmp_path: Path) -> None:
+def test_saved_tokenizers_are_loaded(name: str, backend: BackendName, tmp_path: Path) -> None:
     tokenizer = made(backend, **TOKENIZERS[name])
     path = tmp_path / "small.pretok"
     tokenizer.save(path)
@@ -220,7 +220,7 @@ def test_whole_texts_are_one_preset_that_is_known() -> None:
     assert _load(pretok_file.dump(tokenizer.to_spec()), tokenizer.backend) == tokenizer
 
 
-def test_what_cannot_be_saved(tmp_path: Path) -> None:
+def test_tokenizers_that_cannot_be_saved(tmp_path: Path) -> None:
     class Mine:
         def offsets(self, text: str) -> Any:
             return np.array([0, len(text)])

@@ -226,7 +226,7 @@ def test_pretok_does_without_bpe() -> None:
             assert not named, module
 
 
-def test_what_merges_and_trains_knows_no_pre_tokenizer() -> None:
+def test_merging_and_training_know_no_pre_tokenizer() -> None:
     known = {
         (found.module, found.target)
         for found in own_imports()
@@ -245,7 +245,7 @@ def test_what_merges_and_trains_knows_no_pre_tokenizer() -> None:
     }
 
 
-def test_there_is_no_circle() -> None:
+def test_imports_have_no_cycle() -> None:
     graph: dict[str, set[str]] = {module: set() for module in MODULES}
     for found in own_imports():
         if found.at_load:

@@ -170,7 +170,7 @@ def test_nothing_is_found_in_a_special_token_that_is_text(backend: BackendName, 
     assert make(backend, *ours).encode(text, "text") == engine.encode(text).ids
 
 
-def test_what_a_token_is_in_normalized_text(backend: BackendName) -> None:
+def test_tokens_in_normalized_text(backend: BackendName) -> None:
     content = "<e\u0301>"
     normalized = make(backend, AddedToken(content, 256, normalized=True), nfc=True)
     exact = make(backend, AddedToken(content, 256), nfc=True)

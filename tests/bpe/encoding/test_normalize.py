@@ -103,7 +103,7 @@ def test_alignment(text: str) -> None:
         ("", []),
     ],
 )
-def test_where_code_points_come_from(text: str, spans: list[tuple[int, int]]) -> None:
+def test_the_alignment_of_code_points(text: str, spans: list[tuple[int, int]]) -> None:
     assert alignment(text)[1] == spans
 
 

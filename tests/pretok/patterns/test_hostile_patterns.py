@@ -191,7 +191,7 @@ def test_the_difference_has_few_lines() -> None:
     assert difference_of(known, "hf", known, "hf") == ""
 
 
-def test_what_does_not_print_is_an_escape() -> None:
+def test_unprintable_characters_are_escaped() -> None:
     given = LLAMA3.pattern.replace("{1,3}", "\x00\ud800\u202e\u3000(?<=a)")
     assert (
         "+ \\p{N}\\x{0}\\x{D800}\\x{202E}\\x{3000}(?<=a)" in _refused(given).difference.splitlines()

@@ -381,7 +381,7 @@ def test_blocks_refuse_other_arguments(
 
 
 @pytest.mark.parametrize("block", [Whitespace(), STACKS["falcon"], UnicodeScripts()], ids=repr)
-def test_what_is_no_str_is_refused(block: Block) -> None:
+def test_only_str_is_accepted(block: Block) -> None:
     with pytest.raises(TypeError, match="expected str, got bytes"):
         block.pre_tokenize_str(b"a")  # type: ignore[arg-type]
 
