@@ -1,4 +1,4 @@
-"""Each group of `pretok bench`: liars are refused, who fails is named, rows are there."""
+"""Each group of `pretok bench`: wrong answers are refused, failing peers named, all rows there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The matrix: cells, means, who takes part, Markdown and picture, and the vocabularies of it."""
+"""The matrix: cells, means, peers, Markdown and picture, and its vocabularies."""
 
 from __future__ import annotations
 

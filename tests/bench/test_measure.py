@@ -1,4 +1,4 @@
-"""`pretok bench`: figures are right, runs go in turn, answers are compared before that."""
+"""`pretok bench`: figures are right, runs alternate, answers are compared before timing."""
 
 from __future__ import annotations
 

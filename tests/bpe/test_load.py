@@ -1,4 +1,4 @@
-"""bpe.load: names, known files, what is implied and what has to be said."""
+"""bpe.load: names, known files, implied values, and required arguments."""
 
 from __future__ import annotations
 

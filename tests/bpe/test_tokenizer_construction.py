@@ -1,4 +1,4 @@
-"""Tokenizer: what it is made of, what it says of itself, equality, copies and pickles."""
+"""Tokenizer: arguments, properties, equality, copies and pickles."""
 
 from __future__ import annotations
 

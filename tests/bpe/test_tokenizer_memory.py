@@ -1,4 +1,4 @@
-"""The memory that a Tokenizer keeps between calls is bounded, told, and given back."""
+"""The memory that a Tokenizer keeps between calls is bounded, reported, and given back."""
 
 from __future__ import annotations
 

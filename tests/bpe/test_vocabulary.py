@@ -1,4 +1,4 @@
-"""Vocabulary: what it holds, what it refuses and says of it, equality, pickling."""
+"""Vocabulary: tokens, errors, properties, equality, pickling."""
 
 from __future__ import annotations
 

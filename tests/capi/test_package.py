@@ -1,4 +1,4 @@
-"""The C/C++ library as others take it: installed, in their build, or as two files."""
+"""The C/C++ library as users take it: installed, in their build, or as two files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The drop-in's encodings: made, found by name or model, copied, and put to hard work."""
+"""The drop-in's encodings: made, found by name or model, copied, and used on hard texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every code point, U+0000 to U+10FFFF: its class as measured in the engines, and what it does."""
+"""Every code point, U+0000 to U+10FFFF: its class as measured in the engines, and its splits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that are cut off or changed at any byte: an error, or what C++ and Python read alike."""
+"""Files truncated or changed at any byte: an error, or the same result in C++ and Python."""
 
 from __future__ import annotations
 

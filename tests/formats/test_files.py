@@ -1,4 +1,4 @@
-"""Files are written whole or not at all; what cannot be a vocabulary is refused early."""
+"""Files are written whole or not at all; other files than vocabularies are refused early."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GGUF files: what the metadata says, and what a tokenizer is made of it."""
+"""GGUF files: their metadata, and the tokenizers made from it."""
 
 from __future__ import annotations
 

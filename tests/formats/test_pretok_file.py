@@ -1,4 +1,4 @@
-"""The .pretok file: what is saved is what is loaded, in little space, and damage is an error."""
+"""The .pretok file: saved tokenizers are loaded, files are small, and damage is an error."""
 
 from __future__ import annotations
 

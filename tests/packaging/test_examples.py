@@ -1,4 +1,4 @@
-"""The programs of examples/ do what they say, and what the libraries do whose place they take."""
+"""The programs of examples/ work, and behave as the libraries that they replace."""
 
 from __future__ import annotations
 

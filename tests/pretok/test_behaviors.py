@@ -1,4 +1,4 @@
-"""Behaviors: what tokenizers' Split keeps, for every string over a small alphabet."""
+"""Behaviors equal those of tokenizers' Split, for every string over a small alphabet."""
 
 from __future__ import annotations
 

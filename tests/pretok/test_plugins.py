@@ -1,4 +1,4 @@
-"""Presets of installed packages, and of modules that the command line is told of."""
+"""Presets of installed packages, and of modules that the command line names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each rule kind: what it refuses, what it matches, how it reads as a regex."""
+"""Each rule kind: errors, matches, and the equivalent regex."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys that are chosen to collide in a hash table take no longer than others do."""
+"""Keys chosen to collide in a hash table take no longer than other keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NFC as tokenizers makes it: every code point, marks in any order, and where each came from."""
+"""NFC as in tokenizers: every code point, marks in any order, and the alignment."""
 
 from __future__ import annotations
 

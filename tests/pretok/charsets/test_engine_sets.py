@@ -1,4 +1,4 @@
-"""Sets that engines have of their own: the engine is asked about support.scalar_values."""
+"""Character sets of the engines, compared with the engines for support.scalar_values."""
 
 from __future__ import annotations
 

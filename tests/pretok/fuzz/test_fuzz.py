@@ -1,4 +1,4 @@
-"""The fuzzer itself: it finds what is wrong, says where, and says what it cannot test."""
+"""The fuzzer: it finds differences, shows them, and names the presets that it cannot test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fuzzer of patterns: no pattern fails, and whatever would fail is found and made small."""
+"""The fuzzer of patterns: no pattern fails, and failures are found and minimized."""
 
 from __future__ import annotations
 

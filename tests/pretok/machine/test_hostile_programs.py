@@ -1,4 +1,4 @@
-"""Rules that are made to do harm are refused, alike in Python and C++, or take linear time."""
+"""Malicious rules are refused alike in Python and C++, or take linear time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loop over the rules: both backends alike, gaps, windows, and what is decided of a text."""
+"""The loop over the rules: both backends agree on gaps, windows and decided pre-tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spellings that are one form match the same in the engines; near ones are not one form."""
+"""Spellings with one canonical form match alike in the engines; other patterns do not."""
 
 from __future__ import annotations
 

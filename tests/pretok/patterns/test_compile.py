@@ -1,4 +1,4 @@
-"""from_pattern compiles: what it makes equals the live engines, and what it refuses says why."""
+"""from_pattern compiles patterns: results equal the live engines, and errors give the reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which preset a published pattern is, in which engine, shown by the engines themselves."""
+"""Published patterns are found as presets in each engine, and split as the engines do."""
 
 from __future__ import annotations
 

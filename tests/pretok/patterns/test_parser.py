@@ -1,4 +1,4 @@
-"""Patterns as each engine reads them: sets of code points, and what is refused."""
+"""Patterns as each engine reads them: character sets, and errors."""
 
 from __future__ import annotations
 
