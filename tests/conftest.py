@@ -119,7 +119,7 @@ def c_library(tmp_path_factory: pytest.TempPathFactory) -> CLibrary:
 
 @pytest.fixture
 def own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the test registers is gone after it."""
+    """Remove the presets that the test registers after the test."""
     for name in ("_presets", "_by_name", "_pre_tokenizers"):
         monkeypatch.setattr(registry, name, dict(getattr(registry, name)))
     monkeypatch.setattr(registry, "_installed", None)

@@ -162,7 +162,8 @@ pretok_status check_template(const pretok_tokenizer &tokenizer, pretok_error *er
     for (const std::uint32_t id : *ids)
       if (tokenizer.token(id).bytes == nullptr)
         return fail(error, PRETOK_MALFORMED,
-                    "the template of the file has id %lu, but no token has this id",
+                    "the template of the file has id %lu, but no token has this id; correct "
+                    "the id, or add a token",
                     static_cast<unsigned long>(id));
   return PRETOK_OK;
 }

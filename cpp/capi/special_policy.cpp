@@ -66,7 +66,7 @@ pretok_status pretok_special_set_new(const pretok_tokenizer *tokenizer,
     for (std::size_t i = 0; i < count; ++i)
       if (!is_known[i])
         return fail(error, PRETOK_UNKNOWN_NAME,
-                    "\"%.*s\" is not a special token of this tokenizer",
+                    "\"%.*s\" is not a special token of this tokenizer; remove it",
                     static_cast<int>(std::min<std::size_t>(sizes[i], 100)), texts[i]);
     *result =
         new pretok_special_set{tokenizer, AddedTokenPhases(tokens_of(*tokenizer, allowed))};

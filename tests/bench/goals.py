@@ -1,4 +1,4 @@
-"""What pretok is to reach against its peers, as data, and whether figures reach it.
+"""Goals of speed against peers, as data, and a check of records against them.
 
 python tests/bench/goals.py RECORD...      # records are files of `pretok bench --json`
 """
@@ -20,9 +20,10 @@ ALL: Names = ()
 
 
 class Goal(NamedTuple):
-    """The least ratio to a peer, or the most that ours may be, in some rows of a group.
+    """The least ratio to a peer, or the maximum of our figure, in some rows of a group.
 
-    `rows` are what the rows are, or that up to a comma; `texts` and `subjects` are names, or ALL.
+    `rows` are the names of rows, or their parts before a comma. `texts` and `subjects` are names,
+    or ALL.
     """
 
     says: str
@@ -36,7 +37,7 @@ class Goal(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """The goal, the figure that is furthest from it (None: there is none), and where that is."""
+    """The goal, the figure that is furthest from it (None if there is none), and its place."""
 
     goal: Goal
     figure: float | None
@@ -44,7 +45,7 @@ class Verdict(NamedTuple):
 
     @property
     def is_reached(self) -> bool | None:
-        """Whether every figure reaches the goal; None if there is none."""
+        """True if every figure reaches the goal; None if there is no figure."""
         if self.figure is None:
             return None
         if self.goal.least is not None:

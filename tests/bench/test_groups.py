@@ -1,4 +1,4 @@
-"""Each group of `pretok bench`: liars are refused, who fails is named, rows are there."""
+"""Each group of `pretok bench`: wrong answers are refused, failing peers named, all rows there."""
 
 from __future__ import annotations
 
@@ -263,7 +263,7 @@ def test_train_does_not_time_other_merges(exact: bool, monkeypatch: pytest.Monke
         assert one.absent["rustbpe"].startswith("only 0.0% of the merged tokens are equal")
 
 
-def test_what_trainers_print_stays_off_the_output(capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_output_of_trainers_is_hidden(capfd: pytest.CaptureFixture[str]) -> None:
     with quiet():
         os.write(1, b"chatter")
         os.write(2, b"chatter")

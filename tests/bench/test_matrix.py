@@ -1,4 +1,4 @@
-"""The matrix: cells, means, who takes part, Markdown and picture, and the vocabularies of it."""
+"""The matrix: cells, means, peers, Markdown and picture, and its vocabularies."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_messages_and_loading_go_on_without_a_liar(tmp_path: Path) -> None:
         assert first.absent["liar"].startswith(OTHER_ANSWER)
 
 
-def test_who_takes_part_is_told_by_vocabulary() -> None:
+def test_peers_are_listed_by_vocabulary() -> None:
     one = cell(gigatoken=2.0)
     one.absent["tiktoken"] = f"{OTHER_ANSWER}: english, id 3"
     other = cell(text="code", gigatoken=2.0, tiktoken=2.0)
@@ -216,7 +216,7 @@ def test_the_picture_is_svg_with_a_rectangle_for_each_cell() -> None:
     boxes = root.findall("s:g/s:rect", space)
     assert len(boxes) == len(results)
     assert [box.get("class") for box in boxes] == ["c7", "c0", "c8", f"c{MUTED}"]
-    # What does not depend on a text spans the rows of its vocabulary.
+    # A cell that does not depend on a text spans all rows of its vocabulary.
     assert int(boxes[2].get("height", 0)) > 2 * int(boxes[0].get("height", 0))
     width, height = (float(root.get(name, 0)) for name in ("width", "height"))
     for shape in root.iter():

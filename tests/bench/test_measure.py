@@ -1,4 +1,4 @@
-"""`pretok bench`: figures are right, runs go in turn, answers are compared before that."""
+"""`pretok bench`: figures are right, runs alternate, answers are compared before timing."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_the_table_has_a_line_for_each_peer_and_is_narrow_and_ascii() -> None:
     assert len(lines(alone)) == 1
 
 
-def test_who_takes_no_part_is_named_with_the_reason() -> None:
+def test_absent_peers_are_named_with_the_reason() -> None:
     one = result((1.0,), (1.0,), absent={"regex": "it only splits"}, notes={"tiktoken": "odd"})
     other = replace(one, what="bytes to array, cold", absent={"tiktoken": "no such call"})
     assert remarks([one, other, one]) == [
@@ -91,7 +91,7 @@ def test_rounds_go_in_turn_and_every_other_one_the_other_way_round() -> None:
     assert found == {"a": [(1.0,)] * 3, "b": [(1.0,)] * 3}
 
 
-def test_what_takes_long_runs_less_often_but_at_least_twice() -> None:
+def test_slow_contenders_run_less_often_but_at_least_twice() -> None:
     runs = {"slow": lambda: (9.0,), "fast": lambda: (0.1,)}
     found = alternate(runs, Settings(rounds=5, budget=10.0, least=2), nothing)
     assert {name: len(each) for name, each in found.items()} == {"slow": 2, "fast": 5}

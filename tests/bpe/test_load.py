@@ -1,4 +1,4 @@
-"""bpe.load: names, known files, what is implied and what has to be said."""
+"""bpe.load: names, known files, implied values, and required arguments."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_known_file_name_implies_the_rest(tmp_path: Path, name: str, backend: Ba
     assert _is_small(bpe.load(write(path, _DATA.replace(b"\n", b"\r\n"))))
 
 
-def test_what_is_said_comes_before_what_is_implied(tmp_path: Path) -> None:
+def test_arguments_go_before_implied_values(tmp_path: Path) -> None:
     path = write(tmp_path / "small.tiktoken", _DATA)
     assert bpe.load(path, "gpt2").preset == GPT2
     assert bpe.load(path, "gpt2").special_tokens == {"<|end|>": 300}
@@ -298,7 +298,7 @@ _PEER = ("gpt2", "r50k_base", "p50k_base", "p50k_edit", "cl100k_base", "o200k_ba
 
 
 @pytest.mark.parametrize("name", _PEER)
-def test_what_is_known_is_what_tiktoken_says(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_published_values_are_those_of_tiktoken(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     public = pytest.importorskip("tiktoken_ext.openai_public", reason="the peer is not installed")
     read: list[tuple[str, str]] = []
 

@@ -35,7 +35,7 @@ SHARED_PARTS = Vocabulary(
     BYTES | {256: b"abc", 257: b"bc", 258: b"ab", 259: b"cd", 260: b"abcd"}
 )
 ODD_RANKS = Vocabulary(
-    # Parts come behind what they make: a lower rank becomes possible by a higher one.
+    # Parts rank after the tokens that they make: a merge enables a merge of a lower rank.
     {byte + 10: token for byte, token in BYTES.items()}
     | {0: b"abcabc", 1: b"abc", 2: b"aab", 300: b"ab", 301: b"bc", 302: b"ca", 303: b"aa"}
 )

@@ -165,7 +165,7 @@ def test_a_token_is_refused_after_much_that_is_not(native: BackendName, threads:
     assert (caught.value.position, caught.value.text_index) == (0, 1)
 
 
-def test_what_comes_first_is_refused_first(backend: BackendName) -> None:
+def test_the_first_token_in_the_text_is_refused(backend: BackendName) -> None:
     added = [AddedToken("<x>", 1000), AddedToken("word", 1001, normalized=True)]
     tok = Tokenizer(VOCABULARY, "gpt2", added_tokens=added, backend=backend)
     with pytest.raises(SpecialTokenError) as caught:

@@ -33,7 +33,7 @@ def by_hand(preset: str, data: bytes) -> list[int]:
 @given(text=texts)
 @example(TEXT)
 @settings(max_examples=max_examples(60))
-def test_every_method_tells_the_same(backend: BackendName, preset: str, text: str) -> None:
+def test_all_methods_agree(backend: BackendName, preset: str, text: str) -> None:
     tok = make(backend, preset)
     for policy in ("text", "allow", {"<s>"}):
         ids = tok.encode(text, policy)
@@ -197,7 +197,7 @@ def test_surrogates_with_other_handlers(backend: BackendName, text: str) -> None
 
 
 @pytest.mark.parametrize("wrong", ["ignore", "", "STRICT", None, 5])
-def test_an_error_handler_that_there_is_not(backend: BackendName, wrong: Any) -> None:
+def test_an_unknown_error_handler_is_refused(backend: BackendName, wrong: Any) -> None:
     tok = make(backend)
     message = "errors=.*; expected 'replace', 'strict' or 'surrogateescape'"
     for call in (tok.encode, tok.encode_array, tok.count, tok.tokens):
@@ -278,7 +278,7 @@ class Text(str):
     """A str of a type of its own."""
 
 
-def test_what_is_text(backend: BackendName) -> None:
+def test_types_of_texts(backend: BackendName) -> None:
     tok = make(backend)
     ids = tok.encode("hello \u4e2d")
     data = "hello \u4e2d".encode()

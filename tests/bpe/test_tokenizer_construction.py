@@ -1,4 +1,4 @@
-"""Tokenizer: what it is made of, what it says of itself, equality, copies and pickles."""
+"""Tokenizer: arguments, properties, equality, copies and pickles."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import copy
 import gc
 import pickle
 import weakref
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,7 @@ def test_wrong_boundaries(backend: BackendName, bounds: list[int]) -> None:
 
 
 @pytest.mark.parametrize("wrong", [None, 5, object()])
-def test_what_is_no_pre_tokenizer(backend: BackendName, wrong: Any) -> None:
+def test_other_objects_are_no_pre_tokenizer(backend: BackendName, wrong: Any) -> None:
     with pytest.raises(TypeError, match=r"pre_tokenizer is of type .*; expected a preset"):
         make(backend, wrong)
 
@@ -98,7 +99,7 @@ def test_another_normalizer(backend: BackendName, wrong: Any) -> None:
         make(backend, normalizer=wrong)
 
 
-def test_what_a_tokenizer_says_of_itself(backend: BackendName) -> None:
+def test_properties(backend: BackendName) -> None:
     added = [AddedToken("<s>", SPECIAL), AddedToken("<p>", 500, special=False)]
     tok = make(backend, added_tokens=added, normalizer="NFC", name="mine", add_prefix_space=True)
     assert tok.vocabulary is VOCABULARY
@@ -159,15 +160,15 @@ def test_pickling_and_copying(backend: BackendName, options: dict[str, Any]) -> 
 
 def test_a_pickle_says_which_backend_was_asked_for(backend: BackendName) -> None:
     for tok, requested in ((Tokenizer(VOCABULARY, "gpt2"), None), (make(backend), backend)):
-        arguments = tok.__reduce__()[1]
-        assert isinstance(arguments, tuple)
-        assert arguments[-1]["backend"] == requested
+        constructor = tok.__reduce__()[0]
+        assert isinstance(constructor, partial)
+        assert constructor.keywords["backend"] == requested
 
 
 @pytest.mark.parametrize(
     "name",
-    [name for name, value in vars(Tokenizer).items()
-     if not name.startswith("_") and not callable(value)],
+    [name for name in dir(Tokenizer)
+     if not name.startswith("_") and not callable(getattr(Tokenizer, name))],
 )  # fmt: skip
 def test_a_tokenizer_cannot_be_changed(backend: BackendName, name: str) -> None:
     tok = make(backend)
@@ -177,7 +178,7 @@ def test_a_tokenizer_cannot_be_changed(backend: BackendName, name: str) -> None:
     assert getattr(tok, name) == before
 
 
-def test_what_was_given_can_be_changed_later(backend: BackendName) -> None:
+def test_arguments_can_be_changed_later(backend: BackendName) -> None:
     added = [AddedToken("<s>", SPECIAL)]
     tok = make(backend, added_tokens=added)
     added.clear()
@@ -185,13 +186,13 @@ def test_what_was_given_can_be_changed_later(backend: BackendName) -> None:
     assert tok.added_tokens == (AddedToken("<s>", SPECIAL),)
 
 
-def test_a_backend_that_there_is_not() -> None:
+def test_an_unknown_backend_is_refused() -> None:
     with pytest.raises(pretok.PretokError, match="backend='rust'"):
         Tokenizer(VOCABULARY, "gpt2", backend="rust")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("normalizer", [None, "NFC"])
-def test_what_is_dropped_is_freed_at_once(backend: BackendName, normalizer: Any) -> None:
+def test_a_dropped_tokenizer_is_freed_at_once(backend: BackendName, normalizer: Any) -> None:
     # A tokenizer is megabytes: it must not wait until cycles are looked for.
     split = Whole()
     kept = weakref.ref(split)

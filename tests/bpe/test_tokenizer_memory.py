@@ -1,4 +1,4 @@
-"""The memory that a Tokenizer keeps between calls is bounded, told, and given back."""
+"""The memory that a Tokenizer keeps between calls is bounded, reported, and given back."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pretok.machine.backend import BackendName
 from support import need_native
 
 FLOOR = 256 << 10
-"""What a call that runs may hold beyond the limit."""
+"""The bytes that a running call may use beyond the limit."""
 MB = 1 << 20
 
 

@@ -1,4 +1,4 @@
-"""Vocabulary: what it holds, what it refuses and says of it, equality, pickling."""
+"""Vocabulary: tokens, errors, properties, equality, pickling."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def refused(match: str, tokens: Mapping[Any, Any], merges: Iterable[Any] | None 
     assert isinstance(caught.value, bpe.BpeError)
 
 
-def test_what_it_holds() -> None:
+def test_properties() -> None:
     made = Vocabulary(ABC, merges=[(97, 98, 256), (256, 99, 257)])
     assert made.token_bytes == ABC
     assert made.merges == ((97, 98, 256), (256, 99, 257))
@@ -56,7 +56,7 @@ def test_the_lowest_id_counts_where_tokens_are_alike() -> None:
     assert made.size == 901
 
 
-def test_what_was_given_can_be_changed_later() -> None:
+def test_arguments_can_be_changed_later() -> None:
     tokens, merges = dict(AB), [(97, 98, 256)]
     made = Vocabulary(tokens, merges)
     tokens[256] = b"xy"

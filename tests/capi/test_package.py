@@ -1,4 +1,4 @@
-"""The C/C++ library as others take it: installed, in their build, or as two files."""
+"""The C/C++ library as users take it: installed, in their build, or as two files."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def installed(at: Path, folder: Path, shared_library: bool) -> Path:
 
 @pytest.fixture(scope="module")
 def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the shared library is installed."""
+    """The folder in which the shared library is installed."""
     if BUILD is None and not FULL:
         pytest.skip("takes a minute; set PRETOK_FULL=1, or PRETOK_BUILD to the folder of a build")
     at = tmp_path_factory.mktemp("shared")
@@ -108,7 +108,7 @@ def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def static_prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the static library is installed."""
+    """The folder in which the static library is installed."""
     at = tmp_path_factory.mktemp("static")
     return installed(at, at / "build", shared_library=False)
 
@@ -159,7 +159,7 @@ def test_the_versions_are_one() -> None:
     cmake = (CPP / "CMakeLists.txt").read_text(encoding="utf-8")
     version = project["project"]["version"]
     assert f"project(pretok VERSION {version} " in cmake
-    # What CONSUMER asks for, and README.md shows.
+    # The version that CONSUMER requires, and that README.md shows.
     assert version.startswith("0.1.")
 
 
@@ -222,7 +222,7 @@ def test_the_commands_of_the_readme(tmp_path: Path) -> None:
     assert ran("bash", "-c", commands).endswith((EXAMPLES / "hello.ids").read_text())
 
 
-def test_what_the_shared_library_shows_and_needs(prefix: Path) -> None:
+def test_the_exports_and_needs_of_the_shared_library(prefix: Path) -> None:
     library = next(prefix.glob("**/libpretok.so"))
     listed = ran(tool("nm"), "-D", "--defined-only", library)
     functions = set(re.findall(r"\b(pretok_\w+)\(", HEADER))

@@ -140,7 +140,7 @@ def test_goals_are_judged_of_records_only(
 
 
 @pytest.mark.parametrize("content", [b"", b"a\xffb"])
-def test_what_is_no_text_is_refused(call: Call, tmp_path: Path, content: bytes) -> None:
+def test_files_without_text_are_refused(call: Call, tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "text"
     path.write_bytes(content)
     message = error_of(call, "bench", "split", str(path))

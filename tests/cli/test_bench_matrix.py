@@ -111,7 +111,7 @@ def test_texts_can_be_chosen_and_made_up(call: Call, given: list[str], tmp_path:
     assert "english" not in output
 
 
-def test_what_is_unknown_is_refused_before_the_work(
+def test_unknown_names_are_refused_before_the_work(
     call: Call, given: list[str], tmp_path: Path
 ) -> None:
     assert "no text is called 'klingon'; expected one of english" in error_of(

@@ -16,6 +16,7 @@ from command_line import (
     COMMAND,
     LONGEST,
     environment,
+    finished,
     imported_modules,
     open_terminal,
     pipes,
@@ -42,24 +43,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 LATIN = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "latin-1"}
 
 
-def finished(*arguments: str, stdin: bytes = b"") -> tuple[int, bytes, bytes]:
-    env = environment(**LATIN)
-    with running(*arguments, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env) as process:
-        output, errors = process.communicate(stdin, timeout=LONGEST)
-    return process.returncode, output, errors
-
-
 def test_bytes_come_back_through_pipes_in_any_locale(folder: Path) -> None:
     # test_cli_encode.py and test_cli_decode.py try both backends.
     given = ("-v", str(folder / "small.json"))
     data = TEXT + bytes(range(256))
     for form in ("ids", "json", "uint16", "uint32"):
         encode = ("encode", *given, "--binary", "-f", form)
-        status, ids, errors = finished(*encode, stdin=data)
+        status, ids, errors = finished(*encode, stdin=data, **LATIN)
         assert (status, errors) == (0, b"")
         form = "ids" if form == "json" else form
-        assert finished("decode", *given, "-f", form, stdin=ids) == (0, data, b"")
-    table = finished("encode", *given, "-f", "tokens", "-t", "\u4e2d hello")[1]
+        assert finished("decode", *given, "-f", form, stdin=ids, **LATIN) == (0, data, b"")
+    table = finished("encode", *given, "-f", "tokens", "-t", "\u4e2d hello", stdin=b"", **LATIN)[1]
     assert table.endswith(b'      1       7     260  " hello"\n')
 
 
@@ -92,7 +86,7 @@ def test_a_broken_pipe_ends_it_quietly(command: str, folder: Path) -> None:
         assert output.read(1)
         output.close()
         assert process.communicate(timeout=LONGEST)[1] == b""
-    # What fits into the pipe as a whole is written before it breaks.
+    # Output that fits into the pipe is written before the pipe breaks.
     assert process.returncode == 141 or (command == "count --lines" and process.returncode == 0)
 
 

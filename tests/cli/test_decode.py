@@ -17,7 +17,7 @@ TEXT = "hello hello\r\n\n  caf\u00e9 \u4e2d\u6587 \U0001f680\t\x1b <think>hell\u
 
 
 @pytest.mark.usefixtures("small_blocks")
-def test_what_encode_prints_is_decoded(call: Call, given: list[str]) -> None:
+def test_decode_reads_the_output_of_encode(call: Call, given: list[str]) -> None:
     ids = small_tokenizer().encode(TEXT)
     shown = " ".join(map(str, ids))
     for text in (shown, shown + "\n", json.dumps(ids), json.dumps(ids, indent=1), f" {shown}\r\n",
@@ -108,7 +108,7 @@ def test_strict_names_the_byte_that_ends_within_a_character(call: Call, given: l
         (b" " + b"1" * 99 + b" 3", 1, "'111111111111111111111'"),
     ],
 )
-def test_what_is_no_id_is_named(
+def test_an_invalid_id_is_named(
     call: Call, given: list[str], ids: bytes, position: int, what: str
 ) -> None:
     status, output, errors = call("decode", *given, stdin=ids)

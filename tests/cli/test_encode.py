@@ -126,7 +126,7 @@ def test_each_line_is_a_text(call: Call, given: list[str]) -> None:
 # --- special tokens
 
 
-def test_what_becomes_of_special_tokens(call: Call, given: list[str]) -> None:
+def test_options_for_special_tokens(call: Call, given: list[str]) -> None:
     text = "hello<|end|><pad><think>"
     tokenizer = small_tokenizer("python")
     for arguments, ids in (

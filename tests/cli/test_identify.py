@@ -156,7 +156,7 @@ def test_a_file_that_is_not_understood(
     assert message in err
 
 
-def test_files_that_are_none(call: Call, tmp_path: Path) -> None:
+def test_files_that_are_not_json_are_refused(call: Call, tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"\x00\x01")
     status, out, err = call("identify", str(tmp_path / "x"))
     assert (status, out) == (2, "")

@@ -35,7 +35,7 @@ def texts(tmp_path: Path) -> list[str]:
     return [part for name in TEXTS for part in ("--on", str(tmp_path / name))]
 
 
-def test_what_is_in_a_vocabulary(call: Call, vocab: str, backend: BackendName) -> None:
+def test_inspect_shows_a_vocabulary(call: Call, vocab: str, backend: BackendName) -> None:
     status, output, errors = call("inspect", vocab, "--backend", backend, "--longest", "3")
     assert (status, errors) == (0, "")
     assert output.splitlines() == [
@@ -204,7 +204,7 @@ def test_fetch_prints_the_path(call: Call, monkeypatch: pytest.MonkeyPatch, tmp_
     assert asked == [("gpt2", None), ("gpt2", tmp_path)]
 
 
-def test_what_can_be_fetched_is_listed(
+def test_fetch_lists_the_vocabularies(
     call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PRETOK_VOCAB_DIR", str(tmp_path))

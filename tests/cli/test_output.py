@@ -1,4 +1,4 @@
-"""How the command line shows text: escapes and columns."""
+"""Text in the output of commands: escapes and columns."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_escapes_can_be_undone(texts: list[str]) -> None:
     assert Escaper("16.0").each(texts) == lines.split("\n")[:-1]
 
 
-def test_what_is_escaped_is_what_python_does_not_print() -> None:
+def test_characters_that_python_does_not_print_are_escaped() -> None:
     chars = [*map(chr, scalar_values()), *map(chr, range(0xD801, 0xE000))]
     shown = dict(zip(chars, Escaper("18.0").each(chars), strict=True))
     known = [char for char in chars if unicodedata.category(char) != "Cn"]

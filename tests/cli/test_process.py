@@ -17,6 +17,7 @@ from command_line import (
     COMMAND,
     LONGEST,
     environment,
+    finished,
     imported_modules,
     open_terminal,
     pipes,
@@ -29,13 +30,6 @@ posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX pipes, signal
 PIPE, DEVNULL = subprocess.PIPE, subprocess.DEVNULL
 WORDS = b"It's some 12 words,  over\n\nand over. "
 LARGEST_GROWTH = 6 << 20
-
-
-def finished(*arguments: str, stdin: bytes = b"", **added: str) -> tuple[int, bytes, bytes]:
-    env = environment(**added)
-    with running(*arguments, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env) as process:
-        output, errors = process.communicate(stdin, timeout=LONGEST)
-    return process.returncode, output, errors
 
 
 @pytest.fixture(scope="module")
@@ -219,7 +213,7 @@ def test_the_table_of_presets_fits_the_terminal(
 
 @pytest.mark.parametrize("slow", [True, False])
 def test_progress_is_shown_once_it_takes_a_second(slow: bool) -> None:
-    # What is not slow may be, on a busy machine.
+    # On a busy machine a fast run may be slow.
     for _ in range(1 if slow else 20):
         with open_terminal() as terminal:
             bar = progress_of_split(terminal, 1.1 * slow)

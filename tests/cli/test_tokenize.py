@@ -85,7 +85,7 @@ def test_damage(call: Call, vocab: str, tmp_path: Path) -> None:
     assert "left out       " in call("corpus-info", str(tmp_path / "rest"))[1]
 
 
-def test_what_is_in_a_corpus(call: Call, vocab: str, path: Path, tmp_path: Path) -> None:
+def test_corpus_info(call: Call, vocab: str, path: Path, tmp_path: Path) -> None:
     out = str(tmp_path / "out")
     given = ("--vocab", vocab, "--field", "body", "--special", "text", "--eos", "271")
     assert call("tokenize", str(path), "-o", out, *given)[0] == 0

@@ -33,7 +33,9 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_what_train_writes_is_what_bpe_trains(call: Call, given: list[str], tmp_path: Path) -> None:
+def test_train_writes_the_vocabulary_of_bpe_train(
+    call: Call, given: list[str], tmp_path: Path
+) -> None:
     expected = bpe.train([WORDS], vocab_size=270, special_tokens=["<|end|>"])
     options = ["-n", "270", "--special", "<|end|>"]
     for name in ("out.json", "out.model"):
@@ -154,7 +156,7 @@ def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
         ("-n 300 -o out.json --special b=300", "expected an int from 0 to 299"),
     ],
 )
-def test_what_is_wrong_is_said_before_the_work(
+def test_wrong_arguments_are_refused_before_the_work(
     call: Call, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: str,
     expected: str,
 ) -> None:  # fmt: skip
@@ -189,7 +191,7 @@ def test_files_that_cannot_be_read(
     assert out.read_text(encoding="utf-8") == "as it was"
 
 
-def test_what_a_format_cannot_hold_is_not_lost(
+def test_a_vocabulary_that_the_format_cannot_hold_is_not_lost(
     call: Call, given: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "out.tiktoken"

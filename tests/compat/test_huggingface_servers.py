@@ -1,4 +1,4 @@
-"""What servers and data loaders do with a tokenizer of transformers works with the stand-in."""
+"""Servers and data loaders can use the stand-in as they use a tokenizer of transformers."""
 
 from __future__ import annotations
 

@@ -231,7 +231,7 @@ WRONG_TEXTS = [b"x", None, 1, ["a"], bytearray(b"hello"), "\ud83d", "a\ud83d\udc
         lambda enc, text: enc._encode_bytes(text),
     ],
 )
-def test_texts_that_are_none(pair: Pair, text: Any, call: Callable[[Any, Any], Any]) -> None:
+def test_invalid_texts(pair: Pair, text: Any, call: Callable[[Any, Any], Any]) -> None:
     assert_same(pair, lambda enc: call(enc, text))
 
 

@@ -1,4 +1,4 @@
-"""The drop-in's encodings: made, found by name or model, copied, and put to hard work."""
+"""The drop-in's encodings: made, found by name or model, copied, and used on hard texts."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_a_pre_tokenizer_of_a_user(backend: BackendName) -> None:
         ({"explicit_n_vocab": 259, "special_tokens": {"<x>": 300}}, AssertionError),
     ],
 )
-def test_what_makes_no_encoding(changed: dict[str, Any], error: type[Exception]) -> None:
+def test_invalid_arguments_are_refused(changed: dict[str, Any], error: type[Exception]) -> None:
     given = {"pat_str": PATTERN, "mergeable_ranks": SMALL, "special_tokens": {}, **changed}
     with pytest.raises(error):
         Encoding("made", **given)
@@ -240,7 +240,7 @@ def test_encodings_by_name(name: str) -> None:
     file = {"gpt2": "r50k", "p50k_edit": "p50k"}.get(name, name.split("_")[0])
     assert made._mergeable_ranks == ranks(file)
     with pytest.MonkeyPatch.context() as patch:
-        # What the constructors download is what is already here.
+        # The constructors would download files that are already here.
         patch.setattr(public, "load_tiktoken_bpe", lambda *_, **__: {})
         patch.setattr(public, "data_gym_to_mergeable_bpe_ranks", lambda *_, **__: {})
         expected = public.ENCODING_CONSTRUCTORS[name]()

@@ -1,4 +1,4 @@
-"""The drop-in where a text's end is open: bytes cut off anywhere, and completions."""
+"""The drop-in at the open end of a text: bytes cut off anywhere, and completions."""
 
 from __future__ import annotations
 

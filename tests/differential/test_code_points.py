@@ -1,4 +1,4 @@
-"""Every code point, U+0000 to U+10FFFF: its class as measured in the engines, and what it does."""
+"""Every code point, U+0000 to U+10FFFF: its class as measured in the engines, and its splits."""
 
 from __future__ import annotations
 
@@ -128,9 +128,9 @@ def test_both_backends_find_the_atom_of_every_code_point(
     assert np.array_equal(found, atoms_by_code_point(version)[every])
 
 
-# Where the code point stands: between letters; behind an apostrophe, alone and second; between a
-# number and a line break, and behind one. Each part begins with a space behind a letter, where
-# every preset cuts, so that the split of many cells is the splits of each.
+# The places of the code point: between letters; first and second after an apostrophe; between a
+# number and a line break, and after a line break. Each part begins with a space after a letter,
+# where every preset cuts, so the split of many cells is the splits of each cell, joined.
 SLOT = "\ufffc"
 CELL = f" a{SLOT}a x'{SLOT}z x'l{SLOT}z 1{SLOT}\n{SLOT}b"
 

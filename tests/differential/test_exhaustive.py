@@ -2,8 +2,8 @@
 
 Unless PRETOK_FULL=1, all short strings, and a sample of the longer ones.
 
-A split is made of first pre-tokens, each of a suffix of the text, and no pattern looks behind, so
-equal first pre-tokens of all strings up to a length mean equal splits of all of them.
+Each pre-token of a text is the first pre-token of a suffix, because no pattern looks behind. So if
+the first pre-tokens of all strings up to a length are equal, their splits are equal.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LIMITS = {
 }
 """The greatest number of strings of one length, for the core and for others."""
 SAMPLE = {"native": {True: 20_000, False: 1_000}, "python": {True: 4_000, False: 300}}
-"""How many strings of each length are tried unless FULL, for the core and for others."""
+"""The number of strings of each length unless FULL, for the core and for others."""
 ENOUGH = {"native": 6, "python": 5}
 """A length that covers the states: `lead U c ' l l`, four digits in a row, `\\s\\n\\s\\n\\s x`."""
 

@@ -1,4 +1,4 @@
-"""Cases and texts with the pre-tokens that the real engines made of them."""
+"""Cases and texts with the pre-tokens that the real engines returned."""
 
 from __future__ import annotations
 

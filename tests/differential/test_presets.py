@@ -45,7 +45,7 @@ LIVE_PYTHON = 1_500
 BY_REGEX = [
     name for name in SOME_NAMES if not engine("regex").unsupported_reason(pretok.get(name).preset)
 ]
-"""Those of some that `regex` can express; the others are compared in volume, below."""
+"""The presets of SOME_NAMES that `regex` can express; tests below compare the others."""
 
 
 @cache
@@ -94,7 +94,7 @@ def test_some_code_points_are_left_out_and_few() -> None:
     assert not {ord(char) for text in (*PLAIN, *WHITE_SPACE) for char in text} & set(dropped)
 
 
-# What each engine leaves out, so that a preset cannot stop being tested without a word.
+# The presets that each engine cannot express; any other preset that is skipped is a failure.
 REFUSED = {
     "hf": {"r50k", "cl100k"},
     # Blocks, `$` and `\\b` of Oniguruma, classes within classes.

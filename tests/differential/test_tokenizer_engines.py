@@ -211,7 +211,7 @@ def test_offsets_as_in_tokenizers(backend: BackendName, name: str, text: str) ->
 
 
 def test_offsets_of_normalized_text_begin_as_in_tokenizers(backend: BackendName) -> None:
-    # Of what was composed tokenizers ends a span behind the base character, without its marks.
+    # tokenizers ends the span of a composed character after the base character, without marks.
     tok, engine = qwen2_with_merges(backend), live_qwen2()
     for text in ("e\u0301 caf e\u0301!", "\u1100\u1161\u11a8x", "ab e\u0323\u0302c", "\u212bx"):
         found = tok.tokens(text)

@@ -111,13 +111,13 @@ def test_bytes_that_are_not_utf8(backend: BackendName, name: str) -> None:
     assert len(found) == 32
     for row in found:
         data = base64.b64decode(row["bytes_b64"])
-        # tiktoken merges what is behind the last text as one pre-token; bpe.compat.tiktoken does.
+        # tiktoken and bpe.compat.tiktoken merge the bytes after the last text as one pre-token.
         assert tok.decode_bytes(tok.encode(data, "text")) == data
         assert tok.decode_bytes(row["ids"]) == data
 
 
 def test_worked_examples(backend: BackendName) -> None:
-    # Where a text that teaches this prints another list, the engine is right.
+    # Some tutorials print other lists; these are from the engine.
     r50k = tokenizer("r50k", backend)
     assert r50k.encode("    hello world!!!") == [220, 220, 220, 23748, 995, 10185]
     assert r50k.encode("\u3053\u3093\u306b\u3061\u306f") == [46036, 22174, 28618, 2515, 94, 31676]

@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Turn prompts into ids.")
     parser.add_argument("vocabulary", help="a file, or a name such as o200k_base")
     parser.add_argument("--before", default="", help="what the template puts before a prompt")
-    parser.add_argument("--after", default="", help="and behind it")
+    parser.add_argument("--after", default="", help="what the template puts after a prompt")
     parser.add_argument("--limit", type=int, default=LIMIT, help="the most bytes of a prompt")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=0, help="by default any free one")

@@ -19,9 +19,9 @@ import bpe.compat.tiktoken as tiktoken
 
 Message = Mapping[str, str]
 PER_MESSAGE = 3
-"""What stands around a message: where it begins, where its role ends, where it ends."""
+"""The tokens around a message: at its start, after its role, and at its end."""
 REPLY = 3
-"""What stands before the answer."""
+"""The tokens before the answer."""
 
 
 def encoding_of(name: str) -> tiktoken.Encoding:

@@ -1,4 +1,4 @@
-"""Files that are cut off or changed at any byte: an error, or what C++ and Python read alike."""
+"""Files truncated or changed at any byte: an error, or the same result in C++ and Python."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _as_it_is(data: bytes) -> bytes:
 
 
 def _summed(data: bytes) -> bytes:
-    """Return a .pretok file with the CRC-32 of what is behind its head, as a liar would."""
+    """Return a .pretok file with the CRC-32 of its changed body in its header."""
     return data[:12] + crc32(data[16:]).to_bytes(4, "little") + data[16:]
 
 

@@ -1,4 +1,4 @@
-"""Files are written whole or not at all; what cannot be a vocabulary is refused early."""
+"""Files are written whole or not at all; other files than vocabularies are refused early."""
 
 from __future__ import annotations
 
@@ -124,7 +124,9 @@ def test_device_is_not_read() -> None:
         ('{"architectures": ["LlamaForCausalLM"]}', "got the config.json of a model"),
     ],
 )
-def test_what_is_no_vocabulary(tmp_path: Path, data: str | bytes, message: str) -> None:
+def test_files_without_a_vocabulary_are_refused(
+    tmp_path: Path, data: str | bytes, message: str
+) -> None:
     path = write(tmp_path / "tokenizer.model", data)
     with pytest.raises(BpeError, match=message) as caught:
         bpe.load(path, "gpt2")
@@ -148,9 +150,9 @@ def _small(folder: Path, format: str) -> Path:
 
 
 def _load(path: Path, data: bytes) -> bpe.Tokenizer | str:
-    """Return the tokenizer of a damaged file, or what is said of it; another error is a bug.
+    """Return the tokenizer of a damaged file, or the error message; any other error is a bug.
 
-    `data` is what reading `path` gives: to write thousands of files takes a minute.
+    Reading `path` returns `data`, because writing thousands of files takes a minute.
     """
     read = pretok_files.read
     with pytest.MonkeyPatch.context() as patch:
@@ -163,7 +165,7 @@ def _load(path: Path, data: bytes) -> bpe.Tokenizer | str:
 
 @pytest.mark.parametrize("format", _FORMATS)
 def test_cut_off_anywhere(tmp_path: Path, format: str) -> None:
-    """What is left of a file is refused, but where it ends with a line."""
+    """A truncated file is refused, unless it ends with a whole line."""
     path = _small(tmp_path, format)
     data = path.read_bytes()
     whole = bpe.load(path, "gpt2", backend="python")

@@ -1,4 +1,4 @@
-"""GGUF files: what the metadata says, and what a tokenizer is made of it."""
+"""GGUF files: their metadata, and the tokenizers made from it."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_types_of_tokens(tmp_path: Path, backend: BackendName) -> None:
             tokenizer.decode([id])
 
 
-def test_what_merges_make_stays_in_the_vocabulary(tmp_path: Path, backend: BackendName) -> None:
+def test_merged_tokens_stay_in_the_vocabulary(tmp_path: Path, backend: BackendName) -> None:
     types = metadata()["tokenizer.ggml.token_type"]
     types[97] = types[256] = 4  # "a", "ab"
     types[258] = 3  # "abc"
@@ -171,7 +171,7 @@ def test_whole_pre_tokens(tmp_path: Path, backend: BackendName, pre: str, ids: l
     assert tokenizer.preset == pretok.get(pre).preset
 
 
-def test_what_is_known_by_pre_is_of_types_that_presets_are_for() -> None:
+def test_pre_types_with_options_have_presets() -> None:
     whole, add_bos = format_gguf.IGNORE_MERGES, format_gguf.ADD_BOS
     assert {"llama-bpe", "tekken", "youtu", "minicpm5"} < whole
     assert add_bos - whole == {"chameleon"}

@@ -1,4 +1,4 @@
-"""GGUF files that are malformed, cut off, damaged, or of what bpe does not read."""
+"""GGUF files that are malformed, truncated, damaged, or unsupported."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """llama.cpp's published vectors: texts, and the ids that tokenizers gives them.
 
-Special tokens are text there, and nothing is put before or behind a text.
+The vectors treat special tokens as text, and add no tokens around a text.
 """
 
 from __future__ import annotations

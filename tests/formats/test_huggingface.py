@@ -401,7 +401,9 @@ _NO_PATTERN = Preset("nameless", rules=(Run(LETTER),))
         ({"special": (("<a>", 300), ("<b>", 300))}, "needs unique ids"),
     ],
 )  # fmt: skip
-def test_what_it_cannot_hold(tmp_path: Path, options: dict[str, Any], message: str) -> None:
+def test_tokenizers_that_the_format_cannot_hold(
+    tmp_path: Path, options: dict[str, Any], message: str
+) -> None:
     with pytest.raises(VocabularyError, match=message):
         made("python", **options).save(tmp_path / "tokenizer.json")
     assert list(tmp_path.iterdir()) == []

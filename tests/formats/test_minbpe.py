@@ -42,7 +42,7 @@ def test_presets_come_back(tmp_path: Path, preset: Any) -> None:
 
 
 @pytest.mark.parametrize(("pattern", "preset"), [("", "whole"), (GPT4, "llama3")])
-def test_what_minbpe_writes(tmp_path: Path, pattern: str, preset: str) -> None:
+def test_files_that_minbpe_writes(tmp_path: Path, pattern: str, preset: str) -> None:
     path = write(tmp_path / "a.model", minbpe_text(pattern=pattern))
     tokenizer = bpe.load(path, backend="python")
     assert tokenizer.preset is not None
@@ -153,7 +153,9 @@ _OWN = Preset("letters", rules=(Run(LETTER),), engine="hf", pattern=r"[[a-z]&&[^
          "the bytes of token 258, b'abc', do not merge to it"),
     ],
 )  # fmt: skip
-def test_what_it_cannot_hold(tmp_path: Path, options: dict[str, Any], message: str) -> None:
+def test_tokenizers_that_the_format_cannot_hold(
+    tmp_path: Path, options: dict[str, Any], message: str
+) -> None:
     with pytest.raises(VocabularyError, match=message):
         made(**{"special": (), **options}).save(tmp_path / "a.model")
     assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""C++ reads in real files of tokenizers what Python reads."""
+"""C++ and Python read the same from real tokenizer files."""
 
 from __future__ import annotations
 

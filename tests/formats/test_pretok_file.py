@@ -1,4 +1,4 @@
-"""The .pretok file: what is saved is what is loaded, in little space, and damage is an error."""
+"""The .pretok file: saved tokenizers are loaded, files are small, and damage is an error."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _load(data: bytes, backend: BackendName) -> Tokenizer:
 
 
 @pytest.mark.parametrize("name", TOKENIZERS)
-def test_what_is_saved_is_loaded(name: str, backend: BackendName, tmp_path: Path) -> None:
+def test_saved_tokenizers_are_loaded(name: str, backend: BackendName, tmp_path: Path) -> None:
     tokenizer = made(backend, **TOKENIZERS[name])
     path = tmp_path / "small.pretok"
     tokenizer.save(path)
@@ -131,7 +131,7 @@ def test_odd_vocabularies(name: str, backend: BackendName) -> None:
 
 
 def test_merges_of_ranks_in_the_file_count_for_nothing(native: BackendName) -> None:
-    """What a file says that tokens are made of is believed only where it is so."""
+    """The loader checks the merges that a file lists for ranks, and drops wrong ones."""
     single = {byte: bytes([byte]) for byte in range(256)}
     honest = Vocabulary({**single, 256: b"bc", 257: b"ab", 258: b"abc"})
     lies = [(98, 99, 256), (97, 98, 257), (257, 99, 258)]  # "abc" is a and bc
@@ -220,7 +220,7 @@ def test_whole_texts_are_one_preset_that_is_known() -> None:
     assert _load(pretok_file.dump(tokenizer.to_spec()), tokenizer.backend) == tokenizer
 
 
-def test_what_cannot_be_saved(tmp_path: Path) -> None:
+def test_tokenizers_that_cannot_be_saved(tmp_path: Path) -> None:
     class Mine:
         def offsets(self, text: str) -> Any:
             return np.array([0, len(text)])

@@ -30,7 +30,7 @@ def _same(loaded: Tokenizer, tokenizer: Tokenizer, texts: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_saved_is_loaded(name: str, backend: BackendName, tmp_path: Path) -> None:
+def test_saved_tokenizers_are_loaded(name: str, backend: BackendName, tmp_path: Path) -> None:
     tokenizer = model_of(name)
     path = tmp_path / "model.pretok"
     tokenizer.save(path)
@@ -69,7 +69,9 @@ def test_published_models(name: str, tmp_path: Path) -> None:
         ("whole", "without fallback tokens"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_saved(case: str | dict[str, Any], reason: str, tmp_path: Path) -> None:
+def test_tokenizers_that_cannot_be_saved(
+    case: str | dict[str, Any], reason: str, tmp_path: Path
+) -> None:
     source, path = tmp_path / "tokenizer.json", tmp_path / "model.pretok"
     changes = CASES[case] if isinstance(case, str) else case
     source.write_text(json.dumps(file_of(**changes)), encoding="utf-8")

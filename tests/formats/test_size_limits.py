@@ -70,7 +70,7 @@ def test_merges_as_lists_are_within_the_limits() -> None:
     assert json_text.parse(json.dumps(file, separators=(",", ":")).encode()) == file
 
 
-def test_what_merges_make_has_a_limit_in_minbpe_files(tmp_path: Path) -> None:
+def test_merged_tokens_have_a_limit_in_minbpe_files(tmp_path: Path) -> None:
     lines = ["minbpe v1", "", "0", "97 97"]
     lines += [f"{id} {id}" for id in range(256, 271)]  # "a", 65,536 times
     lines += ["270 270"] * 300
@@ -80,7 +80,7 @@ def test_what_merges_make_has_a_limit_in_minbpe_files(tmp_path: Path) -> None:
         bpe.load(write(tmp_path / "a.model", "\n".join([*lines, ""])))
 
 
-def test_what_merges_make_has_a_limit_in_pretok_files(
+def test_merged_tokens_have_a_limit_in_pretok_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Tokens that do not fit are written out, and read as before."""

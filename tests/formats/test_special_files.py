@@ -84,7 +84,7 @@ MAKERS: dict[str, tuple[Callable[[Path], Path], str]] = {
 
 @pytest.fixture(params=MAKERS)
 def hostile(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, str]:
-    """A path, and what has to be said of it."""
+    """A path, and a pattern of the error message."""
     maker, message = MAKERS[request.param]
     path = maker(tmp_path)
     if request.param in ("endless", "no size") and not path.exists():
@@ -215,7 +215,7 @@ def test_text_still_comes_through_pipes(call: Call, tmp_path: Path) -> None:
 def test_a_file_that_grows_is_not_read_to_its_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The limit holds for what is read, whatever the file said of its size."""
+    """The limit holds for the bytes that are read, whatever size the file had before."""
     path = write(tmp_path / "a.tiktoken", tiktoken_lines())
     status = path.stat()
 

@@ -179,7 +179,7 @@ def with_token(rank: int, /, **changes: Any) -> dict[str, Any]:
         (tekken(pattern=r"\p{L}+"), "drops parts of the text"),
     ],
 )
-def test_what_is_refused(file: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_invalid_files_are_refused(file: dict[str, Any], message: str, tmp_path: Path) -> None:
     path = write(tmp_path / "tekken.json", file)
     with pytest.raises(BpeError, match=message) as caught:
         bpe.load(path)

@@ -1,4 +1,4 @@
-"""Texts with ids and merges of texts: C++ makes the vocabulary that Python makes, or none."""
+"""Models whose tokens are text: C++ makes the vocabulary that Python makes, or none."""
 
 from __future__ import annotations
 

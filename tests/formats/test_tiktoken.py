@@ -118,7 +118,9 @@ def test_missing_byte(tmp_path: Path) -> None:
                     [(97, 98, 256)], ignore_merges=True), "merged from nothing"),
     ],
 )  # fmt: skip
-def test_what_ranks_cannot_say(tmp_path: Path, vocabulary: Vocabulary, message: str) -> None:
+def test_vocabularies_that_ranks_cannot_hold(
+    tmp_path: Path, vocabulary: Vocabulary, message: str
+) -> None:
     path = tmp_path / "small.tiktoken"
     with pytest.raises(VocabularyError, match=message):
         made(vocabulary=vocabulary, special=()).save(path)

@@ -113,7 +113,7 @@ def test_any_tokens(
         ({**NEW, "surprise": 1}, "added_tokens_decoder.265.surprise is 1"),
     ],
 )
-def test_what_is_refused(token: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_invalid_entries_are_refused(token: dict[str, Any], message: str, tmp_path: Path) -> None:
     path = folder(tmp_path, token)
     with pytest.raises(BpeError, match=message) as caught:
         bpe.load(path)

@@ -24,7 +24,7 @@ PACKAGE_FOLDER = Path(pretok.__file__).parents[1]
 
 CHANGES_WHAT_IS_TESTED = {"PRETOK_BACKEND", "PYTHONUNBUFFERED", "NO_COLOR", "COLUMNS"}
 LONGEST = 1200.0
-"""How many seconds a process may take before it is killed, on a slow machine too."""
+"""The seconds after which a process is killed; enough for a slow machine."""
 
 Call = Callable[..., tuple[int, str, str]]
 
@@ -49,6 +49,15 @@ def running(*arguments: str, **options: Any) -> Iterator[subprocess.Popen[bytes]
             hung.cancel()
             if process.returncode is None:  # a test failed
                 process.kill()
+
+
+def finished(*arguments: str, stdin: bytes = b"", **added: str) -> tuple[int, bytes, bytes]:
+    """Run `pretok` to its end; return its exit status, output and errors."""
+    pipe = subprocess.PIPE
+    env = environment(**added)
+    with running(*arguments, stdin=pipe, stdout=pipe, stderr=pipe, env=env) as process:
+        output, errors = process.communicate(stdin, timeout=LONGEST)
+    return process.returncode, output, errors
 
 
 def pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:

@@ -9,7 +9,7 @@ import regex
 import pretok
 from pretok.preset import ENGINES, Engine
 
-# What stands in a published pattern, and what a person might write instead.
+# Parts of published patterns, each with parts that a person might write instead.
 CHANGES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"\{1,3\}\+", ("{1,2}+", "{2,3}+", "+", "{3}")),
     (r"\{1,3\}(?!\+)", ("{1,2}", "{1,4}", "{2,3}", "{3}", "{2,}", "", "+", "*", "{1,3}+")),

@@ -57,7 +57,7 @@ inherit the seed."""
 
 
 FULL = os.environ.get("PRETOK_FULL") == "1"
-"""Whether `sample` returns all cases, and whether tests that take minutes run. Nightly runs set
+"""If true, `sample` returns all cases, and tests that take minutes run. Nightly runs set
 PRETOK_FULL."""
 
 MAX_FIXED = 30

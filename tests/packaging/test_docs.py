@@ -19,7 +19,7 @@ import pretok
 from paths import ROOT
 from vocabularies import installed_ranks
 
-# What needs libraries that only some have, and has no examples, is imported by its own tests.
+# These modules need optional libraries, and have no examples; their own tests import them.
 OPTIONAL = ("fuzz", "bench", "cli", "__main__", "_core")
 MODULES = sorted(
     module.name

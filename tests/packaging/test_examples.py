@@ -1,4 +1,4 @@
-"""The programs of examples/ do what they say, and what the libraries do whose place they take."""
+"""The programs of examples/ work, and behave as the libraries that they replace."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def tok() -> bpe.Tokenizer:
 
 @pytest.fixture(scope="session")
 def json_file(tok: bpe.Tokenizer, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tokenizer.json that puts <|user|> before and <|end|> behind a text."""
+    """A tokenizer.json that puts <|user|> before and <|end|> after a text."""
     path = tmp_path_factory.mktemp("examples") / "tokenizer.json"
     tok.save(path)
     file = json.loads(path.read_text())

@@ -1,4 +1,4 @@
-"""What is generated from Python for C++, and for people, is what the generators write."""
+"""Generated files, for C++ and for people, are what the generators in Python write."""
 
 from __future__ import annotations
 

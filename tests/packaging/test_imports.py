@@ -227,7 +227,7 @@ def test_pretok_does_without_bpe() -> None:
             assert not named, module
 
 
-def test_what_merges_and_trains_knows_no_pre_tokenizer() -> None:
+def test_merging_and_training_know_no_pre_tokenizer() -> None:
     known = {
         (found.module, found.target)
         for found in own_imports()
@@ -246,7 +246,7 @@ def test_what_merges_and_trains_knows_no_pre_tokenizer() -> None:
     }
 
 
-def test_there_is_no_circle() -> None:
+def test_imports_have_no_cycle() -> None:
     graph: dict[str, set[str]] = {module: set() for module in MODULES}
     for found in own_imports():
         if found.at_load:
@@ -277,7 +277,7 @@ def test_engines_are_only_for_fuzzing_and_measuring() -> None:
     assert not wrong
 
 
-# What a library may use beside the top: progress bars of what takes long, and NFC.
+# Modules below the command line that may use such a library: for progress bars, and for NFC.
 MAY_USE = {
     "click": (),
     "tqdm": ("bpe.progress", "bpe.hub.fetch"),

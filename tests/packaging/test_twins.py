@@ -1,15 +1,18 @@
-"""What Python and C++ say twice is the same in both: rule kinds, fields, numbers, names."""
+"""Definitions that stand in Python and in C++ are equal: rule kinds, fields, numbers, names."""
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import inspect
 import re
+from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+import pretok
 from bpe import merge, vocabulary
 from bpe.encoding import added_tokens
 from bpe.encoding.added_tokens import AddedToken
@@ -19,6 +22,7 @@ from pretok.behaviors import BEHAVIORS
 from pretok.charsets import NEWLINE, SPACE, WHITE_SPACE, classified_text
 from pretok.charsets.alphabet import END, partition
 from pretok.machine import machine
+from pretok.machine.backend import BackendName
 from pretok.machine.program import MAGIC
 from pretok.rules import (
     CasedWord,
@@ -220,3 +224,42 @@ def test_only_bindings_know_python() -> None:
         knows = re.search(r"pybind11|Python\.h|\bPy[A-Z_]\w+", code)
         assert bool(knows) <= (path.parent.name == "bindings"), path.name
     assert list((CPP / "bindings").glob("*.cpp"))
+
+
+def stub_functions() -> dict[str, ast.arguments]:
+    """Return the parameters of each function and method in _core.pyi by its qualified name."""
+    stub = Path(pretok.__file__).with_name("_core.pyi").read_text(encoding="utf-8")
+    functions = {}
+    for node in ast.parse(stub).body:
+        members = node.body if isinstance(node, ast.ClassDef) else [node]
+        owner = f"{node.name}." if isinstance(node, ast.ClassDef) else ""
+        for member in members:
+            if isinstance(member, ast.FunctionDef) and member.args.args:
+                functions[owner + member.name] = member.args
+    return functions
+
+
+def documented_parameters(signature: str) -> list[tuple[str, bool]]:
+    """Return the names in a signature that pybind11 writes, and whether there is a default."""
+    inner = signature[signature.index("(") + 1 : signature.rindex(") ->")]
+    while "[" in inner:
+        inner = re.sub(r"\[[^\[\]]*\]", "", inner)
+    parts = [part.partition(":") for part in inner.split(", ")]
+    return [(name, "=" in rest) for name, _, rest in parts if name != "self"]
+
+
+def test_the_stub_has_the_parameters_of_cpp(native: BackendName) -> None:
+    from pretok import _core
+
+    compared = 0
+    for name, arguments in stub_functions().items():
+        function = attrgetter(name)(_core)
+        signature = (function.__doc__ or "").partition("\n")[0]
+        if not signature.startswith(f"{name.rpartition('.')[2]}("):
+            continue  # a property, or a type without pybind11
+        given = [argument.arg for argument in arguments.args if argument.arg != "self"]
+        required = len(given) - len(arguments.defaults)
+        expected = [(given[at], at >= required) for at in range(len(given))]
+        assert documented_parameters(signature) == expected, name
+        compared += 1
+    assert compared >= 40

@@ -1,4 +1,4 @@
-"""Behaviors: what tokenizers' Split keeps, for every string over a small alphabet."""
+"""Behaviors equal those of tokenizers' Split, for every string over a small alphabet."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ M, U = True, False
         ("contiguous", True, [M, U, M]),
     ],
 )
-def test_a_part_tells_whether_a_match_is_in_it(
+def test_parts_are_marked_if_they_have_a_match(
     behavior: Behavior, invert: bool, flags: list[bool]
 ) -> None:
     given = [(0, 2, U), (2, 3, M), (3, 4, M), (4, 6, U)]

@@ -1,4 +1,4 @@
-"""Where two pre-tokenizers differ: `pretok.diff.Diff` and `pretok diff`."""
+"""Differences of two pre-tokenizers: `pretok.diff.Diff` and `pretok diff`."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ def test_rules_of_several_stages_are_named(call: Call, backend: BackendName) -> 
     ]
 
 
-def test_explain_says_where_what_is_kept_stands(
+def test_explain_shows_the_spans_of_kept_text(
     call: Call, backend: BackendName, own_registry: None
 ) -> None:
     pretok.register(DROPPING)

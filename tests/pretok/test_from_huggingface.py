@@ -59,7 +59,7 @@ def test_any_stack_cuts_where_tokenizers_does(
 
 
 @pytest.mark.parametrize("preset", [*BUILT_IN, WHOLE], ids=lambda preset: preset.name)
-def test_every_preset_is_found_in_what_is_written_of_it(preset: Preset) -> None:
+def test_every_preset_is_found_in_its_json(preset: Preset) -> None:
     for value in (to_byte_level_json(preset), to_json(preset)):
         found = from_huggingface(value).preset
         assert found.stages == preset.stages
@@ -98,7 +98,7 @@ def test_a_registered_stack_is_found(own_registry: None) -> None:
     assert preset_of(read(stack, "here")) is mine
 
 
-def test_where_it_may_be(tmp_path: Path) -> None:
+def test_every_kind_of_source(tmp_path: Path) -> None:
     file = {"version": "1.0", "model": {}, "pre_tokenizer": split(QWEN2.pattern)}
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(file), encoding="utf-8")
@@ -135,13 +135,13 @@ def test_where_it_may_be(tmp_path: Path) -> None:
          "expected at most 16 stages, got 17"),
     ],
 )  # fmt: skip
-def test_what_is_refused_says_where(value: dict[str, Any], message: str) -> None:
+def test_errors_name_the_place(value: dict[str, Any], message: str) -> None:
     with pytest.raises(UnsupportedPreTokenizerError, match=message) as raised:
         from_huggingface(value)
     assert str(raised.value).startswith(raised.value.path)
 
 
-def test_files_that_are_none(tmp_path: Path) -> None:
+def test_files_that_are_not_json_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     for content in (b"", b"{", b"\xff", b"[" * 100_000, b"[]"):
         path.write_bytes(content)
@@ -162,7 +162,7 @@ def test_deep_sequences() -> None:
         from_huggingface(value)
 
 
-def test_what_cannot_be_written() -> None:
+def test_presets_that_json_cannot_hold() -> None:
     own = Preset("own", (pretok.Run(pretok.charsets.LETTER),))
     with pytest.raises(DefinitionError, match="cannot hold preset 'own': no known pattern"):
         to_byte_level_json(own)

@@ -1,4 +1,4 @@
-"""Presets of installed packages, and of modules that the command line is told of."""
+"""Presets of installed packages, and of modules that the command line names."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_two_packages_with_one_preset(install: Install) -> None:
     assert pretok.get("mine").preset.name == "mine"
 
 
-def test_what_is_registered_goes_before(install: Install) -> None:
+def test_registered_presets_go_before_installed_ones(install: Install) -> None:
     install("one-package", f"A = {_words('mine')}", a="A")
     own = pretok.register(Preset("mine", (Run(LETTER, at_most=2),)))
     assert pretok.get("mine").preset is own

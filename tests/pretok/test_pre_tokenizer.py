@@ -38,7 +38,7 @@ def width(part: str, unit: Unit) -> int:
 @each_preset
 @given(text=texts)
 @settings(max_examples=max_examples(150))
-def test_every_method_tells_the_same(backend: BackendName, name: str, text: str) -> None:
+def test_all_methods_agree(backend: BackendName, name: str, text: str) -> None:
     tok = pretok.get(name, backend=backend)
     parts = tok.split(text)
     assert "".join(parts) == text
@@ -251,7 +251,7 @@ def test_a_step_is_a_named_tuple(backend: BackendName) -> None:
     assert tok.rule(0) is tok.preset.rules[0]
 
 
-def test_what_a_pre_tokenizer_says_of_itself(backend: BackendName) -> None:
+def test_properties_and_repr(backend: BackendName) -> None:
     tok = pretok.get("qwen2", unicode="18.0", backend=backend)
     assert tok.preset is find("qwen2")
     assert tok.unicode == "18.0"

@@ -1,4 +1,4 @@
-"""Each rule kind: what it refuses, what it matches, how it reads as a regex."""
+"""Each rule kind: errors, matches, and the equivalent regex."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from rule_specs import SPECS, Spec
 from strategies import RULE_LETTERS, any_rules
 from support import FULL, TOO_MUCH, growth, max_examples, regex_split, seeded, strings
 
-# Of those that `regex` reads as it is meant.
+# Presets with one stage whose pattern `regex` can express.
 ONE_STAGE = [
     preset
     for preset in BUILT_IN
@@ -297,7 +297,7 @@ def test_rules_of_different_kinds_or_fields_differ() -> None:
     assert len(set(rules)) == len(written) > 40
 
 
-def test_at_most_may_be_as_large_as_it_gets(backend: BackendName) -> None:
+def test_the_largest_at_most(backend: BackendName) -> None:
     preset = Preset("large", rules=(Run(NUMBER, at_most=(1 << 31) - 1),))
     assert pretok.get(preset, backend=backend).split("1" * 1000 + "a1") == ["1" * 1000, "a", "1"]
 

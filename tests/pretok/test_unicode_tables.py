@@ -1,4 +1,4 @@
-"""The committed class tables: what the generator writes, whole, the same for C++, loaded late."""
+"""The committed class tables are complete, equal the generator's and C++'s, and load late."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys that are chosen to collide in a hash table take no longer than others do."""
+"""Keys chosen to collide in a hash table take no longer than other keys."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from support import need_native, run_python
 from vocabulary_files import huggingface, tiktoken_lines, write
 
 LIMIT = 3.0
-"""How many times as long as other input of the same size takes is allowed. What collided took 20
-times as long, or more."""
+"""The largest allowed ratio to the time for other input of the same size. Colliding input took 20
+times as long, or more, before hashes were seeded."""
 
 Strings = Callable[[int, bool], list[bytes]]
 

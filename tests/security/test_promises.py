@@ -1,4 +1,4 @@
-"""What .github/SECURITY.md promises, where no other test shows it."""
+"""Promises of .github/SECURITY.md that no other test checks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from paths import ROOT
 
 PAGE = ROOT / ".github" / "SECURITY.md"
 NETWORK = {"http", "urllib", "socket", "ssl", "ftplib", "asyncio", "requests", "httpx"}
-# What runs code that data holds.
+# Modules that may run code from data.
 RUNS_DATA = {"pickle", "marshal", "shelve", "dill", "cloudpickle"}
 
 

@@ -95,7 +95,7 @@ def test_every_unicode_version_has_its_own_classes() -> None:
         assert bounds == pretok.get("o200k", unicode=version).offsets(samples[0]).tolist()
 
 
-def test_the_module_says_what_it_has() -> None:
+def test_the_module_lists_its_presets_and_versions() -> None:
     calls = Calls()
     for name in ("version", "unicodeVersion", "unicodeVersions", "presets"):
         calls.add(None, name)

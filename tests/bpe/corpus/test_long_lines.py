@@ -64,7 +64,7 @@ def test_the_text_is_the_same(
             assert found == expected
 
 
-def test_what_a_long_line_may_not_have() -> None:
+def test_long_lines_that_are_refused() -> None:
     for line, message in (
         (b'{"text": "a", "text": "b"}', "here: a long line has the member 'text' twice"),
         (

@@ -30,7 +30,7 @@ def test_the_longest_of_those_that_start_first(backend: BackendName) -> None:
     assert tok.encode("<a><", "allow") == [256, 60]
     assert tok.encode("a><b>", "allow") == [259, 261]
     assert tok.encode("><b>", "allow") == [260, 98, 62]
-    # What is not allowed does not stand in the way.
+    # Tokens that are not allowed do not hide allowed ones.
     assert tok.encode("<a><b>", {"<a>", "<b>"}) == [256, 261]
     assert tok.encode("<a><b>", {"a>"}) == [60, 259, *plain("<b>")]
 
@@ -170,7 +170,7 @@ def test_nothing_is_found_in_a_special_token_that_is_text(backend: BackendName, 
     assert make(backend, *ours).encode(text, "text") == engine.encode(text).ids
 
 
-def test_what_a_token_is_in_normalized_text(backend: BackendName) -> None:
+def test_tokens_in_normalized_text(backend: BackendName) -> None:
     content = "<e\u0301>"
     normalized = make(backend, AddedToken(content, 256, normalized=True), nfc=True)
     exact = make(backend, AddedToken(content, 256), nfc=True)

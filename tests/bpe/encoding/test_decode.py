@@ -31,7 +31,7 @@ DECODERS: dict[str, Decode] = {
 each_decoder = pytest.mark.parametrize("decode", DECODERS.values(), ids=DECODERS)
 
 
-def test_what_ids_become(backend: BackendName) -> None:
+def test_text_and_bytes_of_ids(backend: BackendName) -> None:
     tok = make(backend)
     assert tok.decode([256, 33, SPECIAL, 260, 301]) == "ab!<s> \u00e9<plain>"
     assert tok.decode_bytes([257, 0xAD, 0xFF]) == b"\xe4\xb8\xad\xff"
@@ -129,7 +129,7 @@ def test_the_position_counts_special_tokens_that_are_left_out(backend: BackendNa
      (np.array([1.0]), 0), (np.array([True]), 0), ("ab", 0), ([97, np.float64(98)], 1),
      (np.array([97, None]), 1)],
 )  # fmt: skip
-def test_what_is_no_id(backend: BackendName, decode: Decode, ids: Any, at: int) -> None:
+def test_invalid_ids_are_refused(backend: BackendName, decode: Decode, ids: Any, at: int) -> None:
     with pytest.raises(TypeError, match=rf"ids\[{at}\] is .*; expected an int"):
         decode(make(backend), ids)
 
@@ -144,7 +144,7 @@ def test_ids_of_characters_are_ints(backend: BackendName, decode: Decode, ids: l
 
 
 @pytest.mark.parametrize("ids", [["a"], [[97]], np.array([1.5]), [97, None]])
-def test_what_is_no_id_where_special_tokens_are_left_out(backend: BackendName, ids: Any) -> None:
+def test_invalid_ids_are_refused_with_skip_special(backend: BackendName, ids: Any) -> None:
     tok = make(backend)
     with pytest.raises(TypeError, match=r"ids\[[01]\] is .*; expected an int"):
         tok.decode(ids, skip_special=True)
@@ -178,7 +178,7 @@ class Raises:
         raise ZeroDivisionError
 
 
-def test_what_can_be_used_as_an_int(backend: BackendName) -> None:
+def test_objects_with_index_are_ids(backend: BackendName) -> None:
     tok = make(backend)
     assert tok.decode([Index(97), np.uint8(98), True]) == "ab\x01"  # type: ignore[list-item]
     assert tok.decode((Index(256),)) == "ab"  # type: ignore[arg-type]
@@ -229,7 +229,7 @@ def test_error_handlers_are_those_of_python(
         assert tok.decode(ids, errors) == tok.decode(ids, errors=errors) == wanted
 
 
-def test_an_error_handler_that_there_is_not(backend: BackendName) -> None:
+def test_an_unknown_error_handler_is_refused(backend: BackendName) -> None:
     with pytest.raises(LookupError, match="unknown error handler name"):
         make(backend).decode([0xFF], "nonsense")
 
@@ -290,7 +290,7 @@ PARTS = st.sampled_from(
 
 
 def outcome(decode: Callable[[], str]) -> object:
-    """Return the text, or what is said of the bytes."""
+    """Return the text, or the arguments of the UnicodeDecodeError."""
     try:
         return decode()
     except UnicodeDecodeError as error:

@@ -42,7 +42,7 @@ def test_a_stream_is_the_whole_however_it_is_cut(
         for part in parts:
             out += stream.feed(part if len(part) != 1 else part[0])
             fed += part
-            # What is behind a whole sequence is held back, and that is an incomplete one.
+            # The stream holds back only an incomplete sequence at the end.
             left = [id for id in fed if not (skip and id == SPECIAL)]
             held = held_back(tok.decode_bytes(left), errors, out)
             assert len(held) < 4

@@ -1,4 +1,4 @@
-"""The short ways through the native backend say what the long ones say, and leave no traces."""
+"""Fast calls of the native backend have the results of slow calls, and leave no traces."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def test_every_method_takes_the_policy(backend: BackendName) -> None:
         ("<a" * 9 + "<a>", 18),
     ],
 )
-def test_where_an_error_is(backend: BackendName, text: str, position: int) -> None:
+def test_the_position_of_an_error(backend: BackendName, text: str, position: int) -> None:
     tok = make(backend, "<b>", "<a>")
     calls: list[Any] = [tok.encode, tok.encode_array, tok.count, tok.tokens]
     calls += [lambda text: tok.encode_batch([text, "<b>"])]
@@ -79,7 +79,7 @@ def test_where_an_error_is(backend: BackendName, text: str, position: int) -> No
     assert caught.value.position == 3
 
 
-def test_where_an_error_is_with_surrogateescape(backend: BackendName) -> None:
+def test_the_position_of_an_error_with_surrogateescape(backend: BackendName) -> None:
     tok = make(backend, "<a>")
     with pytest.raises(SpecialTokenError) as caught:
         tok.encode("\udcff\udcf0\u00e9<a>", errors="surrogateescape")
@@ -88,7 +88,7 @@ def test_where_an_error_is_with_surrogateescape(backend: BackendName) -> None:
 
 @pytest.mark.parametrize("nfc", [False, True])
 @pytest.mark.parametrize("normalized", [False, True])
-def test_where_an_error_is_in_text_to_be_normalized(
+def test_the_position_of_an_error_before_normalization(
     backend: BackendName, nfc: bool, normalized: bool
 ) -> None:
     tok = make(backend, AddedToken("<a>", 256, normalized=normalized), nfc=nfc)
@@ -149,7 +149,7 @@ def test_names_that_are_not_special(backend: BackendName) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["", "Allow", "<a>", "all"])
-def test_a_policy_that_there_is_not(backend: BackendName, wrong: Any) -> None:
+def test_an_unknown_policy_is_refused(backend: BackendName, wrong: Any) -> None:
     tok = make(backend, "<a>")
     message = "special='.*'; expected 'raise', 'text', 'allow' or a set of special tokens"
     for call in (tok.encode, tok.count, tok.tokens, tok.encode_array):

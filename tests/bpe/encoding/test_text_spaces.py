@@ -169,7 +169,7 @@ def test_native(
         (SentencePieceNormalizer(), None),
     ],
 )
-def test_what_core_does(normalizer: Any, expected: TextSpaces | None) -> None:
+def test_normalizers_that_the_core_applies(normalizer: Any, expected: TextSpaces | None) -> None:
     assert spaces_of(normalizer, ()) == expected
     plain, spaced = (AddedToken(text, 1, normalized=True) for text in ("ab", "a b"))
     if expected is not None:

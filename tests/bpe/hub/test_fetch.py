@@ -76,7 +76,7 @@ def test_fetches_to_where_load_looks(server: str, kind: str) -> None:
     assert bpe.load(kind).special_tokens == {"<|end|>": 300}
 
 
-def test_what_is_there_is_not_fetched_again(server: str, tmp_path: Path) -> None:
+def test_existing_files_are_not_fetched_again(server: str, tmp_path: Path) -> None:
     path = fetch("good", tmp_path / "folder" / "in folder")
     assert path == tmp_path / "folder" / "in folder" / "good.tiktoken"
     assert fetch("good", path.parent) == path

@@ -1,4 +1,4 @@
-"""Training holds only so much of a text at a time: what is longer is an error that says where."""
+"""Training holds only part of a text at a time; longer units are errors that name the place."""
 
 from __future__ import annotations
 

@@ -120,7 +120,9 @@ def test_special_tokens_are_ordinary_text_while_training(backend: BackendName) -
         (300, {"a": 5, "b": 5}, "special token 'a' has id 5, and so has another special token"),
     ],
 )
-def test_what_cannot_be_is_refused(vocab_size: int, specials: Any, said: str) -> None:
+def test_impossible_sizes_and_specials_are_refused(
+    vocab_size: int, specials: Any, said: str
+) -> None:
     with pytest.raises(ValueError, match=said.replace("|", r"\|")):
         train(never(), vocab_size=vocab_size, special_tokens=specials)
 

@@ -15,7 +15,7 @@ from training import gigatoken, hugging_face, recount
 from training_texts import PROSE, generated, merges_of, texts
 
 SIZE, VOCABULARY = (None, 32_000) if FULL else (1_500_000, 8_000)
-"""How much of a real text is trained on, in code points, and the number of tokens."""
+"""The code points of a real text to train on, and the number of tokens."""
 
 
 @pytest.mark.parametrize("preset", ["gpt2", "llama3", "qwen2", "o200k"])

@@ -1,4 +1,4 @@
-"""bpe.train on the way: interruptions, progress, errors of the texts."""
+"""bpe.train at work: interruptions, progress, errors of the texts."""
 
 from __future__ import annotations
 

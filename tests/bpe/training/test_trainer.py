@@ -59,7 +59,7 @@ def test_merges_of_long_words_are_those_of_hugging_face(
 
 
 def test_ties_go_by_the_characters_that_bytes_are_written_as(backend: BackendName) -> None:
-    """A tab is written as U+0109 and a space as U+0120, so both come behind "z"."""
+    """A tab is written as U+0109 and a space as U+0120, so both come after "z"."""
     words = {"  ": 1, "zz": 1, "\t\t": 1, "!!": 1}
     trainer = make_trainer(as_bytes(words), backend)
     trainer.step(4)

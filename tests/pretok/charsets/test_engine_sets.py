@@ -1,4 +1,4 @@
-"""Sets that engines have of their own: the engine is asked about support.scalar_values."""
+"""Character sets of the engines, compared with the engines for support.scalar_values."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def kept(pre_tokenizer: Any, text: str = ALL) -> NDArray[np.bool_]:
 
 
 def apart(pre_tokenizer: Any) -> NDArray[np.bool_]:
-    """Return which code points `pre_tokenizer` cuts off from a letter before and behind."""
+    """Return which code points `pre_tokenizer` cuts off from a letter before and after it."""
     parts = pre_tokenizer.pre_tokenize_str("a".join(ALL))
     return bits(ord(part) for part, (start, _) in parts if len(part) == 1 and start % 2 == 0)
 
@@ -94,7 +94,7 @@ def test_white_space_that_hugging_face_removes() -> None:
 
 
 def test_the_words_of_whitespace() -> None:
-    # What is no word and no white space is cut off from a letter.
+    # A character that is neither of a word nor white space is cut off from a letter.
     compare(apart(pre_tokenizers.Whitespace()), ~(WORD | WHITE_SPACE), "tokenizers")
 
 

@@ -1,4 +1,4 @@
-"""Character sets: the algebra is exact, named sets have the members that they are named for."""
+"""Character sets: the algebra is exact, and named sets have the right members."""
 
 from __future__ import annotations
 

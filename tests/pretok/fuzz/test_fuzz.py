@@ -1,4 +1,4 @@
-"""The fuzzer itself: it finds what is wrong, says where, and says what it cannot test."""
+"""The fuzzer: it finds differences, shows them, and names the presets that it cannot test."""
 
 from __future__ import annotations
 
@@ -251,7 +251,7 @@ def test_a_dollar_sign_is_the_end_of_the_text_for_regex() -> None:
         ("tiktoken", r"[\p{L}&&[^\p{Han}]]+", "tiktoken", ""),
     ],
 )
-def test_an_engine_refuses_what_it_reads_otherwise(
+def test_an_engine_refuses_patterns_that_it_reads_differently(
     name: str, pattern: str, dialect: pretok.preset.Engine, refused: str
 ) -> None:
     preset = Preset("any", rules=(Run(LETTER),), pattern=pattern, engine=dialect)

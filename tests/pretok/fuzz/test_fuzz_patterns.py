@@ -1,4 +1,4 @@
-"""The fuzzer of patterns: no pattern fails, and whatever would fail is found and made small."""
+"""The fuzzer of patterns: no pattern fails, and failures are found and minimized."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_failure_is_found_and_made_small(
     assert len(failure.pattern) <= max(len(small), len(pretok.presets()[3].pattern))
 
 
-def test_what_takes_too_long_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_pattern_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fuzz_patterns_module, "MAX_SECONDS", -1.0)
     failure = fuzz_patterns(cases=1).failure
     assert failure is not None

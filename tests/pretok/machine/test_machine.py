@@ -1,4 +1,4 @@
-"""The loop over the rules: both backends alike, gaps, windows, and what is decided of a text."""
+"""The loop over the rules: both backends agree on gaps, windows and decided pre-tokens."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_both_backends_do_the_same_with_any_rules(
 
 
 @each_spec
-def test_what_is_decided_of_a_part_is_a_prefix_of_the_whole(
+def test_decided_pre_tokens_of_a_part_are_those_of_the_whole(
     backend: BackendName, spec: Spec
 ) -> None:
     machine = backend_of(spec.rules, backend)

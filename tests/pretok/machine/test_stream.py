@@ -105,9 +105,9 @@ def hold_back_errors(
 ) -> list[tuple[str, list[str], list[str]]]:
     """Return (text, emitted, certain) for each text of which a stream emits too much or too little.
 
-    Certain are the pre-tokens that the text has with every continuation of up to `further` code
-    points, none included; `alphabet` must hold all that the rules tell apart. One thing a stream
-    may hold back although it is certain: a gap, until the match behind it is.
+    Pre-tokens are certain if the text has them with every continuation of up to `further` code
+    points, also with none. `alphabet` must have all characters that the rules distinguish. A stream
+    may hold back a certain gap until the match after it is certain.
     """
     after = continuations(alphabet, further)
     steps: dict[str, list[tuple[str, bool]]] = {}

@@ -1,4 +1,4 @@
-"""Spellings that are one form match the same in the engines; near ones are not one form."""
+"""Spellings with one canonical form match alike in the engines; other patterns do not."""
 
 from __future__ import annotations
 
@@ -124,13 +124,13 @@ def test_spellings_are_one_form_in_both_engines(spellings: tuple[str, ...]) -> N
 
 @pytest.mark.parametrize(("one", "other"), NOT_ALIKE)
 @pytest.mark.parametrize("engine", ENGINES)
-def test_what_differs_is_not_one_form(one: str, other: str, engine: Engine) -> None:
+def test_different_patterns_have_different_forms(one: str, other: str, engine: Engine) -> None:
     ours, theirs = ASK[engine](one), ASK[engine](other)
     assert any(ours(text) != theirs(text) for text in [*TEXTS, "'S a", "aas\n\n", "assa"])
     assert canonical(one, engine) != canonical(other, engine)
 
 
-def test_what_is_possessive_as_a_whole_gives_nothing_back() -> None:
+def test_a_possessive_group_gives_nothing_back() -> None:
     one, other = r"(?:as|a){1}+s|[\s\S]", r"(?:as|a){1}s|[\s\S]"
     assert _tiktoken(one)("as") == ["a", "s"]
     assert _tiktoken(other)("as") == ["as"]
@@ -166,7 +166,7 @@ def test_a_counted_possessive_quantifier_is_the_engines() -> None:
         (r"(?:a|b?)|[\s\S]", False), (r"(?:a|b?)\s|[\s\S]", True),
     ],
 )  # fmt: skip
-def test_what_takes_all_of_any_text(pattern: str, whole: bool) -> None:
+def test_patterns_that_match_everywhere(pattern: str, whole: bool) -> None:
     found = canonical(pattern, "tiktoken")
     assert found is not None
     assert matches_everywhere(found) == whole

@@ -1,4 +1,4 @@
-"""from_pattern compiles: what it makes equals the live engines, and what it refuses says why."""
+"""from_pattern compiles patterns: results equal the live engines, and errors give the reason."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ def test_random_patterns_are_refused_or_equal(
     assert first_difference(preset, texts, "python") is None
 
 
-def test_what_it_makes() -> None:
+def test_the_preset_of_a_compiled_pattern() -> None:
     tokenizer = from_pattern(r"\p{L}+|\d+|\s", "hf")
     preset = tokenizer.preset
     assert preset.rules == (Run(LETTER), Run(DIGIT), pretok.Spaces(pretok.ALL, at_most=1))

@@ -122,7 +122,9 @@ def test_time_is_about_linear_in_the_pattern(name: str, engine: Engine) -> None:
 
 @pytest.mark.parametrize("size", [MAX_PATTERN_LENGTH + 1, 10_000_000])
 @pytest.mark.parametrize("name", ["alternatives", "ranges", "opened groups", "characters"])
-def test_what_is_longer_is_not_read(name: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_longer_patterns_are_not_read(
+    name: str, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pattern = GROWING[name](min(size, 700_000))
     pattern += "a" * (size - len(pattern))
     monkeypatch.setattr(parser._Reader, "_alternatives", None)
@@ -158,7 +160,7 @@ def test_a_long_pattern_of_a_preset_is_known_by_its_text(own_registry: None) -> 
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("engine", ENGINES)
-def test_what_is_refused(pattern: str, wanted: str, engine: Engine) -> None:
+def test_hostile_patterns_are_refused(pattern: str, wanted: str, engine: Engine) -> None:
     assert wanted in str(_refused(pattern, engine))
 
 
@@ -189,7 +191,7 @@ def test_the_difference_has_few_lines() -> None:
     assert difference_of(known, "hf", known, "hf") == ""
 
 
-def test_what_does_not_print_is_an_escape() -> None:
+def test_unprintable_characters_are_escaped() -> None:
     given = LLAMA3.pattern.replace("{1,3}", "\x00\ud800\u202e\u3000(?<=a)")
     assert (
         "+ \\p{N}\\x{0}\\x{D800}\\x{202E}\\x{3000}(?<=a)" in _refused(given).difference.splitlines()
@@ -208,7 +210,7 @@ NAMES: list[Any] = [
 
 
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: type(name).__name__)
-def test_names_that_are_none(name: Any) -> None:
+def test_unknown_names_give_short_errors(name: Any) -> None:
     known = ", ".join(map(repr, sorted([*pretok.registry._by_name])))
     for call in (pretok.get, pretok.from_gguf_pre):
         with pytest.raises(pretok.UnknownPresetError) as raised:
@@ -222,7 +224,7 @@ def test_names_that_are_none(name: Any) -> None:
     assert len(str(engine.value)) <= SHORT
 
 
-def test_a_variant_that_is_none() -> None:
+def test_a_variant_must_be_a_str() -> None:
     with pytest.raises(TypeError, match="expected a variant as str, got int"):
         pretok.from_gguf_pre("gpt-2", variant=10**5000)  # type: ignore[arg-type]
 
@@ -270,7 +272,7 @@ STACKS: dict[str, Callable[[], dict[Any, Any]]] = {
 
 
 @pytest.mark.parametrize("name", STACKS)
-def test_pre_tokenizers_that_are_none(name: str) -> None:
+def test_invalid_pre_tokenizers_give_short_errors(name: str) -> None:
     value = STACKS[name]()
     with pytest.raises(pretok.UnsupportedPreTokenizerError) as raised:
         pretok.from_huggingface(value)

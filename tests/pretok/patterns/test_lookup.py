@@ -1,4 +1,4 @@
-"""Which preset a published pattern is, in which engine, shown by the engines themselves."""
+"""Published patterns are found as presets in each engine, and split as the engines do."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SPELLINGS: list[tuple[Engine, str, Preset]] = [
 ]  # fmt: skip
 
 LETTERS = " \n\ta1'sS!\u017f\u0301"
-"""What the patterns tell apart; every string of up to three of these is tried."""
+"""Characters that the patterns distinguish; the tests try every string of up to three of them."""
 
 
 def _strings(longest: int) -> Iterator[str]:
@@ -112,7 +112,7 @@ def test_other_spellings(engine: Engine, pattern: str, preset: Preset) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_presets_are_found_by_what_is_written_of_them(engine: Engine) -> None:
+def test_presets_are_found_by_their_patterns(engine: Engine) -> None:
     for preset in _with_pattern(engine):
         found = find(pattern_for(preset, engine) or "", engine)
         assert found is not None

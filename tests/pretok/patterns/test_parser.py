@@ -1,4 +1,4 @@
-"""Patterns as each engine reads them: sets of code points, and what is refused."""
+"""Patterns as each engine reads them: character sets, and errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pretok.preset import ENGINES, Engine
 from pretok.unicode import DEFAULT_VERSION, table
 from support import members
 
-# Where an atom begins or ends, the first planes closely, the others at intervals.
+# The ends of all atoms, all code points below U+3100, and every 97th code point.
 _FIRSTS = table(DEFAULT_VERSION)[0].tolist()
 _CODES = {*range(0x3100), *range(0, 0x110000, 97), *_FIRSTS, *(c - 1 for c in _FIRSTS[1:])}
 EVERY = "".join(chr(code) for code in sorted(_CODES) if not 0xD800 <= code < 0xE000)
@@ -104,7 +104,7 @@ def test_dialects() -> None:
      "[" * 50 + "a" + "]" * 50, "(" * 100_000, "[" * 100_000],
 )  # fmt: skip
 @pytest.mark.parametrize("engine", ENGINES)
-def test_what_is_not_understood_is_refused(pattern: str, engine: Engine) -> None:
+def test_unsupported_patterns_are_refused(pattern: str, engine: Engine) -> None:
     with pytest.raises(UnreadablePatternError, match=r"."):
         read(pattern, engine)
 

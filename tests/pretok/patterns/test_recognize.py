@@ -1,4 +1,4 @@
-"""from_pattern: what is recognised, and what an unknown pattern is told."""
+"""from_pattern: recognized patterns, and the errors for unknown ones."""
 
 from __future__ import annotations
 

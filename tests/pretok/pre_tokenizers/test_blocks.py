@@ -156,13 +156,13 @@ def test_real_stacks(name: str) -> None:
         (ByteLevel(), " Hello", [("ĠHello", (0, 6))]),
         (ByteLevel(use_regex=False), "a b\n", [("ĠaĠbĊ", (0, 4))]),
         (ByteLevel(add_prefix_space=False), "né", [("nÃ©", (0, 2))]),
-        # It is put before every piece that comes in.
+        # The space is put before every piece.
         (
             Sequence([Digits(), ByteLevel()]),
             "a1 b",
             [("Ġa", (0, 1)), ("Ġ1", (1, 2)), ("Ġb", (2, 4))],
         ),
-        # What comes behind sees the characters of the bytes, of which some are numbers.
+        # Later blocks get the characters that stand for bytes; some of these are numbers.
         (
             Sequence([ByteLevel(add_prefix_space=False), Digits()]),
             "²x",
@@ -303,7 +303,7 @@ def test_a_sequence_in_a_sequence_is_one() -> None:
     ],
     ids=str,
 )  # fmt: skip
-def test_what_tokenizers_lets_files_leave_out(given: dict[str, Any], block: Block) -> None:
+def test_defaults_are_those_of_tokenizers(given: dict[str, Any], block: Block) -> None:
     assert json.loads(read_by_engine(given).__getstate__()) == block.to_dict()
     assert from_dict(given) == block
 
@@ -381,7 +381,7 @@ def test_blocks_refuse_other_arguments(
 
 
 @pytest.mark.parametrize("block", [Whitespace(), STACKS["falcon"], UnicodeScripts()], ids=repr)
-def test_what_is_no_str_is_refused(block: Block) -> None:
+def test_only_str_is_accepted(block: Block) -> None:
     with pytest.raises(TypeError, match="expected str, got bytes"):
         block.pre_tokenize_str(b"a")  # type: ignore[arg-type]
 
