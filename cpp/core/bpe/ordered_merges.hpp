@@ -107,6 +107,10 @@ public:
   std::uint32_t id(std::uint32_t symbol) const {
     return symbol >= BYTES && ids_are_symbols_ ? symbol : ids_[symbol];
   }
+  void prefetch_id(std::uint32_t symbol) const {
+    if (!ids_are_symbols_)
+      pretok::prefetch(&ids_[symbol]);
+  }
   // Returns the number of slots of the table.
   std::size_t slots() const { return entries_.size(); }
   // Returns the number of symbols: the 256 bytes and the merges.

@@ -87,12 +87,15 @@ public:
     return true;
   }
 
-  // Writes the ids to `to`. Returns the number of ids.
-  std::size_t finish(const OrderedMerges &merges, std::uint32_t *to) const {
+  // Writes the remaining symbols to `to`, and prefetches their ids. Returns their number.
+  std::size_t symbols(const OrderedMerges &merges, std::uint32_t *to) const {
     std::size_t count = 0;
     constexpr std::uint64_t ENDS = std::uint64_t{1} << BACK | std::uint64_t{1} << FRONT;
-    for (std::uint64_t left = live_ & ~ENDS; left != 0; left &= left - 1)
-      to[count++] = merges.id(symbols_[lowest_bit(left)]);
+    for (std::uint64_t left = live_ & ~ENDS; left != 0; left &= left - 1) {
+      const std::uint32_t symbol = symbols_[lowest_bit(left)];
+      merges.prefetch_id(symbol);
+      to[count++] = symbol;
+    }
     return count;
   }
 

@@ -48,13 +48,15 @@ public:
     state.begin(bytes, size, merges_, barriers_);
     while (state.step(merges_)) {
     }
-    return finish(state, to);
+    return finish(to, state.symbols(merges_, to));
   }
 
-  // Writes the ids of a finished merge to `to`, which has room for one id per byte. Returns the
-  // number of ids.
-  std::size_t finish(const ShortMerge &merge, std::uint32_t *to) const {
-    return without_steps(to, merge.finish(merges_, to));
+  // Replaces the `count` symbols of a finished merge by ids. `ids` has room for one id per
+  // byte. Returns the number of ids.
+  std::size_t finish(std::uint32_t *ids, std::size_t count) const {
+    for (std::size_t i = 0; i < count; ++i)
+      ids[i] = merges_.id(ids[i]);
+    return without_steps(ids, count);
   }
 
   const TokenTable &whole_tokens() const { return whole_tokens_; }

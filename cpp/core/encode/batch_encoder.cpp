@@ -258,15 +258,22 @@ void BatchEncoder::encode_misses(Unit unit, const PreTokenBatch &batch, const Ca
   const auto done = [&](std::size_t which, const ShortMerge &merge) {
     CacheMiss &miss = misses[to_merge[which]];
     if (!miss.is_long()) {
-      miss.count = vocabulary_.finish(merge, miss.ids.data());
+      miss.count = merge.symbols(*merges, miss.ids.data());
       return;
     }
     // encode_long finds the ids in this cache.
     std::array<std::uint32_t, ShortMerge::MAX_BYTES> ids;
-    cache.long_pre_tokens.insert(miss.bytes, miss.size, miss.hash, ids.data(),
-                                 vocabulary_.finish(merge, ids.data()));
+    cache.long_pre_tokens.insert(
+        miss.bytes, miss.size, miss.hash, ids.data(),
+        vocabulary_.finish(ids.data(), merge.symbols(*merges, ids.data())));
   };
   merge_interleaved(*merges, *vocabulary_.barriers(), next, done);
+  // The ids of the symbols are prefetched by now.
+  for (std::size_t j = 0; j < count; ++j) {
+    CacheMiss &miss = misses[to_merge[j]];
+    if (!miss.is_long())
+      miss.count = vocabulary_.finish(miss.ids.data(), miss.count);
+  }
 }
 
 } // namespace pretok
