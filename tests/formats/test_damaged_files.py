@@ -17,8 +17,8 @@ from gguf_files import gguf, metadata
 from native_models import Said, reads_json, said_to_cpp, said_to_python
 from pretok import from_pattern
 from pretok.machine.backend import BackendName
-from support import FULL, sample, seeded
 from sentencepiece_models import BYTE_FALLBACK, BYTES, UNKNOWN, model, normal
+from support import FULL, sample, seeded
 from text_pretok_files import model_of
 from vocabulary_files import TEXTS, huggingface, made, made_vocabulary, tiktoken_lines
 
@@ -54,8 +54,8 @@ def _summed(data: bytes) -> bytes:
 
 
 def _model() -> bytes:
-    rows = [UNKNOWN, ("<s>", 0.0, PieceType.CONTROL), *BYTES, ("<sep>", 0.0, PieceType.USER_DEFINED),
-            *normal("▁a", "ab", "▁", "a", "b", "é")]  # fmt: skip
+    symbols = [("<s>", 0.0, PieceType.CONTROL), ("<sep>", 0.0, PieceType.USER_DEFINED)]
+    rows = [UNKNOWN, *BYTES, *symbols, *normal("▁a", "ab", "▁", "a", "b", "é")]
     runs = [("▁" * size, -99.0, PieceType.NORMAL) for size in (2, 3, 4)]
     return model([*rows, *runs], BYTE_FALLBACK, [(3, 1), (4, 0)])
 
