@@ -79,7 +79,7 @@ class Encoder:
         add_prefix_space: bool,
         cache_limit: int = ...,
         first_step: int = ...,
-        marked_spaces: tuple[str, bool, bool, bool] | None = None,
+        marked_spaces: tuple[str, bool, bool, bool, bool] | None = None,
         is_whole: bool = False,
     ) -> None: ...
     def encode(self, text: str | bytes, added: AddedTokens, threads: int = 0) -> list[int]: ...
@@ -220,6 +220,16 @@ class Trainer:
         min_frequency: int,
         max_token_length: int | None,
     ) -> None: ...
+    @staticmethod
+    def of_characters(
+        symbols: NDArray[np.uint32],
+        sizes: NDArray[np.uint32],
+        counts: NDArray[np.int64],
+        alphabet: int,
+        min_frequency: int,
+        max_token_length: int | None,
+    ) -> Trainer:
+        """Return a trainer of words of characters; `symbols` are indices in the alphabet."""
     @property
     def tokens(self) -> int: ...
     def step(self, tokens: int) -> bool: ...

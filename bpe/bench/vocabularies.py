@@ -22,7 +22,7 @@ from pretok.machine.backend import BackendName
 
 TRAINED = "trained"
 """The name of the vocabulary that is not loaded but trained, on generated texts."""
-_TRAINED_PRESET = "cl100k"
+TRAINED_PRESET = "cl100k"
 SUBFOLDERS = (".", "hf", "gguf", "spm")
 """Subfolders of --vocab-dir that may hold files; "." is the folder itself."""
 READABLE = (".json", ".tiktoken", ".model")
@@ -108,7 +108,7 @@ LISTED: dict[str, Listed] = {
         model="mistral03.model",
         model_package=_MISTRAL_V3,
     ),
-    TRAINED: Listed(_TRAINED_PRESET),
+    TRAINED: Listed(TRAINED_PRESET),
 }
 
 
@@ -132,7 +132,7 @@ def opened_vocabulary(
     with tempfile.TemporaryDirectory(prefix="pretok-bench-") as work:
         place = Path(work)
         if name == TRAINED:
-            subject = made_up(place, preset or _TRAINED_PRESET, backend)
+            subject = made_up(place, preset or TRAINED_PRESET, backend)
             yield Subject(name, subject.tokenizer, place, keeps_added=True)
             return
         listed = LISTED.get(name)

@@ -35,6 +35,11 @@ class TextSpaces(NamedTuple):
     """True if a byte that is not UTF-8 becomes U+FFFD."""
     prefix_has_span: bool = False
     """True if a token of only the prefix has the span of the first character, not an empty span."""
+    precedes_tokens: bool = False
+    """True if a text begins at the start or after an added token that is not `normalized`.
+
+    A prefix that meets a `normalized` token is encoded by itself.
+    """
 
 
 def spaces_of(
@@ -55,13 +60,12 @@ def spaces_of(
         return TextSpaces("unless_space", step.prepend_scheme == "first", prefix_has_span=True)
     else:
         spaces = _of_steps(normalizer)
-    # The normalizer changes text before the search for normalized tokens, but C++ puts spaces
-    # before a text only after this search.
-    if normalized and (
-        spaces is None or spaces.prefix != "never" or not all(map(_is_plain, normalized))
-    ):
-        return None
-    return spaces
+    # The normalizer changes text before the search for normalized tokens. C++ searches the text as
+    # it is.
+    if spaces is None or not normalized:
+        return spaces
+    has_place = spaces.prefix == "never" or spaces.precedes_tokens
+    return spaces if has_place and all(map(_is_plain, normalized)) else None
 
 
 def splits_alike(preset: Preset | None) -> bool:
@@ -86,7 +90,8 @@ def _of_sentencepiece(normalizer: SentencePieceNormalizer) -> TextSpaces | None:
         or (normalizer.add_dummy_prefix and normalizer.treat_whitespace_as_suffix)
     ):
         return None
-    return TextSpaces("always" if normalizer.add_dummy_prefix else "never", replaces_invalid=True)
+    prefix: Literal["never", "always"] = "always" if normalizer.add_dummy_prefix else "never"
+    return TextSpaces(prefix, replaces_invalid=True, precedes_tokens=True)
 
 
 def _of_steps(chain: NormalizerChain) -> TextSpaces | None:

@@ -18,9 +18,10 @@ from bpe.encoding.utf8 import decode_utf8
 from bpe.normalizers.chain import NormalizerChain
 from bpe.normalizers.steps import Prepend, Replace
 from bpe.text_vocabulary import BYTE_NAMES, TextOptions, TextVocabulary
-from bpe.training.trainer import Trainer
+from bpe.training.trainer import AnyTrainer, Trainer
 from pretok.charsets.sets import code_points
 from pretok.errors import shortened
+from pretok.machine.backend import BackendName
 from pretok.preset import Preset
 from pretok.rules import Run
 
@@ -112,11 +113,27 @@ class CharacterWords:
         """The number of tokens without special tokens, before any merge."""
         return len(self.alphabet) + len(BYTE_NAMES) * self.options.byte_fallback
 
-    def trainer(self, min_frequency: int, max_token_length: int | None) -> Trainer:
+    def trainer(
+        self, backend: BackendName, min_frequency: int, max_token_length: int | None
+    ) -> AnyTrainer:
         """Return the trainer of these words."""
-        return Trainer.of_characters(
-            self.words.items(), self.alphabet, min_frequency, max_token_length
-        )
+        if backend == "python":
+            return Trainer.of_characters(
+                self.words.items(), self.alphabet, min_frequency, max_token_length
+            )
+        from pretok import _core
+
+        alphabet = _code_points("".join(self.alphabet))
+        symbols = np.searchsorted(alphabet, chars := _code_points("".join(self.words)))
+        is_known = alphabet[np.minimum(symbols, len(alphabet) - 1)] == chars
+        ends = np.cumsum(np.fromiter(map(len, self.words), np.int64, len(self.words)))
+        known_before = np.concatenate([[0], np.cumsum(is_known)])
+        sizes = np.diff(known_before[ends], prepend=0)
+        counts = np.fromiter(self.words.values(), np.int64, len(self.words))
+        return _core.Trainer.of_characters(
+            symbols[is_known].astype(np.uint32), sizes.astype(np.uint32), counts, len(alphabet),
+            min_frequency, max_token_length,
+        )  # fmt: skip
 
     def vocabulary(
         self,
@@ -155,6 +172,10 @@ class CharacterWords:
         )
         added = [AddedToken(text, id) for text, id in zip(specials, special_ids, strict=True)]
         return TextVocabulary(texts, merge_ids, options, special_ids), added
+
+
+def _code_points(text: str) -> NDArray[np.uint32]:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
 
 
 def _marked(word: str) -> str:

@@ -6,10 +6,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import count, islice
-from typing import Literal, NamedTuple, Protocol, TypeAlias, cast, get_args
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Literal, NamedTuple, TypeAlias, cast, get_args
 
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.arguments import check_keeps_text, resolve_threads
@@ -25,7 +22,7 @@ from bpe.training.characters import (
 from bpe.training.corpus import Source, read_texts
 from bpe.training.counting import count_texts, text_counter
 from bpe.training.limits import Limits
-from bpe.training.trainer import TieBreak, Trainer, Words
+from bpe.training.trainer import AnyTrainer, TieBreak, Trainer, Words
 from bpe.types import SupportsOffsets
 from bpe.vocabulary import ID_LIMIT, Packed, Vocabulary
 from pretok.machine.backend import BackendName, choose_backend
@@ -222,7 +219,12 @@ class Training(NamedTuple):
                 cache_mb=self.cache_mb,
             )  # fmt: skip
         texts = CharacterWords(words.take(), self.characters)
-        trainer = self._merge(texts.trainer(self.min_frequency, self.max_token_length), texts.size)
+        trainer = self._merge(
+            texts.trainer(
+                choose_backend(self.backend), *_limits(self.min_frequency, self.max_token_length)
+            ),
+            texts.size,
+        )
         text_vocabulary, added = texts.vocabulary(
             trainer.first_merges(), trainer.merges(), self.specials.names, self.specials.ids
         )
@@ -231,7 +233,7 @@ class Training(NamedTuple):
             backend=self.backend, cache_mb=self.cache_mb,
         )  # fmt: skip
 
-    def _merge(self, trainer: _Trainer, base_size: int) -> _Trainer:
+    def _merge(self, trainer: AnyTrainer, base_size: int) -> AnyTrainer:
         """Return `trainer` after all merges. The vocabulary has `base_size` tokens before them."""
         merge_count = self.vocab_size - base_size - len(self.specials.names)
         if merge_count < 0:
@@ -262,31 +264,25 @@ class Training(NamedTuple):
         return trainer
 
 
-class _Trainer(Protocol):
-    """The methods of Trainer, and of _core.Trainer in C++."""
-
-    @property
-    def tokens(self) -> int: ...
-    def step(self, tokens: int) -> bool: ...
-    def merges(self) -> NDArray[np.uint32]: ...
-    def first_merges(self) -> NDArray[np.uint32]: ...
-
-
 def _trainer(
     words: Words,
     backend: BackendName,
     tie_break: TieBreak,
     min_frequency: int,
     max_token_length: int | None,
-) -> _Trainer:
-    # C++ takes only 64-bit numbers.
-    frequency = min(min_frequency, UNLIMITED)
-    length = None if max_token_length is None else min(max_token_length, UNLIMITED)
+) -> AnyTrainer:
+    frequency, length = _limits(min_frequency, max_token_length)
     if backend == "python":
         return Trainer(words, tie_break, frequency, length)
     from pretok import _core
 
     return _core.Trainer(cast(_core.WordCounts, words), tie_break, frequency, length)
+
+
+def _limits(min_frequency: int, max_token_length: int | None) -> tuple[int, int | None]:
+    """Return the arguments as numbers that C++ takes, of 64 bits."""
+    length = None if max_token_length is None else min(max_token_length, UNLIMITED)
+    return min(min_frequency, UNLIMITED), length
 
 
 class _Specials(NamedTuple):
@@ -344,7 +340,7 @@ def _check_numbers(vocab_size: int, min_frequency: int, max_token_length: int | 
         )
 
 
-def _numbered(trainer: _Trainer, specials: _Specials) -> tuple[Vocabulary, list[AddedToken]]:
+def _numbered(trainer: AnyTrainer, specials: _Specials) -> tuple[Vocabulary, list[AddedToken]]:
     """Return the vocabulary and the special tokens, with their final ids."""
     fixed = frozenset(specials.ids or ())
     size = BYTES + trainer.tokens

@@ -51,6 +51,27 @@ class Words(Protocol):
         ...
 
 
+class AnyTrainer(Protocol):
+    """The methods of Trainer, and of _core.Trainer in C++."""
+
+    @property
+    def tokens(self) -> int:
+        """The number of tokens that merges have created so far."""
+        ...
+
+    def step(self, tokens: int) -> bool:
+        """Merge until `self.tokens == tokens`; return False if no pair is left."""
+        ...
+
+    def merges(self) -> NDArray[np.uint32]:
+        """Return a row (left, right, result) for each merge, in order."""
+        ...
+
+    def first_merges(self) -> NDArray[np.uint32]:
+        """Return a row for the first merge of each token, in order of creation."""
+        ...
+
+
 @dataclass
 class _Bucket:
     """A pair and its places in order. The places before index `first` no longer have the pair.

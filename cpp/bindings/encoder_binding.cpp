@@ -75,14 +75,16 @@ py::tuple segments(const AddedTokens &added, const py::bytes &text) {
 }
 
 // The TextSpaces of a vocabulary whose tokens have spaces for marks: prefix ("never",
-// "unless_space" or "always"), only_first, replaces_invalid and prefix_has_span.
-using MarkedSpaces = std::tuple<std::string, bool, bool, bool>;
+// "unless_space" or "always"), only_first, replaces_invalid, prefix_has_span and
+// precedes_tokens.
+using MarkedSpaces = std::tuple<std::string, bool, bool, bool, bool>;
 
 TextSpaces make_spaces(bool add_prefix_space, const std::optional<MarkedSpaces> &marked) {
   TextSpaces spaces = TextSpaces::of(add_prefix_space);
   if (!marked)
     return spaces;
-  const auto &[prefix, only_first, replaces_invalid, prefix_has_span] = *marked;
+  const auto &[prefix, only_first, replaces_invalid, prefix_has_span, precedes_tokens] =
+      *marked;
   spaces.prefix = prefix == "never"    ? TextSpaces::Prefix::NONE
                   : prefix == "always" ? TextSpaces::Prefix::ALWAYS
                                        : TextSpaces::Prefix::UNLESS_SPACE;
@@ -90,6 +92,7 @@ TextSpaces make_spaces(bool add_prefix_space, const std::optional<MarkedSpaces> 
   spaces.only_first = only_first;
   spaces.replaces_invalid = replaces_invalid;
   spaces.prefix_has_span = prefix_has_span;
+  spaces.precedes_tokens = precedes_tokens;
   return spaces;
 }
 

@@ -70,6 +70,12 @@ private:
   unsigned threads_ = 1; // the largest `threads` of the calls of add()
 };
 
+template <typename T> using Numbers = py::array_t<T, py::array::c_style | py::array::forcecast>;
+
+template <typename T> std::vector<T> as_vector(const Numbers<T> &values) {
+  return std::vector<T>(values.data(), values.data() + values.size());
+}
+
 class NativeTrainer {
 public:
   NativeTrainer(NativeWordCounts &counts, const std::string &tie_break,
@@ -77,6 +83,31 @@ public:
       : trainer_(make(counts,
                       {tie_break_of(tie_break), min_frequency,
                        max_token_length.value_or(std::numeric_limits<std::uint64_t>::max())})) {
+  }
+
+  explicit NativeTrainer(Trainer trainer) : trainer_(std::move(trainer)) {}
+
+  // `symbols` has the indices of the characters of all words. Each index is below `alphabet`.
+  static NativeTrainer of_characters(const Numbers<std::uint32_t> &symbols,
+                                     const Numbers<std::uint32_t> &sizes,
+                                     const Numbers<std::int64_t> &counts,
+                                     std::uint32_t alphabet, std::int64_t min_frequency,
+                                     std::optional<std::uint64_t> max_token_length) {
+    const CharacterWords words{alphabet, as_vector(symbols), as_vector(sizes),
+                               as_vector(counts)};
+    const auto is_inside = [&](std::uint32_t symbol) { return symbol < alphabet; };
+    std::uint64_t size = 0;
+    for (const std::uint32_t each : words.sizes)
+      size += each;
+    if (size != words.symbols.size() || words.counts.size() != words.sizes.size() ||
+        !std::all_of(words.symbols.begin(), words.symbols.end(), is_inside))
+      throw py::value_error("expected symbols of the alphabet, and sizes and counts of words");
+    const py::gil_scoped_release released;
+    return NativeTrainer(
+        Trainer(words,
+                {TieBreak::HUGGINGFACE, min_frequency,
+                 max_token_length.value_or(std::numeric_limits<std::uint64_t>::max())},
+                InterruptCheck()));
   }
 
   bool step(std::size_t tokens) {
@@ -194,6 +225,9 @@ void bind_training(py::module_ &module) {
                     std::optional<std::uint64_t>>(),
            py::arg("counts"), py::arg("tie_break"), py::arg("min_frequency"),
            py::arg("max_token_length"))
+      .def_static("of_characters", &NativeTrainer::of_characters, py::arg("symbols"),
+                  py::arg("sizes"), py::arg("counts"), py::arg("alphabet"),
+                  py::arg("min_frequency"), py::arg("max_token_length"))
       .def("step", &NativeTrainer::step, py::arg("tokens"))
       .def_property_readonly("tokens", &NativeTrainer::tokens)
       .def("merges", &NativeTrainer::merges)

@@ -4,7 +4,7 @@
 #include "capi/options.hpp"
 #include "capi/special_policy.hpp"
 #include "core/base/ids.hpp"
-#include "core/unicode/unicode.hpp"
+#include "core/unicode/alphabet.hpp"
 #include "formats/character_spec.hpp"
 #include "formats/load_error.hpp"
 
@@ -14,6 +14,10 @@
 
 namespace pretok {
 namespace {
+
+// A table in which all code points have one class: the split of a model that merges characters
+// depends on no Unicode version.
+constexpr std::uint32_t ONE_CLASS[] = {0};
 
 // Returns the number of bytes of `text` that a message quotes.
 int quoted_size(const std::string &text) {
@@ -28,8 +32,8 @@ pretok_status choose_split(const TokenizerSpec &spec, const pretok_load_options 
       return fail(error, PRETOK_INVALID_ARGUMENT,
                   "the model merges characters, and the file says how; load it without "
                   "options.preset, unicode, normalizer and pre_tokenizer");
-    split.emplace(NamedPreTokenizer{
-        "", PreTokenizer(character_stages(spec), unicode_table(spec.unicode))});
+    split.emplace(
+        NamedPreTokenizer{"", PreTokenizer(character_stages(spec), {ONE_CLASS, 1})});
     return PRETOK_OK;
   }
   const char *const unicode = options.unicode != nullptr  ? options.unicode

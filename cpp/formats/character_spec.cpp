@@ -1,9 +1,13 @@
 #include "formats/character_spec.hpp"
 
+#include "formats/load_error.hpp"
+
 #include <algorithm>
 
 namespace pretok {
 namespace {
+
+constexpr std::string_view INVALID_MARK = "\xEF\xBF\xBD";
 
 // Returns the digit of an uppercase hexadecimal digit, or 16.
 std::uint32_t digit_of(char digit) {
@@ -26,6 +30,104 @@ bool allows_cuts(const TokenizerSpec &spec) {
   return std::none_of(merges.begin(), merges.end(),
                       [&](const Merge &merge) { return bool{has_inner_mark[merge.id]}; });
 }
+
+bool has(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+// Returns whether the token is found at the same places before and after spaces are replaced.
+bool is_plain(const AddedToken &token) {
+  return !token.lstrip && !token.rstrip && !token.single_word && !has(token.content, " ") &&
+         !has(token.content, SPACE_MARK) && !has(token.content, INVALID_MARK);
+}
+
+bool has_place_for_normalized(const TextSpaces &spaces) {
+  return spaces.prefix == TextSpaces::Prefix::NONE || spaces.precedes_tokens;
+}
+
+// Returns whether decoders may take a text for a fallback token.
+bool looks_like_fallback(std::string_view text) {
+  return text.size() == 6 && text.substr(0, 3) == "<0x" && text[5] == '>';
+}
+
+class CharacterChecker {
+public:
+  explicit CharacterChecker(const TokenizerSpec &spec)
+      : spec_(spec), options_(*spec.characters), texts_(texts_of(spec)) {}
+
+  // Returns the problem, or "".
+  std::string check() {
+    const std::vector<std::uint32_t> &ids = spec_.vocabulary.ids;
+    is_unmerged_.resize(std::size_t{*std::max_element(ids.begin(), ids.end())} + 1);
+    for (const auto check : {&CharacterChecker::check_tokens, &CharacterChecker::check_merges,
+                             &CharacterChecker::check_added_tokens})
+      if (std::string problem = (this->*check)(); !problem.empty())
+        return problem;
+    return "";
+  }
+
+private:
+  std::string check_tokens() {
+    const VocabularyData &data = spec_.vocabulary;
+    bool has_mark = false;
+    bool has_unknown = options_.unknown_id == NO_ID;
+    std::size_t fallback = 0;
+    for (std::size_t i = 0; i < texts_.size(); ++i) {
+      const std::string_view text = texts_[i];
+      if (!is_utf8(text))
+        return "has a token that is not UTF-8";
+      const bool is_fallback = fallback_byte(text).has_value();
+      if (looks_like_fallback(text) && !is_fallback)
+        return "has the token " + quote(text) + ", which decoders may read";
+      const bool is_unknown = data.ids[i] == options_.unknown_id;
+      fallback += is_fallback ? 1 : 0;
+      has_mark = has_mark || text == SPACE_MARK;
+      has_unknown = has_unknown || is_unknown;
+      is_unmerged_[data.ids[i]] = is_fallback || is_unknown;
+      if (is_unknown && (is_fallback || text.substr(0, SPACE_MARK.size()) == SPACE_MARK))
+        return "has the unknown token " + quote(text);
+    }
+    if (fallback != 256 || !has_mark || !has_unknown)
+      return "lacks a fallback token, a token for the space, or the unknown token";
+    return first_step(spec_) + max_steps(spec_) <= ID_LIMIT ? "" : "has ids that are too large";
+  }
+
+  std::string check_merges() {
+    const auto is_wrong = [this](const Merge &merge) {
+      return is_unmerged_[merge.left] || is_unmerged_[merge.right] || is_unmerged_[merge.id];
+    };
+    const std::vector<Merge> &merges = spec_.vocabulary.merges;
+    return std::none_of(merges.begin(), merges.end(), is_wrong)
+               ? ""
+               : "merges a fallback token, or the unknown token";
+  }
+
+  std::string check_added_tokens() {
+    std::vector<std::uint32_t> ids;
+    for (std::size_t i = 0; i < spec_.added.size(); ++i) {
+      const AddedToken &token = spec_.added[i];
+      ids.push_back(token.id);
+      const bool is_wrong =
+          looks_like_fallback(token.content) ||
+          (token.normalized && options_.is_normalizer &&
+           (!has_place_for_normalized(options_.spaces) || !is_plain(token))) ||
+          (options_.decoding.is_sentencepiece && spec_.added_special[i] &&
+           std::string_view(token.content).substr(0, SPACE_MARK.size()) == SPACE_MARK);
+      if (is_wrong)
+        return "has the added token " + quote(token.content) +
+               ", which spaces or decoding may change";
+    }
+    std::sort(ids.begin(), ids.end());
+    return std::adjacent_find(ids.begin(), ids.end()) == ids.end()
+               ? ""
+               : "has two added tokens with the same id";
+  }
+
+  const TokenizerSpec &spec_;
+  const CharacterSpec &options_;
+  const std::vector<std::string_view> texts_;
+  std::vector<bool> is_unmerged_; // by id: the token may be in no merge
+};
 
 } // namespace
 
@@ -113,6 +215,10 @@ std::vector<StageProgram> character_stages(const TokenizerSpec &spec) {
     stage.program.rules = {all};
   }
   return {stage};
+}
+
+std::string problem_of_characters(const TokenizerSpec &spec) {
+  return CharacterChecker(spec).check();
 }
 
 } // namespace pretok

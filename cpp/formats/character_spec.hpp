@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,6 +24,10 @@ std::vector<std::string_view> texts_of(const TokenizerSpec &spec);
 std::uint32_t first_step(const TokenizerSpec &spec);
 // Returns an upper bound on the number of steps that byte_vocabulary adds.
 std::uint32_t max_steps(const TokenizerSpec &spec);
+
+// Returns the first part of `spec` that the encoder does not support, as "has ...", or "". The
+// texts of the tokens differ.
+std::string problem_of_characters(const TokenizerSpec &spec);
 
 // Returns the first `mergeable` tokens as a vocabulary of bytes, in which spaces replace the
 // mark "▁". Steps have ids from first_step(spec) on: symbols that only merging needs, such as

@@ -4,6 +4,7 @@
 #include "formats/gguf.hpp"
 #include "formats/load_error.hpp"
 #include "formats/pretok_file.hpp"
+#include "formats/sentencepiece.hpp"
 #include "formats/tiktoken.hpp"
 #include "formats/tokenizer_json.hpp"
 
@@ -42,17 +43,6 @@ constexpr char SAVE_AS_PRETOK[] =
 
 bool starts_with(std::string_view text, std::string_view start) {
   return text.substr(0, start.size()) == start;
-}
-
-// Returns whether `text` begins like a SentencePiece model. The model is a protobuf message
-// whose first field is a piece (tag '\n'). The piece has a text (tag '\n') and a score (tag
-// 0x15).
-bool is_sentencepiece(std::string_view text) {
-  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  if (text.size() < 5 || text[0] != '\n' || text[2] != '\n')
-    return false;
-  const std::size_t end = std::size_t{4} + at(3);
-  return at(1) >= at(3) + 2 && end < text.size() && text[end] == 0x15;
 }
 
 // Returns whether each of the first three lines that are not empty has exactly one space, as in
@@ -113,8 +103,7 @@ LoadError read_any(std::string_view data, TokenizerSpec &spec) {
     if (starts_with(data, format.start))
       return unsupported(std::string("this is ") + format.description);
   if (is_sentencepiece(data))
-    return unsupported(std::string("this is a SentencePiece model, which only Python reads") +
-                       SAVE_AS_PRETOK);
+    return read_sentencepiece(data, spec);
   const std::string_view text = data.substr(starts_with(data, "\xef\xbb\xbf") ? 3 : 0);
   const std::size_t first = text.find_first_not_of(" \t\n\v\f\r");
   if (first != std::string_view::npos && (text[first] == '{' || text[first] == '['))
@@ -130,7 +119,7 @@ LoadError read_any(std::string_view data, TokenizerSpec &spec) {
   return malformed(
       "the file begins with " + quote(data.substr(0, 24)) +
       ", not like a vocabulary that pretok reads; expected a rank file of tiktoken, a "
-      "tokenizer.json, a GGUF file or a .pretok file");
+      "tokenizer.json, a .model of SentencePiece, a GGUF file or a .pretok file");
 }
 
 LoadError check_bytes(const VocabularyData &data) {

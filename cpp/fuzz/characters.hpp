@@ -113,7 +113,7 @@ inline TextExample make_text_example(Input &input) {
     token.rstrip = (flags & 16) != 0;
     token.single_word = (flags & 96) == 96;
     const bool is_plain = i != 2 && i != 5 && (flags & 24) == 0 && !token.single_word;
-    if (example.is_normalizer() && (example.has_prefix() || !is_plain))
+    if (example.is_normalizer() && (example.spaces == SpacesOf::PREPEND || !is_plain))
       token.normalized = false;
     if (i == 5)
       token.special = false;
@@ -177,9 +177,10 @@ inline std::string file_of(const TextExample &example) {
 }
 
 // Returns the characters of a part of a text, normalized. A byte that is not UTF-8 is one
-// character.
+// character. `is_begun` says that a normalized token comes before the part.
 inline std::vector<std::string> characters_of(const TextExample &example,
-                                              const std::string &part, bool is_first) {
+                                              const std::string &part, bool is_first,
+                                              bool is_begun) {
   std::vector<std::string> characters;
   const std::string mark(SPACE_MARK);
   for (std::size_t at = 0; at < part.size();) {
@@ -195,7 +196,8 @@ inline std::vector<std::string> characters_of(const TextExample &example,
     at += decoded.width;
   }
   const bool begins_with_mark = !characters.empty() && characters[0] == mark;
-  if (example.has_prefix() || (example.spaces == SpacesOf::ALWAYS && !begins_with_mark) ||
+  if ((example.has_prefix() && !is_begun) ||
+      (example.spaces == SpacesOf::ALWAYS && !begins_with_mark) ||
       (example.spaces == SpacesOf::FIRST && is_first && !begins_with_mark))
     characters.insert(characters.begin(), mark);
   return characters;
@@ -243,14 +245,19 @@ inline Encoding text_encoded(const TextExample &example, const SlowAdded &added,
   for (const Merge &merge : example.merges)
     merges[{merge.left, merge.right}] = {rank++, merge.id};
   Encoding result;
+  bool is_begun = false; // since the last token that is not normalized
   const auto emit = [&](std::size_t start, std::size_t end, const AddedToken *token) {
     if (token != nullptr) {
+      const bool meets_prefix = example.spaces == SpacesOf::SPM_PREFIX && token->normalized;
+      if (meets_prefix && !is_begun)
+        append_merged(example, ids, merges, {std::string(SPACE_MARK)}, result.ids);
+      is_begun = meets_prefix;
       result.ids.push_back(token->id);
       return;
     }
     std::vector<std::string> piece;
     for (const std::string &character :
-         characters_of(example, text.substr(start, end - start), start == 0)) {
+         characters_of(example, text.substr(start, end - start), start == 0, is_begun)) {
       if (example.splits && character == SPACE_MARK) {
         append_merged(example, ids, merges, piece, result.ids);
         piece.clear();
@@ -258,6 +265,7 @@ inline Encoding text_encoded(const TextExample &example, const SlowAdded &added,
       piece.push_back(character);
     }
     append_merged(example, ids, merges, piece, result.ids);
+    is_begun = example.spaces == SpacesOf::SPM_PREFIX;
   };
   result.refusal = added.split(text, 0, text.size(), false, emit);
   return result;

@@ -4,6 +4,7 @@
 #include "core/base/ids.hpp"
 #include "core/bpe/vocabulary.hpp"
 #include "formats/byte_source.hpp"
+#include "formats/character_spec.hpp"
 #include "formats/read_spec.hpp"
 #include "fuzz/input.hpp"
 
@@ -118,6 +119,8 @@ inline void check_file(const std::string &file, const Input &input) {
   // proportion to its largest id.
   if (*distinct.rbegin() >= 1 << 12 || !input.is_one_in(256))
     return;
+  if (spec.characters)
+    spec.vocabulary = byte_vocabulary(spec);
   Vocabulary vocabulary;
   check(vocabulary.build(std::move(spec.vocabulary)) == nullptr,
         "building the vocabulary of a valid file succeeds");

@@ -349,8 +349,8 @@ void test_refusing() {
   refuses("half a pickle", "\x80", malformed, "begins with \"\\x80\"");
   refuses("a pointer", "version https://git-lfs.github.com/spec/v1", unsupported, "Git LFS");
   refuses("a web page", "<!DOCTYPE html>", unsupported, "a web page");
-  refuses("SentencePiece", std::string("\n\x0e\n\x05<unk>\x15\0\0\0\0", 14), unsupported,
-          "SentencePiece");
+  refuses("SentencePiece", std::string("\n\x0c\n\x05<unk>\x15\0\0\0\0", 14), unsupported,
+          "of type Unigram");
 #ifdef PRETOK_JSON
   refuses("vocab.json", " {\"a\": 1}", unsupported, "vocab.json");
 #else

@@ -110,10 +110,10 @@ std::array<std::string, 2> two_parts(bool collide) {
 // parts, at each place of the text.
 void join_parts(const std::array<std::string, 2> &parts) {
   constexpr std::size_t COUNT = 8000;
-  std::array<std::uint8_t, 256> bytes{};
-  for (std::size_t i = 0; i < bytes.size(); ++i)
-    bytes[i] = static_cast<std::uint8_t>(i);
-  LearnedTokens tokens(bytes);
+  std::vector<std::uint32_t> bytes(256);
+  for (std::uint32_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = i;
+  LearnedTokens tokens(bytes, 1);
   const auto join = [&tokens](LearnedTokens::Symbol left, LearnedTokens::Symbol right,
                               const std::uint64_t *start) {
     const LearnedTokens::Symbol known = tokens.find(left, right);

@@ -5,17 +5,22 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import bpe
 from bpe import AddedToken, SpecialTokenError, Tokenizer
 from bpe.formats import pretok_file
+from bpe.formats.sentencepiece import PieceType
 from c_library import CError, CLibrary, CTokenizer
 from paths import shared
+from sentencepiece_models import BYTE_FALLBACK, BYTES, UNKNOWN, message, model, normal, trained
 from support import max_examples, seeded
 from text_models import SENTENCES
 from text_pretok_files import NAMES, model_of
+from vocabulary_files import write
 
 PIECES = [*SENTENCES[:3], " ", "  ", "     ", "▁", " ▁", "\n", "the", " hello", "aaaa", "日本", "é",
           "\u2047", "\U0001f600", "<s>", "</s>", "<unk>", "<sep>", "foo", "<0x41>", "A b", "x",
@@ -102,6 +107,91 @@ def test_published_models(c_library: CLibrary, name: str) -> None:
     assert ours.stream(chunks, "text") == ids
     assert ours.token_id("▁the".encode()) == tok.token_id("▁the")
     assert ours.token_id(b"A") == tok.token_id("A")
+
+
+@pytest.mark.parametrize(
+    "name", ["llama2.model", "tokenizer.model.v1", "mistral_instruct_tokenizer_240323.model.v3"]
+)
+def test_published_models_of_sentencepiece(c_library: CLibrary, name: str) -> None:
+    """Models are read directly, with the ids of sentencepiece."""
+    sentencepiece = pytest.importorskip("sentencepiece", reason="the engine is not installed")
+    path = published(name)
+    ours, tok = CTokenizer(c_library, path), bpe.load(path)
+    live = sentencepiece.SentencePieceProcessor(model_file=str(path))
+    text = shared("texts", "udhr.txt").read_bytes()[:100_000].decode(errors="ignore")
+    for part in (text, *(text[at : at + 50] for at in range(0, 20_000, 500)), "  a   b ▁ \n",
+                 "[INST] x [REFERENCE_DOC_1][REF]  y[/REF] [IMG]<s>"):  # fmt: skip
+        ids = ours.encode(part.encode(), "text")
+        assert ids == live.encode(part) == tok.encode(part, "text")
+        assert ours.decode(ids).decode() == live.decode(ids)
+
+
+def published(name: str) -> Path:
+    if name.endswith(".model"):
+        return shared("vocabs", "spm", name)
+    package = pytest.importorskip("mistral_common")
+    return Path(package.__file__).parent / "data" / name
+
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "no prefix": {"add_dummy_prefix": False},
+    "over spaces": {"split_by_whitespace": False},
+    "spaces": {"allow_whitespace_only_pieces": True},
+    "symbols": {"user_defined_symbols": ["<sep>", "foo"], "control_symbols": ["<ctl>"]},
+    "symbols, no prefix": {"user_defined_symbols": ["foo", "x"], "add_dummy_prefix": False},
+}
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_trained_models_of_sentencepiece(c_library: CLibrary, tmp_path: Path, options: str) -> None:
+    sentencepiece = pytest.importorskip("sentencepiece", reason="the engine is not installed")
+    data = trained(SENTENCES, byte_fallback=True, vocab_size=400, remove_extra_whitespaces=False,
+                   normalization_rule_name="identity", **OPTIONS[options])  # fmt: skip
+    path = write(tmp_path / "small.model", data)
+    ours, tok = CTokenizer(c_library, data), bpe.load(path, backend="python")
+    live = sentencepiece.SentencePieceProcessor(model_proto=data)
+    source = seeded(options)
+    for text in texts(source, max_examples(60)):
+        ids = ours.encode(text, "text")
+        assert ids == tok.encode(text, "text")
+        if text == text.decode(errors="replace").encode():
+            assert ids == live.encode(text.decode())
+        assert ours.decode(ids) == tok.decode_bytes(ids)
+        assert ours.stream([text[:7], text[7:]], "text") == ids
+        assert tok.encode(text, "allow") == ours.encode(text, "allow")
+
+
+A = normal("▁", "a", "▁a")
+TIES = [(text, 0.0, PieceType.NORMAL) for text in ("▁", "a", "b", "ab", "▁a")]
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (model([UNKNOWN, *BYTES, *A], [(3, 1)]), "unsupported: .* is of type Unigram"),
+        (model([UNKNOWN, *A]), "unsupported: the SentencePiece model has no byte_fallback"),
+        (model([UNKNOWN, *BYTES, *A], BYTE_FALLBACK, [(2, b"x")]), "a normalizer with a charsmap"),
+        (model([UNKNOWN, *BYTES, *A], BYTE_FALLBACK, []), "the option remove_extra_whitespaces"),
+        (model([UNKNOWN, *BYTES, *A], BYTE_FALLBACK, [(4, 0), (5, 0)]), "escape_whitespaces=false"),
+        (model([UNKNOWN, *BYTES, *A], (*BYTE_FALLBACK, (24, 1)), [(4, 0)]),
+         "treat_whitespace_as_suffix"),
+        (model([UNKNOWN, *BYTES, *A], BYTE_FALLBACK, more=[(5, message([(2, b"x")]))]),
+         "a denormalizer"),
+        (model([UNKNOWN, *BYTES, *TIES], BYTE_FALLBACK), "equal scores, which only Python"),
+        (model([UNKNOWN, *BYTES, *normal("▁", "a", "ab")], BYTE_FALLBACK),
+         "has a character that is not a piece"),
+        (model([UNKNOWN, *BYTES, *A, ("▁x", 0.0, PieceType.USER_DEFINED)], BYTE_FALLBACK),
+         "has the added token .*, which spaces or decoding may change"),
+        (model([UNKNOWN, *BYTES, *normal("a")], BYTE_FALLBACK), "a token for the space"),
+        (model([("⁇", 0.0, PieceType.UNKNOWN), *BYTES, *A], BYTE_FALLBACK), "of one character"),
+        (model([UNKNOWN, *BYTES, *A, *A], BYTE_FALLBACK), "malformed: two pieces .* are equal"),
+        (model([UNKNOWN, *BYTES, *A], BYTE_FALLBACK)[:-1], "malformed: the model has a field"),
+    ],
+)  # fmt: skip
+def test_models_that_are_refused(c_library: CLibrary, data: bytes, problem: str) -> None:
+    with pytest.raises(CError, match=problem):
+        CTokenizer(c_library, data)
 
 
 def test_options_that_text_models_refuse(c_library: CLibrary) -> None:

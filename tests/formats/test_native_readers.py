@@ -21,7 +21,7 @@ RANK_FILES = [
 ]  # fmt: skip
 GGUF_FILES = ["deepseek-llm", "gpt-2", "gpt-neox", "llama-spm", "mpt", "starcoder"]
 JSON_FILES = ["gpt2_tokenizer.json", "gpt_neox.json"]
-OTHERS = ["gpt2_merges.txt", "spm/llama2.model", "PROVENANCE.md"]
+OTHERS = ["gpt2_merges.txt", "PROVENANCE.md"]
 
 
 @pytest.mark.parametrize("name", RANK_FILES)

@@ -12,11 +12,20 @@ from bpe.characters import CharacterVocabulary
 from bpe.decoders.chain import DecoderChain
 from bpe.encoding.piece_decoder import SentencePieceDecoding
 from bpe.encoding.text_spaces import keeps_whole, spaces_of
-from bpe.formats import bpe_model, gguf, huggingface, pretok_file, pretok_tokens, tiktoken
+from bpe.formats import (
+    bpe_model,
+    gguf,
+    huggingface,
+    pretok_file,
+    pretok_tokens,
+    sentencepiece,
+    tiktoken,
+)
 from bpe.formats.format import Source
 from bpe.formats.huggingface import HuggingFaceFormat
 from bpe.formats.pretok_file import PretokFormat
 from bpe.formats.registry import detect
+from bpe.formats.sentencepiece import SentencePieceFormat, begins_with_piece
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.tiktoken import TiktokenFormat
 from bpe.text_vocabulary import TextVocabulary
@@ -59,7 +68,8 @@ def said_to_cpp(data: bytes) -> Said:
     if "error" in found:
         assert 10 < len(found["error"]) < 1000
         return Said(found["unsupported"])
-    assert bool(found["why_no_preset"]) != bool(found["preset"] or found["program"])
+    names_split = bool(found["preset"] or found["program"])
+    assert found["text"] or bool(found["why_no_preset"]) != names_split
     return Said(
         None,
         Packed(*found["packed"]).unpacked(),
@@ -83,8 +93,11 @@ def said_to_python(data: bytes) -> Said:
     """
     try:
         contents = read(data)
+        is_model = begins_with_piece(data)
+        if is_model:  # C++ supports the models that .pretok files hold
+            contents = pretok_file.parse(pretok_file.dump(contents))
         is_text = isinstance(contents.vocabulary, CharacterVocabulary)
-        if is_text and not data.startswith(pretok_file.MAGIC):
+        if is_text and not is_model and not data.startswith(pretok_file.MAGIC):
             return Said(True)
         is_plain = contents.normalizer in (None, "NFC") and contents.decoder is None
         if not is_text and not is_plain:
@@ -105,8 +118,10 @@ def said_to_python(data: bytes) -> Said:
         contents.vocabulary.ignore_merges,
         tuple(map(astuple, contents.added_tokens)),
         "" if preset is None or is_own else preset.name,
-        tuple(serialize_stages(preset.stages)) if preset is not None and is_own else (),
-        contents.unicode or "",
+        tuple(serialize_stages(preset.stages))
+        if preset is not None and is_own and not is_model
+        else (),
+        "" if is_model else contents.unicode or "",
         contents.normalizer is not None and not is_text,
         contents.add_prefix_space,
         contents.template,
@@ -157,6 +172,8 @@ def _read(data: bytes) -> TokenizerSpec:
             return tiktoken.parse(data)
         case PretokFormat():
             return pretok_file.parse(data)
+        case SentencePieceFormat():
+            return sentencepiece.parse(data)
         case format:  # only Python reads it
             raise UnsupportedError(f"a file of format {format.name}")
 

@@ -86,12 +86,12 @@ public:
   static constexpr std::uint64_t PRIME = (std::uint64_t{1} << 61) - 1;
 
   explicit RollingHash(const HashKey &key)
-      : key_(key), base_(hash_words(256, 1, key) % PRIME) {}
+      : key_(key), base_(hash_words(0, 2, key) % PRIME) {}
 
   // Returns the point. The hash of a + b is hash(a) * base()^length(b) + hash(b).
   std::uint64_t base() const { return base_; }
-  // Returns the hash of a string of one byte.
-  std::uint64_t of_byte(std::uint8_t byte) const { return hash_words(byte, 1, key_) % PRIME; }
+  // Returns the hash of a string of one byte or another number.
+  std::uint64_t of_one(std::uint32_t unit) const { return hash_words(unit, 1, key_) % PRIME; }
 
   // Returns a * b + c modulo PRIME. All three are less than PRIME.
   static std::uint64_t multiply_add(std::uint64_t a, std::uint64_t b, std::uint64_t c) {

@@ -35,14 +35,20 @@ Refusal Encoder::encode_parts(const std::uint8_t *data, std::size_t size,
                               const AddedTokens &added, PreTokenCache &cache, IdBuffer &ids,
                               Part which, const OnBatch &on_batch) const {
   BatchQueue queue(batch_encoder_, kernels().instruction_set, data, size, cache, ids, on_batch);
+  Prefixes prefixes(spaces_, data, which);
   const Refusal refusal = added.split(data, size, [&](const Segment &segment) {
     const std::uint8_t *const part = data + segment.start;
     const std::size_t part_size = segment.end - segment.start;
+    const bool prefixed = prefixes.comes_before(segment);
     if (segment.token != nullptr) {
+      if (prefixed) {
+        queue.flush();
+        encode_text(part, 0, true, cache, ids, on_batch);
+        queue.skip_to(segment.start);
+      }
       queue.add_token(segment.token->id, segment.start, segment.end);
       return;
     }
-    const bool prefixed = has_prefix(data, segment, which);
     // The queue takes only unchanged parts of `data`, and gains nothing if there is only one.
     if (part_size == size || prefixed || spaces_.changes(part, part_size)) {
       queue.flush();
@@ -62,17 +68,12 @@ Refusal Encoder::encode_spans(const std::uint8_t *data, std::size_t size,
                               const AddedTokens &added, PreTokenCache &cache, IdBuffer &ids,
                               std::vector<std::int64_t> &starts,
                               std::vector<std::int64_t> &ends, Part which) const {
+  Prefixes prefixes(spaces_, data, which);
   return added.split(data, size, [&](const Segment &segment) {
-    if (segment.token != nullptr) {
-      *ids.room(1) = segment.token->id;
-      ids.add(1);
-      starts.push_back(static_cast<std::int64_t>(segment.start));
-      ends.push_back(static_cast<std::int64_t>(segment.end));
-      return;
-    }
-    const std::uint8_t *text = data + segment.start;
-    const std::size_t text_size = segment.end - segment.start;
-    const bool prefixed = has_prefix(data, segment, which);
+    const bool is_text = segment.token == nullptr;
+    const bool prefixed = prefixes.comes_before(segment);
+    const std::uint8_t *const text = data + segment.start;
+    const std::size_t text_size = is_text ? segment.end - segment.start : 0;
     TextSpacesSource source(spaces_, text, text_size, prefixed);
     std::size_t done = ids.size();
     const auto add_spans = [&] {
@@ -84,7 +85,14 @@ Refusal Encoder::encode_spans(const std::uint8_t *data, std::size_t size,
         ends.push_back(static_cast<std::int64_t>(segment.start + end));
       }
     };
-    encode_text(text, text_size, prefixed, cache, ids, std::ref(add_spans));
+    if (is_text || prefixed)
+      encode_text(text, text_size, prefixed, cache, ids, std::ref(add_spans));
+    if (is_text)
+      return;
+    *ids.room(1) = segment.token->id;
+    ids.add(1);
+    starts.push_back(static_cast<std::int64_t>(segment.start));
+    ends.push_back(static_cast<std::int64_t>(segment.end));
   });
 }
 

@@ -52,16 +52,35 @@ public:
                        std::vector<std::int64_t> &ends, Part which = Part::FIRST) const;
 
 private:
-  bool has_prefix(const std::uint8_t *data, const Segment &segment, Part which) const {
-    const bool is_first = segment.start == 0;
-    return !(is_first && which == Part::LATER) &&
-           spaces_.has_prefix(data + segment.start, segment.end - segment.start, is_first);
-  }
+  // Says which segments of a text get the prefix of `spaces`. Takes them in order.
+  class Prefixes {
+  public:
+    Prefixes(const TextSpaces &spaces, const std::uint8_t *data, Part which)
+        : spaces_(spaces), data_(data), which_(which), is_begun_(which == Part::LATER) {}
+
+    // Returns whether the prefix comes before a text, or is encoded before an added token.
+    bool comes_before(const Segment &segment) {
+      if (spaces_.precedes_tokens) {
+        const bool was_begun = is_begun_;
+        is_begun_ = segment.token == nullptr || segment.token->normalized;
+        return is_begun_ && !was_begun && spaces_.prefix != TextSpaces::Prefix::NONE;
+      }
+      const bool is_first = segment.start == 0;
+      return segment.token == nullptr && !(is_first && which_ == Part::LATER) &&
+             spaces_.has_prefix(data_ + segment.start, segment.end - segment.start, is_first);
+    }
+
+  private:
+    const TextSpaces &spaces_;
+    const std::uint8_t *data_;
+    Part which_;
+    bool is_begun_; // since the last token that is not normalized
+  };
 
   using OnBatch = std::function<void()>;
 
   // Functions with the argument `on_batch` call on_batch() after each batch of ids, unless
-  // `on_batch` is empty. A `text` is not empty.
+  // `on_batch` is empty. Only a `text` that gets the prefix may be empty.
   Refusal encode_parts(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
                        PreTokenCache &cache, IdBuffer &ids, Part which,
                        const OnBatch &on_batch) const;

@@ -20,6 +20,10 @@ struct TextSpaces {
   bool only_first = false;      // a text after an added token gets no space
   bool are_marks = false;       // tokens have spaces for marks; replaces marks in text too
   bool replaces_invalid = false; // with marks: an invalid byte becomes U+FFFD
+  // If true, the prefix comes before normalized added tokens are found: a prefix that meets
+  // such a token is encoded by itself, and the text after the token gets no prefix. If false,
+  // each text between added tokens gets one.
+  bool precedes_tokens = false;
   // If true, a token that has only the prefix gets the span of the first character. If false,
   // the span of this token is empty.
   bool prefix_has_span = false;

@@ -1,10 +1,9 @@
-// The tokens that training learns, and a look-up by their bytes.
+// The tokens that training learns, and a look-up by their units, which are bytes or characters.
 #pragma once
 
 #include "core/base/hash.hpp"
 #include "core/base/open_table.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -12,31 +11,35 @@
 
 namespace pretok {
 
-// Does not copy the bytes of each token, but stores a position in bytes_ at which they occur.
-// Training may learn many overlapping tokens from one long word, so copies of their bytes could
-// take far more memory than the word.
+// Does not copy the units of each token, but stores a position at which they occur. Training
+// may learn many overlapping tokens from one long word, so copies of their units could take far
+// more memory than the word.
 class LearnedTokens {
 public:
   using Symbol = std::uint32_t;
   static constexpr Symbol NO_SYMBOL = static_cast<Symbol>(-1);
 
-  // Starts with 256 tokens: token i is the byte bytes[i].
-  explicit LearnedTokens(const std::array<std::uint8_t, 256> &bytes)
-      : bytes_(bytes.begin(), bytes.end()) {
-    for (Symbol symbol = 0; symbol < 256; ++symbol)
-      tokens_.push_back({symbol, 1, rolling_.of_byte(bytes[symbol]), rolling_.base()});
+  // Starts with a token for each unit of `alphabet`. A unit takes `width` bytes, 1 or 4.
+  LearnedTokens(const std::vector<std::uint32_t> &alphabet, std::size_t width) : width_(width) {
+    for (const std::uint32_t unit : alphabet)
+      tokens_.push_back({store_one(unit), 1, rolling_.of_one(unit), rolling_.base()});
   }
 
   std::size_t size() const { return tokens_.size(); }
   std::uint32_t length(Symbol symbol) const { return tokens_[symbol].length; }
 
-  // Stores bytes and returns their position, for `add`.
-  std::uint64_t store(const std::uint8_t *bytes, std::size_t size) {
-    bytes_.insert(bytes_.end(), bytes, bytes + size);
-    return bytes_.size() - size;
+  // Stores `count` units of bytes, or one unit. Returns their position, for `add`.
+  std::uint64_t store(const std::uint8_t *bytes, std::size_t count) {
+    bytes_.insert(bytes_.end(), bytes, bytes + count);
+    return bytes_.size() - count;
+  }
+  std::uint64_t store_one(std::uint32_t unit) {
+    for (std::size_t i = 0; i < width_; ++i)
+      bytes_.push_back(static_cast<std::uint8_t>(unit >> 8 * i));
+    return bytes_.size() / width_ - 1;
   }
 
-  // Returns the token whose bytes are those of `left` and `right`, concatenated, or NO_SYMBOL.
+  // Returns the token whose units are those of `left` and `right`, concatenated, or NO_SYMBOL.
   Symbol find(Symbol left, Symbol right) const {
     return slots_
         .find(hash_of(concatenate(left, right)),
@@ -45,26 +48,26 @@ public:
   }
 
   // Adds the concatenation of `left` and `right` and returns its symbol. `start` points to the
-  // position of its bytes. If `start` is nullptr, `add` stores the bytes.
+  // position of its units. If `start` is nullptr, `add` stores the units.
   Symbol add(Symbol left, Symbol right, const std::uint64_t *start) {
     Token token = concatenate(left, right);
-    token.start = start != nullptr ? *start : bytes_.size();
+    token.start = start != nullptr ? *start : bytes_.size() / width_;
     if (start == nullptr)
       for (const Token &part : {tokens_[left], tokens_[right]})
-        for (std::size_t i = 0; i < part.length; ++i)
-          bytes_.push_back(std::uint8_t{bytes_[part.start + i]});
+        for (std::size_t i = 0; i < part.length * width_; ++i)
+          bytes_.push_back(std::uint8_t{bytes_[part.start * width_ + i]});
     const auto symbol = static_cast<Symbol>(tokens_.size());
     tokens_.push_back(token);
     slots_.make_room([this](Slot slot) { return hash_of(tokens_[slot.symbol]); });
-    // Tokens may have equal bytes.
+    // Tokens may have equal units.
     slots_.find_or_add(hash_of(token), [](Slot) { return false; }).symbol = symbol;
     return symbol;
   }
 
 private:
   struct Token {
-    std::uint64_t start; // in bytes_
-    std::uint32_t length;
+    std::uint64_t start;  // the number of units in bytes_ before it
+    std::uint32_t length; // in units
     std::uint64_t hash;
     std::uint64_t power; // rolling_.base() to the power of `length`
   };
@@ -84,19 +87,23 @@ private:
   bool is_concatenation(const Token &token, Symbol left, Symbol right) const {
     const Token &a = tokens_[left];
     const Token &b = tokens_[right];
-    const std::uint8_t *bytes = bytes_.data();
-    return token.length == a.length + b.length &&
-           std::memcmp(bytes + token.start, bytes + a.start, a.length) == 0 &&
-           std::memcmp(bytes + token.start + a.length, bytes + b.start, b.length) == 0;
+    const auto is_part = [this](std::uint64_t at, const Token &part) {
+      const std::uint8_t *bytes = bytes_.data();
+      return std::memcmp(bytes + at * width_, bytes + part.start * width_,
+                         part.length * width_) == 0;
+    };
+    return token.length == a.length + b.length && is_part(token.start, a) &&
+           is_part(token.start + a.length, b);
   }
 
   std::uint64_t hash_of(const Token &token) const { return hash_words(token.hash, 0, key_); }
 
   HashKey key_ = hash_key();
   RollingHash rolling_{key_};
+  std::size_t width_; // of a unit, in bytes
   std::vector<std::uint8_t> bytes_;
   std::vector<Token> tokens_;
-  OpenTable<Slot> slots_{2048}; // all symbols from 256 on, by their bytes
+  OpenTable<Slot> slots_{2048}; // all tokens that are not in the alphabet, by their units
 };
 
 } // namespace pretok

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -19,14 +20,18 @@ constexpr PairKey NO_PAIR = static_cast<PairKey>(-1);
 // The prefetch distance, in places.
 constexpr std::size_t PLACES_AHEAD = 8;
 
+std::vector<std::uint32_t> numbers_below(std::uint32_t limit) {
+  std::vector<std::uint32_t> numbers(limit);
+  std::iota(numbers.begin(), numbers.end(), 0U);
+  return numbers;
+}
+
 // Returns the bytes in the order in which Hugging Face's trainer compares them: by the
 // character that stands for the byte in GPT-2's vocabulary. Bytes that stand for themselves
 // come first.
-std::array<std::uint8_t, 256> huggingface_byte_order() {
-  std::array<std::uint8_t, 256> order{};
-  for (unsigned byte = 0; byte < 256; ++byte)
-    order[byte] = static_cast<std::uint8_t>(byte);
-  std::stable_partition(order.begin(), order.end(), [](std::uint8_t byte) {
+std::vector<std::uint32_t> huggingface_byte_order() {
+  std::vector<std::uint32_t> order = numbers_below(256);
+  std::stable_partition(order.begin(), order.end(), [](std::uint32_t byte) {
     return (byte > 0x20 && byte < 0x7F) || (byte > 0xA0 && byte != 0xAD);
   });
   return order;
@@ -65,33 +70,44 @@ bool Trainer::Less::operator()(const Entry &a, const Entry &b) const {
 
 Trainer::Trainer(const std::vector<Word> &words, const TrainerOptions &options,
                  const std::function<void()> &check_interrupt)
-    : options_(options), tokens_(huggingface_byte_order()) {
+    : options_(options), names_(huggingface_byte_order()), tokens_(names_, 1) {
   PeriodicCheck periodic_check(check_interrupt);
   load(words, periodic_check);
   count_pairs(periodic_check);
 }
 
+Trainer::Trainer(const CharacterWords &words, const TrainerOptions &options,
+                 const std::function<void()> &check_interrupt)
+    : options_(options), names_(numbers_below(words.alphabet)),
+      tokens_(names_, sizeof(std::uint32_t)) {
+  PeriodicCheck periodic_check(check_interrupt);
+  load(words, periodic_check);
+  count_pairs(periodic_check);
+}
+
+void Trainer::reserve(std::uint64_t slots, std::size_t words) {
+  if (slots >= NO_INDEX)
+    throw std::length_error("expected less than 4 GiB of distinct pre-tokens");
+  slots_.reserve(static_cast<std::size_t>(slots));
+  word_counts_.reserve(words);
+}
+
 // Stores the words, with a WORD_BOUNDARY before the first word and after each word.
 void Trainer::load(const std::vector<Word> &words, PeriodicCheck &periodic_check) {
-  std::size_t size = 1;
+  std::uint64_t size = 1;
   for (const Word &word : words)
-    size += word.size + std::size_t{1};
-  if (size >= NO_INDEX)
-    throw std::length_error("expected less than 4 GiB of distinct pre-tokens");
-  slots_.reserve(size);
-  word_counts_.reserve(words.size());
+    size += word.size + std::uint64_t{1};
+  reserve(size, words.size());
   std::array<Symbol, 256> symbols{};
-  const auto order = huggingface_byte_order();
   for (Symbol symbol = 0; symbol < 256; ++symbol)
-    symbols[order[symbol]] = symbol;
-  const std::uint8_t separator = 0; // the byte of a WORD_BOUNDARY slot
-  bytes_start_ = tokens_.store(&separator, 1);
+    symbols[names_[symbol]] = symbol;
+  units_start_ = tokens_.store_one(0); // the unit of a WORD_BOUNDARY slot
   slots_.push_back({WORD_BOUNDARY, 0});
   for (const Word &word : words) {
     const auto index = static_cast<std::uint32_t>(word_counts_.size());
     word_counts_.push_back(word.count);
     tokens_.store(word.data, word.size);
-    tokens_.store(&separator, 1);
+    tokens_.store_one(0);
     for (std::size_t i = 0; i < word.size; ++i)
       slots_.push_back({symbols[word.data[i]], index});
     slots_.push_back({WORD_BOUNDARY, index});
@@ -99,15 +115,40 @@ void Trainer::load(const std::vector<Word> &words, PeriodicCheck &periodic_check
   }
 }
 
-// Counts the pairs of the words, whose symbols are single bytes so far.
+void Trainer::load(const CharacterWords &words, PeriodicCheck &periodic_check) {
+  reserve(words.symbols.size() + std::uint64_t{words.sizes.size()} + 1, words.sizes.size());
+  units_start_ = tokens_.store_one(0);
+  slots_.push_back({WORD_BOUNDARY, 0});
+  auto next = words.symbols.begin();
+  for (std::size_t i = 0; i < words.sizes.size(); ++i) {
+    const auto index = static_cast<std::uint32_t>(i);
+    word_counts_.push_back(words.counts[i]);
+    for (std::uint32_t left = words.sizes[i]; left != 0; --left, ++next) {
+      tokens_.store_one(*next);
+      slots_.push_back({*next, index});
+    }
+    tokens_.store_one(0);
+    slots_.push_back({WORD_BOUNDARY, index});
+    periodic_check(words.sizes[i]);
+  }
+}
+
+// Counts the pairs of the words, whose symbols are those of the alphabet so far.
 void Trainer::count_pairs(PeriodicCheck &periodic_check) {
-  std::vector<std::uint32_t> indices(std::size_t{1} << 16, NO_INDEX);
+  constexpr std::size_t BYTES = 256;
+  const bool are_bytes = names_.size() <= BYTES;
+  std::vector<std::uint32_t> byte_pairs(are_bytes ? BYTES * BYTES : 0, NO_INDEX);
+  PairCounts other_pairs; // `bucket` is the index in changes_
+  const auto index_of = [&](Symbol left, Symbol right) -> std::uint32_t & {
+    return are_bytes ? byte_pairs[left * BYTES + right]
+                     : other_pairs.find_or_add(pair_key(left, right)).bucket;
+  };
   for (std::size_t at = 0; at + 1 < slots_.size(); ++at) {
     const Slot left = slots_[at];
     const Slot right = slots_[at + 1];
     if (left.symbol != WORD_BOUNDARY && right.symbol != WORD_BOUNDARY)
-      gain(change_at(indices[left.symbol << 8 | right.symbol],
-                     pair_key(left.symbol, right.symbol), NO_PAIR),
+      gain(change_at(index_of(left.symbol, right.symbol), pair_key(left.symbol, right.symbol),
+                     NO_PAIR),
            word_counts_[left.word], static_cast<Place>(at));
     periodic_check();
   }
@@ -310,7 +351,7 @@ Trainer::Symbol Trainer::token_of(PairKey key, const std::vector<Place> &places)
                                [&](Place place) { return is_at(key, place); });
   if (at == places.end())
     return tokens_.add(left, right, nullptr);
-  const std::uint64_t start = bytes_start_ + *at;
+  const std::uint64_t start = units_start_ + *at;
   return tokens_.add(left, right, &start);
 }
 
@@ -371,10 +412,11 @@ void Trainer::replace(PairKey key, Place place, Symbol result) {
   }
 }
 
-// Returns a merge with byte values in place of one-byte symbols.
-Trainer::Merge Trainer::named(const Merge &merge) {
-  static const auto order = huggingface_byte_order();
-  const auto name = [](Symbol symbol) { return symbol < 256 ? order[symbol] : symbol; };
+// Returns a merge with the names of the symbols of the alphabet.
+Trainer::Merge Trainer::named(const Merge &merge) const {
+  const auto name = [this](Symbol symbol) {
+    return symbol < names_.size() ? names_[symbol] : symbol;
+  };
   return {name(merge.left), name(merge.right), merge.result};
 }
 
@@ -395,7 +437,7 @@ std::vector<Trainer::Merge> Trainer::merges() const {
 std::vector<Trainer::Merge> Trainer::first_merges() const {
   std::vector<Merge> result;
   for (const Merge &merge : merges_)
-    if (merge.result == 256 + result.size())
+    if (merge.result == names_.size() + result.size())
       result.push_back(named(merge));
   return result;
 }

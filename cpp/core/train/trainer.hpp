@@ -1,8 +1,9 @@
 // Learns merges: repeatedly replaces the most frequent pair of symbols by a new symbol.
 // bpe/training/trainer.py is the same algorithm in Python, and defines the tie-breaks.
 //
-// All words lie in one array, with a slot for each byte. The first and the last slot of a
-// symbol have its id. So a symbol finds its neighbors on both sides by its position and length:
+// All words lie in one array, with a slot for each byte or character. The first and the last
+// slot of a symbol have its id. So a symbol finds its neighbors on both sides by its position
+// and length:
 //
 //   bytes    |  t   h   e  |  t   h   a   t  |       | is WORD_BOUNDARY
 //   slots    |  th  th  e  |  tha .  tha  t  |       . is SYMBOL_INTERIOR
@@ -28,7 +29,7 @@ enum class TieBreak { HUGGINGFACE, FIRST_SEEN };
 struct TrainerOptions {
   TieBreak tie_break;             // which of several pairs with the highest count is merged
   std::int64_t min_frequency;     // pairs with a lower count are not merged
-  std::uint64_t max_token_length; // in bytes; a merge adds no pair with as many bytes or more
+  std::uint64_t max_token_length; // in slots; a merge adds no pair with as many bytes or more
 };
 
 class Trainer {
@@ -45,14 +46,17 @@ public:
   // GiB or more of distinct pre-tokens.
   Trainer(const std::vector<Word> &words, const TrainerOptions &options,
           const std::function<void()> &check_interrupt);
+  Trainer(const CharacterWords &words, const TrainerOptions &options,
+          const std::function<void()> &check_interrupt);
 
   // Merges until there are `tokens` learned tokens. Returns false if no pair that may be merged
   // is left before then.
   bool step(std::size_t tokens, const std::function<void()> &check_interrupt);
   // Returns the number of learned tokens.
-  std::size_t tokens() const { return tokens_.size() - 256; }
+  std::size_t tokens() const { return tokens_.size() - names_.size(); }
   // Returns the merges in order. Their symbols are the bytes 0 to 255, and 256 + k for learned
-  // token k, counted from 0.
+  // token k, counted from 0. With an alphabet of n characters, they are the indices of
+  // characters, and n + k.
   std::vector<Merge> merges() const;
   // Returns the first merge of each token, in order. A pair may be merged several times;
   // merges() has only the last merge of each pair.
@@ -98,7 +102,9 @@ private:
   struct Less {
     bool operator()(const Entry &a, const Entry &b) const;
   };
+  void reserve(std::uint64_t slots, std::size_t words);
   void load(const std::vector<Word> &words, PeriodicCheck &periodic_check);
+  void load(const CharacterWords &words, PeriodicCheck &periodic_check);
   void count_pairs(PeriodicCheck &periodic_check);
   Change &change_at(std::uint32_t &index, PairKey gained, PairKey lost);
   void gain(Change &change, std::int64_t count, Place place);
@@ -112,11 +118,13 @@ private:
   Symbol token_of(PairKey key, const std::vector<Place> &places);
   void merge(const Bucket &bucket, PeriodicCheck &periodic_check);
   void replace(PairKey key, Place place, Symbol result);
-  static Merge named(const Merge &merge);
+  Merge named(const Merge &merge) const;
 
   TrainerOptions options_;
+  // The number that stands for each symbol of the alphabet in the results.
+  std::vector<std::uint32_t> names_;
   LearnedTokens tokens_;
-  std::uint64_t bytes_start_ = 0; // position in tokens_ of the byte of slot 0
+  std::uint64_t units_start_ = 0; // position in tokens_ of the unit of slot 0
   std::vector<Slot> slots_;
   std::vector<std::int64_t> word_counts_;
   PairCounts pairs_;

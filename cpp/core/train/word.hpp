@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace pretok {
 
@@ -10,6 +11,14 @@ struct Word {
   std::uint64_t first;      // the position of its first occurrence in the texts
   std::int64_t count;
   std::uint32_t size;
+};
+
+// Distinct words whose units are characters, not bytes.
+struct CharacterWords {
+  std::uint32_t alphabet = 0;         // the number of characters
+  std::vector<std::uint32_t> symbols; // the characters of all words, each below `alphabet`
+  std::vector<std::uint32_t> sizes;   // of each word, in characters
+  std::vector<std::int64_t> counts;   // of each word
 };
 
 } // namespace pretok

@@ -1,0 +1,123 @@
+#include "formats/piece_merges.hpp"
+
+#include "core/base/ids.hpp"
+#include "core/bpe/vocabulary.hpp"
+#include "core/unicode/utf8.hpp"
+#include "formats/piece_runs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string>
+
+namespace pretok {
+namespace {
+
+std::size_t first_width(std::string_view text) {
+  return decode_utf8(reinterpret_cast<const std::uint8_t *>(text.data()), text.size()).width;
+}
+
+bool is_character(std::string_view text) { return first_width(text) == text.size(); }
+
+// Finds the merges of words, which are the pieces of several characters, in a vocabulary of
+// bytes. Its ids are ranks: first the bytes, then the beginnings of characters, then the words.
+class MergeFinder {
+public:
+  // `words` has the indices in `pieces` of words with distinct scores, the best score first.
+  MergeFinder(const ScoredPieces &pieces, const std::vector<std::uint32_t> &words)
+      : pieces_(pieces), words_(words) {}
+
+  LoadError find(std::vector<Merge> &merges) {
+    for (std::uint32_t byte = 0; byte < 256; ++byte)
+      add(std::string(1, static_cast<char>(byte)));
+    piece_ids_.assign(256, NO_ID);
+    add_characters();
+    const auto first_word = static_cast<std::uint32_t>(piece_ids_.size());
+    for (const std::uint32_t word : words_) {
+      add(pieces_.texts[word]);
+      piece_ids_.push_back(pieces_.ids[word]);
+    }
+    data_.mergeable = data_.ids.size();
+    Vocabulary vocabulary;
+    if (data_.ids.size() >= ID_LIMIT || vocabulary.build(std::move(data_)) != nullptr)
+      return unsupported("the SentencePiece model has too many pieces");
+    for (const Merge &merge : vocabulary.merges()) {
+      if (merge.id < first_word)
+        continue; // it makes a character
+      const Merge of_pieces{piece_ids_[merge.left], piece_ids_[merge.right],
+                            piece_ids_[merge.id]};
+      if (of_pieces.left == NO_ID || of_pieces.right == NO_ID)
+        return unsupported("piece " + std::to_string(of_pieces.id) +
+                           " of the SentencePiece model has a character that is not a piece, "
+                           "which only Python reads");
+      merges.push_back(of_pieces);
+    }
+    return {};
+  }
+
+private:
+  // Adds the characters of all pieces, and their beginnings of at least two bytes.
+  void add_characters() {
+    std::vector<std::string_view> starts;
+    for (std::string_view text : pieces_.texts)
+      for (; !text.empty(); text.remove_prefix(first_width(text)))
+        for (std::size_t size = 2; size <= first_width(text); ++size)
+          starts.push_back(text.substr(0, size));
+    std::sort(starts.begin(), starts.end());
+    starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
+    for (const std::string_view start : starts)
+      add(start);
+    piece_ids_.resize(256 + starts.size(), NO_ID);
+    for (std::size_t i = 0; i < pieces_.texts.size(); ++i) {
+      const std::string_view text = pieces_.texts[i];
+      if (text.size() == 1)
+        piece_ids_[static_cast<std::uint8_t>(text[0])] = pieces_.ids[i];
+      else if (is_character(text))
+        piece_ids_[256 + static_cast<std::size_t>(
+                             std::lower_bound(starts.begin(), starts.end(), text) -
+                             starts.begin())] = pieces_.ids[i];
+    }
+  }
+
+  void add(std::string_view text) {
+    data_.bytes.insert(data_.bytes.end(), text.begin(), text.end());
+    data_.lengths.push_back(static_cast<std::uint32_t>(text.size()));
+    data_.ids.push_back(static_cast<std::uint32_t>(data_.ids.size()));
+  }
+
+  const ScoredPieces &pieces_;
+  const std::vector<std::uint32_t> &words_;
+  VocabularyData data_;
+  std::vector<std::uint32_t> piece_ids_; // by rank; NO_ID if a symbol is not a piece
+};
+
+} // namespace
+
+LoadError find_piece_merges(const ScoredPieces &pieces, std::vector<Merge> &merges) {
+  std::vector<std::uint32_t> words;
+  for (std::uint32_t i = 0; i < pieces.texts.size(); ++i)
+    if (!is_character(pieces.texts[i]))
+      words.push_back(i);
+  const std::vector<float> &scores = pieces.scores;
+  std::sort(words.begin(), words.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
+  });
+  const auto is_tie = [&](std::uint32_t a, std::uint32_t b) { return scores[a] == scores[b]; };
+  const auto tie = std::adjacent_find(words.begin(), words.end(), is_tie);
+  std::vector<Merge> run_merges;
+  if (tie != words.end()) {
+    const std::vector<std::uint32_t> runs(tie, words.end());
+    words.erase(tie, words.end());
+    if (!is_tie(runs.front(), runs.back()) || !find_run_merges(pieces, words, runs, run_merges))
+      return unsupported("pieces " + std::to_string(pieces.ids[runs[0]]) + " and " +
+                         std::to_string(pieces.ids[runs[1]]) +
+                         " of the SentencePiece model have equal scores, which only Python "
+                         "reads");
+  }
+  if (LoadError error = MergeFinder(pieces, words).find(merges))
+    return error;
+  merges.insert(merges.end(), run_merges.begin(), run_merges.end());
+  return {};
+}
+
+} // namespace pretok

@@ -1,0 +1,27 @@
+// Finds the merges of a SentencePiece model, which has only pieces with scores.
+//
+// Two adjacent symbols merge if their text together is a piece. The piece with the highest
+// score merges first. If all scores differ, at most one pair of symbols ever merges to a piece.
+// bpe/characters.py defines the merges in Python.
+#pragma once
+
+#include "core/bpe/vocabulary_data.hpp"
+#include "formats/load_error.hpp"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace pretok {
+
+struct ScoredPieces {
+  std::vector<std::string_view> texts; // UTF-8, unique and not empty
+  std::vector<std::uint32_t> ids;
+  std::vector<float> scores; // not NaN
+};
+
+// Sets `merges` to the merges in order of rank. Equal scores are an error, except those of
+// pieces that are runs of one character and merge last, such as "▁▁" and "▁▁▁▁" in Llama 2.
+LoadError find_piece_merges(const ScoredPieces &pieces, std::vector<Merge> &merges);
+
+} // namespace pretok

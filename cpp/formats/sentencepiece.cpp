@@ -1,0 +1,324 @@
+#include "formats/sentencepiece.hpp"
+
+#include "core/base/ids.hpp"
+#include "core/unicode/utf8.hpp"
+#include "formats/character_spec.hpp"
+#include "formats/load_error.hpp"
+#include "formats/piece_merges.hpp"
+#include "formats/protobuf_reader.hpp"
+#include "formats/rank_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace pretok {
+namespace {
+
+constexpr std::size_t MAX_PIECE = 1 << 12; // characters
+constexpr std::size_t MAX_SYMBOL = 256;    // characters of a user-defined symbol
+
+// The numbers of the fields that this reader needs.
+struct ModelField {
+  enum : std::uint32_t { PIECE = 1, TRAINER = 2, NORMALIZER = 3, DENORMALIZER = 5 };
+};
+struct PieceField {
+  enum : std::uint32_t { TEXT = 1, SCORE = 2, TYPE = 3 };
+};
+struct TrainerField {
+  enum : std::uint32_t { MODEL_TYPE = 3, SPACE_SUFFIX = 24, BYTE_FALLBACK = 35, UNKNOWN = 44 };
+};
+struct NormalizerField {
+  enum : std::uint32_t { CHARSMAP = 2, DUMMY_PREFIX = 3, REMOVES_SPACES = 4, ESCAPES = 5 };
+};
+struct PieceType {
+  enum : std::uint32_t { NORMAL = 1, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE };
+};
+constexpr const char *MODEL_TYPES[] = {"", "Unigram", "BPE", "word", "character"};
+constexpr std::uint64_t BPE = 2;
+
+struct Piece {
+  std::string_view text;
+  float score = 0;
+  std::uint32_t type = PieceType::NORMAL;
+};
+
+LoadError damaged(const std::string &name, const char *damage) {
+  return malformed(name + " " + damage + "; the file is damaged or truncated");
+}
+
+std::size_t count_characters(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char byte) {
+    return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;
+  }));
+}
+
+// The scalar fields of a message. The last value of a field counts.
+class Options {
+public:
+  LoadError read(std::string_view message, const char *name) {
+    name_ = name;
+    ProtobufReader reader(message);
+    for (ProtobufField field; reader.next(field);)
+      if (field.number < fields_.size())
+        fields_[field.number] = field;
+    return *reader.damage() == '\0' ? LoadError() : damaged(name, reader.damage());
+  }
+
+  std::uint64_t number(std::uint32_t number, std::uint64_t fallback) {
+    const ProtobufField &field = fields_[number];
+    if (field.number != 0 && !field.is_number)
+      wrong_ = number;
+    return field.number == 0 ? fallback : field.value;
+  }
+
+  std::string_view bytes(std::uint32_t number, std::string_view fallback) {
+    const ProtobufField &field = fields_[number];
+    if (field.number != 0 && field.is_number)
+      wrong_ = number;
+    return field.number == 0 ? fallback : field.bytes;
+  }
+
+  // Returns an error if a field that was read has a value of the wrong type.
+  LoadError check() const {
+    return wrong_ == 0 ? LoadError()
+                       : malformed("field " + std::to_string(wrong_) + " of " + name_ +
+                                   " has an unexpected type; the file is damaged");
+  }
+
+private:
+  const char *name_ = "";
+  std::array<ProtobufField, TrainerField::UNKNOWN + 1> fields_;
+  std::uint32_t wrong_ = 0;
+};
+
+class ModelReader {
+public:
+  explicit ModelReader(TokenizerSpec &spec) : spec_(spec) {}
+
+  LoadError read(std::string_view data) {
+    if (LoadError error = read_fields(data))
+      return error;
+    if (LoadError error = read_options())
+      return error;
+    if (LoadError error = check_pieces())
+      return error;
+    if (LoadError error = check_options())
+      return error;
+    list_tokens();
+    if (!tokens_differ(spec_.vocabulary.bytes, spec_.vocabulary.lengths))
+      return malformed("two pieces of the SentencePiece model are equal");
+    const std::string problem = problem_of_characters(spec_);
+    if (!problem.empty())
+      return unsupported("the SentencePiece model " + problem);
+    return find_piece_merges(scored_, spec_.vocabulary.merges);
+  }
+
+private:
+  LoadError read_fields(std::string_view data) {
+    ProtobufReader reader(data);
+    for (ProtobufField field; reader.next(field);) {
+      // Protobuf merges the parts of a message that is listed twice.
+      std::string *const message = field.number == ModelField::TRAINER        ? &trainer_
+                                   : field.number == ModelField::NORMALIZER   ? &normalizer_
+                                   : field.number == ModelField::DENORMALIZER ? &denormalizer_
+                                                                              : nullptr;
+      if (message == nullptr && field.number != ModelField::PIECE)
+        continue;
+      if (field.is_number)
+        return damaged("the model", "has a number in place of a message");
+      if (message != nullptr)
+        message->append(field.bytes);
+      else if (LoadError error = read_piece(field.bytes))
+        return error;
+    }
+    return *reader.damage() == '\0' ? LoadError() : damaged("the model", reader.damage());
+  }
+
+  LoadError read_piece(std::string_view message) {
+    const std::string name = "piece " + std::to_string(pieces_.size());
+    Piece piece;
+    ProtobufReader reader(message);
+    for (ProtobufField field; reader.next(field);) {
+      if (field.number == PieceField::TEXT) {
+        if (field.is_number || !is_utf8(field.bytes))
+          return malformed(name + " is not UTF-8; the file is damaged");
+        piece.text = field.bytes;
+      } else if (field.number == PieceField::SCORE) {
+        if (field.is_number || field.bytes.size() != sizeof piece.score)
+          return malformed(name + " has a score that is not a float; the file is damaged");
+        piece.score = read_float(field.bytes);
+      } else if (field.number == PieceField::TYPE) {
+        if (!field.is_number || field.value < PieceType::NORMAL ||
+            field.value > PieceType::BYTE)
+          return malformed(name + " has an unknown type; expected 1 to 6");
+        piece.type = static_cast<std::uint32_t>(field.value);
+      }
+    }
+    if (*reader.damage() != '\0')
+      return damaged(name, reader.damage());
+    if (piece.text.empty() || count_characters(piece.text) > MAX_PIECE)
+      return malformed(name + " is empty or has more than " + std::to_string(MAX_PIECE) +
+                       " characters; the file is damaged");
+    if (pieces_.size() == ID_LIMIT)
+      return malformed("the model has more than " + std::to_string(ID_LIMIT) + " pieces");
+    pieces_.push_back(piece);
+    return {};
+  }
+
+  static float read_float(std::string_view bytes) {
+    std::uint32_t bits = 0;
+    for (std::size_t i = 0; i < sizeof bits; ++i)
+      bits |= std::uint32_t{static_cast<std::uint8_t>(bytes[i])} << 8 * i;
+    float value = 0;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+  }
+
+  LoadError read_options() {
+    Options trainer;
+    Options normalizer;
+    Options denormalizer;
+    if (LoadError error = trainer.read(trainer_, "trainer_spec"))
+      return error;
+    const std::uint64_t type = trainer.number(TrainerField::MODEL_TYPE, 1);
+    if (LoadError error = trainer.check())
+      return error;
+    if (type != BPE)
+      return unsupported("the SentencePiece model is of type " +
+                         (type != 0 && type < std::size(MODEL_TYPES) ? MODEL_TYPES[type]
+                                                                     : std::to_string(type)) +
+                         "; pretok reads only type BPE");
+    if (LoadError error = denormalizer.read(denormalizer_, "denormalizer_spec"))
+      return error;
+    const std::string_view denormalizes = denormalizer.bytes(NormalizerField::CHARSMAP, "");
+    if (LoadError error = denormalizer.check())
+      return error;
+    if (LoadError error = normalizer.read(normalizer_, "normalizer_spec"))
+      return error;
+    has_fallback_ = trainer.number(TrainerField::BYTE_FALLBACK, 0) != 0;
+    const bool is_suffix = trainer.number(TrainerField::SPACE_SUFFIX, 0) != 0;
+    const bool has_prefix = normalizer.number(NormalizerField::DUMMY_PREFIX, 1) != 0;
+    const bool removes = normalizer.number(NormalizerField::REMOVES_SPACES, 1) != 0;
+    const bool escapes = normalizer.number(NormalizerField::ESCAPES, 1) != 0;
+    const std::string_view charsmap = normalizer.bytes(NormalizerField::CHARSMAP, "");
+    CharacterSpec &characters = spec_.characters.emplace();
+    characters.decoding.unknown = trainer.bytes(TrainerField::UNKNOWN, " \xE2\x81\x87 ");
+    for (const Options *options : {&trainer, &normalizer})
+      if (LoadError error = options->check())
+        return error;
+    if (!is_utf8(characters.decoding.unknown))
+      return malformed("unk_surface is not UTF-8; the file is damaged");
+    unsupported_ = !denormalizes.empty()     ? "a denormalizer"
+                   : !charsmap.empty()       ? "a normalizer with a charsmap"
+                   : removes                 ? "the option remove_extra_whitespaces"
+                   : !escapes                ? "escape_whitespaces=false"
+                   : has_prefix && is_suffix ? "the option treat_whitespace_as_suffix"
+                   : !has_fallback_          ? "no byte_fallback"
+                                             : nullptr;
+    TextSpaces &spaces = characters.spaces;
+    spaces.prefix = has_prefix ? TextSpaces::Prefix::ALWAYS : TextSpaces::Prefix::NONE;
+    spaces.are_marks = spaces.replaces_invalid = spaces.precedes_tokens = true;
+    characters.is_normalizer = true;
+    characters.decoding.is_sentencepiece = true;
+    characters.decoding.strips = has_prefix ? 1 : 0;
+    return {};
+  }
+
+  LoadError check_options() const {
+    if (unsupported_ == nullptr)
+      return {};
+    return unsupported(std::string("the SentencePiece model has ") + unsupported_ +
+                       ", which only Python reads; use bpe.load in Python");
+  }
+
+  LoadError check_pieces() {
+    std::size_t unknown = 0;
+    std::size_t fallback = 0;
+    for (std::size_t id = 0; id < pieces_.size(); ++id) {
+      const Piece &piece = pieces_[id];
+      const std::string name = "piece " + std::to_string(id) + ", " + quote(piece.text) + ",";
+      const bool is_one = count_characters(piece.text) == 1;
+      const bool is_byte = piece.type == PieceType::BYTE;
+      if (is_byte && !(has_fallback_ && fallback_byte(piece.text)))
+        return malformed(name + " has type BYTE; expected \"<0x00>\" to \"<0xFF>\", and "
+                                "byte_fallback");
+      if (piece.type == PieceType::CONTROL && is_one)
+        return unsupported(name + " is a control symbol of one character, which sentencepiece "
+                                  "cannot encode");
+      if (piece.type == PieceType::UNUSED && !is_one)
+        return unsupported(name + " has type UNUSED; pretok reads no such pieces");
+      if (piece.type == PieceType::UNKNOWN && is_one)
+        return unsupported(name + " is an unknown token of one character, which only Python "
+                                  "reads");
+      if (piece.type == PieceType::USER_DEFINED && count_characters(piece.text) > MAX_SYMBOL)
+        return unsupported(name + " is a user-defined symbol of more than " +
+                           std::to_string(MAX_SYMBOL) + " characters");
+      const bool has_score = piece.type == PieceType::NORMAL || piece.type == PieceType::UNUSED;
+      if (has_score && piece.score != piece.score)
+        return malformed(name + " has the score NaN; expected a number");
+      unknown += piece.type == PieceType::UNKNOWN ? 1 : 0;
+      fallback += is_byte ? 1 : 0;
+    }
+    if (unknown != 1)
+      return malformed("the model has " + std::to_string(unknown) +
+                       " unknown tokens; expected one");
+    if (has_fallback_ && fallback != 256)
+      return malformed("the model has byte_fallback, and pieces for " +
+                       std::to_string(fallback) + " bytes; expected all 256");
+    return {};
+  }
+
+  void list_tokens() {
+    VocabularyData &data = spec_.vocabulary;
+    for (std::uint32_t id = 0; id < pieces_.size(); ++id) {
+      const Piece &piece = pieces_[id];
+      data.bytes.insert(data.bytes.end(), piece.text.begin(), piece.text.end());
+      data.lengths.push_back(static_cast<std::uint32_t>(piece.text.size()));
+      data.ids.push_back(id);
+      if (piece.type == PieceType::UNKNOWN)
+        spec_.characters->unknown_id = id;
+      if (piece.type == PieceType::NORMAL || piece.type == PieceType::UNUSED) {
+        scored_.texts.push_back(piece.text);
+        scored_.ids.push_back(id);
+        scored_.scores.push_back(piece.score);
+      } else if (piece.type != PieceType::BYTE) {
+        AddedToken token;
+        token.content = piece.text;
+        token.id = id;
+        token.normalized = piece.type == PieceType::USER_DEFINED;
+        spec_.added.push_back(std::move(token));
+        spec_.added_special.push_back(piece.type != PieceType::USER_DEFINED);
+      }
+    }
+    data.mergeable = pieces_.size();
+    data.from_ranks = data.ignore_merges = false;
+  }
+
+  TokenizerSpec &spec_;
+  std::string trainer_;
+  std::string normalizer_;
+  std::string denormalizer_;
+  std::vector<Piece> pieces_; // by id
+  ScoredPieces scored_;
+  bool has_fallback_ = false;
+  const char *unsupported_ = nullptr; // the first part that C++ does not support
+};
+
+} // namespace
+
+bool is_sentencepiece(std::string_view data) {
+  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(data[i]); };
+  if (data.size() < 5 || data[0] != '\n' || data[2] != '\n')
+    return false;
+  const std::size_t end = std::size_t{4} + at(3);
+  return at(1) >= at(3) + 2 && end < data.size() && data[end] == 0x15;
+}
+
+LoadError read_sentencepiece(std::string_view data, TokenizerSpec &spec) {
+  return ModelReader(spec).read(data);
+}
+
+} // namespace pretok
