@@ -171,7 +171,7 @@ def blocks_of_lines(
     for block in blocks:
         end = block.rfind(b"\n") + 1
         if end:
-            yield b"".join([*held, block[:end]])
+            yield b"".join([*held, memoryview(block)[:end]])
             held, held_size = [], 0
         held.append(block[end:])
         held_size += len(block) - end

@@ -6,6 +6,7 @@ import codecs
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, NamedTuple
@@ -16,16 +17,21 @@ from bpe.corpus.inputs import SUFFIXES
 from bpe.corpus.lines import JsonLines, LineParser, TextLines
 from bpe.corpus.parquet_input import rows_of_file
 from bpe.corpus.shards import sha256_of
+from bpe.corpus.threads import InOrder
 from bpe.encoding.packed import PackedTexts
 from bpe.errors import TextFileError
 from bpe.text_files import Watch, blocks_of_file, blocks_of_lines, find_suffix, split_lines
 
-BLOCK = 1 << 20
+BLOCK = 4 << 20
 """The size of a block of a file in bytes."""
-BATCH = 8 << 20
-"""The size of a batch of documents in bytes."""
+BATCH = 2 << 20
+"""The least size of a batch of documents in bytes. Most blocks are a batch."""
 LONG = 8 << 20
 """The size of a document in bytes above which it comes in blocks."""
+CHECKED = 1 << 16
+"""The number of bytes that are checked to be UTF-8 at a time: their str stays in the cache."""
+HASHED = 1 << 18
+"""The least size of a block in bytes that another thread hashes."""
 OVERHEAD = 64
 """The memory of a document besides its bytes, as batches count it."""
 
@@ -118,12 +124,24 @@ def read_batches(
     The last batch may have no documents. Passes the number of bytes that are read from a file to
     `advance`. Raises OSError, and TextFileError for a damaged document unless `options.skip_bad`.
     """
+    with ThreadPoolExecutor(1) as pool:
+        yield from _batches(files, options, start, advance, InOrder(pool))
+
+
+def _batches(
+    files: Sequence[str],
+    options: ReadOptions,
+    start: Position,
+    advance: Callable[[int], object],
+    hashing: InOrder,
+) -> Iterator[Batch]:
+    """Do the work of `read_batches`; hash the files by `hashing`."""
     batch = Batch(position=start)
     texts: list[PackedTexts] = []
     size = 0
     for index in range(start.file, len(files)):
         begin = start.line if index == start.file else 0
-        watch = _Hash(advance)
+        watch = _Hash(advance, hashing)
         for run in _runs(files[index], options, begin, watch):
             if run.blocks is not None and any(map(len, texts)):
                 batch.texts = PackedTexts.joined(texts)
@@ -146,20 +164,26 @@ def read_batches(
 
 
 class _Hash:
-    """Hashes the bytes of a file as they are read."""
+    """Hashes the bytes of a file as they are read, large blocks in another thread."""
 
-    def __init__(self, advance: Callable[[int], object]) -> None:
+    def __init__(self, advance: Callable[[int], object], hashing: InOrder) -> None:
         self._advance = advance
+        self._hashing = hashing
         self._digest = hashlib.sha256()
         self._size = 0
 
     def __call__(self, data: bytes) -> None:
-        self._digest.update(data)
+        if len(data) >= HASHED:
+            self._hashing.call(self._digest.update, data)
+        else:
+            self._hashing.wait()
+            self._digest.update(data)
         self._size += len(data)
         self._advance(len(data))
 
     def description(self, name: str) -> dict[str, Any]:
         """Return the path, the size and the sha256 of the file."""
+        self._hashing.wait()
         size = os.path.getsize(name)
         whole = size == self._size  # false after damage, and for Parquet
         return {
@@ -224,11 +248,14 @@ def _checked_blocks(name: str, watch: Watch) -> Iterator[bytes]:
     decode = codecs.getincrementaldecoder("utf-8")().decode
     size = 0
     for block in chain(blocks_of_file(name, BLOCK, watch), [b""]):
-        try:
-            decode(block, not block)
-        except UnicodeDecodeError as error:
-            _raise_not_utf8(name, size + len(block) - len(error.object) + error.start, error)
-        size += len(block)
+        for at in range(0, len(block) or 1, CHECKED):
+            piece = memoryview(block)[at : at + CHECKED]
+            try:
+                decode(piece, not block)
+            except UnicodeDecodeError as error:
+                place = size + len(piece) - len(error.object) + error.start
+                _raise_not_utf8(name, place, error)
+            size += len(piece)
         yield block
 
 

@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Callable
 from contextlib import suppress
 
-INTERVAL = 1 << 26
+INTERVAL = 1 << 28
 """The number of bytes of text after which memory is returned."""
 
 

@@ -2,8 +2,45 @@
 #include "capi/handles.hpp"
 #include "core/simd/kernels.hpp"
 #include "core/unicode/unicode.hpp"
+#include "wasm/first_rules.hpp"
 #include "wasm/results.hpp"
 #include "wasm/source.hpp"
+
+namespace pretok {
+namespace {
+
+// Writes the starts, ends and rules of pre-tokens to results 0 to 2.
+template <typename Source>
+void split_with_rules(const PreTokenizer &pre_tokenizer, const Source &source) {
+  std::vector<std::uint32_t> &starts = results[0];
+  std::vector<std::uint32_t> &ends = results[1];
+  std::vector<std::uint32_t> &rules = results[2];
+  const Machine *machine = pre_tokenizer.only();
+  if (machine == nullptr) {
+    pre_tokenizer.steps(source, [&](std::size_t start, std::size_t end, int rule) {
+      starts.push_back(static_cast<std::uint32_t>(start));
+      ends.push_back(static_cast<std::uint32_t>(end));
+      rules.push_back(static_cast<std::uint32_t>(rule));
+    });
+    return;
+  }
+  for (std::vector<std::uint32_t> &result : results)
+    result.reserve(source.size() / 4 + 2);
+  FirstRules first_rules(*machine);
+  Text<Source> text(source, false);
+  std::size_t start = 0;
+  split(pre_tokenizer, source, [&](const std::size_t *found, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      starts.push_back(static_cast<std::uint32_t>(start));
+      rules.push_back(static_cast<std::uint32_t>(first_rules.rule_at(text, start)));
+      start = found[i];
+    }
+    ends.insert(ends.end(), found, found + count);
+  });
+}
+
+} // namespace
+} // namespace pretok
 
 using namespace pretok;
 
@@ -45,13 +82,8 @@ void pretok_wasm_steps(const pretok_pre_tokenizer *handle, const void *text, std
   const PreTokenizer &pre_tokenizer = handle->named.pre_tokenizer;
   for (std::vector<std::uint32_t> &result : results)
     result.clear();
-  const auto add = [](std::size_t start, std::size_t end, int rule) {
-    results[0].push_back(static_cast<std::uint32_t>(start));
-    results[1].push_back(static_cast<std::uint32_t>(end));
-    results[2].push_back(static_cast<std::uint32_t>(rule));
-  };
   with_source({text, size, is_utf8 != 0}, pre_tokenizer.classes(), [&](const auto &source) {
-    pre_tokenizer.steps(source, add);
+    split_with_rules(pre_tokenizer, source);
     convert(source, results[0], unit_of(unit));
     convert(source, results[1], unit_of(unit));
   });

@@ -12,19 +12,42 @@ namespace {
 constexpr int MAX_DEPTH = 64;
 // Python refuses integers of more than 4,300 digits.
 constexpr std::ptrdiff_t MAX_NUMBER = 1000;
+
+// The number of bytes that plain_bytes looks at.
+#if defined(PRETOK_SSE2)
+constexpr std::size_t WIDE = 16;
+
+// Returns how many bytes from `bytes` on stand for themselves in a string: ASCII but no
+// control, quote or backslash. Counts up to the first other byte, at most WIDE.
+std::size_t plain_bytes(const std::uint8_t *bytes) {
+  const __m128i all = _mm_loadu_si128(reinterpret_cast<const __m128i *>(bytes));
+  // As signed bytes, those above 0x7F are below 0x20 too.
+  __m128i others = _mm_cmplt_epi8(all, _mm_set1_epi8(0x20));
+  others = _mm_or_si128(others, _mm_cmpeq_epi8(all, _mm_set1_epi8('"')));
+  others = _mm_or_si128(others, _mm_cmpeq_epi8(all, _mm_set1_epi8('\\')));
+  return lowest_bit(static_cast<std::uint64_t>(_mm_movemask_epi8(others)) | 1 << WIDE);
+}
+#else
+constexpr std::size_t WIDE = 8;
 constexpr std::uint64_t ONES = 0x0101010101010101;
 constexpr std::uint64_t TOPS = 0x80 * ONES;
 
 // Returns 0 if and only if none of the 8 bytes is zero.
 std::uint64_t zeros(std::uint64_t bytes) { return (bytes - ONES) & ~bytes & TOPS; }
 
-// Returns 0 if all 8 bytes stand for themselves in a string: ASCII but no control, quote or
-// backslash. Otherwise, if the number is little-endian, the lowest one bit is in the first
-// other byte.
-std::uint64_t special_bytes(std::uint64_t bytes) {
-  const std::uint64_t controls = (bytes - 0x20 * ONES) & ~bytes & TOPS;
-  return (bytes & TOPS) | controls | zeros(bytes ^ '"' * ONES) | zeros(bytes ^ '\\' * ONES);
+// Returns how many bytes from `bytes` on stand for themselves in a string: ASCII but no
+// control, quote or backslash. Counts up to the first other byte, at most WIDE; may return 0
+// instead of a number below WIDE.
+std::size_t plain_bytes(const std::uint8_t *bytes) {
+  std::uint64_t all;
+  std::memcpy(&all, bytes, WIDE);
+  const std::uint64_t controls = (all - 0x20 * ONES) & ~all & TOPS;
+  const std::uint64_t others =
+      (all & TOPS) | controls | zeros(all ^ '"' * ONES) | zeros(all ^ '\\' * ONES);
+  // If the number is little-endian, the lowest one bit is in the first other byte.
+  return others == 0 ? WIDE : LITTLE_ENDIAN_BYTES ? lowest_bit(others) / 8 : 0;
 }
+#endif
 
 // Returns the value of each hexadecimal digit, and 1 << 16 for other bytes.
 constexpr std::array<std::uint32_t, 256> hexadecimal_digits() {
@@ -49,7 +72,7 @@ public:
   Line(const std::uint8_t *at, const std::uint8_t *end) : at_(at), end_(end) {}
 
   // Reads the whole line. Writes the string of `field` to `text`, which has room for the size
-  // of the line and 8 bytes more, and sets `size`.
+  // of the line and WIDE bytes more, and sets `size`.
   bool read(std::string_view field, std::uint8_t *text, std::size_t &size) {
     skip_space();
     if (!skip('{'))
@@ -106,19 +129,14 @@ private:
     has_backslash_ = false;
     std::uint8_t *to = text;
     for (;;) {
-      while (end_ - at_ >= 8) {
-        std::uint64_t bytes;
-        std::memcpy(&bytes, at_, 8);
-        const std::uint64_t special = special_bytes(bytes);
-        const std::size_t plain = special == 0          ? 8
-                                  : LITTLE_ENDIAN_BYTES ? lowest_bit(special) / 8
-                                                        : 0;
+      while (end_ - at_ >= static_cast<std::ptrdiff_t>(WIDE)) {
+        const std::size_t plain = plain_bytes(at_);
         if constexpr (COPIES) {
-          std::memcpy(to, &bytes, 8);
+          std::memcpy(to, at_, WIDE);
           to += plain;
         }
         at_ += plain;
-        if (special != 0)
+        if (plain != WIDE)
           break;
       }
       do {
@@ -148,7 +166,7 @@ private:
           to += decoded.width;
         }
         at_ += decoded.width;
-      } while (end_ - at_ < 8 || *at_ >= 0x80);
+      } while (end_ - at_ < static_cast<std::ptrdiff_t>(WIDE) || *at_ >= 0x80);
     }
   }
 
@@ -292,9 +310,9 @@ private:
 
 void json_texts(const std::uint8_t *data, std::size_t size, std::string_view field,
                 std::vector<std::uint8_t> &text, std::vector<JsonText> &texts) {
-  // No text is longer than its line. Line::read writes up to 8 bytes after a text.
+  // No text is longer than its line. Line::read writes up to WIDE bytes after a text.
   const std::size_t begin = text.size();
-  text.resize(begin + size + 8);
+  text.resize(begin + size + WIDE);
   std::size_t used = begin;
   const std::uint8_t *const end = data + size;
   while (data != end) {
