@@ -12,7 +12,8 @@ namespace pretok {
 
 // Reads a tokenizer file of `size` bytes. The content decides the format: a tiktoken rank file,
 // a GGUF file, a .pretok file, a .model of SentencePiece, or a tokenizer.json if the build has
-// a JSON library. Takes linear time and space in `size`. `spec` does not refer to `data`. If there is no error:
+// a JSON library. Takes linear time and space in `size`. `spec` does not refer to `data`. If
+// there is no error:
 //   - ids are below ID_LIMIT, and unique among the tokens of the vocabulary;
 //   - each byte is a token if the vocabulary has no merges. If it has merges, bytes that are
 //     rare or invalid in UTF-8 may be missing;
