@@ -32,8 +32,7 @@ pretok_status choose_split(const TokenizerSpec &spec, const pretok_load_options 
       return fail(error, PRETOK_INVALID_ARGUMENT,
                   "the model merges characters, and the file says how; load it without "
                   "options.preset, unicode, normalizer and pre_tokenizer");
-    split.emplace(
-        NamedPreTokenizer{"", PreTokenizer(character_stages(spec), {ONE_CLASS, 1})});
+    split.emplace(NamedPreTokenizer{"", PreTokenizer(character_stages(spec), {ONE_CLASS, 1})});
     return PRETOK_OK;
   }
   const char *const unicode = options.unicode != nullptr  ? options.unicode

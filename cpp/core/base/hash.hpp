@@ -85,8 +85,7 @@ class RollingHash {
 public:
   static constexpr std::uint64_t PRIME = (std::uint64_t{1} << 61) - 1;
 
-  explicit RollingHash(const HashKey &key)
-      : key_(key), base_(hash_words(0, 2, key) % PRIME) {}
+  explicit RollingHash(const HashKey &key) : key_(key), base_(hash_words(0, 2, key) % PRIME) {}
 
   // Returns the point. The hash of a + b is hash(a) * base()^length(b) + hash(b).
   std::uint64_t base() const { return base_; }
