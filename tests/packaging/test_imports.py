@@ -119,6 +119,7 @@ LATE = {
     ("bpe.training.counting", "pretok._core"),
     ("bpe.corpus.lines", "pretok._core"),
     ("bpe.encoding.fast_calls", "pretok._core"),
+    ("bpe.training.characters", "pretok._core"),
     ("bpe.training.train", "pretok._core"),
 }
 REGEX = {"re", "regex", "sre_parse", "sre_compile", "_sre"}

@@ -11,11 +11,16 @@ import pytest
 
 import bpe
 from bpe import Tokenizer
+from bpe.formats.sentencepiece import PieceType
 from gguf_files import gguf, metadata
 from javascript import Calls, JsError, call, invalid_texts, texts, tokenizer
 from paths import shared
+from sentencepiece_models import BYTE_FALLBACK, BYTES, UNKNOWN, model, normal
+from vocabulary_files import write
 
 END = "<|end|>"
+SPACES = (*BYTES, ("▁▁", -99.0, PieceType.NORMAL), ("▁▁▁▁", -99.0, PieceType.NORMAL))
+PREFIX = ((3, 1), (4, 0))
 CORPUS = ["the cat and the hat, the theory of the 12 months; naïve Übermut"] * 3
 
 
@@ -36,6 +41,11 @@ def _gguf(folder: Path) -> Path:
     return folder / "small.gguf"
 
 
+def _sentencepiece(folder: Path) -> Path:
+    pieces = normal("▁th", "th", "e▁", "at", *"▁abcdefghimnorstuvÜï\n")
+    return write(folder / "small.model", model([UNKNOWN, *SPACES, *pieces], BYTE_FALLBACK, PREFIX))
+
+
 def _shared(*parts: str) -> Callable[[Path], Path]:
     return lambda folder: shared("vocabs", *parts)
 
@@ -46,6 +56,7 @@ FILES: dict[str, tuple[Callable[[Path], Path], dict[str, Any]]] = {
     "tokenizer.json": (_saved("tokenizer.json"), {}),
     "pretok": (_saved("small.pretok"), {}),
     "gguf": (_gguf, {}),
+    "sentencepiece": (_sentencepiece, {}),
     "cl100k": (
         _shared("cl100k_base.tiktoken"),
         {"preset": "cl100k", "special_tokens": {"<|endoftext|>": 100257}},
