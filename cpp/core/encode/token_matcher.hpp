@@ -91,6 +91,13 @@ public:
           if (const unsigned found = find_starts(data + from))
             return from + lowest_bit(found);
       }
+#else
+    if (first_bytes_.size() == 1 && at < end) {
+      const void *position = std::memchr(data + at, first_bytes_[0][0], end - at);
+      return position == nullptr
+                 ? end
+                 : static_cast<std::size_t>(static_cast<const std::uint8_t *>(position) - data);
+    }
 #endif
     while (at < end && roots_[data[at]] == ROOT)
       ++at;
