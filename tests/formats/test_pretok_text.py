@@ -82,7 +82,7 @@ def test_what_cannot_be_saved(case: str | dict[str, Any], reason: str, tmp_path:
     ("pieces", "reason"),
     [
         ({"symbols": ("z",)}, "a symbol of one character"),
-        ({"symbols": ("<sep>",)}, "this normalizer with these added tokens"),
+        ({"symbols": ("a b",)}, "this normalizer with these added tokens"),
     ],
 )
 def test_sentencepiece_that_cannot_be_saved(
