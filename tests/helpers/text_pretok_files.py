@@ -54,8 +54,6 @@ def sentencepiece_model(has_prefix: bool, **pieces: tuple[str, ...]) -> bytes:
         *BYTES,
         *normal(*dict.fromkeys([*words, *letters])),
         *(("▁" * size, -1e9, PieceType.NORMAL) for size in (2, 3, 4, 6)),
-        *((text, 0.0, PieceType.USER_DEFINED) for text in pieces.get("symbols", ())),
+        *((text, 0.0, PieceType.USER_DEFINED) for text in ("<sep>", *pieces.get("symbols", ()))),
     ]
-    if not has_prefix:
-        rows.append(("<sep>", 0.0, PieceType.USER_DEFINED))
     return model(rows, BYTE_FALLBACK, ((3, int(has_prefix)), (4, 0)))
