@@ -83,13 +83,8 @@ def test_tokenizers_that_cannot_be_saved(
 @pytest.mark.parametrize(
     ("pieces", "reason"),
     [
-<<<<<<< HEAD
         ({"symbols": ("z",)}, "symbol of one character"),
-        ({"symbols": ("<sep>",)}, "this normalizer with these added tokens"),
-=======
-        ({"symbols": ("z",)}, "a symbol of one character"),
         ({"symbols": ("a b",)}, "this normalizer with these added tokens"),
->>>>>>> s8-sm
     ],
 )
 def test_sentencepiece_that_cannot_be_saved(
