@@ -93,15 +93,15 @@ PRETOK_TARGET inline Vector look_up(const PairTable &table, Vector index) {
       _mm256_shuffle_epi8(table.high, _mm256_sub_epi8(index, _mm256_set1_epi8(0x10))));
 }
 
-// Returns a mask of 32 bits: bit i is set if bytes[i] has none of the wanted bits. `bits` holds
-// the wanted byte four times.
+// Returns a mask of 32 bits: bit i is set if bytes[i] has none of the wanted bits. Each of
+// the four bytes of `bits` has the wanted bits.
 PRETOK_TARGET inline std::uint64_t none_of(const std::uint8_t *bytes, std::uint32_t bits) {
   const Vector part = both(load(bytes), _mm256_set1_epi32(static_cast<int>(bits)));
   return static_cast<std::uint32_t>(
       _mm256_movemask_epi8(_mm256_cmpeq_epi8(part, _mm256_setzero_si256())));
 }
-// Returns a mask of 64 bits: bit i is set if bytes[i] has any of the wanted bits. `bits` holds
-// the wanted byte four times.
+// Returns a mask of 64 bits: bit i is set if bytes[i] has any of the wanted bits. Each of
+// the four bytes of `bits` has the wanted bits.
 PRETOK_TARGET inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32_t bits) {
   return ~(none_of(bytes, bits) | none_of(bytes + 32, bits) << 32);
 }
@@ -121,9 +121,10 @@ template <int BITS> PRETOK_TARGET inline Vector right(Vector bytes, int mask) {
   return both(_mm256_srli_epi16(bytes, BITS), repeated(mask));
 }
 
-// Decodes at each of WIDTH bytes, whether a sequence starts there or not. Then looks up the
-// classes of the code points that do start. Leaves all else to append_utf8: bytes that are not
-// UTF-8, sequences of four bytes, and the last bytes of the text.
+// Computes a code point at each of WIDTH bytes, even where no sequence starts. Then looks up
+// the classes of the code points at the bytes where a sequence starts. Calls append_utf8
+// instead if one of the bytes is not UTF-8 or belongs to a sequence of four bytes, or if fewer
+// than WIDTH + 2 bytes are left.
 PRETOK_TARGET void append_mixed(const ClassTable &table, const std::uint8_t *data,
                                 std::size_t size, std::size_t &at, std::size_t until,
                                 ClassBuffer &buffer, std::size_t &filled) {

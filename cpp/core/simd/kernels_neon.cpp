@@ -63,10 +63,10 @@ inline PairTable pair_table(const std::uint8_t *bytes) {
 }
 inline Vector look_up(const PairTable &table, Vector index) { return vqtbl2q_u8(table, index); }
 
-// Returns a mask of 64 bits: bit i is set if bytes[i] has any of the wanted bits. `bits` holds
-// the wanted byte four times. vtstq makes a byte 0xFF if it has any of the bits, else 0. The
-// AND with `powers` keeps only bit i % 8 of byte i. Three rounds of pairwise additions then
-// combine every eight bytes into one byte of the mask.
+// Returns a mask of 64 bits: bit i is set if bytes[i] has any of the wanted bits. Each of
+// the four bytes of `bits` has the wanted bits. vtstq makes a byte 0xFF if it has any of the
+// bits, else 0. The AND with `powers` keeps only bit i % 8 of byte i. Three rounds of pairwise
+// additions then combine every eight bytes into one byte of the mask.
 inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32_t bits) {
   static const std::uint8_t POWERS[16] = {1, 2, 4, 8, 16, 32, 64, 128,
                                           1, 2, 4, 8, 16, 32, 64, 128};
