@@ -289,8 +289,8 @@ def test_a_model_of_sentencepiece_is_of_the_same_vocabulary(
     with opened_vocabulary("mistral-v1", [tmp_path], None, None) as subject:
         assert subject.model_file == subject.folder / "mistral01.model"
         assert (subject.rank_file, subject.json_file) == (None, None)
-        (loaded,) = bench_load(subject, [Sentencepiece(), Gigatoken()], LENIENT, nothing)
-        assert (loaded.what, loaded.peers()) == ("load model", ["sentencepiece", "gigatoken"])
+        (loaded,) = bench_load(subject, [Sentencepiece()], LENIENT, nothing)
+        assert (loaded.what, loaded.peers()) == ("load model", ["sentencepiece"])
         fast = next(bench_passes("x", "h  word", subject, [LISTS], [Sentencepiece()], LENIENT,
                                  nothing))  # fmt: skip
         assert fast.peers() == ["sentencepiece"]
