@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain, count
 from operator import add
 from typing import Any, NamedTuple
@@ -107,9 +108,23 @@ def _build(
     return Vocabulary.from_checked_merges(tokens, tuple(merges), ignore_merges)
 
 
-def has_bytes(texts: Container[str]) -> bool:
-    """Return whether `texts` has a character for each byte of valid text."""
-    return all(char in texts for char in _NEEDED)
+def build_if_bytes(
+    vocab: Value,
+    merges: ListedMerges,
+    ignore_merges: bool = False,
+    added: Sequence[AddedToken] = (),
+    loose: Collection[int] = (),
+) -> Vocabulary | None:
+    """Return the result of `build`, or None if only a TextVocabulary can hold the tokens.
+
+    So it is if a byte of valid text has no token: tokenizers and llama.cpp drop this byte, or make
+    an unknown token of it, as of any character without a token.
+    """
+    texts = vocab.object()
+    if all(char in texts for char in _NEEDED):
+        with suppress(InertEntryError):
+            return build(vocab, merges, ignore_merges, added, loose)
+    return None
 
 
 def assigned_ids(contents: Sequence[str], ids: Mapping[str, int]) -> list[int]:

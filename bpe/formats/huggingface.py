@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from operator import methodcaller
@@ -25,7 +24,7 @@ from bpe.formats import (
     pre_tokenizers,
     text_model,
 )
-from bpe.formats.bpe_model import InertEntryError, ListedMerges, assigned_ids, build
+from bpe.formats.bpe_model import ListedMerges, assigned_ids, build_if_bytes
 from bpe.formats.files import named
 from bpe.formats.files import read as read_file
 from bpe.formats.format import Format, ReadOptions, Source
@@ -92,12 +91,9 @@ def read(
     listed = ListedMerges(
         merges.values(), lambda: _pairs(merges), lambda index: f"model.merges[{index}]"
     )
-    spec = None
-    if text_model.is_byte_level(model, file["pre_tokenizer"]):
-        with suppress(InertEntryError):
-            spec = _byte_level(file, listed, added, needs_preset)
+    read_parts = _byte_level if text_model.is_byte_level(model, file["pre_tokenizer"]) else _text
     return replace(
-        spec or _text(file, listed, added, needs_preset),
+        read_parts(file, listed, added, needs_preset),
         truncation=lengths_json.read_truncation(file["truncation"]),
         padding=lengths_json.read_padding(file["padding"]),
     )
@@ -106,7 +102,12 @@ def read(
 def _byte_level(
     file: Value, merges: ListedMerges, added: tuple[AddedToken, ...], needs_preset: bool
 ) -> TokenizerSpec:
-    """Return the tokenizer of a file whose tokens are bytes."""
+    """Return the tokenizer of a file whose tokens are bytes, or characters that stand for bytes."""
+    model, decoder = file["model"], file["decoder"]
+    ignore_merges = model["ignore_merges"].flag(default=False)
+    vocabulary = build_if_bytes(model["vocab"], merges, ignore_merges, added)
+    if vocabulary is None:
+        return _text(file, merges, added, needs_preset)
     preset, why, add_prefix_space = None, "its pre_tokenizer was not looked up", False
     if needs_preset:
         preset, add_prefix_space = pre_tokenizers.read(file["pre_tokenizer"])
@@ -115,9 +116,8 @@ def _byte_level(
             add_prefix_space = pre_tokenizers.puts_space(file["pre_tokenizer"])
         except UnsupportedError as error:
             why = str(error)
-    model, decoder = file["model"], file["decoder"]
     return TokenizerSpec(
-        build(model["vocab"], merges, model["ignore_merges"].flag(default=False), added),
+        vocabulary,
         preset,
         why,
         added,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from typing import Any, NamedTuple
@@ -14,11 +13,9 @@ from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats import normalizer_json
 from bpe.formats.bpe_model import (
-    InertEntryError,
     ListedMerges,
-    build,
+    build_if_bytes,
     check_ids,
-    has_bytes,
     merge_ids,
     native_merge_rows,
 )
@@ -37,17 +34,9 @@ from pretok.preset import Preset
 
 
 def is_byte_level(model: Value, pre_tokenizer: Value) -> bool:
-    """Return whether the model merges bytes, without a prefix or suffix of tokens.
-
-    A model that lacks a byte of valid text is not: tokenizers drops this byte, or makes an unknown
-    token of it, as of any character without a token.
-    """
-    return (
-        _ends_byte_level(pre_tokenizer)
-        and not any(
-            model[name].value for name in ("continuing_subword_prefix", "end_of_word_suffix")
-        )
-        and has_bytes(model["vocab"].object())
+    """Return whether the model merges bytes, without a prefix or suffix of tokens."""
+    return _ends_byte_level(pre_tokenizer) and not any(
+        model[name].value for name in ("continuing_subword_prefix", "end_of_word_suffix")
     )
 
 
@@ -92,11 +81,11 @@ def byte_level_model(
     `build` explains the arguments. Bytes without a token are dropped, as by tokenizers and
     llama.cpp. Raises VocabularyError.
     """
-    ids = vocab.object()
-    if has_bytes(ids):
-        with suppress(InertEntryError):
-            return build(vocab, merges, ignore_merges, added, loose), None
-    rows = merge_ids(check_ids(vocab), merges.pairs(), merges.location)
+    of_bytes = build_if_bytes(vocab, merges, ignore_merges, added, loose)
+    if of_bytes is not None:
+        return of_bytes, None
+    ids = check_ids(vocab)
+    rows = merge_ids(ids, merges.pairs(), merges.location)
     omitted = set(loose).difference(chain.from_iterable(rows))
     texts = {id: text for text, id in ids.items() if text and id not in omitted}
     options = TextOptions(ignores_merges=ignore_merges, byte_level=True)

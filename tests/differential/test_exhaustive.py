@@ -2,8 +2,9 @@
 
 Unless PRETOK_FULL=1, all short strings, and a sample of the longer ones.
 
-Each pre-token of a text is the first pre-token of a suffix, because no pattern looks behind. So if
-the first pre-tokens of all strings up to a length are equal, their splits are equal.
+No pattern looks behind. So each pre-token of a text is the first pre-token of the rest of the text.
+If the first pre-tokens of all strings up to a length are equal, the splits of these strings are
+equal.
 """
 
 from __future__ import annotations
