@@ -9,24 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe.byte_level import to_bytes
 from bpe.encoding.packed import PackedTexts
-from bpe.encoding.python_backend import PythonBackend, concatenate_ids
+from bpe.encoding.python_backend import OneByOne, PythonBackend, concatenate_ids
 from bpe.encoding.utf8 import StrOrBytes
 from bpe.text_vocabulary import TextVocabulary
 from bpe.types import Ids, Offsets
 from bpe.vocabulary import Packed
 from pretok.pre_tokenizer import PreTokenizer, native_machine
 
-Calls = TypeVar("Calls")
 
-
-class MissingBytesBackend:
+class MissingBytesBackend(OneByOne):
     """The Backend of a TextVocabulary that is `byte_level`; `slow` is its Python backend."""
 
     def __init__(
@@ -131,25 +129,6 @@ class MissingBytesBackend:
     def normalized(self, data: bytes) -> bytes:
         """Return UTF-8 in NFC."""
         return self._native.normalized(data)
-
-    @staticmethod
-    def all_take_fast_path(
-        texts: list[Any], only_str: bool, only_ascii: bool, only_normal: bool
-    ) -> bool:
-        """Return False: the pipeline has to check each text."""
-        return False
-
-    @staticmethod
-    def fast_calls(
-        make_added: object, slow_calls: Calls, only_str: bool, only_ascii: bool, only_normal: bool
-    ) -> Calls:
-        """Return `slow_calls`: the fast calls of C++ would return ids of missing bytes."""
-        return slow_calls
-
-    @staticmethod
-    def decode_calls(special: Sequence[int], slow_calls: Calls) -> Calls:
-        """Return `slow_calls`."""
-        return slow_calls
 
     @property
     def cache_bytes(self) -> int:

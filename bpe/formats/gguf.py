@@ -143,10 +143,7 @@ def _spec(file: Value) -> TokenizerSpec:
         why_no_preset,
         _added(texts, types, LSTRIP.get(pre)),
         add_prefix_space=file[_ADD_SPACE].flag(default=False),
-        template=Template(
-            _around(file[_BOS], file[_ADD_BOS], pre in ADD_BOS, len(texts)),
-            _around(file[_EOS], file[_ADD_EOS], False, len(texts)),
-        ),
+        template=_template(file, pre in ADD_BOS, len(texts)),
         decoder=decoder,
     )
 
@@ -164,10 +161,7 @@ def _text_spec(file: Value) -> TokenizerSpec:
         WHOLE,
         added_tokens=_added(texts, types, None),
         normalizer=gguf_text.normalizer(adds_space),
-        template=Template(
-            _around(file[_BOS], file[_ADD_BOS], True, len(texts)),
-            _around(file[_EOS], file[_ADD_EOS], False, len(texts)),
-        ),
+        template=_template(file, True, len(texts)),
         decoder=gguf_text.decoder(adds_space),
     )
 
@@ -185,10 +179,7 @@ def _characters_spec(file: Value) -> TokenizerSpec:
         WHOLE,
         added_tokens=_added(texts, types, None),
         normalizer=gguf_text.normalizer(adds_space=False),
-        template=Template(
-            _around(file[_BOS], file[_ADD_BOS], True, len(texts)),
-            _around(file[_EOS], file[_ADD_EOS], False, len(texts)),
-        ),
+        template=_template(file, True, len(texts)),
         decoder=gguf_text.decoder(adds_space=False),
     )
 
@@ -297,6 +288,14 @@ def _check_different(texts: Sequence[str], ids: Mapping[str, int]) -> None:
                 f"{_TOKENS} has {text[:80]!a} twice, with ids {id} and {ids[text]}; the file is "
                 "damaged"
             )
+
+
+def _template(file: Value, adds_bos: bool, count: int) -> Template:
+    """Return the ids around a text; `adds_bos` is the default of add_bos_token."""
+    return Template(
+        _around(file[_BOS], file[_ADD_BOS], adds_bos, count),
+        _around(file[_EOS], file[_ADD_EOS], False, count),
+    )
 
 
 def _around(id: Value, is_added: Value, default: bool, count: int) -> tuple[int, ...]:
