@@ -51,7 +51,7 @@ LoadError damaged(const std::string &name, const char *damage) {
 
 std::size_t count_characters(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char byte) {
-    return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;
+    return !is_tail(static_cast<std::uint8_t>(byte));
   }));
 }
 
