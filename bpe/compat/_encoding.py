@@ -1,4 +1,4 @@
-"""Define Encoding, which has the methods of tiktoken's class and uses a Tokenizer."""
+"""Define Encoding: the methods of tiktoken.Encoding, with a bpe.Tokenizer that does the work."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 
 ID_LIMIT = 1 << 32
-"""tiktoken's limit of ids; larger or negative ids raise OverflowError, not KeyError."""
+"""tiktoken's ids are below this limit. Any other id raises OverflowError instead of KeyError."""
 
 E = TypeVar("E", bound="Encoding")
 
@@ -34,20 +34,19 @@ NONE: frozenset[str] = frozenset()
 
 
 class Encoding:
-    """A vocabulary with a split and special tokens; a drop-in for tiktoken.Encoding.
+    """A vocabulary with a pre-tokenizer and special tokens; a drop-in for tiktoken.Encoding.
 
-    `pat_str` is a pattern of tiktoken whose split pretok knows. For any other split pass `preset`:
-    a preset, its name, or an object with offsets(text). `mergeable_ranks` maps tokens to ids, which
-    are also their ranks. `special_tokens` maps special tokens to ids. `explicit_n_vocab` is the
-    expected number of ids. Raises ValueError (or its subclass VocabularyError), and AssertionError
-    if the number of ids is not `explicit_n_vocab`.
+    `pat_str` is the regular expression that splits text into pre-tokens. If pretok does not know
+    it, pass `preset` too: a preset, its name, or an object with offsets(text). `mergeable_ranks`
+    maps tokens to ids, which are also their ranks. `special_tokens` maps special tokens to ids.
+    `explicit_n_vocab` is the expected number of ids. Raises ValueError (or its subclass
+    VocabularyError), and AssertionError if the number of ids is not `explicit_n_vocab`.
 
     `allowed_special` is the set of special tokens that a call encodes as ids, or "all".
     `disallowed_special` is a collection of str; the call raises ValueError if a text holds one of
     them. The default "all" stands for all special tokens that are not allowed. A special token that
     is neither allowed nor disallowed is ordinary text. Texts other than str raise TypeError. Ids
-    are ints: an unknown id raises KeyError, an id that is negative or not below 2**32 raises
-    OverflowError.
+    are ints: an id outside 0 to 2**32 - 1 raises OverflowError, any other unknown id KeyError.
     """
 
     def __init__(
@@ -63,7 +62,7 @@ class Encoding:
     ) -> None:
         vocabulary = Vocabulary({id: token for token, id in mergeable_ranks.items()})
         if len(vocabulary.token_bytes) != len(mergeable_ranks):
-            raise ValueError("two tokens of mergeable_ranks have the same rank; expected unique")
+            raise ValueError("two tokens of mergeable_ranks have the same rank; give each its own")
         added = [AddedToken(content, id) for content, id in special_tokens.items()]
         split = _split_of(pat_str) if preset is None else preset
         tokenizer = Tokenizer(vocabulary, split, added_tokens=added, name=name, backend=backend)
@@ -71,23 +70,25 @@ class Encoding:
         if explicit_n_vocab:
             assert len(mergeable_ranks) + len(special_tokens) == explicit_n_vocab, (
                 f"got {len(mergeable_ranks)} tokens and {len(special_tokens)} special tokens; "
-                f"expected explicit_n_vocab={explicit_n_vocab} together"
+                f"expected explicit_n_vocab={explicit_n_vocab} in total"
             )
             assert self.n_vocab == explicit_n_vocab, (
-                f"the largest id is {self.max_token_value}; expected explicit_n_vocab - 1"
+                f"the largest id is {self.max_token_value}; expected {explicit_n_vocab - 1}, "
+                "one less than explicit_n_vocab"
             )
 
     @classmethod
     def from_tokenizer(cls: type[E], tokenizer: Tokenizer, name: str | None = None) -> E:
-        """Return an Encoding over `tokenizer`, called `name` or by the name of the tokenizer.
+        """Return an Encoding that uses `tokenizer`. The default `name` is that of the tokenizer.
 
         Added tokens that are not special always become their ids. Raises ValueError if the
-        tokenizer changes text before it encodes it, which tiktoken's API does not support.
+        tokenizer normalizes text or adds a space to it: tiktoken's API does not support this.
         """
         if tokenizer.normalizer is not None or tokenizer.add_prefix_space:
             change = tokenizer.normalizer or "add_prefix_space"
             raise ValueError(
-                f"{tokenizer!r} changes text ({change}); expected a tokenizer that does not"
+                f"{tokenizer!r} changes text ({change}) before it encodes it; expected a tokenizer "
+                "without a normalizer and without add_prefix_space"
             )
         self = cls.__new__(cls)
         pattern = None if tokenizer.preset is None else pattern_for(tokenizer.preset, "tiktoken")
@@ -100,7 +101,7 @@ class Encoding:
         self._tokenizer = tokenizer
         self._special_tokens = dict(tokenizer.special_tokens)
         self._specials = SpecialTokens(self._special_tokens)
-        # If several tokens share an id, the first one counts.
+        # If several tokens share an id, the first one counts: in reversed order it comes last.
         self._special_token_bytes = {
             token.id: token.content.encode() for token in reversed(tokenizer.added_tokens)
         }
@@ -175,9 +176,10 @@ class Encoding:
     ) -> tuple[list[int], list[list[int]]]:
         """Return the ids that do not depend on what follows `text`, and the possible completions.
 
-        A completion is a list of ids that covers the rest of the text, and may go beyond it.
-        Completions are sorted. Raises the errors of `encode`, and UnicodeEncodeError for any
-        surrogate. Takes quadratic time in the length of the last pre-token.
+        A completion is a list of ids for the rest of `text`. Its last token may extend beyond the
+        end of `text`. Completions are sorted. Raises the errors of `encode`, and
+        UnicodeEncodeError for any surrogate. Takes quadratic time in the length of the last
+        pre-token.
 
         >>> import bpe
         >>> tok = bpe.train(["ab", "abc", "abcd"], vocab_size=259)
@@ -290,23 +292,19 @@ class Encoding:
         return self.max_token_value + 1
 
     def _encode_single_piece(self, text_or_bytes: str | bytes) -> list[int]:
-        """Return the ids of a pre-token, without a split and without special tokens."""
+        """Return the ids of `text_or_bytes`, merged as one pre-token, without special tokens."""
         pre_token = _utf8(text_or_bytes)
         if not pre_token:
             raise ValueError("expected a pre-token of at least one byte, got an empty one")
         return self._open_end.merge_whole(pre_token)
 
     def _encode_only_native_bpe(self, text: str) -> list[int]:
-        """Return the ids of `text`, as `encode_ordinary`; UnicodeEncodeError for any surrogate."""
+        """Return the result of `encode_ordinary`; raise UnicodeEncodeError for any surrogate."""
         refuse(text, NONE)
         return self._tokenizer.encode(text, "text", errors="strict")
 
     def _encode_bytes(self, text: bytes) -> list[int]:
-        """Return the ids of bytes that may be invalid UTF-8.
-
-        The first invalid byte, all bytes after it, and the pre-token before it are merged without a
-        split.
-        """
+        """Return the ids of bytes that may be invalid UTF-8; see `OpenEnd.encode_bytes`."""
         if not isinstance(text, bytes):
             raise TypeError(f"expected bytes, got {type(text).__name__}")
         return self._open_end.encode_bytes(text)
@@ -394,6 +392,7 @@ def _continues(byte: int) -> bool:
 
 
 def _threads(num_threads: int | None) -> int | None:
+    """Return the number of threads; tiktoken accepts None and 0.5, too."""
     if num_threads is None:
         return None
     if num_threads <= 0:

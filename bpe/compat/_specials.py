@@ -75,7 +75,7 @@ def _first_of(text: str, tokens: frozenset[str]) -> tuple[int, str] | None:
         return 0, ""
     found: tuple[int, str] | None = None
     for start, lengths in _groups(tokens):
-        # Search only for tokens that begin before the first token so far.
+        # Search only for tokens that begin before the one found so far.
         end = len(text) if found is None else found[0] + len(start) - 1
         at = text.find(start, 0, end)
         while at >= 0:
@@ -104,6 +104,7 @@ def _groups(tokens: frozenset[str]) -> list[tuple[str, list[int]]]:
 
 def _common_start(tokens: Collection[str]) -> str:
     """Return the longest common prefix of `tokens`."""
+    # All tokens between the first and the last in sorted order share what these two share.
     first, last = min(tokens), max(tokens)
     same = 0
     while first[same : same + 1] == last[same : same + 1] != "":

@@ -1,8 +1,8 @@
 """Encode text whose end is open: truncated bytes, and text with possible completions.
 
-An id is unstable if more text after the end may change it. Only the ids of the last pre-token count
-as unstable. This is not always precise, but exactly the rule of tiktoken. If the last pre-token is
-white space, the white space before it is unstable too.
+An id is unstable if more text after the end may change it. This module counts the ids of the last
+pre-token as unstable. If the last pre-token is white space, the white space before it is unstable
+too. The rule is tiktoken's, and an approximation: more text may change other ids as well.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _WHITE_SPACE = frozenset(map(chr, WHITE_SPACE_CODE_POINTS))
 
 
 class OpenEnd:
-    """Encodes text that may continue, with one tokenizer."""
+    """Encodes text that may continue after its end, with one tokenizer."""
 
     def __init__(self, tokenizer: Tokenizer, sorted_tokens: Sequence[bytes]) -> None:
         self._tokenizer = tokenizer
@@ -33,8 +33,8 @@ class OpenEnd:
     def encode_bytes(self, data: bytes) -> list[int]:
         """Return the ids of bytes that may be invalid UTF-8.
 
-        The first invalid byte, all bytes after it, and the pre-token before it are merged without a
-        split.
+        The last pre-token before the first invalid byte, and all bytes after this pre-token, are
+        merged as one pre-token.
         """
         try:
             return self._tokenizer.encode(data.decode(), "text")
@@ -67,7 +67,7 @@ class OpenEnd:
         return ids[:start], [list(completion) for completion in sorted(completions)]
 
     def _merge(self, data: bytes) -> tuple[int, ...]:
-        """Return the ids of `data` merged from its bytes, even if it is a token."""
+        """Return the ids of `data`, merged from single bytes even if `data` is a token."""
         if data not in self._ids:
             return tuple(self.merge_whole(data))
         symbols = [self._ids[data[at : at + 1]] for at in range(len(data))]
@@ -103,6 +103,7 @@ class OpenEnd:
         return ids, count
 
     def _is_space(self, id: int) -> bool:
+        """Return whether the token has only spaces, newlines and tabs, and is not special."""
         return not self._tokens.get(id, b"special").strip(b" \n\t")
 
     def _bytes_of(self, ids: list[int]) -> bytes:
@@ -139,7 +140,7 @@ class OpenEnd:
         return tuple(ids)
 
     def _parted(self, rest: bytes) -> Iterator[tuple[int, ...]]:
-        r"""Yield the ids of `rest` split before its last code point, if this is white space.
+        r"""If `rest` ends with white space, yield its ids split before the last code point.
 
         More text can cause this split: "\n\n" is one pre-token, "\n\n0" is three.
         """

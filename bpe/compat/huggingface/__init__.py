@@ -3,30 +3,31 @@
     hf.patch()                      # every tokenizer of transformers, in the whole process
     tok = hf.wrap(tok)              # one tokenizer
     hf.Tokenizer.from_file(path)    # in place of tokenizers.Tokenizer
-    hf.backend(tok), hf.fallbacks() # which library serves what, and why
+    hf.backend(tok)                 # the library that answers the calls of tok, and why
+    hf.fallbacks()                  # the number of calls that bpe could not answer, by reason
 
-The real tokenizers.Tokenizer holds the vocabulary, the settings and the components. It is what
-`pickle` and `save` store. bpe encodes and decodes in front of it, and leaves to it each call that
-bpe cannot answer exactly as it would:
+The real tokenizer is the tokenizers.Tokenizer. It keeps the vocabulary, the settings and the
+components; `pickle` and `save` store it. bpe serves a call if it computes the result. It falls back
+to the real tokenizer if its result might differ:
 
 - `Engine` is built from the serialized tokenizer at the first call, and again after a change. If
-  bpe refuses it, the real tokenizer serves every call, and `backend` has the reason.
+  bpe does not support the tokenizer, the real one serves every call; `backend` returns the reason.
 - `Tokenizer` wraps a real tokenizer. Its methods `encode`, `encode_batch`, `decode` and
-  `decode_batch` ask the engine; every other attribute is the real one's.
-- A call that the engine does not answer raises CallFallbackError inside, and the real tokenizer
-  answers it, or raises its own error. `fallbacks` counts these calls by reason.
+  `decode_batch` ask the engine first; all other attributes are those of the real tokenizer.
+- The engine raises CallFallbackError for a call that it cannot answer. `Tokenizer` catches it, and
+  the real tokenizer answers, or raises its own error. `fallbacks` counts these calls by reason.
 - `Encoding` has the ids at once; masks, tokens, offsets and words are computed on first access.
 - `patch` makes `_tokenizer` of transformers' class a descriptor that stores the real tokenizer and
-  returns its stand-in, so pickles do not change and `unpatch` restores live tokenizers as well. It
+  returns its stand-in. So pickles do not change, and `unpatch` restores tokenizers that exist. It
   also puts short versions of `__call__`, `encode` and `decode` in front of those of transformers.
 
-`comparable` returns the plain values of a result, to compare results of both engines.
+`comparable` returns the plain values of a result, to compare results of both libraries.
 
 Not covered: a change through a handle that was taken from the real tokenizer before `patch`, such
 as `tok._tokenizer.pre_tokenizer`; a method that was replaced on one tokenizer instead of its class;
-a DecodeStream that was made before `patch`. Without `patch` a function in Rust that takes a
-tokenizer (`ParityBpeTrainer.train_from_iterator`, `DecodeStream.step`) needs `Tokenizer.real`; one
-that takes an encoding needs `Encoding.to_real()` always.
+a DecodeStream that was made before `patch`. Without `patch`, pass `Tokenizer.real` to functions in
+Rust that take a tokenizer (`ParityBpeTrainer.train_from_iterator`, `DecodeStream.step`). With or
+without it, pass `Encoding.to_real()` to functions in Rust that take an encoding.
 """
 
 from __future__ import annotations
@@ -66,5 +67,5 @@ def backend(tok: Any) -> Backend:
 
 
 def fallbacks() -> dict[str, int]:
-    """Return the number of calls that fell back to the real engine, by reason."""
+    """Return the number of calls that fell back to the real tokenizer, by reason."""
     return dict(settings.total)

@@ -1,4 +1,4 @@
-"""Align the ids of a text with its words and code points, as tokenizers does."""
+"""Align the ids of a text with its words and code points, as Hugging Face's tokenizers does."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _Builder:
     def __init__(self) -> None:
         self._tokens: list[str] = []
         self._spans: list[Span] = []
-        # Each returns the words of the tokens of one segment, and the number of words.
+        # One function for each segment: it returns the word of each token, and the number of words.
         self._words: list[Callable[[], tuple[Iterable[int], int]]] = []
 
     def add_token(self, token: str, span: Span) -> None:
@@ -63,7 +63,7 @@ class Aligner:
     """Aligns texts with the ids of one tokenizer."""
 
     def __init__(self, tokenizer: Tokenizer, names: Mapping[int, str]) -> None:
-        """Take the tokens of the model by id as `names`."""
+        """`names` maps ids to the tokens of the model."""
         pipeline = tokenizer._pipeline_of_segments()
         self._policies = pipeline._policies
         self._backend = pipeline.backend
@@ -74,10 +74,11 @@ class Aligner:
 
     @cached_property
     def _no_added(self) -> object:
+        """The argument of the backend for text in which it must not search added tokens."""
         return make_added((), False, self._backend)
 
     def words(self, words: list[str], treatment: Treatment) -> Alignment:
-        """Return the alignment of a sequence of words, with spans within each word."""
+        """Return the alignment of a list of words; spans count from the start of their word."""
         tokens: list[str] = []
         spans: list[Span] = []
         numbers: list[int] = []
@@ -97,7 +98,9 @@ class Aligner:
             self._add(whole, text, data, segments, None)
             return whole.alignment()
         chars = byte_offsets(text)
-        for segment in normalized_segments(data, treatment, self._policies, self._normalizer, 1):
+        for segment in normalized_segments(
+            data, treatment, self._policies, self._normalizer, threads=1
+        ):
             normal, spans = segment.aligned()
             if not normal:
                 continue
@@ -117,7 +120,11 @@ class Aligner:
         segments: list[tuple[int, int, int | None]],
         origins: list[Span] | None,
     ) -> None:
-        """Add the tokens of a normalized text; `origins` are the spans of its code points."""
+        """Add the tokens of `text`, whose bytes are `data`.
+
+        If `text` was normalized, `origins` has the span of each of its code points in the original
+        text; else it is None.
+        """
         chars = None if text.isascii() else ByteToCharOffsets(text, "strict")
         for start, end, id in segments:
             part = data[start:end]
@@ -130,7 +137,7 @@ class Aligner:
             has_space = self._adds_space and part[0] != 0x20
             words = partial(self._words, part, has_space, ends)
             if has_space:
-                # If a token is only the added space, tokenizers gives it the first code point.
+                # In Hugging Face's tokenizers, a token of only the added space has the span (0, 1).
                 ends = np.maximum(ends, 1)
             if start:
                 starts, ends = starts + start, ends + start
@@ -138,12 +145,15 @@ class Aligner:
             whole.add(map(self._names.__getitem__, ids.tolist()), spans, words)
 
     def _words(self, part: bytes, has_space: bool, ends: Offsets) -> tuple[list[int], int]:
-        """Return the word of each token, and the number of words; tokens end at `ends`."""
+        """Return the word of each token, and the number of words.
+
+        `ends` are the ends of the tokens in bytes of `part`, without the added space.
+        """
         split = (b" " + part if has_space else part).decode()
         word_ends = self._word_ends(split)
         if not split.isascii():
             word_ends = byte_offsets(split)[word_ends]
-        # A token is in the word that has its last byte.
+        # A token belongs to the word that has its last byte.
         words = np.searchsorted(word_ends, ends + (has_space - 1), side="right")
         return words.tolist(), len(word_ends)
 
@@ -155,7 +165,7 @@ class Aligner:
 
 
 def _normalizer(normalizer: Normalizer | None, backend: Backend) -> TextNormalizer | None:
-    """Return the normalizer of a tokenizer, with the alignment of tokenizers."""
+    """Return the normalizer; it aligns code points as Hugging Face's tokenizers does."""
     if normalizer != "NFC":
         return make_normalizer(normalizer, backend)
     nfc = NfcNormalizer(backend)

@@ -1,4 +1,4 @@
-"""Define Classes: the classes of transformers, and which of them the short methods serve."""
+"""Define Classes: the classes of transformers, and which of them the module `thin` serves."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _INNER = (
     "batch_encode_plus",
     "_batch_encode_plus",
 )
-"""Methods whose work the short versions do; a class that overrides one is not served by them."""
+"""Methods whose work the module `thin` does. It does not serve a class that overrides one."""
 
 
 class Classes:
@@ -63,7 +63,10 @@ class Classes:
 
 
 def settle(real: Any, split: Any) -> None:
-    """Set the state that a call without truncation and padding leaves in the real tokenizer."""
+    """Set the state that a call without truncation and padding leaves in the real tokenizer.
+
+    `split` is the option split_special_tokens.
+    """
     if real.truncation is not None:
         real.no_truncation()
     if real.padding is not None:

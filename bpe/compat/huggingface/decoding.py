@@ -1,4 +1,4 @@
-"""Define Decoding, which decodes ids as one tokenizers.Tokenizer would, with bpe."""
+"""Define Decoding, which decodes ids with bpe to the text that a tokenizers.Tokenizer gives."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class Decoding:
     """Decodes ids to text. Immutable."""
 
     def __init__(self, tokenizer: Tokenizer, names: Mapping[int, str], decoder: Any) -> None:
-        """Take the tokens of the model by id, and the decoder of a tokenizer.json."""
+        """`names` maps ids to the tokens of the model; `decoder` is that of a tokenizer.json."""
         self._tokenizer = tokenizer
         self._decode = tokenizer.decode
         added = {token.id for token in tokenizer.added_tokens}
         self._known = frozenset(tokenizer.vocabulary.token_bytes) | added
         self._special = {token.id for token in tokenizer.added_tokens if token.special}
         self._texts: dict[int, _Text] = {}
-        """The added tokens that bpe decodes to other bytes than tokenizers, by id."""
+        """By id: the text of each added token that bpe decodes to other bytes than tokenizers."""
         if _joins_bytes(tokenizer, decoder):
             self._texts = _texts(tokenizer)
         self.fallback_reason = _why_not(tokenizer, names, decoder)
@@ -94,7 +94,7 @@ def _texts(tokenizer: Tokenizer) -> dict[int, _Text]:
 
 
 def _why_not(tokenizer: Tokenizer, names: Mapping[int, str], decoder: Any) -> str:
-    """Return the reason why ids decode to other text in tokenizers, or ""."""
+    """Return why bpe may decode ids to other text than the real tokenizer, or "" if never."""
     joins_bytes = _joins_bytes(tokenizer, decoder)
     if tokenizer.decoder is None and not joins_bytes:
         return "the decoder is not ByteLevel alone"
@@ -112,7 +112,7 @@ def _why_not(tokenizer: Tokenizer, names: Mapping[int, str], decoder: Any) -> st
 
 
 def _decoded_content(tokenizer: Tokenizer, token: AddedToken) -> str:
-    """Return the text of an added token that the decoder of tokenizers gets."""
+    """Return the text of an added token that the real tokenizer passes to its decoder."""
     normalizer = tokenizer.normalizer
     if not token.normalized or normalizer is None or VERSION == "0.22.2":
         return token.content

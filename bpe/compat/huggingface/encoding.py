@@ -32,14 +32,14 @@ class Encoding:
     def __init__(
         self, ids: list[int], build: Callable[[], Window], sequences: int | None = None
     ) -> None:
-        """Take a function that returns the window, and the number of sequences if it is known."""
+        """`build` returns the window; `sequences` is the number of sequences if it is known."""
         self._ids = ids
         self._build = build
         self._sequences = sequences
 
     @classmethod
     def lazy(cls, eager: Callable[[], Encoding]) -> Encoding:
-        """Return the encoding of one sequence that `eager` returns, calling it on first access."""
+        """Return an encoding of one sequence that calls `eager` on first access to its values."""
         self = cls.__new__(cls)
         self._source = (eager,)
         self._sequences = 1
@@ -224,7 +224,7 @@ class Encoding:
         return self._real.token_to_chars(*args, **kwargs)  # type: ignore[no-any-return]
 
     def word_to_tokens(self, *args: Any, **kwargs: Any) -> Span | None:
-        """Return the first token of a word and the end of the last."""
+        """Return the half-open range of the tokens of a word."""
         return self._real.word_to_tokens(*args, **kwargs)  # type: ignore[no-any-return]
 
     def word_to_chars(self, *args: Any, **kwargs: Any) -> Span | None:
@@ -232,7 +232,8 @@ class Encoding:
         return self._real.word_to_chars(*args, **kwargs)  # type: ignore[no-any-return]
 
     def char_to_token(self, *args: Any, **kwargs: Any) -> int | None:
-        """Return the token at an offset."""
+        """Return the index of the token at an offset."""
+        # The real encoding answers calls with unusual arguments.
         numbers = [arg for arg in args if type(arg) is int and 0 <= arg <= sys.maxsize]
         if kwargs or len(numbers) != len(args) or len(args) not in (1, 2) or "_real" in vars(self):
             return self._real.char_to_token(*args, **kwargs)  # type: ignore[no-any-return]
@@ -242,7 +243,7 @@ class Encoding:
         return next((index for index, (start, end) in spans if start <= at < end), None)
 
     def char_to_word(self, *args: Any, **kwargs: Any) -> int | None:
-        """Return the word at an offset."""
+        """Return the number of the word at an offset."""
         return self._real.char_to_word(*args, **kwargs)  # type: ignore[no-any-return]
 
     def pad(self, *args: Any, **kwargs: Any) -> None:
@@ -307,7 +308,7 @@ def of_window(window: Window) -> Encoding:
 
 
 def real_arguments(value: Any) -> Any:
-    """Return `value`, or the items of a list, with real encodings in place of ours."""
+    """Return `value` with each Encoding replaced by a tokenizers.Encoding, also inside lists."""
     if type(value) is Encoding:
         return value.to_real()
     if isinstance(value, (list, tuple)):

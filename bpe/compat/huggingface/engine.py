@@ -1,4 +1,4 @@
-"""Define Engine, which encodes and decodes what one tokenizers.Tokenizer would, with bpe."""
+"""Define Engine, which encodes and decodes with bpe as one tokenizers.Tokenizer would."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Engine:
         names: dict[int, str],
         decoding: Decoding,
     ) -> None:
-        """Take the tokens of the model by id as `names`."""
+        """`names` maps ids to the tokens of the model."""
         self._tokenizer = tokenizer
         self._processor = processor
         self._aligner = Aligner(tokenizer, names)
@@ -60,7 +60,7 @@ class Engine:
     def quick(
         self, text: str, treatment: Treatment, add_special_tokens: bool = True
     ) -> list[int] | None:
-        """Return the ids of a text with the simple template; None if the call must fall back."""
+        """Return the ids of a text; None if the call must fall back. Only if `is_simple`."""
         try:
             if not text.isascii():
                 check_text(text)
@@ -74,7 +74,7 @@ class Engine:
     def quick_spans(
         self, text: str, treatment: Treatment, add_special_tokens: bool
     ) -> tuple[list[int], list[Span]] | None:
-        """Return the ids of `quick`, and their spans; None if the call must fall back."""
+        """Return the ids of a text, and their spans. See `quick`."""
         encoded = self._spans.encode(text, treatment)
         if encoded is not None and add_special_tokens and self._added:
             ids, spans = encoded
@@ -85,7 +85,7 @@ class Engine:
         return encoded
 
     def type_ids(self, size: int, add_special_tokens: bool) -> list[int]:
-        """Return the type ids of `size` ids of one sequence with the simple template."""
+        """Return the type ids of one sequence with `size` ids. Only if `is_simple`."""
         return self._processor.type_ids(size, add_special_tokens)
 
     def whole(self, text: str, treatment: Treatment, add_special_tokens: bool) -> Encoding:
@@ -148,9 +148,9 @@ class Engine:
     def array_rows(
         self, texts: list[str], treatment: Treatment, truncation: Truncation | None
     ) -> tuple[list[Row], list[Ids]] | None:
-        """Return the row of each text, and its truncated ids as an array, both without template.
+        """Return the row of each text, and its truncated ids as an array, without the template.
 
-        Returns None if the template is not simple, or if truncation needs more than a slice.
+        Returns None if the template is not simple, or if a slice is not enough to truncate.
         """
         limit = None
         if not self.is_simple:
@@ -215,7 +215,7 @@ def check_text(text: Any) -> None:
 
 
 def _truncated(ids: list[int], truncation: Truncation, added: int) -> list[int]:
-    """Return the first window of one sequence."""
+    """Return the ids of one sequence after truncation; `added` more ids must fit."""
     max_length = (truncation.max_length - added) & MAX_LENGTH
     if max_length >= len(ids):
         return ids
@@ -249,6 +249,7 @@ def build(serialized: str) -> Engine:
     """
     file = json.loads(serialized)
     processor = post_processor.read(Value(file["post_processor"], "post_processor"))
+    # `processor` replaces the post_processor. Truncation and padding are arguments of the engine.
     file |= {"truncation": None, "padding": None, "post_processor": None}
     vocab = file["model"].get("vocab")
     decoder = file["decoder"]

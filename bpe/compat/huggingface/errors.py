@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class FallbackError(RuntimeError):
-    """A call or a tokenizer that bpe does not serve, with `patch(strict=True)`."""
+    """Raised with `patch(strict=True)` for a call or a tokenizer that bpe does not serve."""
 
 
 class CallFallbackError(Exception):

@@ -1,4 +1,4 @@
-"""Know which items of Sequence components somebody holds, while `patch` is in effect.
+"""Track which items of Sequence components a caller still holds, while `patch` is in effect.
 
 A component such as a post-processor may be a Sequence. An item of a Sequence can change the
 component after the Sequence itself is gone. So `patch` notes each item that is taken.
@@ -16,9 +16,11 @@ from bpe.compat.huggingface.real import SEQUENCES
 _lock = Lock()
 _taken: list[Any] = []
 _limit = 64
-"""The number of items at which `_note` drops those that nobody holds."""
+"""The number of items at which `_note` drops items that nobody holds."""
 _period: int | None = None
+"""The number of the current period; None outside of a period."""
 _periods = 0
+"""The number of periods so far."""
 
 
 def replacements() -> Iterator[tuple[type, str, Any]]:

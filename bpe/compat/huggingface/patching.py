@@ -25,9 +25,10 @@ _replaced: list[tuple[type, str, Any]] = []
 def patch(strict: bool = False, check: float = 0.0) -> None:
     """Let bpe serve the tokenizers of transformers, in the whole process.
 
-    Tokenizers that exist already are served, too. Calls nest: as many calls of `unpatch` undo them.
-    With `strict` a call that bpe does not serve raises FallbackError. `check` is the share of calls
-    that the real engine repeats. After a difference, which is logged, it serves that tokenizer.
+    This includes tokenizers that exist already. Calls nest: each needs a call of `unpatch` to undo
+    it. With `strict` a call that bpe does not serve raises FallbackError. `check` is the share of
+    calls, from 0 to 1, that the real tokenizer repeats. If its result differs, this is logged, and
+    the real tokenizer serves all later calls of that tokenizer.
 
     The environment variable PRETOK_HF overrides the arguments: "off" (patch nothing), "strict",
     "check=0.01", or "strict,check=0.01".
@@ -47,7 +48,7 @@ def patch(strict: bool = False, check: float = 0.0) -> None:
 
 
 def unpatch() -> None:
-    """Undo one call of `patch`; the last one restores everything, live tokenizers included."""
+    """Undo one call of `patch`; undoing the last one restores all classes and tokenizers."""
     with _lock:
         if not _outer:
             return
@@ -113,7 +114,7 @@ class _Backend:
     """The attribute `_tokenizer`: stores the real tokenizer, and returns its stand-in."""
 
     def __init__(self, has_default: bool) -> None:
-        """`has_default` says that the attribute is None until an instance sets it."""
+        """`has_default` is True if the attribute is None until an instance sets it."""
         self._has_default = has_default
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:

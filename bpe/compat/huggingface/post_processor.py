@@ -13,7 +13,7 @@ from bpe.formats.json_value import Value
 
 
 class Place(NamedTuple):
-    """The place of a sequence in a template: 0 or 1, and the type of its ids."""
+    """The place of sequence 0 or 1 in a template, and the type id that it gets there."""
 
     sequence: int
     type_id: int
@@ -28,6 +28,7 @@ class PostProcessor:
 
     `numbers_sequences` is false only if a file has no post_processor. `wraps_overflow` is true for
     BertProcessing and RobertaProcessing, which give the overflow other type ids and ranges.
+    `overflow_type` is the type id of the overflow; with None it keeps its type ids.
     """
 
     single: Template = (Place(0, 0),)
@@ -47,7 +48,10 @@ class PostProcessor:
         return sum(len(part.ids) for part in self.template(is_pair) if isinstance(part, Fixed))
 
     def around(self, row: Row, add_special_tokens: bool) -> Window:
-        """Return the result of `process` for a whole row; the template must have it once."""
+        """Return the result of `process` for a row that is not truncated.
+
+        The template must have the sequence exactly once.
+        """
         before, place, after = self._single_parts
         if not add_special_tokens:
             before = after = ()
@@ -76,7 +80,7 @@ class PostProcessor:
 
     @cached_property
     def _single_parts(self) -> tuple[tuple[Fixed, ...], Place, tuple[Fixed, ...]]:
-        """The parts of the template of one sequence: before it, its place, after it."""
+        """The template of one sequence: the parts before it, its place, the parts after it."""
         fixed: tuple[list[Fixed], list[Fixed]] = [], []
         places = []
         for part in self.single:

@@ -1,4 +1,4 @@
-"""The real classes of tokenizers, even if a program replaces tokenizers.Tokenizer by ours."""
+"""The classes of the library tokenizers, also after a program replaced tokenizers.Tokenizer."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ SEQUENCES: tuple[Any, ...] = (
     pre_tokenizers.Sequence,
     processors.Sequence,
 )
-"""The classes of components whose items have handles of their own."""
+"""The classes of components from which a caller can take an item and change it."""
 VERSION: str = tokenizers.__version__

@@ -11,6 +11,7 @@ from pretok.unicode.atoms import WHITE_SPACE_CODE_POINTS
 
 Span: TypeAlias = tuple[int, int]
 
+# Ġ is a space in the tokens of a byte-level vocabulary.
 _SPACES = "Ġ" + "".join(map(chr, WHITE_SPACE_CODE_POINTS))
 
 
@@ -18,7 +19,7 @@ class Alignment:
     """The token, the span in the text and the number of the word of each id."""
 
     def __init__(self, tokens: list[str], spans: list[Span], words: Callable[[], Any]) -> None:
-        """Take the words as a function, because few callers need them."""
+        """`words` is a function, because few callers need its result."""
         self.tokens = tokens
         self.spans = spans
         self._words = words
@@ -31,7 +32,7 @@ class Alignment:
 
 
 class FastAlignment(Protocol):
-    """Computes parts of the Alignment of one sequence faster; None if it cannot compute a part."""
+    """Computes parts of the Alignment of one sequence faster; a method may return None instead."""
 
     def spans(self, is_trimmed: bool) -> list[Span] | None:
         """Return all spans, without spaces if `is_trimmed`."""

@@ -1,8 +1,8 @@
-"""Run a module with `patch` in effect, in its processes as well.
+"""Run a module with `patch` in effect, also in the processes that it starts.
 
     python -m bpe.compat.huggingface.run MODULE [ARGUMENTS]...
 
-Processes that multiprocessing starts anew import this module, so they are patched, too.
+Processes that multiprocessing spawns import this module, and so call `patch` too.
 """
 
 from __future__ import annotations

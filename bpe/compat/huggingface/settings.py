@@ -10,7 +10,7 @@ from threading import local
 
 strict = False
 check = 0.0
-"""The share of calls whose result is compared with the real engine."""
+"""The share of calls whose result is compared with that of the real tokenizer."""
 total: Counter[str] = Counter()
 
 VARIABLE = "PRETOK_HF"

@@ -12,6 +12,7 @@ from bpe.encoding.pipeline import SpanCall, TokenSpaces
 from bpe.types import Normalizer, Treatment
 
 _UNKNOWN = 255
+"""The number of spaces of a token if it depends on the text, or does not fit into a byte."""
 _UNKNOWNS = _UNKNOWN, _UNKNOWN
 
 
@@ -21,7 +22,7 @@ class FastSpans:
     def __init__(
         self, tokenizer: Tokenizer, names: Mapping[int, str], trims: bool, adds_space: bool
     ) -> None:
-        """Take the tokens of the model by id as `names`; `rows.trim` explains `adds_space`."""
+        """`names` maps ids to the tokens of the model; `rows.trim` explains `adds_space`."""
         self._pipeline = tokenizer._pipeline
         self._names = names
         self._contents = {token.id: token.content for token in tokenizer.added_tokens}
@@ -39,13 +40,13 @@ class FastSpans:
     def encode(self, text: str, treatment: Treatment) -> tuple[list[int], list[Span]] | None:
         """Return the ids of a text, and their spans as the post-processor leaves them.
 
-        Returns None if C++ does not take the text.
+        Returns None if C++ cannot handle the text.
         """
         call = self.call(treatment, self._trims)
         return None if call is None else call(text)
 
     def call(self, treatment: Treatment, is_trimmed: bool) -> SpanCall | None:
-        """Return the C++ function that encodes with spans; None if there is none."""
+        """Return the C++ function that encodes with spans; None without such a function."""
         key = treatment, is_trimmed
         try:
             return self._calls[key]
@@ -72,7 +73,7 @@ class FastSpans:
         return self._counts
 
     def _count(self) -> TokenSpaces:
-        """Count the spaces of all tokens; they are unknown for an added token that strips."""
+        """Count the spaces of all tokens; _UNKNOWN for added tokens with `lstrip` or `rstrip`."""
         texts = {**self._names, **self._contents}
         size = max(texts, default=-1) + 1
         counts = bytearray(size), bytearray(size)
@@ -103,7 +104,7 @@ class TextAlignment:
         self._treatment = treatment
 
     def spans(self, is_trimmed: bool) -> list[Span] | None:
-        """Return the spans, without spaces if `is_trimmed`; None if C++ does not take the text."""
+        """Return the spans, without spaces if `is_trimmed`; None if C++ cannot handle the text."""
         call = self._source.call(self._treatment, is_trimmed)
         encoded = None if call is None else call(self._text)
         return None if encoded is None else encoded[1]
@@ -113,7 +114,7 @@ class TextAlignment:
         return self._source.tokens(ids)
 
     def words(self) -> list[int] | None:
-        """Return None: the pre-tokenizer knows the words."""
+        """Return None: `Aligner` computes the words, with the pre-tokenizer."""
         return None
 
     def trim_first(self, id: int, span: Span) -> Span:
@@ -122,18 +123,18 @@ class TextAlignment:
 
 
 class WordsAlignment(TextAlignment):
-    """The spans, tokens and words of a sequence of words, with spans within each word."""
+    """The spans, tokens and words of a list of words; spans count from the start of their word."""
 
     def __init__(
         self, source: FastSpans, texts: list[str], treatment: Treatment, sizes: list[int]
     ) -> None:
-        """Take the number of ids of each word as `sizes`."""
+        """`sizes` has the number of ids of each word."""
         super().__init__(source, "", treatment)
         self._texts = texts
         self._sizes = sizes
 
     def spans(self, is_trimmed: bool) -> list[Span] | None:
-        """Return the spans, without spaces if `is_trimmed`; None if C++ does not take a word."""
+        """Return the spans, without spaces if `is_trimmed`; None if C++ cannot handle a word."""
         spans: list[Span] = []
         for text in self._texts:
             more = TextAlignment(self._source, text, self._treatment).spans(is_trimmed)

@@ -19,9 +19,10 @@ from bpe.compat.huggingface.errors import FallbackError
 from bpe.compat.huggingface.real import SEQUENCES, VERSION
 
 TESTED_VERSIONS = ("0.22.2", "0.23.1", "0.23.3")
-"""The versions of tokenizers that the stand-in is compared with."""
+"""The versions of the library tokenizers that the stand-in was compared with."""
 
 OURS = ("encode", "encode_batch", "decode", "decode_batch")
+"""The methods that bpe can serve."""
 _MODEL_OPTIONS = ("dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix",
                   "fuse_unk", "byte_fallback", "ignore_merges")  # fmt: skip
 
@@ -32,8 +33,8 @@ logger = logging.getLogger("bpe.compat.huggingface")
 class Backend(NamedTuple):
     """The library that serves a tokenizer.
 
-    `name` is "bpe" or "tokenizers"; `reason` says why it is not bpe. `counts` has the number of
-    calls that each library served.
+    `name` is "bpe" or "tokenizers"; `reason` says why it is "tokenizers". `counts` has the number
+    of calls that each library served.
     """
 
     name: str
@@ -102,9 +103,9 @@ class State:
         self._is_current = False
 
     def block(self, reason: str) -> None:
-        """Leave this tokenizer to the real engine for good.
+        """Let the real tokenizer serve all later calls.
 
-        tokenizers remembers some changes that it does not serialize.
+        For a wrong result of bpe, or for a change that tokenizers remembers but does not serialize.
         """
         self._blocked = self._blocked or reason
         self._is_current = False
@@ -143,7 +144,7 @@ class State:
     def check(self, result: Any, expected: Callable[[], Any], call: str) -> Any:
         """Return `result`, compared with `expected` in a share of calls; see `patch`.
 
-        After the first difference the real engine serves this tokenizer.
+        After the first difference the real tokenizer serves all calls.
         """
         if random.random() >= settings.check:
             return result
@@ -154,7 +155,7 @@ class State:
         return real
 
     def report(self, call: str) -> None:
-        """Log a call whose results differ, and leave this tokenizer to the real engine."""
+        """Log a call whose results differ, and let the real tokenizer serve all later calls."""
         logger.error("%s: bpe and tokenizers differ; to reproduce: %s", self._name, call)
         self.block(f"a result differed in the call {call}")
 
@@ -215,7 +216,7 @@ def _engine_of(real: Any) -> tuple[Engine | None, str]:
         return None, f"{replaced[0]} is replaced on this tokenizer"
     try:
         serialized = real.to_str()
-    except Exception as error:  # tokenizers raises Exception itself
+    except Exception as error:  # tokenizers raises plain Exception
         return None, f"it cannot be serialized: {error}"
     # Copies of a tokenizer share their engine.
     digest = blake2b(serialized.encode()).digest()
@@ -228,7 +229,7 @@ def _engine_of(real: Any) -> tuple[Engine | None, str]:
 
 
 def comparable(result: Any) -> Any:
-    """Return plain values of a result: those of an encoding are its pickled state."""
+    """Return a result as plain values that == can compare; an Encoding as its pickled state."""
     if isinstance(result, (list, tuple)):
         return [comparable(item) for item in result]
     if isinstance(result, Mapping):  # a BatchEncoding
@@ -245,7 +246,7 @@ def special_tokens(real: Any) -> set[str]:
 
 
 def normalized_tokens(real: Any) -> set[str]:
-    """Return the contents of the added tokens that are searched in normalized text."""
+    """Return the contents of the added tokens that are found in normalized text."""
     return {token.content for token in real.get_added_tokens_decoder().values() if token.normalized}
 
 
@@ -257,8 +258,8 @@ def fingerprint(name: str, component: Any) -> Any:
         return type(component), *(getattr(component, option, None) for option in _MODEL_OPTIONS)
     try:
         return component.__getstate__()
-    except Exception:  # a component in Python has no state
-        return object()
+    except Exception:  # a component written in Python has no state
+        return object()  # equal to no other value
 
 
 KEY = "__bpe_state__"
@@ -266,9 +267,9 @@ KEY = "__bpe_state__"
 
 
 def state_of(real: Any) -> State:
-    """Return the state of a real tokenizer; the same one while it lives.
+    """Return the state of a real tokenizer, always the same object.
 
-    The real tokenizer holds it in its `__dict__`, which is not copied or pickled.
+    The real tokenizer keeps its state in its `__dict__`, which is not copied or pickled.
     """
     state: State | None = real.__dict__.get(KEY)
     return real.__dict__.setdefault(KEY, State(real)) if state is None else state

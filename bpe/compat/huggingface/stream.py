@@ -10,10 +10,10 @@ from bpe.compat.huggingface.tokenizer import Tokenizer
 
 
 class DecodeStream:
-    """Decodes ids as they come, with a Tokenizer of ours or a tokenizers.Tokenizer.
+    """Decodes ids one after the other, with a stand-in or a real tokenizers.Tokenizer.
 
-    The real DecodeStream does the work. So its errors, its state and its unusual prefixes are
-    exact, and a step takes as long as without bpe.
+    The real DecodeStream does the work. So errors, state and unusual prefixes are exactly its own,
+    and a step is not faster than without bpe.
     """
 
     __slots__ = ("_real",)

@@ -1,7 +1,7 @@
 """Short versions of the methods of transformers' tokenizers for their most frequent arguments.
 
-Each passes every other call on to the method that it replaces. Truncation and padding of a call
-reach bpe as arguments, so that a thread does not change the settings of another thread.
+A short version passes all other calls on to the method that it replaces. It passes truncation and
+padding to bpe as arguments, so that a thread does not change the settings of another thread.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def methods(owner: Any) -> dict[str, Callable[..., Any]]:
 
 
 def _call(original: Callable[..., Any], thin: ThinCall) -> Callable[..., Any]:
-    """Return a `__call__` that asks `thin` first, and then `original`."""
+    """Return a `__call__` that tries `thin`, and then calls `original` if needed."""
     thin_call, quick = thin.call, thin.quick
 
     def __call__(self: Any, text: Any = None, *args: Any, **kwargs: Any) -> Any:
@@ -55,7 +55,7 @@ def _call(original: Callable[..., Any], thin: ThinCall) -> Callable[..., Any]:
 
 
 def _encode(original: Callable[..., Any], thin: ThinCall) -> Callable[..., Any]:
-    """Return an `encode` that asks `thin` first, and then `original`."""
+    """Return an `encode` that tries `thin`, and then calls `original` if needed."""
     thin_encode = thin.encode
 
     def encode(self: Any, text: Any, *args: Any, **kwargs: Any) -> Any:
@@ -70,7 +70,7 @@ def _encode(original: Callable[..., Any], thin: ThinCall) -> Callable[..., Any]:
 def _decode(
     original: Callable[..., Any], batch_original: Callable[..., Any], thin: ThinDecode
 ) -> dict[str, Callable[..., Any]]:
-    """Return methods that ask `thin` first, and then the originals."""
+    """Return methods that try `thin`, and then call the original method if needed."""
     thin_decode, thin_batch = thin.decode, thin.batch
 
     def decode(
@@ -105,7 +105,7 @@ def _checked(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    """Return `result`, compared in a share of calls with the original and the real tokenizer."""
+    """Return `result`; in a share of calls, compare it with the original method without bpe."""
     if random.random() >= settings.check:
         return result
     with settings.bypassed():

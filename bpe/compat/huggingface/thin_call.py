@@ -20,6 +20,7 @@ _OPTIONS = frozenset(
      "split_special_tokens", "verbose")
 )  # fmt: skip
 _SHAPING = _OPTIONS - {"add_special_tokens", "verbose"}
+"""The options that only `ThinCall.call` supports."""
 
 
 class ThinCall:
@@ -189,7 +190,7 @@ class ThinCall:
         padding: Padding | None,
         options: dict[str, Any],
     ) -> Any:
-        """Return the ids and the mask of a batch as arrays; None if the call asks for more."""
+        """Return the ids and the mask of a batch as arrays; None if `call` must make the result."""
         get = options.get
         names, mask_option = tok.model_input_names, get("return_attention_mask")
         types = get("return_token_type_ids")
@@ -201,7 +202,7 @@ class ThinCall:
             engine, texts, treatment, get("add_special_tokens", True), truncation, padding
         )
         if encoded is None or (truncation is None and encoded[1].shape[1] > tok.model_max_length):
-            return None  # `call` then warns of long texts
+            return None  # `call` warns of long texts
         encodings, ids, mask = encoded
         wrap = values.wrapper(get("return_tensors"))
         data: dict[str, Any] = {"input_ids": wrap(ids)}
@@ -212,7 +213,7 @@ class ThinCall:
     def _shape(
         self, tok: Any, options: dict[str, Any]
     ) -> tuple[Truncation | None, Padding | None, int | None]:
-        """Return the truncation, padding and maximal length of a call, as transformers does."""
+        """Return the truncation, padding and maximal length that transformers derives."""
         names = ("padding", "truncation", "max_length", "pad_to_multiple_of", "verbose")
         given = {name: options[name] for name in names if name in options}
         strategies = tok._get_padding_truncation_strategies(**given)

@@ -18,7 +18,7 @@ class ThinDecode:
     """Answers frequent calls. A method returns None if the original method must answer."""
 
     def __init__(self, classes: Classes, decodes_batches: bool) -> None:
-        """`decodes_batches` says that the method `decode` decodes batches, too."""
+        """`decodes_batches` is True if the method `decode` accepts batches."""
         self._classes = classes
         self._decodes_batches = decodes_batches
         self._warned: set[type] = set()
@@ -72,7 +72,7 @@ class ThinDecode:
     def _served(
         self, tok: Any, skip_special_tokens: Any, options: dict[str, Any]
     ) -> tuple[Decoding, State] | None:
-        """Return what decodes for `tok`, and its state; None if the original method must answer."""
+        """Return the Decoding and the State of `tok`; None if the original method must answer."""
         served = self._classes.engine(tok)
         if served is None or type(skip_special_tokens) is not bool:
             return None
@@ -82,7 +82,7 @@ class ThinDecode:
         return engine.decoding, state
 
     def _leaves_spaces(self, tok: Any, options: dict[str, Any]) -> bool:
-        """Return whether decoding does not clean up spaces, and need not warn about this."""
+        """Return whether transformers would neither clean up spaces nor warn that it does not."""
         clean_up = options.get("clean_up_tokenization_spaces") if options else None
         if clean_up is None:
             clean_up = tok.clean_up_tokenization_spaces

@@ -1,4 +1,4 @@
-"""Define Tokenizer, which stands in for tokenizers.Tokenizer in front of a real one."""
+"""Define Tokenizer, which wraps a tokenizers.Tokenizer and stands in for it."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _CHANGES = ("add_tokens", "add_special_tokens", "train", "train_from_iterator")
 
 class _PassesFor(type):
     def __instancecheck__(cls, instance: Any) -> bool:
-        """Return whether it is ours, which passes for the real one, or the real one."""
+        """Return whether `instance` is a real tokenizer or a stand-in, which passes for one."""
         return isinstance(instance, RealTokenizer)
 
 
 class Tokenizer(metaclass=_PassesFor):
-    """A tokenizers.Tokenizer whose encoding and decoding is done by bpe where it is the same.
+    """A tokenizers.Tokenizer that encodes and decodes with bpe where the results are equal.
 
-    Every attribute and method that is not defined here is the real tokenizer's. Passes for a
-    tokenizers.Tokenizer in `isinstance`, pickles as one, and an unpickled one passes for it.
+    All attributes and methods that are not defined here are those of the real tokenizer. For
+    `isinstance`, this class and tokenizers.Tokenizer are the same. Pickles as the real tokenizer.
     """
 
     _real: Any
@@ -45,7 +45,7 @@ class Tokenizer(metaclass=_PassesFor):
 
     @classmethod
     def of(cls, real: Any) -> Tokenizer:
-        """Return the stand-in for a real tokenizer; `real` may be one already."""
+        """Return the stand-in for a real tokenizer; `real` may also be a stand-in."""
         if type(real) is cls:
             return real
         state = state_of(real)
@@ -178,7 +178,7 @@ class Tokenizer(metaclass=_PassesFor):
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self._real, name, value)
         if name == "normalizer" and VERSION == "0.22.2" and _has_normalized(self._real):
-            self._state.block("tokenizers 0.22.2 normalizes added tokens before a change only")
+            self._state.block("tokenizers 0.22.2 does not apply a new normalizer to added tokens")
         if name in _COMPONENTS or name in OURS:
             self._state.forget()
         if name in _COMPONENTS:
@@ -218,6 +218,7 @@ for _name in _COMPONENTS:
 
 
 def _fill(view: Tokenizer, real: Any) -> None:
+    """Set the attributes of a stand-in; its `__setattr__` would set those of `real`."""
     object.__setattr__(view, "_real", real)
     object.__setattr__(view, "_state", state_of(real))
 
@@ -229,8 +230,8 @@ def _has_normalized(real: Any) -> bool:
 def changing(method: Any, real: Any) -> Any:
     """Return a function that calls `method`, which changes the tokenizer, and drops the engine.
 
-    tokenizers remembers that an added token was special or normalized, but does not serialize
-    this. So the real tokenizer serves all calls after an added token has lost one of these flags.
+    The real tokenizer remembers that an added token was special or normalized, but does not
+    serialize this. So it serves all calls after an added token has lost one of these flags.
     """
     state = state_of(real)
 
@@ -251,7 +252,7 @@ def changing(method: Any, real: Any) -> Any:
 
 
 def _check_flags(*flags: Any) -> None:
-    """Raise CallFallbackError unless each of `flags` is a bool; tokenizers refuses most others."""
+    """Raise CallFallbackError for a flag that is not a bool; tokenizers refuses most of them."""
     if any(type(flag) is not bool for flag in flags):
         raise CallFallbackError("an option that is not a bool")
 

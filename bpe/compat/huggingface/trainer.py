@@ -1,4 +1,4 @@
-"""Let the one trainer that takes a tokenizer take ours as well."""
+"""Let ParityBpeTrainer, the only trainer that takes a tokenizer, also take a stand-in."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from bpe.compat.huggingface.tokenizer import Tokenizer, changing
 
 
 def replacements() -> Iterator[tuple[type, str, Any]]:
-    """Yield the class, the name and the new value of each method; tokenizers 0.22 has none."""
+    """Yield the class, the name and the new value of each method to replace.
+
+    Yields nothing with tokenizers 0.22, which lacks this trainer.
+    """
     owner = getattr(trainers, "ParityBpeTrainer", None)
     if owner is not None:
         yield owner, "train_from_iterator", _train(owner.train_from_iterator)

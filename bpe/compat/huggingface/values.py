@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 RICH = ("return_offsets_mapping", "return_special_tokens_mask", "return_length")
+"""The options for values besides ids, type ids and attention mask."""
 
 
 def tensor_type(option: Any) -> str | None:

@@ -1,7 +1,7 @@
 """Define Window, the parts of an encoding, and truncate, merge and pad windows.
 
-The algorithms follow those of tokenizers 0.23.3, odd results included: the windows of an overflow
-keep the type ids that they had before the template.
+The algorithms follow those of tokenizers 0.23.3, with the same odd results: the windows of
+the overflow keep the type ids that they had before the template.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from bpe.types import Truncation as Truncation
 
 Range: TypeAlias = tuple[int, int]
 MAX_LENGTH = (1 << 64) - 1
-"""The largest length in tokenizers; lengths wrap around there."""
+"""The largest length in tokenizers, an unsigned 64-bit number: a negative length wraps around."""
 
 
 def checked(truncation: Truncation) -> Truncation:
-    """Return `truncation`; raise CallFallbackError if this tokenizers truncates differently."""
+    """Return `truncation`; raise CallFallbackError if the installed tokenizers differs."""
     if VERSION == "0.23.1":
         raise CallFallbackError("truncation by tokenizers 0.23.1, which computes no overflow")
     return truncation
@@ -47,7 +47,7 @@ class Fixed(NamedTuple):
 
 
 class Slice(NamedTuple):
-    """The ids `start` to `stop` of a row."""
+    """The ids row.ids[start:stop]."""
 
     row: Row
     start: int
@@ -139,7 +139,7 @@ class Window:
         return tuple(parts)
 
     def truncated(self, max_length: int, stride: int, direction: Direction) -> Window:
-        """Return the first window of at most `max_length` ids; others become its overflow."""
+        """Return the first window of up to `max_length` ids; later windows become its overflow."""
         size = len(self)
         if max_length >= size:
             return self
@@ -164,7 +164,7 @@ class Window:
         return first
 
     def merged_with(self, other: Window) -> Window:
-        """Return this window followed by `other`, with each combination of their overflows."""
+        """Return this window followed by `other`; the overflow has all other combinations."""
         overflowing = []
         for own in self.overflowing:
             overflowing.append(own.merged_with(other))
@@ -196,7 +196,7 @@ class Window:
 
 
 def merge(windows: Iterable[Window]) -> Window:
-    """Return one window of all `windows`."""
+    """Return one window with all `windows` in order."""
     merged = Window()
     for window in windows:
         merged = merged.merged_with(window)
@@ -204,7 +204,7 @@ def merge(windows: Iterable[Window]) -> Window:
 
 
 def truncate(windows: list[Window], truncation: Truncation, added: int) -> list[Window]:
-    """Truncate one or two sequences so that `added` more ids fit."""
+    """Truncate one or two sequences, so that `added` more ids fit into the maximal length."""
     _, stride, strategy, direction = truncation
     max_length = (truncation.max_length - added) & MAX_LENGTH
     if max_length == 0:

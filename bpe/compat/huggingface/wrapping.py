@@ -1,4 +1,4 @@
-"""Serve one tokenizer with bpe, without a global change."""
+"""Let bpe serve one tokenizer, without a change to the others."""
 
 from __future__ import annotations
 
