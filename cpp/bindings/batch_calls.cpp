@@ -14,9 +14,9 @@
 namespace pretok {
 namespace {
 
-// A call collects at least MIN_IDS_FOR_LISTS ids before it takes the GIL to make lists of the
-// ids. These ids take little memory, but are enough that the call seldom takes the GIL. If
-// other threads hold the GIL for long, this number grows up to MAX_IDS_FOR_LISTS.
+// A call collects ids without the GIL. When it has enough, it takes the GIL and makes lists.
+// MIN_IDS_FOR_LISTS ids need little memory, and the call takes the GIL seldom. If other threads
+// hold the GIL for long, the call waits for more ids, up to MAX_IDS_FOR_LISTS.
 constexpr std::size_t MIN_IDS_FOR_LISTS = std::size_t{1} << 17;
 constexpr std::size_t MAX_IDS_FOR_LISTS = std::size_t{1} << 21;
 
@@ -57,8 +57,8 @@ public:
     PyObject_GC_UnTrack(result_.ptr());
   }
 
-  // Adds a list of ids for each text that `encoded` has completely. Removes these texts from
-  // `encoded`.
+  // Adds a list of ids for each text whose ids are all in `encoded`. Removes the ids of these
+  // texts from `encoded`.
   void add(EncodeResult &encoded) {
     std::int64_t start = 0;
     for (const std::int64_t end : encoded.text_ends) {
@@ -72,7 +72,7 @@ public:
     encoded.drop_ended_texts();
   }
 
-  // Call after the last text.
+  // Returns the finished list. Call it once, after the last text was added.
   py::list take() {
     for (const py::handle ids : result_)
       PyObject_GC_Track(ids.ptr());
@@ -120,8 +120,8 @@ py::tuple encode_to_arrays(const Encoder &encoder, const std::vector<TextView> &
   EncodeResult encoded;
   unlocked(size, [&] {
     // Reserve room for one id per two bytes. Most texts need fewer ids. The system allocates a
-    // memory page at the first write, so pages after the last id take no memory. A growing
-    // vector could leave holes in the heap.
+    // memory page at the first write, so pages after the last id take no memory. A buffer that
+    // grows would move, and could leave holes in the heap.
     encoded.ids.reserve(size / 2);
     encoded.text_ends.reserve(texts.size() + 1);
     encode_texts(encoder, OutputKind::IDS, texts, added, threads, encoded, is_not_refused,

@@ -13,18 +13,19 @@
 
 namespace pretok {
 
-// Here and below, the size of the texts determines the number of threads if `threads` is 0.
+// In all these functions, `threads` is the number of threads to use. If it is 0, the size of
+// the texts determines this number.
 
 // Returns the ids of a long text. Builds the list while other threads compute more ids.
 py::list encode_to_list(const Encoder &encoder, IdObjects &objects, const TextView &text,
                         const AddedTokens &added, unsigned threads);
 
+// Returns a list with one list of ids per text.
 py::list encode_to_lists(const Encoder &encoder, IdObjects &objects, const py::list &texts,
                          const AddedTokens &added, unsigned threads);
 
-// Returns the ids of all n texts, and n + 1 offsets. The ids of text i are in
-// [offsets[i], offsets[i + 1]).
-// `size` is the total size of the texts.
+// Returns one array of the ids of all n texts, and an array of n + 1 offsets. The ids of text i
+// are ids[offsets[i]..offsets[i + 1]). `size` is the total size of the texts in code units.
 py::tuple encode_to_arrays(const Encoder &encoder, const std::vector<TextView> &texts,
                            std::size_t size, const AddedTokens &added, unsigned threads);
 

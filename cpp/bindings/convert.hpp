@@ -71,17 +71,19 @@ public:
   // U+0100.
   bool is_below_100() const { return width_ == 1; }
 
-  // Returns whether the code points of a str are surely in NFC. False for UTF-8.
+  // Returns true only if a quick test shows that the text is in NFC. The test covers only strs
+  // of 2 or 4 bytes per code unit. (is_below_100() covers strs of 1 byte, which are all in
+  // NFC.)
   bool is_surely_nfc() const {
     return width_ == 2   ? pretok::is_surely_nfc(as<std::uint16_t>(), size_)
            : width_ == 4 ? pretok::is_surely_nfc(as<std::uint32_t>(), size_)
                          : false;
   }
 
-  // Returns the number of code points of a str, or of bytes.
+  // Returns the number of code units: the code points of a str, or the bytes of UTF-8.
   std::size_t size() const { return size_; }
 
-  // Returns whether a str has a surrogate, so that Python cannot encode it as UTF-8.
+  // Returns whether a str has a surrogate. Python cannot encode such a str as UTF-8.
   bool has_surrogate() const {
     return utf8_ == nullptr &&
            (width_ == 2   ? pretok::has_surrogate(as<std::uint16_t>(), size_)
@@ -89,7 +91,7 @@ public:
                           : false);
   }
 
-  // Calls use(source). The source is a Utf8 or CodePoints object over the text.
+  // Calls use(source) with a Utf8 or CodePoints object that views the text.
   template <typename Use> auto with_source(const ClassTable &classes, Use use) const {
     switch (width_) {
     case 0:
@@ -171,6 +173,7 @@ template <typename Work> void unlocked(std::size_t size, Work work) {
   work();
 }
 
+// Returns a NumPy array that owns `values`. Does not copy the elements.
 template <typename T, typename Allocator>
 py::array_t<T> as_array(std::vector<T, Allocator> &&values) {
   using Values = std::vector<T, Allocator>;

@@ -31,7 +31,8 @@ DecodeCalls &decode_calls_of(PyObject *self) {
   return *static_cast<DecodeCalls *>(PyCapsule_GetPointer(PyTuple_GET_ITEM(self, 0), nullptr));
 }
 
-// Returns the store of all tokens. A load is faster than std::call_once.
+// Returns the store of all tokens. Tests the atomic pointer first, because loading it is faster
+// than calling std::call_once.
 TokenStore token_store(DecodeCalls &calls) {
   if (calls.tokens.load(std::memory_order_acquire) == nullptr)
     std::call_once(calls.once, [&] {
@@ -41,7 +42,9 @@ TokenStore token_store(DecodeCalls &calls) {
   return calls.tokens.load(std::memory_order_relaxed)->store();
 }
 
-// Calls finish(joined) if the fast path applies, else the slow function.
+// Returns finish(joined) if the fast path can decode the ids args[0]. Otherwise returns the
+// result of the slow function. `skip` is the argument of the same name, or nullptr if the other
+// arguments need the slow function.
 template <typename Finish>
 PyObject *call_decoder(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *skip,
                        Finish finish) {
@@ -58,8 +61,8 @@ PyObject *call_decoder(PyObject *self, PyObject *const *args, Py_ssize_t count, 
                              nullptr);
 }
 
-// Returns `errors` as a C string. Returns nullptr if `errors` is not a str, or not valid as a C
-// string.
+// Returns the error handler's name `errors` as a C string. Returns nullptr if `errors` is not a
+// str, has no UTF-8, or contains a null character.
 const char *handler(PyObject *self, PyObject *errors) {
   if (errors == decode_calls_of(self).replace.ptr())
     return "replace";

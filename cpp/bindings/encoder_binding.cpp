@@ -50,14 +50,16 @@ AddedTokens make_added(const std::vector<AddedRecord> &records, CodePointRanges 
   return AddedTokens(tokens, std::move(words), nfc);
 }
 
+// `treatment` is "raise", "text" or "allow".
 AddedTokens treating(const AddedTokens &added, const std::string &treatment) {
   return added.treating(treatment == "raise"  ? Treatment::RAISE
                         : treatment == "text" ? Treatment::TEXT
                                               : Treatment::ALLOW);
 }
 
-// Returns two values: the list of (start, end, id or None) of all segments; and (content,
-// position) of the refused token, or None.
+// Returns two values. The first is a list with (start, end, id) for each segment; `id` is None
+// for a segment that is not an added token. The second is (content, position) of the refused
+// token, or None.
 py::tuple segments(const AddedTokens &added, const py::bytes &text) {
   const auto *data = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(text.ptr()));
   const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(text.ptr()));
@@ -74,9 +76,8 @@ py::tuple segments(const AddedTokens &added, const py::bytes &text) {
   return py::make_tuple(result, refused);
 }
 
-// The TextSpaces of a vocabulary whose tokens have spaces for marks: prefix ("never",
-// "unless_space" or "always"), only_first, replaces_invalid, prefix_has_span and
-// precedes_tokens.
+// The fields of a TextSpaces with are_marks: prefix ("never", "unless_space" or "always"),
+// only_first, replaces_invalid, prefix_has_span and precedes_tokens.
 using MarkedSpaces = std::tuple<std::string, bool, bool, bool, bool>;
 
 TextSpaces make_spaces(bool add_prefix_space, const std::optional<MarkedSpaces> &marked) {
@@ -135,7 +136,8 @@ public:
   NativeEncoder(const NativeEncoder &) = delete;
   NativeEncoder &operator=(const NativeEncoder &) = delete;
 
-  // Here and below, the size of the texts determines the number of threads if `threads` is 0.
+  // In all methods, if `threads` is 0, the size of the texts determines the number of threads.
+
   py::list encode(const py::object &text, const AddedTokens &added, unsigned threads) const {
     const TextView view(text);
     if (plan_tasks(view.size(), threads).threads > 1)
@@ -171,7 +173,7 @@ public:
     return encode_to_arrays(encoder(), batch.views, batch.size, added, threads);
   }
 
-  // Text i is data[offsets[i]..offsets[i + 1]), in UTF-8.
+  // Encodes texts that lie in one buffer. Text i is data[offsets[i]..offsets[i + 1]), in UTF-8.
   py::tuple encode_packed(const py::object &data, const Array<std::int64_t> &offsets,
                           const AddedTokens &added, unsigned threads) const {
     const Buffer bytes(data);
@@ -183,6 +185,7 @@ public:
     return encode_to_arrays(encoder(), views, size, added, threads);
   }
 
+  // Returns the ids of one pre-token.
   py::list merge(const py::bytes &pre_token) const {
     const auto *data =
         reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(pre_token.ptr()));
@@ -194,7 +197,8 @@ public:
     return id_objects_->as_list(ids.data(), ids.size());
   }
 
-  // Returns the bytes of `ids`, or None if an item is not an int, or is not the id of a token.
+  // Returns the joined bytes of the tokens of `ids`. Returns None if an item is not an int, or
+  // is not the id of a token.
   py::object decode(const py::object &ids) const {
     std::string bytes;
     if (py::isinstance<py::array>(ids)) {
@@ -224,7 +228,8 @@ public:
     return result;
   }
 
-  // Returns an offset where cutting `text` does not change its ids, or 0; see find_cut.
+  // Returns an offset in bytes where `text` can be cut without a change of its ids. Returns 0
+  // if it finds none; see find_cut.
   std::size_t safe_cut(const py::bytes &text, const AddedTokens &added, bool nfc) const {
     const auto *data = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(text.ptr()));
     const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(text.ptr()));
@@ -247,8 +252,8 @@ public:
                            only_normal ? Normalizer::NFC : Normalizer::NONE);
   }
 
-  // make_span_call (bindings/span_call.hpp) describes the result. `spaces` has the numbers of
-  // leading and of trailing spaces by id, as bytes, and whether first tokens keep a space.
+  // make_span_call (bindings/span_call.hpp) describes the result. `spaces` has the fields of
+  // TokenSpaces: two bytes objects with one byte per id, and a bool.
   static py::object
   span_call(const py::object &self, const AddedTokens &added, bool only_ascii, bool only_normal,
             const std::optional<std::tuple<std::string, std::string, bool>> &spaces) {
@@ -257,7 +262,7 @@ public:
     if (spaces) {
       const auto &[leading, trailing, keeps_first] = *spaces;
       if (leading.size() != trailing.size())
-        throw py::value_error("expected as many numbers of leading as of trailing spaces");
+        throw py::value_error("expected two numbers of spaces for each id: leading, trailing");
       options.spaces = TokenSpaces{
           {leading.begin(), leading.end()}, {trailing.begin(), trailing.end()}, keeps_first};
     }
@@ -303,13 +308,13 @@ private:
     return *encoder_;
   }
 
+  // Encodes one text. Throws the Python error for a refused special token.
   EncodeResult encoded(OutputKind output, const TextView &text, const AddedTokens &added,
                        unsigned threads) const {
     EncodeResult result;
     unlocked(text.size(), [&] {
       if (output != OutputKind::COUNT)
-        // The system allocates a memory page at the first write, so the room that the ids do
-        // not need takes no memory.
+        // Room that the ids do not need takes no memory, as in encode_to_arrays.
         result.ids.reserve(text.size() / 2);
       if (plan_tasks(text.size(), threads).task_size == 0) {
         const CacheLease cache(encoder().caches());
@@ -326,6 +331,7 @@ private:
     return result;
   }
 
+  // Like `decode`, for an array. Returns false instead of None.
   bool decode_array(const py::array &ids, std::string &bytes) const {
     const char kind = ids.dtype().kind();
     if (ids.ndim() != 1 || (kind != 'i' && kind != 'u'))
@@ -336,6 +342,7 @@ private:
                        [&](std::int64_t id) { return append_token(id, bytes); });
   }
 
+  // Appends a token to `bytes`. Returns false if `id` has no token.
   bool append_token(long long id, std::string &bytes) const {
     if (id < 0 || static_cast<std::size_t>(id) >= limit_)
       return false;
@@ -348,7 +355,7 @@ private:
 
   std::shared_ptr<NativeMachine> machine_;
   Vocabulary vocabulary_;
-  std::size_t limit_ = 0; // the largest id plus one, without steps
+  std::size_t limit_ = 0; // the largest id plus one, not counting steps (VocabularyData)
   std::optional<Encoder> encoder_;
   mutable std::optional<IdObjects> id_objects_;
 };

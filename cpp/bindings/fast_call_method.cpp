@@ -14,15 +14,17 @@ using Arguments = std::array<PyObject *, MAX_PARAMETERS>;
 struct FastCallMethod {
   PyObject_HEAD vectorcallfunc call;
   PyObject *function;
-  PyObject *attribute; // the name of the attribute of instances that holds the fast call
-  PyObject *names;     // a tuple of the names of the parameters, interned like names in code
-  PyObject *defaults;  // a tuple of the default values of the parameters
-  Py_ssize_t positional;
-  // The class of the method, if `attribute` is in its __slots__; else nullptr.
+  PyObject *attribute;   // the name of the attribute of instances that holds the fast call
+  PyObject *names;       // a tuple of the names of the parameters, interned like names in code
+  PyObject *defaults;    // a tuple of the default values of the parameters
+  Py_ssize_t positional; // the number of parameters that callers may pass by position
+  // The class of the method if its __slots__ contain `attribute`; else nullptr.
   PyTypeObject *owner;
-  Py_ssize_t offset; // of the slot
+  Py_ssize_t offset; // the offset of the slot of `attribute` in an instance of `owner`
 };
 
+// Calls use(object) for each object that `method` refers to. Stops at a result other than 0,
+// and returns it.
 template <typename Use> int for_each_object(FastCallMethod &method, Use use) {
   for (PyObject **object : {&method.function, &method.attribute, &method.names,
                             &method.defaults, reinterpret_cast<PyObject **>(&method.owner)})
@@ -33,8 +35,9 @@ template <typename Use> int for_each_object(FastCallMethod &method, Use use) {
 
 FastCallMethod *method_of(PyObject *self) { return reinterpret_cast<FastCallMethod *>(self); }
 
-// Returns whether each argument after self belongs to a parameter in method.names. If so, sets
-// `plain` to the values of all these parameters. `names` are the names of keyword arguments.
+// Returns whether the call passes only parameters in method.names (after self). If so, sets
+// `plain` to the values of all these parameters. `args` has `count` positional arguments, then
+// the values of the keyword arguments, which have the names `names` (a tuple or nullptr).
 bool is_plain(const FastCallMethod &method, PyObject *const *args, Py_ssize_t count,
               PyObject *names, Arguments &plain) {
   const Py_ssize_t by_position = count - 1;
@@ -56,7 +59,7 @@ bool is_plain(const FastCallMethod &method, PyObject *const *args, Py_ssize_t co
   return true;
 }
 
-// Returns a new reference to the attribute, or nullptr with an exception set.
+// Returns a new reference to the fast call of `instance`, or nullptr with an exception set.
 PyObject *fast_call_of(const FastCallMethod &method, PyObject *instance) {
   if (Py_TYPE(instance) == method.owner) {
     PyObject *const value =
@@ -81,6 +84,8 @@ PyObject *call_directly(PyObject *callable, PyObject *const *args, Py_ssize_t co
   return PyObject_Vectorcall(callable, args, static_cast<std::size_t>(count), nullptr);
 }
 
+// Calls a FastCallMethod. This is its vectorcall function: `flagged` is the number of
+// positional arguments and a flag bit.
 PyObject *call_method(PyObject *self, PyObject *const *args, std::size_t flagged,
                       PyObject *names) {
   const FastCallMethod &method = *method_of(self);
@@ -97,6 +102,7 @@ PyObject *call_method(PyObject *self, PyObject *const *args, std::size_t flagged
   return PyObject_Vectorcall(method.function, args, flagged, names);
 }
 
+// Returns a new FastCallMethod. bind_fast_call_method describes the arguments.
 PyObject *make(PyTypeObject *type, PyObject *args, PyObject *) {
   PyObject *function = nullptr;
   PyObject *attribute = nullptr;
@@ -110,8 +116,8 @@ PyObject *make(PyTypeObject *type, PyObject *args, PyObject *) {
   if (size > static_cast<Py_ssize_t>(MAX_PARAMETERS) || PyTuple_GET_SIZE(defaults) != size ||
       positional > size) {
     PyErr_SetString(PyExc_ValueError,
-                    "expected up to 3 names, a default for each, and not more "
-                    "positional parameters than names");
+                    "expected at most 3 names, one default for each name, and "
+                    "`positional` at most the number of names");
     return nullptr;
   }
   PyObject *self = type->tp_alloc(type, 0);
@@ -137,7 +143,7 @@ PyObject *set_name(PyObject *self, PyObject *args) {
   PyObject *name = nullptr;
   if (!PyArg_ParseTuple(args, "O!O", &PyType_Type, &owner, &name))
     return nullptr;
-#ifndef Py_GIL_DISABLED // without the GIL, another thread may free the value of a slot
+#ifndef Py_GIL_DISABLED // without a GIL, another thread may free the value that a slot has
   FastCallMethod &method = *method_of(self);
   PyObject *const slot = PyObject_GetAttr(owner, method.attribute);
   if (slot == nullptr) {
@@ -180,6 +186,7 @@ void dealloc(PyObject *self) {
   Py_DECREF(type);
 }
 
+// Returns a bound method if there is an instance, else the FastCallMethod itself.
 PyObject *bind(PyObject *self, PyObject *instance, PyObject *) {
   if (instance == nullptr || instance == Py_None) {
     Py_INCREF(self);
@@ -188,8 +195,9 @@ PyObject *bind(PyObject *self, PyObject *instance, PyObject *) {
   return PyMethod_New(self, instance);
 }
 
-// Returns an attribute of the FastCallMethod, or of `function` if the FastCallMethod has none
-// of this name. Always takes __doc__ and __module__ from `function`.
+// Returns the attribute `name` of the FastCallMethod. If there is no such attribute, or if it
+// is
+// __doc__ or __module__, returns that of `function`.
 PyObject *attribute_of(PyObject *self, PyObject *name) {
   if (PyUnicode_CompareWithASCIIString(name, "__doc__") != 0 &&
       PyUnicode_CompareWithASCIIString(name, "__module__") != 0) {

@@ -1,18 +1,21 @@
-// A method of a Python class. Its most frequent calls run no Python bytecode.
+// A type of methods of Python classes whose most frequent calls run no Python bytecode.
 #pragma once
 
 #include <pybind11/pybind11.h>
 
 namespace pretok {
 
-// FastCallMethod(function, attribute, names, defaults, positional) replaces a method of a
-// class. `names` are the first parameters of function(self, ...), `defaults` their default
-// values, and callers may pass the first `positional` of them by position. A call that passes
-// only these parameters becomes self.<attribute>(values of all of them), which must return an
-// equal result. Any other call goes to `function`. The first parameter has no default, and must
-// be passed by position.
+// Adds the type FastCallMethod to `module`.
 //
-// If the class has the attribute in __slots__, the call reads it without a look-up.
+// FastCallMethod(function, attribute, names, defaults, positional) replaces `function`, a
+// method of a class. `names` are the names of its first parameters after self, and `defaults`
+// are their default values. The first parameter must be passed by position, so its name and its
+// default are ignored. Callers may pass the first `positional` parameters by position.
+//
+// A call that passes only these parameters becomes self.<attribute>(values of all these
+// parameters). That call must return a result equal to the result of `function`. Any other call
+// goes to `function`. If the class names the attribute in __slots__, FastCallMethod reads it
+// without a look-up.
 void bind_fast_call_method(pybind11::module_ &module);
 
 } // namespace pretok

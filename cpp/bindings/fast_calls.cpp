@@ -16,12 +16,12 @@ namespace {
 
 // For texts of this size or more, the slow functions may release the GIL and use threads.
 constexpr std::size_t MAX_FAST_SIZE = MIN_SIZE_TO_RELEASE;
-constexpr std::size_t STACK_IDS = 256;
-constexpr std::size_t POLICIES = 3;
+constexpr std::size_t STACK_IDS = 256; // results of at most so many ids need no heap memory
+constexpr std::size_t POLICIES = 3;    // values of the argument `special`
 
-// The state that the functions of one tokenizer share. Python calls each function with a tuple
-// as `self`: this struct in a capsule, the slow function, the function that makes AddedTokens,
-// and the owner of the encoder.
+// The state that the fast functions of one tokenizer share. Python passes each function a tuple
+// as `self`: a capsule with this struct, the slow function, the function that makes
+// AddedTokens, and the owner of the encoder.
 struct FastCalls {
   FastCalls(const Encoder &encoder, Normalizer normalizer, IdObjects &id_objects)
       : tokenizer(encoder, normalizer), objects(id_objects) {}
@@ -36,9 +36,9 @@ struct FastCalls {
   IdObjects &objects;
   bool only_str = false;
   bool only_ascii = false;
-  std::array<py::object, POLICIES> names; // interned, like the strings in Python code
-  py::object replace;
-  // By policy. The first call with a policy sets the element.
+  std::array<py::object, POLICIES> names; // of policies; interned, like literals in Python code
+  py::object replace;                     // the str "replace", interned
+  // The added tokens for each policy. The first call with a policy sets the element.
   std::array<std::atomic<const AddedTokenPhases *>, POLICIES> added{};
 };
 
@@ -46,6 +46,7 @@ FastCalls &fast_calls_of(PyObject *self) {
   return *static_cast<FastCalls *>(PyCapsule_GetPointer(PyTuple_GET_ITEM(self, 0), nullptr));
 }
 
+// Makes and stores the added tokens for a policy. Returns the stored object.
 const AddedTokenPhases *make_added(PyObject *self, FastCalls &calls, std::size_t policy) {
   const py::handle make(PyTuple_GET_ITEM(self, 2));
   const py::object tokens = make(calls.names[policy]);
@@ -58,7 +59,8 @@ const AddedTokenPhases *make_added(PyObject *self, FastCalls &calls, std::size_t
   return current;
 }
 
-// Returns nullptr unless `special` is the interned name of a policy.
+// Returns the added tokens for the policy with the interned name `special`. Returns nullptr if
+// `special` is any other object.
 const AddedTokenPhases *find_added(PyObject *self, FastCalls &calls, PyObject *special) {
   for (std::size_t i = 0; i < POLICIES; ++i) {
     if (special != calls.names[i].ptr())
@@ -81,7 +83,8 @@ bool takes_fast_path(const FastCalls &calls, PyObject *const *args, Py_ssize_t c
          PyBytes_GET_SIZE(args[0]) < static_cast<Py_ssize_t>(MAX_FAST_SIZE);
 }
 
-// Calls NumPy directly, since py::array_t would allocate a shape and strides.
+// Returns an array of the ids. Calls NumPy directly, since py::array_t would allocate memory
+// for a shape and strides.
 PyObject *new_array(const IdBuffer &ids) {
   const py::detail::npy_api &numpy = py::detail::npy_api::get();
   const auto size = static_cast<Py_intptr_t>(ids.size());
@@ -102,7 +105,8 @@ struct Utf8View {
   bool is_below_100; // each code point is below U+0100, so the text is in NFC
 };
 
-// Returns nullptr without an exception if the slow function must handle the call.
+// Returns the result of work(calls, text, added, cache). Returns nullptr without an exception
+// if the slow function must handle the call.
 template <typename Work>
 PyObject *try_call(PyObject *self, FastCalls &calls, PyObject *const *args, Work work) {
   return guarded([&]() -> PyObject * {
@@ -118,6 +122,7 @@ PyObject *try_call(PyObject *self, FastCalls &calls, PyObject *const *args, Work
   });
 }
 
+// Returns the result of try_call, or that of the slow function.
 template <typename Work>
 PyObject *call_fast(PyObject *self, PyObject *const *args, Py_ssize_t count, Work work) {
   FastCalls &calls = fast_calls_of(self);
@@ -130,6 +135,7 @@ PyObject *call_fast(PyObject *self, PyObject *const *args, Py_ssize_t count, Wor
                              nullptr);
 }
 
+// Encodes args[0], and returns finish(calls, ids).
 template <typename Finish>
 PyObject *call_for_ids(PyObject *self, PyObject *const *args, Py_ssize_t count, Finish finish) {
   return call_fast(self, args, count,

@@ -9,19 +9,19 @@
 
 namespace pretok {
 
-// Returns a tuple of the functions encode, encode_array and count. Their parameters are (text,
-// special, errors, threads=None).
+// Returns a tuple of the functions encode, encode_array and count. Each has the parameters
+// (text, special, errors, threads=None).
 //
 // A call takes the fast path if all of these hold:
-//   - `text` is a str, or is bytes and `only_str` is false;
+//   - `text` is a str; if `only_str` is false, it may also be bytes;
 //   - `text` has fewer than MIN_SIZE_TO_RELEASE code units;
-//   - `text` is an ASCII str, or `only_ascii` is false;
-//   - `special` is "text" or "allow", or is "raise" and `text` has no special token;
+//   - if `only_ascii` is true, `text` is an ASCII str;
+//   - `special` is "text", "allow" or "raise"; for "raise", `text` has no special token;
 //   - `errors` is "replace", and `threads` is None;
 //   - `special` and `errors` are interned, as literals in Python code are.
-// Any other call goes to the function at the same index of `slow_calls`. `make_added(special)`
-// returns the AddedTokens for a value of `special`. `normalizer` says how the fast path
-// normalizes a text. The functions keep `owner`, the owner of `encoder` and `objects`, alive.
+// Any other call goes to the function at the same index of `slow_calls`. make_added(special)
+// returns the AddedTokens for a value of `special`. The fast path normalizes text with
+// `normalizer`. The functions keep `owner`, the owner of `encoder` and `objects`, alive.
 pybind11::tuple make_fast_calls(const pybind11::object &owner, const Encoder &encoder,
                                 IdObjects &objects, const pybind11::object &make_added,
                                 const pybind11::tuple &slow_calls, bool only_str,

@@ -5,6 +5,7 @@
 
 namespace pretok {
 
+// Returns the PyMethodDef of a C function: FUNCTION(self, arguments, number of arguments).
 template <PyObject *(*FUNCTION)(PyObject *, PyObject *const *, Py_ssize_t)>
 PyMethodDef fast_method(const char *name) {
   // PyMethodDef stores functions of every calling convention as PyCFunction.
@@ -21,8 +22,8 @@ inline pybind11::object new_function(PyMethodDef &method, const pybind11::object
   return pybind11::reinterpret_steal<pybind11::object>(function);
 }
 
-// Returns the interned str of a name. A literal in Python code with this name is the same
-// object.
+// Returns the interned str of a name. A literal with this text in Python code is the same
+// object, so comparing pointers suffices.
 inline pybind11::object interned(const char *name) {
   PyObject *str = PyUnicode_InternFromString(name);
   if (str == nullptr)

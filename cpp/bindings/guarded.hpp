@@ -8,7 +8,7 @@
 
 namespace pretok {
 
-// Returns work(); its exceptions become Python errors.
+// Returns work(). If it throws, sets the Python error and returns nullptr.
 template <typename Work> PyObject *guarded(Work work) {
   try {
     return work();

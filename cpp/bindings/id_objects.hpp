@@ -15,11 +15,12 @@ namespace pretok {
 
 namespace py = pybind11;
 
-// Caches one Python int per id, so lists of ids share int objects. IdObjects creates an int
-// when its id first occurs. Frequent ids occur early, so their ints are mostly close in memory.
+// Caches one Python int per id, so that lists of ids share int objects. Creates the int of an
+// id when the id first occurs. Frequent ids occur early, so their ints are mostly close in
+// memory.
 class IdObjects {
 public:
-  // Caches ids below `limit`. Larger ids get a new int each time.
+  // Caches the ints of ids below `limit`. A larger id gets a new int each time.
   explicit IdObjects(std::size_t limit) {
 #ifdef Py_GIL_DISABLED
     // In free-threaded Python, threads that share ints would contend for their reference
@@ -41,7 +42,7 @@ public:
     std::free(ints_);
   }
 
-  // Frees the ints. Needs the GIL.
+  // Empties the cache. Needs the GIL.
   void trim() {
     for (std::size_t id = 0; id < limit_; ++id)
       Py_CLEAR(ints_[id]);
@@ -52,13 +53,14 @@ public:
     PyObject *list = PyList_New(static_cast<Py_ssize_t>(size));
     if (list == nullptr)
       return nullptr;
-    // Local copies: the compiler would load the fields again after each store.
+    // Copy the members to locals, because the compiler would reload a member after each store.
     PyObject **const ints = ints_;
     const std::size_t limit = limit_;
     std::size_t i = 0;
     const auto put = [&](PyObject *object) {
       PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), object);
     };
+    // Puts the int of ids[i] if it is in the cache. Returns whether it is.
     const auto put_known = [&] {
       PyObject *object = ints[ids[i]];
       if (object == nullptr)
@@ -68,7 +70,7 @@ public:
       return true;
     };
     while (i < size) {
-      // Prefetch each int, because the loop increments its reference count.
+      // Prefetch each int AHEAD ids before its use: put_known writes its reference count.
       for (; i + AHEAD < size; ++i) {
         if (std::max(ids[i], ids[i + AHEAD]) >= limit)
           break;
@@ -92,6 +94,7 @@ public:
     return list;
   }
 
+  // Like new_list, but throws the exception.
   py::list as_list(const std::uint32_t *ids, std::size_t size) {
     PyObject *list = new_list(ids, size);
     if (list == nullptr)
@@ -99,7 +102,7 @@ public:
     return py::reinterpret_steal<py::list>(list);
   }
 
-  // Returns the int of an id, a new reference, or nullptr with an exception set. Needs the
+  // Returns a new reference to the int of an id, or nullptr with an exception set. Needs the
   // GIL.
   PyObject *new_object(std::uint32_t id) {
     if (id < limit_ && ints_[id] != nullptr) {
@@ -117,7 +120,7 @@ public:
 private:
   static constexpr std::size_t AHEAD = 16;
 
-  PyObject **ints_ = nullptr;
+  PyObject **ints_ = nullptr; // by id; nullptr until the id occurs
   std::size_t limit_ = 0;
 };
 

@@ -9,10 +9,11 @@ namespace pretok {
 
 namespace py = pybind11;
 
-// Runs the Python handlers of pending signals, such as that of Ctrl-C, at most every 50 ms.
-// Throws the exception of a handler. Call operator() without the GIL.
+// Runs the Python handlers of pending signals, such as the handler of Ctrl-C.
 class InterruptCheck {
 public:
+  // Throws the exception that a handler raises. Call without the GIL. A call less than 50 ms
+  // after the last check does nothing.
   void operator()() {
     const auto now = std::chrono::steady_clock::now();
     if (now - last_ < std::chrono::milliseconds(50))

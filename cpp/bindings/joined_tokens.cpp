@@ -11,6 +11,7 @@
 namespace pretok {
 namespace {
 
+// The flags of an array whose items are contiguous and aligned.
 constexpr int PLAIN_ARRAY = py::array::c_style | py::detail::npy_api::NPY_ARRAY_ALIGNED_;
 
 // Returns the value of a small non-negative int, or a negative number for any other object.
@@ -28,8 +29,8 @@ std::int64_t small_value(PyObject *object) {
 #endif
 }
 
-// The number of items between the current item and the item to prefetch. Prefetching pays
-// because the ints of a list are scattered in memory.
+// The number of items between the current item and the item to prefetch. Prefetching is worth
+// its cost because the ints of a list are scattered in memory.
 constexpr std::size_t AHEAD = 24;
 
 bool add_items(PyObject *const *items, std::size_t count, Joined &joined) {

@@ -21,7 +21,7 @@ namespace pretok {
 
 // A view of the bytes of all tokens and of their positions. Copies share the memory.
 struct TokenStore {
-  const std::uint32_t *starts; // by id: the start in `bytes`, and the end of the previous token
+  const std::uint32_t *starts; // token `id` is bytes[starts[id]..starts[id + 1])
   std::size_t limit;           // the largest id plus one
   const std::uint8_t *bytes;
 
@@ -36,7 +36,8 @@ struct TokenStore {
 // The bytes of all tokens in the order of their ids.
 class TokenBytes {
 public:
-  // `ids` ascend.
+  // `bytes` has the tokens one after the other. Token i has `lengths[i]` bytes and the id
+  // `ids[i]`. The ids must ascend.
   TokenBytes(const char *bytes, const std::vector<std::uint32_t> &lengths,
              const std::vector<std::uint32_t> &ids) {
     std::uint64_t sum = 0;
@@ -69,8 +70,8 @@ public:
     bytes_.resize(size + PADDING);
   }
 
-  // The number of bytes in `bytes_` after the last token. So code may read PADDING bytes from
-  // the start of any token.
+  // The number of unused bytes in `bytes_` after the last token. With them, code may read
+  // PADDING bytes from the start of any token.
   static constexpr std::size_t PADDING = 16;
 
   TokenStore store() const { return {starts_.data(), starts_.size() - 1, bytes_.data()}; }
@@ -99,11 +100,11 @@ private:
   std::vector<bool> has_;
 };
 
-// A buffer for the concatenated bytes of tokens.
+// The joined bytes of tokens.
 class Joined {
 public:
-  // `skipped` has the ids to omit, and `empty` the ids of tokens without text. nullptr is an
-  // empty set.
+  // `skipped` has the ids to omit. `empty` has the ids of tokens that have no bytes. nullptr is
+  // an empty set.
   Joined(TokenStore tokens, const IdSet *skipped, const IdSet *empty)
       : tokens_(tokens), skipped_(skipped), empty_(empty) {}
   Joined(const Joined &) = delete;
@@ -113,7 +114,8 @@ public:
       std::free(bytes_);
   }
 
-  // Adds the tokens of `count` ids. Returns false if an id has no token. Throws std::bad_alloc.
+  // Adds the tokens of the ids id_at(0) to id_at(count - 1). Returns false if the slow function
+  // must decode the ids, for example if an id has no token. Throws std::bad_alloc.
   template <typename IdAt> bool add_all(std::size_t count, IdAt id_at) {
     if (count * BYTES_PER_TOKEN > capacity_ - size_)
       grow(size_ + count * BYTES_PER_TOKEN);
@@ -131,8 +133,8 @@ public:
       if (skipped != nullptr && skipped->has(id))
         continue;
       if (token.size == 0) {
-        // A token without text may end an incomplete character of fallback bytes. The slow
-        // function must then handle the call.
+        // An empty token ends a run of fallback bytes. If the run ends within a character, the
+        // slow function must decode the ids.
         if (!ends_character(bytes_, to))
           return false;
         continue;
@@ -145,8 +147,8 @@ public:
         to = bytes_ + size_;
         end = bytes_ + capacity_;
       }
-      // Always copy PADDING bytes first: nearly all tokens are at most that long, and a copy of
-      // constant size is fast.
+      // First copy PADDING bytes, even of a shorter token: a copy of constant size is fast, and
+      // nearly all tokens have no more bytes.
       std::memcpy(to, token.bytes, TokenBytes::PADDING);
       if (token.size > TokenBytes::PADDING)
         std::memcpy(to + TokenBytes::PADDING, token.bytes + TokenBytes::PADDING,
@@ -159,12 +161,12 @@ public:
 
   const std::uint8_t *data() const { return bytes_; }
   std::size_t size() const { return size_; }
-  // Returns the id of the first token with text.
+  // Returns the id of the first token that added bytes.
   std::int64_t first() const { return first_; }
 
 private:
-  // Returns whether the last byte is ASCII, or ends a UTF-8 sequence of the length that its
-  // lead byte gives.
+  // Returns whether the bytes end with an ASCII byte, or with a lead byte and exactly as many
+  // continuation bytes as it needs.
   static bool ends_character(const std::uint8_t *begin, const std::uint8_t *end) {
     std::size_t tails = 0;
     for (; end != begin && tails < 4; ++tails)
@@ -175,8 +177,10 @@ private:
     return tails == expected && lead < 0xF8;
   }
 
-  static constexpr std::size_t BYTES_PER_TOKEN = 5; // a little more than the average
+  // The room to reserve for each token: a little more than the average size.
+  static constexpr std::size_t BYTES_PER_TOKEN = 5;
 
+  // Allocates room for `min_capacity` bytes or more in total.
   void grow(std::size_t min_capacity) {
     const std::size_t capacity = std::max(min_capacity, capacity_ + capacity_ / 2);
     const bool is_local = bytes_ == local_.data();
@@ -199,8 +203,8 @@ private:
   std::size_t capacity_ = local_.size();
 };
 
-// Adds the tokens of `ids`, a list, a tuple or an array, to `joined`. Returns false if the slow
-// function must handle the call.
+// Adds the tokens of `ids` (a list, a tuple or an array) to `joined`. Returns false if the slow
+// function must decode `ids`.
 bool add_all(PyObject *ids, Joined &joined);
 
 } // namespace pretok

@@ -38,6 +38,8 @@ py::tuple packed_merges(VocabularyData &data) {
   return packed(data) + py::make_tuple(as_rows(data.merges));
 }
 
+// Returns the bytes, lengths and ids of the tokens of a rank file (rank_file.hpp). Returns None
+// if the file needs the reader in Python.
 py::object read_ranks(const py::bytes &data) {
   const auto *first = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(data.ptr()));
   const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(data.ptr()));
@@ -50,6 +52,7 @@ py::object read_ranks(const py::bytes &data) {
                         as_array(std::move(file.ids)));
 }
 
+// Returns the vocabulary of a .pretok file. Its tokens begin at byte `at` of `data`.
 py::tuple read_tokens(const py::bytes &data, std::size_t at, bool from_ranks) {
   const auto *first = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(data.ptr()));
   const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(data.ptr()));
@@ -62,7 +65,8 @@ py::tuple read_tokens(const py::bytes &data, std::size_t at, bool from_ranks) {
   return packed_merges(vocabulary);
 }
 
-// Returns false if an id is invalid or repeated, or if a text is not valid UTF-8.
+// Adds the texts and ids of `vocab` to `source`. `utf8` owns the texts. Returns false if an id
+// is invalid or repeated, or if a text has no UTF-8. `loose` has the ids of loose entries.
 bool read_texts(const py::dict &vocab, const std::unordered_set<std::uint32_t> &loose,
                 Utf8Texts &utf8, TextModel &source) {
   std::vector<bool> seen;
@@ -88,7 +92,7 @@ bool read_texts(const py::dict &vocab, const std::unordered_set<std::uint32_t> &
   return true;
 }
 
-// Returns false unless `merge` is a pair of texts, or one text "left right".
+// Reads a merge: a pair of texts, or one text "left right". Returns false if it is neither.
 bool read_merge(PyObject *merge, Utf8Texts &utf8, TextMerge &result) {
   if (PyUnicode_Check(merge)) {
     const std::optional<std::string_view> both = utf8.add(merge);
@@ -106,9 +110,9 @@ bool read_merge(PyObject *merge, Utf8Texts &utf8, TextMerge &result) {
   return true;
 }
 
-// Returns a vocabulary, or None if an argument is invalid. For None, the caller builds the
-// vocabulary in Python, which raises the error. `loose` has the ids of the loose entries of
-// `vocab` (formats/text_model.hpp).
+// Returns the result of packed_merges, or None if an argument is invalid. For None, the caller
+// builds the vocabulary in Python, which raises the error. `loose` has the ids of the loose
+// entries of `vocab` (formats/text_model.hpp).
 py::object build_from_texts(const py::dict &vocab, const py::list &merges,
                             const std::vector<std::tuple<py::str, std::uint32_t, bool>> &added,
                             bool ignore_merges,
@@ -140,8 +144,9 @@ py::object build_from_texts(const py::dict &vocab, const py::list &merges,
   return packed_merges(spec.vocabulary);
 }
 
-// Returns the ids of the two tokens and of the result of each merge, or None if an argument is
-// invalid. For None, the caller reads the merges in Python, which raises the error.
+// Returns an array with a row for each merge: the ids of its left token, right token and
+// result. Returns None if an argument is invalid. The caller then reads the merges in Python,
+// which raises the error.
 py::object merge_rows(const py::dict &vocab, const py::list &merges) {
   Utf8Texts utf8;
   TextModel source;
@@ -163,14 +168,15 @@ py::object merge_rows(const py::dict &vocab, const py::list &merges) {
 
 using Numbers = py::array_t<std::uint32_t, py::array::c_style | py::array::forcecast>;
 
-// Returns a vocabulary of characters as a vocabulary of bytes. `pieces` and `merges` are valid.
+// Turns a vocabulary of characters into a vocabulary of bytes (formats/character_model.hpp),
+// and returns the result of packed_merges. The caller has checked `pieces` and `merges`.
 py::tuple build_from_characters(const py::dict &pieces, const Numbers &merges,
                                 const std::vector<std::uint32_t> &fallback,
                                 std::uint32_t first_step, bool has_spaces) {
   Utf8Texts utf8;
   TextModel source;
   if (!read_texts(pieces, {}, utf8, source))
-    throw py::value_error("expected texts and their ids");
+    throw py::value_error("expected texts without surrogates, and distinct ids below 2^24");
   CharacterModel model{
       std::move(source.texts), std::move(source.ids), {}, fallback, first_step, has_spaces};
   const std::uint32_t *at = merges.data();
@@ -181,6 +187,7 @@ py::tuple build_from_characters(const py::dict &pieces, const Numbers &merges,
   return packed_merges(data);
 }
 
+// Returns the fields of a CharacterSpec except the vocabulary.
 py::tuple text_options(const CharacterSpec &options) {
   const TextSpaces &spaces = options.spaces;
   const TextDecoding &decoding = options.decoding;
@@ -193,7 +200,8 @@ py::tuple text_options(const CharacterSpec &options) {
       decoding.is_sentencepiece, decoding.strips, decoding.strips_again, decoding.unknown);
 }
 
-// Returns all fields of a TokenizerSpec. Tests compare them with the fields that Python reads.
+// Reads a file in C++ and returns all fields of its TokenizerSpec. Tests compare these fields
+// with the fields that the reader in Python returns.
 py::dict read_file(const py::bytes &data) {
   const auto *first = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(data.ptr()));
   TokenizerSpec spec;

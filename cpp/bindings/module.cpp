@@ -20,8 +20,8 @@
 namespace pretok {
 namespace {
 
-// Returns the Unicode version and the program of a preset. Returns None if no preset of this
-// name is built into the C++ code.
+// Returns the Unicode version and the program of a preset. Returns None if the C++ code has no
+// preset of this name.
 py::object built_in_program(const std::string &name) {
   const Preset *preset = find_preset(name);
   if (preset == nullptr)

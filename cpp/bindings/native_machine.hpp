@@ -25,8 +25,8 @@ namespace pretok {
 // For fewer pre-tokens, a StrCache costs more time than it saves.
 inline constexpr std::size_t MIN_PRE_TOKENS_TO_CACHE = 2000;
 
-// An allocator for a vector whose resize() leaves new elements uninitialized, because code then
-// overwrites the elements.
+// An allocator with which vector::resize() leaves new elements uninitialized. Use it for a
+// vector whose new elements are overwritten at once.
 template <typename T> struct UninitializedAllocator : std::allocator<T> {
   template <typename U> struct rebind {
     using other = UninitializedAllocator<U>;
@@ -47,10 +47,12 @@ public:
   explicit OffsetsOutput(Offsets &offsets) : offsets_(offsets) {}
 
   void add(std::size_t end) override { offsets_.push_back(static_cast<std::int64_t>(end)); }
+  // EndOutput describes the arguments. The caller's array `offsets` maps each bit to its
+  // distance from `base`; it is not `offsets_`, the result.
   void add(const Kernels &use, const std::uint64_t *words, std::size_t count, std::size_t base,
            const std::uint16_t *offsets) override {
-    // C++ allows writing an int64_t through a pointer to its unsigned type. It does not allow a
-    // pointer to any other type, even of the same size.
+    // C++ allows code to write an int64_t through a pointer to its unsigned type, but not
+    // through a pointer to another type of the same size.
     if constexpr (std::is_same_v<std::size_t, std::make_unsigned_t<std::int64_t>>) {
       const std::size_t before = offsets_.size();
       offsets_.resize(before + MAX_ENDS);
@@ -84,6 +86,7 @@ template <typename Make> py::list slices(const Offsets &bounds, Make make) {
   return result;
 }
 
+// Returns the pre-tokens of `text` as a list of strs. `bounds` has their boundaries.
 inline py::list slices_of_str(py::handle text, const Offsets &bounds) {
   if (bounds.size() < MIN_PRE_TOKENS_TO_CACHE)
     return slices(bounds, [text](std::int64_t start, std::int64_t end) {
@@ -134,6 +137,8 @@ public:
     return result;
   }
 
+  // Returns three arrays: the start, the end and the rule of each pre-token.
+  // PreTokenizer::steps explains the numbers of rules.
   py::tuple steps(const py::str &text) const {
     Offsets starts;
     Offsets ends;
@@ -151,15 +156,21 @@ public:
                           as_array(std::move(rules)));
   }
 
-  // advance() and run_length() support only pre-tokenizers with exactly one stage, if this
-  // stage removes no text.
+  // advance() and run_length() need a pre-tokenizer with exactly one stage, which removes no
+  // text. Streams use them.
 
+  // Splits the next part of a text. Returns the ends and the rules of the pre-tokens that are
+  // certain, and then the members of Undecided. If `partial`, more text may follow `chars`. If
+  // `in_gap`, the text before `chars` ends in a gap. If `rule` is not GAP, continues an
+  // unfinished match of this rule; see Machine::run_from.
   py::tuple advance(const py::str &chars, bool partial, bool in_gap, int rule) const {
     std::vector<std::size_t> ends;
     std::vector<int> rules;
     Undecided undecided{};
     if (rule < GAP || rule >= only().rule_count())
-      throw py::value_error("expected -1 or a rule of the stage, got " + std::to_string(rule));
+      throw py::value_error("expected -1 or the index of a rule, below " +
+                            std::to_string(only().rule_count()) + "; got " +
+                            std::to_string(rule));
     TextView(chars).with_source(pre_tokenizer_.classes(), [&](const auto &source) {
       unlocked(source.size(), [&] {
         const auto add = [&](std::size_t end, int made_by) {
@@ -174,6 +185,8 @@ public:
                           undecided.restart, undecided.min_more, undecided.classes);
   }
 
+  // Returns the number of code points at the start of `chars` with a class in `mask`, up to the
+  // first code point of another class.
   std::size_t run_length(const py::str &chars, Mask mask) const {
     return TextView(chars).with_source(pre_tokenizer_.classes(), [&](const auto &source) {
       return only().run_length(source, mask);
@@ -207,13 +220,14 @@ public:
   }
 
 private:
+  // Returns the machine of the only stage.
   const Machine &only() const {
     if (pre_tokenizer_.only() == nullptr)
       throw py::value_error("expected a pre-tokenizer with one stage that removes no text");
     return *pre_tokenizer_.only();
   }
 
-  // Returns a list of make(start, end) for each pre-token, if the pre-tokenizer removes text.
+  // Returns a list of make(start, end) for each pre-token. For pre-tokenizers that remove text.
   template <typename Make> py::list kept(py::handle text, Make make) const {
     std::vector<std::pair<std::int64_t, std::int64_t>> spans;
     TextView(text).with_source(pre_tokenizer_.classes(), [&](const auto &source) {
@@ -244,7 +258,7 @@ private:
   static UnicodeTable table(const std::string &version) {
     const UnicodeTable table = unicode_table(version);
     if (table.size == 0)
-      throw py::value_error("no table of Unicode " + version);
+      throw py::value_error("no table of Unicode " + version + " is built in");
     return table;
   }
 
@@ -255,12 +269,14 @@ private:
       return OffsetUnit::BYTE;
     if (name == "utf16")
       return OffsetUnit::UTF16;
-    throw py::value_error("unknown unit " + name);
+    throw py::value_error("unknown unit " + name + "; expected char, byte or utf16");
   }
 
+  // Returns 0 and the end of each pre-token. For pre-tokenizers that remove no text.
   template <typename Source> Offsets boundaries_of(const Source &source) const {
     Offsets bounds;
-    // Source code has about one pre-token per 3.5 characters. Other text has fewer pre-tokens.
+    // Reserve room for one boundary per 3 characters, so that the vector rarely grows: source
+    // code has about one pre-token per 3.5 characters, and other text has fewer pre-tokens.
     bounds.reserve(source.size() / 3 + OffsetsOutput::MAX_ENDS);
     prefer_huge_pages(bounds.data(), bounds.capacity() * sizeof bounds[0]);
     bounds.push_back(0);

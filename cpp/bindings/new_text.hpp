@@ -17,7 +17,7 @@ namespace pretok {
 
 struct Utf8Shape {
   std::size_t code_points = 0; // the number of bytes that are not continuation bytes
-  std::uint8_t largest = 0;    // the largest byte; any value below 0x80 if all are ASCII
+  std::uint8_t largest = 0;    // the largest byte; for ASCII text, any value below 0x80
 };
 
 inline Utf8Shape shape_of(const std::uint8_t *data, std::size_t size) {
@@ -47,7 +47,7 @@ inline Utf8Shape shape_of(const std::uint8_t *data, std::size_t size) {
 }
 
 // Decodes UTF-8 from `at` on, and writes each code point to `to` as one Unit. Advances `at` and
-// `to`. Decodes at least up to `stop`, and at most up to `end`, the end of the text. Returns
+// `to`. Stops at or after `stop`, but at the latest at `end`, the end of the text. Returns
 // false if the bytes are not UTF-8.
 template <typename Unit>
 bool read_utf8(const std::uint8_t *&at, const std::uint8_t *stop, const std::uint8_t *end,
@@ -58,7 +58,8 @@ bool read_utf8(const std::uint8_t *&at, const std::uint8_t *stop, const std::uin
     const std::uint32_t lead = *at;
     if (lead < 0x80) {
       *to++ = *at++;
-      // Between non-Latin words, a single space is usually the only ASCII character.
+      // In non-Latin text, most ASCII characters are single spaces. Do not start a loop for
+      // them.
       if (at == end || *at >= 0x80)
         continue;
       std::uint64_t some;
@@ -108,8 +109,8 @@ bool read_utf8(const std::uint8_t *&at, const std::uint8_t *stop, const std::uin
   return true;
 }
 
-// Calls `widen` until fewer than 64 bytes remain, or until the next 64 bytes have a sequence
-// that `widen` does not decode.
+// Decodes UTF-8 with `widen` from `at` on. Stops when fewer than 64 bytes remain, or when the
+// next 64 bytes have a sequence that `widen` does not decode. Advances `at` and `to`.
 inline void widen_more(Widen widen, const std::uint8_t *&at, const std::uint8_t *end,
                        std::uint16_t *&to) {
   widen(at, end, end, to);
@@ -146,12 +147,13 @@ inline PyObject *new_text(const std::uint8_t *data, std::size_t size, const char
     return PyUnicode_DecodeUTF8(reinterpret_cast<const char *>(data),
                                 static_cast<Py_ssize_t>(size), errors);
   };
-  // Leave short texts to Python, which caches the empty str and strs of one Latin-1 character.
+  // Python decodes short texts: it caches the empty str and each str of one Latin-1 character.
   if (size < 8)
     return slowly();
   const Utf8Shape shape = shape_of(data, size);
-  // read_all writes at most shape.code_points code points, even if the bytes are not UTF-8:
-  // each code point that read_all writes has exactly one byte that is not a continuation byte.
+  // The str has room for shape.code_points code points. read_all does not write more, even if
+  // the bytes are not UTF-8: each code point that it writes has exactly one byte that is not a
+  // continuation byte.
   const Py_UCS4 max_char = shape.largest < 0x80   ? 0x7F
                            : shape.largest < 0xC4 ? 0xFF
                            : shape.largest < 0xF0 ? 0xFFFF

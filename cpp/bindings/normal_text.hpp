@@ -17,6 +17,7 @@ inline bool is_normal(const TextView &text) {
   return text.is_below_100() || text.is_surely_nfc() || text.with_utf8(scratch, is_nfc);
 }
 
+// Returns the UTF-8 `data` in NFC.
 inline py::bytes normalized(const py::bytes &data) {
   const auto *first = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(data.ptr()));
   const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(data.ptr()));

@@ -11,6 +11,8 @@
 
 namespace pretok {
 
+// Throws a Python SpecialTokenError if a text contains a refused special token. `text_index` is
+// the index of the text in a batch, or None.
 inline void raise_if_refused(const EncodeResult &encoded, py::object text_index) {
   const Refusal &refusal = encoded.refusal;
   if (refusal.token == nullptr)
@@ -26,6 +28,7 @@ inline bool is_not_refused(const EncodeResult &encoded) {
   return encoded.refusal.token == nullptr;
 }
 
+// Returns a NumPy array that owns the memory of `ids`.
 inline py::array_t<std::uint32_t> as_array_of_ids(IdBuffer &&ids) {
   const auto size = static_cast<py::ssize_t>(ids.size());
   if (size == 0)

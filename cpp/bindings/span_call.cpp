@@ -29,7 +29,7 @@ struct EncodedSpans {
   std::vector<std::int64_t> ends;
 };
 
-// Counts the code points of UTF-8 up to ascending offsets.
+// Counts the code points of UTF-8 before an offset. The offsets must ascend from call to call.
 class CodePointCounter {
 public:
   explicit CodePointCounter(const std::uint8_t *data) : data_(data) {}
@@ -47,8 +47,8 @@ private:
   std::int64_t count_ = 0;
 };
 
-// Converts offsets in bytes to offsets in code points. A span that has a byte of a code point
-// gets the whole code point.
+// Converts offsets in bytes to offsets in code points. A span that contains only some bytes of
+// a code point gets the whole code point.
 void count_code_points(const std::uint8_t *data, std::size_t size, EncodedSpans &spans) {
   CodePointCounter starts(data);
   CodePointCounter ends(data);
@@ -60,8 +60,8 @@ void count_code_points(const std::uint8_t *data, std::size_t size, EncodedSpans 
   }
 }
 
-// Excludes the spaces of tokens from their spans. Returns false if the number of spaces of a
-// token is unknown.
+// Excludes the spaces at both ends of tokens from their spans. Returns false if TokenSpaces
+// does not know the number of spaces of a token.
 bool trim(const TokenSpaces &spaces, EncodedSpans &spans) {
   for (std::size_t i = 0; i < spans.starts.size(); ++i) {
     const std::uint32_t id = spans.ids.data()[i];
@@ -80,7 +80,8 @@ bool trim(const TokenSpaces &spaces, EncodedSpans &spans) {
   return true;
 }
 
-// Encodes `text`. Returns false if the call must return None. Does not need the GIL.
+// Encodes `text` to `spans`. Returns false if the Python call must return None. Does not need
+// the GIL.
 bool encode(const SpanCall &call, const TextView &text, EncodedSpans &spans) {
   if (call.options.only_normal && !is_normal(text))
     return false;
@@ -93,7 +94,8 @@ bool encode(const SpanCall &call, const TextView &text, EncodedSpans &spans) {
                                                       spans.starts, spans.ends);
     if (refusal.token != nullptr)
       return false;
-    // If a token is only the prefix space, its span is the first code point.
+    // The span of a token that is only the prefix space is empty. It becomes the first byte,
+    // and so the first code point.
     for (std::size_t i = 0; i < spans.starts.size(); ++i)
       if (spans.starts[i] == spans.ends[i])
         ++spans.ends[i];
@@ -103,7 +105,7 @@ bool encode(const SpanCall &call, const TextView &text, EncodedSpans &spans) {
   });
 }
 
-// Returns a new reference, or nullptr with an exception set.
+// Returns the new tuple (start, end), or nullptr with an exception set.
 PyObject *new_span(IdObjects &objects, std::int64_t start, std::int64_t end) {
   PyObject *span = PyTuple_New(2);
   if (span == nullptr)

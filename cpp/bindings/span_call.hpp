@@ -13,27 +13,31 @@
 
 namespace pretok {
 
-// The number of spaces at both ends of each token, by id.
+// The numbers of spaces at the start and at the end of each token.
 struct TokenSpaces {
   // The value for a token whose number of spaces depends on the text.
   static constexpr std::uint8_t UNKNOWN = 0xFF;
 
-  std::vector<std::uint8_t> leading;
-  std::vector<std::uint8_t> trailing;
-  // The first token, and a token at the start of the text, keep a single leading space.
+  std::vector<std::uint8_t> leading;  // by id
+  std::vector<std::uint8_t> trailing; // by id
+  // If true, the span of the first token, or of a token at the start of the text, includes the
+  // leading space if the token has exactly one.
   bool keeps_first = false;
 };
 
 struct SpanOptions {
-  bool only_ascii = false;
-  bool only_normal = false;          // refuses text that is not in NFC
-  std::optional<TokenSpaces> spaces; // to exclude from spans
+  bool only_ascii = false;           // return None for text that is not ASCII
+  bool only_normal = false;          // return None for text that is not in NFC
+  std::optional<TokenSpaces> spaces; // spaces to exclude from spans
 };
 
-// Returns a function of a text. It returns the list of ids, and the list of their spans: tuples
-// (start, end) that count code points. It returns None unless `text` is a str without
-// surrogates that meets `options`, and all its tokens have known spaces. The function keeps
-// `owner`, the owner of `encoder` and `objects`, alive.
+// Returns a Python function encode_with_spans(text). It returns a list of ids, and a list of
+// their spans: tuples (start, end) that count code points. It returns None in these cases:
+//   - `text` is not a str, or has a surrogate;
+//   - `options` exclude the text;
+//   - `text` has a special token that `added` refuses;
+//   - the number of spaces of a token is unknown.
+// The function keeps `owner`, the owner of `encoder` and `objects`, alive.
 pybind11::object make_span_call(const pybind11::object &owner, const Encoder &encoder,
                                 IdObjects &objects, const AddedTokens &added,
                                 SpanOptions options);

@@ -12,7 +12,8 @@
 
 namespace pretok {
 
-// Use one cache per call, on one thread that holds the GIL.
+// A hash table with the last slice for each hash. Use one StrCache per call, on one thread that
+// holds the GIL.
 class StrCache {
 public:
   explicit StrCache(PyObject *text)
@@ -21,7 +22,7 @@ public:
   StrCache(const StrCache &) = delete;
   StrCache &operator=(const StrCache &) = delete;
 
-  // Returns text[start:end], a new reference, or nullptr with an exception set.
+  // Returns a new reference to text[start:end], or nullptr with an exception set.
   PyObject *slice(std::int64_t start, std::int64_t end) {
     const std::size_t size = static_cast<std::size_t>(end - start) * width_;
     if (size > sizeof(Key))
@@ -43,14 +44,15 @@ public:
   }
 
 private:
-  using Key = std::array<std::uint64_t, 3>;
+  using Key = std::array<std::uint64_t, 3>; // the bytes of a slice, then zeros
   struct Entry {
     Key key;
-    std::size_t size;
-    PyObject *slice; // borrowed
+    std::size_t size; // in bytes
+    PyObject *slice;  // borrowed
   };
-  static constexpr std::size_t BITS = 12;
+  static constexpr std::size_t BITS = 12; // the table has 2^BITS entries
 
+  // Returns the index of the entry for a key.
   static std::size_t place(const Key &key) {
     const std::uint64_t mixed =
         key[0] ^ (key[1] << 23 | key[1] >> 41) ^ (key[2] << 47 | key[2] >> 17);

@@ -16,10 +16,10 @@
 namespace pretok {
 namespace {
 
-// The texts of tokens, as make_texts() returns them.
+// The result of make_texts(), which text_decode_call.hpp describes.
 struct TokenTexts {
   TokenBytes tokens;
-  IdSet empty;
+  IdSet empty; // the ids of tokens that have no bytes
   std::optional<IdSet> spaced;
   std::size_t start;
   std::size_t stop;
@@ -39,6 +39,7 @@ TextDecodeCall &text_call_of(PyObject *self) {
       PyCapsule_GetPointer(PyTuple_GET_ITEM(self, 0), nullptr));
 }
 
+// Returns the stored texts. Calls make_texts() if there are none yet.
 const TokenTexts &texts_of(PyObject *self) {
   TextDecodeCall &calls = text_call_of(self);
   if (const TokenTexts *texts = calls.texts.load(std::memory_order_acquire))
@@ -55,20 +56,21 @@ const TokenTexts &texts_of(PyObject *self) {
   auto texts = std::make_unique<const TokenTexts>(TokenTexts{
       TokenBytes(PyBytes_AS_STRING(bytes.ptr()), lengths, ids), IdSet(empty),
       spaced ? std::optional<IdSet>(IdSet(*spaced)) : std::nullopt, start, stop, repeats});
-  // If another thread has just stored its object, keep that one.
+  // If another thread has stored its object in the meantime, return that object.
   const TokenTexts *current = nullptr;
   if (calls.texts.compare_exchange_strong(current, texts.get()))
     return *texts.release();
   return *current;
 }
 
-// Removes spaces at the ends of [first, last). Returns false if the slow function must do it.
+// Removes the spaces to strip from both ends of [first, last), the bytes of `joined`. Returns
+// false if the slow function must decode the ids.
 bool strip(const TokenTexts &texts, const Joined &joined, const std::uint8_t *&first,
            const std::uint8_t *&last) {
   std::size_t start = texts.start;
   if (texts.spaced && first != last && *first == ' ') {
     start = texts.spaced->has(joined.first()) ? start : 0;
-    // The first token is only a space, so the next token may lose a space too.
+    // The first token is only a space. With `repeats`, the next token may lose a space too.
     if (start != 0 && texts.repeats && texts.tokens.store().token(joined.first()).size == 1)
       return false;
   }
@@ -79,7 +81,8 @@ bool strip(const TokenTexts &texts, const Joined &joined, const std::uint8_t *&f
   return true;
 }
 
-// Returns nullptr without an exception if the slow function must handle the call.
+// Returns the text of `ids`. Returns nullptr without an exception if the slow function must
+// decode the ids.
 PyObject *try_texts(PyObject *self, PyObject *ids, bool skip) {
   const TokenTexts &texts = texts_of(self);
   Joined joined(texts.tokens.store(), skip ? &text_call_of(self).special : nullptr,
@@ -91,7 +94,7 @@ PyObject *try_texts(PyObject *self, PyObject *ids, bool skip) {
   if (!strip(texts, joined, first, last))
     return nullptr;
   PyObject *text = new_text(first, static_cast<std::size_t>(last - first), "strict");
-  // The bytes of fallback tokens may be invalid UTF-8; the slow function replaces them.
+  // The bytes of fallback tokens may be invalid UTF-8. The slow function handles invalid bytes.
   if (text == nullptr && PyErr_ExceptionMatches(PyExc_UnicodeDecodeError) != 0)
     PyErr_Clear();
   return text;

@@ -1,4 +1,4 @@
-// The fast path of Tokenizer calls that decode tokens of text.
+// The fast path of decoding for tokenizers whose tokens are text, not bytes.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -8,16 +8,27 @@
 
 namespace pretok {
 
-// Returns the function decode(ids, errors, skip) for tokens that have texts, and for fallback
-// tokens of bytes. make_texts() is called once and returns (bytes, lengths, ids, spaced, start,
-// stop, repeats): the bytes of the tokens, in ascending order of ids, and the number of spaces
-// to strip: up to `start` at the start of the joined text, and up to `stop` at its end. If
-// `spaced` is a list of ids, a space is stripped only if the first token with text is in the
-// list. `repeats` says that the next token may then lose its space too.
+// Returns the function decode(ids, errors, skip). It joins the texts of tokens, and the bytes
+// of fallback tokens (such as <0x0A>), and strips spaces at both ends. If `skip` is true, it
+// omits the ids in `special`.
 //
-// The fast path handles the ids that make_decode_calls handles, if the joined bytes are valid
-// UTF-8. The text of a token that is not a fallback token is valid by itself. So if the joined
-// bytes are valid, each run of fallback tokens is valid too.
+// The first call calls make_texts(), which returns (bytes, lengths, ids, spaced, start, stop,
+// repeats):
+//   - `bytes` has the bytes of all tokens, in ascending order of ids. `lengths` and `ids` have
+//     the number of bytes and the id of each token.
+//   - `start` and `stop` are the maximum numbers of spaces to strip at the start and at the end
+//     of the joined text.
+//   - `spaced` is None, or a list of ids. If it is a list, a space at the start is stripped
+//   only
+//     if the list has the first token that is not empty.
+//   - `repeats` says that, after a first token that is only a space, the next token may lose
+//   its
+//     space too.
+//
+// The fast path handles the ids that make_decode_calls handles. Their joined bytes must be
+// valid UTF-8; otherwise `slow_call` handles the call. It is enough to check the joined bytes:
+// tokens that are not fallback tokens are valid UTF-8, so each run of fallback tokens is valid
+// too.
 pybind11::object make_text_decode_call(const pybind11::object &make_texts,
                                        const std::vector<std::uint32_t> &special,
                                        const pybind11::object &slow_call);

@@ -1,4 +1,4 @@
-// Collects the texts of a batch, and checks whether the core can encode them directly.
+// Collects the texts of a batch, and checks whether C++ can encode them without Python code.
 #pragma once
 
 #include "bindings/convert.hpp"
@@ -27,7 +27,7 @@ struct Texts {
   std::size_t size = 0; // the total number of code units of all texts
 };
 
-// The bytes of an object with the buffer protocol, as long as the Buffer lives.
+// The bytes of an object with the buffer protocol. They are valid while the Buffer exists.
 class Buffer {
 public:
   explicit Buffer(const py::object &object) {
@@ -45,8 +45,8 @@ private:
   Py_buffer view_;
 };
 
-// Returns the texts data[offsets[i]..offsets[i + 1]). Throws if the offsets do not ascend
-// within the data.
+// Returns views of the count - 1 texts data[offsets[i]..offsets[i + 1]). Throws if an offset is
+// below the previous offset, or outside the data.
 inline std::vector<TextView> packed_texts(const Buffer &data, const std::int64_t *offsets,
                                           std::size_t count) {
   std::vector<TextView> views;
@@ -64,9 +64,9 @@ inline std::vector<TextView> packed_texts(const Buffer &data, const std::int64_t
   return views;
 }
 
-// Returns whether the core can encode all texts without prior work in Python. `only_str`
-// rejects bytes. `only_ascii` rejects bytes and non-ASCII str. `only_normal` rejects text that
-// is not in NFC.
+// Returns whether C++ can encode all texts without prior work in Python. All texts must be str
+// or bytes. `only_str` rejects bytes. `only_ascii` rejects bytes and non-ASCII str.
+// `only_normal` rejects text that is not in NFC.
 inline bool all_take_fast_path(const py::list &texts, bool only_str, bool only_ascii,
                                bool only_normal) {
   const auto takes_fast_path = [&](const py::handle text) {

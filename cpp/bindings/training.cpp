@@ -24,6 +24,7 @@
 namespace pretok {
 namespace {
 
+// Returns a view of a bytes object.
 ByteView view(py::handle bytes) {
   PyObject *object = bytes.ptr();
   if (!PyBytes_Check(object))
@@ -34,8 +35,8 @@ ByteView view(py::handle bytes) {
 
 class NativeWordCounts {
 public:
-  // Takes a tuple, not a list: another thread cannot remove a text from a tuple while the GIL
-  // is released.
+  // Counts the pre-tokens of `texts`. This is a tuple, because another thread could remove
+  // texts from a list while the GIL is released.
   void add(const NativeMachine &machine, const py::tuple &texts, unsigned threads) {
     std::vector<TextView> views;
     views.reserve(texts.size());
@@ -46,11 +47,13 @@ public:
     counts_.add(machine.pre_tokenizer(), views, threads, InterruptCheck());
   }
 
+  // Adds the count of each word in `words`.
   void add_words(const py::dict &words) {
     for (const auto &[word, count] : words)
       counts_.add_word(view(word), py::cast<std::int64_t>(count));
   }
 
+  // Returns a list of (word, count), and resets the counts.
   py::list take() {
     WordTable table = take_table();
     py::list result;
@@ -60,9 +63,10 @@ public:
     return result;
   }
 
+  // Returns the size of the longest word, in bytes.
   std::size_t longest() const { return counts_.longest(); }
 
-  // Returns the counts, and resets them.
+  // Like `take`, for C++.
   WordTable take_table() { return counts_.take(threads_); }
 
 private:
@@ -87,7 +91,9 @@ public:
 
   explicit NativeTrainer(Trainer trainer) : trainer_(std::move(trainer)) {}
 
-  // `symbols` has the indices of the characters of all words. Each index is below `alphabet`.
+  // Trains on words that consist of the characters 0 to alphabet - 1. `symbols` has the
+  // characters of all words, one word after the other. Word i has sizes[i] characters, and
+  // occurs counts[i] times.
   static NativeTrainer of_characters(const Numbers<std::uint32_t> &symbols,
                                      const Numbers<std::uint32_t> &sizes,
                                      const Numbers<std::int64_t> &counts,
@@ -101,7 +107,8 @@ public:
       size += each;
     if (size != words.symbols.size() || words.counts.size() != words.sizes.size() ||
         !std::all_of(words.symbols.begin(), words.symbols.end(), is_inside))
-      throw py::value_error("expected symbols of the alphabet, and sizes and counts of words");
+      throw py::value_error("expected symbols below `alphabet`, a size and a count for each "
+                            "word, and sizes that sum to the number of symbols");
     const py::gil_scoped_release released;
     return NativeTrainer(
         Trainer(words,
@@ -109,6 +116,8 @@ public:
                  max_token_length.value_or(std::numeric_limits<std::uint64_t>::max())},
                 InterruptCheck()));
   }
+
+  // Trainer (core/train/trainer.hpp) describes the following methods.
 
   bool step(std::size_t tokens) {
     const py::gil_scoped_release released;
@@ -121,6 +130,7 @@ public:
   py::array_t<std::uint32_t> first_merges() const { return rows(trainer_.first_merges()); }
 
 private:
+  // Returns an array with one row (left, right, result) for each merge.
   static py::array_t<std::uint32_t> rows(const std::vector<Trainer::Merge> &merges) {
     static_assert(sizeof(Trainer::Merge) == 3 * sizeof(std::uint32_t));
     return py::array_t<std::uint32_t>({static_cast<py::ssize_t>(merges.size()), py::ssize_t{3}},
@@ -138,16 +148,16 @@ private:
       return TieBreak::HUGGINGFACE;
     if (name == "first-seen")
       return TieBreak::FIRST_SEEN;
-    throw py::value_error("unknown tie-break " + name);
+    throw py::value_error("unknown tie-break " + name + "; expected huggingface or first-seen");
   }
 
   Trainer trainer_;
 };
 
 // The C++ version of bpe.training.corpus.collect_batch, which describes the result. Takes texts
-// from `iterator` until the sum of their lengths, plus `per_text` for each text, is at least
-// `enough`. Calls `check` with each str whose last character is one of the ASCII characters
-// `checked_endings` (the argument `last` in Python).
+// from `iterator` until the sum of their sizes is `enough` or more. The size of a text is its
+// length plus `per_text`. Calls check(text) for each str whose last character is one of the
+// ASCII characters `checked_endings` (the argument `last` in Python).
 py::tuple gather_texts(const py::object &iterator, std::size_t enough, std::size_t per_text,
                        const std::string &checked_endings, const py::function &check) {
   py::list texts;
@@ -177,9 +187,9 @@ py::tuple gather_texts(const py::object &iterator, std::size_t enough, std::size
   return py::make_tuple(std::move(texts), py::list(), false);
 }
 
-// Returns the texts of the member `field` of all lines of `data` in one array of bytes, n + 1
-// offsets of these texts, and n bytes: 0 if another JSON parser must read the line. See
-// json_texts.
+// Reads the text of the member `field` from each line of `data`, a JSON object. Returns three
+// arrays: the bytes of all n texts, their n + 1 offsets, and n bytes `is_known`. If is_known[i]
+// is 0, another JSON parser must read line i; see json_texts.
 py::tuple json_texts_of(const py::bytes &data, const py::bytes &field) {
   const ByteView lines = view(data);
   const ByteView name = view(field);
@@ -204,6 +214,7 @@ py::tuple json_texts_of(const py::bytes &data, const py::bytes &field) {
                         as_array(std::move(is_known)));
 }
 
+// Returns safe_cut(...) of core/split/safe_cut.hpp for a text in UTF-8.
 std::size_t safe_cut_of(const NativeMachine &machine, const py::bytes &text) {
   const ByteView bytes = view(text);
   const py::gil_scoped_release released;

@@ -1,4 +1,4 @@
-// Converts the code units of a str, of 1, 2 or 4 bytes, to UTF-8.
+// Converts a str to UTF-8. Python stores a str in code units of 1, 2 or 4 bytes.
 #pragma once
 
 #include "core/simd/kernels.hpp"
@@ -11,7 +11,7 @@
 
 namespace pretok {
 
-// The maximum number of UTF-8 bytes for one code unit of a text.
+// The maximum number of UTF-8 bytes for one code unit of a str.
 template <typename Unit>
 inline constexpr std::size_t MAX_UTF8 = sizeof(Unit) == 1   ? 2
                                         : sizeof(Unit) == 2 ? 3
@@ -43,8 +43,9 @@ std::uint8_t *write_utf8_plain(const Unit *units, std::size_t size, std::uint8_t
       continue;
     }
     ++units;
+    // Scripts outside Latin, Greek, Cyrillic and the Middle East mostly take three bytes, so
+    // this case has a fast path.
     if (sizeof(Unit) == 2 && code_point - 0x800 < 0xD800 - 0x800) {
-      // Three bytes: most of the world's scripts.
       to[0] = static_cast<std::uint8_t>(0xE0 | code_point >> 12);
       to[1] = static_cast<std::uint8_t>(0x80 | (code_point >> 6 & 0x3F));
       to[2] = static_cast<std::uint8_t>(0x80 | (code_point & 0x3F));
@@ -80,7 +81,7 @@ std::uint8_t *write_utf8(const Unit *units, std::size_t size, std::uint8_t *to) 
   return write_utf8_plain(units, size, to);
 }
 
-// Returns whether a code unit is a surrogate.
+// Returns whether any code unit is a surrogate.
 template <typename Unit> bool has_surrogate(const Unit *units, std::size_t size) {
   return std::any_of(units, units + size,
                      [](Unit unit) { return (unit & ~Unit{0x7FF}) == 0xD800; });
@@ -99,8 +100,9 @@ struct Measured {
   std::size_t bytes;
 };
 
-// Measures code units from the first one on, until they take at least `min_bytes` bytes of
-// UTF-8, or until all `size` code units are measured. Does not divide a surrogate pair.
+// Measures the fewest code units, from the first one on, that take `min_bytes` bytes of UTF-8
+// or more. If all `size` code units take fewer bytes, measures all. Does not divide a surrogate
+// pair.
 template <typename Unit>
 Measured measure_utf8(const Unit *units, std::size_t size, std::size_t min_bytes) {
   Measured result{0, 0};

@@ -15,12 +15,12 @@
 
 namespace pretok {
 
-// PyUnicode_AsUTF8 would keep the UTF-8 in memory as long as the str lives. Utf8Texts frees the
-// UTF-8 in its destructor. Consecutive texts are mostly adjacent in memory.
+// Utf8Texts frees the UTF-8 in its destructor. PyUnicode_AsUTF8 would keep it in memory until
+// Python frees the str. Texts that are added one after the other are mostly adjacent in memory.
 class Utf8Texts {
 public:
-  // Returns the UTF-8 of `text`, valid as long as the Utf8Texts lives. Returns std::nullopt if
-  // `text` is not a str, or has a surrogate.
+  // Returns the UTF-8 of `text`, which is valid until the destructor runs. Returns std::nullopt
+  // if `text` is not a str, or has a surrogate.
   std::optional<std::string_view> add(PyObject *text) {
     if (!PyUnicode_Check(text))
       return std::nullopt;
@@ -41,7 +41,7 @@ public:
   }
 
 private:
-  static constexpr std::size_t BLOCK = std::size_t{1} << 18;
+  static constexpr std::size_t BLOCK = std::size_t{1} << 18; // the minimum size in bytes
 
   template <typename Unit>
   std::optional<std::string_view> write(const Unit *units, std::size_t size) {

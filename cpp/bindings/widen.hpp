@@ -15,8 +15,8 @@ namespace pretok {
 using Widen = void (*)(const std::uint8_t *&at, const std::uint8_t *stop,
                        const std::uint8_t *end, std::uint16_t *&to);
 
-// Returns the Widen function for these instructions. Returns nullptr for instructions with
-// which a loop over bytes is as fast.
+// Returns the Widen function for an instruction set. Returns nullptr if there is none, because
+// such a function would be no faster than read_utf8.
 Widen widen_with(InstructionSet instructions);
 
 #if PRETOK_X86_KERNELS

@@ -8,11 +8,11 @@ namespace pretok {
 namespace avx512 {
 namespace {
 
-// Writes the code points that start in a half block, and returns their number. `first` has the
-// 32 bytes of the half block. Byte i of `second` and of `third` is the first and the second
-// byte after byte i of `first`. `two` and `three` are masks of the lead bytes of sequences of
-// at least two and three bytes. `starts` is a mask of the bytes that are not continuation
-// bytes.
+// Writes the code points that start in half a block, and returns their number. `first` has the
+// 32 bytes of the half block. `second` has, at index i, the byte after byte i of `first`;
+// `third` has the byte after that. `two` and `three` are masks of the lead bytes of sequences
+// of at least two bytes, and of at least three. `starts` is a mask of the bytes that are not
+// continuation bytes.
 PRETOK_AVX512 inline std::size_t widen_half(__m256i first, __m256i second, __m256i third,
                                             __mmask32 two, __mmask32 three, __mmask32 starts,
                                             std::uint16_t *to) {

@@ -15,9 +15,9 @@ namespace {
 
 using Shuffle = std::array<std::uint8_t, 16>;
 
-// SHUFFLES[i] moves the UTF-8 of four code units together. The UTF-8 of each is at the start of
-// 4 bytes. Bit j of i says that unit j takes at least two bytes; bit 4 + j, that it takes
-// three.
+// Before a shuffle, a vector has the UTF-8 of each of four code units in 4 bytes, followed by
+// unused bytes. SHUFFLES[i] removes the unused bytes. Bit j of i says that unit j takes at
+// least two bytes. Bit 4 + j says that it takes three.
 constexpr std::array<Shuffle, 256> make_shuffles() {
   std::array<Shuffle, 256> all{};
   for (unsigned i = 0; i < all.size(); ++i) {
@@ -42,8 +42,9 @@ PRETOK_TARGET inline __m256i load_units(const std::uint32_t *units) {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(units));
 }
 
-// Writes four code units, and returns their number of bytes. `two` and `three` are masks of the
-// units that take at least two and three bytes.
+// Writes the UTF-8 of four code units, and returns its number of bytes. Each unit has 4 bytes
+// of `bytes`. `two` and `three` are masks of the units that take at least two bytes, and of
+// those that take three.
 PRETOK_TARGET inline unsigned write_four(__m128i bytes, unsigned two, unsigned three,
                                          std::uint8_t *to) {
   const Shuffle &shuffle = SHUFFLES[two | three << 4];
@@ -59,7 +60,7 @@ PRETOK_TARGET inline std::uint8_t *write_eight(__m256i units, std::uint8_t *to) 
   const __m256i low6 = _mm256_set1_epi32(0x3F);
   const __m256i last = _mm256_and_si256(units, low6);
   const __m256i middle = _mm256_srli_epi32(units, 6);
-  // The first byte of a sequence is the lowest byte.
+  // In each 32-bit element, the first byte of the UTF-8 sequence is the lowest byte.
   const __m256i of_two = _mm256_or_si256(_mm256_or_si256(middle, _mm256_slli_epi32(last, 8)),
                                          _mm256_set1_epi32(0x80C0));
   const __m256i of_three = _mm256_or_si256(
@@ -77,7 +78,8 @@ PRETOK_TARGET inline std::uint8_t *write_eight(__m256i units, std::uint8_t *to) 
 template <typename Unit>
 PRETOK_TARGET std::uint8_t *write(const Unit *units, std::size_t size, std::uint8_t *to) {
   constexpr std::size_t AT_ONCE = 8;
-  // The second store of a block ends at most 28 bytes after the start of the block.
+  // write_four stores 16 bytes. The second store for eight units starts at most 12 bytes after
+  // the first, so both end within 28 bytes. MIN_LEFT units guarantee room for 28 bytes.
   constexpr std::size_t MIN_LEFT =
       std::max(AT_ONCE, (28 + MAX_UTF8<Unit> - 1) / MAX_UTF8<Unit>);
   const Unit *const end = units + size;

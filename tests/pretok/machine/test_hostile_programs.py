@@ -111,7 +111,7 @@ def test_a_rule_that_does_not_exist_cannot_be_first(native: BackendName) -> None
     machine = native_machine(serialize_stages([Stage((Run(LETTER),))]))
     assert machine.advance("ab", True, False, 0)[0] == []
     for rule in (-2, 1, 1 << 20):
-        with pytest.raises(ValueError, match="expected -1 or a rule of the stage, got"):
+        with pytest.raises(ValueError, match="expected -1 or the index of a rule, below 1; got"):
             machine.advance("ab", True, False, rule)
 
 
