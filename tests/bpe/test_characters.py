@@ -1,4 +1,4 @@
-"""CharacterVocabulary and TiedRuns: merging by their definitions."""
+"""CharacterVocabulary and TiedRuns merge as they are defined."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_runs_that_do_not_repeat() -> None:
     ("pieces", "scores"),
     [
         (("a", "aa", "bb"), (0, -1, -1)),  # another character
-        (("aa", "aaa"), (-1, -1)),  # "a" is no piece
+        (("aa", "aaa"), (-1, -1)),  # "a" is not a piece
         (("a", "aa", "aab"), (0, -2, -1)),  # another piece has a run
         (("a", "aa", "bc", "cd"), (0, -2, -1, -1)),  # other pieces have equal scores
         (("a", "aa", "ab"), (0, -1, -2)),  # another piece merges later
@@ -76,6 +76,6 @@ def test_refused(
         CharacterVocabulary(tokens, scores, unknown)
 
 
-def test_byte_ids_are_256() -> None:
+def test_byte_ids_must_be_256() -> None:
     with pytest.raises(VocabularyError, match="has 2 ids; expected 256"):
         CharacterVocabulary(TOKENS, {}, 0, (1, 2))

@@ -14,7 +14,7 @@ from corpora import random_documents, tokenizer
 from pretok.machine.backend import BackendName
 from support import need, run_python
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # those of datasets
+pytestmark = pytest.mark.filterwarnings("ignore")  # warnings of datasets
 
 FINGERPRINT = """
 import sys
@@ -25,7 +25,7 @@ print(Hasher.hash(tok))
 """
 
 
-def test_fingerprints_are_those_of_other_processes(backend: BackendName, tmp_path: Path) -> None:
+def test_fingerprints_are_equal_in_other_processes(backend: BackendName, tmp_path: Path) -> None:
     hasher = need("datasets.fingerprint").Hasher
     path = tmp_path / "v.pretok"
     tokenizer(backend).save(path)

@@ -31,7 +31,7 @@ _SMALL = PublishedVocabulary(
 
 @pytest.fixture(autouse=True)
 def _places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No vocabulary of this machine, no network, and a known vocabulary that is small."""
+    """Hide this machine's vocabularies and the network; publish the vocabulary "small"."""
     for variable in ("PRETOK_VOCAB_DIR", "DATA_GYM_CACHE_DIR", "HF_HOME", "HUGGINGFACE_HUB_CACHE"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path / "tiktoken"))
@@ -91,7 +91,7 @@ def test_known_name_with_other_content(tmp_path: Path) -> None:
     assert tokenizer.name is None
 
 
-def test_never_guesses(tmp_path: Path) -> None:
+def test_a_preset_is_never_guessed(tmp_path: Path) -> None:
     path = write(tmp_path / "other.tiktoken", _DATA)
     with pytest.raises(VocabularyError, match=r"does not say how to split text; pass preset="):
         bpe.load(path)
@@ -212,7 +212,7 @@ def test_tiktoken_cache_in_the_temporary_folder(
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
     write(_folder(tmp_path / "data-gym-cache") / sha1(_URL.encode()).hexdigest(), _DATA)
     assert _is_small(bpe.load("small"))
-    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")  # which switches it off
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")  # turns the cache off
     with pytest.raises(UnknownVocabularyError, match="disabled"):
         bpe.load("small")
 
@@ -293,13 +293,13 @@ def test_normalizer_for_files_that_have_none(tmp_path: Path) -> None:
         bpe.load(path, "gpt2", normalizer=wrong)
 
 
-_PEER = ("gpt2", "r50k_base", "p50k_base", "p50k_edit", "cl100k_base", "o200k_base",
+_TIKTOKEN_NAMES = ("gpt2", "r50k_base", "p50k_base", "p50k_edit", "cl100k_base", "o200k_base",
          "o200k_harmony")  # fmt: skip
 
 
-@pytest.mark.parametrize("name", _PEER)
+@pytest.mark.parametrize("name", _TIKTOKEN_NAMES)
 def test_published_values_are_those_of_tiktoken(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    public = pytest.importorskip("tiktoken_ext.openai_public", reason="the peer is not installed")
+    public = pytest.importorskip("tiktoken_ext.openai_public", reason="tiktoken is not installed")
     read: list[tuple[str, str]] = []
 
     def one(url: str, expected_hash: str) -> dict[bytes, int]:
@@ -322,12 +322,12 @@ def test_published_values_are_those_of_tiktoken(monkeypatch: pytest.MonkeyPatch,
 
 
 def test_every_encoding_of_tiktoken_is_known() -> None:
-    public = pytest.importorskip("tiktoken_ext.openai_public", reason="the peer is not installed")
-    assert set(public.ENCODING_CONSTRUCTORS) == set(_PEER)
-    assert set(PUBLISHED) == {*_PEER, "small"}
+    public = pytest.importorskip("tiktoken_ext.openai_public", reason="tiktoken is not installed")
+    assert set(public.ENCODING_CONSTRUCTORS) == set(_TIKTOKEN_NAMES)
+    assert set(PUBLISHED) == {*_TIKTOKEN_NAMES, "small"}
 
 
-@pytest.mark.parametrize("name", [name for name in _PEER if name != "gpt2"])
+@pytest.mark.parametrize("name", [name for name in _TIKTOKEN_NAMES if name != "gpt2"])
 def test_real_vocabularies_by_name(
     monkeypatch: pytest.MonkeyPatch, backend: BackendName, name: str
 ) -> None:

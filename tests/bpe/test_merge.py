@@ -1,4 +1,4 @@
-"""Merging: both backends against the definition, live engines, and each other."""
+"""Merging: both backends against its definition, tiktoken, Hugging Face, and each other."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from vocabularies import (
 pre_tokens = st.lists(st.sampled_from(LETTERS), min_size=1, max_size=24).map(bytes)
 any_vocabulary = from_ranks() | from_merges()
 SHARED_PARTS = Vocabulary(
-    # abc is merged as a + bc in "abc", yet ab + c and a + bc both make it; abcd is made by no pair.
+    # Both ab + c and a + bc make abc, but "abc" merges as a + bc. No pair makes abcd.
     BYTES | {256: b"abc", 257: b"bc", 258: b"ab", 259: b"cd", 260: b"abcd"}
 )
 ODD_RANKS = Vocabulary(
-    # Parts rank after the tokens that they make: a merge enables a merge of a lower rank.
+    # Parts have higher ranks than the tokens that they make: a merge enables one of a lower rank.
     {byte + 10: token for byte, token in BYTES.items()}
     | {0: b"abcabc", 1: b"abc", 2: b"aab", 300: b"ab", 301: b"bc", 302: b"ca", 303: b"aa"}
 )
@@ -49,7 +49,7 @@ def make(vocabulary: Vocabulary, backend: BackendName) -> Tokenizer:
 @example(SHARED_PARTS, [b"abc", b"abcd", b"abcabcd", b"xabcdab"])
 @example(ODD_RANKS, [b"abcabc", b"aabcabc", b"abcaabc", b"caabcaab"])
 @settings(max_examples=max_examples(200))
-def test_merging_is_by_its_definition(
+def test_merging_equals_its_definition(
     backend: BackendName, made: Vocabulary, texts: list[bytes]
 ) -> None:
     tok = make(made, backend)
@@ -66,7 +66,7 @@ def test_merging_is_by_its_definition(
 
 @given(made=any_vocabulary, text=st.lists(st.sampled_from(LETTERS), min_size=50, max_size=80))
 @settings(max_examples=max_examples(60))
-def test_scan_and_heap_are_by_the_definition(
+def test_scan_and_heap_equal_the_definition(
     backend: BackendName, made: Vocabulary, text: list[int]
 ) -> None:
     # Lengths on both sides of MAX_SCANNED.
@@ -75,7 +75,7 @@ def test_scan_and_heap_are_by_the_definition(
 
 
 def random_vocabularies(rng: random.Random, count: int) -> list[Vocabulary]:
-    """Return vocabularies that merge far: each token is made of two others."""
+    """Return vocabularies with long chains of merges: each token joins two random tokens."""
     found = []
     for number in range(count):
         tokens = [bytes([letter]) for letter in b"abcd"[: rng.choice((1, 2, 3, 4))]]
@@ -101,7 +101,7 @@ def random_vocabularies(rng: random.Random, count: int) -> list[Vocabulary]:
 @pytest.mark.parametrize("seed", range(6) if FULL else range(3))
 def test_python_and_native_merge_long_pre_tokens_alike(native: BackendName, seed: int) -> None:
     rng = seeded(seed)
-    # A long one is merged in windows, of which some have to grow.
+    # A long pre-token is merged in windows, and some windows have to grow.
     lengths = [1, 2, *range(MAX_SCANNED - 6, MAX_SCANNED + 4), 127, 128, 129, 1000, 4000]
     lengths += rng.sample(range(MAX_SCANNED, 700), 40)
     for made in random_vocabularies(rng, 12):
@@ -145,7 +145,7 @@ def test_every_short_text(native: BackendName) -> None:
 def test_ranks_merge_as_in_tiktoken(
     backend: BackendName, made: Vocabulary, texts: list[bytes]
 ) -> None:
-    tiktoken = pytest.importorskip("tiktoken", reason="the engine is not installed")
+    tiktoken = pytest.importorskip("tiktoken", reason="tiktoken is not installed")
     engine = tiktoken.Encoding(
         "made-up",
         pat_str=r"\p{L}+|\P{L}",
@@ -153,7 +153,7 @@ def test_ranks_merge_as_in_tiktoken(
         special_tokens={},
     )
     tok = make(made, backend)
-    for text in (*texts, b"".join(texts) * 5):  # tiktoken has another way from 100 bytes on
+    for text in (*texts, b"".join(texts) * 5):  # tiktoken has another algorithm from 100 bytes on
         assert tok.encode(text) == engine.encode_ordinary(text.decode())
 
 
@@ -190,7 +190,7 @@ def test_ignore_merges(backend: BackendName) -> None:
 
 @pytest.mark.parametrize("order", [1, -1])
 def test_a_whole_pre_token_has_the_lowest_id(backend: BackendName, order: int) -> None:
-    # Whatever order the tokens are given in.
+    # The order of the tokens does not matter.
     twins = [(300, b"ab"), (299, b"ab"), (298, b"xx"), (297, b"xx"), (302, b"ab"), (296, b"a")]
     tokens = dict([*twins, *BYTES.items()][::order])
     tok = make(Vocabulary(tokens, [], ignore_merges=True), backend)
@@ -206,7 +206,7 @@ def test_a_whole_pre_token_has_the_lowest_id(backend: BackendName, order: int) -
 @example(SHARED_PARTS, [b"abc", b"abcd", b"abcabcd"])
 @example(ODD_RANKS, [b"abcabc", b"aabcabc"])
 @settings(max_examples=max_examples(200))
-def test_recovered_merges_do_what_ranks_do(
+def test_recovered_merges_give_the_ids_of_the_ranks(
     backend: BackendName, made: Vocabulary, texts: list[bytes]
 ) -> None:
     by_ranks = make(made, backend)
@@ -221,7 +221,7 @@ def test_recovered_merges_do_what_ranks_do(
     )
 
 
-def test_merges_that_were_given_are_given_back(backend: BackendName) -> None:
+def test_merges_are_kept_as_they_were_passed(backend: BackendName) -> None:
     merges = ((98, 99, 257), (97, 98, 256), (98, 99, 257))
     tok = make(Vocabulary(BYTES | {256: b"ab", 257: b"bc"}, merges), backend)
     assert tok.merge_ids == merges
@@ -230,7 +230,7 @@ def test_merges_that_were_given_are_given_back(backend: BackendName) -> None:
 
 @pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"])
 def test_the_merges_of_a_real_vocabulary(native: BackendName, name: str) -> None:
-    """Each token has one merge, and with those tokenizers gives the ids that the ranks give."""
+    """Each token has one merge. With the merges, Hugging Face has the ids of the ranks."""
     made = Vocabulary({id: token for token, id in installed_ranks(name).items()})
     preset = name.removesuffix("_base")
     by_ranks = Tokenizer(made, preset, backend=native)
@@ -289,7 +289,7 @@ def test_a_stray_byte_merges_before_the_character_it_follows(backend: BackendNam
 
 
 def test_emoji_merge_in_parts_and_across(backend: BackendName) -> None:
-    """Bytes of one emoji, of two, and of an emoji that merges with what is before it."""
+    """Merge the bytes of one emoji, of two emoji, and of an emoji with a space before it."""
     emoji, other, joiner = "\U0001f600".encode(), "\U0001f601".encode(), "\u200d".encode()
     vocabulary = Vocabulary(
         BYTES
@@ -303,8 +303,8 @@ def test_emoji_merge_in_parts_and_across(backend: BackendName) -> None:
     assert tokenizer.encode(b" " + emoji) == [258, 0x98, 0x80]
 
 
-def test_merging_takes_no_recursion(backend: BackendName) -> None:
-    # Each token is the one before and one letter: a chain as long as the vocabulary.
+def test_merging_does_not_recurse(backend: BackendName) -> None:
+    # Each token is the previous token and one letter: the merges are a chain of `longest` tokens.
     longest = 2000 if backend == "native" else 1200
     tokens = BYTES | {254 + size: b"a" * size for size in range(2, longest + 1)}
     tok = make(Vocabulary(tokens), backend)

@@ -1,4 +1,4 @@
-"""Check that Tokenizer.safe_cut does not change the ids, for tokenizers whose tokens are text."""
+"""Tokenizer.safe_cut: the ids of both parts are those of the text, if tokens are text."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ VOCABULARY = {token: id for id, token in enumerate(["<unk>", *BYTE_NAMES, "▁",
 MERGES = [["a", "b"], ["▁", "ab"], ["c", "d"], ["▁", "cd"], ["▁", "▁"]]
 SCHEMES: dict[str, dict[str, Any]] = {
     "always": {"normalizer": LLAMA},
-    "unless there is a space": {"pre_tokenizer": metaspace("always", split=False)},
+    "always, but not before a space": {"pre_tokenizer": metaspace("always", split=False)},
     "first": {"pre_tokenizer": metaspace("first", split=False)},
     "never": {"normalizer": MARKS},
 }
@@ -68,12 +68,12 @@ def test_both_parts_have_the_ids_of_the_text(
     name: str, tmp_path: Path, backend: BackendName
 ) -> None:
     path = write(tmp_path / "tokenizer.json", file_of(**CASES[name]))
-    # C++ cannot merge the tokens of all files.
+    # The native backend cannot merge the tokens of all files; None then selects Python.
     tokenizer = bpe.load(path, backend="python" if backend == "python" else None)
     for text in TEXTS:
         data = text.encode()
         for end in (len(data), len(data) - 7, len(data) // 2):
-            # Text may follow: `cut` is a cut of the text up to `end`, and of all of it.
+            # safe_cut sees only the text up to `end`, but its cut is also safe in the whole text.
             cut = tokenizer.safe_cut(data[:end], "allow")
             ids = tokenizer.encode(data[:cut], "allow") + tokenizer.encode(data[cut:], "allow")
             assert ids == tokenizer.encode(data, "allow"), (text, end, cut)

@@ -1,4 +1,4 @@
-"""Threads change no result, wherever texts are cut; memory stays bounded, and Ctrl-C works."""
+"""Threads change no result, for any cuts of texts; memory stays bounded, and Ctrl-C works."""
 
 from __future__ import annotations
 
@@ -120,7 +120,9 @@ def test_cuts_are_safe_with_any_rules(
 
 @given(texts=st.lists(some_text | some_bytes, max_size=5), size=st.integers(1, 100))
 @settings(max_examples=max_examples(60))
-def test_training_counts_the_same(native: BackendName, texts: list[str | bytes], size: int) -> None:
+def test_training_does_not_depend_on_threads(
+    native: BackendName, texts: list[str | bytes], size: int
+) -> None:
     options: dict[str, Any] = {"vocab_size": 300, "preset": "llama3", "progress": False}
     expected = bpe.train(texts, backend="python", **options).vocabulary
     for threads in (1, 2, 5):
@@ -129,7 +131,7 @@ def test_training_counts_the_same(native: BackendName, texts: list[str | bytes],
         assert found == expected
 
 
-def test_large_texts_are_shared_out_by_themselves(native: BackendName) -> None:
+def test_one_large_text_is_shared_among_threads(native: BackendName) -> None:
     tok = Tokenizer(VOCABULARY, "cl100k", backend=native)
     for unit in ("the 12 words\r\n", "é the 中文 😀 \n", " " * 50 + "x"):
         text = unit * ((3 << 20) // len(unit))
@@ -143,7 +145,7 @@ def test_large_texts_are_shared_out_by_themselves(native: BackendName) -> None:
 
 
 @pytest.mark.parametrize("unit", ["é the ", "中文 the 12 ", "😀 words\n"])
-def test_a_str_that_has_its_utf8_already_is_cut_too(native: BackendName, unit: str) -> None:
+def test_a_str_with_cached_utf8_is_cut_too(native: BackendName, unit: str) -> None:
     tok = Tokenizer(VOCABULARY, "cl100k", backend=native)
     text = unit * 3000
     expected = everything(tok, [text], "raise", 1)
@@ -153,7 +155,7 @@ def test_a_str_that_has_its_utf8_already_is_cut_too(native: BackendName, unit: s
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
-def test_a_token_is_refused_after_much_that_is_not(native: BackendName, threads: int) -> None:
+def test_a_special_token_after_much_text_is_refused(native: BackendName, threads: int) -> None:
     tok = Tokenizer(VOCABULARY, "gpt2", added_tokens=[AddedToken("<x>", 1000)], backend=native)
     text = "é the 12 words" * 200_000
     for call in (tok.encode, tok.encode_array, tok.count):
@@ -175,7 +177,7 @@ def test_the_first_token_in_the_text_is_refused(backend: BackendName) -> None:
 
 @lru_cache(1)
 def random_words(size: int) -> str:
-    """Return words that are mostly distinct, which take longer than repeated ones."""
+    """Return words that are mostly distinct; they take longer to encode than repeated words."""
     return np.random.default_rng(1).integers(0x1C, 0x80, size, np.uint8).tobytes().decode()
 
 
@@ -219,7 +221,7 @@ print(status("VmHWM") - before - (output >> 20))
 """
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="there is no /proc")
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
 @pytest.mark.parametrize("kind", ["arrays", "arrays of more ids than expected", "lists"])
 def test_memory_beyond_input_and_output_is_bounded(native: BackendName, kind: str) -> None:
     done = subprocess.run(

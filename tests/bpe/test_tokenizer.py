@@ -75,7 +75,7 @@ def test_bytes_come_back(backend: BackendName, preset: str, data: bytes) -> None
 
 
 def test_worked_examples(backend: BackendName) -> None:
-    # From a text that teaches BPE: three merges make five symbols of these eleven letters.
+    # An example from a text that teaches BPE: three merges turn eleven letters into five symbols.
     tokens = BYTES | {256: b"aa", 257: b"ab", 258: b"aaab"}
     merges = [(97, 97, 256), (97, 98, 257), (256, 257, 258)]
     tok = Tokenizer(Vocabulary(tokens, merges), "gpt2", backend=backend)
@@ -94,7 +94,7 @@ def test_worked_examples(backend: BackendName) -> None:
 
 
 def pieces(text: str, tokens: list[Token]) -> None:
-    """Assert that spans are in order, of the token's bytes, and of all of the text."""
+    """Assert that spans are in order, hold their tokens' bytes, and cover the whole text."""
     ends = [0]
     for token in tokens:
         assert 0 <= token.start <= token.end <= len(text)
@@ -123,7 +123,7 @@ def test_spans(backend: BackendName, text: str) -> None:
     pieces(text, tok.tokens(text, "text"))
 
 
-def test_a_token_that_has_a_part_of_a_code_point_has_all_of_it_in_its_span(
+def test_the_span_of_a_part_of_a_code_point_is_the_whole_code_point(
     backend: BackendName,
 ) -> None:
     tok = make(backend)
@@ -155,7 +155,7 @@ def test_surrogates_are_joined_or_replaced(backend: BackendName, text: str) -> N
     assert tok.encode_batch([text, "a"]) == [ids, [97]]
     tokens = tok.tokens(text)
     assert [token.id for token in tokens] == ids
-    # Each code point of the joined text is one or two of the str.
+    # Each code point of `joined` is one or two code points of `text`.
     widths = []
     at = 0
     for char in joined:
@@ -219,7 +219,7 @@ def many_texts(count: int, words: int) -> list[str | bytes]:
 
 
 @pytest.mark.parametrize("threads", [None, 1, 2, 7, 100])
-def test_a_batch_is_a_loop_for_any_number_of_threads(
+def test_a_batch_equals_single_calls_with_any_number_of_threads(
     backend: BackendName, threads: int | None
 ) -> None:
     tok = make(backend)
@@ -267,7 +267,7 @@ def test_a_text_of_another_type(backend: BackendName, wrong: Any) -> None:
 @pytest.mark.parametrize(
     ("wrong", "got"), [("abc", "one str"), (b"abc", "one bytes"), (5, "int"), (None, "NoneType")]
 )
-def test_a_batch_is_no_single_text(backend: BackendName, wrong: Any, got: str) -> None:
+def test_a_batch_is_not_a_single_text(backend: BackendName, wrong: Any, got: str) -> None:
     tok = make(backend)
     for call in (tok.encode_batch, tok.encode_batch_array):
         with pytest.raises(TypeError, match=f"^expected an iterable of texts, got {got}"):
@@ -275,7 +275,7 @@ def test_a_batch_is_no_single_text(backend: BackendName, wrong: Any, got: str) -
 
 
 class Text(str):
-    """A str of a type of its own."""
+    """A subclass of str."""
 
 
 def test_types_of_texts(backend: BackendName) -> None:
@@ -306,7 +306,7 @@ def test_texts_of_every_internal_width(backend: BackendName) -> None:
 @pytest.mark.parametrize(
     "code", [0, 0x7F, 0x80, 0x7FF, 0x800, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x10FFFF]
 )
-def test_widths_of_utf8_where_they_change(backend: BackendName, code: int) -> None:
+def test_code_points_where_the_utf8_length_changes(backend: BackendName, code: int) -> None:
     tok = make(backend)
     for text in (chr(code), f"a{chr(code)}b", chr(code) * 3):
         assert tok.decode_bytes(tok.encode(text)) == text.encode()
@@ -325,7 +325,7 @@ def test_empty_text(backend: BackendName) -> None:
     assert make(backend).decode([]) == ""
 
 
-def test_arrays_are_the_callers_own(backend: BackendName) -> None:
+def test_arrays_belong_to_the_caller(backend: BackendName) -> None:
     tok = make(backend)
     first = tok.encode_array("hello")
     first[:] = 0
@@ -365,7 +365,7 @@ def test_a_space_before_the_text(backend: BackendName) -> None:
     assert tok.encode("world") == plain.encode(" world") == [262, 108, 100]
     assert tok.encode(" world") == plain.encode(" world")
     assert tok.encode("\tworld") == plain.encode(" \tworld")
-    # Each text between added tokens is one by itself.
+    # Each text between added tokens gets a space of its own.
     assert tok.encode("world<s>world", "allow") == [262, 108, 100, SPECIAL, 262, 108, 100]
     assert tok.count("world") == 3
     assert tok.encode_batch(["world", ""]) == [[262, 108, 100], []]

@@ -21,18 +21,20 @@ from vocabularies import BYTES, Whole
 
 
 class Pairs:
-    """A pre-tokenizer of a user's: two code points each."""
+    """A pre-tokenizer object, as a user may write it: each pre-token has two code points."""
 
     def offsets(self, text: str) -> Any:
         return np.append(np.arange(0, len(text), 2), len(text))
 
 
 class ListOffsets:
+    """Returns a list instead of an array: each code point is a pre-token."""
+
     def offsets(self, text: str) -> Any:
         return [*range(len(text)), len(text)]
 
 
-def test_a_pre_tokenizer_of_a_users(backend: BackendName) -> None:
+def test_a_pre_tokenizer_object(backend: BackendName) -> None:
     tok = make(backend, Pairs())
     assert tok.encode("hello") == [256, 257, 111]
     assert tok.encode_array("hello").tolist() == [256, 257, 111]
@@ -69,7 +71,7 @@ def test_wrong_boundaries(backend: BackendName, bounds: list[int]) -> None:
 
 
 @pytest.mark.parametrize("wrong", [None, 5, object()])
-def test_other_objects_are_no_pre_tokenizer(backend: BackendName, wrong: Any) -> None:
+def test_objects_that_are_not_a_pre_tokenizer(backend: BackendName, wrong: Any) -> None:
     with pytest.raises(TypeError, match=r"pre_tokenizer is of type .*; expected a preset"):
         make(backend, wrong)
 
@@ -158,7 +160,7 @@ def test_pickling_and_copying(backend: BackendName, options: dict[str, Any]) -> 
     assert pickle.loads(pickle.dumps(user)).encode("hello") == user.encode("hello")
 
 
-def test_a_pickle_says_which_backend_was_asked_for(backend: BackendName) -> None:
+def test_a_pickle_keeps_the_requested_backend(backend: BackendName) -> None:
     for tok, requested in ((Tokenizer(VOCABULARY, "gpt2"), None), (make(backend), backend)):
         constructor = tok.__reduce__()[0]
         assert isinstance(constructor, partial)
@@ -178,7 +180,7 @@ def test_a_tokenizer_cannot_be_changed(backend: BackendName, name: str) -> None:
     assert getattr(tok, name) == before
 
 
-def test_arguments_can_be_changed_later(backend: BackendName) -> None:
+def test_changing_an_argument_later_has_no_effect(backend: BackendName) -> None:
     added = [AddedToken("<s>", SPECIAL)]
     tok = make(backend, added_tokens=added)
     added.clear()
@@ -193,7 +195,8 @@ def test_an_unknown_backend_is_refused() -> None:
 
 @pytest.mark.parametrize("normalizer", [None, "NFC"])
 def test_a_dropped_tokenizer_is_freed_at_once(backend: BackendName, normalizer: Any) -> None:
-    # A tokenizer is megabytes: it must not wait until cycles are looked for.
+    # A tokenizer holds megabytes. It must not be part of a reference cycle, which would keep it
+    # until the garbage collector runs.
     split = Whole()
     kept = weakref.ref(split)
     tok = make(backend, split, normalizer=normalizer)

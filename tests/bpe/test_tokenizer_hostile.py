@@ -55,14 +55,14 @@ def test_a_million_of_one_character(native: BackendName, unit: str) -> None:
         ids = tok.encode_array(text)
         assert time.process_time() - begin < 20
         assert tok.decode_bytes(ids) == text.encode()
-        # The middle of a long run is one token again and again, or a few in turn.
+        # In the middle of a long run, one token or a cycle of a few tokens repeats.
         middle = ids[len(ids) // 3 : len(ids) // 3 + 1000].tolist()
         assert any(middle[period:] == middle[:-period] for period in range(1, 17))
 
 
 @pytest.mark.parametrize("unit", ["a", "^", "0", "'s", " ", "\n", "\u7684"])
-def test_long_runs_are_as_in_tiktoken(native: BackendName, unit: str) -> None:
-    tiktoken = pytest.importorskip("tiktoken", reason="the engine is not installed")
+def test_long_runs_have_the_ids_of_tiktoken(native: BackendName, unit: str) -> None:
+    tiktoken = pytest.importorskip("tiktoken", reason="tiktoken is not installed")
     tok = make("o200k", native)
     engine = tiktoken.Encoding(
         "o200k",
@@ -75,7 +75,7 @@ def test_long_runs_are_as_in_tiktoken(native: BackendName, unit: str) -> None:
             assert tok.encode(text) == engine.encode_ordinary(text)
 
 
-def test_merging_that_uses_every_rank_takes_no_longer(backend: BackendName) -> None:
+def test_merging_in_many_rounds_takes_linear_time(backend: BackendName) -> None:
     # Each merge makes one more merge possible, so there are as many rounds as bytes.
     letters = "".join(map(chr, range(97, 123)))
     tokens = dict(BYTES)
@@ -152,7 +152,7 @@ def test_every_length_at_which_a_cache_or_a_table_changes(native: BackendName) -
 def test_many_threads_share_a_tokenizer(backend: BackendName) -> None:
     tok = make("cl100k", backend)
     rng = seeded(3)
-    count = 20  # more than any pool has room for
+    count = 20  # threads
     texts = [mixed(rng, 100 if backend == "native" else 30) for _ in range(count)]
     wanted = [tok.encode(text) for text in texts]
     turns = 8 if backend == "native" else 2
@@ -200,7 +200,7 @@ def test_native_work_lets_other_threads_run(native: BackendName) -> None:
     assert len(ids) == tok.count(text)
 
 
-# Methods of a tokenizer are pickled with it, so the pool needs nothing from this script.
+# A pickled method holds its tokenizer, so the processes of the pool need nothing from this script.
 POOL = """
 import multiprocessing, sys
 from bpe import AddedToken, Tokenizer, UnsupportedError, Vocabulary
@@ -261,7 +261,7 @@ print("done")
 """
 
 
-@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="no fork, or none to rely on")
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="needs a reliable os.fork")
 def test_a_fork_while_threads_encode(backend: BackendName) -> None:
     done = run_python(FORK_WHILE_BUSY, backend)
     assert (done.returncode, done.stdout.split()) == (0, ["done"]), done.stderr
@@ -297,7 +297,7 @@ def test_nul_and_controls(backend: BackendName) -> None:
         assert found[-1].end == len(text)
 
 
-def test_a_split_that_removes_text_is_refused(backend: BackendName) -> None:
+def test_a_preset_that_drops_text_is_refused(backend: BackendName) -> None:
     message = "preset 'clip' drops parts of the text, and decoding could not give them back"
     vocabulary = Vocabulary(BYTES)
     with pytest.raises(UnsupportedError, match=message):

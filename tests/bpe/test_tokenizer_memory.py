@@ -80,7 +80,7 @@ def test_the_bound_holds_for_all_threads_together() -> None:
     assert tokenizer.cache_bytes == 0
 
 
-def test_trim_gives_all_back(backend: BackendName) -> None:
+def test_trim_frees_all_caches(backend: BackendName) -> None:
     tokenizer = make(None, backend)
     text = words(20000)
     ids = tokenizer.encode(text)
@@ -133,7 +133,7 @@ def test_the_bound_is_kept_by_copies(backend: BackendName, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("wrong", [-1, -0.5, float("nan"), float("inf"), 10**30])
-def test_a_bound_that_cannot_be(wrong: float, backend: BackendName) -> None:
+def test_impossible_bounds_are_refused(wrong: float, backend: BackendName) -> None:
     with pytest.raises(ValueError, match=r"cache_mb=.*expected a number of MB from 0"):
         make(wrong, backend)
 
@@ -144,7 +144,7 @@ def test_a_bound_of_another_type(wrong: Any) -> None:
         make(wrong, "python")
 
 
-# In a process of its own.
+# Tests in a new process.
 
 
 def output_of(code: str, **variables: str) -> str:
@@ -196,12 +196,12 @@ def test_the_memory_of_many_threads_is_bounded_and_given_back() -> None:
     assert left < 64
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="huge pages are asked for on Linux only")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has transparent huge pages")
 def test_huge_pages_can_be_switched_off() -> None:
     need_native()
     path = Path("/sys/kernel/mm/transparent_hugepage/enabled")
     if not path.exists() or "[madvise]" not in path.read_text():
-        pytest.skip("the system gives huge pages to all or to none")
+        pytest.skip("needs the setting transparent_hugepage=madvise")
     code = (
         "import bpe; from many_words import VOCABULARY, words;"
         "t = bpe.Tokenizer(VOCABULARY, 'cl100k'); t.count(words(100_000));"

@@ -22,6 +22,7 @@ ABC = AB | {257: b"abc", 258: b"bc"}
 
 
 def refused(match: str, tokens: Mapping[Any, Any], merges: Iterable[Any] | None = None) -> None:
+    """Check that Vocabulary refuses the arguments with an error that matches `match`."""
     with pytest.raises(VocabularyError, match=match) as caught:
         Vocabulary(tokens, merges)
     assert isinstance(caught.value, ValueError)
@@ -49,14 +50,14 @@ def test_from_ranks() -> None:
     assert Vocabulary(AB, merges=[]) != made
 
 
-def test_the_lowest_id_counts_where_tokens_are_alike() -> None:
+def test_the_lowest_id_of_equal_tokens_counts() -> None:
     made = Vocabulary({900: b"ab", 300: b"a", 500: b"ab"} | BYTES, merges=[])
     assert made.ids[b"ab"] == 500
     assert made.ids[b"a"] == made.byte_ids[97] == 97
     assert made.size == 901
 
 
-def test_arguments_can_be_changed_later() -> None:
+def test_changing_an_argument_later_has_no_effect() -> None:
     tokens, merges = dict(AB), [(97, 98, 256)]
     made = Vocabulary(tokens, merges)
     tokens[256] = b"xy"
@@ -94,13 +95,13 @@ NEVER = (0xC0, 0xC1, *range(0xF5, 0x100))
 """Bytes that UTF-8 never has."""
 
 
-def test_never_is_what_utf8_never_has() -> None:
+def test_never_has_the_bytes_that_utf8_never_has() -> None:
     chars = "".join(chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000)
     assert set(NEVER) == NOT_IN_UTF8 == set(range(256)) - set(chars.encode())
 
 
-def test_unassigned_is_what_characters_never_have() -> None:
-    # Private use characters are some, and may be in any text.
+def test_unassigned_has_the_bytes_that_only_unassigned_characters_have() -> None:
+    # Private use characters count as assigned: any text may hold them.
     chars = "".join(
         chr(code) for code in range(0x110000) if category(chr(code)) not in ("Cn", "Cs")
     )
@@ -136,7 +137,7 @@ def test_bytes_that_characters_never_have_may_have_no_token(
 def test_bytes_that_utf8_never_has_may_have_no_token(
     backend: BackendName, normalizer: Any, without: tuple[int, ...]
 ) -> None:
-    # Trainers that see only text leave them out.
+    # Trainers that see only text leave these bytes out.
     tokens = {id: token for id, token in AB.items() if id not in without}
     made = Vocabulary(tokens, [(97, 98, 256)])
     assert made.missing_bytes == without
@@ -227,7 +228,7 @@ def test_pickling_and_copying(made: Vocabulary) -> None:
 
 @pytest.mark.parametrize("name", ["token_bytes", "merges", "ignore_merges", "size", "ids",
                                   "byte_ids", "missing_bytes"])  # fmt: skip
-def test_it_cannot_be_changed(name: str) -> None:
+def test_a_vocabulary_cannot_be_changed(name: str) -> None:
     made = Vocabulary(AB)
     before = getattr(made, name)
     with pytest.raises(AttributeError):
@@ -246,7 +247,7 @@ def test_the_largest_id(backend: BackendName) -> None:
 
 
 def test_a_token_of_any_length(backend: BackendName) -> None:
-    # 16 bytes are compared as two words, more as a whole.
+    # Tokens of up to 16 bytes are compared as two 64-bit words, longer tokens byte by byte.
     tokens = dict(BYTES)
     for size in (2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 66, 5000):
         tokens[len(tokens)] = b"x" * size

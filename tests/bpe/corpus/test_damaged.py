@@ -1,4 +1,7 @@
-"""Damaged inputs: an error that names the file and the line, or a count."""
+"""Damaged inputs: bpe.corpus.tokenize raises an error that names the file and the line.
+
+With skip_bad=True, it skips the damaged documents and counts them in the manifest.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,7 @@ LONG = b"x " * 300
 
 @pytest.fixture(autouse=True)
 def small_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read files in small blocks; more than 500 bytes are a long document."""
     monkeypatch.setattr(documents, "BATCH", 500)
     monkeypatch.setattr(documents, "LONG", 500)
     monkeypatch.setattr(documents, "BLOCK", 100)
@@ -71,13 +75,16 @@ def test_damage_is_named_or_counted(
     assert str(raised.value).startswith(str(folder / message))
     corpus = bpe.corpus.tokenize(inputs, tmp_path / "rest", tok, lines=lines, skip_bad=True)
     manifest = corpus.manifest
+    # The two undamaged files have 3 documents; the damaged file keeps `kept`.
     assert (manifest.documents, manifest.skipped) == (3 + kept, 1)
     assert message.split(" (")[0] in manifest.skipped_examples[0]
     assert corpus.document(2 + kept).tolist() == tok.encode("12")
     assert [item["bytes"] for item in manifest.inputs] == [item.stat().st_size for item in inputs]
 
 
-def test_only_some_damage_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_manifest_lists_only_the_first_damaged_documents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("bpe.corpus.work.MAX_EXAMPLES", 3)
     path = write(tmp_path / "a.jsonl", b"{\n" * 100 + GOOD)
     corpus = bpe.corpus.tokenize(path, tmp_path / "out", tokenizer("python"), skip_bad=True)
@@ -85,7 +92,9 @@ def test_only_some_damage_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert len(corpus.manifest.skipped_examples) == 3
 
 
-def test_long_lines(backend: BackendName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_lines_with_and_without_damage(
+    backend: BackendName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("bpe.corpus.parts.PART", 200)
     tok = tokenizer(backend)
     texts = ["x", 'y\\\n中 "' * 900, "z", "\U0001f600 " * 500, ""]
@@ -119,7 +128,7 @@ def test_a_byte_without_a_token(tmp_path: Path) -> None:
         bpe.corpus.tokenize(path, tmp_path / "out", tok)
 
 
-def test_inputs_that_are_not_there(tmp_path: Path) -> None:
+def test_missing_unknown_and_repeated_inputs(tmp_path: Path) -> None:
     tok = tokenizer("python")
     write_json_lines(tmp_path / "a.jsonl", random_documents(3, 1))
     (tmp_path / "empty").mkdir()
@@ -137,7 +146,7 @@ def test_inputs_that_are_not_there(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_patterns(tmp_path: Path) -> None:
+def test_glob_patterns(tmp_path: Path) -> None:
     tok = tokenizer("python")
     for name in ("b/2.txt", "b/10.txt", "a.txt", "c/d/e.txt"):
         path = tmp_path / "in" / name
@@ -166,7 +175,7 @@ def test_patterns(tmp_path: Path) -> None:
         ({"bos": "<s>", "add_special_tokens": True}, "add_special_tokens= cannot be combined"),
         ({"special": "no"}, "special='no'"),
         ({"shard_tokens": 0}, "shard_tokens=0; expected None or an int of at least 1"),
-        ({"pack": 2}, "pack= fills the last row with pad=; pass pad= or eos="),
+        ({"pack": 2}, "pack= needs an id that fills the last row; pass pad= or eos="),
         ({"pad": 2}, "pad= fills the last row of pack=; pass pack= too"),
         ({"validation": 1.0}, "validation=1.0; expected a fraction from 0 to below 1"),
         ({"shuffle": -1}, "shuffle=-1; expected None or a seed"),
@@ -184,7 +193,7 @@ def test_wrong_options_are_reported_before_the_work(
     assert not (tmp_path / "out").exists()
 
 
-def test_damaged_manifests(tmp_path: Path) -> None:
+def test_damaged_files_of_a_corpus(tmp_path: Path) -> None:
     path = write_json_lines(tmp_path / "a.jsonl", ["x"])
     out = tmp_path / "out"
     corpus = bpe.corpus.tokenize(path, out, tokenizer("python"))

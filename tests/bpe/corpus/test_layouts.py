@@ -1,4 +1,7 @@
-"""Each layout, read back as its trainer reads it; the readers follow the published formats."""
+"""Each layout of a corpus holds the expected ids.
+
+Readers in this file follow the formats that the training programs published.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ def need(layout: str) -> None:
 def made(
     tmp_path: Path, backend: BackendName, layout: str, **options: Any
 ) -> tuple[bpe.corpus.Corpus, list[list[int]]]:
-    """Return a corpus of TEXTS, and the ids of each."""
+    """Return a corpus of TEXTS, and the expected ids of each text."""
     need(layout)
     tok = tokenizer(backend)
     path = write_json_lines(tmp_path / "a.jsonl", TEXTS)
@@ -60,7 +63,7 @@ def test_llmc(tmp_path: Path, backend: BackendName, dtype: str, magic: int, vers
     _, expected = made(tmp_path, backend, "llmc", dtype=dtype)
     found = []
     for path in sorted((tmp_path / "out").glob("*.bin")):
-        # llmc/dataloader.h: 256 ints, then tokens; the size of the file must fit.
+        # llmc/dataloader.h: 256 ints, then tokens; header[2] is the number of tokens.
         data = path.read_bytes()
         header = struct.unpack("<256i", data[:1024])
         assert header[:2] == (magic, version)
@@ -71,7 +74,7 @@ def test_llmc(tmp_path: Path, backend: BackendName, dtype: str, magic: int, vers
 
 
 def megatron(prefix: str) -> tuple[list[list[int]], list[int]]:
-    """Read sequences and document indexes, like IndexedDataset of Megatron-LM."""
+    """Return the sequences and the document indexes, read like Megatron-LM's IndexedDataset."""
     with open(f"{prefix}.idx", "rb") as stream:
         assert stream.read(9) == b"MMIDIDX\x00\x00"
         assert struct.unpack("<Q", stream.read(8)) == (1,)

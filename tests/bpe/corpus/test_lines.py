@@ -1,4 +1,7 @@
-"""Lines of JSON: the native parser reads what Python's reads, and leaves the rest to it."""
+"""JSON lines: the native parser finds the same texts as Python's parser.
+
+It leaves lines that are unusual or damaged to Python's parser.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from support import max_examples, seeded
 
 
 def expected(line: bytes) -> bytes | None:
-    """Return the text that Python finds, or None for an error."""
+    """Return the text that Python's parser finds in a line, or None if it raises an error."""
     try:
         return encode_utf8(text_of_line(line, "text", ""))
     except TextFileError:
@@ -28,12 +31,13 @@ def expected(line: bytes) -> bytes | None:
 
 
 def known(parser: JsonLines, block: bytes) -> list[bytes | None]:
-    """Return the texts that the native parser knows, else None."""
+    """Return each line's text, or None where the native parser leaves the line to Python."""
     texts, is_known = parser.texts(block)
     return [text if is_read else None for text, is_read in zip(texts, is_known, strict=True)]
 
 
 def check(line: bytes) -> bytes | None:
+    """Return the text that the native parser finds, which must be that of Python's parser."""
     (found,) = known(JsonLines("text", 1000), line)
     if found is not None:
         assert found == expected(line)
@@ -47,7 +51,7 @@ def check(line: bytes) -> bytes | None:
     seed=st.integers(),
 )
 @settings(max_examples=max_examples(1000))
-def test_python_reads_the_same(
+def test_native_texts_equal_those_of_python(
     native: BackendName, row: dict[str, Any], text: str, is_ascii: bool, seed: int
 ) -> None:
     row = {**row, "text": text}
@@ -125,7 +129,7 @@ def test_lines_that_the_native_parser_reads(native: BackendName, line: bytes, te
         b'{"text": "x", "a": ' + b"1" * 5000 + b"}",
     ],
 )
-def test_lines_that_python_must_read(native: BackendName, line: bytes) -> None:
+def test_lines_that_are_left_to_python(native: BackendName, line: bytes) -> None:
     assert known(JsonLines("text", 1000), line + b"\n") == [None]
 
 

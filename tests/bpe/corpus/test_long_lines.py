@@ -1,4 +1,4 @@
-"""A long line of JSON gives the text that Python's parser finds, for any division into blocks."""
+"""long_json_text finds the text that Python's parser finds, for any division into blocks."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ PARTS = st.lists(st.sampled_from(["\\", '"', "\U0001f600", "中", "x", "\n", "/"
 
 
 def in_blocks(line: bytes, sizes: list[int], max_rest: int = 1 << 20) -> bytes:
+    """Return the text of a line that comes in blocks of `sizes` bytes and a last block."""
     blocks, at = [], 0
     for size in [*sizes, len(line)]:
         blocks.append(line[at : at + size])
@@ -35,7 +36,7 @@ def in_blocks(line: bytes, sizes: list[int], max_rest: int = 1 << 20) -> bytes:
     seed=st.integers(),
 )
 @settings(max_examples=max_examples(1000))
-def test_the_text_is_the_same(
+def test_the_text_equals_that_of_pythons_parser(
     row: dict[str, Any], text: str, is_ascii: bool, sizes: list[int], seed: int
 ) -> None:
     chance = seeded(seed)
@@ -82,7 +83,7 @@ def test_long_lines_that_are_refused() -> None:
 
 
 def test_parts_are_small() -> None:
-    """Nothing but the end of a block is held, whatever the text has."""
+    """The parser keeps at most the end of a block for the next part, with any characters."""
     for text in ("\\", '"', "\U0001f600", "中", "\x01", "x"):
         for is_ascii in (False, True):
             line = json.dumps({"text": text * 3000}, ensure_ascii=is_ascii).encode()

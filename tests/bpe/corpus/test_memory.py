@@ -1,4 +1,4 @@
-"""The memory of a process that makes a corpus is bounded, whatever the size of a document."""
+"""The memory of a process that makes a corpus is bounded for documents of any size."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pretok.machine.backend import BackendName
 from support import FULL, run_python
 
 needs_proc = pytest.mark.skipif(
-    not os.path.exists("/proc/self/status"), reason="the peak of a process is read from /proc"
+    not os.path.exists("/proc/self/status"), reason="needs /proc to read the peak memory"
 )
 LIMIT = 300 << 20
 MEGABYTE = 1 << 20

@@ -1,4 +1,4 @@
-"""Corpora of the shared texts with real vocabularies: the ids of `encode` for each document."""
+"""Corpora of real texts and vocabularies have the ids of `encode` for each document."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pretok.machine.backend import BackendName
 from support import FULL
 
 SIZE = 1 << 30 if FULL else 60_000
-"""The number of bytes of each text."""
+"""The maximum number of bytes of each text."""
 
 
 def texts() -> dict[str, str]:
@@ -30,7 +30,7 @@ def texts() -> dict[str, str]:
 def test_shared_texts(
     name: str, native: BackendName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Small sizes: most of the texts are long documents, which are encoded in parts.
+    # With these small sizes, most texts are long documents, which are encoded in parts.
     monkeypatch.setattr(documents, "BATCH", 30_000)
     monkeypatch.setattr(documents, "LONG", 30_000)
     monkeypatch.setattr(documents, "BLOCK", 10_000)

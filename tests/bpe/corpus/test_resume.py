@@ -1,4 +1,4 @@
-"""Interrupted work: kill -9, Ctrl-C, a full disk, and two processes in one folder."""
+"""Work continues after kill -9, Ctrl-C or a full disk; two processes cannot share a folder."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ documents.BATCH, documents.LONG, documents.BLOCK = 400, 400, 150
 parts.PART, work_module.CHECKPOINT = 100, 1500
 vocabulary, inputs, options, jobs = json.loads(sys.argv[1])
 tokenizer = bpe.load(vocabulary)
-os.fsync = lambda file: None  # what a killed process has written stays
+os.fsync = lambda file: None  # slow, and not needed: the system keeps a killed process's writes
 changes = 0
 def work(folder, moment):
-    # The process dies at one of its changes of files.
+    # The process kills itself at its change number `moment` of files in `folder`.
     def change(event, arguments):
         global changes
         opens = event == "open" and "r" not in (arguments[1] or "r")
@@ -63,13 +63,17 @@ for folder, part in jobs:
         os._exit(0)
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
-"""Do `jobs` in child processes: (folder, when to die, as a fraction of the work, or 0)."""
+"""Do each job in a child process, and print its exit status.
+
+A job is a folder, and the fraction of the work after which the child dies. 0 means that it does not
+die. The first job must be such a job: it counts the changes of files of the whole work.
+"""
 
 
 def run(
     vocabulary: Path, inputs: list[str], options: dict[str, Any], jobs: list[tuple[str, float]]
 ) -> list[int]:
-    """Return the exit statuses."""
+    """Run PROGRAM; return the exit status of each job's child process."""
     arguments = json.dumps([str(vocabulary), inputs, options, jobs])
     done = run_python(PROGRAM, arguments, environment=environment())
     assert done.returncode == 0, done.stderr
@@ -102,7 +106,7 @@ def test_kill_and_continue(
     chance = seeded(json.dumps(options))
     jobs = [(str(tmp_path / "whole"), 0.0)]
     for number in range(100 if FULL else 10):
-        # Some are killed several times, also while they continue.
+        # The work in a folder may be killed several times, also after it was continued.
         for _ in range(chance.randint(1, 3)):
             jobs.append((str(tmp_path / f"out{number}"), chance.uniform(0.01, 0.99)))
         jobs.append((str(tmp_path / f"out{number}"), 0.0))
@@ -167,7 +171,7 @@ def test_changed_inputs_do_not_continue(
 
 @posix
 def test_a_full_disk_leaves_no_whole_shard(tmp_path: Path, work: tuple[Path, list[str]]) -> None:
-    """A limit on the size of files stands for a full disk: writing fails in the middle."""
+    """A limit on the size of files imitates a full disk: writing fails in the middle."""
     import resource
 
     vocabulary, inputs = work
@@ -213,7 +217,7 @@ def test_two_processes_in_one_folder(
     assert content(out) == content(tmp_path / "whole")
 
 
-def test_other_files_stay(tmp_path: Path, work: tuple[Path, list[str]]) -> None:
+def test_folders_with_other_files_are_refused(tmp_path: Path, work: tuple[Path, list[str]]) -> None:
     vocabulary, inputs = work
     tok = bpe.load(vocabulary)
     out = tmp_path / "out"

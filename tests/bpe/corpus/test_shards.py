@@ -1,4 +1,4 @@
-"""ShardWriter: the same files for any division into calls, and for any interruption."""
+"""ShardWriter writes the same files for any division into calls and after any interruption."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def written(
     position = documents = 0
     for cut in [*sorted(min(cut, len(tokens)) for cut in cuts), len(tokens)]:
         writer = ShardWriter(folder, "train", options, shards, state)
-        # Documents that end at `cut` belong to either call.
+        # Documents that end at `cut` may be given to this call or to the next one.
         count = int(np.searchsorted(ends, cut, side="right" if cut % 2 else "left"))
         count = len(ends) if cut == len(tokens) else max(count, documents)
         writer.add(tokens[position:cut], ends[documents:count] - position)
@@ -55,7 +55,7 @@ def written(
         writer.sync()
         state = writer.state()
         kept = list(shards)
-        # The work after the last manifest is lost.
+        # An interruption loses work after the last saved state: these tokens must not stay.
         writer.add(np.full(40, 7, np.uint32), np.array([3, 3, 20], np.int64))
         writer.close()
         shards = kept

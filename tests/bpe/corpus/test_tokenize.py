@@ -1,4 +1,4 @@
-"""bpe.corpus.tokenize: each document gets the ids of `encode`, from every kind of file."""
+"""bpe.corpus.tokenize: each document has the ids of `encode`, from every type of file."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def ids_of(corpus: bpe.corpus.Corpus, split: str = "train") -> list[list[int]]:
 
 
 @pytest.mark.parametrize("packed", PACKED)
-def test_every_kind_of_file(backend: BackendName, tmp_path: Path, packed: str) -> None:
+def test_every_type_of_file(backend: BackendName, tmp_path: Path, packed: str) -> None:
     tok = tokenizer(backend)
     texts = random_documents(50, 1)
     folder = tmp_path / "in"
@@ -120,7 +120,7 @@ def test_threads_and_sizes_of_batches_change_nothing(
 
 
 @pytest.mark.parametrize("options", [{}, {"normalizer": "NFC"}, {"add_prefix_space": True}])
-def test_long_documents_come_in_parts(
+def test_long_documents_are_encoded_in_parts(
     backend: BackendName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
 ) -> None:
     tok = tokenizer(backend, **options)
@@ -147,7 +147,7 @@ def test_long_documents_come_in_parts(
         assert max(map(len, parts)) < 2000
 
 
-def test_a_text_that_needs_the_whole_has_a_limit(
+def test_max_text_limits_documents_that_cannot_be_cut(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(documents_module, "BATCH", 100)
@@ -162,7 +162,7 @@ def test_a_text_that_needs_the_whole_has_a_limit(
     assert ids_of(corpus) == [tok.encode("x " * 200)]
 
 
-def test_validation_is_chosen_by_the_text(backend: BackendName, tmp_path: Path) -> None:
+def test_equal_documents_go_to_the_same_split(backend: BackendName, tmp_path: Path) -> None:
     tok = tokenizer(backend)
     texts = [f"document {index % 150}" for index in range(300)]
     first = write_json_lines(tmp_path / "a.jsonl", texts)
@@ -226,7 +226,7 @@ def test_many_empty_documents(backend: BackendName, tmp_path: Path) -> None:
     assert (empty.documents(), empty.splits) == (0, {"train": []})
 
 
-def test_a_complete_corpus_stays(backend: BackendName, tmp_path: Path) -> None:
+def test_a_complete_corpus_is_not_written_again(backend: BackendName, tmp_path: Path) -> None:
     tok = tokenizer(backend)
     path = write_json_lines(tmp_path / "a.jsonl", ["x", "y"])
     out = tmp_path / "out"

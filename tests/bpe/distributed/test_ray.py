@@ -1,4 +1,4 @@
-"""bpe.distributed gives the results of one process, also when workers die."""
+"""bpe.distributed has the results of one process, also if workers die."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from support import need
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="workers are killed by POSIX signals"),
-    pytest.mark.filterwarnings("ignore"),  # those of ray
+    pytest.mark.filterwarnings("ignore"),  # warnings of ray
 ]
 OPTIONS: dict[str, Any] = {"special": "text", "eos": "<s>", "progress": False}
 
@@ -45,7 +45,10 @@ ENVIRONMENT = {
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Path]:
-    """A cluster with 2 CPUs; its workers die as ray_worker says. Yields the folder of deaths."""
+    """A cluster with 2 CPUs, where the helper ray_worker.py kills some workers.
+
+    Yields a folder that has a file for each kind of task in which a worker died.
+    """
     folder = Path(tempfile.mkdtemp(prefix="ray"))  # paths of sockets must be short
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", os.pathsep.join([str(PACKAGE_FOLDER), str(HELPERS)]))
@@ -78,7 +81,7 @@ def cluster() -> Iterator[Path]:
 @pytest.fixture
 def inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Files of several groups, with long documents, named relative to the current folder."""
-    for module, name, size in SIZES:  # messages about damage depend on them
+    for module, name, size in SIZES:  # messages about damage depend on these sizes
         monkeypatch.setattr(module, name, size)
     monkeypatch.setattr(groups, "GROUP", 20_000)
     monkeypatch.setattr(training, "GROUP", 5_000)
@@ -106,10 +109,10 @@ def test_the_arguments_are_those_of_one_process(
 @pytest.mark.parametrize(
     ("public", "checks"), [(bpe.corpus.tokenize, make_options), (bpe.train, Training.of)]
 )
-def test_the_checks_take_what_the_functions_take(
+def test_the_checks_have_the_parameters_of_the_functions(
     public: Callable[..., Any], checks: Callable[..., Any]
 ) -> None:
-    """A name, a type and, if there is one, a default stand in each signature: they are equal."""
+    """Both signatures state each parameter's name, type and default, so they must be equal."""
     parameters = inspect.signature(public).parameters
     for name, parameter in inspect.signature(checks).parameters.items():
         if name != "tokenizer":

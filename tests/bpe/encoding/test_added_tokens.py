@@ -1,4 +1,4 @@
-"""Added tokens: which are found where, their flags as in tokenizers, in linear time."""
+"""Added tokens: their matches, their flags as in Hugging Face's tokenizers, and linear time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from support import TIMES, TOO_MUCH, growth, max_examples, seeded
 from vocabularies import BYTES, as_chars, live_bpe
 
 
-def test_the_longest_of_those_that_start_first(backend: BackendName) -> None:
+def test_the_leftmost_longest_token_matches(backend: BackendName) -> None:
     tok = make(backend, "<a>", "<a><b>", "<a><b", "a>", "><", "<b>")
     assert tok.encode("<a><b>", "allow") == [257]
     assert tok.encode("<a><b", "allow") == [258]
@@ -36,6 +36,7 @@ def test_the_longest_of_those_that_start_first(backend: BackendName) -> None:
 
 
 def leftmost_longest(contents: list[str], text: str) -> list[int]:
+    """Return the ids of `text`: at each place the longest token that matches, or one byte."""
     ids = {content: 256 + at for at, content in enumerate(contents)}
     found: list[int] = []
     at = 0
@@ -57,7 +58,7 @@ def leftmost_longest(contents: list[str], text: str) -> list[int]:
 )
 @example(["aab", "ab", "aaab"], "aaaabaab")
 @settings(max_examples=max_examples(300))
-def test_matches_are_by_their_definition(
+def test_matches_are_leftmost_and_longest(
     backend: BackendName, contents: list[str], text: str
 ) -> None:
     tok = make(backend, *contents)
@@ -76,16 +77,16 @@ def test_hundreds_of_tokens(backend: BackendName, count: int) -> None:
 
 HOSTILE = ("<|<|<|", "<|reserved_", "<|end|>", "<", "<|x|><|end", "<|x|>", " <|x|>  ")
 SPLIT_IN_EIGHTS = Preset("eights", rules=(Run(code_points((0, 0x10FFFF)), at_most=8),))
-"""A split that leaves nothing long to merge."""
+"""Pre-tokens of at most 8 code points, so that merging takes little of the measured time."""
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 @pytest.mark.parametrize("policy", ["allow", "raise"])
-def test_time_is_linear_however_many_there_are(
+def test_time_is_linear_with_hundreds_of_tokens(
     backend: BackendName, text: str, policy: Any
 ) -> None:
     if policy == "raise" and "<|x|>" in text:
-        text = text.replace("<|x|>", "<|x|<")  # which is not refused at once
+        text = text.replace("<|x|>", "<|x|<")  # "raise" would stop at the first "<|x|>"
     added = [AddedToken(f"<|reserved_{number}|>", 300 + number) for number in range(500)]
     added += [AddedToken("<|" + "<|" * n + "end|]", 1000 + n) for n in range(20)]
     added += [AddedToken("<|x|>", 256, lstrip=True, rstrip=True, single_word=True)]
@@ -129,7 +130,7 @@ BESIDE = "ab_1\u00e9\u0301\u4e2d\u200d\u24b6-<>\U0001f600"
     policy=st.sampled_from(["allow", "text"]),
 )
 @settings(max_examples=max_examples(400))
-def test_flags_are_those_of_tokenizers(
+def test_flags_are_those_of_hugging_face(
     backend: BackendName,
     added: list[tuple[str, dict[str, bool]]],
     text: str,
@@ -150,7 +151,7 @@ def test_flags_are_those_of_tokenizers(
     policy=st.sampled_from(["allow", "text"]),
 )
 @settings(max_examples=max_examples(300))
-def test_flags_are_those_of_tokenizers_in_normalized_text(
+def test_flags_are_those_of_hugging_face_in_normalized_text(
     backend: BackendName,
     added: list[tuple[str, dict[str, bool]]],
     text: str,
@@ -162,7 +163,9 @@ def test_flags_are_those_of_tokenizers_in_normalized_text(
 
 
 @pytest.mark.parametrize("text", ["< ", "< <", "<<  "])
-def test_nothing_is_found_in_a_special_token_that_is_text(backend: BackendName, text: str) -> None:
+def test_no_token_matches_within_a_special_token_that_stays_text(
+    backend: BackendName, text: str
+) -> None:
     plain_one = {"special": False, "normalized": False}
     added = [("<", plain_one), (" ", plain_one), ("< ", {"special": True, "normalized": False})]
     engine, ours = live(added, nfc=False)
@@ -231,8 +234,8 @@ def test_python_and_native_find_the_same_in_any_bytes(
 
 @given(added=added_tokens, text=st.text("ab< >\u00e9_" + SPACES, max_size=30))
 @settings(max_examples=max_examples(200))
-def test_segments_are_all_of_the_text(added: list[tuple[str, dict[str, bool]]], text: str) -> None:
-    # With rstrip a token that begins with white space overlaps the one before.
+def test_segments_cover_the_whole_text(added: list[tuple[str, dict[str, bool]]], text: str) -> None:
+    # Without rstrip: an rstrip token overlaps a following token that begins with white space.
     tokens = [
         AddedToken(content, 300 + at, **(given | {"rstrip": False}))
         for at, (content, given) in enumerate(added)
@@ -252,18 +255,22 @@ def members(ranges: Any) -> set[int]:
     return {code for first, last in ranges for code in range(first, last + 1)}
 
 
-def test_word_characters_are_those_that_the_engine_has() -> None:
-    """Measured over all code points: tokenizers and tiktoken have one `\\w`, that of Rust."""
+def test_word_characters_are_those_of_rust() -> None:
+    """Hugging Face's tokenizers and tiktoken share the `\\w` of Rust.
+
+    The file has the characters that tiktoken's `\\w` matched, of all code points.
+    """
     measured = json.loads(shared("golden", "class_ranges.json").read_text())["\\w"]["tiktoken"]
     assert members(word_ranges()) == members(measured)
     ends = [code for pair in word_ranges() for code in pair]
     assert ends == sorted(ends)
 
 
-def test_word_characters_are_those_of_tokenizers() -> None:
+def test_word_characters_are_those_of_hugging_face() -> None:
+    """A single_word token "xy" does not match before a word character."""
     codes = {code + beside for pair in word_ranges() for code in pair for beside in (-1, 0, 1)}
     codes |= set(range(0, 0x110000, 61))
-    tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     engine = live_bpe({as_chars(token): id for id, token in BYTES.items()}, [])
     engine.add_tokens([tokenizers.AddedToken("xy", single_word=True, normalized=False)])
     wanted = set()
@@ -310,7 +317,7 @@ def test_added_tokens_that_are_refused(
 
 
 @pytest.mark.parametrize("wrong", [5, None, b"<a>"])
-def test_an_added_token_whose_content_is_no_str(backend: BackendName, wrong: Any) -> None:
+def test_an_added_token_whose_content_is_not_a_str(backend: BackendName, wrong: Any) -> None:
     with pytest.raises((TypeError, VocabularyError), match=r"expected text|expected str"):
         make(backend, AddedToken(wrong, 300))
 
@@ -323,7 +330,7 @@ def test_two_added_tokens_may_have_one_id(backend: BackendName) -> None:
     assert tok.encode("<a><b>", "text") == [*plain("<a>"), 300]
 
 
-def test_an_added_token_may_be_one_of_the_vocabulary(backend: BackendName) -> None:
+def test_an_added_token_may_repeat_a_token_of_the_vocabulary(backend: BackendName) -> None:
     tok = make(backend, AddedToken("a", 97, lstrip=True), AddedToken("\u4e2d", 300, special=False))
     assert tok.encode("b  a\u4e2d", "allow") == [98, 97, 300]
     assert tok.encode("b a", "text") == [98, 32, 97]

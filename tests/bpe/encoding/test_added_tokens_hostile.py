@@ -1,5 +1,8 @@
-"""Added tokens that are many, long, or parts of each other: linear time, bounded memory, short
-errors, and the results of tokenizers all the same."""
+"""Added tokens that are many, long, or parts of each other.
+
+They take linear time and bounded memory, give the ids of Hugging Face's tokenizers, and errors stay
+short.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ from pretok.machine.backend import BackendName
 from support import TIMES, TOO_MUCH, growth, max_examples
 
 SPLIT_IN_EIGHTS = Preset("eights", rules=(Run(code_points((0, 0x10FFFF)), at_most=8),))
-"""A split that leaves nothing long to merge."""
+"""Pre-tokens of at most 8 code points, so that merging takes little of the measured time."""
 
 
 def plain_tokens(*contents: str, **having: bool) -> list[AddedToken]:
@@ -30,7 +33,7 @@ def plain_tokens(*contents: str, **having: bool) -> list[AddedToken]:
 
 
 def prefixes(unit: str, size: int) -> list[str]:
-    """Return unit, twice unit and so on, until they have `size` characters together."""
+    """Return `unit`, `unit * 2`, `unit * 3` and so on, about `size` characters in total."""
     return [unit * count for count in range(1, int((2 * size / len(unit)) ** 0.5) + 1)]
 
 
@@ -40,28 +43,28 @@ CASES: dict[str, Case] = {
     "a long token that is never complete": lambda n: (plain_tokens("a" * n + "b"), "a" * n),
     "a long token over a short one": lambda n: (plain_tokens("a", "a" * n + "b"), "a" * n),
     "a long token over a pair": lambda n: (plain_tokens("aa", "a" * n + "b"), "a" * n),
-    "a period, and its inner half": lambda n: (
+    "a short token within a long periodic one": lambda n: (
         plain_tokens("b", "ab" * (n // 2) + "c"), "ab" * (n // 2)
     ),
     "all prefixes": lambda n: (plain_tokens(*prefixes("a", n)), "a" * n),
-    "all prefixes that are not complete": lambda n: (
+    "tokens whose last letter never comes": lambda n: (
         plain_tokens(*[f"{prefix}b" for prefix in prefixes("a", n)]), "a" * n
     ),
     "all suffixes": lambda n: (
         plain_tokens(*[f"{prefix}b" for prefix in prefixes("a", n)]), ("a" * 40 + "b") * (n // 41)
     ),
-    "one that almost nests": lambda n: (
+    "two long tokens that fail at the end": lambda n: (
         plain_tokens("ab", "a" * (n // 2) + "c", "a" * (n // 3) + "d"),
         ("a" * (n // 2) + "b") * 2,
     ),
-    "single words that do not count": lambda n: (
+    "single-word tokens within a word": lambda n: (
         plain_tokens("a", "aaa", "a" * n + "b", single_word=True), "a" * n
     ),
-    "one that is normalized, between others": lambda n: (
+    "a normalized token between exact ones": lambda n: (
         [*plain_tokens("<"), AddedToken("a" * n + "b", 400, normalized=True)],
         ("a" * 100 + "<") * (n // 101),
     ),
-    "white space from both sides": lambda n: (
+    "white space that strips both sides": lambda n: (
         plain_tokens(" ", lstrip=True, rstrip=True), " " * n
     ),
     "white space within white space": lambda n: (
@@ -79,7 +82,7 @@ CASES: dict[str, Case] = {
 def test_time_is_linear_in_tokens_and_text(backend: BackendName, case: str, policy: Any) -> None:
     def work(size: int) -> None:
         added, text = CASES[case](size)
-        if policy == "text":  # what is not special keeps special ones from being dropped
+        if policy == "text":  # with special tokens alone, "text" would search for nothing
             added.append(AddedToken("\x00", 999, special=False))
         tok = Tokenizer(PLAIN, SPLIT_IN_EIGHTS, added_tokens=added, backend=backend)
         tok.count(text, policy)
@@ -139,7 +142,7 @@ long_tokens = st.lists(
 @example([("a", {}), ("aaaaab", {})], "aaaaa", [], "allow", False)
 @example([("ab", {}), ("bcd", {}), ("abce", {})], "abcdabcabce", [], "allow", False)
 @settings(max_examples=max_examples(300))
-def test_tokens_that_overlap_are_found_as_tokenizers_does(
+def test_overlapping_tokens_match_as_in_hugging_face(
     backend: BackendName,
     added: list[tuple[str, dict[str, bool]]],
     text: str,
@@ -147,7 +150,7 @@ def test_tokens_that_overlap_are_found_as_tokenizers_does(
     policy: Any,
     nfc: bool,
 ) -> None:
-    # Whole tokens, and how some of them begin.
+    # Append prefixes of tokens, and whole tokens.
     text += "".join([added[which % len(added)][0][:size] for which, size in parts])
     added = [
         (content, {"special": True, "normalized": False} | having) for content, having in added
@@ -160,6 +163,7 @@ def test_tokens_that_overlap_are_found_as_tokenizers_does(
 
 
 def spelled(matches: list[tuple[int, int, int]], patterns: list[bytes]) -> list[tuple[int, bytes]]:
+    """Return where each match starts, and the bytes of its pattern."""
     return [(first, patterns[pattern]) for pattern, first, last in matches if last > first]
 
 
@@ -197,10 +201,10 @@ def test_a_matcher_finds_the_leftmost_and_longest(
 
 @pytest.mark.parametrize("order", [1, -1])
 @pytest.mark.parametrize("special", [(False, False), (True, False), (False, True), (True, True)])
-def test_tokens_that_are_one_once_they_are_normalized(
+def test_tokens_whose_normalized_contents_are_equal(
     backend: BackendName, order: int, special: tuple[bool, bool]
 ) -> None:
-    # In tokenizers either counts, by chance: it asks a hash table for their order.
+    # Hugging Face's tokenizers finds one of the two by chance: a hash table gives their order.
     tokens = [
         AddedToken(content, 300 + at, special=is_special, normalized=True)
         for at, (content, is_special) in enumerate(
@@ -210,7 +214,7 @@ def test_tokens_that_are_one_once_they_are_normalized(
     tok = make(backend, *tokens, nfc=True)
     id = 301 if special == (False, True) else 300
     for text in ("e\u0302\u0301", "\u1ebf"):
-        # Zeros once were read as bytes after the end of the second token.
+        # A former bug took zeros in the text for bytes after the end of the second token.
         for zeros in range(4):
             assert tok.encode(text + "\0" * zeros, "allow") == [id, *([0] * zeros)]
 
@@ -232,7 +236,7 @@ def test_a_set_of_all_names_is_the_policy_allow(
     assert tok.encode(text, some) == make(backend, *others).encode(text, "allow")
 
 
-def test_sets_that_are_kept_take_bounded_memory(
+def test_cached_sets_take_bounded_memory(
     backend: BackendName, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     most = 1 << 20
@@ -251,7 +255,7 @@ def test_sets_that_are_kept_take_bounded_memory(
     assert 2 < len(policies._sets) < 30
 
 
-def test_named_policies_share_what_is_large() -> None:
+def test_named_policies_share_one_search_structure() -> None:
     tok = make("python", AddedToken("<a>", 300), AddedToken("<b>", 301, special=False))
     policies = tok._pipeline._policies
     found = [policies.added_for(policy, "exact") for policy in ("raise", "text", "allow")]

@@ -1,4 +1,4 @@
-"""Charsmap: damaged tries and replacements are errors, or rules that normalize without one."""
+"""Charsmap: the longest rule, and damage, which raises VocabularyError or still normalizes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sentencepiece_models import trained
 from support import seeded
 from vocabulary_files import write
 
-pytest.importorskip("sentencepiece", reason="the engine is not installed")
+pytest.importorskip("sentencepiece", reason="sentencepiece is not installed")
 
 RULES = "61 62\t78 20 79\n2603\t\n20\t5F\n41\t20\n3042 20\t20 20\n"
 

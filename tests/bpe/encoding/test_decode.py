@@ -1,4 +1,4 @@
-"""Decode ids of every kind of container; refuse what is not an id."""
+"""Decode ids in every kind of container; refuse values that are not ids."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_arrays_of_every_type_of_int(backend: BackendName, dtype: Any) -> None:
 
 
 def test_an_empty_array_of_no_type(backend: BackendName) -> None:
-    # np.array([]) is of floats, and holds none.
+    # np.array([]) has the dtype float64, although it holds no floats.
     assert make(backend).decode(np.array([])) == ""
     assert make(backend).decode_bytes(np.array([])) == b""
 
@@ -136,7 +136,9 @@ def test_invalid_ids_are_refused(backend: BackendName, decode: Decode, ids: Any,
 
 @each_decoder
 @pytest.mark.parametrize("ids", [[1, 1.0], [1, np.float64(1)], [1, "1"]])
-def test_ids_of_characters_are_ints(backend: BackendName, decode: Decode, ids: list[Any]) -> None:
+def test_a_character_vocabulary_refuses_ids_that_are_not_ints(
+    backend: BackendName, decode: Decode, ids: list[Any]
+) -> None:
     tok = Tokenizer(CharacterVocabulary({0: b"<unk>", 1: b"a"}, {1: 0.0}, 0), WHOLE,
                     backend=backend)  # fmt: skip
     with pytest.raises(TypeError, match=r"ids\[1\] is .*; expected an int"):
@@ -162,14 +164,14 @@ def test_arrays_of_more_dimensions(
 
 
 @pytest.mark.parametrize("ids", [5, None, 1.5, np.array(5)])
-def test_ids_that_are_no_sequence(backend: BackendName, ids: Any) -> None:
+def test_ids_that_cannot_be_iterated(backend: BackendName, ids: Any) -> None:
     tok = make(backend)
     for call in (tok.decode, tok.decode_bytes, lambda ids: tok.decode(ids, skip_special=True)):
         with pytest.raises(TypeError):
             call(ids)
 
 
-def test_an_array_of_objects_is_as_a_list(backend: BackendName) -> None:
+def test_an_array_of_objects_decodes_like_a_list(backend: BackendName) -> None:
     assert make(backend).decode(np.array([97, 256], object)) == "aab"
 
 
@@ -207,7 +209,9 @@ print("done")
 
 
 @pytest.mark.parametrize(("size", "turns"), [("0", "200"), ("20", "200"), ("5000", "20")])
-def test_a_list_that_changes_meanwhile(backend: BackendName, size: str, turns: str) -> None:
+def test_a_list_that_changes_while_it_is_decoded(
+    backend: BackendName, size: str, turns: str
+) -> None:
     done = run_python(CHANGING, backend, size, turns)
     assert (done.returncode, done.stdout.strip()) == (0, "done"), done.stderr
 
@@ -270,7 +274,7 @@ def test_token_id_of_another_type(backend: BackendName, wrong: Any) -> None:
         make(backend).token_id(wrong)
 
 
-def test_decoding_much(backend: BackendName) -> None:
+def test_decoding_many_ids(backend: BackendName) -> None:
     tok = make(backend)
     count = 1_000_000 if backend == "native" else 100_000
     ids = [256, 33] * count
@@ -290,7 +294,7 @@ PARTS = st.sampled_from(
 
 
 def outcome(decode: Callable[[], str]) -> object:
-    """Return the text, or the arguments of the UnicodeDecodeError."""
+    """Return the decoded text, or the arguments of the UnicodeDecodeError."""
     try:
         return decode()
     except UnicodeDecodeError as error:
@@ -300,7 +304,7 @@ def outcome(decode: Callable[[], str]) -> object:
 @given(parts=st.lists(PARTS, max_size=12))
 @example([b"\xe4", b"a" * 200])
 @settings(max_examples=max_examples(400))
-def test_bytes_that_may_be_no_utf8(native: BackendName, parts: list[bytes]) -> None:
+def test_bytes_that_may_not_be_utf8(native: BackendName, parts: list[bytes]) -> None:
     data = b"".join(parts)
     ours = made(native, Vocabulary(BYTES, []), special=())
     for errors in ("replace", "ignore", "backslashreplace", "surrogateescape"):

@@ -1,4 +1,4 @@
-"""Decode streams: each character as soon as it is complete, however the ids are cut."""
+"""Decode streams return each character as soon as it is complete, with any division of the ids."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def chunks(ids: list[int], cuts: list[int]) -> Iterator[list[int]]:
     skip=st.booleans(),
 )
 @settings(max_examples=max_examples(300))
-def test_a_stream_is_the_whole_however_it_is_cut(
+def test_a_stream_returns_the_whole_text_for_any_division(
     backend: BackendName, errors: str, ids: list[int], cuts: list[int], skip: bool
 ) -> None:
     tok = make(backend)
@@ -53,16 +53,16 @@ def held_back(data: bytes, errors: str, out: str) -> bytes:
     """Return the bytes at the end of `data` that are not in `out`."""
     sizes = [size for size in range(5) if size <= len(data)
              and data[: len(data) - size].decode("utf-8", errors) == out]  # fmt: skip
-    assert sizes, "more is held back than an incomplete sequence"
+    assert sizes, "the stream held back more than an incomplete sequence"
     held = data[len(data) - sizes[0] :]
-    # Python's own decoder waits for the third byte of what would be a surrogate.
+    # Like Python's incremental decoder, the stream may wait for the third byte of a surrogate.
     if held and not (held[0] == 0xED and len(held) == 2):
         with pytest.raises(UnicodeDecodeError, match="unexpected end of data"):
             held.decode()
     return held
 
 
-def test_a_stream_gives_what_is_whole_at_once(backend: BackendName) -> None:
+def test_a_stream_returns_complete_characters_at_once(backend: BackendName) -> None:
     stream = make(backend).decode_stream()
     assert isinstance(stream, DecodeStream)
     assert stream.feed([0x68, 0xC3]) == "h"
@@ -80,7 +80,7 @@ def test_a_stream_takes_one_id_of_any_type_of_int(backend: BackendName, kind: An
     assert make(backend).decode_stream().feed(kind(97)) == "a"
 
 
-def test_a_stream_is_finished_once(backend: BackendName) -> None:
+def test_a_finished_stream_cannot_be_used(backend: BackendName) -> None:
     stream = make(backend).decode_stream()
     assert stream.finish() == ""
     message = r"the stream is finished; get another with decode_stream\(\)"
@@ -92,7 +92,7 @@ def test_a_stream_is_finished_once(backend: BackendName) -> None:
 
 @pytest.mark.parametrize("wrong", [259, [97, 259], [97, -1], np.array([98, 259]), [97, None],
                                    [98, "x"], [97, 1 << 70]])  # fmt: skip
-def test_a_stream_is_as_before_what_it_refused(backend: BackendName, wrong: Any) -> None:
+def test_refused_ids_do_not_change_a_stream(backend: BackendName, wrong: Any) -> None:
     stream = make(backend).decode_stream()
     assert stream.feed([0xF0, 0x9F]) == ""
     with pytest.raises((UnknownTokenError, TypeError)):
@@ -100,7 +100,7 @@ def test_a_stream_is_as_before_what_it_refused(backend: BackendName, wrong: Any)
     assert stream.feed([0x98, 0x80]) == "\U0001f600"
 
 
-def test_a_strict_stream_is_as_before_what_it_refused(backend: BackendName) -> None:
+def test_refused_ids_do_not_change_a_strict_stream(backend: BackendName) -> None:
     stream = make(backend).decode_stream("strict")
     assert stream.feed(0xE4) == ""
     with pytest.raises(UnicodeDecodeError):
@@ -111,7 +111,7 @@ def test_a_strict_stream_is_as_before_what_it_refused(backend: BackendName) -> N
         stream.finish()
 
 
-def test_streams_do_not_share_anything(backend: BackendName) -> None:
+def test_streams_do_not_share_state(backend: BackendName) -> None:
     tok = make(backend)
     first, second = tok.decode_stream(), tok.decode_stream()
     assert (first.feed(0xC3), second.feed(0x41)) == ("", "A")

@@ -1,4 +1,4 @@
-"""Fast calls of the native backend have the results of slow calls, and leave no traces."""
+"""Calls with a fast path in C++ have the results of pure Python and keep no object alive."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ POLICIES: list[Any] = ["raise", "text", "allow", {"<pad>"}, "".join(["al", "low"
 
 
 def outcome(call: Callable[[], Any]) -> Any:
-    """Return the result of a call, or what it raises."""
+    """Return the result of a call, or the type and the message of its error."""
     try:
         found = call()
     except (ValueError, TypeError) as error:
@@ -60,7 +60,7 @@ def test_short_calls(
 
 @pytest.mark.parametrize("size", [0, 1, 255, 256, 257, 4095, 4096, 4097, 20000])
 @pytest.mark.parametrize("char", ["q", "é", "中", "\U0001f600"])
-def test_sizes_at_which_the_way_changes(native: BackendName, size: int, char: str) -> None:
+def test_sizes_near_the_limits_of_the_fast_paths(native: BackendName, size: int, char: str) -> None:
     ours = made(native)
     text = char * size
     want = list(text.encode()) if char != "é" else [262] * size
@@ -70,7 +70,7 @@ def test_sizes_at_which_the_way_changes(native: BackendName, size: int, char: st
     assert ours.decode(want) == ours.decode(tuple(want)) == ours.decode(np.array(want)) == text
 
 
-def test_a_str_that_has_its_utf8_already(native: BackendName) -> None:
+def test_a_str_with_cached_utf8(native: BackendName) -> None:
     text = "".join(["中é", "abc"])
     before = sys.getsizeof(text)
     ctypes.pythonapi.PyUnicode_AsUTF8AndSize(ctypes.py_object(text), None)
@@ -163,7 +163,7 @@ def test_nothing_keeps_a_tokenizer_alive(backend: BackendName) -> None:
         gc.enable()
 
 
-def test_a_refused_token_is_that_of_the_first_text(backend: BackendName) -> None:
+def test_the_error_is_about_the_first_text_with_a_special_token(backend: BackendName) -> None:
     ours = made(backend)
     size = 16_000 if backend == "native" else 800
     texts = ["abc the " * (size // 8)] * 60
@@ -194,12 +194,12 @@ def test_lists_of_a_batch(native: BackendName, threads: int | None) -> None:
     assert found[:60] == first_ids_of_a_batch()
     ids, offsets = ours.encode_batch_array(texts, threads=threads)
     assert [ids[a:b].tolist() for a, b in pairwise(offsets)] == found
-    # The collector of cycles has to know all of them: a list may come to hold itself.
+    # The garbage collector must track each list: a caller may append a list to itself.
     assert all(map(gc.is_tracked, found))
     assert gc.is_tracked(found)
 
 
-def test_odd_texts_take_the_long_way(native: BackendName) -> None:
+def test_texts_of_unusual_types_take_the_slow_path(native: BackendName) -> None:
     ours = made(native)
     texts: list[Any] = ["ab", type("Text", (str,), {})("abc"), bytearray(b"ab"), b"the", "\ud800"]
     assert ours.encode_batch(texts) == [ours.encode(text) for text in texts]

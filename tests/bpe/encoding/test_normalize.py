@@ -1,4 +1,4 @@
-"""NFC as in tokenizers: every code point, marks in any order, and the alignment."""
+"""NFC as in Hugging Face's tokenizers: every code point, marks in any order, and the alignment."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from support import TIMES, TOO_MUCH, growth, max_examples, seeded
 from vocabularies import BYTES
 
 PLAIN = Vocabulary(BYTES, [])
-# Letters that compose, marks of several combining classes, what decomposes and stays so, Hangul in
-# parts, what came after Unicode 9, marks that are their own class, surrogates' neighbours.
+# Letters that compose, marks of several combining classes, characters that NFC decomposes, parts of
+# Hangul syllables, characters newer than Unicode 9, marks that have a combining class of their own,
+# and the code points beside the surrogates.
 PARTS = (
     "aeoAKq\u00e9\u00e5\u212b\u212a\u1e9b\u0323\u0301\u0302\u0307\u0308\u031b\u0327\u0338\u0345"
     "\u0344\u0340\u0958\u0915\u093c\u09c7\u09be\u0b47\u0b56\u0dd9\u0dca\u0dcf\u1025\u102e"
@@ -31,7 +32,7 @@ texts = st.text(PARTS, max_size=12) | st.text(max_size=8)
 
 @cache
 def engine() -> Any:
-    tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     return tokenizers.normalizers.NFC()
 
 
@@ -39,9 +40,10 @@ def engine() -> Any:
 @example("\u1100\u1161\u11a8\u11a8")
 @example("a\u1df6\u0301\u0323")
 @settings(max_examples=max_examples(2000))
-def test_as_in_tokenizers(text: str) -> None:
+def test_equals_hugging_face(text: str) -> None:
     normal = engine().normalize_str(text)
     assert normalize(text) == normal
+    # If is_normal is true, the text is in NFC. It may also be false for text in NFC.
     assert is_normal(text) <= (normal == text)
 
 
@@ -51,7 +53,7 @@ CONTEXTS = ("{}", "a{}", "{}\u0301", "e\u0323{}\u0302", "a{}\u0323", "\u1100{}\u
 
 
 @pytest.mark.parametrize("context", CONTEXTS, ids=ascii)
-def test_every_code_point_as_in_tokenizers(context: str) -> None:
+def test_every_code_point_equals_hugging_face(context: str) -> None:
     # NFC changes no code point outside these ranges, so a sample of them is enough.
     codes = [*range(0xD800), *range(0xE000, 0x20000), *range(0x2F800, 0x2FA20),
              *range(0x30000, 0x110000, 97), *range(0xE0000, 0xE0200)]  # fmt: skip
@@ -62,7 +64,7 @@ def test_every_code_point_as_in_tokenizers(context: str) -> None:
     if normalize(text).split("\n") != wanted:
         pairs = zip(lines, wanted, strict=True)
         wrong = [(line, normal) for line, normal in pairs if normalize(line) != normal]
-        assert not wrong[:20], f"{len(wrong)} of {len(lines)} lines, each with what it should be"
+        assert not wrong[:20], f"{len(wrong)} of {len(lines)} lines: (line, expected)"
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -80,7 +82,7 @@ def test_alignment(text: str) -> None:
     normal, spans = alignment(text)
     assert normal == normalize(text)
     assert len(spans) == len(normal)
-    # Each span holds some code points of the text, and normalizing those gives what it is of.
+    # The normal form of each span of the text is the characters that are aligned with the span.
     for start, end in set(spans):
         assert 0 <= start < end <= len(text)
         of = "".join(char for char, span in zip(normal, spans, strict=True) if span == (start, end))
@@ -146,7 +148,7 @@ def test_pairs_of_surrogates_are_joined_first(backend: BackendName) -> None:
     assert tok.encode(f"e\u0301{pairs}") == tok.encode(f"\u00e9{joined}")
 
 
-def test_lone_surrogates_and_what_is_no_utf8(backend: BackendName) -> None:
+def test_lone_surrogates_and_invalid_utf8(backend: BackendName) -> None:
     tok = Tokenizer(PLAIN, "gpt2", normalizer="NFC", backend=backend)
     assert tok.encode("e\u0301\ud800") == list("\u00e9\ufffd".encode())
     assert tok.encode("e\u0301\udcff", errors="surrogateescape") == [*"\u00e9".encode(), 0xFF]

@@ -1,4 +1,4 @@
-"""NFC in C++ gives what bpe.encoding.normalize and tokenizers give, for str and for any bytes."""
+"""NFC in C++ equals bpe.encoding.normalize and Hugging Face's tokenizers, for str and any bytes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def marks() -> list[str]:
 
 @cache
 def parts() -> dict[str, str]:
-    """Return what each character decomposes to."""
+    """Return the canonical decomposition of each character that has one."""
     return {
         char: unicodedata2.normalize("NFD", char)
         for char in code_points()
@@ -68,7 +68,7 @@ def core(native: BackendName) -> Any:
 
 
 def check(core: Any, lines: list[str]) -> None:
-    """Compare all of `lines`, and how each is by itself, with the twin."""
+    """Compare the C++ with pure Python: the normal form of `lines`, and is_normal of each line."""
     text = "\n".join(lines)
     wanted = normalize(text)
     found = core.normalized(text.encode()).decode()
@@ -88,7 +88,7 @@ def test_every_code_point(core: Any, before: str, after: str) -> None:
     check(core, [before + char + after for char in map(chr, scalar_values()) if char != "\n"])
 
 
-def test_every_pair_that_composes_and_is_excluded_from_it(core: Any) -> None:
+def test_every_pair_that_composes_or_is_excluded_from_composition(core: Any) -> None:
     lines = [*parts().values()]
     lines += [f"{nfd[0]}{more}{nfd[1:]}" for nfd in lines for more in "\u0327\u0301q"]
     lines += [f"{char}{mark}" for char in letters() for mark in "\u0301\u0323\u0345\u3099\u09be"]
@@ -108,7 +108,7 @@ def test_random_texts(core: Any, seed: int) -> None:
         two = rng.choices(pools(), k=2)
         lines.append("".join(rng.choice(rng.choice(two)) for _ in range(rng.randrange(9))))
     check(core, lines)
-    tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     text = "\n".join(lines)
     theirs = tokenizers.normalizers.NFC().normalize_str(text)
     assert core.normalized(text.encode()) == theirs.encode()
@@ -125,7 +125,7 @@ pieces = st.sampled_from([
 @example(b"\xffe\xcc\x81\xcc")
 @example(b"\xcc\x81\xe2\x84e\xcc\x81")
 @settings(max_examples=max_examples(2000))
-def test_bytes_that_are_no_utf8_stay(core: Any, data: bytes) -> None:
+def test_invalid_utf8_stays(core: Any, data: bytes) -> None:
     wanted = PythonBackend.normalized(data)
     assert core.normalized(data) == wanted
     assert core.is_normal(data) == (data == wanted)
@@ -133,7 +133,7 @@ def test_bytes_that_are_no_utf8_stay(core: Any, data: bytes) -> None:
 
 
 @pytest.mark.parametrize("joined", ["\U00011099\U000110ba", "\U0001109a", "\U0001f600"], ids=ascii)
-def test_pairs_of_surrogates_count_as_what_they_stand_for(core: Any, joined: str) -> None:
+def test_surrogate_pairs_count_as_their_code_point(core: Any, joined: str) -> None:
     units = joined.encode("utf-16-be")
     pairs = "".join(chr(units[at] << 8 | units[at + 1]) for at in range(0, len(units), 2))
     assert core.is_normal(pairs) == core.is_normal(joined) == (normalize(joined) == joined)

@@ -1,4 +1,4 @@
-"""Special tokens: what a call allows, and where errors point."""
+"""Special tokens: the policies that a call can have, and the positions in errors."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_every_method_takes_the_policy(backend: BackendName) -> None:
         ("x<a>", 1),
         ("é<a>", 1),
         ("\U0001f600\u4e2d <a><a>", 3),
-        ("\ud83d\ude00<a>", 2),  # a pair in the str is two code points of it
+        ("\ud83d\ude00<a>", 2),  # a surrogate pair counts as two code points
         ("\ud83d<a>", 1),
         ("\ude00\ud83d\ud83d\ude00x<a>", 5),
         ("<a" * 9 + "<a>", 18),
@@ -108,7 +108,7 @@ def test_the_position_of_an_error_before_normalization(
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])
-def test_which_text_of_a_batch_it_was(backend: BackendName, threads: int) -> None:
+def test_the_error_names_the_text_of_a_batch(backend: BackendName, threads: int) -> None:
     tok = make(backend, "<a>")
     texts = ["fine \u4e2d" * 50 for _ in range(100)]
     texts[70] = texts[83] = "\u4e2d\u4e2d<a>"
@@ -120,8 +120,8 @@ def test_which_text_of_a_batch_it_was(backend: BackendName, threads: int) -> Non
 
 @pytest.mark.parametrize("texts", [["e\u0301<a>", "<a>"], ["x", "e\u0301<a>", "x<a>"],
                                    ["<a>", "e\u0301<a>"]])  # fmt: skip
-def test_the_first_text_of_a_batch_is_told(backend: BackendName, texts: list[str]) -> None:
-    # Some of them are to be normalized first, some not.
+def test_the_error_names_the_first_text_of_a_batch(backend: BackendName, texts: list[str]) -> None:
+    # Some texts need normalization before the search, and some do not.
     tok = make(backend, "<a>", nfc=True)
     first = next(index for index, text in enumerate(texts) if "<a>" in text)
     for call in (tok.encode_batch, tok.encode_batch_array):
@@ -166,7 +166,7 @@ def test_a_policy_of_another_type(backend: BackendName, wrong: Any) -> None:
         make(backend, "<a>").encode("x", wrong)
 
 
-def test_a_token_that_is_not_special_is_always_one(backend: BackendName) -> None:
+def test_an_ordinary_added_token_matches_with_every_policy(backend: BackendName) -> None:
     tok = make(backend, AddedToken("<p>", 300, special=False), "<a>")
     for policy in ("raise", "text", "allow", set(), {"<a>"}):
         assert tok.encode("x<p>", policy) == [120, 300]

@@ -84,7 +84,7 @@ some_added = st.lists(
 
 
 def text_vocabulary(random: Random) -> TextVocabulary:
-    """Return random tokens, which lack some characters, and random merges."""
+    """Return random tokens and merges; some characters have no token."""
     texts = dict(enumerate([*BYTE_NAMES, "<unk>"]))
     chars = ["▁", *random.sample(CHARACTERS[1:], random.randrange(3, len(CHARACTERS) - 1))]
     ids = {char: len(texts) + at for at, char in enumerate(chars)}
@@ -122,7 +122,7 @@ def character_vocabulary(random: Random) -> CharacterVocabulary:
     size=st.integers(1, 100),
 )
 @settings(max_examples=max_examples(300))
-def test_native(
+def test_native_equals_python(
     native: BackendName,
     make: Callable[[Random], CharacterVocabulary],
     random: Random,
@@ -177,8 +177,8 @@ def test_normalizers_that_the_core_applies(normalizer: Any, expected: TextSpaces
     assert spaces_of(normalizer, [plain, spaced]) is None
 
 
-def test_other_normalizers_of_bytes(native: BackendName) -> None:
-    """A byte-level vocabulary with a normalizer that C++ does not have."""
+def test_byte_level_vocabularies_with_a_normalizer_of_python(native: BackendName) -> None:
+    """The core does not have the normalizer Lowercase."""
     lower = NormalizerChain((Lowercase(),))
     tokenizer = Tokenizer(PLAIN, "gpt2", normalizer=lower, backend=native)
     assert tokenizer.encode("AB") == list(b"ab")

@@ -43,7 +43,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
-    """The address of a server; its vocabularies are called as what it answers."""
+    """The address of a server. The name of a vocabulary says how the server answers."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "cache"))
     monkeypatch.delenv("PRETOK_VOCAB_DIR", raising=False)
@@ -94,7 +94,7 @@ def test_existing_files_are_not_fetched_again(server: str, tmp_path: Path) -> No
         ("missing", OSError, "/missing: the server answers 404"),
     ],
 )
-def test_nothing_else_appears(
+def test_a_failed_download_leaves_the_folder_unchanged(
     server: str, tmp_path: Path, kind: str, error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message) as caught:
@@ -108,7 +108,7 @@ def test_nothing_else_appears(
 
 
 def test_no_server(server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    with socket.socket() as bound:  # refuses connections, for it does not listen
+    with socket.socket() as bound:  # does not listen, so the system refuses connections
         bound.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{bound.getsockname()[1]}/x"
         file = PublishedFile("x.tiktoken", f"http://{address}", "")

@@ -1,4 +1,4 @@
-"""The normalizers of tokenizers: text and alignment equal those of the live engine."""
+"""Normalizers: text and alignment equal those of Hugging Face's tokenizers."""
 
 from __future__ import annotations
 
@@ -27,31 +27,31 @@ from pretok.machine.backend import BackendName
 from pretok.machine.backend import backend as best_backend
 from support import seeded
 
-tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
-live = tokenizers.normalizers
+tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
+hf = tokenizers.normalizers
 
 STEPS: dict[str, tuple[Step, Any]] = {
-    "NFC": (UnicodeForm("NFC"), live.NFC()),
-    "NFD": (UnicodeForm("NFD"), live.NFD()),
-    "NFKC": (UnicodeForm("NFKC"), live.NFKC()),
-    "NFKD": (UnicodeForm("NFKD"), live.NFKD()),
-    "Lowercase": (Lowercase(), live.Lowercase()),
-    "StripAccents": (StripAccents(), live.StripAccents()),
-    "Nmt": (Nmt(), live.Nmt()),
-    "ByteLevel": (ByteLevel(), live.ByteLevel()),
-    "Strip": (Strip(), live.Strip()),
-    "Strip left": (Strip(True, False), live.Strip(True, False)),
-    "Strip right": (Strip(False, True), live.Strip(False, True)),
-    "Prepend": (Prepend("xé"), live.Prepend("xé")),
-    "Replace": (Replace("ab", "é▁"), live.Replace("ab", "é▁")),
-    "Remove": (Replace("e", ""), live.Replace("e", "")),
-    "spaces": (Replace(r"\s+", " ", True), live.Replace(tokenizers.Regex(r"\s+"), " ")),
-    "each space": (Replace(r"\s", "xy", True), live.Replace(tokenizers.Regex(r"\s"), "xy")),
-    "some spaces": (Replace(r" {2,}", "▁", True), live.Replace(tokenizers.Regex(r" {2,}"), "▁")),
+    "NFC": (UnicodeForm("NFC"), hf.NFC()),
+    "NFD": (UnicodeForm("NFD"), hf.NFD()),
+    "NFKC": (UnicodeForm("NFKC"), hf.NFKC()),
+    "NFKD": (UnicodeForm("NFKD"), hf.NFKD()),
+    "Lowercase": (Lowercase(), hf.Lowercase()),
+    "StripAccents": (StripAccents(), hf.StripAccents()),
+    "Nmt": (Nmt(), hf.Nmt()),
+    "ByteLevel": (ByteLevel(), hf.ByteLevel()),
+    "Strip": (Strip(), hf.Strip()),
+    "Strip left": (Strip(True, False), hf.Strip(True, False)),
+    "Strip right": (Strip(False, True), hf.Strip(False, True)),
+    "Prepend": (Prepend("xé"), hf.Prepend("xé")),
+    "Replace": (Replace("ab", "é▁"), hf.Replace("ab", "é▁")),
+    "Remove": (Replace("e", ""), hf.Replace("e", "")),
+    "spaces": (Replace(r"\s+", " ", True), hf.Replace(tokenizers.Regex(r"\s+"), " ")),
+    "each space": (Replace(r"\s", "xy", True), hf.Replace(tokenizers.Regex(r"\s"), "xy")),
+    "some spaces": (Replace(r" {2,}", "▁", True), hf.Replace(tokenizers.Regex(r" {2,}"), "▁")),
     **{
         f"Bert {clean} {chinese} {accents} {lower}": (
             BertNormalizer(clean, chinese, accents, lower),
-            live.BertNormalizer(clean, chinese, accents, lower),
+            hf.BertNormalizer(clean, chinese, accents, lower),
         )
         for clean, chinese, accents, lower in (
             (True, True, None, True),
@@ -69,7 +69,7 @@ LETTERS = [*"aeb \t\n\u00a0A\u0130ßﬁ", "ab", "  ", "e\u0301\u0323", "é", "\u
 
 
 def every_character() -> list[str]:
-    """Return each code point but the surrogates, whose normal forms may differ from itself."""
+    """Return every code point that is not a surrogate."""
     return [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
 
 
@@ -80,7 +80,8 @@ def every_character() -> list[str]:
 def test_every_character(name: str) -> None:
     step, engine = STEPS[name]
     text = ("|".join(every_character())).split("|" + chr(0x30000) + "|")[0]
-    # Join characters with "|", which no step changes or joins, to call the engine once.
+    # The engine normalizes all characters up to U+2FFFF in one call. No step changes the separator
+    # "|" or joins it with a character.
     assert step.normalize(text) == engine.normalize_str(text)
 
 
@@ -93,7 +94,7 @@ def made_up(random: Random) -> str:
 
 
 def test_chains() -> None:
-    """Text and alignment of chains; a BPE of single characters shows the alignment."""
+    """Text and alignment of chains. A BPE of single characters returns the alignment as offsets."""
     random = seeded("chains")
     for _ in range(600):
         names = random.choices(list(STEPS), k=random.choice([1, 1, 2, 3]))
@@ -103,7 +104,7 @@ def test_chains() -> None:
         for name in names:
             step, _ = STEPS[name]
             aligned, normal = step.align(aligned), step.normalize(normal)
-        chain = live.Sequence([STEPS[name][1] for name in names])
+        chain = hf.Sequence([STEPS[name][1] for name in names])
         expected = chain.normalize_str(text)
         assert normal == aligned.text == expected, (names, text)
         if expected:

@@ -1,4 +1,7 @@
-"""Precompiled, a charsmap by grapheme clusters: text and alignment equal those of tokenizers."""
+"""Precompiled: text and alignment equal those of Hugging Face's tokenizers.
+
+Precompiled applies a charsmap to each grapheme cluster.
+"""
 
 from __future__ import annotations
 
@@ -18,23 +21,22 @@ from charsmaps import charsmap
 from sentencepiece_models import trained
 from support import seeded
 
-tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
-pytest.importorskip("sentencepiece", reason="the engine is not installed")
-live = tokenizers.normalizers
+tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
+pytest.importorskip("sentencepiece", reason="sentencepiece is not installed")
+hf = tokenizers.normalizers
 
-# Rules that drop, shorten, lengthen and keep, and that begin other rules.
+# Rules that drop, shorten, lengthen or keep a text, and a rule that is a prefix of another rule.
 RULES = {"a": "", "b": "x y", "\u0301": "!", "☃": "", "é": "e\u0301", "ﬁ": "fi", "b\u0301": "B",
          "ᄀ": "1"}  # fmt: skip
 
-
-# The charsmap that replaces each short cluster by one "b": any first byte is a rule.
 UNIFORM = ((0x3400, 0x9FFE), (0xA000, 0xA48F), (0xAC20, 0xD700), (0xD800, 0xF8FF))
-"""Large blocks of one kind; and surrogates."""
-CLUSTERS = live.Precompiled(charsmap({bytes([byte]): "b" for byte in range(1, 256)}))
+"""Ranges without tests: large blocks whose code points have one kind, and surrogates."""
+# Each byte is a rule with the replacement "b", so each cluster of at most 5 bytes becomes one "b".
+CLUSTERS = hf.Precompiled(charsmap({bytes([byte]): "b" for byte in range(1, 256)}))
 
 
 def joined(text: str) -> str:
-    """Return what every_byte makes of `text`, by the clusters of bpe."""
+    """Return the expected result of CLUSTERS for `text`, by the clusters of bpe."""
     return "".join(
         "b" if len(cluster.encode()) < 6 else "b" * len(cluster) for cluster in clusters(text)
     )
@@ -42,7 +44,7 @@ def joined(text: str) -> str:
 
 @cache
 def charsmaps() -> dict[str, bytes]:
-    """Return the charsmap of RULES, and the largest one of sentencepiece."""
+    """Return the charsmap of RULES, and the largest charsmap of sentencepiece."""
     ours = charsmap({rule.encode(): replacement for rule, replacement in RULES.items()})
     model = trained(["ab c"] * 3, vocab_size=40, normalization_rule_name="nmt_nfkc_cf")
     normalizer = parse(model).normalizer
@@ -71,9 +73,9 @@ def texts(random: Random, count: int) -> Iterator[str]:
 
 
 def test_every_character() -> None:
-    """Each character before and after those that join; line breaks keep the texts apart.
+    """Put each character before and after characters that join clusters.
 
-    Of the many characters that join nothing, only some are tested.
+    Line breaks separate these texts. Only a tenth of the characters that join nothing is tested.
     """
     around = ("a{}a", "\u0600{}\u1100", "क{}क\u0301", "☀{}\u200d☀\u0301", "{}\u094dक\u0301",
               "©\u200d{}\u0301")  # fmt: skip
@@ -94,8 +96,8 @@ def test_clusters() -> None:
 
 
 @pytest.mark.parametrize("name", ["nfkc", "rules"])
-def test_as_tokenizers(name: str) -> None:
-    ours, theirs = Precompiled(charsmaps()[name]), live.Precompiled(charsmaps()[name])
+def test_text_and_alignment_equal_hugging_face(name: str) -> None:
+    ours, theirs = Precompiled(charsmaps()[name]), hf.Precompiled(charsmaps()[name])
     for text in texts(seeded(name), 500):
         expected = theirs.normalize_str(text)
         aligned = ours.align(AlignedText.of(text))

@@ -1,4 +1,4 @@
-"""bpe.plots: what is in each picture, and errors."""
+"""bpe.plots: the words in each picture, its file format, and errors."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def spans(text: str) -> list[tuple[int, int]]:
 
 @settings(max_examples=max_examples(200), deadline=None)
 @given(st.text(st.sampled_from("aé\u0301'’\u200c\u200d 1_中ก็\ufe0f❤\n"), max_size=20))
-def test_words_are_what_their_regex_finds(text: str) -> None:
+def test_words_are_the_matches_of_a_regex(text: str) -> None:
     assert spans(text) == [found.span() for found in WORD.finditer(text)]
 
 
@@ -82,7 +82,7 @@ def test_bytes_are_compared_as_they_are(backend: BackendName) -> None:
 
 @settings(max_examples=max_examples(50), deadline=None)
 @given(st.text(st.sampled_from("helo é中'"), max_size=30))
-def test_the_tokens_of_words_are_those_that_tokens_gives(text: str) -> None:
+def test_the_tokens_of_words_equal_those_of_the_method_tokens(text: str) -> None:
     tok = small_tokenizer()
     [row] = compare({"x": tok}, {"a": text})
     each = [
@@ -112,7 +112,7 @@ def test_tokens_by_rank() -> None:
     ]
 
 
-def test_ranks_are_merges_and_added_tokens_have_none() -> None:
+def test_special_tokens_have_no_rank() -> None:
     result = ranks(small_tokenizer())
     assert result.ids.tolist() == list(range(262))
     trained = bpe.train(["abab"], vocab_size=300, special_tokens={"<s>": 0})

@@ -61,8 +61,8 @@ def merged(*pairs: tuple[str, str]) -> bpe.Tokenizer:
 
 
 def test_a_token_that_two_pairs_make() -> None:
-    # In "abcd", a and b merge first. So abc comes from ab and c, the last merge, after which abc
-    # and d merge. In "xbcabc", bc comes too late.
+    # In "abcd", a and b merge first, so only the last merge, of ab and c, makes abc. Then abc and d
+    # merge. In "bcabc", the second b merges with a, so only the first b and c make bc.
     tok = merged(("a", "b"), ("b", "c"), ("a", "bc"), ("abc", "d"), ("ab", "c"))
     assert curve(tok, ["abcd"]).tokens.tolist() == [4, 3, 3, 3, 3, 1]
     assert curve(tok, ["abcd"]).sizes.tolist() == [256, 257, 258, 259, 260, 260]
@@ -75,7 +75,7 @@ PARTS = st.sampled_from(["a", "b", "c", "ab", "bc", "ca", "abc", "cab", "aa"])
 @settings(max_examples=max_examples(60), deadline=None)
 @given(st.lists(st.tuples(PARTS, PARTS), max_size=14), st.text("abc ", max_size=40))
 def test_any_merges(pairs: list[tuple[str, str]], text: str) -> None:
-    # A merge comes after those that make its parts; a pair may come twice.
+    # Keep each pair once, if earlier merges make its parts.
     known, possible = set("abc"), []
     for left, right in pairs:
         if {left, right} <= known:

@@ -1,4 +1,4 @@
-"""Reading texts to train on: every type of file and source, and errors that name the place."""
+"""Reading texts to train on: every type of file and source, and errors that name file and line."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def read(source: Any, field: str = "text") -> list[bytes]:
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
-def test_files_hold_the_texts_that_are_in_them(suffix: str, tmp_path: Path) -> None:
+def test_texts_of_every_type_of_file(suffix: str, tmp_path: Path) -> None:
     text = ("Ein Text,\r\n\tné \U0001f600" * 90_000).encode() + b"\xff"
     plain = write(tmp_path, "a.txt" + suffix, text)
     lines = "\n".join(map(json.dumps, ROWS)).replace("\n", "\r\n\n", 1).encode()
@@ -110,7 +110,7 @@ def test_a_bad_line_is_named(line: bytes, said: str, tmp_path: Path) -> None:
         lambda data: data + b"rest that is no frame",
         lambda data: data[:200] + bytes(byte ^ 0x55 for byte in data[200:400]) + data[400:],
     ],
-    ids=["end", "third", "start", "rest", "middle"],
+    ids=["end cut off", "cut to a third", "bytes before", "bytes after", "changed bytes"],
 )
 def test_damaged_files_are_named(
     suffix: str, damage: Callable[[bytes], bytes], tmp_path: Path
@@ -131,7 +131,7 @@ def test_other_kinds_of_files_are_refused_at_once(name: str, tmp_path: Path) -> 
         read_texts([path, tmp_path / name], "text")
 
 
-def test_a_missing_file_is_told_at_once(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"missing\.txt"):
         read_texts([tmp_path / "missing.txt"], "text")
     (tmp_path / "folder.txt").mkdir()
@@ -149,7 +149,9 @@ def test_zst_without_a_package_says_what_to_install(
         read(tmp_path / "a.txt.zst")
 
 
-def test_the_name_of_a_file_is_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_name_of_a_file_is_refused_as_a_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     write(tmp_path, "a.txt", b"x")
     write(tmp_path, "B.JSONL.GZ", b"x")
@@ -162,13 +164,13 @@ def test_the_name_of_a_file_is_no_text(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("source", ["text", b"text", bytearray(b"text")])
-def test_a_single_text_is_no_source(source: object) -> None:
+def test_a_single_text_is_refused_as_a_source(source: object) -> None:
     with pytest.raises(TypeError, match=r"expected an iterable of texts or a path.*pass \[text\]"):
         read(source)
 
 
 @pytest.mark.parametrize("source", [5, None])
-def test_a_source_can_be_iterated(source: object) -> None:
+def test_a_source_that_cannot_be_iterated_is_refused(source: object) -> None:
     kind = type(source).__name__
     with pytest.raises(TypeError, match=rf"^expected an iterable of texts or a path, got {kind}$"):
         read(source)
@@ -185,7 +187,7 @@ def test_an_indexed_source_needs_iter() -> None:
 
 
 @pytest.mark.parametrize("item", [1, None, ["nested"], {"text": "x"}])
-def test_an_item_that_is_no_text_is_named(item: object) -> None:
+def test_the_type_of_an_item_that_is_not_a_text_is_named(item: object) -> None:
     with pytest.raises(TypeError, match=f"expected str, bytes .*; got {type(item).__name__}"):
         read(["fine", item])
 
@@ -199,7 +201,7 @@ def test_bytes_come_in_every_form() -> None:
 
 
 def test_texts_are_read_little_by_little(backend: BackendName) -> None:
-    """One hundred megabytes of text pass through in a few, and the last is asked for late."""
+    """Counting 100 texts takes less memory than the texts, which are read one after the other."""
     taken = 0
 
     def endless() -> Iterator[str]:
@@ -230,7 +232,7 @@ def test_files_are_read_little_by_little(
     backend: BackendName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     size, limit = 40 << 20, 24 << 20
-    if backend == "python":  # takes about 34 times the size of a block
+    if backend == "python":  # Python takes about 34 times the size of a block
         monkeypatch.setattr(corpus, "BLOCK", 1 << 15)
         size, limit = 1 << 18, 4 << 20
     path = tmp_path / "a.txt.gz"

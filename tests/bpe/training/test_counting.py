@@ -1,4 +1,4 @@
-"""Cutting texts, and counting their pre-tokens: the same words in blocks, threads and backends."""
+"""Cutting texts and counting their pre-tokens, called words: blocks and threads change nothing."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_cut_is_safe_whatever_follows(
 
 
 @given(rules=any_rules, data=st.lists(some_bytes, max_size=5).map(b"".join), more=some_bytes)
-# At the end of a part there is one more pre-token than in the whole, where a gap goes on.
+# Here the end of the first part ends a pre-token; in the whole text, a gap continues there.
 @example(rules=[(Groups(LETTER, 1, 1, ANY), ""), (Literal("a"), "")], data=b"\0Aa\0", more=b"")
 @settings(max_examples=max_examples(1000))
 def test_a_cut_is_safe_with_any_rules(
@@ -79,7 +79,7 @@ def test_a_cut_is_safe_with_any_rules(
     assert tokenizer.split_bytes(data + more) == apart
 
 
-def test_cuts_come_late(native: BackendName) -> None:
+def test_cuts_are_near_the_end(native: BackendName) -> None:
     text = "The quick brown fox, 12 times.\n" * 200
     for name in SOME_NAMES:
         tokenizer = pretok.get(name, backend=native)
@@ -137,14 +137,14 @@ def test_surrogates_are_joined_or_replaced(
 
 
 class Spaces:
-    """A user's pre-tokenizer: it knows str and code points only."""
+    """A pre-tokenizer object, as a user may write it: it splits a str, at code points."""
 
     def offsets(self, text: str, /) -> NDArray[np.int64]:
         ends = [at for at, char in enumerate(text) if char == " " and at]
         return np.array([0, *ends, len(text)] if text else [0])
 
 
-def test_a_pre_tokenizer_of_the_user_counts_the_same(backend: BackendName) -> None:
+def test_words_of_a_pre_tokenizer_object(backend: BackendName) -> None:
     counter = text_counter(Spaces(), backend, None)
     counter.add(["né né x".encode(), b"", b"x \xff\xff"])
     counter.add_blocks(iter([b" ", b"x n\xc3", b"\xa9 \xff\xff"]))
@@ -164,6 +164,3 @@ def test_one_long_pre_token_is_read_in_linear_time(backend: BackendName) -> None
         assert counter.finish().take() == [(b"a" * size, 1)]
 
     assert growth(work, 20_000 if backend == "python" else 200_000) < TOO_MUCH
-
-
-# Files.

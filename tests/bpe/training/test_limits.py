@@ -1,4 +1,7 @@
-"""Training holds only part of a text at a time; longer units are errors that name the place."""
+"""Training holds only part of a text in memory.
+
+A pre-token, a line or an indivisible text above its limit is an error that names the file.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ def row(text: str) -> str:
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("preset", ["cl100k", "gpt2", "deepseek-v3"])
 @pytest.mark.parametrize("suffix", [".txt", ".txt.gz"])
-def test_a_pre_token_of_a_file(
+def test_a_long_pre_token_in_a_file(
     suffix: str, preset: str, threads: int, backend: BackendName, tmp_path: Path
 ) -> None:
     few = write(tmp_path / "few.txt", "some words " * 50 + "b" * 999)
@@ -53,7 +56,7 @@ def test_a_pre_token_of_a_file(
     bpe.train([few, long], **how | {"max_pre_token": 5001})
 
 
-def test_a_pre_token_of_a_text(backend: BackendName) -> None:
+def test_a_long_pre_token_in_a_text(backend: BackendName) -> None:
     for text in (f"a {WORD} b", f"a {WORD} b".encode(), "é" * 600, "\U0001f600" * 300):
         with pytest.raises(ValueError, match=r"^a pre-token has more than 1000 bytes") as error:
             bpe.train(["few", text, "few"], backend=backend, **SMALL)
@@ -61,7 +64,7 @@ def test_a_pre_token_of_a_text(backend: BackendName) -> None:
     bpe.train(["few words", "é" * 500], backend=backend, **SMALL)
 
 
-def test_a_word_without_an_end_is_not_read_to_its_end(
+def test_reading_stops_when_a_pre_token_is_too_long(
     backend: BackendName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bpe.training.corpus, "BLOCK", 1000)
@@ -81,7 +84,7 @@ def test_a_word_without_an_end_is_not_read_to_its_end(
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz"])
-def test_a_line(suffix: str, backend: BackendName, tmp_path: Path) -> None:
+def test_a_long_line(suffix: str, backend: BackendName, tmp_path: Path) -> None:
     good = row("a " * 1990)
     assert len(good) <= 4001
     path = write(tmp_path / f"a{suffix}", good + "\n" + good + row("a " * 2500) + good)
@@ -95,21 +98,21 @@ def test_a_line(suffix: str, backend: BackendName, tmp_path: Path) -> None:
         bpe.train(last, backend=backend, **SMALL)
 
 
-def test_a_pre_token_of_a_line_names_the_file(backend: BackendName, tmp_path: Path) -> None:
+def test_a_long_pre_token_in_a_line_names_the_file(backend: BackendName, tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", row("few") + row("b" * 1500))
     with pytest.raises(TextFileError, match=r"a\.jsonl: a pre-token has more than 1000 bytes"):
         bpe.train(path, backend=backend, **SMALL)
 
 
 class Words:
-    """A user's pre-tokenizer, which must have a text whole."""
+    """A pre-tokenizer object, as a user may write it: it needs a text in one piece."""
 
     def offsets(self, text: str, /) -> NDArray[np.int64]:
         ends = [at for at, char in enumerate(text) if char == " " and at]
         return np.array([0, *ends, len(text)] if text else [0])
 
 
-def test_a_text_that_must_be_whole(backend: BackendName, tmp_path: Path) -> None:
+def test_a_long_text_that_cannot_be_divided(backend: BackendName, tmp_path: Path) -> None:
     path = write(tmp_path / "a.txt", "few words " * 600)
     how = SMALL | {"preset": Words(), "backend": backend}
     with pytest.raises(TextFileError, match=r"a\.txt: .*needs the whole text.*4000 bytes"):
@@ -117,7 +120,7 @@ def test_a_text_that_must_be_whole(backend: BackendName, tmp_path: Path) -> None
     bpe.train(path, **how | {"max_text": 6000})
 
 
-def test_a_split_without_safe_cuts_is_streamed(backend: BackendName, tmp_path: Path) -> None:
+def test_a_preset_without_safe_cuts_is_streamed(backend: BackendName, tmp_path: Path) -> None:
     stage = Stage(pretok.get("gpt2").preset.stages[0].rules, "merged_with_next")
     preset = pretok.Preset("joined", stages=(stage,))
     path = write(tmp_path / "a.txt", "few words, and more\n" * 600)
@@ -128,7 +131,7 @@ def test_a_split_without_safe_cuts_is_streamed(backend: BackendName, tmp_path: P
 
 @pytest.mark.parametrize("name", ["max_pre_token", "max_text"])
 @pytest.mark.parametrize("wrong", [0, -1, 1.5, "9", True])
-def test_limits_that_cannot_be(name: str, wrong: Any) -> None:
+def test_impossible_limits_are_refused(name: str, wrong: Any) -> None:
     limits = {name: wrong}
     with pytest.raises(ValueError, match=rf"{name}=.*expected None or an int of at least 1"):
         bpe.train(["a"], vocab_size=257, **limits)
@@ -137,7 +140,7 @@ def test_limits_that_cannot_be(name: str, wrong: Any) -> None:
 # The command line.
 
 
-def test_the_command_says_which_file(call: Call, tmp_path: Path) -> None:
+def test_the_error_of_the_command_names_the_file(call: Call, tmp_path: Path) -> None:
     path = write(tmp_path / "a.txt", f"some {WORD}")
     lines = write(tmp_path / "a.jsonl", row("few") + row("a " * 3000))
     out = tmp_path / "out.json"
@@ -151,6 +154,7 @@ def test_the_command_says_which_file(call: Call, tmp_path: Path) -> None:
 
 
 def bomb(path: Path, head: bytes, size: int) -> Path:
+    """Write a gzip file that unpacks to `head` and `size` bytes more."""
     with gzip.open(path, "wb", compresslevel=9) as stream:
         stream.write(head)
         for _ in range(size >> 20):
@@ -160,8 +164,8 @@ def bomb(path: Path, head: bytes, size: int) -> Path:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits the address space")
 @pytest.mark.parametrize(("name", "head"), [("a.txt.gz", b""), ("a.jsonl.gz", b'{"text": "')])
-def test_a_bomb_takes_little_memory(name: str, head: bytes, tmp_path: Path) -> None:
-    """A file of 0.2 MB that unpacks to 192 MB: it ended in a MemoryError."""
+def test_a_gzip_bomb_takes_little_memory(name: str, head: bytes, tmp_path: Path) -> None:
+    """A file of 0.2 MB unpacks to 192 MB. In a former version, it caused a MemoryError."""
     need_native()
     resource = pytest.importorskip("resource")
     path = bomb(tmp_path / name, head, 192 << 20)
@@ -186,7 +190,7 @@ def test_a_bomb_takes_little_memory(name: str, head: bytes, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("command", ["train", "count", "encode"])
-def test_the_end_of_memory_is_one_line(
+def test_out_of_memory_is_an_error_of_one_line(
     command: str, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object, **__: object) -> None:

@@ -1,4 +1,4 @@
-"""bpe.train: a Tokenizer from texts, the same whatever backend, threads or form of the texts."""
+"""bpe.train: the Tokenizer does not depend on backends, threads or the type of the source."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ TEACHING = ["ab", "abc", "abcd"]
 SPECIALS = {"<PAD>": 0, "<UNK>": 1, "<BOS>": 2, "<EOS>": 3}
 
 
-# The examples of the teaching texts.
+# The examples of texts that teach BPE.
 
 
-def test_specials_in_front_of_bytes_and_merges(backend: BackendName) -> None:
+def test_special_ids_before_bytes_and_merges(backend: BackendName) -> None:
     tok = train(TEACHING, vocab_size=300, special_tokens=SPECIALS, backend=backend)
     assert tok.encode("ab") == [260]
     assert tok.encode("abcde") == [262, 105]
@@ -39,7 +39,7 @@ def test_specials_in_front_of_bytes_and_merges(backend: BackendName) -> None:
 
 
 @pytest.mark.parametrize("tie_break", ["huggingface", "first-seen"])
-def test_three_merges_make_five_symbols_of_eleven(
+def test_three_merges_turn_eleven_letters_into_five_tokens(
     tie_break: TieBreak, backend: BackendName
 ) -> None:
     tok = train(["aaabdaaabac"], vocab_size=259, tie_break=tie_break, backend=backend)
@@ -47,10 +47,10 @@ def test_three_merges_make_five_symbols_of_eleven(
     assert len(tok.merges) == 3
 
 
-# Which ids there are.
+# Ids.
 
 
-def test_a_list_of_specials_comes_last(backend: BackendName, caplog: Any) -> None:
+def test_listed_special_tokens_get_the_last_ids(backend: BackendName, caplog: Any) -> None:
     tok = train(TEACHING, vocab_size=261, special_tokens=["<a>", "<b>"], backend=backend)
     assert tok.special_tokens == {"<a>": 259, "<b>": 260}
     assert not caplog.records
@@ -60,7 +60,7 @@ def test_a_list_of_specials_comes_last(backend: BackendName, caplog: Any) -> Non
     assert (tok.merges, tok.special_tokens) == ((), {"<a>": 256, "<b>": 257})
 
 
-def test_fixed_ids_leave_the_others_to_bytes_and_merges(backend: BackendName) -> None:
+def test_bytes_and_merges_get_the_ids_that_are_not_fixed(backend: BackendName) -> None:
     specials = {"<x>": 299, "<y>": 1, "<z>": 258}
     tok = train(TEACHING, vocab_size=300, special_tokens=specials, backend=backend)
     assert tok.special_tokens == specials
@@ -128,6 +128,7 @@ def test_impossible_sizes_and_specials_are_refused(
 
 
 def never() -> Iterator[str]:
+    """Fail if training reads a text."""
     pytest.fail("the texts were read although the arguments are wrong")
     yield ""
 
@@ -148,7 +149,7 @@ def test_other_wrong_arguments(wrong: dict[str, Any], said: str) -> None:
         train(never(), vocab_size=300, **wrong)
 
 
-def test_specials_are_no_str() -> None:
+def test_special_tokens_as_one_str_are_refused() -> None:
     with pytest.raises(TypeError, match="special_tokens='<a>'; expected a list"):
         train(never(), vocab_size=300, special_tokens="<a>")
 
@@ -179,7 +180,7 @@ def test_nothing_to_train_on(nothing: Any, backend: BackendName, caplog: Any) ->
     assert "only 0" in caplog.text
 
 
-# Always the same result.
+# Results do not depend on backends, threads and sources.
 
 
 @given(
@@ -217,7 +218,7 @@ def test_backends_and_threads_agree(
     assert first == third
 
 
-def test_a_file_trains_as_its_text(backend: BackendName, tmp_path: Path) -> None:
+def test_a_file_gives_the_merges_of_its_text(backend: BackendName, tmp_path: Path) -> None:
     text = generated(3_000_000 if backend == "native" else 100_000)
     (tmp_path / "a.txt").write_bytes(text.encode())
     rows = text.splitlines()
@@ -237,7 +238,7 @@ def test_threads_change_nothing(threads: int, native: BackendName) -> None:
     assert found == expected
 
 
-# A pre-tokenizer of one's own.
+# Pre-tokenizer objects.
 
 
 class Halves:
@@ -247,13 +248,13 @@ class Halves:
         return np.array([0, len(text) // 2, len(text)])
 
 
-def test_a_pre_tokenizer_of_the_user(backend: BackendName) -> None:
+def test_a_pre_tokenizer_of_another_class(backend: BackendName) -> None:
     tok = train(["aéaé", "aéaé"], vocab_size=262, preset=Halves(), backend=backend)
     assert merges_of(tok) == [(b"a", b"\xc3"), (b"a\xc3", b"\xa9")]
     assert tok.encode("aéaé") == [257, 257]
 
 
-def test_a_pre_tokenizer_that_is_made_already(backend: BackendName) -> None:
+def test_an_instance_of_pre_tokenizer(backend: BackendName) -> None:
     made = pretok.get("gpt2", unicode="18.0", backend="python")
     tok = train(PROSE, vocab_size=300, preset=made, backend=backend)
     assert merges_of(tok) == merges_of(train(PROSE, vocab_size=300, preset="gpt2"))

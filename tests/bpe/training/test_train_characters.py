@@ -1,4 +1,4 @@
-"""bpe.train with an alphabet of characters: as BpeTrainer with Metaspace."""
+"""bpe.train with alphabet="characters" equals Hugging Face's BpeTrainer with Metaspace."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pretok.pre_tokenizer import PreTokenizer
 from support import max_examples, seeded
 from text_models import PARTS, SENTENCES
 
-tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 
 SPECIAL = ["<unk>", "<s>", "</s>"]
 LETTERS = ("a ", "ab ", "abc ", "ab ▁", "aé\n ", "日本 ", "ab😀 ")
@@ -38,7 +38,7 @@ def trained(source: Any, vocab_size: int = 400, **options: Any) -> Tokenizer:
 
 
 def of_tokenizers(texts: Sequence[str], fallback: bool, **options: Any) -> dict[str, Any]:
-    """Return the model that BpeTrainer trains with Metaspace."""
+    """Return the model that Hugging Face's BpeTrainer trains with Metaspace."""
     live = tokenizers.Tokenizer(tokenizers.models.BPE(unk_token="<unk>"))
     live.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace()
     trainer = tokenizers.trainers.BpeTrainer(
@@ -68,7 +68,7 @@ def assert_as_tokenizers(ours: Tokenizer, model: dict[str, Any]) -> None:
     longest=st.none() | st.integers(2, 9),
 )
 @settings(max_examples=max_examples(60))
-def test_merges_are_those_of_tokenizers(
+def test_merges_are_those_of_hugging_face(
     backend: BackendName, texts: list[str], size: int, least: int, longest: int | None
 ) -> None:
     options = {} if longest is None else {"max_token_length": longest}
@@ -84,9 +84,9 @@ def test_sentences(backend: BackendName, fallback: bool) -> None:
     assert trained(SENTENCES, 380, byte_fallback=fallback, backend=backend, threads=2) == ours
 
 
-def test_coverage_is_a_limit_of_the_alphabet(backend: BackendName) -> None:
-    """Characters out of the alphabet are dropped from the words, as BpeTrainer drops them."""
-    texts = ["aaaa bbb ccaa bcab", "axaya zz"]  # ▁ 7, a 9, b 5, c 3, z 2, x and y 1
+def test_coverage_limits_the_alphabet(backend: BackendName) -> None:
+    """Like BpeTrainer, training drops characters from the words if the alphabet lacks them."""
+    texts = ["aaaa bbb ccaa bcab", "axaya zz"]  # counts: ▁ 7, a 9, b 5, c 3, z 2, x and y 1
     ours = trained(texts, 60, character_coverage=0.9, required_characters="é", backend=backend)
     assert_as_tokenizers(
         ours, of_tokenizers(texts, False, vocab_size=60, limit_alphabet=6,
@@ -108,8 +108,8 @@ def test_words_are_those_of_metaspace() -> None:
 
 
 @pytest.mark.parametrize("fallback", [True, False])
-def test_saved(tmp_path: Path, fallback: bool) -> None:
-    sentencepiece = pytest.importorskip("sentencepiece", reason="the engine is not installed")
+def test_saved_files_give_the_ids_in_other_libraries(tmp_path: Path, fallback: bool) -> None:
+    sentencepiece = pytest.importorskip("sentencepiece", reason="sentencepiece is not installed")
     ours = trained(SENTENCES, 380, byte_fallback=fallback)
     ours.save(tmp_path / "spm.model")
     ours.save(tmp_path / "tokenizer.json")
@@ -157,7 +157,7 @@ MERGES = [(1, 2, 3), (1, 1, 4), (1, 3, 5), (6, 1, 7)]
         (text_model(MERGES, template=bpe.Template((0,))), VocabularyError, "has no template"),
     ],
 )  # fmt: skip
-def test_not_a_model_of_sentencepiece(
+def test_tokenizers_that_a_sentencepiece_model_cannot_hold(
     tmp_path: Path, tokenizer: Tokenizer, error: type[Exception], match: str
 ) -> None:
     with pytest.raises(error, match=match):
@@ -189,7 +189,7 @@ def test_special_tokens() -> None:
         ({"vocab_size": 5}, "vocab_size=5; expected at least 7: 4 for characters and bytes, 3 for"),
     ],
 )
-def test_refused(options: dict[str, Any], match: str) -> None:
+def test_wrong_options_are_refused(options: dict[str, Any], match: str) -> None:
     with pytest.raises(ValueError, match=match):
         trained(["cab cab"], **options)
     with pytest.raises(ValueError, match="alphabet='letters'; expected one of"):

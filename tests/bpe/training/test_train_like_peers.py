@@ -1,4 +1,4 @@
-"""bpe.train finds the merges that other libraries find."""
+"""bpe.train finds the merges of Hugging Face, gigatoken and minbpe."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from training import gigatoken, hugging_face, recount
 from training_texts import PROSE, generated, merges_of, texts
 
 SIZE, VOCABULARY = (None, 32_000) if FULL else (1_500_000, 8_000)
-"""The code points of a real text to train on, and the number of tokens."""
+"""The number of code points of a real text to train on, or None for all, and of tokens."""
 
 
 @pytest.mark.parametrize("preset", ["gpt2", "llama3", "qwen2", "o200k"])

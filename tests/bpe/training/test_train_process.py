@@ -1,4 +1,4 @@
-"""bpe.train at work: interruptions, progress, errors of the texts."""
+"""bpe.train: interruptions, progress, and errors that the iterator of texts raises."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from pretok.machine.backend import BackendName
 from training import make_trainer
 from training_texts import PROSE
 
-posix = pytest.mark.skipif(os.name == "nt", reason="there is no SIGINT for one process alone")
+posix = pytest.mark.skipif(os.name == "nt", reason="Windows cannot send Ctrl-C to one process")
 
 
 @posix
 @pytest.mark.parametrize("phase", ["count", "merge"])
-def test_control_c_ends_it(
+def test_control_c_ends_training(
     phase: str, backend: BackendName, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = sys.modules["bpe.training.train"]
@@ -47,7 +47,7 @@ def test_control_c_ends_it(
 
 @posix
 def test_native_merging_is_interrupted(native: BackendName) -> None:
-    # test_threads.py interrupts native counting.
+    # tests/bpe/test_threads.py tests that native counting can be interrupted.
     def trainer(size: int) -> Any:
         letters = np.random.default_rng(1).integers(97, 123, size, np.uint8).tobytes()
         return make_trainer({letters: 1}, native)
@@ -55,6 +55,7 @@ def test_native_merging_is_interrupted(native: BackendName) -> None:
     def merge(size: int) -> Callable[[], object]:
         return partial(trainer(size).step, 10_000)
 
+    # The first work is to make a trainer, which counts the pairs of one long word.
     assert stops_soon(lambda size: partial(trainer, size), size=8_000_000)
     assert stops_soon(merge, size=2_000_000)
 
@@ -74,7 +75,7 @@ class Terminal(io.StringIO):
         (io.StringIO, True, False),
     ],
 )
-def test_progress_is_for_terminals(
+def test_progress_is_shown_on_terminals_only(
     stream: type[io.StringIO],
     progress: bool | None,
     shown: bool,
@@ -88,7 +89,7 @@ def test_progress_is_for_terminals(
     assert ("counting" in stderr.getvalue()) == ("merging" in stderr.getvalue()) == shown
 
 
-def test_errors_of_the_texts_come_through(backend: BackendName) -> None:
+def test_errors_of_the_iterator_of_texts_are_raised(backend: BackendName) -> None:
     def failing() -> Iterator[str]:
         yield "fine"
         raise RuntimeError("the disk is gone")

@@ -1,4 +1,4 @@
-"""Trainer: the same merges as Hugging Face's BpeTrainer, as minbpe, and in both backends."""
+"""Trainer: the merges equal those of Hugging Face's BpeTrainer and minbpe, in both backends."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pretok.machine.backend import BackendName
 from support import TOO_MUCH, growth, max_examples, seeded
 from training import hugging_face, make_trainer, merges_of, recount
 
-# Few letters: many ties, overlaps, and tokens that are made in two ways.
+# Few letters give many ties, overlaps, and tokens that two pairs make.
 LETTERS = ("a", "ab", "abc", "ab ", "aé", "a\n\t", "日本", "ab😀")
 words = st.sampled_from(LETTERS).flatmap(
     lambda letters: st.dictionaries(
@@ -58,8 +58,8 @@ def test_merges_of_long_words_are_those_of_hugging_face(
     assert merges_of(trainer) == expected
 
 
-def test_ties_go_by_the_characters_that_bytes_are_written_as(backend: BackendName) -> None:
-    """A tab is written as U+0109 and a space as U+0120, so both come after "z"."""
+def test_ties_are_in_the_order_of_byte_level_characters(backend: BackendName) -> None:
+    """ByteLevel writes a tab as U+0109 and a space as U+0120, so both come after "z"."""
     words = {"  ": 1, "zz": 1, "\t\t": 1, "!!": 1}
     trainer = make_trainer(as_bytes(words), backend)
     trainer.step(4)
@@ -78,7 +78,7 @@ def test_first_seen_merges_are_those_of_minbpe(
     assert trainer.tokens == len(trainer.merges())  # each merge makes a token
 
 
-def test_the_example_of_the_teaching_texts(backend: BackendName) -> None:
+def test_the_example_of_texts_that_teach_bpe(backend: BackendName) -> None:
     trainer = make_trainer({b"aaabdaaabac": 1}, backend, "first-seen")
     trainer.step(3)
     assert merges_of(trainer) == [(b"a", b"a"), (b"aa", b"a"), (b"aaa", b"b")]
@@ -122,7 +122,7 @@ def test_counts_may_be_beyond_32_bits(backend: BackendName) -> None:
 
 @pytest.mark.parametrize("tie_break", ["huggingface", "first-seen"])
 @pytest.mark.parametrize("letters", ["a", "ab", "abcdefgh"])
-def test_one_long_word_takes_no_quadratic_time(
+def test_one_long_word_takes_linear_time(
     letters: str, tie_break: TieBreak, backend: BackendName
 ) -> None:
     chance = seeded(1)
