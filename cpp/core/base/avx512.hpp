@@ -43,8 +43,8 @@ PRETOK_AVX512 inline __mmask64 less(__m512i bytes, char byte) {
 }
 
 // Returns whether any sequence of three or four bytes is overlong, a surrogate, or above
-// U+10FFFF. Every sequence must have its continuation bytes. Byte i of `next` is the byte after
-// byte i of `bytes`.
+// U+10FFFF. The caller has checked that every sequence has its continuation bytes. Byte i of
+// `next` is the byte after byte i of `bytes`.
 PRETOK_AVX512 inline bool out_of_range(__m512i bytes, __m512i next) {
   const __mmask64 below_a0 = less(next, '\xA0');
   const __mmask64 below_90 = less(next, '\x90');
@@ -55,9 +55,9 @@ PRETOK_AVX512 inline bool out_of_range(__m512i bytes, __m512i next) {
 // The roles of 64 bytes in UTF-8, as bit masks.
 struct Utf8Block {
   __mmask64 tails; // continuation bytes
-  __mmask64 two;   // leads of sequences of at least two bytes
-  __mmask64 three; // leads of sequences of at least three bytes
-  __mmask64 four;  // leads of sequences of four bytes
+  __mmask64 two;   // lead bytes of sequences of two or more bytes
+  __mmask64 three; // lead bytes of sequences of three or more bytes
+  __mmask64 four;  // lead bytes of sequences of four bytes
 
   // Sets the masks. Returns whether `bytes` is well-formed UTF-8 that begins with the start of
   // a code point. Its last sequence may end in `more`, the 64 bytes after `bytes`.

@@ -19,7 +19,7 @@ inline constexpr bool LITTLE_ENDIAN_BYTES = true;
 inline constexpr bool LITTLE_ENDIAN_BYTES = false;
 #endif
 
-// Returns the position of the lowest one bit. `word` must not be 0.
+// Returns the index of the lowest 1 bit, counted from 0. `word` must not be 0.
 inline unsigned lowest_bit(std::uint64_t word) {
 #if defined(_MSC_VER) && !defined(__clang__)
   unsigned long at;
@@ -30,7 +30,7 @@ inline unsigned lowest_bit(std::uint64_t word) {
 #endif
 }
 
-// Returns the position of the highest one bit. `word` must not be 0.
+// Returns the index of the highest 1 bit, counted from 0. `word` must not be 0.
 inline unsigned highest_bit(std::uint64_t word) {
 #if defined(_MSC_VER) && !defined(__clang__)
   unsigned long at;
@@ -41,7 +41,7 @@ inline unsigned highest_bit(std::uint64_t word) {
 #endif
 }
 
-// Returns the number of one bits.
+// Returns the number of 1 bits.
 inline unsigned count_ones(std::uint64_t word) {
 #if defined(_MSC_VER) && !defined(__clang__)
   // Count the ones in each group of 2, then 4, then 8 bits. The product adds all eight counts
@@ -78,14 +78,14 @@ inline WideProduct multiply_wide(std::uint64_t a, std::uint64_t b) {
 #endif
 }
 
-// Returns `word` with only its highest one bit; 0 for 0.
+// Returns `word` with only its highest 1 bit. Returns 0 if `word` is 0.
 inline std::uint64_t highest(std::uint64_t word) {
   return word == 0 ? 0 : std::uint64_t{1} << highest_bit(word);
 }
 
 #if PRETOK_SSE2
-// Returns the lower number of each pair of signed 32-bit numbers. SSE2 has no instruction for
-// it.
+// Compares four signed 32-bit numbers of `a` with the four of `b`. Returns the lower number at
+// each of the four positions. SSE2 has no instruction for this minimum.
 inline __m128i least_sse2(__m128i a, __m128i b) {
   const __m128i less = _mm_cmplt_epi32(b, a);
   return _mm_or_si128(_mm_and_si128(less, b), _mm_andnot_si128(less, a));

@@ -12,7 +12,7 @@ namespace {
 #if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
 HashKey make_hash_key() noexcept { return {0x243F6A8885A308D3, 0x13198A2E03707344}; }
 #else
-// Mixes several sources, since no single one is random on every system.
+// Mixes several sources of randomness, since no single source is random on every system.
 HashKey make_hash_key() noexcept {
   HashKey key{0x243F6A8885A308D3, 0x13198A2E03707344};
   const auto mix = [&key](std::uint64_t one, std::uint64_t two) {

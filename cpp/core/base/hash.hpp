@@ -1,8 +1,9 @@
-// Keyed hash functions for every table whose keys come from a file or a text.
+// Hash functions for tables whose keys come from a file or a text.
 //
 // An attacker who knows the hash function of a table can choose keys that all fall into one
-// slot, so that n insertions take n^2 steps. Each function here takes a HashKey, which is drawn
-// at random once per process. The results of pretok never depend on the key.
+// slot, so that n insertions take n^2 steps. So the hash functions take a secret HashKey, which
+// is drawn at random once per process. Only hash_without_key has no key. The results of pretok
+// never depend on the key.
 #pragma once
 
 #include "core/base/bits.hpp"
@@ -20,13 +21,14 @@ inline std::uint64_t mul_fold(std::uint64_t a, std::uint64_t b) {
   return product.high ^ product.low;
 }
 
-// Selects one function of a family of hash functions. Each table copies the key when it is
-// built.
+// A secret key. It selects one function of a family of hash functions. Each table copies the
+// key when it is built.
 struct HashKey {
   std::uint64_t one;
   std::uint64_t two;
 
-  // Returns an independent key, to rehash a table.
+  // Returns another key, which is computed from this key. A table with too many collisions is
+  // rebuilt with it.
   HashKey next() const {
     return {mul_fold(one ^ 0x9E3779B97F4A7C15, two ^ 0xD6E8FEB86659FD93),
             mul_fold(one ^ 0xA0761D6478BD642F, two ^ 0xE7037ED1A0B428DB)};
@@ -53,9 +55,10 @@ inline std::uint64_t load_word(const std::uint8_t *from) {
   return word;
 }
 
-// Hashes `size` >= 16 bytes. Each step combines a block of 16 bytes with the state of the
-// blocks before it. The state is secret. After two unequal blocks the states differ by a secret
-// amount, so an attacker cannot choose later blocks that make the states equal again.
+// Hashes `size` >= 16 bytes. Each step combines a block of 16 bytes with the state: the hash of
+// all earlier blocks. The state is secret. If two inputs differ in a block, their states after
+// this block differ by a secret amount. So an attacker cannot choose later blocks that make the
+// two states equal again.
 inline std::uint64_t hash_long(const std::uint8_t *bytes, std::size_t size,
                                const HashKey &key) {
   constexpr std::size_t BLOCK = 16;
@@ -66,30 +69,36 @@ inline std::uint64_t hash_long(const std::uint8_t *bytes, std::size_t size,
   return hash_words(load_word(bytes + size - BLOCK) ^ state, load_word(bytes + size - 8), key);
 }
 
-// Hashes two numbers below 2^21. Callers must ignore the lowest 20 bits. For two unequal pairs
-// and a random key, every multiple of 2^20 is equally likely as the difference of their hashes.
+// Hashes two numbers below 2^21. Callers must ignore the lowest 20 bits of the hash. For two
+// unequal pairs and a random key, the difference of their hashes is uniformly distributed in
+// its upper 44 bits. Proof: the difference is x * key.one + y * key.two, where x and y are the
+// differences of the left and of the right numbers. They are not both 0, and each is between
+// -2^21 and 2^21. So the greatest 2^t that divides both has t <= 20, and the difference of the
+// hashes is uniform among the multiples of 2^t.
 inline std::uint64_t hash_pair(std::uint32_t left, std::uint32_t right, const HashKey &key) {
   return left * key.one + right * key.two;
 }
 
-// Hashes a number without a key, for filters in which a collision costs one false positive.
-// Callers use only the top bits.
+// Hashes a number without a key. It is for filters and caches in which a collision costs only
+// one false positive or one comparison. Callers use only the top bits of the hash.
 inline std::uint64_t hash_without_key(std::uint64_t number) {
   return number * 0x9E3779B97F4A7C15;
 }
 
 // A rolling hash of strings of any length: a polynomial at a secret point, modulo the prime
-// 2^61 - 1. The modulus 2^64 would be unsafe: for most choices of the point, two Thue-Morse
-// strings of 256 or more bytes collide.
+// 2^61 - 1. The modulus 2^64 would be unsafe. A Thue-Morse string of 1,024 or more bytes and
+// its complement (the string with its two letters exchanged) collide at every odd point. Two
+// strings with the same last 64 bytes collide at every even point.
 class RollingHash {
 public:
   static constexpr std::uint64_t PRIME = (std::uint64_t{1} << 61) - 1;
 
   explicit RollingHash(const HashKey &key) : key_(key), base_(hash_words(0, 2, key) % PRIME) {}
 
-  // Returns the point. The hash of a + b is hash(a) * base()^length(b) + hash(b).
+  // Returns the point. The hash of the concatenation a + b is hash(a) * base()^length(b) +
+  // hash(b).
   std::uint64_t base() const { return base_; }
-  // Returns the hash of a string of one byte or another number.
+  // Returns the hash of a string of one unit. A unit is a byte, or the number of a character.
   std::uint64_t of_one(std::uint32_t unit) const { return hash_words(unit, 1, key_) % PRIME; }
 
   // Returns a * b + c modulo PRIME. All three are less than PRIME.

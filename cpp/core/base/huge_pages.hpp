@@ -26,9 +26,10 @@ void advise_huge_pages(void *data, std::size_t size);
 // Allocates a block. Aligns it to a huge page if fills_huge_pages(size), otherwise to a cache
 // line. Throws std::bad_alloc.
 void *allocate_huge_pages(std::size_t size);
+// `size` must be the size that was allocated.
 void free_huge_pages(void *data, std::size_t size);
 
-// An allocator for tables with random access.
+// An allocator for containers that are read at random positions, such as hash tables.
 template <typename T> struct HugePages {
   using value_type = T;
 

@@ -92,7 +92,7 @@ private:
   static constexpr std::size_t MAX_IDS = MAX_VALUES<std::uint32_t>;
 
   // Grows to a capacity of `needed` ids plus half the current size, but at most MAX_IDS. Throws
-  // if `needed` is more.
+  // std::bad_alloc if `needed` exceeds MAX_IDS.
   void grow(std::size_t needed) {
     reserve(std::max(needed, std::min(saturating_add(needed, size_ / 2), MAX_IDS)));
   }

@@ -53,15 +53,16 @@ public:
     return slots_[place_of(hash, is_match)];
   }
 
-  // As find. The caller must fill the slot if it is free. The table must have room for it. The
-  // reference is valid until the next call of reset or make_room.
+  // Like `find`, but counts a free slot as in use: the caller must fill it. The table must have
+  // room for one more slot; see make_room. The reference is valid until the next call of reset
+  // or make_room.
   template <typename IsMatch> Slot &find_or_add(std::uint64_t hash, IsMatch is_match) {
     Slot &slot = find(hash, is_match);
     used_ += slot.is_free() ? 1 : 0;
     return slot;
   }
 
-  // Iterate over all slots, free ones too.
+  // Iterate over all slots, including free slots.
   typename Slots::const_iterator begin() const { return slots_.begin(); }
   typename Slots::const_iterator end() const { return slots_.end(); }
 
@@ -103,8 +104,8 @@ class BitFilter {
 public:
   BitFilter() { reset(0); }
 
-  // Empties the filter. With `count` keys, may_have returns 1 for at most one in 16 of the keys
-  // that the filter lacks.
+  // Empties the filter, and makes room for `count` keys. After `count` calls of `add`, may_have
+  // returns 1 for at most one in 16 of the keys that were not added.
   void reset(std::size_t count);
 
   void add(std::uint64_t hash) { words_[word_of(hash)] |= std::uint64_t{1} << bit_of(hash); }

@@ -10,7 +10,8 @@ namespace pretok {
 inline void prefetch(const void *address) {
 #if defined(__GNUC__) || defined(__clang__)
   __builtin_prefetch(address);
-  // Without a side effect that GCC knows, it removes calls of functions that only prefetch.
+  // GCC removes calls of functions that only prefetch. The empty assembly counts as a side
+  // effect, so GCC keeps the calls.
   __asm__ volatile("");
 #elif defined(_M_X64)
   _mm_prefetch(static_cast<const char *>(address), _MM_HINT_T0);

@@ -9,7 +9,7 @@
 
 namespace pretok {
 
-// Uninitialized memory, for example for the UTF-8 of one text. A Scratch object itself has 512
+// Uninitialized memory, for example for the UTF-8 of one text. A Scratch object contains 512
 // bytes, and allocates memory only for larger sizes.
 class Scratch {
 public:
@@ -18,7 +18,8 @@ public:
   Scratch &operator=(const Scratch &) = delete;
   ~Scratch() { std::free(large_); }
 
-  // Returns memory for `size` bytes, and discards its previous contents. Throws std::bad_alloc.
+  // Returns memory for `size` bytes, and discards what earlier callers wrote there. Throws
+  // std::bad_alloc.
   std::uint8_t *room(std::size_t size) {
     if (size <= small_.size())
       return small_.data();

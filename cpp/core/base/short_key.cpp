@@ -11,8 +11,8 @@ template <typename Word> Word load_as(const std::uint8_t *from) {
 
 } // namespace
 
-// In a text of a few words, a third of the pre-tokens come here. Two loads that overlap are
-// faster than a copy of variable size.
+// In a text of a few words, this function loads a third of the pre-tokens. Two loads that
+// overlap are faster than a copy of variable size.
 ShortBytes ShortBytes::load_no_more(const std::uint8_t *bytes, std::size_t size) {
   ShortBytes key;
   if (!LITTLE_ENDIAN_BYTES) {
@@ -27,7 +27,8 @@ ShortBytes ShortBytes::load_no_more(const std::uint8_t *bytes, std::size_t size)
     const std::uint64_t last = load_as<std::uint32_t>(bytes + size - 4);
     key.low = load_as<std::uint32_t>(bytes) | last << (8 * (size - 4));
   } else if (size != 0) {
-    // The bytes 0, size / 2 and size - 1 are all bytes, some of them twice.
+    // There are one to three bytes. They are at 0, size / 2 and size - 1; some of these
+    // positions may be equal.
     key.low = bytes[0] | std::uint64_t{bytes[size / 2]} << (8 * (size / 2)) |
               std::uint64_t{bytes[size - 1]} << (8 * (size - 1));
   }

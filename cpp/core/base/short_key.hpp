@@ -1,4 +1,4 @@
-// Short byte strings as keys of tables: two words, compared and hashed as one.
+// Short byte strings as keys of tables: two 64-bit words, compared and hashed together.
 #pragma once
 
 #include "core/base/bits.hpp"
@@ -36,7 +36,7 @@ struct ShortBytes {
     return key;
   }
 
-  // As load, but never reads past `size` bytes.
+  // Like `load`, but never reads past `size` bytes.
   static ShortBytes load_no_more(const std::uint8_t *bytes, std::size_t size);
 
   // The 16 bytes from index 16 - size on are a mask of the first `size` bytes of a ShortBytes.
@@ -63,8 +63,8 @@ struct ShortKey {
     high = all.high | std::uint64_t{size} << SIZE_SHIFT;
   }
 
-  // Returns a key that stands for more than MAX_BYTES bytes, and that no other ShortKey equals.
-  // Two long byte strings may have the same key.
+  // Returns the key of a string of more than MAX_BYTES bytes. It contains only a hash, so two
+  // such strings may have equal keys. No string of at most MAX_BYTES bytes has an equal key.
   static ShortKey of_long(const std::uint8_t *bytes, std::size_t size, const HashKey &key) {
     ShortKey result;
     result.low = hash_long(bytes, size, key);
@@ -80,7 +80,7 @@ struct ShortKey {
   }
 
   std::uint64_t hash(const HashKey &key) const { return hash_words(low, high, key); }
-  // Returns a key that no byte string has, except the empty one.
+  // Returns the key of the empty string, which stands for "no key".
   static ShortKey none() {
     ShortKey key;
     key.low = key.high = 0;

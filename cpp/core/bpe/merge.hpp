@@ -22,8 +22,9 @@ inline constexpr std::size_t MAX_SCANNED = 64;
 // merge_in_rounds applies one rank per scan. Beyond this many symbols a heap is faster.
 inline constexpr std::size_t MAX_IN_ROUNDS = 1024;
 
-// Returns the index of the lowest of `size` ranks, the first of equal ones. Reads up to the
-// next multiple of 4; the caller must have padded `ranks` with NO_RANK.
+// Returns the index of the lowest of `size` ranks. If several ranks are lowest, returns the
+// first index. Reads groups of four ranks, so the caller must have padded `ranks` with NO_RANK
+// up to the next multiple of 4.
 inline std::size_t lowest(const std::uint32_t *ranks, std::size_t size) {
 #if PRETOK_SSE2
   const auto load = [ranks](std::size_t at) {
@@ -47,8 +48,8 @@ inline std::size_t lowest(const std::uint32_t *ranks, std::size_t size) {
 #endif
 }
 
-// Merges `size` symbols in place, 1 to MAX_SCANNED. find(left, right) returns a Merged. Returns
-// the number of symbols that remain. O(size^2).
+// Merges `size` symbols in place. `size` must be from 1 to MAX_SCANNED. find(left, right)
+// returns a Merged. Returns the number of symbols that remain. O(size^2).
 template <typename Find>
 std::size_t merge_short(std::uint32_t *symbols, std::size_t size, Find find) {
   alignas(16) std::array<std::uint32_t, MAX_SCANNED + 4> ranks;
@@ -83,10 +84,10 @@ std::size_t merge_short(std::uint32_t *symbols, std::size_t size, Find find) {
 }
 
 // Merges at most MAX_IN_ROUNDS symbols. Each round merges all pairs of the lowest rank, from
-// left to right. The result is exact as long as new symbols form only pairs of higher ranks. In
-// an ordered vocabulary (ordered_merges.hpp) they always do. Returns false if a pair of a lower
-// rank forms; `symbols` then has no meaning. O(size * distinct ranks). Faster than a heap on
-// runs of one character. Takes 12 KB of stack.
+// left to right. The result is exact if every new symbol forms only pairs of higher ranks with
+// its neighbors. In an ordered vocabulary (ordered_merges.hpp) this is always so. If a pair of
+// a lower rank forms, returns false, and the contents of `symbols` are meaningless. Time:
+// O(size * distinct ranks). Faster than a heap on runs of one character. Takes 12 KB of stack.
 template <typename Find> bool merge_in_rounds(std::vector<std::uint32_t> &symbols, Find find) {
   alignas(16) std::array<std::uint32_t, MAX_IN_ROUNDS + 4> ranks;
   ranks.fill(NO_RANK);
@@ -171,6 +172,7 @@ public:
     }
   }
 
+  // Writes the remaining symbols to the start of `symbols_`.
   void write_back() {
     std::size_t kept = 0;
     for (std::uint32_t at = 0; at < size_; at = next_[at])
@@ -186,6 +188,7 @@ private:
     return std::uint64_t{merged_[at].rank} << 32 | at;
   }
 
+  // Merges the symbol at `at` with the next symbol.
   void merge(std::uint32_t at) {
     symbols_[at] = merged_[at].id;
     const std::uint32_t absorbed = next_[at];
@@ -198,6 +201,7 @@ private:
       look_up(previous_[at]);
   }
 
+  // Looks up the merge of the symbol at `at` with the next symbol, and pushes a heap entry.
   void look_up(std::uint32_t at) {
     merged_[at] =
         next_[at] < size_ ? find_(symbols_[at], symbols_[next_[at]]) : Merged{NO_RANK, NO_ID};
@@ -210,14 +214,14 @@ private:
   std::vector<std::uint32_t> &symbols_;
   Find find_;
   std::uint32_t size_;
-  std::vector<std::uint32_t> previous_;
-  std::vector<std::uint32_t> next_;
-  std::vector<Merged> merged_;
-  std::vector<std::uint64_t> heap_;
+  std::vector<std::uint32_t> previous_; // position of the previous symbol, or NO_PLACE
+  std::vector<std::uint32_t> next_;     // position of the next symbol, or size_
+  std::vector<Merged> merged_;          // the merge of each symbol with the next one
+  std::vector<std::uint64_t> heap_;     // keys; see key()
 };
 
-// Merges any number of symbols below 2^32 - 1. O(size * log(size)) time, about 40 bytes of
-// memory per symbol.
+// Merges fewer than 2^32 - 1 symbols. O(size * log(size)) time, about 40 bytes of memory per
+// symbol.
 template <typename Find> void merge_long(std::vector<std::uint32_t> &symbols, Find find) {
   Chain<Find> chain(symbols, find);
   chain.merge_all();

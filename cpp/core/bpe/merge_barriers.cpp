@@ -21,17 +21,17 @@ struct Range {
 };
 constexpr Range EMPTY_RANGE{0, 0, 1};
 
-// Returns the indices of the characters that end with these continuation bytes.
+// Returns the indices in `chars_` of the characters that end with these continuation bytes.
 Range ending_with(const std::uint8_t *bytes, std::size_t size, std::uint32_t first_emoji,
                   std::uint32_t end) {
-  if (size == 3 && bytes[0] == 0x9F) {
+  if (size == 3 && bytes[0] == 0x9F) { // one emoji without its first byte, 0xF0
     const std::uint32_t at = first_emoji + ((bytes[1] & 0x3FU) << 6 | (bytes[2] & 0x3FU));
     return {at, at + 1, 1};
   }
   if (size > 2)
     return EMPTY_RANGE;
-  // The index of any other character is its code point. The index and the code point of an
-  // emoji have the same last 12 bits. So one stride finds both kinds.
+  // An emoji is in the table at an index that has the same last 12 bits as its code point. The
+  // index of any other character is its code point. So one stride finds both kinds.
   std::uint32_t value = bytes[0] & 0x3FU;
   if (size == 2)
     value = value << 6 | (bytes[1] & 0x3FU);
@@ -41,8 +41,8 @@ Range ending_with(const std::uint8_t *bytes, std::size_t size, std::uint32_t fir
           stride};
 }
 
-// Returns the indices of the characters that begin with these bytes. If `bytes` has more than
-// one character, returns the index of the first one.
+// Returns the indices in `chars_` of the characters that begin with these bytes. If `bytes` has
+// more than one character, returns the index of the first one.
 Range beginning_with(const std::uint8_t *bytes, std::size_t size, std::uint32_t first_emoji) {
   const std::uint8_t lead = bytes[0];
   if (lead < 0x80)
@@ -112,8 +112,9 @@ void MergeBarriers::begin_build(const OrderedMerges &merges) {
   }
 }
 
-// If a step is among the ids of a character, replaces them by the ids of its bytes, with which
-// merging then starts. Drops emoji, whose four bytes would give more than MAX_IDS ids.
+// If the ids of a character include a step (VocabularyData), replaces them by the ids of the
+// bytes of the character. Merging then starts with these bytes. Drops emoji, since an emoji has
+// four bytes, and so may have more than MAX_IDS ids.
 void MergeBarriers::replace_steps(std::uint32_t first_step, const OrderedMerges &merges) {
   emoji_count_ = 0;
   std::array<std::uint8_t, 4> bytes{};
@@ -220,11 +221,12 @@ void MergeBarriers::add_char(std::uint32_t index, const Merging &merged,
   last_merge_[index] = merged.last;
 }
 
+// Adds a merge of two symbols with the bytes `left` and `right`. `symbol` is its result.
 void MergeBarriers::add(const std::uint8_t *left, std::size_t left_size,
                         const std::uint8_t *right, std::size_t right_size,
                         std::uint32_t symbol) {
   if (is_tail(right[0]))
-    return;                          // the merge is within a character
+    return;                          // the boundary of the two symbols is within a character
   std::size_t start = left_size - 1; // the start of the last character of the left symbol
   while (start > 0 && is_tail(left[start]))
     --start;

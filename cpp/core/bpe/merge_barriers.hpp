@@ -49,8 +49,8 @@ public:
     std::size_t count() const { return 1U + (ids[1] != NO_ID) + (ids[2] != NO_ID); }
   };
 
-  // `first_step` is that of VocabularyData. `token(symbol)` returns the bytes of a symbol as
-  // {bytes, size}.
+  // `first_step` is VocabularyData::first_step. `token(symbol)` returns the bytes of a symbol
+  // as {bytes, size}.
   template <typename Token>
   void build(const OrderedMerges &merges, std::uint32_t first_step, Token token) {
     begin_build(merges);
@@ -68,7 +68,7 @@ public:
   }
 
   // Calls one(Char) for each segment of one character, and many(start, end) for each longer
-  // segment, in order. `bytes` is not empty.
+  // segment, in order. `size` must not be 0.
   template <typename One, typename Many>
   void for_segments(const std::uint8_t *bytes, std::size_t size, One one, Many many) const {
     const auto flush = [&](std::size_t start, std::size_t end, std::uint32_t single) {
@@ -147,9 +147,10 @@ public:
     emit(static_cast<const std::size_t *>(ends), count);
   }
 
-  // Writes the symbols with which merging of these bytes may start, at most one per byte.
-  // Returns the number of symbols. A character starts fully merged if all merges that may cross
-  // its boundaries rank after the merges of its own bytes. Otherwise it starts as its bytes.
+  // Writes the symbols with which merging of these bytes may start. Returns the number of
+  // symbols, which is at most the number of bytes. A character starts fully merged if all
+  // merges that may cross its boundaries rank after the merges of its own bytes. Otherwise it
+  // starts as its bytes.
   //
   // The result of merging is exact, even if the merges are not ordered. In a character that
   // starts fully merged, every merge of its own bytes ranks before every merge that may cross
@@ -197,7 +198,8 @@ private:
   struct MergeStart {
     // Char::count() symbols. If the first is NO_MERGE, the character starts as its bytes.
     std::array<std::uint32_t, MAX_IDS> symbols{OrderedMerges::NO_MERGE};
-    // The classes of partial merges that rank before the last merge of the character's own
+    // The classes (see Char) of the partial merges that may cross the right or the left
+    // boundary of the character, and that rank before the last merge of the character's own
     // bytes.
     std::uint16_t early_right = 0;
     std::uint16_t early_left = 0;

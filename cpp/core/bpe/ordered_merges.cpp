@@ -7,7 +7,7 @@ namespace pretok {
 namespace {
 
 // Returns the binary logarithm of the number of buckets for `count` entries. A cuckoo table
-// with two slots per bucket can be nearly full. If more than seven eighths of the slots are
+// with two slots per bucket can be nearly full, but if more than seven eighths of the slots are
 // used, an insertion takes long.
 unsigned bits_for(std::size_t count) {
   unsigned bits = 4;
@@ -85,7 +85,7 @@ bool OrderedMerges::fill() {
 // Inserts an entry into one of its two buckets. If both are full, evicts a random slot and
 // moves the evicted entry to its other bucket, and so on. Returns false after 500 moves.
 bool OrderedMerges::insert(std::uint64_t entry) {
-  std::uint64_t turn = entry;
+  std::uint64_t turn = entry; // state of a pseudo-random number generator
   for (int moves = 0; moves < 500; ++moves) {
     const std::uint64_t hash = hash_of(entry);
     for (const std::size_t bucket : {index_a(hash), index_b(hash)})

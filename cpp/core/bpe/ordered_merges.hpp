@@ -54,7 +54,8 @@ public:
     std::uint32_t right;
   };
 
-  // Empties the table, draws a new hash key, and reserves room for about `count` merges.
+  // Empties the table, takes the current hash key of the process, and reserves room for about
+  // `count` merges.
   void reset(const std::array<std::uint32_t, 256> &byte_ids, std::size_t count);
 
   // Adds the merge with the next rank: `left` and `right` make the token `id`. With the merges
@@ -119,7 +120,8 @@ public:
   Parts parts(std::uint32_t symbol) const { return parts_[symbol - BYTES]; }
 
   // Returns whether the bytes of `left` and `right`, side by side, merge into exactly these two
-  // symbols: whether no merge crosses the boundary between them. O(depth of both symbols).
+  // symbols: whether no merge crosses the boundary between them. Takes time in proportion to
+  // the number of boundary pairs (for_boundary_pairs).
   bool is_valid_pair(std::uint32_t left, std::uint32_t right) const {
     if (find(left, right) != NO_MERGE)
       return false;
@@ -132,10 +134,10 @@ public:
   }
 
   // Visits the pairs of symbols that were neighbors at the boundary between `left` and `right`,
-  // from the latest pair to the earliest: each step undoes the later one of the merges that
-  // made the two symbols. Calls visit(left, right, deadline) for each pair, until visit returns
-  // false. `left` and `right` are a valid pair if no visited pair merges before its deadline: a
-  // merge across the boundary must rank below the deadline.
+  // from the latest pair to the earliest. Each step undoes one of the two merges that made
+  // `left` and `right`: the later merge. Calls visit(left, right, deadline) for each pair,
+  // until visit returns false. `left` and `right` are a valid pair if no visited pair merges
+  // before its deadline, that is, by a merge that ranks below the deadline.
   //
   // The deadline is the time at which one symbol of the pair merges away. Merges with equal
   // ranks are applied from left to right. So the merge that makes `left` is applied before a

@@ -71,7 +71,7 @@ public:
       return false;
     const unsigned at = low & BACK;
     constexpr std::uint64_t ONE = 1;
-    const std::uint64_t after_mask = ~ONE << at;
+    const std::uint64_t after_mask = ~ONE << at; // all positions after `at`
     const unsigned absorbed = lowest_bit(live_ & after_mask);
     live_ &= ~(ONE << absorbed);
     const unsigned next = lowest_bit(live_ & after_mask);
@@ -115,6 +115,7 @@ private:
   // Replaces std::min, for which GCC selects an address and reloads the value from memory.
   static std::uint32_t least(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
 
+  // Returns the lowest key.
   std::uint32_t lowest() const {
 #if PRETOK_SSE2
     const auto load = [this](std::size_t at) {
@@ -158,10 +159,11 @@ void merge_interleaved(const OrderedMerges &merges, const MergeBarriers &barrier
                        Done done) {
   constexpr std::size_t MAX_ACTIVE = 8;
   std::array<ShortMerge, MAX_ACTIVE> states;
-  std::array<std::size_t, MAX_ACTIVE> which;  // by state
-  std::array<std::size_t, MAX_ACTIVE> active; // states
+  std::array<std::size_t, MAX_ACTIVE> which;  // by state: the number of its pre-token
+  std::array<std::size_t, MAX_ACTIVE> active; // the states in use
   std::size_t count = 0;
   std::size_t started = 0;
+  // Starts the next pre-token in states[state]. Returns false if there are no more.
   const auto begin = [&](std::size_t state) {
     const std::uint8_t *bytes = nullptr;
     std::size_t size = 0;

@@ -18,8 +18,9 @@ public:
   // `tokens` has the bytes of each token, by id. It must outlive the table.
   explicit TokenTable(const std::vector<TokenView> &tokens) : tokens_(tokens) {}
 
-  // Replaces the contents by the tokens `ids`. Of tokens with equal bytes, the table has the
-  // first one. May read the memory after the bytes of a token, up to `limit`.
+  // Replaces the contents by the tokens `ids`. If several tokens have equal bytes, the table
+  // has the first of these tokens. May read the memory after the bytes of a token, up to
+  // `limit`.
   void assign(const std::vector<std::uint32_t> &ids, const std::uint8_t *limit);
 
   bool is_empty() const { return slots_.size() == 0; }
@@ -31,7 +32,7 @@ public:
                                        : find_long(bytes, size);
   }
 
-  // Like find, for at most ShortKey::MAX_BYTES bytes.
+  // Like `find`, for at most ShortKey::MAX_BYTES bytes.
   std::uint32_t find_short(const ShortKey &key) const {
     const std::uint64_t hash = key.hash(key_);
     if (filter_.may_have(hash) == 0)

@@ -8,7 +8,7 @@
 
 namespace pretok {
 
-// Its symbols are those of OrderedMerges.
+// An Engine (merge_windows.hpp) whose symbols are the symbols of OrderedMerges.
 class Vocabulary::Ordered {
 public:
   explicit Ordered(const Vocabulary &vocabulary) : vocabulary_(vocabulary) {}
@@ -30,7 +30,7 @@ private:
   const Vocabulary &vocabulary_;
 };
 
-// Its symbols are ids.
+// An Engine (merge_windows.hpp) whose symbols are ids.
 class Vocabulary::AnyOrder {
 public:
   explicit AnyOrder(const Vocabulary &vocabulary) : vocabulary_(vocabulary) {}

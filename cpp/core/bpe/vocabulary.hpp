@@ -71,7 +71,8 @@ public:
   // vocabulary.
   const OrderedMerges *merge_table() const { return has_merge_table_ ? &merges_ : nullptr; }
   const MergeBarriers *barriers() const { return has_merge_table_ ? &barriers_ : nullptr; }
-  // Returns whether the first symbols are characters, made of bytes by steps (VocabularyData).
+  // Returns whether the first merges make characters from bytes, with steps in between
+  // (VocabularyData::first_step).
   bool has_steps() const { return first_step_ != NO_ID; }
   // Returns whether the vocabulary is ordered (ordered_merges.hpp).
   bool is_in_order() const { return in_order_; }

@@ -15,9 +15,9 @@ struct Merge {
   std::uint32_t id; // the id of the result
 };
 
-// Returns whether usual text lacks the byte: UTF-8 never has it, or it begins code points of
-// planes 4 to 11, which are unassigned. A vocabulary with explicit merges needs no token for
-// it, because a trainer that sees only text makes none.
+// Returns whether the byte does not occur in usual text: UTF-8 never contains it, or it begins
+// code points of planes 4 to 11, which are unassigned. A vocabulary with explicit merges may
+// lack a token for such a byte, because a trainer that sees only text makes none.
 inline bool is_rare_byte(std::size_t byte) {
   return byte == 0xC0 || byte == 0xC1 || byte == 0xF1 || byte == 0xF2 || byte >= 0xF5;
 }
@@ -35,8 +35,8 @@ struct VocabularyData {
   std::vector<Merge> merges;
   // If true, a pre-token that equals a token becomes this token, without merging.
   bool ignore_merges = true;
-  // Tokens with ids from `first_step` on are only steps of merging. A step that no later merge
-  // takes becomes the tokens of its bytes.
+  // Tokens with ids from `first_step` on are only steps of merging. If no later merge uses a
+  // step, the step is replaced by the tokens of its bytes. NO_ID: there are no steps.
   std::uint32_t first_step = NO_ID;
 };
 

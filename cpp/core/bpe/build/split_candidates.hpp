@@ -1,4 +1,5 @@
-// For a batch of tokens: stores the two probable parts of each token, and verifies them.
+// Stores the probable parts of each token of a batch, and verifies them. The parts of a token
+// are the two symbols that a merge joins to make the token.
 #pragma once
 
 #include "core/bpe/build/token_splits.hpp"
@@ -18,8 +19,8 @@ inline bool are_known(Parts parts) {
   return parts.left != OrderedMerges::NO_MERGE && parts.right != OrderedMerges::NO_MERGE;
 }
 
-// The probable parts of each token of a batch. `add` prefetches the memory that `confirmed`
-// reads.
+// Call `add` for each token of the batch, then `confirmed`: `add` prefetches the memory that
+// `confirmed` reads.
 class SplitCandidates {
 public:
   explicit SplitCandidates(const OrderedMerges &merges)
@@ -32,10 +33,12 @@ public:
     ends_[0] = boundary_pairs_.data();
   }
 
-  // Adds the probable parts of the next token, or NO_PARTS. At most BATCH_SIZE tokens.
+  // Adds the next token of the batch: its probable parts, or NO_PARTS. A batch has at most
+  // BATCH_SIZE tokens.
   void add(Parts parts) {
     BoundaryPair *to = ends_[count_];
     const BoundaryPair *const most = to + MAX_BOUNDARY_PAIRS;
+    // Returns whether there is room for another boundary pair.
     const auto put = [&](std::uint32_t left, std::uint32_t right, std::uint32_t deadline) {
       merges_.prefetch(left, right);
       *to++ = {left, right, deadline};
@@ -47,8 +50,8 @@ public:
     ends_[++count_] = to;
   }
 
-  // Returns the parts of token `index`, or NO_PARTS. The parts are valid if no earlier token
-  // has the same parts, and if no boundary pair merges before its deadline.
+  // Returns the parts of token `index`, or NO_PARTS if they are not valid. The parts are valid
+  // if no earlier token has the same parts, and if no boundary pair merges before its deadline.
   Parts confirmed(std::size_t index) const {
     for (const BoundaryPair *at = ends_[index]; at != ends_[index + 1]; ++at)
       if (merges_.find(at->left, at->right) < at->deadline)
@@ -57,7 +60,8 @@ public:
   }
 
 private:
-  // A token with this many boundary pairs has NO_PARTS. Few tokens have so many.
+  // `confirmed` returns NO_PARTS for a token with this many boundary pairs or more. Few tokens
+  // have so many.
   static constexpr std::size_t MAX_BOUNDARY_PAIRS = 64;
 
   struct BoundaryPair { // see OrderedMerges::for_boundary_pairs

@@ -12,7 +12,7 @@
 
 namespace pretok {
 
-// A token is named by its index in `ids`, an argument of the constructor.
+// A token is stored as its index in `ids`, an argument of the constructor.
 class TokenSplits {
 public:
   static constexpr std::uint32_t NO_TOKEN = 0xFFFFFFFF;
@@ -41,13 +41,13 @@ public:
   const Split *begin(std::size_t which) const { return ends_[which]; }
   const Split *end(std::size_t which) const { return ends_[which + 1]; }
 
-  // Returns a token read so far whose hash is that of these bytes, or NO_TOKEN. `size` is at
-  // most MAX_BYTES.
+  // Returns a token read so far whose hash equals the hash of these bytes, or NO_TOKEN. `size`
+  // must be at most MAX_BYTES.
   std::uint32_t find(const std::uint8_t *bytes, std::size_t size) const;
 
 private:
   struct Slot {
-    std::uint32_t tag = 0; // bits of the hash
+    std::uint32_t tag = 0; // bits 24 to 55 of the hash
     std::uint32_t place = NO_TOKEN;
 
     bool is_free() const { return place == NO_TOKEN; }
@@ -69,8 +69,9 @@ private:
   const std::vector<std::uint32_t> &ids_;
   // A polynomial hash with a secret base and a secret digit per byte. One multiplication gives
   // the hash of a suffix from the hashes of the string and of its prefix. The hashes are modulo
-  // 2^64, so some strings of 256 bytes have hashes with equal lower halves under any base.
-  // Slots, the filter and tags therefore use the upper half.
+  // 2^64, and the base is odd. So a Thue-Morse string of 256 bytes and its complement have
+  // hashes with equal lower halves, whatever the base is. Therefore the top bits of a hash
+  // select the slot and the bit of the filter, and a tag has 24 bits of the upper half.
   std::array<std::uint64_t, 256> digits_;
   std::array<std::uint64_t, MAX_BYTES> powers_; // powers of the base
   std::size_t read_ = 0;

@@ -61,7 +61,7 @@ const char *Vocabulary::Builder::build(VocabularyData &&data) {
                  [&](std::uint32_t id) { return id < data.first_step && is_reachable(id); });
     vocabulary_.whole_tokens_.assign(reachable, limit);
   } else if (vocabulary_.has_merge_table_) {
-    // Of tokens with equal bytes, only the token in whole_tokens_ counts.
+    // If several tokens have equal bytes, only the token in whole_tokens_ counts.
     const auto is_unreachable = [&](std::uint32_t id) {
       const TokenView token = vocabulary_.tokens_[id];
       return !is_reachable(id) &&
@@ -109,9 +109,9 @@ const char *Vocabulary::Builder::place_tokens(const VocabularyData &data) {
   return nullptr;
 }
 
-// Sets is_made_ for tokens that are surely reachable: single bytes, and the results of merges
-// that are known to be the last when the bytes of the token merge. is_reachable does not merge
-// the bytes of these tokens.
+// Sets is_made_ for tokens that are surely reachable: tokens of one byte, and tokens that a
+// merge is known to make from their own bytes. So is_reachable need not merge the bytes of
+// these tokens.
 void Vocabulary::Builder::find_reachable(bool from_ranks) {
   is_made_.assign(vocabulary_.tokens_.size(), false);
   if (vocabulary_.in_order_ || (vocabulary_.has_merge_table_ && from_ranks))

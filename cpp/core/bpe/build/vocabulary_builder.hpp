@@ -41,8 +41,8 @@ private:
   Vocabulary &vocabulary_;
   std::vector<bool> is_made_; // by id: whether find_reachable knows that merges make the token
   std::vector<std::uint32_t> merged_;
-  // The number of tokens, in order of id, whose merges order_ranks has found. It stops at the
-  // first token that is made of a token with a higher id.
+  // The number of tokens, in order of id, whose merges order_ranks has found. order_ranks stops
+  // at the first token that has a part with a higher id.
   std::size_t ordered_count_ = 0;
 };
 

@@ -13,6 +13,7 @@
 namespace pretok {
 namespace {
 
+// Returns whether the bytes of `left` and `right`, concatenated, are the bytes of `whole`.
 bool are_parts(TokenView left, TokenView right, TokenView whole) {
   return std::uint64_t{left.size} + right.size == whole.size &&
          std::memcmp(left.bytes, whole.bytes, left.size) == 0 &&
@@ -21,8 +22,8 @@ bool are_parts(TokenView left, TokenView right, TokenView whole) {
 
 } // namespace
 
-// Empties `merges_`, with room for `count` merges. Returns the symbol of each token, by id:
-// that of a byte for the token of a byte, NO_MERGE for all others.
+// Empties `merges_`, and makes room for `count` merges. Returns the symbol of each token, by
+// id. A token of one byte has this byte as its symbol. All other tokens have NO_MERGE.
 std::vector<std::uint32_t> Vocabulary::Builder::reset_merges(std::size_t count) {
   vocabulary_.merges_.reset(vocabulary_.byte_ids_, count);
   std::vector<std::uint32_t> symbols(vocabulary_.tokens_.size(), OrderedMerges::NO_MERGE);
@@ -40,11 +41,12 @@ std::vector<std::uint32_t> Vocabulary::Builder::byte_ids_of(TokenView token) con
   return ids;
 }
 
-// Derives ordered merges from ranks alone. The two parts of a token, if they exist, are lower
-// tokens that concatenate to its bytes, and that are a valid pair under the lower ranks. The
-// token has these parts in any text: until the token is made, none of its bytes merges with a
-// neighbor of the token, so its bytes merge as they do alone. Returns false if a token is made
-// of higher tokens, if OrderedMerges cannot hold the merges, or if hashes collide.
+// Derives ordered merges from ranks alone. The two parts of a token, if they exist, are tokens
+// with lower ids that concatenate to the token, and that are a valid pair under the merges of
+// lower rank. The token has these parts in any text: until the token is made, none of its bytes
+// merges with a neighbor of the token, so its bytes merge as they do alone. Returns false if a
+// token is made of tokens with higher ids, if OrderedMerges cannot hold the merges, or if
+// hashes collide.
 bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
   constexpr std::uint32_t NO_MERGE = OrderedMerges::NO_MERGE;
   ordered_count_ = 0;
@@ -66,7 +68,7 @@ bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
     return at == ids.end() || *at != id ? NO_MERGE
                                         : symbols[static_cast<std::size_t>(at - ids.begin())];
   };
-  // Tries all splits in turn.
+  // Returns the parts of a token, or NO_PARTS. Tries all splits in turn.
   const auto parts_of = [&](TokenView token, std::size_t which) {
     // Merging takes linear time, but trying all splits does not.
     if (token.size > TokenSplits::MAX_BYTES) {
@@ -85,8 +87,9 @@ bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
     }
     return NO_PARTS;
   };
-  // Each split has a part that ranks later. Usually the correct split is the one in which the
-  // rank of this part is lowest.
+  // Returns the parts that are probably correct. Each split has a part that ranks later than
+  // the other part. In the correct split, the rank of the later part is usually lower than in
+  // all other splits.
   const auto likely_parts_of = [&](std::size_t which) {
     Parts best = NO_PARTS;
     for (const TokenSplits::Split *split = splits.begin(which); split != splits.end(which);
@@ -146,19 +149,19 @@ bool Vocabulary::Builder::order_likely(const std::vector<std::uint32_t> &ids,
   for (std::size_t first = 0; first < ids.size(); first += TokenSplits::BATCH_SIZE) {
     const std::size_t count = std::min(ids.size() - first, TokenSplits::BATCH_SIZE);
     batch.clear();
-    auto named = next;
+    auto hint = next;
     for (std::size_t i = 0; i < count; ++i) {
-      const bool is_named = named != likely.end() && named->id == ids[first + i];
-      batch.add(is_named ? Parts{symbols[named->left], symbols[named->right]} : NO_PARTS);
-      named += is_named ? 1 : 0;
+      const bool has_hint = hint != likely.end() && hint->id == ids[first + i];
+      batch.add(has_hint ? Parts{symbols[hint->left], symbols[hint->right]} : NO_PARTS);
+      hint += has_hint ? 1 : 0;
     }
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint32_t id = ids[first + i];
       const TokenView token = vocabulary_.tokens_[id];
       Parts parts = batch.confirmed(i);
       if (next != likely.end() && next->id == id) {
-        // `confirmed` also fails if this batch makes a part, or if there are too many boundary
-        // pairs.
+        // `confirmed` also rejects correct parts: if one of them is a token of this batch, or
+        // if there are too many boundary pairs.
         if (!are_known(parts)) {
           parts = {symbols[next->left], symbols[next->right]};
           if (!are_known(parts) || !vocabulary_.merges_.is_valid_pair(parts.left, parts.right))
@@ -185,7 +188,7 @@ bool Vocabulary::Builder::order_likely(const std::vector<std::uint32_t> &ids,
 
 // Returns whether the bytes of each symbol are those of its two parts, concatenated.
 bool Vocabulary::Builder::merges_fit() const {
-  constexpr std::uint32_t AHEAD = 16;
+  constexpr std::uint32_t AHEAD = 16; // the prefetch distance, in symbols
   for (std::uint32_t symbol = OrderedMerges::BYTES; symbol < vocabulary_.merges_.size();
        ++symbol) {
     if (symbol + AHEAD < vocabulary_.merges_.size()) {
@@ -207,8 +210,8 @@ bool Vocabulary::Builder::merges_fit() const {
   return true;
 }
 
-// Returns whether the bytes of a token merge into two other tokens under all ranks but its own.
-// Sets `merge` to these two tokens.
+// Returns whether the bytes of a token merge into exactly two tokens by all merges except those
+// that make the token itself. Sets `merge` to the merge of these two tokens.
 bool Vocabulary::Builder::makes_from_higher(std::uint32_t id, Merge &merge) const {
   std::vector<std::uint32_t> symbols = byte_ids_of(vocabulary_.tokens_[id]);
   std::vector<std::uint8_t> both;
@@ -259,7 +262,7 @@ void Vocabulary::Builder::pairs_from_ranks(const std::vector<std::uint32_t> &ids
 // valid pair. order_merges skips merges that never happen.
 bool Vocabulary::Builder::order_merges(const std::vector<Merge> &merges) {
   std::vector<std::uint32_t> symbols = reset_merges(merges.size());
-  std::vector<std::uint32_t> unmade_parts; // parts without a symbol when a merge named them
+  std::vector<std::uint32_t> unmade_parts; // parts of a merge that had no symbol yet
   for (const Merge &merge : merges) {
     const std::uint32_t left = symbols[merge.left];
     const std::uint32_t right = symbols[merge.right];
@@ -330,8 +333,8 @@ std::vector<Merge> Vocabulary::Builder::merges_that_happen() const {
   return merges;
 }
 
-// Returns whether the bytes of the token merge into the two parts of `merge` under all merges
-// but those that make the token itself.
+// `merge` makes a token. Returns whether the bytes of this token merge into the two parts of
+// `merge` by all merges except those that make the token itself.
 bool Vocabulary::Builder::ends_with(const Merge &merge) const {
   std::vector<std::uint32_t> symbols = byte_ids_of(vocabulary_.tokens_[merge.id]);
   const auto find = [&](std::uint32_t left, std::uint32_t right) {
