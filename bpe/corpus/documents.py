@@ -25,19 +25,19 @@ from bpe.text_files import Watch, blocks_of_file, blocks_of_lines, find_suffix, 
 BLOCK = 4 << 20
 """The size of a block of a file in bytes."""
 BATCH = 2 << 20
-"""The least size of a batch of documents in bytes. Most blocks are a batch."""
+"""A batch of documents ends when it has this many bytes. Most blocks fill a batch."""
 LONG = 8 << 20
-"""The size of a document in bytes above which it comes in blocks."""
+"""Documents larger than about this many bytes are read in blocks."""
 CHECKED = 1 << 16
-"""The number of bytes that are checked to be UTF-8 at a time: their str stays in the cache."""
+"""The check for UTF-8 decodes this many bytes at a time, so that their str fits into the cache."""
 HASHED = 1 << 18
-"""The least size of a block in bytes that another thread hashes."""
+"""Another thread hashes blocks of this many bytes or more."""
 OVERHEAD = 64
-"""The memory of a document besides its bytes, as batches count it."""
+"""The bytes that a batch counts for each document in addition to its text."""
 
 
 class Position(NamedTuple):
-    """A place in the inputs: the index of a file, and the number of its lines that come before."""
+    """A place in the inputs: the index of a file, and the number of its lines before the place."""
 
     file: int = 0
     line: int = 0
@@ -48,10 +48,10 @@ NO_TEXTS = PackedTexts.of([])
 
 
 class Part(NamedTuple):
-    """A part of a long document, which begins at byte `start` of the document.
+    """A part of a long document. It begins at byte `start` of the document.
 
-    `is_held_out` says that the document belongs to the split for validation. If `is_whole` is
-    false, the document is damaged, and no part of it may stay.
+    `is_held_out` is true if the document belongs to the split for validation. `is_whole` is false
+    if the document is damaged; then all its parts must be dropped.
     """
 
     start: int
@@ -64,9 +64,9 @@ class Run(NamedTuple):
     """Consecutive documents of a file.
 
     `lines` has the number of the line of each document, counted from 1, or of its row in a Parquet
-    file. `next_line` is the number of lines up to the end of the run. `skipped` has a message for
-    each damaged document. If `blocks` is not None, the run is one long document, and `texts` is
-    empty; take all blocks before the next run.
+    file. `next_line` is the number of lines of the file before the end of the run. `skipped` has a
+    message for each damaged document. If `blocks` is not None, the run is one long document, and
+    `texts` is empty; take all blocks before the next run.
     """
 
     texts: PackedTexts
@@ -78,14 +78,14 @@ class Run(NamedTuple):
 
 @dataclass
 class Batch:
-    """Documents, and what was read since the batch before."""
+    """Documents, and what was read from files since the previous batch."""
 
     texts: PackedTexts = NO_TEXTS
     lines: list[tuple[int, Sequence[int]]] = field(default_factory=list)
     """The index of a file and the lines of its documents in the batch, in order."""
     skipped: list[str] = field(default_factory=list)
     finished: list[dict[str, Any]] = field(default_factory=list)
-    """The path, the size and the sha256 of each file that ended."""
+    """The path, the size and the sha256 of each file that was read to its end."""
     position: Position = START
     """The end of the batch."""
     blocks: Iterator[bytes] | None = None
@@ -93,7 +93,7 @@ class Batch:
     part: Part | None = None
     """Not None if the only text is a part of a long document."""
     read: int = 0
-    """The number of bytes that were read from files since the batch before."""
+    """The number of bytes that were read from files since the previous batch."""
 
     def origin(self, index: int) -> Position:
         """Return the file and the line of a document; the line counts from 1."""
@@ -135,7 +135,7 @@ def _batches(
     advance: Callable[[int], object],
     hashing: InOrder,
 ) -> Iterator[Batch]:
-    """Do the work of `read_batches`; hash the files by `hashing`."""
+    """Do the work of `read_batches`; hash the files in the thread of `hashing`."""
     batch = Batch(position=start)
     texts: list[PackedTexts] = []
     size = 0
@@ -248,6 +248,7 @@ def _checked_blocks(name: str, watch: Watch) -> Iterator[bytes]:
     decode = codecs.getincrementaldecoder("utf-8")().decode
     size = 0
     for block in chain(blocks_of_file(name, BLOCK, watch), [b""]):
+        # The empty block at the end takes one pass, which finds an incomplete code point.
         for at in range(0, len(block) or 1, CHECKED):
             piece = memoryview(block)[at : at + CHECKED]
             try:
@@ -309,7 +310,7 @@ def _one_by_one(
     texts: list[bytes | None],
     lines: list[bytes],
 ) -> Run:
-    """Return the run of `lines`, with `first` as the number of the first one.
+    """Return the run of `lines`, the first of which has the number `first`.
 
     `texts` has an item for each line: its text, or None if `parser` still has to read the line.
     """

@@ -60,6 +60,7 @@ class DocumentEncoder:
         except SpecialTokenError as error:
             raise self._refused(batch.origin(error.text_index or 0), error, 0) from None
         except UnknownTokenError:
+            # Encode each document alone: the error of the bad one names its place.
             for index, text in enumerate(batch.texts):
                 self._encode_part(text, batch.origin(index), 0)
             raise

@@ -13,8 +13,8 @@ INTERVAL = 1 << 28
 class MemoryTrimmer:
     """Calls malloc_trim of glibc at intervals.
 
-    Documents and arrays of a few megabytes come and go, each of another size, and fragment the heap
-    of glibc. Its resident memory would grow with the size of the corpus.
+    Documents and arrays of a few megabytes come and go. Their sizes differ, so they fragment the
+    heap of glibc. Without these calls, resident memory would grow with the size of the corpus.
     """
 
     def __init__(self) -> None:

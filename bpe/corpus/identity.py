@@ -8,7 +8,7 @@ from bpe.once import forget
 from bpe.tokenizer import Tokenizer
 
 SUFFIXES = (".pretok", ".json", ".model")
-"""At least one of these formats holds each tokenizer that was loaded from a file."""
+"""Each tokenizer that was loaded from a file can be stored in one of these formats."""
 
 
 def tokenizer_file(tokenizer: Tokenizer) -> tuple[str, bytes]:

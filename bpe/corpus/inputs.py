@@ -18,7 +18,7 @@ def find_inputs(inputs: Iterable[str | os.PathLike[str]]) -> list[str]:
     A folder gives its files with a known suffix, also from folders inside it, in the order of their
     paths; hidden files and folders are omitted. A glob pattern gives the files and folders that
     match it, in the same order. Raises TextFileError for a file of unknown type, for an input
-    without files, and for a file that is named twice; OSError for a missing file.
+    without files, and for a file that occurs twice; OSError for a missing file.
     """
     names: list[str] = []
     for item in inputs:

@@ -54,24 +54,26 @@ def tokenize(
 ) -> Corpus:
     """Encode the documents of files, write their ids to shards in the folder `output`.
 
-    `inputs` are files, folders and glob patterns. A .txt file is one document, or with `lines` each
-    of its lines is one. Each line of a .jsonl file is an object with a document under `field`;
-    blank lines are skipped. Each row of a .parquet file has a document in the column `field`. Files
-    that also end in .gz or .zst are unpacked.
+    `inputs` are files, folders and glob patterns. A .txt file is one document; with `lines`, each
+    of its lines is a document. Each line of a .jsonl file is an object with a document under
+    `field`; blank lines are skipped. Each row of a .parquet file has a document in the column
+    `field`. Files that also end in .gz or .zst are unpacked.
 
     Each document gives the ids of `tokenizer.encode(document, special)`, between the tokens `bos`
-    and `eos`, each the text or the id of a token; or with the ids that `add_special_tokens` puts
-    around a text. `dtype` is "uint16" or "uint32"; the default is the smaller one that fits.
+    and `eos`. Pass the text or the id of a token. With `add_special_tokens`, the ids are instead
+    between those that the tokenizer puts around a text. `dtype` is "uint16" or "uint32"; the
+    default is the smaller one that fits.
 
     `layout` is "bin" (tokens only, as nanoGPT reads them), "llmc" (with the header of llm.c),
     "megatron" (.bin and .idx of Megatron-LM), "npy", or "parquet" (a list in each row). The offsets
-    of documents are in a .npy file beside each shard. The document that brings a shard to
-    `shard_tokens` (default 2**27) is its last one. With `pack`, all documents follow each other in
-    rows of `pack` tokens, and `pad` (default: the last id after a document) fills the last row.
+    of documents are in a .npy file beside each shard. A shard ends with the document that
+    brings it to `shard_tokens` tokens (default 2**27). With `pack`, all documents follow each other
+    in rows of `pack` tokens, and the token `pad` (default: the last token that is put after a
+    document) fills the last row.
 
     `validation` is the fraction of documents that go to the split "val"; a hash of the document
-    decides. `shuffle` is a seed for the order of documents, which needs 16 bytes of memory for each
-    document, and the space of the tokens a second time on the disk.
+    decides. `shuffle` is a seed for the order of documents. Shuffling needs 16 bytes of memory for
+    each document, and twice the disk space.
 
     The result does not depend on `threads`. Interrupted work continues in the next call with the
     same arguments, and gives the same files. A complete corpus stays as it is. The folder also
@@ -79,8 +81,8 @@ def tokenize(
 
     A damaged input raises TextFileError, which names the file and the line; with `skip_bad`,
     damaged documents are counted and listed in the manifest. `max_text` (default 64 MB) is the
-    maximum size of a text that cannot be encoded in parts, and of a line besides its text. A
-    progress bar appears if standard error is a terminal, unless `progress=False`.
+    maximum size in bytes of a text that must be encoded as a whole, and of a JSON line without its
+    text. A progress bar appears if standard error is a terminal, unless `progress=False`.
 
     Raises CorpusError if the folder has other files or another process writes to it, or for a
     special token that `special` does not allow; OSError.
@@ -105,7 +107,7 @@ def make_corpus(
     engine: Engine,
     progress: bool | None,
 ) -> Corpus:
-    """Begin or continue a corpus, whose documents `engine` encodes; see `tokenize`."""
+    """Begin or continue a corpus, and let `engine` encode its documents; see `tokenize`."""
     LAYOUTS[options.layout].check()
     one = isinstance(inputs, (str, os.PathLike))
     files = find_inputs([inputs] if one else inputs)  # type: ignore[list-item, arg-type]
@@ -131,7 +133,10 @@ def _check_apart(files: list[str], folder: Path) -> None:
 
 
 def _begin(folder: Path, tokenizer: Tokenizer, files: list[str], options: Options) -> Manifest:
-    """Return the manifest of `folder`, new or of interrupted work; raise CorpusError."""
+    """Return the manifest of `folder`, new or from an earlier call with the same arguments.
+
+    Raises CorpusError if the folder has other files, or a corpus of other arguments.
+    """
     name, data = tokenizer_file(tokenizer)
     description = {
         "name": tokenizer.name,
@@ -171,7 +176,8 @@ def _check_same(folder: Path, name: str, before: object, now: object) -> None:
     if before != now:
         raise CorpusError(
             f"{folder}: the folder has a corpus with other {name.rstrip('=')} ({before!r:.200}, "
-            f"now {now!r:.200}); pass the same to continue or to keep it, or choose another folder"
+            f"now {now!r:.200}); pass the same {name.rstrip('=')} to continue, or choose another "
+            "folder"
         )
 
 

@@ -16,6 +16,7 @@ from bpe.errors import TextFileError
 from bpe.text_files import split_lines, text_of_line
 
 Known: TypeAlias = tuple[PackedTexts, NDArray[np.bool_]]
+"""The documents of lines, and a flag for each line; see `LineParser.texts`."""
 
 
 class LineParser(Protocol):
@@ -44,7 +45,7 @@ class LineParser(Protocol):
 class JsonLines:
     """Each line is a JSON object. Its member `field` holds the document.
 
-    The rest of a long line, without its document, may have at most `max_rest` bytes.
+    Without its document, a long line may have up to `max_rest` bytes.
     """
 
     def __init__(self, field: str, max_rest: int) -> None:
@@ -78,7 +79,7 @@ class TextLines:
     """Each line is a document, without its LF or CRLF."""
 
     def texts(self, block: bytes) -> Known:
-        """Return the lines; if `block` is not UTF-8, none is known."""
+        """Return the lines. If `block` is not UTF-8, all flags are False."""
         lines = split_lines(block)
         try:
             block.decode()
@@ -111,6 +112,7 @@ class TextLines:
 
 
 def _unknown(count: int) -> Known:
+    """Return the result of `LineParser.texts` if it could parse none of `count` lines."""
     return PackedTexts(b"", np.zeros(count + 1, np.int64)), np.zeros(count, bool)
 
 

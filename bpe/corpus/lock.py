@@ -17,14 +17,14 @@ NAME = ".lock"
 def locked(folder: Path) -> Iterator[None]:
     """Hold the lock of `folder`; raise CorpusError if another process holds it.
 
-    The system releases the lock when the process ends, however it ends.
+    The system releases the lock when the process ends, even if it is killed.
     """
     path = folder / NAME
     while True:
         file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             _lock(file, folder)
-            # Another process may have removed the file between both calls.
+            # Another process may have removed the file before this one locked it.
             if _is_same(file, path):
                 break
         except BaseException:
@@ -34,6 +34,7 @@ def locked(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
+        # Windows cannot remove an open file. Other systems must keep the lock until then.
         if sys.platform == "win32":
             os.close(file)
         with suppress(OSError):

@@ -1,6 +1,7 @@
-"""Read a long line of JSON in blocks.
+"""Read the text of a long line of JSON in parts.
 
-The text is yielded in parts. All other bytes of the line are kept in memory.
+The line is an object, and the text is its member `field`. Only one block of the text is in memory
+at a time. All other bytes of the line stay in memory.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from bpe.errors import TextFileError
 from bpe.text_files import text_of_line
 
 LONGEST_ESCAPE = 12
-"""The number of bytes of a surrogate pair, such as backslash ud83d backslash ude00."""
+r"""The number of bytes of the longest escape, a surrogate pair such as \ud83d\ude00."""
 BACKSLASH = ord("\\")
 HIGH_SURROGATES = (b"d8", b"d9", b"da", b"db")
 
@@ -24,8 +25,9 @@ def long_json_text(
     """Yield the text under `field` in parts. `blocks` are the bytes of the line.
 
     json.loads decodes each part of the text. At the end it parses the line, with an empty string in
-    place of the text. Raises TextFileError, which names `where`, if the line is damaged, has two
-    texts, or has more than `max_rest` bytes besides its text.
+    place of the text. Raises TextFileError, which names `where`, if the line is damaged, or has
+    more than `max_rest` bytes besides its text. Also raises it if two members may have the name
+    `field`, because a name with an escape, such as "t\\u0065xt", is compared only at the end.
     """
     line = _Line(blocks, where, max_rest)
     name = field.encode("utf-8", "surrogatepass")
@@ -44,6 +46,8 @@ def long_json_text(
         else:
             key = line.string()
             has_escaped_key |= depth == 1 and not is_value and b"\\" in key
+    # This text is empty if the loop has yielded the text. Otherwise the name has an escape, and the
+    # text is in the rest of the line.
     text = text_of_line(line.rest(), field, where)
     if has_text and (text or has_escaped_key):
         raise _two_texts(where, field)
@@ -77,10 +81,10 @@ class _Line:
         self._where = where
         self._room = max_rest
         self._data = b""
-        self._at = 0  # the offset in `_data` of what comes next
-        self._rest: list[bytes] = []
+        self._at = 0  # the offset of the next byte in `_data`
+        self._rest: list[bytes] = []  # the pieces of the line that `rest` joins
         self.between = b""
-        """The bytes before the string that `go_to_string` found."""
+        """The bytes between the previous string and the one that `go_to_string` went to."""
 
     def go_to_string(self) -> bool:
         """Go to the next string, after its opening quote; return False at the end of the line."""
@@ -97,15 +101,17 @@ class _Line:
 
     def string(self) -> bytes:
         """Return the string, and go to its end."""
-        return b"".join(map(self._keep, self._parts())) + self._keep(b'"')[1:]
+        string = b"".join(map(self._keep, self._parts()))
+        self._keep(b'"')
+        return string
 
     def string_parts(self) -> Iterator[bytes]:
-        """Yield the string in parts. No part ends within an escape. The rest lacks the string."""
+        """Yield the string in parts, which do not end within an escape. `rest` leaves it out."""
         yield from self._parts()
         self._keep(b'"')
 
     def rest(self) -> bytes:
-        """Return the line without the strings of `string_parts`."""
+        """Return the line, with an empty string in place of each string of `string_parts`."""
         return b"".join(self._rest)
 
     def _parts(self) -> Iterator[bytes]:
@@ -136,6 +142,7 @@ class _Line:
         """Add `part` to the rest, and return it."""
         self._room -= len(part)
         if self._room < 0:
+            # The limit is the argument `max_text` of bpe.corpus.tokenize.
             raise TextFileError(
                 f"{self._where}: the members besides the text are too long; remove some of them, "
                 "or pass a larger max_text="
@@ -158,6 +165,7 @@ def _safe_end(data: bytes, start: int) -> int:
     The offset is neither within an escape, nor between the escapes of a surrogate pair, nor within
     a sequence of UTF-8.
     """
+    # All escapes that a cut at the end could divide are in these bytes; 4 is a margin.
     last = data.rfind(b"\\", max(start, len(data) - LONGEST_ESCAPE - 4))
     if last < 0:
         # Leave out a code point that may be incomplete.
@@ -170,6 +178,7 @@ def _safe_end(data: bytes, start: int) -> int:
     if _backslashes_before(data, last + 1, start) % 2 == 0:
         return last + 1  # after an escaped backslash
     high = data[last - 6 : last] if last - 6 >= start else b""
+    # After an even number of backslashes, "u" would be a letter and not part of an escape.
     is_high = high[:2] == b"\\u" and high[2:4].lower() in HIGH_SURROGATES
     if is_high and _backslashes_before(data, last - 5, start) % 2:
         return last - 6

@@ -18,7 +18,7 @@ VERSION = 1
 
 @dataclass
 class Shard:
-    """A finished shard: some documents of a split, or with packing parts of documents.
+    """A finished shard: consecutive documents of a split; with packing, also parts of documents.
 
     Document i of the shard has tokens offsets[i]:offsets[i + 1]; the offsets are in a file of the
     shard. `padding` tokens follow the last document. `continues` is true if the last document

@@ -1,4 +1,4 @@
-"""Define Options, which together with the inputs and the tokenizer decide each byte of a corpus."""
+"""Define Options. They, the inputs and the tokenizer determine each byte of a corpus."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from bpe.types import Special
 MAX_UINT16 = 1 << 16
 """The number of ids that 16 bits can hold."""
 SHARD_TOKENS = 1 << 27
+"""The default number of tokens of a shard."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def make_options(
 
 
 def special_of(options: Options) -> Special:
-    """Return the argument `special` of Tokenizer."""
+    """Return `options.special` in the form that Tokenizer.encode takes."""
     special: Any = options.special
     names: Collection[str] = special
     return special if isinstance(special, str) else frozenset(names)
@@ -156,5 +157,5 @@ def _pad(
             raise ValueError("pad= fills the last row of pack=; pass pack= too")
         return 0
     if pad is None and not after:
-        raise ValueError("pack= fills the last row with pad=; pass pad= or eos=")
+        raise ValueError("pack= needs an id that fills the last row; pass pad= or eos=")
     return after[-1] if pad is None else _id(tokenizer, "pad", pad)[0]

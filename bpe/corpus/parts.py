@@ -15,9 +15,9 @@ from bpe.text_files import cut_parts
 from bpe.tokenizer import Tokenizer
 
 PART = 4 << 20
-"""The least size of a part of a long document in bytes, unless it is the last one."""
+"""The minimum size in bytes of each part of a long document except the last part."""
 HASHED = 1 << 16
-"""The number of bytes of a document that decide its split."""
+"""A hash of this many bytes at the start of a document decides its split."""
 
 
 def read_parts(
@@ -25,8 +25,8 @@ def read_parts(
 ) -> Iterator[Batch]:
     """Yield the documents of `files` from `start` on, long ones in parts.
 
-    The ids of the parts of a document are together those of the whole document. Raises as
-    `read_batches`.
+    The ids of the parts of a document, one after the other, are the ids of the whole document.
+    Raises the errors of `read_batches`.
     """
     read = ReadOptions(options.field, options.lines, options.skip_bad, options.max_text)
     counter = _Counter()
@@ -70,7 +70,10 @@ class _Cutter:
         self._tokenizer = tokenizer
 
     def parts(self, batch: Batch, blocks: Iterator[bytes]) -> Iterator[Batch]:
-        """Yield a batch for each part of the document of `batch`; the last has its other values."""
+        """Yield a batch for each part of the document of `batch`.
+
+        The last of them also has the other attributes of `batch`, such as `skipped`.
+        """
         done, held_out = 0, False
         try:
             head = b"".join(_at_least(HASHED, blocks))
@@ -113,7 +116,7 @@ class _Cutter:
 
 
 def _at_least(size: int, blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield blocks until they have `size` bytes together."""
+    """Yield blocks until all yielded blocks together have `size` bytes or more."""
     for block in blocks:
         yield block
         size -= len(block)

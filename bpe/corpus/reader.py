@@ -59,7 +59,7 @@ class Corpus:
                 f"document {index} of split {split!r}; expected 0 to {self.documents(split) - 1}"
             )
         parts = []
-        # With packing, the document may go on in further shards.
+        # With packing, the document may continue in later shards.
         at = bisect_right(shards, index, key=lambda shard: shard.first_document) - 1
         while at > 0 and shards[at].first_document == index and shards[at - 1].continues:
             at -= 1
@@ -96,7 +96,10 @@ class Corpus:
         description = self.manifest.tokenizer
         path = self.folder / description["file"]
         if sha256_of(path) != description["sha256"]:
-            raise CorpusError(f"{path}: the file was changed; expected the one of the manifest")
+            raise CorpusError(
+                f"{path}: expected the sha256 of the manifest; restore the file, or make the "
+                "corpus again"
+            )
         return load(path)
 
     def verify(self) -> Iterator[tuple[str, str]]:

@@ -27,15 +27,17 @@ from bpe.types import Offsets
 PART = ".part"
 """The suffix of files that are not finished."""
 OFFSET = np.dtype("<i8")
+"""The type of an offset in the files of document offsets."""
 HASH_BLOCK = 1 << 20
+"""The number of bytes that are hashed at a time."""
 
 
 class ShardWriter:
     """Appends documents to the shards of one split.
 
     The tokens and the offsets of the open shard are in two files with the suffix .part. `state`
-    says how much of them is durable; a new ShardWriter with this state drops what comes after it.
-    A shard is finished in files of their final names, which therefore are always whole.
+    says how much of both files is durable. A new ShardWriter with this state cuts off later bytes.
+    Only the files of finished shards have their final names.
     """
 
     def __init__(
@@ -76,7 +78,7 @@ class ShardWriter:
         return self._dtype
 
     def add(self, tokens: NDArray[np.integer], ends: Offsets) -> bool:
-        """Append `tokens`; documents end before tokens[end] for each of the ascending `ends`.
+        """Append `tokens`. A document ends before tokens[end] for each of the ascending `ends`.
 
         Tokens after the last end belong to a document that the next call continues. Returns whether
         a shard was finished.
@@ -144,7 +146,7 @@ class ShardWriter:
         return self._files
 
     def sync(self) -> None:
-        """Make all documents durable that were added."""
+        """Make all documents that were added durable."""
         for file in self._files or ():
             file.sync()
 
@@ -232,10 +234,10 @@ class _PartFile:
         """Create the file, or keep its first `data_size` bytes of data."""
         self.path = path
         self.part = path.with_name(path.name + PART)
-        # The header is known last, so only a file without a header is hashed as it is written.
+        # The header is written last, so only a file without a header is hashed while it is written.
         self._digest = None if header_size else hashlib.sha256()
         if data_size is not None:
-            # The shard was finished after the manifest was written.
+            # Without a .part file, the shard was finished after the manifest was saved.
             if not self.part.exists():
                 with suppress(FileNotFoundError):
                     os.replace(path, self.part)
@@ -259,7 +261,7 @@ class _PartFile:
         os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """Close the file. Unwritten data may be lost, since a disk may be full."""
+        """Close the file. If the disk is full, data that is not written yet is lost."""
         with suppress(OSError):
             self._file.close()
 

@@ -60,7 +60,7 @@ class Store:
         return len(self._ends)
 
     def chunks(self, order: Offsets) -> Iterator[tuple[NDArray[np.integer], Offsets]]:
-        """Yield the documents of `order` in chunks of (tokens, ends), as ShardWriter.add takes."""
+        """Yield the documents of `order` in chunks: arguments (tokens, ends) of ShardWriter.add."""
         for first in range(0, len(order), DOCUMENTS):
             some = order[first : first + DOCUMENTS]
             ends = self._ends[some]
@@ -70,7 +70,7 @@ class Store:
     def _chunks(
         self, starts: Offsets, ends: Offsets
     ) -> Iterator[tuple[NDArray[np.integer], Offsets]]:
-        """Yield documents in chunks of at most CHUNK tokens; a longer document is divided."""
+        """Yield documents in chunks of up to CHUNK tokens; divide a longer document."""
         sums = np.cumsum(ends - starts)
         at = 0
         while at < len(ends):

@@ -19,7 +19,7 @@ from bpe.types import Offsets
 
 TRAIN, VALIDATION = "train", "val"
 NO_END = np.zeros(0, np.int64)
-"""The ends of documents in a part of one document."""
+"""The argument `ends` of ShardWriter.add for tokens in which no document ends."""
 SPOOL = "document" + PART
 """The file of the tokens of a long document, until the whole document is encoded."""
 SPOOL_BLOCK = 1 << 22
@@ -65,7 +65,8 @@ class Sink:
     def begin_long(self, is_held_out: bool, spool: Path | None) -> LongDocument:
         """Begin a document that comes in parts.
 
-        With the path `spool`, the document gets into the shards only at its end.
+        If `spool` is a path, its tokens go to this file first. They go to the shards only after
+        the last part.
         """
         writer = self.writers[VALIDATION if is_held_out else TRAIN]
         if spool is not None:
@@ -119,7 +120,7 @@ class LongDocument:
 
 
 class SpooledDocument(LongDocument):
-    """A document in parts that gets into the shards only when it is whole."""
+    """A document in parts that goes to the shards only after its last part."""
 
     def __init__(self, writer: ShardWriter, options: Options, path: Path) -> None:
         super().__init__(writer, options)
@@ -140,7 +141,7 @@ class SpooledDocument(LongDocument):
         return super().end()
 
     def close(self) -> None:
-        """Close the file. Unwritten data may be lost, since a disk may be full."""
+        """Close the file. If the disk is full, data that is not written yet is lost."""
         with suppress(OSError):
             self._file.close()
 

@@ -10,7 +10,7 @@ Item = TypeVar("Item")
 
 
 class InOrder:
-    """Calls functions in another thread, each after the one before."""
+    """Calls functions in another thread, one after the other."""
 
     def __init__(self, pool: ThreadPoolExecutor) -> None:
         self._pool = pool
@@ -28,7 +28,7 @@ class InOrder:
 
 
 def read_ahead(pool: ThreadPoolExecutor, items: Iterator[Item]) -> Iterator[Item]:
-    """Yield `items`; another thread takes the next item early."""
+    """Yield `items`; another thread already computes the next item."""
     end = object()
     future: Future[Any] = pool.submit(next, items, end)
     while (item := future.result()) is not end:

@@ -1,4 +1,4 @@
-"""Define Job, which writes encoded documents to a corpus, and saves where it continues."""
+"""Define Job, which writes encoded documents to a corpus, and saves its position in the inputs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bpe.corpus.threads import InOrder
 from bpe.progress import Bar, progress_bar
 
 CHECKPOINT = 1 << 28
-"""The number of bytes of text after which the manifest is saved, at least."""
+"""The manifest is saved when this many bytes of text were written since it was last saved."""
 MAX_EXAMPLES = 1000
 """The maximum number of damaged documents that the manifest lists."""
 STORE = "unshuffled"
@@ -69,7 +69,8 @@ class Job:
         self._unsaved = 0
         self._long: LongDocument | None = None
         self._long_size = self._long_tokens = 0
-        self._is_broken = False  # whether writing has failed
+        # True during a write. It stays True if the write fails; the state must not be saved then.
+        self._is_broken = False
 
     def run(self, progress: bool | None) -> None:
         """Do all work that is left."""
@@ -83,7 +84,7 @@ class Job:
             self._manifest.save(self._folder)
         except BaseException:
             if not self._is_broken:
-                # Keep the work that is done. If this fails too, the last manifest still holds.
+                # Keep the work that is done. If this fails too, the last manifest is still valid.
                 with suppress(OSError):
                     self._save()
             raise
@@ -131,6 +132,7 @@ class Job:
             self._long = self._first_sink.begin_long(part.is_held_out, spool)
             self._long_size = self._long_tokens = 0
         long = self._long
+        # Writing to the spool file does not change the shards.
         self._is_broken = spool is None
         long.add(item.tokens)
         self._long_size += item.size

@@ -14,10 +14,10 @@ MAX_RETRIES = 10
 
 
 def connect(address: str) -> None:
-    """Connect to the Ray cluster at `address`, or begin one if it is "local".
+    """Connect to the Ray cluster at `address`; the address "local" starts a new cluster.
 
-    Calls `ray.init` without the messages of workers. Raises ConnectionError if there is no
-    cluster, ModuleNotFoundError without ray.
+    Calls `ray.init`, and hides the messages of workers. Raises ConnectionError if there is no
+    cluster at `address`, ModuleNotFoundError without ray.
     """
     ray = imported()
     ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
@@ -26,7 +26,8 @@ def connect(address: str) -> None:
 def connected() -> Any:
     """Return the module ray, connected to a cluster.
 
-    Without `ray.init` before, Ray finds a cluster by RAY_ADDRESS, or begins one on this machine.
+    If `ray.init` was not called before, Ray connects to the cluster of RAY_ADDRESS, or starts one
+    on this machine.
     Raises ModuleNotFoundError without ray.
     """
     ray = imported()
@@ -69,18 +70,18 @@ class Shared(NamedTuple, Generic[T]):
     """An object that each node gets once, and that each worker unpickles once."""
 
     references: tuple[Any]
-    """A reference inside a tuple, because Ray resolves an argument that is a reference."""
+    """The reference in a tuple: Ray replaces an argument that is a reference by its value."""
     folder: str
     """The current folder of the caller."""
 
 
 def share(ray: Any, value: T) -> Shared[T]:
-    """Return `value` as an argument of tasks."""
+    """Return an argument for tasks, from which `value_of` gets `value` in a worker."""
     return Shared((ray.put(value),), os.getcwd())
 
 
 _values: dict[Any, Any] = {}
-"""The last shared object of this worker, by its reference."""
+"""The last object that this worker got by `value_of`, by its reference."""
 
 
 def value_of(shared: Shared[T]) -> T:

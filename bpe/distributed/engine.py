@@ -1,8 +1,8 @@
 """Define RayEngine, which reads and encodes documents in tasks of Ray.
 
 A shard ends at a number of tokens, and a long document comes in parts that belong together. So one
-process takes all results in the order of the documents. The tasks are those of Ray Core. The blocks
-of Ray Data are not of use here, because Ray chooses where they end.
+process takes all results in the order of the documents. The tasks use Ray Core. Ray Data does not
+fit, because Ray chooses where its blocks end.
 
 A task reads a group of files, and yields batches of documents. For each batch, another task returns
 the tokens. A file can thus occupy many workers, and no text passes through the calling process. The
@@ -24,7 +24,7 @@ from bpe.distributed.groups import groups
 from bpe.tokenizer import Tokenizer
 
 CPUS_OF_A_READER = 8
-"""Reading is about this many times as fast as encoding on one CPU."""
+"""The number of CPUs for each reader, because one CPU reads about 8 times as fast as it encodes."""
 HELD_BATCHES = 2
 """The number of batches that a reader holds before it waits."""
 
@@ -38,7 +38,7 @@ class Work(NamedTuple):
 
 
 def read(shared: Shared[Work], start: Position, end: int) -> Iterator[Batch]:
-    """Yield the documents of the files from `start` to before `end`."""
+    """Yield the documents from `start` to the end of the last file before files[end]."""
     work = value_of(shared)
     with folder_of(shared, work.files[start.file : end]):
         yield from read_parts(work.files[:end], work.options, work.tokenizer, start)
@@ -63,7 +63,7 @@ class RayEngine:
         """Yield the documents of `files` from `start` on, in order."""
         ray = self._ray
         shared = share(ray, Work(self._tokenizer, files, options))
-        # A reader waits while its batches are not taken, so it must not occupy a CPU.
+        # A reader waits most of the time until its batches are taken, so it must not occupy a CPU.
         reading = task(
             ray,
             read,
@@ -85,6 +85,7 @@ class RayEngine:
                     readers.append(_Reader(ray, reading.remote(shared, *group), encoding, shared))
                 if not readers:
                     return
+                # Limit the number of batches that are encoded or wait to be taken.
                 room = 2 * count + 1 - sum(len(reader.results) for reader in readers)
                 for reader in readers:
                     room -= reader.take(room)
@@ -113,7 +114,7 @@ class _Reader:
         self._shared = shared
 
     def take(self, most: int) -> int:
-        """Begin to encode the batches that are there, at most `most`; return their number."""
+        """Begin to encode up to `most` batches that are already read; return their number."""
         taken = 0
         while taken < most and not self.is_done:
             if not self._ray.wait([self._batches], timeout=0, fetch_local=False)[0]:

@@ -39,8 +39,8 @@ def tokenize(
 
     The arguments, the errors and the files are those of `bpe.corpus.tokenize`. Call `ray.init` for
     a running cluster first; otherwise Ray starts one on this machine. All nodes must have this
-    package, and must find the inputs under the same names, as on a file system that they share. The
-    calling process alone writes the output.
+    package, and must find the inputs under the same names, as on a file system that they share.
+    Only the calling process writes the output.
 
     Each node gets the tokenizer once. Ray repeats the tasks of lost workers and nodes, which gives
     the same files. If the calling process ends, the next call continues, on Ray or without it.

@@ -21,11 +21,11 @@ from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 
 Counts = list[tuple[bytes, int]]
-"""Words with their counts, in the order of first appearance."""
+"""Words (distinct pre-tokens) with their counts, in the order of first appearance."""
 FAN_IN = 8
-"""The number of counts that one task adds up."""
+"""The number of Counts that one task adds up."""
 TEXTS = 8 << 20
-"""The size of texts in memory that one task counts, about."""
+"""The approximate size in bytes of the texts in memory that one task counts."""
 
 
 def train(
@@ -49,7 +49,7 @@ def train(
     backend: BackendName | None = None,
     cache_mb: float | None = None,
 ) -> Tokenizer:
-    """Return the Tokenizer of `bpe.train`, with pre-tokens that a Ray cluster has counted.
+    """Return the Tokenizer of `bpe.train`, but count pre-tokens on a Ray cluster.
 
     The arguments, the errors and the result are those of `bpe.train`. Call `ray.init` for a running
     cluster first; otherwise Ray starts one on this machine. All nodes must have this package, and
@@ -79,7 +79,7 @@ class Counting(NamedTuple):
 
 
 def count(shared: Shared[Counting], source: Source, names: list[str]) -> tuple[Counts, int]:
-    """Return the words of `source` and its size; `names` are its files."""
+    """Return the words of `source` with their counts, and its size; `names` are its files."""
     size = 0
 
     def advance(more: int) -> None:
@@ -93,7 +93,7 @@ def count(shared: Shared[Counting], source: Source, names: list[str]) -> tuple[C
 
 
 def add_up(shared: Shared[Counting], *counts: Counts) -> Counts:
-    """Return the sums of counts."""
+    """Return each word of `counts` with the sum of its counts."""
     words = empty_words(choose_backend(value_of(shared).training.backend))
     for some in counts:
         words.add_words(dict(some))
@@ -103,7 +103,7 @@ def add_up(shared: Shared[Counting], *counts: Counts) -> Counts:
 def _parts(
     items: Iterator[list[StrOrBytes] | Path],
 ) -> Iterator[list[StrOrBytes] | list[Path]]:
-    """Yield the texts and the files of each task."""
+    """Yield the source of each task: a list of texts, or a list of files."""
     paths: list[Path] = []
     size = 0
     for item in items:
@@ -146,7 +146,7 @@ def _words(
 
 
 class _Tree:
-    """Adds up counts, FAN_IN neighbors at a time, so that the order of the words stays."""
+    """Adds up counts, FAN_IN neighbors at a time: this keeps the order of the words."""
 
     def __init__(self, adder: Any, shared: Shared[Counting]) -> None:
         self._adder = adder

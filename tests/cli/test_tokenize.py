@@ -61,7 +61,7 @@ def test_special_tokens(call: Call, given: list[str], path: Path, tmp_path: Path
     ("options", "expected"),
     [
         ("--pack 0 --eos 1", "--pack 0; expected None or an int of at least 1"),
-        ("--pack 4", "--pack fills the last row with --pad; pass --pad or --eos"),
+        ("--pack 4", "--pack needs an id that fills the last row; pass --pad or --eos"),
         ("--eos no", "--eos 'no' is not a token of this vocabulary"),
         ("--layout tar", "invalid value for '--layout'"),
         ("--field no", "a.jsonl, line 1: no 'no' among the keys ['body', 'id']; pass --field with"),
@@ -75,7 +75,7 @@ def test_errors(
     assert expected in error_of(call, *arguments, *options.split())
 
 
-def test_damage(call: Call, vocab: str, tmp_path: Path) -> None:
+def test_damaged_documents(call: Call, vocab: str, tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"\xff")
     given = ("tokenize", str(path), "--vocab", vocab, "-o", str(tmp_path / "out"))

@@ -1,4 +1,4 @@
-"""The layouts of shards, one module for each: what trainers read."""
+"""The layouts of shards: file formats that training programs read."""
 
 from __future__ import annotations
 

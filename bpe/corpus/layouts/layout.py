@@ -28,9 +28,9 @@ class Staged(NamedTuple):
     """The number of tokens, padding included."""
     dtype: np.dtype[Any]
     offsets: Offsets
-    """The documents + 1 offsets, mapped from their file."""
+    """The offsets of the documents in tokens, one more than documents; mapped from their file."""
     row: int | None
-    """The length of a row of packed documents."""
+    """The length of a row of packed documents; None without packing."""
 
     @property
     def rows(self) -> Offsets:

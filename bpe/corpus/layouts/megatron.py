@@ -1,9 +1,10 @@
-"""Megatron-LM's layout: tokens in .bin, and in .idx the lengths and places of sequences.
+"""Megatron-LM's layout: the tokens in .bin, the lengths and offsets of sequences in .idx.
 
 A .idx file has the bytes MMIDIDX, two zero bytes, the version (uint64, 1), the code of the type of
 a token (uint8), the number of sequences and the number of document boundaries (both uint64). Then
-come the length of each sequence in tokens (int32), its offset in bytes (int64), and for each
-document the index of its first sequence, and the number of sequences (int64).
+come three arrays: the length of each sequence in tokens (int32), the offset of each sequence in
+bytes (int64), and the document boundaries (int64). The boundaries are the index of the first
+sequence of each document, and the number of sequences.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ BLOCK = 1 << 20
 
 
 class MegatronLayout(Layout):
-    """Tokens and an index of sequences: documents, or with packing rows."""
+    """Tokens and an index of sequences. A sequence is a document, or with packing a row."""
 
     name = "megatron"
     suffix = ".bin"

@@ -1,4 +1,4 @@
-"""Parquet files with the ids of a document, or with packing of a row, as a list in each row."""
+"""Parquet files with a list of ids in each row: a document, or with packing a row of tokens."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from bpe.types import Offsets
 COLUMN = "input_ids"
 GROUP_TOKENS = 1 << 20
 GROUP_ROWS = 1 << 20
-"""A group of rows ends with the row that brings it to one of these numbers."""
+"""A group of rows ends with the row that brings it to GROUP_TOKENS tokens or GROUP_ROWS rows."""
 
 
 class ParquetLayout(Layout):
-    """One column of lists of int32, which Hugging Face's datasets and torch take as they are."""
+    """One column of lists of int32. Hugging Face's datasets and torch need no conversion."""
 
     name = "parquet"
     suffix = ".parquet"
@@ -81,7 +81,7 @@ class ParquetLayout(Layout):
 
 
 def _groups(rows: Offsets) -> Iterator[Offsets]:
-    """Yield the offsets of each group of rows."""
+    """Yield the offsets of each group of rows: the starts of its rows, and the end of the last."""
     first = 0
     while first < len(rows) - 1:
         some = rows[first : first + GROUP_ROWS + 1]
