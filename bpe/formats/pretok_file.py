@@ -81,7 +81,7 @@ class PretokFormat(Format):
             spec = parse(source.data)
             if isinstance(spec.vocabulary, TextVocabulary) and not options.needs_preset:
                 raise UnsupportedError(
-                    "the model merges characters, and the file says how; load it without preset="
+                    "the file says how to split text for this model; load it without preset="
                 )
             return spec
 

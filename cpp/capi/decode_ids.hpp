@@ -11,7 +11,8 @@
 
 namespace pretok {
 
-// Calls emit(text) with the text of each id that is not skipped, in order. All ids have tokens.
+// Calls emit(text) with the text of each id that is not skipped, in order. The caller has
+// checked that each id has a token (check_ids).
 template <typename Emit>
 void for_texts(const pretok_tokenizer &tokenizer, const std::uint32_t *ids, std::size_t count,
                bool skip_special, Emit emit) {
@@ -43,7 +44,8 @@ inline pretok_status check_ids(const pretok_tokenizer &tokenizer, const std::uin
   return PRETOK_OK;
 }
 
-// Sets `size` to the number of bytes of all ids. Fails at the first id without a token.
+// Sets `size` to the number of bytes that write_ids writes. Fails at the first id without a
+// token.
 inline pretok_status measure_ids(const pretok_tokenizer &tokenizer, const std::uint32_t *ids,
                                  std::size_t count, bool skip_special, std::size_t &size,
                                  pretok_error *error) {
@@ -59,7 +61,8 @@ inline pretok_status measure_ids(const pretok_tokenizer &tokenizer, const std::u
               : fail(error, PRETOK_OUT_OF_MEMORY, "the text is larger than any buffer");
 }
 
-// Writes the bytes of all ids.
+// Decodes `count` ids to `to`. Omits special tokens if `skip_special`. The caller has called
+// measure_ids with these ids, and `to` has room for the `size` that it returned.
 inline void write_ids(const pretok_tokenizer &tokenizer, const std::uint32_t *ids,
                       std::size_t count, bool skip_special, char *to) {
   for_texts(tokenizer, ids, count, skip_special, [&](TokenView text) {

@@ -9,7 +9,7 @@
 namespace pretok {
 namespace {
 
-// The valid range of the next byte of a UTF-8 sequence.
+// The range of valid values of the next byte of a UTF-8 sequence, including both ends.
 struct NextByte {
   std::uint8_t first;
   std::uint8_t last;
@@ -19,7 +19,8 @@ struct NextByte {
 
 constexpr std::uint8_t REPLACEMENT[] = {0xEF, 0xBF, 0xBD}; // U+FFFD
 
-// Returns the size of a sequence with this first byte, or 0 if no sequence starts with it.
+// Returns the size of a UTF-8 sequence with the first byte `lead`. Returns 0 if no sequence
+// starts with this byte.
 std::size_t sequence_size(std::uint8_t lead) {
   return lead < 0x80   ? 1
          : lead < 0xC2 ? 0
@@ -29,7 +30,7 @@ std::size_t sequence_size(std::uint8_t lead) {
                        : 0;
 }
 
-// Returns the range of the second byte. All bytes after it range from 0x80 to 0xBF.
+// Returns the range of the byte after `lead`. All later bytes range from 0x80 to 0xBF.
 NextByte second_byte(std::uint8_t lead) {
   const std::uint8_t first = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
   const std::uint8_t last = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
@@ -41,9 +42,10 @@ void append_replacements(std::size_t count, std::string &text) {
     text.append(reinterpret_cast<const char *>(REPLACEMENT), sizeof REPLACEMENT);
 }
 
-// Appends `data` to `text` as UTF-8. Replaces ill-formed sequences as Unicode recommends, with
-// one U+FFFD for each maximal subpart, or for each of its bytes if `each_byte`. Returns the
-// start of an incomplete sequence at the end, or the size of `data`.
+// Appends `data` to `text`. Replaces ill-formed sequences: each maximal subpart (a term of the
+// Unicode Standard) by one U+FFFD, or, if `each_byte`, each byte of such a subpart. Does not
+// append an incomplete sequence at the end of `data`, and returns its start. If there is none,
+// returns the size of `data`.
 std::size_t append_whole_utf8(const std::string &data, bool each_byte, std::string &text) {
   std::size_t at = 0;
   while (at < data.size()) {
@@ -67,18 +69,19 @@ std::size_t append_whole_utf8(const std::string &data, bool each_byte, std::stri
   return at;
 }
 
-// Bytes that are not decoded yet: those that the stream held before the call, and later ones.
-// The bytes from before are copied only when they are decoded, so a call takes no time for
-// them.
+// The bytes that are not decoded yet: the bytes that the stream held before this call, and then
+// new bytes. The former are copied only when they are decoded. So a call that decodes nothing
+// takes no time for them.
 class HeldBytes {
 public:
+  // `before` has the bytes that the stream held before this call.
   explicit HeldBytes(const std::string &before) : before_(&before) {}
 
   void append(TokenView more) {
     more_.append(reinterpret_cast<const char *>(more.bytes), more.size);
   }
 
-  // Returns all bytes, and holds none.
+  // Returns all held bytes. After this, no bytes are held.
   std::string take() {
     std::string all = before_ != nullptr ? *before_ + more_ : std::move(more_);
     before_ = nullptr;
@@ -93,8 +96,8 @@ public:
     more_ = std::move(all);
   }
 
-  // Makes `held`, the bytes from before, all bytes that are held now. An exception leaves
-  // `held` unchanged.
+  // Stores all held bytes in `held`, the string that the constructor got. If this throws,
+  // `held` is unchanged.
   void store(std::string &held) {
     if (before_ != nullptr)
       held.append(more_);
@@ -112,7 +115,8 @@ class TextDecoder {
 public:
   explicit TextDecoder(const TextDecoding &decoding) : decoding_(&decoding), start_(decoding) {}
 
-  // Appends the text of a token. `held` has the fallback bytes before it that are not decoded.
+  // Appends the text of `token` to `text`. `held` has the fallback bytes before this token that
+  // are not decoded yet.
   void add(const TextTokens::Token &token, HeldBytes &held, std::string &text) {
     if (token.kind != TextTokens::Kind::FALLBACK) {
       finish(held.take(), text);
@@ -122,12 +126,12 @@ public:
     }
     held.append(token.text);
     if (decoding_->is_sentencepiece) {
-      start_.strip(token.kind, token.text); // no space is stripped from here on
+      start_.strip(token.kind, token.text); // from here on, strip() removes no spaces
       held.decode(true, text);
     }
   }
 
-  // Appends the text of the fallback bytes that are left.
+  // Appends the text of `held`, the fallback bytes before a token of text or at the end.
   void finish(const std::string &held, std::string &text) {
     if (!decoding_->is_sentencepiece && is_utf8(held)) {
       append(TextTokens::Kind::FALLBACK, held, text);
@@ -139,6 +143,7 @@ public:
   }
 
 private:
+  // Appends `more`, the text of a token, without the spaces that are stripped.
   void append(TextTokens::Kind kind, std::string_view more, std::string &text) {
     const TokenView kept =
         start_.strip(kind, {reinterpret_cast<const std::uint8_t *>(more.data()),

@@ -22,8 +22,8 @@ pretok_status append_all(const EncodeCall &call, const std::uint8_t *text, std::
 pretok_status encode_into(const EncodeCall &call, const std::uint8_t *text, std::size_t size,
                           std::uint32_t *ids, std::size_t capacity, std::size_t *count,
                           pretok_error *error) {
-  // If the array of the caller has room for the ids of any text of this size, encode directly
-  // into the array.
+  // If the caller's array has room for the ids of every possible text of this size, encode
+  // directly into the array.
   IdBuffer buffer;
   if (capacity >= call.tokenizer->pipeline->max_capacity(size))
     buffer = IdBuffer(ids, capacity);

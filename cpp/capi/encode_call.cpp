@@ -37,8 +37,8 @@ pretok_status EncodeCall::check_bytes(const std::uint8_t *text, std::size_t size
     if (tokenizer->no_token[text[i]])
       return fail_at(error, PRETOK_NO_TOKEN, position + i,
                      "the text has byte 0x%02x at offset %zu, but the vocabulary has no token "
-                     "for this byte, which never occurs in UTF-8, or only in unassigned code "
-                     "points; remove the byte",
+                     "for this byte; no assigned code point has this byte in UTF-8, so remove "
+                     "the byte",
                      text[i], position + i);
   return PRETOK_OK;
 }

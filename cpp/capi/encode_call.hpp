@@ -16,13 +16,15 @@ struct EncodeCall {
   const AddedTokenPhases *policy = nullptr;
   bool add_special_tokens = false;
 
-  // Reads and checks the options of a caller, which may be nullptr.
+  // Sets all members from the options of a caller. `options` may be nullptr. Fails if an option
+  // is invalid.
   pretok_status read(const pretok_tokenizer &used_tokenizer,
                      const pretok_encode_options *options, pretok_error *error);
 
-  // template_size returns the number of ids of the template. `begin` and `end` append the ids
-  // of the template before and after the text. Unless the options ask for the template,
-  // template_size returns 0, and `begin` and `end` do nothing.
+  // The template has ids that come before and after the ids of a text. `begin` appends the ids
+  // before the text, and `end` appends those after it. template_size returns the number of all
+  // these ids. If add_special_tokens is false, `begin` and `end` do nothing, and template_size
+  // returns 0.
   std::size_t template_size() const {
     return add_special_tokens ? tokenizer->pipeline->ids_around().size() : 0;
   }
@@ -41,12 +43,14 @@ struct EncodeCall {
                             pretok_error *error) const;
 
   // Appends the ids of `text`, without the template. `position` is the offset of `text` in the
-  // whole text. `text` begins at a safe cut for which find_cut was given later_part().
+  // whole text. If it is not 0, `text` must begin at a safe cut that find_cut found with the
+  // argument later_part().
   pretok_status encode(const std::uint8_t *text, std::size_t size, std::size_t position,
                        PreTokenCache &cache, IdBuffer &ids, pretok_error *error) const;
 
-  // Returns how `encode` encodes text from a cut on. A model with `prefix` ALWAYS would put a
-  // space there. Text that is normalized in parts has no later part.
+  // Returns how `encode` encodes text after a cut. For models that merge characters this is
+  // LATER: TextSpaces may put a space before a FIRST part. All other models encode the text as
+  // a text of its own, because Tokenizer cannot normalize a LATER part.
   Encoder::Part later_part() const {
     return tokenizer->texts ? Encoder::Part::LATER : Encoder::Part::FIRST;
   }
@@ -55,7 +59,8 @@ struct EncodeCall {
   pretok_status count(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
                       std::size_t &result, pretok_error *error) const;
 
-  // Writes the error of a refused special token, if there is one.
+  // Returns PRETOK_OK if `refusal` has no token. Otherwise writes the error for the special
+  // token.
   pretok_status refuse(const Refusal &refusal, std::size_t position, pretok_error *error) const;
 };
 

@@ -1,10 +1,11 @@
 // Encodes a text in chunks.
 //
-// `held` starts at a safe cut (find_cut.hpp), so it can be encoded as a text of its own. Once
-// `held` is long enough, find_cut searches `held` for another cut, beginning at the end. The
-// stream encodes `held` up to the cut and removes this part. The next search waits until `held`
-// is twice as large as after the removal. A search reads little more than the text after the
-// cut that it finds, so all searches together take linear time.
+// `held` has the text that is not encoded yet. It starts at the start of the text or at a safe
+// cut (find_cut.hpp), so its ids do not depend on earlier text. Once `held` is long enough,
+// find_cut searches `held` for another safe cut, from the end backwards. The stream encodes the
+// part of `held` before the cut, and removes this part. The next search waits until `held` is
+// twice as large as after the removal. A search reads little more than the text after the cut
+// that it finds, so all searches together take linear time.
 #include "capi/encode_call.hpp"
 #include "core/encode/find_cut.hpp"
 
@@ -20,7 +21,7 @@ constexpr std::size_t MIN_NEW_BYTES = 512;
 // If the capacity of `held` is above this limit and mostly unused, `held` shrinks.
 constexpr std::size_t MAX_SPARE_BYTES = std::size_t{1} << 20;
 
-// *ids points here if there are no ids, so that callers never get NULL.
+// If there are no ids, callers get a pointer to this constant instead of NULL.
 constexpr std::uint32_t NO_IDS = 0;
 
 } // namespace
@@ -33,10 +34,12 @@ struct pretok_encode_stream {
   bool has_begun = false; // whether the ids of the template before the text were returned
   bool finished = false;
   std::vector<std::uint8_t> held;
-  std::size_t position = 0;                // of `held` in the whole text
+  std::size_t position = 0;                // the offset of `held` in the whole text
   std::size_t next_search = MIN_NEW_BYTES; // the size of `held` that starts a search
   IdBuffer ids;                            // the ids that the last call returned
 
+  // Encodes the first `size` bytes of `held`. At the start of the text, also appends the ids of
+  // the template that come before a text.
   pretok_status encode(std::size_t size, IdBuffer &new_ids, pretok_error *error) {
     if (!has_begun)
       call.begin(new_ids);
@@ -52,7 +55,7 @@ struct pretok_encode_stream {
       return status;
     const std::size_t before = held.size();
     held.insert(held.end(), chunk, chunk + size);
-    // Removes the chunk again unless all steps succeed.
+    // If a step fails or throws, the destructor removes the chunk from `held` again.
     struct Undo {
       std::vector<std::uint8_t> &held;
       std::size_t size;
@@ -73,7 +76,7 @@ struct pretok_encode_stream {
     if (searches)
       next_search = held.size() + std::max(held.size(), MIN_NEW_BYTES);
     ids = std::move(new_ids);
-    // Free the memory of a large chunk while small chunks follow.
+    // Do not keep the memory of a large chunk if only small chunks follow.
     if (held.capacity() > MAX_SPARE_BYTES && held.size() < held.capacity() / 4)
       held.shrink_to_fit();
     return PRETOK_OK;

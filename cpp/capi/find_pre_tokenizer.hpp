@@ -9,8 +9,8 @@
 
 namespace pretok {
 
-// Makes the pre-tokenizer of a built-in preset. If `unicode` is nullptr, uses the Unicode
-// version of the preset.
+// Makes the pre-tokenizer of a built-in preset. `unicode` is the Unicode version to use;
+// nullptr means the version of the preset.
 pretok_status find_pre_tokenizer(const char *name, const char *unicode,
                                  std::optional<NamedPreTokenizer> &result, pretok_error *error);
 

@@ -25,7 +25,7 @@ namespace pretok {
 struct NamedPreTokenizer {
   std::string name;
   PreTokenizer pre_tokenizer;
-  UnicodeTable table = {}; // of the Unicode version; empty for a model that merges characters
+  UnicodeTable table = {}; // of its Unicode version; empty for a model that merges characters
 };
 
 } // namespace pretok
@@ -41,11 +41,12 @@ struct pretok_tokenizer {
 
   bool is_special(std::uint32_t id) const { return id < special.size() && special[id]; }
 
+  // Returns whether a token stands for one byte, such as <0x0A>.
   bool is_fallback(std::uint32_t id) const {
     return texts && texts->token(id).kind == pretok::TextTokens::Kind::FALLBACK;
   }
 
-  // Returns the bytes of a token; nullptr if no token has the id.
+  // Returns the bytes of a token. `bytes` of the result is nullptr if no token has this id.
   pretok::TokenView token(std::uint32_t id) const {
     return texts ? texts->token(id).bytes : vocabulary.token(id);
   }
@@ -53,14 +54,16 @@ struct pretok_tokenizer {
   pretok::NamedPreTokenizer named;
   pretok::Vocabulary vocabulary;
   std::optional<pretok::TextTokens> texts;   // set if the model merges characters
-  std::optional<pretok::Encoder> encoder;    // load_tokenizer sets both
+  std::optional<pretok::Encoder> encoder;    // load_tokenizer sets `encoder` and `pipeline`
   std::optional<pretok::Tokenizer> pipeline; // uses `encoder`
   std::size_t id_limit = 0;                  // the largest id plus one
   std::vector<pretok::AddedToken> added;
   std::vector<bool> special;                      // by id: whether the token is special
   std::vector<pretok::AddedTokenPhases> policies; // by value of pretok_special
-  std::array<bool, 256> no_token{};               // by byte: whether the byte has no token
-  bool lacks_bytes = false;                       // whether any byte has no token
+  // For each byte, whether the vocabulary has no token of this byte. False for all bytes if the
+  // model merges characters.
+  std::array<bool, 256> no_token{};
+  bool lacks_bytes = false; // whether no_token is true for any byte
 };
 
 struct pretok_special_set {

@@ -1,5 +1,5 @@
 #ifndef _FILE_OFFSET_BITS
-#define _FILE_OFFSET_BITS 64 // else 32-bit systems refuse files of 2 GiB
+#define _FILE_OFFSET_BITS 64 // without it, 32-bit systems cannot open files of 2 GiB or more
 #endif
 #include "capi/input_file.hpp"
 
@@ -59,7 +59,7 @@ void close_file(int file) { _close(file); }
 using FileStatus = struct stat;
 
 int open_to_read(const char *path) {
-  // Check before opening: opening a device may have side effects.
+  // Check the type before opening the file, because opening a device may have side effects.
   FileStatus status;
   if (::stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
     errno = S_ISDIR(status.st_mode) ? EISDIR : 0;
@@ -79,7 +79,8 @@ void close_file(int file) { ::close(file); }
 
 #endif
 
-// Returns the message of an error number. 0 means that the file is not a regular file.
+// Returns the message for an error number. The number 0 means that the file is not a regular
+// file.
 std::string message_of(int error_number) {
   return error_number == 0 ? "expected a regular file; copy the data to a file"
                            : std::generic_category().message(error_number);

@@ -15,8 +15,8 @@
 namespace pretok {
 namespace {
 
-// A table in which all code points have one class: the split of a model that merges characters
-// depends on no Unicode version.
+// A table in which all code points have the same class. It is enough for a model that merges
+// characters, because the split of such a model depends on no Unicode version.
 constexpr std::uint32_t ONE_CLASS[] = {0};
 
 // Returns the number of bytes of `text` that a message quotes.
@@ -24,14 +24,15 @@ int quoted_size(const std::string &text) {
   return static_cast<int>(std::min<std::size_t>(text.size(), 60));
 }
 
+// Sets `split` to the pre-tokenizer of the options or of the file.
 pretok_status choose_split(const TokenizerSpec &spec, const pretok_load_options &options,
                            std::optional<NamedPreTokenizer> &split, pretok_error *error) {
   if (spec.characters) {
     if (options.pre_tokenizer != nullptr || options.preset != nullptr ||
         options.unicode != nullptr || options.normalizer != nullptr)
       return fail(error, PRETOK_INVALID_ARGUMENT,
-                  "the model merges characters, and the file says how; load it without "
-                  "options.preset, unicode, normalizer and pre_tokenizer");
+                  "the file says how to split and normalize text for this model; load it "
+                  "without options.preset, unicode, normalizer and pre_tokenizer");
     split.emplace(NamedPreTokenizer{"", PreTokenizer(character_stages(spec), {ONE_CLASS, 1})});
     return PRETOK_OK;
   }
@@ -75,8 +76,8 @@ pretok_status join_added(TokenizerSpec &spec, const pretok_load_options &options
     if (special_token.text == nullptr || special_token.size == 0 ||
         !is_utf8({special_token.text, special_token.size}))
       return fail(error, PRETOK_INVALID_ARGUMENT,
-                  "options.special_tokens[%zu].text is NULL, empty or not UTF-8; expected at "
-                  "least one byte of UTF-8",
+                  "options.special_tokens[%zu].text is NULL, empty or not UTF-8; expected "
+                  "UTF-8 that is not empty",
                   i);
     AddedToken token;
     token.content.assign(special_token.text, special_token.size);
@@ -97,7 +98,8 @@ pretok_status join_added(TokenizerSpec &spec, const pretok_load_options &options
   return PRETOK_OK;
 }
 
-// Adds the bytes of each added token to the vocabulary, unless a token has the id already.
+// Adds each added token to the vocabulary, unless the vocabulary already has a token with its
+// id.
 pretok_status place_added(TokenizerSpec &spec, pretok_error *error) {
   VocabularyData &data = spec.vocabulary;
   constexpr std::size_t NOWHERE = static_cast<std::size_t>(-1);
@@ -133,11 +135,12 @@ pretok_status place_added(TokenizerSpec &spec, pretok_error *error) {
     } else if (place.mergeable && (place.size != token.content.size() ||
                                    std::memcmp(data.bytes.data() + place.start,
                                                token.content.data(), place.size) != 0)) {
-      // Two added tokens may share an id, as in o200k_harmony: the id decodes to the first one.
-      // It is an error only if the id belongs to a mergeable token with other bytes.
+      // The id belongs to a mergeable token with other bytes. This is an error. (Two added
+      // tokens may share an id, as in o200k_harmony. The id then decodes to the first of the
+      // two.)
       return fail(error, PRETOK_INVALID_ARGUMENT,
-                  "added token \"%.*s\" has id %lu, the id of another token; give each "
-                  "token its own id",
+                  "added token \"%.*s\" has id %lu, but another token has this id too; give "
+                  "each token its own id",
                   quoted_size(token.content), token.content.c_str(),
                   static_cast<unsigned long>(token.id));
     }
@@ -145,8 +148,7 @@ pretok_status place_added(TokenizerSpec &spec, pretok_error *error) {
   return PRETOK_OK;
 }
 
-// Sets no_token[b] to whether no mergeable token consists of the byte b alone. Sets lacks_bytes
-// to whether no_token is true for any byte.
+// Sets tokenizer.no_token and tokenizer.lacks_bytes.
 void note_bytes(const VocabularyData &data, pretok_tokenizer &tokenizer) {
   tokenizer.no_token.fill(true);
   std::size_t start = 0;
@@ -159,6 +161,7 @@ void note_bytes(const VocabularyData &data, pretok_tokenizer &tokenizer) {
   tokenizer.lacks_bytes = std::find(no_token.begin(), no_token.end(), true) != no_token.end();
 }
 
+// Fails if an id of the template has no token.
 pretok_status check_template(const pretok_tokenizer &tokenizer, pretok_error *error) {
   const Template &ids_around = tokenizer.pipeline->ids_around();
   for (const auto *ids : {&ids_around.before, &ids_around.after})

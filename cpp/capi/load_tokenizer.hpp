@@ -14,7 +14,7 @@ namespace pretok {
 pretok_status read_load_options(const pretok_load_options *caller_options,
                                 pretok_load_options &options, pretok_error *error);
 
-// Sets `result` and returns PRETOK_OK, or writes the error.
+// Makes a tokenizer. Sets `result` and returns PRETOK_OK, or writes the error.
 pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &options,
                              std::unique_ptr<pretok_tokenizer> &result, pretok_error *error);
 

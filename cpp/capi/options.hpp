@@ -8,9 +8,10 @@
 
 namespace pretok {
 
-// Copies `caller_options` to `own` unless `caller_options` is NULL. All bytes of `own` must be
-// zero. Members that are missing in the caller's older header stay zero. Fails if the caller's
-// newer header has more members and one of them is not zero.
+// Copies `caller_options` to `own`. All bytes of `own` must be zero before the call, and stay
+// zero if `caller_options` is NULL. If the caller's header is older and has fewer members, the
+// other members stay zero. If the caller's header is newer, fails if a member that `own` does
+// not have is not zero.
 template <typename Options>
 pretok_status read_options(const Options *caller_options, Options &own,
                            pretok_error *error) noexcept {

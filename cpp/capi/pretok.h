@@ -1,21 +1,24 @@
 /* pretok for C: text to token ids and back, without Python and without a regex engine.
  *
- * Handles are opaque. All handles but streams are immutable, and any number of threads may
- * share them. Only one thread at a time may use a stream. The library has little global state,
- * which it initializes once: the instruction sets of the processor, the random key of hash
- * tables, and the environment variable PRETOK_HUGE_PAGES (0 disables huge pages). The library
- * prints nothing, never aborts, and lets no exception escape. Text is UTF-8; invalid bytes are
- * kept as they are. Sizes and positions are in bytes. Text needs no final NUL and may contain
- * NULs.
+ * Handles are opaque. Streams belong to one thread at a time. All other handles are immutable,
+ * and any number of threads may share them. The library initializes its global state once: the
+ * instruction sets of the processor, the random key of hash tables, and the environment
+ * variable PRETOK_HUGE_PAGES (0 disables huge pages). The library prints nothing, never aborts,
+ * and lets no exception escape.
+ *
+ * Text is UTF-8. Unless a model says otherwise, invalid bytes are encoded like other bytes, and
+ * decode to themselves. Sizes and positions are in bytes. Text needs no final NUL and may
+ * contain NULs.
  *
  * A function that can fail returns a pretok_status. The last argument of the function receives
  * the error and may be NULL. Functions that free a handle accept NULL.
  *
- * Results are written to buffers of the caller. `count` (or `size`) receives the number of
- * elements. If the buffer is NULL, only the number is computed. If the buffer is too small, the
- * status is PRETOK_TOO_SMALL, and only the number is written. After any other error the
- * contents of the buffer are unspecified. All other output arguments are written only if the
- * status is PRETOK_OK. */
+ * Some functions write their results to a buffer of the caller, which has room for `capacity`
+ * elements. `count` (or `size`) receives the number of elements of the result. If the buffer is
+ * NULL, only this number is computed. If the buffer is too small, the status is
+ * PRETOK_TOO_SMALL, and only the number is written. After any other error the contents of the
+ * buffer are unspecified. All other output arguments are written only if the status is
+ * PRETOK_OK. */
 #ifndef PRETOK_H
 #define PRETOK_H
 
@@ -42,9 +45,9 @@ extern "C" {
 #define PRETOK_NOEXCEPT
 #endif
 
-/* The version of this interface. The version increases with each change that breaks programs
- * compiled with an older header. pretok_abi_version() returns the version of the interface of
- * the linked library. */
+/* The version of the interface in this header. It increases with each change that breaks
+ * programs compiled with an older header. pretok_abi_version() returns the version of the
+ * interface of the linked library. */
 #define PRETOK_ABI_VERSION 1
 PRETOK_API uint32_t pretok_abi_version(void) PRETOK_NOEXCEPT;
 /* The version of the library, such as "0.1.0". */
@@ -54,14 +57,14 @@ typedef enum pretok_status {
   PRETOK_OK = 0,
   PRETOK_OUT_OF_MEMORY = 1,
   PRETOK_INVALID_ARGUMENT = 2, /* an argument is NULL or has an unknown value */
-  PRETOK_TOO_SMALL = 3,        /* the buffer is too small; `count` has the needed size */
-  PRETOK_UNKNOWN_NAME = 4,     /* no such preset, Unicode version or special token */
+  PRETOK_TOO_SMALL = 3,        /* the buffer is too small; `count` has the needed capacity */
+  PRETOK_UNKNOWN_NAME = 4,     /* no preset, Unicode version or token has this name */
   PRETOK_CANNOT_READ = 5,      /* the file cannot be read; the message has the reason */
   PRETOK_MALFORMED = 6,        /* a file or program is damaged or not valid */
   PRETOK_UNSUPPORTED = 7,      /* the file is valid, but needs a feature that is missing */
   PRETOK_SPECIAL_TOKEN = 8,    /* the text has a special token; see PRETOK_SPECIAL_RAISE */
   PRETOK_UNKNOWN_ID = 9,       /* no token has this id */
-  PRETOK_REMOVES_TEXT = 10,    /* the preset drops text, so ids would lose it */
+  PRETOK_REMOVES_TEXT = 10,    /* the preset drops text, so ids could not decode to it */
   PRETOK_FINISHED = 11,        /* the stream is finished */
   PRETOK_NO_TOKEN = 12,        /* the vocabulary has no token for a byte */
   PRETOK_INTERNAL = 13         /* a bug in the library; please report it */
@@ -70,7 +73,8 @@ typedef enum pretok_status {
 /* An error. The message says what was expected, what the library got, and what to do. */
 typedef struct pretok_error {
   pretok_status status;
-  size_t position;   /* offset of the refused special token or byte, index of the id, or 0 */
+  size_t position;   /* for PRETOK_SPECIAL_TOKEN and PRETOK_NO_TOKEN: an offset in the text;
+                        for PRETOK_UNKNOWN_ID: an index in `ids`; else 0 */
   char message[240]; /* UTF-8, NUL-terminated, truncated if too long */
 } pretok_error;
 
@@ -89,9 +93,9 @@ PRETOK_API size_t pretok_preset_count(void) PRETOK_NOEXCEPT;
 /* The name of a built-in preset; NULL if `index` is out of range. */
 PRETOK_API const char *pretok_preset_name(size_t index) PRETOK_NOEXCEPT;
 
-/* Makes the pre-tokenizer of a preset, by its name or an alias. `unicode` is a Unicode version
- * such as "16.0"; NULL selects the version of the preset. PRETOK_UNKNOWN_NAME if the name or
- * the version is unknown. */
+/* Makes the pre-tokenizer of a built-in preset. `name` is its name or an alias. `unicode` is a
+ * Unicode version such as "16.0"; NULL selects the version of the preset. Fails with
+ * PRETOK_UNKNOWN_NAME if the name or the version is unknown. */
 PRETOK_API pretok_status pretok_pre_tokenizer_named(const char *name, const char *unicode,
                                                     pretok_pre_tokenizer **result,
                                                     pretok_error *error) PRETOK_NOEXCEPT;
@@ -118,18 +122,19 @@ typedef struct pretok_special_token {
   uint32_t id;
 } pretok_special_token;
 
-/* Set struct_size to sizeof(pretok_load_options). If a member is 0, the file decides, or the
- * default applies. */
+/* Set struct_size to sizeof(pretok_load_options). For a member that is 0, the value in the file
+ * applies. If the file has none, the default applies. */
 typedef struct pretok_load_options {
   size_t struct_size;
-  const char *preset;     /* the split; necessary for a tiktoken rank file, which names none */
+  const char *preset;     /* the name of the pre-tokenizer; necessary for tiktoken rank files */
   const char *unicode;    /* the Unicode version of the preset */
-  const char *normalizer; /* "NFC", for files that name none, such as GGUF */
+  const char *normalizer; /* "NFC"; for models that need it if the file does not say so, such as
+                             GGUF files */
   const pretok_special_token *special_tokens; /* added to the special tokens of the file */
   size_t special_token_count;
   const pretok_pre_tokenizer *pre_tokenizer; /* replaces `preset`; copied */
-  size_t cache_bytes; /* the value of pretok_tokenizer_cache_limit; 0 means 128 MiB; with 1,
-                         no cache is kept between calls */
+  size_t cache_bytes; /* the maximum size of all caches (pretok_tokenizer_cache_limit); 0 means
+                         128 MiB; with 1, no cache is kept between calls */
 } pretok_load_options;
 
 /* Loads a tokenizer from a file. The content decides the format: a tiktoken rank file, a GGUF
@@ -157,20 +162,22 @@ PRETOK_API size_t pretok_tokenizer_cache_bytes(const pretok_tokenizer *) PRETOK_
 /* Frees all unused caches. Any thread may call it at any time. */
 PRETOK_API void pretok_tokenizer_trim(const pretok_tokenizer *) PRETOK_NOEXCEPT;
 
-/* The name of the preset; "" for a custom pre-tokenizer. Valid as long as the tokenizer. */
+/* The name of the preset; "" for a custom pre-tokenizer. Valid until the tokenizer is freed. */
 PRETOK_API const char *pretok_tokenizer_preset(const pretok_tokenizer *) PRETOK_NOEXCEPT;
 /* The largest id plus one. */
 PRETOK_API size_t pretok_vocab_size(const pretok_tokenizer *) PRETOK_NOEXCEPT;
-/* The bytes of a token. Valid as long as the tokenizer. PRETOK_UNKNOWN_ID if no token has `id`.
- */
+/* The bytes of a token. Valid until the tokenizer is freed. Fails with PRETOK_UNKNOWN_ID if no
+ * token has `id`. */
 PRETOK_API pretok_status pretok_token_bytes(const pretok_tokenizer *, uint32_t id,
                                             const char **bytes, size_t *size,
                                             pretok_error *error) PRETOK_NOEXCEPT;
-/* The id of the added token with this text, or else the lowest id of a token with these bytes.
- * PRETOK_UNKNOWN_NAME if there is no such token. Linear time in the size of the vocabulary. */
+/* Finds the id of a token by its bytes. If several tokens have these bytes, an added token
+ * comes first, and then the lowest id. Fails with PRETOK_UNKNOWN_NAME if there is no such
+ * token. Linear time in the size of the vocabulary. */
 PRETOK_API pretok_status pretok_token_id(const pretok_tokenizer *, const char *bytes,
                                          size_t size, uint32_t *id,
                                          pretok_error *error) PRETOK_NOEXCEPT;
+/* Whether `id` is the id of a special token. */
 PRETOK_API bool pretok_is_special(const pretok_tokenizer *, uint32_t id) PRETOK_NOEXCEPT;
 
 /* ---- Encoding ------------------------------------------------------------------------ */
@@ -184,32 +191,34 @@ typedef enum pretok_special {
 
 /* A set of special tokens to encode as ids. All other special tokens are ordinary text. */
 typedef struct pretok_special_set pretok_special_set;
-/* Makes a set of `count` special tokens. PRETOK_UNKNOWN_NAME if a text is not a special token.
- * Free the streams that use the set before the set. */
+/* Makes a set of `count` special tokens. Text i has sizes[i] bytes. Fails with
+ * PRETOK_UNKNOWN_NAME if a text is not a special token. Free the streams that use the set
+ * before the set. */
 PRETOK_API pretok_status pretok_special_set_new(const pretok_tokenizer *,
                                                 const char *const *texts, const size_t *sizes,
                                                 size_t count, pretok_special_set **result,
                                                 pretok_error *error) PRETOK_NOEXCEPT;
 PRETOK_API void pretok_special_set_free(pretok_special_set *) PRETOK_NOEXCEPT;
 
-/* Set struct_size to sizeof(pretok_encode_options). NULL options mean 0 for all members. */
+/* Set struct_size to sizeof(pretok_encode_options). If `options` is NULL, all members are 0. */
 typedef struct pretok_encode_options {
   size_t struct_size;
   pretok_special special;
-  const pretok_special_set *allowed; /* replaces `special` unless NULL */
+  const pretok_special_set *allowed; /* if not NULL, replaces `special` */
   bool add_special_tokens; /* adds the ids that the file puts before and after a text */
 } pretok_encode_options;
 
-/* Encodes a text. A buffer for pretok_encode_bound() ids is always large enough, and receives
- * the ids without a copy. May fail with PRETOK_SPECIAL_TOKEN or PRETOK_NO_TOKEN. O(size log
- * size) time in the worst case, linear for usual text. */
+/* Encodes a text. A buffer with room for pretok_encode_bound() ids is always large enough, and
+ * receives the ids without a copy. May fail with PRETOK_SPECIAL_TOKEN or PRETOK_NO_TOKEN. Takes
+ * linear time for usual text, and O(size log size) time in the worst case. */
 PRETOK_API pretok_status pretok_encode(const pretok_tokenizer *, const char *text, size_t size,
                                        const pretok_encode_options *options, uint32_t *ids,
                                        size_t capacity, size_t *count,
                                        pretok_error *error) PRETOK_NOEXCEPT;
 PRETOK_API size_t pretok_encode_bound(const pretok_tokenizer *, size_t size) PRETOK_NOEXCEPT;
-/* Encodes a text into a new array of the right size. Free the array with pretok_ids_free. The
- * caller need not know the number of ids, so the text is encoded only once. */
+/* Encodes a text into a new array, which has the size of the result. Free the array with
+ * pretok_ids_free. Use this function to encode a long text once instead of counting its ids
+ * first. */
 PRETOK_API pretok_status pretok_encode_new(const pretok_tokenizer *, const char *text,
                                            size_t size, const pretok_encode_options *options,
                                            uint32_t **ids, size_t *count,
@@ -222,17 +231,18 @@ PRETOK_API pretok_status pretok_count(const pretok_tokenizer *, const char *text
 
 /* Encodes a text in chunks. Chunks may end anywhere, even within a character. The ids of all
  * calls together equal the ids of the whole text. The stream buffers text until it finds a
- * position where a cut does not change the ids. It buffers at most a kilobyte of text with
- * spaces, but the whole text if there is no such position. Buffering takes linear time in the
- * size of the text, whatever the size of the chunks. */
+ * position where a cut does not change the ids. In text with spaces it buffers at most a
+ * kilobyte. If the text has no such position, it buffers the whole text. Buffering takes linear
+ * time in the size of the text, even for very small chunks. */
 typedef struct pretok_encode_stream pretok_encode_stream;
 PRETOK_API pretok_status pretok_encode_stream_new(const pretok_tokenizer *,
                                                   const pretok_encode_options *options,
                                                   pretok_encode_stream **result,
                                                   pretok_error *error) PRETOK_NOEXCEPT;
-/* Appends a chunk. *ids receives the ids that the chunk completes, valid until the next call.
- * An error leaves the stream unchanged. The `position` of the error counts from the start of
- * the text. An error in a chunk may be reported by a later call, but never gets lost. */
+/* Appends a chunk. *ids receives the ids that the chunk completes, valid until the next call
+ * with this stream. An error leaves the stream unchanged. The `position` of the error counts
+ * from the start of the text. A later call may report a special token of this chunk, but no
+ * error gets lost. */
 PRETOK_API pretok_status pretok_encode_stream_feed(pretok_encode_stream *, const char *chunk,
                                                    size_t size, const uint32_t **ids,
                                                    size_t *count,
@@ -245,27 +255,29 @@ PRETOK_API void pretok_encode_stream_free(pretok_encode_stream *) PRETOK_NOEXCEP
 
 /* ---- Decoding ------------------------------------------------------------------------ */
 
-/* Decodes ids to bytes. The bytes are UTF-8 if the ids are those of a whole UTF-8 text.
- * `skip_special` omits special tokens. PRETOK_UNKNOWN_ID sets `position` to the index of the
- * id.
- */
+/* Decodes ids to bytes. The ids of a whole UTF-8 text decode to UTF-8; other ids may decode to
+ * invalid UTF-8. If `skip_special`, omits special tokens. Fails with PRETOK_UNKNOWN_ID at the
+ * first id without a token. */
 PRETOK_API pretok_status pretok_decode(const pretok_tokenizer *, const uint32_t *ids,
                                        size_t id_count, bool skip_special, char *bytes,
                                        size_t capacity, size_t *size,
                                        pretok_error *error) PRETOK_NOEXCEPT;
 
-/* Decodes a stream of ids to UTF-8. Buffers only an incomplete sequence, and replaces each
- * invalid sequence by U+FFFD. */
+/* Decodes a stream of ids to UTF-8. Replaces each invalid sequence by U+FFFD. Buffers only
+ * bytes whose text depends on later ids: an incomplete sequence, or a run of fallback tokens
+ * (such as <0x0A>). */
 typedef struct pretok_decode_stream pretok_decode_stream;
 PRETOK_API pretok_status pretok_decode_stream_new(const pretok_tokenizer *, bool skip_special,
                                                   pretok_decode_stream **result,
                                                   pretok_error *error) PRETOK_NOEXCEPT;
-/* Appends one or more ids. *text receives the text that the ids complete, valid until the next
- * call. An error leaves the stream unchanged. */
+/* Appends ids. *text receives the text that the ids complete, valid until the next call with
+ * this stream. An error leaves the stream unchanged. */
 PRETOK_API pretok_status pretok_decode_stream_feed(pretok_decode_stream *, const uint32_t *ids,
                                                    size_t count, const char **text,
                                                    size_t *size,
                                                    pretok_error *error) PRETOK_NOEXCEPT;
+/* Ends the stream and returns the text of the buffered bytes, or "". After that the stream can
+ * only be freed. */
 PRETOK_API pretok_status pretok_decode_stream_finish(pretok_decode_stream *, const char **text,
                                                      size_t *size,
                                                      pretok_error *error) PRETOK_NOEXCEPT;

@@ -8,10 +8,10 @@
 //   const auto ids = tokenizer.encode("Hello world!");      // Result<std::vector<uint32_t>>
 //   const auto text = tokenizer.decode(*ids);               // Result<std::string>
 //
-// Functions that can fail return a Result: a value or an Error. The only exception thrown is
-// std::bad_alloc, when a container of results grows. The header compiles without exceptions and
-// without RTTI. The thread rules of pretok.h apply. Classes can be moved, not copied; a
-// moved-from object can only be destroyed or assigned to.
+// Functions that can fail return a Result: a value or an Error. The only exception is
+// std::bad_alloc, if there is no memory for a string or vector. The header compiles without
+// exceptions and without RTTI. pretok.h says which objects threads may share. Objects can be
+// moved, but not copied. A moved-from object can only be destroyed or assigned to.
 #pragma once
 
 #include "pretok.h"
@@ -47,14 +47,14 @@ public:
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
-  // The value. The Result must have one.
+  // Return the value. ok() must be true.
   T &operator*() & { return *std::get_if<0>(checked()); }
   const T &operator*() const & { return *std::get_if<0>(checked()); }
   T &&operator*() && { return std::move(*std::get_if<0>(checked())); }
   T *operator->() { return std::get_if<0>(checked()); }
   const T *operator->() const { return std::get_if<0>(checked()); }
 
-  // The error. The Result must not have a value.
+  // Returns the error. ok() must be false.
   const Error &error() const {
     assert(!ok());
     return *std::get_if<1>(&state_);
@@ -75,6 +75,7 @@ private:
 
 namespace detail {
 
+// A deleter that calls the C function Free.
 template <auto Free> struct Freeing {
   template <typename T> void operator()(T *handle) const { Free(handle); }
 };
@@ -102,7 +103,8 @@ using Span = pretok_span;
 // Splits text into pre-tokens.
 class PreTokenizer {
 public:
-  // The pre-tokenizer of a preset, by its name or an alias. "" is the preset's Unicode version.
+  // Makes the pre-tokenizer of a preset. `name` is its name or an alias. If `unicode` is "",
+  // uses the Unicode version of the preset.
   static Result<PreTokenizer> named(const std::string &name, const std::string &unicode = "") {
     pretok_error error;
     pretok_pre_tokenizer *result = nullptr;
@@ -111,7 +113,7 @@ public:
     return PreTokenizer(result);
   }
 
-  // The pre-tokenizer of a custom preset, from the words that `pretok program` writes.
+  // Makes the pre-tokenizer of a custom preset, from the words that `pretok program` writes.
   static Result<PreTokenizer> from_program(const std::uint32_t *words, std::size_t count,
                                            const std::string &unicode) {
     pretok_error error;
@@ -149,14 +151,15 @@ struct SpecialToken {
   std::uint32_t id;
 };
 
-// Options for loading. If a member is empty or 0, the file decides, or the default applies.
+// Options for loading. For a member that is empty or 0, the value in the file applies. If the
+// file has none, the default applies.
 struct LoadOptions {
-  std::string preset;     // the split; necessary for a tiktoken rank file, which names none
+  std::string preset;     // the name of the pre-tokenizer; necessary for tiktoken rank files
   std::string unicode;    // the Unicode version of the preset
-  std::string normalizer; // "NFC", for files that name none
+  std::string normalizer; // "NFC"; for models that need it if the file does not say so
   std::vector<SpecialToken> special_tokens;
   const PreTokenizer *pre_tokenizer = nullptr; // replaces `preset`; copied
-  std::size_t cache_bytes = 0; // cache_limit(); 0: 128 MiB; 1: calls keep no cache
+  std::size_t cache_bytes = 0; // the value of cache_limit(); 0: 128 MiB; 1: no caches are kept
 };
 
 class SpecialSet;
@@ -164,11 +167,11 @@ class SpecialSet;
 // Options for encoding: special tokens in a text, and the template of the file.
 struct EncodeOptions {
   pretok_special special = PRETOK_SPECIAL_RAISE;
-  const SpecialSet *allowed = nullptr; // replaces `special` unless nullptr
-  bool add_special_tokens = false;
+  const SpecialSet *allowed = nullptr; // if not nullptr, replaces `special`
+  bool add_special_tokens = false; // adds the ids that the file puts before and after a text
 };
 
-// Encodes text to ids and decodes ids. A Tokenizer must outlive its streams and sets.
+// Encodes text to ids and decodes ids. A Tokenizer must outlive its streams and special sets.
 class Tokenizer {
 public:
   // Loads a tokenizer from a file. `path` is UTF-8.
@@ -199,7 +202,7 @@ public:
   // The largest id plus one.
   std::size_t vocab_size() const { return pretok_vocab_size(get()); }
 
-  // The bytes of a token. Valid as long as the tokenizer.
+  // The bytes of a token. Valid until the Tokenizer is destroyed.
   Result<std::string_view> token_bytes(std::uint32_t id) const {
     pretok_error error;
     const char *bytes = nullptr;
@@ -209,7 +212,8 @@ public:
     return std::string_view(bytes, size);
   }
 
-  // The id of the added token with this text, or else the lowest id of these bytes.
+  // Finds the id of a token by its bytes. If several tokens have these bytes, an added token
+  // comes first, and then the lowest id.
   Result<std::uint32_t> token_id(std::string_view bytes) const {
     pretok_error error;
     std::uint32_t id = 0;
@@ -244,7 +248,7 @@ public:
     return decode(ids.data(), ids.size(), skip_special);
   }
 
-  // The maximum size of the caches of all threads together in bytes, and their size now.
+  // The maximum total size of the caches of all threads in bytes, and their total size now.
   std::size_t cache_limit() const { return pretok_tokenizer_cache_limit(get()); }
   std::size_t cache_bytes() const { return pretok_tokenizer_cache_bytes(get()); }
   // Frees all unused caches. Any thread may call it at any time.
@@ -332,7 +336,7 @@ Tokenizer::encode(std::string_view text, const EncodeOptions &options) const {
   const pretok_encode_options c_options = detail::to_c_options(options);
   pretok_error error;
   std::size_t count = 0;
-  // Holds the ids of a short text without allocation.
+  // For a short text, the result is the only allocation.
   std::array<std::uint32_t, 2048> short_ids; // not initialized
   if (pretok_encode_bound(get(), text.size()) <= short_ids.size()) {
     if (pretok_encode(get(), detail::data_of(text), text.size(), &c_options, short_ids.data(),
@@ -358,7 +362,7 @@ inline Result<std::size_t> Tokenizer::count(std::string_view text,
   return count;
 }
 
-// A view of the ids of a stream. Valid until the next call.
+// A view of the ids of an EncodeStream. Valid until the next call of `feed` or `finish`.
 class IdView {
 public:
   IdView(const std::uint32_t *ids, std::size_t count) : ids_(ids), count_(count) {}
@@ -375,7 +379,7 @@ private:
   std::size_t count_;
 };
 
-// Encodes a text in chunks, which may end anywhere.
+// Encodes a text in chunks. Chunks may end anywhere, even within a character.
 class EncodeStream {
 public:
   static Result<EncodeStream> of(const Tokenizer &tokenizer,
@@ -388,7 +392,8 @@ public:
     return EncodeStream(result);
   }
 
-  // Appends a chunk, and returns the ids that the chunk completes. An error changes nothing.
+  // Appends a chunk, and returns the ids that the chunk completes. An error leaves the stream
+  // unchanged.
   Result<IdView> feed(std::string_view chunk) {
     pretok_error error;
     const std::uint32_t *ids = nullptr;
@@ -427,7 +432,7 @@ public:
   }
 
   // Appends ids, and returns the text that the ids complete, valid until the next call. An
-  // error changes nothing.
+  // error leaves the stream unchanged.
   Result<std::string_view> feed(const std::uint32_t *ids, std::size_t count) {
     pretok_error error;
     const char *text = nullptr;
@@ -438,8 +443,8 @@ public:
   }
   Result<std::string_view> feed(std::uint32_t id) { return feed(&id, 1); }
 
-  // Returns U+FFFD if the text ends in an incomplete sequence. After that the stream can only
-  // be destroyed.
+  // Returns the text of the bytes that are still buffered, or "". An incomplete sequence
+  // becomes U+FFFD. After that the stream can only be destroyed.
   Result<std::string_view> finish() {
     pretok_error error;
     const char *text = nullptr;

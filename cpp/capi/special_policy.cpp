@@ -10,6 +10,7 @@
 namespace pretok {
 namespace {
 
+// Returns an object that finds the `allowed` tokens in text.
 AddedTokens tokens_of(const pretok_tokenizer &tokenizer,
                       const std::vector<AddedToken> &allowed) {
   const bool single_words =
@@ -66,8 +67,9 @@ pretok_status pretok_special_set_new(const pretok_tokenizer *tokenizer,
     for (std::size_t i = 0; i < count; ++i)
       if (!is_known[i])
         return fail(error, PRETOK_UNKNOWN_NAME,
-                    "\"%.*s\" is not a special token of this tokenizer; remove it",
-                    static_cast<int>(std::min<std::size_t>(sizes[i], 100)), texts[i]);
+                    "texts[%zu] is \"%.*s\", which is not a special token of this tokenizer; "
+                    "remove it from texts",
+                    i, static_cast<int>(std::min<std::size_t>(sizes[i], 100)), texts[i]);
     *result =
         new pretok_special_set{tokenizer, AddedTokenPhases(tokens_of(*tokenizer, allowed))};
     return PRETOK_OK;

@@ -1,5 +1,5 @@
-// Makes the policies. A policy has the added tokens that encoding searches for, for one value
-// of pretok_special.
+// Makes the policies of a tokenizer: for each value of pretok_special, the added tokens that
+// encoding searches for.
 #pragma once
 
 #include "capi/handles.hpp"

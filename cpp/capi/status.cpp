@@ -13,8 +13,8 @@
 namespace pretok {
 namespace {
 
-// Replaces invalid UTF-8 and control characters in a message by '?'. The message may quote
-// bytes of a file, and truncation may split a sequence.
+// Replaces invalid UTF-8 and control characters in a message by '?'. A message has invalid
+// UTF-8 if it quotes such bytes of a file, or if its end was cut off within a character.
 void mend_message(char *message) {
   auto *bytes = reinterpret_cast<std::uint8_t *>(message);
   std::size_t left = std::strlen(message);

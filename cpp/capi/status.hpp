@@ -8,14 +8,15 @@
 
 namespace pretok {
 
-// Writes `status`, `position` and a printf message to `error` unless it is nullptr. Replaces
-// invalid UTF-8 in the message by '?'. Returns `status`.
+// Writes `status`, `position` and a printf message to `error`, if `error` is not nullptr.
+// Replaces invalid UTF-8 in the message by '?'. Returns `status`.
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
 #endif
 pretok_status fail_at(pretok_error *error, pretok_status status, std::size_t position,
                       const char *format, ...) noexcept;
 
+// Like fail_at, with position 0.
 template <typename... Values>
 pretok_status fail(pretok_error *error, pretok_status status, const char *format,
                    Values... values) noexcept {
@@ -25,6 +26,7 @@ pretok_status fail(pretok_error *error, pretok_status status, const char *format
     return fail_at(error, status, 0, format, values...);
 }
 
+// Writes the error for an argument that is NULL.
 inline pretok_status missing(pretok_error *error, const char *argument) noexcept {
   return fail(error, PRETOK_INVALID_ARGUMENT, "%s is NULL; expected a pointer", argument);
 }
@@ -64,8 +66,8 @@ template <typename Work> pretok_status guarded(pretok_error *error, Work work) n
 #endif
 }
 
-// Sets *count to `needed`, and fails if `buffer` is too small for `needed` elements. A NULL
-// buffer never fails.
+// Sets *count to `needed`. Fails if `buffer` has room for fewer than `needed` elements. Never
+// fails for a NULL buffer.
 template <typename T>
 pretok_status room_for(std::size_t needed, const T *buffer, std::size_t capacity,
                        std::size_t *count, pretok_error *error) noexcept {

@@ -23,15 +23,16 @@ TextTokens::TextTokens(const TokenizerSpec &spec, std::size_t file_added)
   for (std::size_t i = 0; decoding_.is_sentencepiece && i < file_added; ++i)
     is_invisible[spec.added[i].id] = spec.added_special[i];
   bytes_ = data.bytes;
-  texts_.reserve(bytes_.size() +
-                 decoding_.unknown.size()); // a text is no longer than its token
+  // Only the text of the unknown token may be longer than the token. So texts_ never moves, and
+  // the views of its parts stay valid.
+  texts_.reserve(bytes_.size() + decoding_.unknown.size());
   std::size_t start = 0;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     Token &token = tokens_[data.ids[i]];
     token.bytes = {bytes_.data() + start, data.lengths[i]};
     start += data.lengths[i];
     const std::size_t text_start = texts_.size();
-    const bool is_listed = i < data.mergeable; // else it is only an added token
+    const bool is_listed = i < data.mergeable; // if false, the token is only an added token
     const std::optional<std::uint8_t> byte = fallback_byte(texts[i]);
     token.kind = byte ? Kind::FALLBACK : Kind::TEXT;
     if (byte) {

@@ -1,5 +1,5 @@
-// The tokens of a model that merges characters, for decoding. The Vocabulary of such a model
-// has the bytes to merge, in which spaces replace the mark "▁".
+// The tokens of a model that merges characters, for decoding. (For encoding, such a model has a
+// Vocabulary too. Its tokens have spaces in place of the mark "▁".)
 #pragma once
 
 #include "core/bpe/vocabulary.hpp"
@@ -16,13 +16,14 @@ public:
   enum class Kind : std::uint8_t { NONE, TEXT, SPACED, FALLBACK };
 
   struct Token {
-    TokenView bytes;        // the token itself; bytes == nullptr: there is none
-    TokenView text;         // what it decodes to
+    TokenView bytes;        // the token itself; bytes.bytes is nullptr if no token has the id
+    TokenView text;         // the text that the token decodes to
     Kind kind = Kind::NONE; // SPACED: the token begins with a mark; FALLBACK: one byte
   };
 
-  // The vocabulary of `spec` has all added tokens. Special tokens among the first `file_added`
-  // added tokens have no text if ids are decoded as SentencePiece does.
+  // spec.vocabulary must contain all added tokens. The first `file_added` added tokens are
+  // those of the file; the rest come from the load options. If ids are decoded as SentencePiece
+  // decodes them, special tokens of the file have no text.
   TextTokens(const TokenizerSpec &spec, std::size_t file_added);
   TextTokens(const TextTokens &) = delete;
   TextTokens &operator=(const TextTokens &) = delete;
@@ -46,7 +47,8 @@ public:
   explicit StartStripper(const TextDecoding &decoding)
       : decoding_(&decoding), left_(decoding.strips) {}
 
-  // Returns the text of the next token, or of decoded fallback tokens, without the spaces.
+  // Returns `text` without the spaces to strip. `text` is the text of the next token, or of a
+  // run of fallback tokens.
   TokenView strip(TextTokens::Kind kind, TokenView text) {
     if (left_ == 0 || text.size == 0)
       return text;
@@ -69,7 +71,7 @@ public:
 
 private:
   const TextDecoding *decoding_;
-  std::uint32_t left_;
+  std::uint32_t left_; // the number of spaces that may still be stripped
 };
 
 } // namespace pretok

@@ -13,7 +13,9 @@
 namespace pretok {
 namespace {
 
-// Makes a tokenizer, or writes the error of loading. `name` is the prefix of messages, or "".
+// Sets *result to a tokenizer made from `spec`. If the file could not be read (load_error), or
+// if the tokenizer cannot be made, writes the error. `name` comes before messages of
+// load_error; it may be "".
 pretok_status make_tokenizer(TokenizerSpec &&spec, const LoadError &load_error,
                              const std::string &name, const pretok_load_options &options,
                              pretok_tokenizer **result, pretok_error *error) {
@@ -29,15 +31,16 @@ pretok_status make_tokenizer(TokenizerSpec &&spec, const LoadError &load_error,
   return status;
 }
 
-// Returns `path` for a message. Returns only the end of a long path, which identifies the file.
+// Returns `path` for a message. Of a long path, returns only the end, which identifies the
+// file.
 std::string end_of_path(const char *path) {
   constexpr std::size_t MAX_MESSAGE = 97;
   const std::string all(path);
   if (all.size() <= MAX_MESSAGE)
     return all;
   std::size_t start = all.size() - MAX_MESSAGE;
-  while (start < all.size() && (all[start] & 0xC0) == 0x80) // within a character
-    ++start;
+  while (start < all.size() && (all[start] & 0xC0) == 0x80)
+    ++start; // do not start within a character
   return "..." + all.substr(start);
 }
 
@@ -137,7 +140,7 @@ pretok_status pretok_token_id(const pretok_tokenizer *tokenizer, const char *byt
       *id = token.id;
       return PRETOK_OK;
     }
-  // A fallback token has the same byte as a token of text: the latter comes first.
+  // A fallback token and a token of text may have the same byte. Prefer the token of text.
   for (const bool is_fallback : {false, true})
     for (std::size_t next = 0; next < tokenizer->id_limit; ++next) {
       const auto candidate = static_cast<std::uint32_t>(next);
@@ -150,7 +153,7 @@ pretok_status pretok_token_id(const pretok_tokenizer *tokenizer, const char *byt
       }
     }
   return fail(error, PRETOK_UNKNOWN_NAME,
-              "no token is \"%.*s\"; its encoding may have several tokens",
+              "no token is \"%.*s\"; pretok_encode may split it into several tokens",
               static_cast<int>(size < 100 ? size : 100), bytes);
 }
 
