@@ -45,9 +45,9 @@ if TYPE_CHECKING:
 
     __version__: str
 
-# The module of each public name, imported on first use: `pretok split` imports bpe.cli and thereby
-# this package, but needs no tokenizer. A submodule of bpe must not have the name of a function in
-# this dict, because importing the submodule would hide the function.
+# The module of each public name. Each module is imported on first use, because `pretok split`
+# imports bpe.cli and thereby this package, but needs no tokenizer. A submodule of bpe must not have
+# the name of a function in this dict, because importing the submodule would hide the function.
 _LAZY = {
     "AddedToken": "bpe.encoding.added_tokens",
     "BpeError": "bpe.errors",
@@ -81,7 +81,7 @@ _LAZY = {
 }
 
 _PACKAGES = ("columns", "corpus", "distributed", "statistics")
-"""The modules that `import bpe` makes available, also imported on first use."""
+"""The modules that `import bpe` makes available; each is imported on first use."""
 
 __all__ = [
     "AddedToken",

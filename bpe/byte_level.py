@@ -1,4 +1,4 @@
-"""Convert tokens to GPT-2's 256 characters for bytes and back.
+"""Convert the bytes of tokens to GPT-2's 256 characters, one for each byte value, and back.
 
 tokenizer.json, vocab.json, merges.txt and GGUF store tokens in these characters.
 cpp/formats/byte_level.hpp is the C++ version.
@@ -12,7 +12,8 @@ from itertools import accumulate, pairwise
 from pretok.byte_characters import BYTE_CHARACTERS
 
 _CHARACTERS = {byte: ord(char) for byte, char in enumerate(BYTE_CHARACTERS)}
-# Characters that stand for no byte are translated to this one, which Latin-1 cannot encode.
+# A Latin-1 character that stands for no byte, such as the space, is translated to this code point.
+# Latin-1 cannot encode it, so `to_bytes` returns None.
 _NO_BYTE = 0x100
 _BYTES = dict.fromkeys(range(0x100), _NO_BYTE) | {char: byte for byte, char in _CHARACTERS.items()}
 
@@ -27,7 +28,9 @@ def to_text(token: bytes) -> str:
 
 
 def to_bytes(text: str) -> bytes | None:
-    """Return the bytes that the characters of `text` stand for; None if one stands for no byte.
+    """Return the bytes that the characters of `text` stand for.
+
+    Return None if a character stands for no byte.
 
     >>> to_bytes("Ġa"), to_bytes(" a")
     (b' a', None)
@@ -44,6 +47,7 @@ def all_to_bytes(texts: Collection[str]) -> list[bytes | None]:
     >>> all_to_bytes(["Ġa", " a"])
     [b' a', None]
     """
+    # Converting the joined texts at once is faster. Each character becomes one byte.
     joined = to_bytes("".join(texts))
     if joined is None:
         return list(map(to_bytes, texts))

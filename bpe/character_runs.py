@@ -1,12 +1,16 @@
 """TiedRuns: pieces with equal scores that are runs of one character, such as "▁▁" and "▁▁▁".
 
-Llama 2 and Mistral have such pieces for runs of spaces, with lower scores than all other pieces. So
-these pieces merge last. No other piece has two of the characters in a row, so no other merge
-touches a run. The leftmost pair merges first. So the first symbol of a run grows until it is the
-longest piece, which does not merge again. The rest of the run then merges as a run by itself.
+Llama 2 and Mistral have such pieces for runs of spaces. Their scores are lower than the scores of
+all other pieces, so these pieces merge last. No other piece has the character twice in a row, so no
+other merge touches a run.
 
-Merges with distinct ranks give the same pieces (`TiedRuns.merges`): those that grow a piece rank
-before the merge of two single characters. So the leftmost piece grows before the next one begins.
+Among pairs with equal scores, the leftmost pair merges first. So the first symbol of a run grows
+until it is the longest piece, which does not merge again. The remaining characters of the run then
+merge in the same way.
+
+C++ needs merges with distinct ranks. `TiedRuns.merges` has such merges, which give the same pieces.
+A merge that extends a piece ranks before the merge of two single characters, so the leftmost piece
+is complete before the next piece begins.
 """
 
 from __future__ import annotations
@@ -21,7 +25,9 @@ from bpe.once import once
 
 
 class TiedRuns:
-    """The pieces that are runs of `char`, with equal scores, by their lengths.
+    """The pieces that are runs of `char` and have equal scores.
+
+    `ids` has the id of each piece by its length in characters, and of `char` itself.
 
     >>> runs = TiedRuns("a", {1: 7, 2: 8, 3: 9})
     >>> runs.lengths(8)
@@ -40,7 +46,7 @@ class TiedRuns:
         return (self.longest,) * times + self._tail(rest)
 
     def repeats(self) -> bool:
-        """Return whether the other symbols are unmerged when the first one is the longest piece."""
+        """Return whether the first symbol becomes the longest piece before other symbols merge."""
         symbols = [1] * (2 * self.longest)
         while symbols[0] < self.longest:
             if self._merge_leftmost(symbols) is None:
@@ -55,7 +61,8 @@ class TiedRuns:
         """
         if not self.repeats():
             return None
-        # A longer run begins with the longest piece, and the rest merges like a run by itself.
+        # Longer runs need no check: they begin with the longest piece, and the remaining characters
+        # merge like a shorter run.
         sizes = range(2 * self.longest + 1)
         steps = [step for size in sizes for step in self._steps(size)]
         used = {merged for merged, _ in steps}
@@ -72,7 +79,7 @@ class TiedRuns:
         return merges if same else None
 
     def _steps(self, size: int) -> Iterator[tuple[tuple[int, int], set[tuple[int, int]]]]:
-        """Yield each merge of a run of `size` characters, and the other pairs at that time."""
+        """Yield each merge of a run of `size` characters, and the other pairs that it precedes."""
         symbols = [1] * size
         while True:
             pairs = set(pairwise(symbols))
@@ -107,11 +114,15 @@ def _merged(size: int, ranks: Mapping[tuple[int, int], int]) -> tuple[int, ...]:
 
 
 MAX_RUN = 64
-"""The maximal length of a piece of a run: finding the pieces of short runs takes cubic time."""
+"""The maximal length of a piece of TiedRuns in characters: `merges` takes cubic time."""
 
 
 def tied_runs(pieces: Mapping[str, int], ranks: Mapping[int, int]) -> TiedRuns | None:
-    """Return the runs if the pieces of equal rank are runs that merge last, else None."""
+    """Return the pieces that merge last as TiedRuns, or None if they are not such runs.
+
+    `ranks` has the rank of each id. All other pieces of several characters must have distinct
+    ranks.
+    """
     words = {text: ranks[id] for text, id in pieces.items() if len(text) > 1}
     last = max(words.values(), default=0)
     tied = [text for text, rank in words.items() if rank == last]

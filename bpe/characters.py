@@ -10,9 +10,9 @@ symbols:
 After all merges, a single character may be left that is not a token. It becomes the tokens of its
 bytes (`byte_ids`), or else the unknown token. Adjacent unknown characters become one unknown token.
 
-No pre-tokenizer splits the text of such a model. Merging still works on short parts: if no token
-has "▁" after another character, no merge crosses the place before a "▁" that follows another
-character. `CharacterMerger` cuts the text there, and caches the ids of each part. If the
+No pre-tokenizer splits the text of such a model. Merging still works on short parts. In most
+vocabularies, a token has "▁" only at its start. Then no merge joins another character to a "▁" that
+follows it. `CharacterMerger` cuts the text between the two, and caches the ids of each part. If the
 vocabulary allows no cut, `CharacterMerger` merges the whole text, in O(n log n) time.
 
 C++ merges the same vocabulary as bytes (bpe/encoding/character_backend.py).
@@ -37,21 +37,21 @@ SPACE_MARK = "\u2581"
 MAX_CACHED = 1 << 16
 """The maximal number of parts that a PartCache keeps."""
 MAX_CACHED_CHARACTERS = 32
-"""Longer parts are not kept: they rarely repeat."""
+"""The maximal length of a part that a PartCache keeps; longer parts rarely repeat."""
 
 
 class PieceMerger(Protocol):
     """Merges text with one vocabulary."""
 
     def merge(self, pre_token: bytes) -> list[int]:
-        """Return the ids of the tokens of `pre_token`, UTF-8."""
+        """Return the ids of the tokens of `pre_token`, which is UTF-8."""
 
     def spans(self, pre_token: bytes) -> list[tuple[int, int]]:
-        """Return the half-open span of each token of `pre_token`, in its bytes."""
+        """Return the half-open span of each token in the bytes of `pre_token`."""
 
 
 def spans_of(sized: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the spans of tokens, given the id and the size of each.
+    """Return the half-open spans of adjacent tokens; `sized` has the id and size of each token.
 
     >>> spans_of([(7, 2), (5, 1)])
     [(0, 2), (2, 3)]
@@ -62,10 +62,10 @@ def spans_of(sized: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 class CharacterVocabulary(Vocabulary):
     """The pieces of a SentencePiece BPE model by id, and their scores. Immutable.
 
-    Two adjacent symbols merge if `scores` has a piece of their text. The piece with the highest
-    score merges first; the leftmost of equal scores. `token_bytes` has all tokens: the pieces of
-    `scores`, the tokens of `byte_ids`, `unknown_id`, and tokens that are only matched as added
-    tokens.
+    Two adjacent symbols merge if `scores` has a piece of their text. The pair whose piece has the
+    highest score merges first; among equal scores, the leftmost pair. `token_bytes` has all tokens:
+    the pieces of `scores`, the tokens of `byte_ids`, `unknown_id`, and tokens that are only matched
+    as added tokens.
 
     Raises VocabularyError if an id or a token is invalid.
 
@@ -138,7 +138,10 @@ class CharacterVocabulary(Vocabulary):
 
     @once
     def ids(self) -> dict[bytes, int]:
-        """The id of each token by its bytes; the id of the piece if a fallback token is equal."""
+        """The id of each token by its bytes.
+
+        If a piece and a fallback token have equal bytes, this is the id of the piece.
+        """
         others = {token: id for id, token in sorted(self.token_bytes.items(), reverse=True)}
         return others | {text.encode(): id for text, id in self.pieces.items()}
 
@@ -149,7 +152,7 @@ class CharacterVocabulary(Vocabulary):
 
     @once
     def missing_bytes(self) -> tuple[int, ...]:
-        """No byte: every character has ids."""
+        """Empty: unknown characters become fallback tokens or the unknown token."""
         return ()
 
     @once
@@ -183,7 +186,7 @@ class CharacterVocabulary(Vocabulary):
         ranks = [self.ranks[id] for text, id in self.pieces.items() if len(text) > 1]
         if len(set(ranks)) < len(ranks) and self.tied_runs is None:
             return "pieces of several characters have equal scores"
-        # C++ adds symbols for bytes and for the beginnings of characters.
+        # C++ adds a symbol for each byte value, and for the first 2, 3 and 4 bytes of a character.
         if self.size + 256 + 3 * len(set("".join(self.pieces))) > ID_LIMIT:
             return "the ids are too large"
         return ""
@@ -201,12 +204,12 @@ class CharacterVocabulary(Vocabulary):
 
     @once
     def ranked_merges(self) -> tuple[Merge, ...]:
-        """Merges in order of rank that give the ids of the scores.
+        """Merges, in order of rank, that give the same ids as the scores.
 
-        Every character of a piece must be a piece, and `why_not_native` empty.
+        Every character of a piece must be a piece, and `why_not_native` must be empty.
         """
-        # Of distinct scores, at most one pair of symbols merges to a piece: the last two symbols of
-        # merging its text without the piece itself.
+        # If scores differ, at most one pair of symbols ever merges to a given piece. To find it,
+        # merge the text of the piece, but not to the piece itself: the pair is left.
         pieces, ranks, runs = self.pieces, self.ranks, self.tied_runs
         texts = {id: text for text, id in pieces.items()}
         tied = set() if runs is None else {id for size, id in runs.ids.items() if size > 1}
@@ -264,22 +267,22 @@ class CharacterMerger:
         self._ranks = vocabulary.ranks
         self._unknown_id = vocabulary.unknown_id
         self._fallback = vocabulary.fallback_ids
-        # Symbols from `_first_character` on are characters that are no pieces.
+        # Symbol `_first_character` + n is the character chr(n), which is not a piece.
         self._first_character = 1 + max(vocabulary.token_bytes)
         self._texts = {id: text for text, id in self._pieces.items()}
         self._cuts = vocabulary.allows_cuts
         self._cache = PartCache(self._merge)
 
     def merge(self, pre_token: bytes) -> list[int]:
-        """Return the ids of the tokens of `pre_token`, UTF-8. Takes O(n log n) time."""
+        """Return the ids of the tokens of `pre_token`, which is UTF-8, in O(n log n) time."""
         return [id for id, _ in self.sized(pre_token)]
 
     def spans(self, pre_token: bytes) -> list[tuple[int, int]]:
-        """Return the half-open span of each token of `pre_token`, in its bytes."""
+        """Return the half-open span of each token in the bytes of `pre_token`."""
         return spans_of(self.sized(pre_token))
 
     def sized(self, pre_token: bytes) -> list[tuple[int, int]]:
-        """Return the id of each token of `pre_token`, and how many bytes it stands for.
+        """Return the id of each token of `pre_token`, and the number of bytes it stands for.
 
         A byte that is not UTF-8 is an unknown character.
         """
@@ -327,7 +330,7 @@ class PartCache:
         self._tokens: dict[str, list[tuple[int, int]]] = {}
 
     def get(self, part: str) -> list[tuple[int, int]]:
-        """Return the ids of `part`, and how many bytes each stands for."""
+        """Return the id of each token of `part`, and the number of bytes it stands for."""
         tokens = self._tokens.get(part)
         if tokens is None:
             tokens = self._merge(part)
@@ -350,7 +353,10 @@ def cut_at_marks(text: str) -> list[str]:
 
 
 def allows_cuts(pieces: Collection[str]) -> bool:
-    """Return whether no merge crosses the place before a "▁" that follows another character."""
+    """Return whether "▁" is a piece, and pieces have "▁" only at their start.
+
+    Then no merge joins another character to a "▁" that follows it.
+    """
     return SPACE_MARK in pieces and not any(
         SPACE_MARK in text.lstrip(SPACE_MARK) for text in pieces
     )

@@ -1,4 +1,4 @@
-"""Encode columns of Arrow and Polars to columns of lists, without a Python object for each row."""
+"""Encode columns of Arrow and Polars to columns of ids, without a Python object for each row."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def encode(
     """Return the ids of each text of `column`, in a column of lists of uint32.
 
     `column` is an Array or a ChunkedArray of pyarrow, a Series of Polars, or another object with
-    the Arrow C stream interface. The result is a Series for a Series, else as in pyarrow, with
-    64-bit offsets for a large_string. The texts are read in place. A null becomes a null.
+    the Arrow C stream interface. The result for a Series is a Series, else an array of pyarrow. The
+    lists for a large_string have 64-bit offsets. The texts are read in place. A null stays null.
 
-    Raises TypeError for a column that has no strings, ModuleNotFoundError without pyarrow, the
-    errors of `Tokenizer.encode`; the index in a SpecialTokenError counts from the first row of the
+    Raises TypeError for a column without strings, ModuleNotFoundError without pyarrow, and the
+    errors of `Tokenizer.encode`. The index in a SpecialTokenError counts rows from the start of the
     chunk.
     """
     try:
@@ -56,7 +56,7 @@ def encode(
 def packed(array: Any) -> PackedTexts:
     """Return the strings of an Array of pyarrow, without a copy; raise TypeError for other types.
 
-    The array must have no nulls, since a null may have bytes.
+    The array must have no nulls, since the buffer may hold any bytes for a null.
     """
     import pyarrow
 

@@ -1,1 +1,1 @@
-"""The decoders of Hugging Face tokenizers, with the same text."""
+"""The decoders of Hugging Face's library tokenizers; they return the same text."""

@@ -25,7 +25,10 @@ class DecoderChain:
 
     @property
     def by_token(self) -> tuple[Step, ...]:
-        """The first steps, those that change each token by itself."""
+        """The first steps, up to the first one that is not a Replace or Strip.
+
+        They change each token independently of the other tokens.
+        """
         count = 0
         while count < len(self.steps) and isinstance(self.steps[count], (Replace, Strip)):
             count += 1
@@ -35,8 +38,8 @@ class DecoderChain:
     def strips_joined(self) -> tuple[int, int] | None:
         """The maximum number of spaces to strip at the start and at the end of the joined tokens.
 
-        The steps of `by_token` have changed each token before. None if the other steps do more than
-        join and strip.
+        The steps of `by_token` change each token before the tokens are joined. None if the other
+        steps do more than decode fallback bytes, join and strip.
         """
         rest = self.steps[len(self.by_token) :]
         if isinstance(rest[0] if rest else None, ByteFallback):
@@ -69,7 +72,7 @@ class DecoderChain:
 class ChainDecoder:
     """Decodes ids for a Tokenizer with a DecoderChain.
 
-    `texts` returns the text of each token by its id.
+    `texts` returns the text of each token by its id. If `is_native`, C++ decodes if it can.
     """
 
     def __init__(
@@ -87,7 +90,7 @@ class ChainDecoder:
         self._cache: dict[int, str] = {}
 
     def calls(self) -> tuple[Decode, DecodeBytes]:
-        """Return `decode` and `decode_bytes`."""
+        """Return `decode` and `decode_bytes`, or faster replacements in C++."""
         if self._is_native and self.chain.strips_joined is not None:
             return native_calls(self._joined, self._special, self.decode)
         return self.decode, self.decode_bytes

@@ -1,8 +1,8 @@
 """Define Flow, the state of one decoder, and flows for several decoders.
 
-A decoder of tokenizers takes a list of tokens and returns a list. A flow takes the tokens one by
-one, so that a stream of ids can be decoded. The decoder `Fuse` joins all tokens into one token. A
-stream cannot wait for this whole token, so each flow after `Fuse` takes it in parts.
+A decoder of Hugging Face's tokenizers takes a list of tokens and returns a list. A flow takes the
+tokens one by one, so that a stream of ids can be decoded. The decoder `Fuse` joins all tokens into
+one token. A stream cannot wait for this whole token, so each flow after `Fuse` takes it in parts.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Each:
 
 
 class Distinct:
-    """Drops tokens that repeat the token before, changes the others, and drops empty results."""
+    """Drops each token that equals the previous token, changes all others, drops empty results."""
 
     def __init__(self, change: Callable[[str], str]) -> None:
         self._change = change
@@ -206,6 +206,7 @@ def fallback_byte(token: str) -> int | None:
     """
     if len(token) != 6 or not token.isascii() or token[:3] != "<0x" or token[5] != ">":
         return None
+    # The library parses the digits with Rust's from_str_radix, which allows a plus sign: <0x+A>.
     digits = token[4:5] if token[3] == "+" else token[3:5]
     if not all(digit in "0123456789abcdefABCDEF" for digit in digits):
         return None

@@ -1,4 +1,4 @@
-"""Decode ids in C++ if their text is the joined texts of their tokens."""
+"""Decode ids in C++ if decoding only joins the texts of their tokens, and strips spaces."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bpe.encoding.utf8 import ESCAPE
 
 
 class JoinedTexts(NamedTuple):
-    """The tokens that C++ joins; cpp/bindings/decode_calls.hpp explains the fields."""
+    """The tokens that C++ joins; cpp/bindings/text_decode_call.hpp explains the fields."""
 
     data: bytes
     lengths: list[int]
@@ -29,7 +29,10 @@ class JoinedTexts(NamedTuple):
         spaced: Iterable[int] | None = None,
         repeats: bool = False,
     ) -> JoinedTexts:
-        """Return the texts of `tokens`, UTF-8 or the bytes of fallback tokens."""
+        """Return the JoinedTexts of `tokens`.
+
+        `tokens` has, by id, the UTF-8 of each token, or the byte of a fallback token.
+        """
         ids = sorted(tokens)
         data = [tokens[id] for id in ids]
         lengths = list(map(len, data))
@@ -61,6 +64,7 @@ def replace_in_all(texts: Sequence[str], old: str, new: str) -> list[str]:
     >>> replace_in_all(["a", "ba"], "a", "c")
     ['c', 'bc']
     """
+    # One call of str.replace for all texts is faster than one call for each text.
     separator = "\x00"
     joined = separator.join(texts)
     if separator in old + new or joined.count(separator) != len(texts) - 1:

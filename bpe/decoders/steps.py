@@ -1,6 +1,6 @@
-"""Define the decoders of the library tokenizers.
+"""Define the decoders of Hugging Face's library tokenizers.
 
-Except Replace, each has the fields of its JSON object.
+Each class except Replace has the fields of its JSON object in a tokenizer.json.
 """
 
 from __future__ import annotations
@@ -96,9 +96,9 @@ class Replace:
 
 @dataclass(frozen=True)
 class Metaspace:
-    """Makes a space of each `replacement`.
+    """Replaces each `replacement` by a space.
 
-    In the first token, drops each `replacement` instead, unless `prepend_scheme` is "never".
+    Removes each `replacement` in the first token if `prepend_scheme` is "always" or "first".
     """
 
     replacement: str
@@ -118,7 +118,7 @@ class Metaspace:
 
 @dataclass(frozen=True)
 class BPEDecoder:
-    """Makes a space of each `suffix`. In the last token, drops each `suffix` instead."""
+    """Replaces each `suffix` by a space, but removes each `suffix` in the last token."""
 
     suffix: str
 
@@ -131,6 +131,7 @@ class BPEDecoder:
         return Held(flow) if in_parts else flow
 
 
+# The replacements of the library's option `cleanup`, in order.
 _CLEANUP = (
     (" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"), (" n't", "n't"),
     (" 'm", "'m"), (" do not", " don't"), (" 's", "'s"), (" 've", "'ve"), (" 're", "'re"),
@@ -147,7 +148,8 @@ def _cleaned(token: str) -> str:
 class CTC:
     """Drops `pad_token`, repeated tokens and empty tokens, as for the output of CTC models.
 
-    `cleanup` also removes spaces before punctuation, and makes a space of `word_delimiter_token`.
+    If `cleanup`, also makes the replacements of _CLEANUP, and replaces `word_delimiter_token` by a
+    space.
     """
 
     pad_token: str
@@ -166,9 +168,10 @@ class CTC:
 
 @dataclass(frozen=True)
 class WordPiece:
-    """Puts a space before each token but the first, or drops `prefix` if the token begins with it.
+    """Removes `prefix` from each token that begins with it, and puts a space before all others.
 
-    If `cleanup`, also makes the replacements that _CLEANUP lists: " ?" becomes "?".
+    The first token gets no space, and keeps `prefix`. If `cleanup`, also makes the replacements of
+    _CLEANUP: " ?" becomes "?".
     """
 
     prefix: str
@@ -190,7 +193,7 @@ class WordPiece:
 
 @dataclass(frozen=True)
 class Spaces:
-    """Puts a space between tokens, as the library tokenizers does without a decoder."""
+    """Puts a space between tokens, as Hugging Face's tokenizers does without a decoder."""
 
     def flow(self, errors: str, in_parts: bool) -> Flow:
         """Return a new flow."""

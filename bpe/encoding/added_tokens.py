@@ -3,7 +3,7 @@
 cpp/core/encode/added.hpp is the C++ version, with the same results.
 
 Matching is leftmost-longest and compares bytes. Its time is linear in the text for any number of
-tokens. The flags of AddedToken have the same meaning as in Hugging Face tokenizers.
+tokens. The flags of AddedToken have the same meaning as in Hugging Face's tokenizers.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ Ranges = tuple[tuple[int, int], ...]
 Segments: TypeAlias = tuple[list[tuple[int, int, "int | None"]], "tuple[str, int] | None"]
 """The segments and the refused token of a text.
 
-A segment is (start, end, id); the id of plain text is None. The refused token is the first special
-token if the policy is "raise", as (content, position); None if there is none.
+A segment is (start, end, id), half-open and in bytes; the id of plain text is None. If the policy
+is "raise", the refused token is (content, position) of the first special token. It is None if the
+text has no special token, or the policy is another one.
 """
 
 
@@ -38,13 +39,13 @@ class AddedTokenSearch(Protocol):
         """Return a search with the policy `treatment` for special tokens."""
 
     def exact(self) -> AddedTokenSearch:
-        """Return the search of only the tokens that are found before normalization."""
+        """Return a search for only the tokens that are matched before normalization."""
 
     def normalized(self) -> AddedTokenSearch:
-        """Return the search of only the tokens that are found after normalization."""
+        """Return a search for only the tokens that are matched after normalization."""
 
     def segments(self, text: bytes) -> Segments:
-        """Return the segments of UTF-8 up to the first refused token, and that token."""
+        """Return the segments of UTF-8 up to the first refused token, and the refused token."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class AddedToken:
 
 
 class Segment(NamedTuple):
-    """A part of a text, bytes `start` to `end`: an added token, or plain text (None)."""
+    """The bytes `start` to `end` of a text (half-open). `token` is None for plain text."""
 
     start: int
     end: int
@@ -84,9 +85,9 @@ class AddedTokens:
     def __init__(self, tokens: Iterable[AddedToken], words: Ranges = (), nfc: bool = False) -> None:
         """Build the search for `tokens`, with the policy "allow".
 
-        `words` are the ranges of word characters for `single_word` tokens. With `nfc` the contents
-        of `normalized` tokens are normalized, like the text. If two contents become equal, a
-        special token wins over an ordinary token, then the earlier token over the later.
+        `words` are the ranges of word characters for `single_word` tokens. If `nfc`, the contents
+        of `normalized` tokens are normalized, like the text. If two contents are then equal, a
+        special token wins over an ordinary token; among tokens of one kind, the first one wins.
         """
         self._treatment: Treatment = "allow"
         self._word_starts = [first for first, _ in words]
@@ -110,12 +111,12 @@ class AddedTokens:
         return self._copy(treatment, phases)
 
     def exact(self) -> AddedTokens:
-        """Return the search of only the tokens that are found before normalization."""
+        """Return a search for only the tokens that are matched before normalization."""
         phases = [phase for phase in self._phases if not phase.normalized]
         return self._copy(self._treatment, phases)
 
     def normalized(self) -> AddedTokens:
-        """Return the search of only the tokens that are found after normalization."""
+        """Return a search for only the tokens that are matched after normalization."""
         return self._copy(self._treatment, [phase for phase in self._phases if phase.normalized])
 
     def _copy(self, treatment: Treatment, phases: list[_Phase]) -> AddedTokens:
@@ -132,7 +133,7 @@ class AddedTokens:
         return self._search(self._phases, data, 0, len(data))
 
     def segments(self, text: bytes) -> Segments:
-        """Return the segments of UTF-8 up to the first refused token, and that token."""
+        """Return the segments of UTF-8 up to the first refused token, and the refused token."""
         segments = []
         try:
             for start, end, token in self.split(text):
@@ -162,7 +163,7 @@ class AddedTokens:
         for pattern, first, last in phase.matcher.matches(data, start, end):
             token = phase.tokens[pattern]
             if token.special and self._treatment == "text":
-                continue  # As in Hugging Face tokenizers, no token matches within a skipped token.
+                continue  # As in Hugging Face's tokenizers, no token matches in a skipped token.
             if token.single_word and (
                 self._is_word(_char_before(data, start, first))
                 or self._is_word(_char_at(data, last, end))
@@ -238,14 +239,14 @@ def _char_at(data: bytes, at: int, end: int) -> str:
 
 
 def _skip_spaces_back(data: bytes, start: int, done: int, at: int) -> int:
-    """Return the start of the white space that ends at `at`, at least `done`."""
+    """Return the start of the white space that ends at `at`; the search stops at `done`."""
     while at > done and (char := _char_before(data, start, at)) in _WHITE_SPACE:
         at -= len(char.encode())
     return max(at, done)
 
 
 def _skip_spaces(data: bytes, at: int, end: int) -> int:
-    """Return the end of the white space that begins at `at`, at most `end`."""
+    """Return the end of the white space that begins at `at`; the search stops at `end`."""
     while (char := _char_at(data, at, end)) in _WHITE_SPACE:
         at += len(char.encode())
     return at
@@ -253,7 +254,7 @@ def _skip_spaces(data: bytes, at: int, end: int) -> int:
 
 @cache
 def word_ranges() -> Ranges:
-    r"""Return the code points of `\w` (UTS #18, Annex C) as ranges, first and last, ascending."""
+    r"""Return the code points of `\w` (UTS #18, Annex C) as ascending ranges (first, last)."""
     # Only `single_word` tokens need the character sets.
     from pretok.charsets.sets import WORD
     from pretok.unicode import CODE_POINTS, DEFAULT_VERSION, table

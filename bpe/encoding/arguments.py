@@ -73,7 +73,10 @@ def resolve_pre_tokenizer(
     backend: BackendName,
     may_drop_text: bool = False,
 ) -> PreTokenizer | SupportsOffsets:
-    """Return `pre_tokenizer`, or the pre-tokenizer of a preset, for `backend`."""
+    """Return `pre_tokenizer`, or the pre-tokenizer of a preset, for `backend`.
+
+    Raises UnsupportedError if it drops text and `may_drop_text` is false.
+    """
     if isinstance(pre_tokenizer, (str, Preset)):
         pre_tokenizer = get(pre_tokenizer, backend=backend)
     if not may_drop_text:
@@ -137,14 +140,14 @@ def new_token_bytes(added: Sequence[AddedToken], vocabulary: Vocabulary) -> dict
 
 
 def _is_text_of(vocabulary: Vocabulary, token: AddedToken) -> bool:
-    """Return whether `token` is the text of a fallback token, such as <0x0A>, with its id."""
+    """Return whether `token` has the id of a fallback token, and its text, such as <0x0A>."""
     return (
         isinstance(vocabulary, TextVocabulary) and vocabulary.pieces.get(token.content) == token.id
     )
 
 
 def cache_limit(cache_mb: float | None) -> int:
-    """Return `cache_mb` in bytes; raises TypeError and ValueError."""
+    """Convert `cache_mb` to bytes; raises TypeError and ValueError."""
     if cache_mb is None:
         return DEFAULT_CACHE_MB << 20
     if isinstance(cache_mb, bool) or not isinstance(cache_mb, (int, float)):

@@ -55,16 +55,16 @@ class Backend(Protocol):
     def encode_batch_array(
         self, texts: Sequence[StrOrBytes], added: Any, threads: int = 0
     ) -> tuple[Ids, Offsets]:
-        """Return the ids of all texts, and n + 1 offsets as `concatenate_ids` does.
+        """Return the ids of all n texts in one array, and n + 1 offsets.
 
-        `concatenate_ids` is a function of bpe/encoding/python_backend.py.
+        The ids of text i are ids[offsets[i]:offsets[i + 1]].
         """
         ...
 
     def encode_packed(
         self, data: Any, offsets: Offsets, added: Any, threads: int = 0
     ) -> tuple[Ids, Offsets]:
-        """Return what `encode_batch_array` returns for the texts of PackedTexts(data, offsets)."""
+        """Do the same as `encode_batch_array` for the texts of PackedTexts(data, offsets)."""
         ...
 
     def spans(self, text: StrOrBytes, added: Any, threads: int = 0) -> tuple[Ids, Offsets, Offsets]:
@@ -72,24 +72,25 @@ class Backend(Protocol):
         ...
 
     def safe_cut(self, text: bytes, added: Any, nfc: bool) -> int:
-        """Return an offset where cutting `text` does not change its ids, or 0 if it finds none.
+        """Return a byte offset at which a cut of `text` does not change the ids, or 0.
 
-        The cut is safe whatever text follows. If `nfc`, NFC normalizes the text.
+        The cut is safe for any text that may follow `text`. The result is 0 if the backend finds no
+        safe offset. If `nfc` is true, the text is later normalized to NFC.
         """
         ...
 
     @property
     def merge(self) -> Callable[[bytes], list[int]]:
-        """Merge the bytes of one pre-token into ids."""
+        """A function that merges the bytes of one pre-token into ids."""
         ...
 
     @property
     def merges(self) -> Callable[[], NDArray[np.uint32]]:
-        """Return the merges, one per row; recover them from ranks if necessary."""
+        """A function that returns the merges, one per row, recovered from ranks if necessary."""
         ...
 
     def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> bytes | None:
-        """Return the bytes of `ids`, or None if one of them is not the id of a token."""
+        """Return the bytes of `ids`, or None if an id has no token."""
         ...
 
     def is_normal(self, text: StrOrBytes) -> bool:
@@ -105,9 +106,9 @@ class Backend(Protocol):
     ) -> bool:
         """Return True only if `encode_batch` can take `texts` unchecked.
 
-        The result is True only if each text is a str or bytes. It is False for bytes if `only_str`,
-        for text with a character that is not ASCII if `only_ascii`, and for text that is not in NFC
-        if `only_normal`.
+        The result is False if a text is neither str nor bytes. It is also False if `only_str` and a
+        text is bytes, if `only_ascii` and a text is not ASCII, or if `only_normal` and a text may
+        not be in NFC.
         """
         ...
 
@@ -218,7 +219,7 @@ def make_backend(
 
 
 def _merges_in_core(vocabulary: CharacterVocabulary) -> bool:
-    """Return whether C++ alone merges `vocabulary`; else CharacterBackend finishes its work."""
+    """Return whether C++ makes the final ids; if not, CharacterBackend adds unknown tokens."""
     return vocabulary.fallback_ids is not None
 
 
@@ -227,7 +228,7 @@ def takes_spaces(
     pre_tokenizer: PreTokenizer | SupportsOffsets,
     backend: BackendName,
 ) -> bool:
-    """Return whether `make_backend` takes `spaces`."""
+    """Return whether `make_backend` accepts `spaces`."""
     return (
         backend == "native"
         and isinstance(vocabulary, CharacterVocabulary)

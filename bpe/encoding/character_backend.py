@@ -3,15 +3,16 @@
 A BPE over characters is a BPE over bytes that first merges the bytes of each character. So C++
 needs no second merger. `byte_vocabulary` adds these merges, with the lowest ranks, and a symbol for
 each beginning of a character, such as E2 96 of "▁". Each added merge joins bytes of one character,
-so each character is complete before any pieces merge. The symbols that are no pieces have ids from
-`first_symbol` on. Merging may leave such symbols. If the vocabulary has `fallback_ids`, C++
-replaces each of them by the tokens of its bytes. If not, `CharacterBackend` makes one unknown token
-of adjacent symbols.
+so each character is complete before any pieces merge. Symbols that are not pieces have ids of
+`first_symbol` or more. Such symbols may remain after merging. If the vocabulary has `fallback_ids`,
+C++ replaces each such symbol by the tokens of its bytes. If not, `CharacterBackend` replaces
+adjacent such symbols by one unknown token.
 
-A score makes the rank of a piece. If all scores differ, at most one pair of symbols ever merges to
-a piece. `recover_merges` of bpe/merge.py finds this pair. It merges the text of the piece with all
-other pieces; the two symbols that are left are the pair. Pieces with equal scores need the Python
-backend, except runs of one character that merge last (`TiedRuns` of bpe/character_runs.py).
+Pieces with higher scores have lower ranks. If all scores differ, at most one pair of symbols ever
+merges to a given piece. `recover_merges` of bpe/merge.py finds this pair: it merges the text of the
+piece, but not to the piece itself, and the two symbols of the pair are left. Pieces with equal
+scores need the Python backend, except runs of one character that merge last (`TiedRuns` of
+bpe/character_runs.py).
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ Calls = TypeVar("Calls")
 def cut_before(char: str, at_most: int | None = None) -> Preset:
     """Return a preset that cuts before each run of `char`, or before each `char` (`at_most` 1).
 
-    C++ splits faster with these rules than with a stage that is merged_with_next.
+    C++ splits faster with these rules than with a stage of behavior merged_with_next.
     """
     marks = code_points(char)
     rules = Run(marks, tail=~marks, at_most=at_most), Run(~marks)
@@ -53,9 +54,9 @@ def cut_before(char: str, at_most: int | None = None) -> Preset:
 
 
 _NO_STEP = 0xFFFFFFFF
-"""The `first_step` of _core.Encoder if C++ keeps the ids of all symbols.
+"""The `first_step` of _core.Encoder that lets C++ return the ids of all symbols unchanged.
 
-Otherwise C++ replaces each id of at least `first_step` by the tokens of the bytes of the symbol.
+C++ replaces each id that is not below `first_step` by the tokens of the bytes of its symbol.
 """
 
 
@@ -70,11 +71,11 @@ class ByteVocabulary(NamedTuple):
 
 
 class Symbols:
-    """The ids of symbols.
+    """The ids of symbols, by the bytes of the symbols.
 
-    A piece keeps its id. The byte of a fallback token has the id of this token. Every other symbol
-    gets a new id. If `has_spaces`, a symbol has a space in place of each "▁", and a piece that
-    contains a space gets no symbol.
+    The symbol of a piece has the id of the piece. The symbol of a single byte has the id of the
+    fallback token of this byte. Every other symbol gets a new id. If `has_spaces`, a symbol has a
+    space in place of each "▁", and a piece that contains a space gets no symbol.
     """
 
     def __init__(
@@ -181,9 +182,9 @@ def _encoder(
         *tokens,
         mergeable,
         merges,
-        merges is None,
-        False,
-        False,
+        merges is None,  # from_ranks
+        False,  # ignore_merges
+        False,  # add_prefix_space
         cache_limit,
         first_step,
         spaces,
@@ -198,10 +199,11 @@ def character_encoder(
     cache_limit: int,
     spaces: TextSpaces | None = None,
 ) -> _core.Encoder:
-    """Return an encoder whose ids from `first_symbol` on are symbols that are no pieces.
+    """Return an encoder that merges text to symbols.
 
-    With fallback tokens, C++ makes tokens of these symbols. If `spaces` is not None, the text is
-    not normalized, and C++ treats its spaces as TextSpaces describes.
+    Symbols that are not pieces have ids of `first_symbol` or more. If the vocabulary has fallback
+    tokens, C++ replaces these symbols by fallback tokens. If `spaces` is not None, the text is not
+    normalized, and C++ treats its spaces as TextSpaces describes.
     """
     first = first_symbol(vocabulary, added)
     tokens, merges = byte_vocabulary(vocabulary, first, spaces is not None)
@@ -213,7 +215,7 @@ def character_encoder(
     elif spaces is not None:
         pre_tokenizer = _native(cut_before(mark, at_most=1))
     other_tokens: dict[int, bytes] = {}
-    if spaces is None:  # with spaces, this encoder decodes nothing (`make_decoder`)
+    if spaces is None:  # with spaces, another object decodes ids (`make_decoder`)
         known = frozenset(tokens.ids.tolist())
         every = {**vocabulary.token_bytes, **added}
         other_tokens = {id: token for id, token in every.items() if id not in known}
@@ -230,7 +232,7 @@ def character_encoder(
 
 
 def first_symbol(vocabulary: CharacterVocabulary, added: Mapping[int, bytes]) -> int:
-    """Return an id above those of all tokens."""
+    """Return the first id above the ids of all tokens."""
     return max(vocabulary.size, 1 + max(added, default=0))
 
 
@@ -241,8 +243,8 @@ def _native(preset: Preset) -> PreTokenizer:
 class CharacterBackend(OneByOne):
     """The Backend of a CharacterVocabulary for which C++ does not make unknown tokens.
 
-    _core.Encoder merges text to symbols. Without `fallback_ids`, this class replaces each run of
-    symbols that are no pieces by one unknown token.
+    _core.Encoder merges text to symbols. If the vocabulary has no `fallback_ids`, this class
+    replaces each run of symbols that are not pieces by one unknown token.
     """
 
     def __init__(
@@ -294,9 +296,9 @@ class CharacterBackend(OneByOne):
         return np.where(is_symbol, np.uint32(self._vocabulary.unknown_id), symbols)[first]
 
     def _unknown_runs(self, symbols: Ids) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the index of the first and the last symbol of each token.
+        """Return the index of the first and the index of the last symbol of each token.
 
-        Adjacent symbols that are no pieces are one token.
+        Adjacent symbols that are not pieces are one token.
         """
         is_symbol = symbols >= self._first_symbol
         joins = is_symbol[1:] & is_symbol[:-1]
@@ -313,7 +315,7 @@ class CharacterBackend(OneByOne):
         return 0
 
     def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> bytes | None:
-        """Return the bytes of `ids`, or None if one of them is not the id of a token."""
+        """Return the bytes of `ids`, or None if an id has no token."""
         tokens = self._vocabulary.token_bytes
         try:
             return b"".join([tokens[as_int(id)] for id in ids])

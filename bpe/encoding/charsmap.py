@@ -1,10 +1,12 @@
-"""Charsmap: the replacement rules of SentencePiece, which a model stores as a trie.
+"""Charsmap: the replacement rules of a SentencePiece normalizer, which are stored as a trie.
 
-The blob is the size of a double array in bytes, the double array, and the replacements, each
-ended by a zero byte; all numbers are little-endian words of 32 bits. A unit of the double array
-(darts-clone) has a label in bits 0 to 7. Bit 8 says that a rule ends at the unit. The bits from 9
-on give the distance to the children of the unit. A unit with bit 31 holds the offset of a
-replacement instead.
+The blob (`precompiled_charsmap` of a model) has three parts: the size of the trie in bytes, the
+trie, and the replacements. A zero byte ends each replacement. The size and the units of the trie
+are little-endian words of 32 bits.
+
+The trie is a double array of darts-clone. A unit with bit 31 holds the offset of a replacement. Any
+other unit has a label in bits 0 to 7. Bit 8 says that a rule ends at the unit. Bits 10 to 30 give
+the distance to the children of the unit; bit 9 says that the distance is multiplied by 256.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from numpy.typing import NDArray
 from bpe.errors import VocabularyError
 
 MAX_RULE_BYTES = 256
-"""A rule has at most this many bytes; the published ones have some twenty."""
+"""The maximal size of the text that a rule replaces; in published models it is some 20 bytes."""
 
 _VALUE = 1 << 31
 _HAS_RULE = 1 << 8
@@ -25,7 +27,7 @@ _ROOT = 0
 
 
 class Charsmap:
-    """Finds rules at a place of a text. Takes time linear in the longest rule.
+    """Finds the rules that match at an offset of a text, in time linear in the longest rule.
 
     Raises VocabularyError if the blob is malformed.
     """
@@ -43,9 +45,9 @@ class Charsmap:
         self._units: list[int] = units.tolist()
 
     def longest(self, text: bytes, at: int) -> tuple[int, str]:
-        """Return the size in bytes of the longest rule at `at`, and its replacement.
+        """Return the size of the longest rule that matches at byte `at`, and its replacement.
 
-        The size is 0 if no rule matches.
+        The size is in bytes, and 0 if no rule matches.
         """
         rules = list(self._rules(text, at))
         return rules[-1] if rules else (0, "")
@@ -74,7 +76,7 @@ def _children(unit: int) -> int:
 
 
 def _replacements(pool: bytes) -> dict[int, str]:
-    """Return the replacement that begins at each offset after a zero byte, and at offset 0."""
+    """Return the replacements of `pool` by their offsets; a zero byte ends each replacement."""
     if pool and pool[-1] != 0:
         raise VocabularyError("the last replacement of the charsmap has no end; it is truncated")
     replacements = {}
@@ -92,7 +94,8 @@ def _replacements(pool: bytes) -> dict[int, str]:
 
 def _check(units: NDArray[np.uint32], replacements: dict[int, str]) -> None:
     """Raise VocabularyError if a rule is too long, cuts a character or has no replacement."""
-    # A row of `nodes` is (place of the children, number of bytes that the current character lacks).
+    # Each round goes one level down the trie. A row of `nodes` is a node of this level: (index of
+    # the children, number of bytes that the current UTF-8 character still lacks).
     nodes = np.array([[_children(int(units[_ROOT])), 0]], np.int64)
     labels = np.arange(256, dtype=np.int64)
     known = np.array(sorted(replacements), np.int64)
@@ -122,7 +125,10 @@ def _check(units: NDArray[np.uint32], replacements: dict[int, str]) -> None:
 
 
 def _lacking(lacks: NDArray[np.int64], label: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return how many bytes a character lacks after a byte; -1 if the byte may not follow."""
+    """Return how many bytes a character lacks after the byte `label`; -1 if it is not UTF-8.
+
+    Before `label`, the character lacks `lacks` bytes; 0 means that `label` begins a character.
+    """
     begins = np.select(
         [label < 0x80, label < 0xC2, label < 0xE0, label < 0xF0, label < 0xF5],
         [0, -1, 1, 2, 3],

@@ -14,7 +14,9 @@ from bpe.encoding.python_backend import unknown_id
 from bpe.errors import UnknownTokenError
 
 Decode: TypeAlias = Callable[[Iterable[int], str, bool], str]
+"""A function (ids, errors, skip_special) that returns the text."""
 DecodeBytes: TypeAlias = Callable[[Iterable[int], bool], bytes]
+"""A function (ids, skip_special) that returns the bytes."""
 
 
 class Decoder:
@@ -109,5 +111,5 @@ class DecodeStream:
 
 
 def no_bytes(ids: Iterable[int]) -> bytes:
-    """The `decode_bytes` of a DecodeStream with a `feed` of its own, which never calls it."""
+    """The `decode_bytes` of a subclass of DecodeStream whose `feed` never calls it."""
     raise AssertionError("expected `feed` of a subclass to decode the ids")

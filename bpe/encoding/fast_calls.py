@@ -1,4 +1,4 @@
-"""Define fast_call, which lets the native backend answer plain calls without Python code."""
+"""Define fast_call, which lets C++ answer the common calls of a method without Python code."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def fast_call(attribute: str, positional: int, **defaults: object) -> Callable[[Method], Method]:
-    """Decorate a method (self, first, ...) that has `defaults` as its next parameters.
+    """Return a decorator for a method whose parameters are self, `first`, `defaults` and others.
 
-    Callers may pass the first `positional` parameters after self by position. A call that passes
-    only `first` and parameters of `defaults` runs self.<attribute>(first, *values) instead of the
-    method, with the values of all these parameters. The results must be equal. Any other call runs
-    the method. If the class names the attribute in __slots__, the calls are faster. If the native
-    backend was not built, the method stays as it is.
+    `defaults` has the default values of the parameters after `first`. Callers may pass the first
+    `positional` parameters after self by position.
+
+    A call that passes only `first` and parameters of `defaults` runs self.<attribute>(first,
+    *values) instead of the method; `values` has a value for each parameter of `defaults`. Both must
+    return equal results. Any other call runs the method. If the class names the attribute in
+    __slots__, the calls are faster. If the native backend was not built, the decorator returns the
+    method unchanged.
     """
 
     def decorate(method: Method) -> Method:

@@ -92,7 +92,8 @@ class TokenMatcher:
 
     def _build(self, patterns: Sequence[bytes]) -> None:
         """Add all nodes in order of depth."""
-        # For each node of depth `depth`: indexes of the longer patterns that begin with its bytes.
+        # For each node of depth `depth`: the half-open range of the indexes of the patterns that
+        # begin with its bytes and are longer.
         level = [(0, len(patterns))]
         node = _ROOT
         depth = 0

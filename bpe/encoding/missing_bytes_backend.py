@@ -1,8 +1,8 @@
 """MissingBytesBackend: a TextVocabulary whose characters stand for bytes, in C++.
 
-Such a vocabulary lacks tokens for some bytes. C++ merges bytes, and needs a token for each. So the
-missing bytes get new ids, which no merge has. If a text has such a byte, and only then, the Python
-backend encodes it: it drops the byte, or makes an unknown token of it.
+Such a vocabulary may lack tokens for some bytes. C++ merges bytes, and needs a token for each byte
+value. So the missing bytes get new ids, which no merge has. Only if a text has a missing byte, the
+Python backend encodes the text: it drops the byte, or replaces the byte by the unknown token.
 """
 
 from __future__ import annotations
@@ -49,13 +49,15 @@ class MissingBytesBackend(OneByOne):
         rows = vocabulary.merge_rows
         rows = rows[np.isin(rows, list(tokens)).all(axis=1)]
         packed = Packed.of(tokens)
+        from_ranks, ignore_merges = False, False
         self._slow = slow
         self._native = _core.Encoder(
             cast(_core.Machine, native_machine(pre_tokenizer)), *packed, len(packed.ids), rows,
-            False, False, add_prefix_space, cache_limit,
+            from_ranks, ignore_merges, add_prefix_space, cache_limit,
         )  # fmt: skip
 
     def _misses(self, ids: Ids) -> bool:
+        """Return whether `ids` has the id of a missing byte."""
         return bool(len(ids)) and int(ids.max()) >= self._first_missing
 
     def encode(self, text: StrOrBytes, added: Any, threads: int = 0) -> list[int]:
@@ -86,7 +88,7 @@ class MissingBytesBackend(OneByOne):
     def encode_batch_array(
         self, texts: Sequence[StrOrBytes], added: Any, threads: int = 0
     ) -> tuple[Ids, Offsets]:
-        """Return the ids of all texts, and n + 1 offsets."""
+        """Return the ids of all n texts, and n + 1 offsets (see `concatenate_ids`)."""
         ids, offsets = self._native.encode_batch_array(texts, added, threads)
         if self._misses(ids):
             return concatenate_ids(self.encode_batch(texts, added, threads))
@@ -95,7 +97,7 @@ class MissingBytesBackend(OneByOne):
     def encode_packed(
         self, data: Any, offsets: Offsets, added: Any, threads: int = 0
     ) -> tuple[Ids, Offsets]:
-        """Return the ids of all texts, and n + 1 offsets."""
+        """Return the ids of all n texts, and n + 1 offsets (see `concatenate_ids`)."""
         ids, ends = self._native.encode_packed(data, offsets, added, threads)
         if self._misses(ids):
             return self.encode_batch_array(list(PackedTexts(data, offsets)), added, threads)
@@ -115,11 +117,11 @@ class MissingBytesBackend(OneByOne):
         return self._slow.merges()
 
     def safe_cut(self, text: bytes, added: Any, nfc: bool) -> int:
-        """Return an offset where cutting `text` does not change its ids, or 0."""
+        """Return a byte offset at which a cut of `text` does not change the ids, or 0."""
         return self._native.safe_cut(text, added, nfc)
 
     def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> bytes | None:
-        """Return the bytes of `ids`, or None if one of them is not the id of a token."""
+        """Return the bytes of `ids`, or None if an id has no token."""
         return self._slow.decode(ids)
 
     def is_normal(self, text: StrOrBytes) -> bool:

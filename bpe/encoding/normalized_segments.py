@@ -20,13 +20,13 @@ from bpe.types import Ids, Offsets, Special
 
 Result = TypeVar("Result")
 Work: TypeAlias = Callable[[StrOrBytes, AddedTokenSearch, int], Result]
-"""A method of Backend: takes a text, its added tokens, and the number of threads."""
+"""A method of Backend: takes a text, the search for added tokens, and the number of threads."""
 Spans: TypeAlias = tuple[Ids, Offsets, Offsets]
 """The ids of a text, and the start and the end of the span of each id."""
 
 
 class NormalizedSegment:
-    """An added token that is found before normalization, or the text between two of them."""
+    """An added token that is matched before normalization, or the text between two such tokens."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class NormalizedSegment:
             raise self.located(error) from None
         offsets = ByteToCharOffsets(normal, ESCAPE)
         # `first` and `last` are the indexes of the first and the last code point of each token. A
-        # token that is only the prefix space may have no code point, so clamp them.
+        # token that is only the prefix space may have no code point, so both indexes are clamped.
         first = np.minimum(offsets.starts(starts), len(normal) - 1)
         last = np.maximum(offsets.ends(ends) - 1, 0)
         starts = self.start + self.byte_offsets(origins[first, 0])
@@ -79,7 +79,10 @@ class NormalizedSegment:
         return ids, starts, np.maximum(starts, ends)
 
     def located(self, error: SpecialTokenError) -> SpecialTokenError:
-        """Return `error` with the offset in bytes of the whole text before normalization."""
+        """Return `error` with its position, in bytes, converted.
+
+        The position of `error` is in the normalized segment, the new one in the original text.
+        """
         normal, origins = self.aligned()
         index = np.searchsorted(byte_offsets(normal), error.position, side="right") - 1
         position = self.start + int(self.byte_offsets(origins[index : index + 1, 0])[0])
@@ -101,9 +104,9 @@ class NormalizedSegment:
 def normalized_segments(
     data: bytes, special: Special, policies: Policies, normalizer: TextNormalizer, threads: int
 ) -> Iterator[NormalizedSegment]:
-    """Yield the added tokens that are found before normalization, and the text between them.
+    """Yield the added tokens that are matched before normalization, and the text between them.
 
-    Raises SpecialTokenError, with the offset in bytes of `data`.
+    Raises SpecialTokenError with a byte offset in `data`.
     """
     added = policies.added_for(special, "normalized")
     segments, refusal = policies.added_for(special, "exact").segments(data)
@@ -113,6 +116,7 @@ def normalized_segments(
         if metaspace is None or id is not None:
             yield segment
         else:
+            # `added` has no exact tokens, so `added.exact()` finds nothing.
             yield from _metaspace_segments(segment, metaspace, added, added.exact())
     if refusal is not None:
         raise SpecialTokenError(*refusal)
@@ -126,7 +130,7 @@ def _metaspace_segments(
 ) -> Iterator[NormalizedSegment]:
     """Yield the parts of `segment`: the normalized tokens of `added`, and the text between them.
 
-    `segment` is text. `metaspace` cuts the text between tokens in pieces, and changes each piece.
+    `segment` is text. `metaspace` cuts the text between tokens into pieces, and changes each piece.
     `nothing` is a search that finds no tokens. Raises SpecialTokenError.
     """
     text = _MetaspaceText(segment, metaspace)
@@ -146,7 +150,10 @@ def _metaspace_segments(
 
 
 class _MetaspaceText:
-    """A text between two exact added tokens, for a normalizer with a Metaspace."""
+    """A text between two exact added tokens, for a normalizer with a Metaspace step.
+
+    Exact added tokens are matched before normalization.
+    """
 
     def __init__(self, segment: NormalizedSegment, metaspace: MetaspaceStep) -> None:
         self.segment = segment
@@ -182,7 +189,7 @@ class _Part:
         return False
 
     def normalized(self, data: bytes) -> bytes:
-        """Return the part after Metaspace."""
+        """Return the part as Metaspace changes it; `data` is not used."""
         part = decode_utf8(self._utf8)
         is_first = self._text.is_first(self._start)
         return self._text.metaspace.normalize(part, is_first).encode("utf-8", ESCAPE)

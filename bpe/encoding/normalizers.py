@@ -1,4 +1,4 @@
-"""Define TextNormalizer, the normalizer of a Pipeline, and its two kinds."""
+"""Define TextNormalizer, the normalizer of a Pipeline, and the two classes that implement it."""
 
 from __future__ import annotations
 
@@ -12,31 +12,34 @@ from bpe.types import Normalizer, NormalizesText
 
 
 class TextNormalizer(Protocol):
-    """Normalizes the text between two added tokens. In a str, lone surrogates are invalid bytes."""
+    """Normalizes the text between two added tokens.
+
+    In a str, a lone surrogate stands for an invalid byte, as with Python's "surrogateescape".
+    """
 
     def keeps(self, text: StrOrBytes) -> bool:
-        """Return True only if `text` is normal; False may be returned for any text."""
+        """Return True only if normalizing keeps `text`; False may be returned for any text."""
 
     def normalized(self, data: bytes) -> bytes:
-        """Return UTF-8 normalized."""
+        """Return the normalized text of `data`; both are UTF-8."""
 
     def align(self, text: str) -> tuple[str, list[tuple[int, int]]]:
         """Return `text` normalized, and the span in `text` of each code point of the result."""
 
     @property
     def metaspace(self) -> MetaspaceStep | None:
-        """The step after the search for normalized added tokens, or None."""
+        """The Metaspace step, which follows the search for normalized added tokens, or None."""
 
 
 def make_normalizer(normalizer: Normalizer | None, backend: Backend) -> TextNormalizer | None:
-    """Return the normalizer of a Pipeline, or None if text stays as it is."""
+    """Return the normalizer of a Pipeline, or None if text is not normalized."""
     if normalizer is None:
         return None
     return NfcNormalizer(backend) if normalizer == "NFC" else StepNormalizer(normalizer)
 
 
 class NfcNormalizer:
-    """NFC of Unicode 9; the backend normalizes."""
+    """Normalizes to NFC of Unicode 9, with the methods of the backend."""
 
     metaspace = None
 
@@ -47,7 +50,7 @@ class NfcNormalizer:
 
 
 class StepNormalizer:
-    """Any other normalizer; it may change every text but the empty one."""
+    """Any other normalizer; it may change every text except the empty text."""
 
     def __init__(self, normalizer: NormalizesText) -> None:
         self._normalizer = normalizer
@@ -59,5 +62,5 @@ class StepNormalizer:
         return not text
 
     def normalized(self, data: bytes) -> bytes:
-        """Return UTF-8 normalized."""
+        """Return the normalized text of `data`; both are UTF-8."""
         return self._normalizer.normalize(decode_utf8(data)).encode("utf-8", ESCAPE)

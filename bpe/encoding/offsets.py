@@ -26,6 +26,7 @@ class ByteToCharOffsets:
         self._chars = np.arange(len(joined) + 1)
         if len(joined) != len(text):
             codes = code_points_of(text)
+            # High surrogates are U+D800 to U+DBFF (0x36 << 10), low ones U+DC00 to U+DFFF.
             is_high, is_low = (codes[:-1] >> 10 == 0x36), (codes[1:] >> 10 == 0x37)
             is_second_of_pair = np.concatenate([[False], is_high & is_low])
             self._chars = np.append(np.flatnonzero(~is_second_of_pair), len(codes))

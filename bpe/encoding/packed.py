@@ -1,4 +1,4 @@
-"""Define PackedTexts: many texts in one buffer, without a Python object for each."""
+"""Define PackedTexts: many texts in one buffer, without a Python object for each text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bpe.types import Offsets
 class PackedTexts:
     """Texts in UTF-8, one after the other: text i is data[offsets[i]:offsets[i + 1]].
 
-    `data` is an object with the buffer protocol, and stays where it is.
+    `data` is an object with the buffer protocol, and is not copied.
     """
 
     def __init__(self, data: Any, offsets: Offsets) -> None:
@@ -58,7 +58,10 @@ class PackedTexts:
         return view[self.offsets[0] : self.offsets[-1]] if len(self.offsets) else view[:0]
 
     def all_bytes(self) -> bytes:
-        """Return the bytes of all texts, a copy if they are not all of a `bytes`."""
+        """Return the bytes of all texts.
+
+        Copies them unless `data` is a bytes object that has no other bytes.
+        """
         if type(self.data) is bytes and self.size == len(self.data):
             return self.data
         return bytes(self.bytes_view())

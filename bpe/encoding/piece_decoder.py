@@ -1,4 +1,4 @@
-"""PieceDecoder: ids to text, as SentencePiece decodes them."""
+"""Define PieceDecoder, which decodes ids to text as SentencePiece does."""
 
 from __future__ import annotations
 
@@ -44,9 +44,10 @@ class SentencePieceDecoding:
     """How SentencePiece decodes the ids of a model.
 
     "▁" in a piece becomes a space. If `strips_space`, a space at the start of the first piece is
-    dropped. If `strips_spaces` too, the same happens to each further piece, until a piece has other
-    text. A token of `invisible` becomes no text. The unknown token becomes `unknown_surface`.
-    Adjacent fallback tokens become the text of their bytes, with one U+FFFD for each invalid byte.
+    dropped. If `strips_spaces` is also true, this is repeated for the following pieces, until a
+    piece has text left. A token of `invisible` becomes no text. The unknown token becomes
+    `unknown_surface`. Adjacent fallback tokens become the text of their bytes, with one U+FFFD for
+    each invalid byte.
     """
 
     strips_space: bool = True
@@ -72,7 +73,8 @@ def make_decoder(
     is_native = not isinstance(backend, PythonBackend)
     if isinstance(decoding, DecoderChain):
         contents = _contents(added_tokens, normalizer)
-        # As in tokenizers, a special token is not skipped if the normalizer changes its text.
+        # As in Hugging Face's tokenizers, a special token is not skipped if the normalizer changes
+        # its text.
         specials = {token.content for token in added_tokens if token.special}
         special = {id for id, content in contents.items() if content in specials}
         texts = lru_cache(1)(partial(_texts, vocabulary, contents))
@@ -88,7 +90,10 @@ def make_decoder(
 
 
 def _contents(added_tokens: Sequence[AddedToken], normalizer: Normalizer | None) -> dict[int, str]:
-    """Return the text of each added token; tokenizers normalizes those that are `normalized`."""
+    """Return the text of each added token as in Hugging Face's tokenizers.
+
+    The text of a `normalized` token is normalized.
+    """
     normalize = normalizer.normalize if isinstance(normalizer, NormalizerChain) else str
     return {
         token.id: normalize(token.content) if token.normalized else token.content
@@ -97,7 +102,7 @@ def _contents(added_tokens: Sequence[AddedToken], normalizer: Normalizer | None)
 
 
 def _texts(vocabulary: Vocabulary, added: Mapping[int, str]) -> dict[int, str]:
-    """Return the text of each token as in tokenizers.
+    """Return the text of each token as in Hugging Face's tokenizers.
 
     In a byte-level vocabulary, one of GPT-2's characters stands for each byte.
     """
@@ -124,7 +129,7 @@ def all_tokens(vocabulary: Vocabulary, added: Mapping[int, bytes]) -> dict[int, 
 
 
 class PieceDecoder:
-    """Decodes the ids of one CharacterVocabulary, and of the added tokens that it lacks."""
+    """Decodes the ids of one CharacterVocabulary, and of added tokens that it does not have."""
 
     def __init__(
         self,
@@ -168,7 +173,9 @@ class PieceDecoder:
         return all_tokens(self._vocabulary, self._added)
 
     def calls(self) -> tuple[Decode, DecodeBytes]:
-        """Return `decode` and `decode_bytes`."""
+        """Return `decode` and `decode_bytes`, or faster replacements in C++."""
+        # C++ expects that the text of a token that begins with "▁" begins with a space. The tokens
+        # of `changed` have another text.
         changed = {*self.decoding.invisible, self._vocabulary.unknown_id}
         mark = SPACE_MARK.encode()
         if self._is_native and not any(

@@ -37,8 +37,11 @@ Call: TypeAlias = Callable[[Text, Special, Errors, "int | None"], Result]
 Calls: TypeAlias = tuple[Call[list[int]], Call[Ids], Call[int]]
 SpanCall: TypeAlias = Callable[[str], "tuple[list[int], list[tuple[int, int]]] | None"]
 TokenSpaces: TypeAlias = tuple[bytes, bytes, bool]
-"""The numbers of leading and of trailing spaces by id, 255 if it depends on the text, and whether a
-token at the start of the text keeps one leading space.
+"""(leading, trailing, keeps_first): the spaces of tokens.
+
+By id, `leading` and `trailing` have the number of spaces at the start and at the end of a token;
+255 if the number depends on the text. `keeps_first` says whether a token at the start of the text
+keeps one leading space.
 """
 
 
@@ -60,7 +63,8 @@ class Pipeline:
         # The UTF-8 of a str may contain the bytes in UNASSIGNED, since a str may contain unassigned
         # code points. No UTF-8 contains the other missing bytes.
         self._missing_in_str = [byte for byte in missing_bytes if byte in UNASSIGNED]
-        # The fast path skips the normalization of text in NFC; other normalizers may change it.
+        # The fast path does not normalize text in NFC. Normalizers other than NFC may change such
+        # text.
         self._has_fast_path = normalizer in (None, "NFC")
         # The arguments only_str, only_ascii and only_normal of Backend.all_take_fast_path.
         self._fast_path_limits = (
@@ -70,7 +74,7 @@ class Pipeline:
         )
 
     def trim(self) -> None:
-        """Free memory that only makes later calls faster."""
+        """Free the caches; later calls build them again."""
         self._policies.trim()
         self.backend.trim()
 
@@ -137,7 +141,7 @@ class Pipeline:
     def encode_batch_array(
         self, texts: list[Text], special: Special, errors: Errors, threads: int | None
     ) -> tuple[Ids, Offsets]:
-        """Return the ids of all texts, and n + 1 offsets, as Backend.encode_batch_array does."""
+        """Return the ids of all n texts, and n + 1 offsets, as Backend.encode_batch_array does."""
         batch, to_normalize = self._check_batch(texts, errors)
         ids, offsets = np.zeros(0, np.uint32), np.zeros(1, np.int64)
         refusal = None
@@ -154,9 +158,9 @@ class Pipeline:
     def span_call(self, special: Special, spaces: TokenSpaces | None) -> SpanCall | None:
         """Return a function that returns the ids of a text and their spans as tuples.
 
-        Spans count code points. The function returns None for text that `spans` must take. Returns
-        None if the backend has no such function. `spaces` says what to exclude from spans; see
-        `Encoder.span_call` of pretok._core.
+        Spans count code points. The function returns None for a text that it cannot encode; the
+        caller then calls `spans`. `span_call` itself returns None if the backend has no such
+        function. `spaces` says what to exclude from spans; see `Encoder.span_call` of pretok._core.
         """
         make = getattr(self.backend, "span_call", None)
         if make is None or not self._has_fast_path:
@@ -169,7 +173,7 @@ class Pipeline:
     def encode_packed(
         self, texts: PackedTexts, special: Special, threads: int | None
     ) -> tuple[Ids, Offsets]:
-        """Return what `encode_batch_array` returns for the texts in a buffer."""
+        """Do the same as `encode_batch_array` for the texts in a buffer."""
         if not self._takes_packed(texts):
             return self.encode_batch_array(list(texts), special, "replace", threads)
         try:
@@ -184,14 +188,14 @@ class Pipeline:
         """Return whether the backend encodes the texts in a buffer without prior work in Python."""
         if not self._has_fast_path or self._missing_bytes:
             return False
-        # The parts of a text in NFC are in NFC.
+        # If all texts joined are in NFC, each text is in NFC.
         return self._normalizer is None or self._normalizer.keeps(texts.all_bytes())
 
     def safe_cut(self, data: bytes, special: Special) -> int:
-        """Return an offset where cutting `data` does not change its ids, whatever text follows.
+        """Return a byte offset at which a cut of `data` does not change the ids, or 0.
 
-        Returns the last such offset that the backend finds, or 0. A custom normalizer and the
-        Python backend find none.
+        The cut is safe for any text that may follow `data`. The result is the last such offset that
+        the backend finds. With a custom normalizer or the Python backend, it is always 0.
         """
         if not isinstance(self._normalizer, NfcNormalizer | None):
             return 0

@@ -1,4 +1,4 @@
-"""Define Policies, which returns the search for added tokens of a call, by its `special`."""
+"""Define Policies, which returns the search for added tokens for an argument `special`."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _Phases: TypeAlias = dict[Phase, AddedTokenSearch]
 _TREATMENTS: tuple[Treatment, ...] = get_args(Treatment)
 
 MAX_SETS = 64
-"""The maximal number of kept sets."""
+"""The maximal number of sets of special tokens whose searches are kept."""
 MAX_SET_BYTES = 1 << 26
-"""The limit of the memory of all kept sets together, as `_size` estimates it."""
+"""The maximal memory of these searches together, in bytes, as `_size` estimates it."""
 
 _MAX_LISTED = 10
 """The maximal number of special tokens that an error lists."""
@@ -118,7 +118,7 @@ class Policies:
         return entry[0]
 
     def _drop_old(self) -> None:
-        """Drop the least recently used sets; keep the last one, however large."""
+        """Drop the least recently used sets; keep the most recent one, however large it is."""
         kept = list(self._sets.items())
         size = sum(size for _, (_, size) in kept)
         for at, (names, (_, own_size)) in enumerate(kept[:-1]):

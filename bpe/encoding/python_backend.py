@@ -29,7 +29,7 @@ def concatenate_ids(rows: Sequence[Sequence[int]]) -> tuple[Ids, Offsets]:
 
 
 class OneByOne(ABC):
-    """The methods of a Backend that has no faster way to encode many texts, or short ones."""
+    """Base class of a Backend that encodes a batch text by text, and has no faster calls."""
 
     @abstractmethod
     def encode(self, text: StrOrBytes, added: Any, threads: int = 0) -> list[int]:
@@ -50,13 +50,13 @@ class OneByOne(ABC):
     def encode_batch_array(
         self, texts: Sequence[StrOrBytes], added: Any, threads: int = 0
     ) -> tuple[Ids, Offsets]:
-        """Return the ids of all texts, and n + 1 offsets."""
+        """Return the ids of all n texts, and n + 1 offsets (see `concatenate_ids`)."""
         return concatenate_ids(self.encode_batch(texts, added, threads))
 
     def encode_packed(
         self, data: Any, offsets: Offsets, added: Any, threads: int = 0
     ) -> tuple[Ids, Offsets]:
-        """Return the ids of all texts, and n + 1 offsets."""
+        """Return the ids of all n texts, and n + 1 offsets (see `concatenate_ids`)."""
         return self.encode_batch_array(list(PackedTexts(data, offsets)), added, threads)
 
     @staticmethod
@@ -80,7 +80,7 @@ class OneByOne(ABC):
 
 
 class PythonBackend(OneByOne):
-    """The Backend in pure Python; also used for pre-tokenizers that C++ does not know.
+    """The Backend in pure Python; also used for pre-tokenizers that are written in Python.
 
     It ignores `threads` and keeps no caches. `split` splits UTF-8 into pre-tokens, `merge` returns
     the ids of one pre-token, and `merges` returns all merges of the vocabulary, one per row.
@@ -162,7 +162,7 @@ class PythonBackend(OneByOne):
                 yield [id], None, start, end
                 continue
             text = data[start:end]
-            # The number of prefix bytes in the next pre-token: at most the first one has a byte.
+            # The number of prefix bytes in the next pre-token: 0 or 1, and 0 after the first one.
             before = self._add_prefix_space and text[0] != 0x20
             if before:
                 text = b" " + text
@@ -191,7 +191,7 @@ class PythonBackend(OneByOne):
         return 0
 
     def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> bytes | None:
-        """Return the bytes of `ids`, or None if one of them is not the id of a token."""
+        """Return the bytes of `ids`, or None if an id has no token."""
         tokens = self._token_bytes
         try:
             return b"".join([tokens[as_int(id)] for id in ids])

@@ -1,4 +1,4 @@
-"""SentencePieceNormalizer: text as SentencePiece normalizes it before it merges."""
+"""Define SentencePieceNormalizer, which normalizes text as SentencePiece does."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from bpe.errors import UnsupportedError, shortened
 from bpe.once import once
 
 MAX_SYMBOL = 256
-"""The maximal length of a user-defined symbol: symbols are searched at each place of a text."""
+"""The maximal length of a user-defined symbol, in characters.
+
+Symbols are searched at each place of a text, so long symbols would make the search slow.
+"""
 
 _Trie: TypeAlias = "dict[str, Any]"
 _END = ""
@@ -24,11 +27,13 @@ _END = ""
 class SentencePieceNormalizer:
     """The normalizer_spec of a SentencePiece model. Takes linear time.
 
-    At each place from left to right, the longest symbol of `user_defined` that matches is kept. If
-    none matches, the longest rule of `charsmap` that matches is applied. If no rule matches, the
-    character is kept, and an invalid byte becomes U+FFFD. `remove_extra_whitespaces` drops spaces
-    at both ends, and all but one between words. `escape_whitespaces` writes a space as "▁".
-    `add_dummy_prefix` puts a space before the text, or after it with `treat_whitespace_as_suffix`.
+    At each place of a text, from left to right, the longest symbol of `user_defined` that matches
+    is kept. If no symbol matches, the longest rule of `charsmap` that matches is applied. If no
+    rule matches, the character is kept, and an invalid byte becomes U+FFFD.
+
+    `remove_extra_whitespaces` drops spaces at both ends of the text, and leaves one space between
+    words. `escape_whitespaces` replaces each space by "▁". `add_dummy_prefix` puts a space before
+    the text; if `treat_whitespace_as_suffix`, the space is put after the text instead.
 
     >>> SentencePieceNormalizer().normalize("  Hi  you ")
     '▁Hi▁you'
@@ -56,7 +61,7 @@ class SentencePieceNormalizer:
 
     @once
     def _symbols(self) -> _Trie:
-        """The user-defined symbols."""
+        """The user-defined symbols, as a trie; a node with the key _END ends a symbol."""
         root: _Trie = {}
         for symbol in self.user_defined:
             node = root

@@ -1,8 +1,9 @@
-"""Define TextSpaces: how C++ treats the spaces of a text for tokens that have "▁" for spaces.
+"""Define TextSpaces: how C++ treats the spaces of a text if tokens have "▁" in place of spaces.
 
-SentencePiece puts a space before a text, and writes each space as "▁" before it merges. C++ gets
-such a vocabulary with spaces in place of "▁", and encodes text as it is, without a normalized copy.
-The ids are equal: the normalized text has no spaces, so in C++ a space can stand for each "▁".
+Before SentencePiece merges, it puts a space before the text, and replaces each space by "▁". C++
+avoids this copy of the text: it gets the vocabulary with a space in place of each "▁", and encodes
+the original text. The ids are equal, because the normalized text has no spaces: in C++, a space can
+stand for "▁".
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ from pretok.rules import Literal as LiteralRule
 
 
 class TextSpaces(NamedTuple):
-    """The spaces that a normalizer puts before a text; it writes every space as "▁".
+    """Describes a normalizer that replaces each space by "▁", and may put a space before a text.
 
-    `prefix` says whether a space comes before a text between added tokens; "unless_space" puts none
-    before a space. If `only_first`, a text after an added token gets no space.
+    `prefix` says whether a space is put before a text between added tokens. With "unless_space", a
+    text that begins with a space gets no other space. If `only_first`, a text after an added token
+    gets no space.
     """
 
     prefix: Literal["never", "unless_space", "always"]
@@ -34,18 +36,22 @@ class TextSpaces(NamedTuple):
     replaces_invalid: bool = False
     """True if a byte that is not UTF-8 becomes U+FFFD."""
     prefix_has_span: bool = False
-    """True if a token of only the prefix has the span of the first character, not an empty span."""
-    precedes_tokens: bool = False
-    """True if a text begins at the start or after an added token that is not `normalized`.
+    """True if a token that is only the prefix has the span of the first character of the text.
 
-    A prefix that meets a `normalized` token is encoded by itself.
+    If false, the span of this token is empty.
+    """
+    precedes_tokens: bool = False
+    """True if the prefix is put before the search for `normalized` added tokens.
+
+    A prefix directly before such a token is then encoded by itself, and the text after the token
+    gets no prefix. If false, each text between added tokens gets a prefix.
     """
 
 
 def spaces_of(
     normalizer: Normalizer | None, added_tokens: Sequence[AddedToken]
 ) -> TextSpaces | None:
-    """Return the TextSpaces with the effect of `normalizer`, or None if no TextSpaces have it."""
+    """Return the TextSpaces that have the same effect as `normalizer`, or None if none have."""
     normalized = [token for token in added_tokens if token.normalized]
     if isinstance(normalizer, SentencePieceNormalizer):
         spaces = _of_sentencepiece(normalizer)
@@ -60,8 +66,8 @@ def spaces_of(
         return TextSpaces("unless_space", step.prepend_scheme == "first", prefix_has_span=True)
     else:
         spaces = _of_steps(normalizer)
-    # The normalizer changes text before the search for normalized tokens. C++ searches the text as
-    # it is.
+    # The normalizer changes text before the search for normalized tokens. C++ searches the original
+    # text.
     if spaces is None or not normalized:
         return spaces
     has_place = spaces.prefix == "never" or spaces.precedes_tokens
@@ -69,14 +75,17 @@ def spaces_of(
 
 
 def splits_alike(preset: Preset | None) -> bool:
-    """Return whether a preset treats a space like "▁"; None stands for another pre-tokenizer."""
+    """Return whether C++ can split text with spaces as `preset` splits the text with "▁".
+
+    `preset` is None for a pre-tokenizer without a preset.
+    """
     if preset is None:
         return False
     return keeps_whole(preset) or preset.stages == Metaspace(SPACE_MARK, "never").stages()
 
 
 def keeps_whole(preset: Preset) -> bool:
-    """Return whether a preset does not split text in which every space is "▁"."""
+    """Return whether `preset` never splits a text without spaces."""
     return preset == WHOLE or all(
         stage.rules == (LiteralRule(" "),) and not stage.invert for stage in preset.stages
     )
@@ -109,7 +118,7 @@ def _of_steps(chain: NormalizerChain) -> TextSpaces | None:
 
 
 def _is_plain(token: AddedToken) -> bool:
-    """Return whether `token` is found at the same places before and after these normalizers."""
+    """Return whether `token` matches at the same places before and after spaces become "▁"."""
     return not (
         token.lstrip
         or token.rstrip

@@ -1,1 +1,1 @@
-"""File formats of vocabularies: `registry` lists them, `spec` holds what they read and write."""
+"""File formats of vocabularies: `registry` lists the formats, `spec` defines their result."""

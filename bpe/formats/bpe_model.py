@@ -117,8 +117,8 @@ def build_if_bytes(
 ) -> Vocabulary | None:
     """Return the result of `build`, or None if only a TextVocabulary can hold the tokens.
 
-    So it is if a byte of valid text has no token: tokenizers and llama.cpp drop this byte, or make
-    an unknown token of it, as of any character without a token.
+    One reason is that a byte of valid text has no token. Hugging Face's tokenizers and llama.cpp
+    drop such a byte, or replace the byte by the unknown token.
     """
     texts = vocab.object()
     if all(char in texts for char in _NEEDED):
@@ -128,10 +128,12 @@ def build_if_bytes(
 
 
 def assigned_ids(contents: Sequence[str], ids: Mapping[str, int]) -> list[int]:
-    """Return the ids that tokenizers 0.23 gives to added tokens, regardless of ids in the file.
+    """Return the ids that Hugging Face's tokenizers 0.23 gives to added tokens.
 
-    A token of the vocabulary keeps its id, `ids[content]`. New tokens are numbered in order from
-    `len(ids)`.
+    The library ignores the ids of added tokens in the file.
+
+    A token of the vocabulary keeps its id, `ids[content]`. New tokens get the next ids, from
+    `len(ids)` on.
     """
     new_ids = count(len(ids))
     return [ids[content] if content in ids else next(new_ids) for content in contents]
@@ -168,8 +170,8 @@ def merge_ids(
 ) -> list[Merge]:
     """Return the ids of the two tokens of each merge, and of its result.
 
-    The result does not have the `prefix` of the right token. Raises VocabularyError if a token is
-    not in `ids`; `location` returns the place of a merge for the error.
+    The text of the result omits the `prefix` of the right token. Raises VocabularyError if a token
+    is not in `ids`; `location` returns the place of a merge for the error.
     """
     try:
         lefts, rights = zip(*pairs, strict=True) if pairs and not prefix else ((), ())
@@ -180,7 +182,7 @@ def merge_ids(
             zip(*(map(ids.__getitem__, texts) for texts in (lefts, rights, wholes)), strict=True)
         )
     except KeyError:
-        pass  # the loop below finds the merge for the error
+        pass  # the loop below removes the prefix, or finds the merge for the error
     merges: list[Merge] = []
     for index, (left, right) in enumerate(pairs):
         if not right.startswith(prefix):
@@ -203,8 +205,8 @@ def merge_ids(
 def native_merge_rows(vocab: Value, merges: ListedMerges) -> Rows | None:
     """Return the result of `merge_ids` as an array, from C++.
 
-    Return None without C++, and for entries or merges that C++ does not take. In Python, an error
-    may follow.
+    Return None if C++ is not available, or does not accept the entries or merges. Python must then
+    read them, and raises an error if they are invalid.
     """
     ids = vocab.object()
     if backend() != "native" or not ids:
@@ -238,15 +240,19 @@ def _drop_added(
             continue
         if merged is None:
             merged = {id for merge in merges for id in merge}
-        # If `ignore_merges`, keep added tokens that are not special: where `single_word` prevents
-        # a match, a whole pre-token may equal the token and becomes it. A special token is removed,
-        # because ordinary text must never become a special token.
+        # If `ignore_merges`, keep added tokens that are not special: if `single_word` prevents a
+        # match, a pre-token that equals the token still becomes the token. A special token is
+        # removed, because ordinary text must never become a special token.
         if token.id not in merged and (token.special or not ignore_merges):
             del tokens[token.id]
 
 
 def _check_inert(inert: dict[int, str], tokens: dict[int, bytes], ignore_merges: bool) -> None:
-    """Remove or refuse inert entries of `tokens` that have the same bytes as another token."""
+    """Make sure that text never becomes an inert entry.
+
+    Removes inert entries of one byte from `tokens`. Raises InertEntryError for other entries that
+    text may become.
+    """
     if not inert:
         return
     proper = {token: id for id, token in tokens.items() if id not in inert}

@@ -1,10 +1,11 @@
 """Read bpe_simple_vocab_16e6.txt.gz, the vocabulary of CLIP, as OpenAI and open_clip ship it.
 
-The file has only merges, and more than the model uses. The ids, the split, the normalizer and the
-special tokens are those of the tokenizer.json of CLIP, so `read` makes the parts of such a file.
+The file has only merges, and more merges than the model uses. The ids, the pre-tokenizer, the
+normalizer and the special tokens are the same as in CLIP's tokenizer.json, so `read` builds such a
+tokenizer.json.
 
-open_clip repairs a text with ftfy and html.unescape before it encodes. bpe does not. Texts that
-these functions leave unchanged have the same ids.
+Before open_clip encodes a text, it repairs the text with ftfy and html.unescape; bpe does not. The
+ids are equal for texts that these functions leave unchanged.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ FIRST_LINE = '"bpe_simple_vocab_16e6.txt#version'
 MERGES = 49152 - 256 - 2
 """The number of merges that CLIP uses: the first ones of the file."""
 MAX_BYTES = 1 << 25
-"""The maximal size of the unpacked file: ten times that of the published one."""
+"""The maximal size of the unpacked file in bytes: ten times the size of the published file."""
 END_OF_WORD = "</w>"
 START, END = "<|startoftext|>", "<|endoftext|>"
 PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
@@ -83,7 +84,7 @@ def read(
     characters = sorted(BYTE_CHARACTERS)
     texts = [*characters, *(char + END_OF_WORD for char in characters)]
     texts += [left + right for left, right in merges]
-    # If two merges make one token, CLIP uses its later id.
+    # If two merges make the same token, CLIP uses the later id.
     vocab = {text: id for id, text in enumerate(texts)}
     special = [(names or {}).get(len(texts), START), (names or {}).get(len(texts) + 1, END)]
     for id, name in enumerate(special, len(texts)):

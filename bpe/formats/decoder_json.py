@@ -18,10 +18,10 @@ _MAX_STRIPPED = 256
 
 
 def read(decoder: Value) -> DecoderChain:
-    """Return the decoders of a decoder.
+    """Return the decoder of a tokenizer.json.
 
-    Raises UnsupportedError for a decoder that bpe does not have, VocabularyError for a malformed
-    one.
+    Raises UnsupportedError for a decoder that bpe does not have, and VocabularyError for a
+    malformed decoder.
     """
     listed = [
         steps.Spaces() if part.value is None else _read(part) for part in decoder.parts("decoders")
@@ -40,13 +40,14 @@ def write(chain: Decoding | None) -> dict[str, Any] | None:
     if chain is None:
         return dict(BYTE_LEVEL)
     if not isinstance(chain, DecoderChain):
-        raise UnsupportedError("a tokenizer.json cannot hold the decoder of sentencepiece")
+        raise UnsupportedError("a tokenizer.json cannot hold the decoder of SentencePiece")
     if chain.steps == (steps.Spaces(),):
         return None
     listed = [_to_json(step) for step in chain.steps]
     return listed[0] if len(listed) == 1 else {"type": "Sequence", "decoders": listed}
 
 
+# The options have no effect on decoding.
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True,
               "use_regex": True}  # fmt: skip
 
@@ -93,7 +94,7 @@ def metaspace(part: Value) -> Metaspace:
     try:
         block = from_dict(part.object())
     except DefinitionError as error:
-        raise part.malformed(f"another Metaspace: {error}") from None
+        raise part.malformed(f"a valid Metaspace: {error}") from None
     assert isinstance(block, Metaspace), "the caller has checked the type"
     return block
 

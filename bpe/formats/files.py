@@ -36,7 +36,7 @@ def named(path: Path) -> Iterator[None]:
 def opened(path: Path) -> Iterator[BinaryIO]:
     """Open a file for unbuffered reading.
 
-    Raises VocabularyError if it is not a regular file; OSError.
+    Raises VocabularyError if it is not a regular file, and OSError if it cannot be opened.
     """
     try:
         with files.opened(path) as file:
@@ -48,8 +48,8 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 def read(path: Path) -> bytes:
     """Return the bytes of a regular file of at most MAX_BYTES.
 
-    Stops at the limit even if the file grows meanwhile. Raises VocabularyError, with the path, for
-    any other file; OSError.
+    Stops at the limit even if the file grows meanwhile. Raises VocabularyError, with the path, if
+    the file is larger or not a regular file, and OSError if it cannot be read.
     """
     with named(path):
         return files.read(path, MAX_BYTES)
@@ -70,9 +70,9 @@ def utf8_text(data: bytes) -> str:
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     """Write `data` to a temporary file and rename it to `path`.
 
-    After an error `path` is unchanged and the temporary file is gone. A symbolic link stays, and
-    its target is replaced. The new file keeps the permissions of the old one. Raises OSError with
-    `path`; VocabularyError if `path` exists and is not a regular file.
+    After an error, `path` is unchanged and the temporary file is removed. If `path` is a symbolic
+    link, its target is replaced. The new file gets the permissions of the old file. Raises OSError
+    with `path`, and VocabularyError if `path` exists and is not a regular file.
     """
     with naming(path):
         # Refuse names that are too long before realpath, which takes quadratic time for them.
@@ -81,7 +81,8 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def _replace(target: Path, mode: int | None, data: bytes) -> None:
-    # A name made from the target's name could exceed the maximal length of a name.
+    # A longer name, such as the name of the target with ".tmp", could exceed the limit of the
+    # file system.
     temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
     # 0o666 as in open(): the system applies the umask.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)

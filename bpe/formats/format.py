@@ -81,7 +81,7 @@ class ReadOptions:
     """Arguments of `bpe.load` that change how files are read."""
 
     needs_preset: bool = True
-    """False if the caller passes a preset, so the split of the file is not needed."""
+    """False if the caller passes a preset; then the pre-tokenizer of the file is not needed."""
     added_tokens: tuple[AddedToken, ...] | None = None
     """Added tokens that replace the added tokens of a separate file."""
 
@@ -96,9 +96,9 @@ class Format(ABC):
     kinds: ClassVar[tuple[type[Vocabulary], ...]] = (Vocabulary,)
     """The classes of vocabularies that files can hold."""
     holds_steps: ClassVar[bool] = False
-    """True if files hold any normalizer and decoder of a tokenizer.json."""
+    """True if files can hold every normalizer and decoder that a tokenizer.json can hold."""
     says_split: ClassVar[bool] = True
-    """True if a file names the split; otherwise the name of the vocabulary may imply it."""
+    """True if a file says how to split text; if not, bpe may know it from the vocabulary's name."""
 
     @abstractmethod
     def detects(self, source: Source) -> bool:

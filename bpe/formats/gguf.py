@@ -57,14 +57,14 @@ ADD_BOS = frozenset({*_LLAMA3, "tekken", "chameleon"})
 """Values of tokenizer.ggml.pre for which add_bos_token is true by default."""
 LSTRIP = {"jina-v2-de": "<mask>", "jina-v2-es": "<mask>", "jina-v2-code": "<mask>",
           "modern-bert": "[MASK]"}  # fmt: skip
-"""The token that has lstrip, by tokenizer.ggml.pre."""
+"""The added token with the flag lstrip, by tokenizer.ggml.pre."""
 NOT_BYTE_LEVEL = frozenset({"gemma4", "granite-embed-multi-311m", "sarvam-moe", "whitespace"})
 """Values of tokenizer.ggml.pre for which tokens are UTF-8, not characters that stand for bytes."""
 _MERGES_CHARACTERS = NOT_BYTE_LEVEL - {"whitespace"}
 
 
 class TokenType(IntEnum):
-    """The values of tokenizer.ggml.token_type, which has one for each token."""
+    """The values in tokenizer.ggml.token_type, an array with one value for each token."""
 
     UNDEFINED = 0
     NORMAL = 1
@@ -109,7 +109,7 @@ def parse(data: bytes) -> TokenizerSpec:
 
 
 class Split(NamedTuple):
-    """The split of a GGUF file: the preset that `pre` names, or why no preset has the name."""
+    """The preset that `pre`, the value of tokenizer.ggml.pre, names, or why there is no preset."""
 
     pre: str
     preset: Preset | None
@@ -275,7 +275,7 @@ def _vocabulary(
         merges.values(), lambda: _pairs(merges), lambda index: f"{_MERGES}[{index}]"
     )
     loose = [id for id, kind in enumerate(types) if kind not in _ORDINARY]
-    # Loose entries are dropped, unless a merge names them or they are ASCII bytes.
+    # `byte_level_model` drops loose entries unless a merge names them or they are ASCII bytes.
     return byte_level_model(Value(ids, _TOKENS), listed, ignore_merges, loose=loose)
 
 

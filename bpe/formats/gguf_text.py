@@ -1,8 +1,9 @@
 """Build the tokenizer of a GGUF file whose BPE merges characters.
 
-As in llama.cpp, text is not normalized: spaces become "▁". With tokenizer.ggml.model = llama, a
-space is put before each text between added tokens, and two adjacent symbols merge if their text
-together is a token, in order of scores. With gemma4, only the listed merges merge, in their order.
+As in llama.cpp, the only normalization is that spaces become "▁". If tokenizer.ggml.model is
+"llama", a space is put before each text between added tokens. Two adjacent symbols then merge if
+their joined text is a token; the token with the highest score merges first. If it is "gemma4",
+symbols merge only by the listed merges, in the order of the list.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from bpe.text_vocabulary import BYTE_NAMES, TextOptions, TextVocabulary
 from bpe.vocabulary import Merge
 
 MAX_TOKEN = 1 << 12
-"""The maximal length of a token: merging concatenates the texts of symbols."""
+"""The maximal length of a token in characters. Merging joins texts, so long tokens are slow."""
 
 
 def vocabulary(
@@ -28,16 +29,14 @@ def vocabulary(
 ) -> CharacterVocabulary:
     """Return the vocabulary of `texts`, which are the tokens in order of ids.
 
-    `bytes_` are the ids of fallback tokens, and `special` those of control tokens and the unknown
+    `bytes_` are the ids of fallback tokens. `special` are the ids of control tokens and the unknown
     token, which text never becomes. Raises VocabularyError and UnsupportedError.
     """
     fallback, reserved = {texts[id]: id for id in bytes_}, frozenset(special)
     missing = [name for name in BYTE_NAMES if name not in fallback]
     if missing or len(fallback) > 256:
-        problem = f"no token {missing[0]!r}" if missing else "other tokens"
-        raise VocabularyError(
-            f"the fallback tokens of bytes have {problem}; expected <0x00> to <0xFF>"
-        )
+        problem = f"lack {missing[0]!r}" if missing else "include other tokens"
+        raise VocabularyError(f"the fallback tokens {problem}; expected <0x00> to <0xFF>")
     byte_ids = [fallback[name] for name in BYTE_NAMES]
     tokens = {id: text.encode() for id, text in enumerate(texts) if text}
     tokens |= {id: bytes([byte]) for byte, id in enumerate(byte_ids)}
@@ -55,8 +54,8 @@ def vocabulary(
 def listed_vocabulary(texts: Sequence[str], merges: Sequence[Merge]) -> TextVocabulary:
     """Return the vocabulary of `texts`, the tokens in order of ids, with the listed `merges`.
 
-    llama.cpp splits such text at runs of "\\n", and looks up a run whole before it merges it.
-    Raises UnsupportedError if this gives other ids than merging the text.
+    llama.cpp splits such text at runs of "\\n". If a whole run is a token, llama.cpp does not merge
+    its characters. Raises UnsupportedError if this gives other ids than merging the text.
     """
     pieces = {id: text for id, text in enumerate(texts) if text}
     vocabulary = TextVocabulary(pieces, merges, TextOptions(has_fallback=True))

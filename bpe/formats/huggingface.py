@@ -1,7 +1,7 @@
 """Read and write the tokenizer.json of Hugging Face's tokenizers, for BPE.
 
-With a file that bpe wrote, tokenizers gives the same ids as bpe. cpp/formats/tokenizer_json.hpp is
-the C++ reader.
+With a file that bpe wrote, the library tokenizers gives the same ids as bpe.
+cpp/formats/tokenizer_json.hpp is the C++ reader.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ def _pair(merges: Value, index: int) -> tuple[str, str]:
 
 
 def _check_ids(listed: Value, added: Sequence[AddedToken], vocab: dict[str, int]) -> None:
-    """Raise VocabularyError if the file and tokenizers disagree on the id of an added token."""
+    """Raise VocabularyError if the library tokenizers gives an added token another id."""
     ids = assigned_ids([token.content for token in added], vocab)
     for index, (token, id) in enumerate(zip(added, ids, strict=True)):
         if token.id != id:
@@ -278,7 +278,10 @@ def _texts(vocabulary: Vocabulary) -> dict[int, str]:
 
 
 def _inert_text(vocabulary: Vocabulary, id: int, token: bytes) -> str:
-    """Return a text that stands for no bytes and decodes to `token`; raise VocabularyError."""
+    """Return a text that decodes to `token`, but has a character that stands for no byte.
+
+    Raises VocabularyError if there is no such text.
+    """
     text = token.decode(errors="replace")
     if text.encode() != token or to_bytes(text) is not None:
         raise VocabularyError(
@@ -289,7 +292,7 @@ def _inert_text(vocabulary: Vocabulary, id: int, token: bytes) -> str:
 
 
 def _with_added(ids: dict[str, int], added: list[AddedToken]) -> dict[str, int]:
-    """Return `ids`; include the added tokens if tokenizers would otherwise give them other ids."""
+    """Return `ids`, with the added tokens if the library would otherwise give them other ids."""
     for token in added:
         if ids.get(token.content, token.id) != token.id:
             raise VocabularyError(
@@ -298,7 +301,7 @@ def _with_added(ids: dict[str, int], added: list[AddedToken]) -> dict[str, int]:
                 "text"
             )
     contents = [token.content for token in added]
-    # If ids have gaps, versions of tokenizers disagree on the next free id.
+    # If ids have gaps, versions of the library tokenizers disagree on the next free id.
     has_all = max(ids.values()) == len(ids) - 1
     if has_all and assigned_ids(contents, ids) == [token.id for token in added]:
         return ids

@@ -1,4 +1,4 @@
-"""Define Value, a JSON value with its path in the file, for errors.
+"""Define Value, a JSON value with its path in the file, which error messages show.
 
 cpp/formats/json_part.hpp is the C++ version.
 """

@@ -86,6 +86,7 @@ def _one_of(value: Value, names: Mapping[str, Name]) -> Name:
 
 
 def _number(value: Value, bits: int) -> int:
+    """Return an unsigned number of at most `bits` bits."""
     if not 0 <= value.number() < 1 << bits:
         raise value.malformed(f"a number from 0 to {(1 << bits) - 1}")
     return value.number()

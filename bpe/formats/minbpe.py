@@ -97,7 +97,10 @@ def parse(data: bytes) -> TokenizerSpec:
 
 
 def dump(spec: TokenizerSpec) -> bytes:
-    """Return the minbpe .model of a tokenizer; raises VocabularyError if it cannot hold it."""
+    """Return the minbpe .model of a tokenizer.
+
+    Raises VocabularyError if the format cannot hold the tokenizer.
+    """
     try:
         lines = _lines(spec)
     except VocabularyError as error:
@@ -145,6 +148,7 @@ def _merges(spec: TokenizerSpec) -> Sequence[Merge]:
             if len(token) > 1 and id not in merged_ids:
                 raise VocabularyError(f"no two tokens merge to token {id}, {shortened(token)}")
     elif vocabulary.ignore_merges:
+        # minbpe always merges, so merging the bytes of each token must give the token.
         merger = Merger(Vocabulary(tokens, merges))
         for id, token in tokens.items():
             if merger.merge(token) != [id]:

@@ -21,13 +21,17 @@ from pretok.patterns.char_sets import UnreadablePatternError
 from pretok.patterns.compile import NotCompiledError
 
 MAX_TEXT = 256
-"""The maximal length of a prefix, pattern or replacement: it may multiply the size of a text."""
+"""The maximal length of a prefix, pattern or replacement, in characters.
+
+A long replacement could multiply the size of a text.
+"""
 
 
 def read(normalizer: Value) -> tuple[Step, ...]:
     """Return the steps of a normalizer.
 
-    Raises UnsupportedError for a step that bpe does not have, VocabularyError for a malformed one.
+    Raises UnsupportedError for a step that bpe does not have, and VocabularyError for a malformed
+    step.
     """
     listed: list[Step] = []
     for part in normalizer.parts("normalizers"):
@@ -40,7 +44,7 @@ def read(normalizer: Value) -> tuple[Step, ...]:
 
 
 def for_byte_level(listed: tuple[Step, ...]) -> Normalizer | None:
-    """Return the normalizer of a byte-level tokenizer: "NFC" for NFC alone."""
+    """Return the normalizer of a byte-level tokenizer; "NFC" if NFC is the only step."""
     if set(listed) <= {UnicodeForm("NFC")}:
         name: Literal["NFC"] = "NFC"
         return name if listed else None
@@ -48,7 +52,7 @@ def for_byte_level(listed: tuple[Step, ...]) -> Normalizer | None:
 
 
 def write(normalizer: Normalizer | None) -> dict[str, Any] | None:
-    """Return the normalizer of a tokenizer.json, without its Metaspace."""
+    """Return the normalizer of a tokenizer.json, without Metaspace, which is a pre_tokenizer."""
     if normalizer is None:
         return None
     if normalizer == "NFC":
@@ -64,7 +68,7 @@ def write(normalizer: Normalizer | None) -> dict[str, Any] | None:
 
 
 def pattern_of(part: Value) -> steps.Replace:
-    """Return a Replace, which is a normalizer and a decoder."""
+    """Return the Replace of a normalizer or of a decoder."""
     part.only("type", "pattern", "content")
     pattern = part["pattern"]
     pattern.only("String", "Regex")
@@ -145,6 +149,8 @@ def _bert(part: Value) -> Step:
 
 
 def _plain(step: Step) -> Callable[[Value], Step]:
+    """Return a reader for a normalizer without options."""
+
     def read_plain(part: Value) -> Step:
         part.only("type")
         return step

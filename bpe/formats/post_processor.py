@@ -13,7 +13,8 @@ from bpe.vocabulary import ID_LIMIT
 def read(post_processor: Value) -> Template:
     """Return the ids that a post_processor puts before and after the ids of one text.
 
-    Raises UnsupportedError if it changes ids in another way, VocabularyError if it is malformed.
+    Raises UnsupportedError if the post_processor changes ids in another way, and VocabularyError if
+    it is malformed.
     """
     before: tuple[int, ...] = ()
     after: tuple[int, ...] = ()

@@ -14,7 +14,8 @@ from pretok.preset import Preset
 def read(pre_tokenizer: Value) -> tuple[Preset, bool]:
     """Return the preset of a pre_tokenizer, and whether it puts a space before the text.
 
-    Raises UnsupportedError if no preset splits alike or if the vocabulary is not byte-level.
+    Raises UnsupportedError if no preset splits like the pre_tokenizer, or if the vocabulary is not
+    byte-level.
     """
     _byte_level_parts(pre_tokenizer)
     try:
@@ -38,7 +39,7 @@ def puts_space(pre_tokenizer: Value) -> bool:
     Raises UnsupportedError if the vocabulary is not byte-level.
     """
     parts = _byte_level_parts(pre_tokenizer)
-    if len(parts) > 1:  # Only a ByteLevel that stands alone puts a space before the text.
+    if len(parts) > 1:  # A ByteLevel puts a space before the text only if it is the only part.
         return False
     try:
         return bool(huggingface.read(parts[0].value, parts[0].path).prefix_space_path)
@@ -47,6 +48,7 @@ def puts_space(pre_tokenizer: Value) -> bool:
 
 
 def _byte_level_parts(pre_tokenizer: Value) -> list[Value]:
+    """Return the parts of a pre_tokenizer; raise UnsupportedError if the last is not ByteLevel."""
     parts = list(pre_tokenizer.parts("pretokenizers"))
     if not parts or parts[-1].value is None or parts[-1].kind() != "ByteLevel":
         raise pre_tokenizer.unsupported(
@@ -56,7 +58,7 @@ def _byte_level_parts(pre_tokenizer: Value) -> list[Value]:
 
 
 def write(preset: Preset | None, add_prefix_space: bool) -> dict[str, Any]:
-    """Return a pre_tokenizer with which Hugging Face tokenizers splits like `preset`.
+    """Return a pre_tokenizer with which Hugging Face's tokenizers splits like `preset`.
 
     Raises VocabularyError if there is no such pre_tokenizer.
     """

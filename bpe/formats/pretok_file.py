@@ -1,6 +1,8 @@
 r"""Read and write .pretok files: a whole tokenizer in a compact file.
 
-cpp/formats/pretok_file.hpp is the C++ reader. pretok_tokens.py has the sections from literals on.
+cpp/formats/pretok_file.hpp is the C++ reader. pretok_tokens.py reads and writes the last three
+sections.
+
 The header has 16 bytes: b"\x89PRETOK\n", the version (1), and the CRC-32 of all bytes after the
 header. The sections follow in this order:
 
@@ -29,9 +31,11 @@ then its UTF-8. The index of a token counts literals first, then the tokens that
 order of rank. A merge refers only to tokens with lower indexes.
 
 Limits keep a small file from filling memory. A token that a merge makes has at most 255 bytes. All
-these tokens together have at most 16 MiB, or 32 bytes for each token of the file if this is more.
-Tokens over a limit are literals. In a file with flag 1, merges only shorten the file: each makes
-one token, and encoding depends on the ids alone.
+these tokens together have at most 16 MiB, or 32 bytes for each token of the file if that is more.
+Tokens over a limit are literals.
+
+In a file with flag 1, merges only shorten the file: each merge makes one token, and encoding
+depends only on the ids.
 
 Equal tokenizers give equal files, and readers reject any other encoding of the same tokenizer.
 """
@@ -125,7 +129,11 @@ def parse(data: bytes) -> TokenizerSpec:
 
 
 def dump(spec: TokenizerSpec) -> bytes:
-    """Return the .pretok file of a tokenizer; raises VocabularyError if it has no preset."""
+    """Return the .pretok file of a tokenizer.
+
+    Raises VocabularyError if the tokenizer has no preset, and UnsupportedError for a model whose
+    tokens are text if a file cannot hold it.
+    """
     vocabulary, preset = spec.vocabulary, spec.preset
     if preset is None:
         raise VocabularyError(

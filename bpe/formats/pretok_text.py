@@ -16,7 +16,7 @@ The section has these numbers:
 and, with flag 1, the text of the unknown token. The literals of the file are the texts of tokens.
 The text of the fallback token for the byte 0x0A is "<0x0A>".
 
-A SentencePiece model becomes a list of merges, which gives the same ids. Its scores are lost.
+A SentencePiece model becomes a list of merges, which gives the same ids. The scores are lost.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ def _problem(spec: TokenizerSpec) -> str:
         return "this decoder"
     if len({token.id for token in added}) < len(added):
         return "two added tokens with the same id"
-    return "" if _concatenates(vocabulary) else "a merge whose result is not its two tokens"
+    return "" if _concatenates(vocabulary) else "a merge that does not join its two tokens"
 
 
 def _problem_of_merging(vocabulary: CharacterVocabulary) -> str:
@@ -207,7 +207,10 @@ def _contents(added: Iterable[AddedToken]) -> list[str]:
 
 
 def _looks_like_fallback(text: str) -> bool:
-    """Return whether decoders may take `text` for a fallback token, although it is none."""
+    """Return whether decoders may take `text` for a fallback token, although it is not one.
+
+    An example is "<0x0a>".
+    """
     return (
         text[:3] == "<0x" and text[5:] == ">" and len(text.encode()) == 6 and text not in BYTE_NAMES
     )
@@ -231,6 +234,7 @@ def _has_user_defined(normalizer: Normalizer | None, added: Iterable[AddedToken]
 
 
 def _invisible(vocabulary: CharacterVocabulary, added: Iterable[AddedToken]) -> frozenset[int]:
+    """Return the ids that SentencePiece decodes to no text: special tokens, not the unknown one."""
     ids = {token.id for token in added if token.special and token.id in vocabulary.token_bytes}
     return frozenset(ids - {vocabulary.unknown_id})
 
@@ -259,6 +263,7 @@ def _stripped(decoder: Decoding | None) -> int | None:
 
 
 def _concatenates(vocabulary: TextVocabulary) -> bool:
+    """Return whether the result of each merge is the joined text of its two tokens."""
     texts = vocabulary.texts
     return all(
         texts[left] + texts[right] == texts[result]
@@ -267,7 +272,10 @@ def _concatenates(vocabulary: TextVocabulary) -> bool:
 
 
 def _as_text(vocabulary: Vocabulary) -> TextVocabulary:
-    """Return a vocabulary with merges that gives the same ids; raises UnsupportedError."""
+    """Return a TextVocabulary, which has merges, that gives the same ids as `vocabulary`.
+
+    Raises UnsupportedError if there is none.
+    """
     if isinstance(vocabulary, TextVocabulary):
         return vocabulary
     assert isinstance(vocabulary, CharacterVocabulary), "the caller has checked it"

@@ -15,7 +15,7 @@ from bpe.vocabulary import ID_LIMIT, Merge, Packed, Rows, Vocabulary
 from pretok.machine.backend import backend
 
 MAX_MERGED_TOKEN = 255
-"""The maximal bytes of a token that a merge makes; longer tokens are literals."""
+"""The maximal size in bytes of a token that a merge makes; longer tokens are literals."""
 
 
 def read_vocabulary(reader: Reader, from_ranks: bool, ignore_merges: bool) -> Vocabulary:
@@ -88,7 +88,7 @@ def _read_literals(reader: Reader) -> list[bytes]:
 
 
 def _read_repeated(reader: Reader, merge_count: int) -> dict[int, int]:
-    """Return the merges that make an existing token: the index of this token by the rank."""
+    """Return the index of the existing token that a merge makes, by the rank of the merge."""
     results: dict[int, int] = {}
     next_rank = 0
     for _ in range(reader.count(2)):
@@ -138,7 +138,7 @@ def encode_tokens(packed: Packed, merges: Rows, from_ranks: bool = False) -> byt
     ids = packed.ids[by_id].astype(np.int64)
     sizes = packed.lengths[by_id].astype(np.int64)
     starts = (np.cumsum(packed.lengths, dtype=np.int64) - packed.lengths)[by_id]
-    # The places of the tokens of each merge in `ids`.
+    # For each merge, the indexes of its three tokens in `ids`.
     rows = np.searchsorted(ids, merges.reshape(-1, 3))
     ranks = _first_merges(rows, sizes)
     is_literal = np.ones(len(ids), bool)
@@ -172,13 +172,14 @@ def encode_tokens(packed: Packed, merges: Rows, from_ranks: bool = False) -> byt
 def _first_merges(rows: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the ranks of the merges that make tokens in the file, in ascending order.
 
-    Each is the first merge that makes its token. A token is a literal instead if it is long, if the
-    same or an earlier merge uses it, or if the limit of merged bytes is reached.
+    Each is the first merge that makes its token. A token is a literal instead if it has more than
+    MAX_MERGED_TOKEN bytes, if this or an earlier merge uses it as a part, or if the limit of merged
+    bytes is reached.
     """
     count = len(rows)
     descending = np.arange(count)[::-1]
     made, used = np.full((2, len(sizes)), count)
-    made[rows[::-1, 2]] = descending  # of equal places, the last one wins: the lowest rank
+    made[rows[::-1, 2]] = descending  # NumPy keeps the last value: the lowest rank
     for column in (0, 1):
         first = np.full(len(sizes), count)
         first[rows[::-1, column]] = descending

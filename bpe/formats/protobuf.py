@@ -16,9 +16,9 @@ _SIZES = {FIXED64: 8, FIXED32: 4}
 
 
 def fields(message: bytes, name: str) -> Iterator[Field]:
-    """Yield the fields of `message` in order; raise VocabularyError, which names it.
+    """Yield the fields of `message` in order, in linear time; an int has at most 64 bits.
 
-    Takes linear time. An int is at most 64 bits.
+    Raises VocabularyError if the message is malformed; the error calls the message `name`.
 
     >>> list(fields(bytes([8, 150, 1, 18, 2]) + b"ab", "the message"))
     [(1, 150), (2, b'ab')]
@@ -55,7 +55,10 @@ _DAMAGED = "the file is damaged or truncated"
 
 
 def _short(message: bytes, at: int, name: str) -> tuple[int, int]:
-    """Return the varint at `at`, and the index after it; fast if it has one byte."""
+    """Return the varint at `at`, and the index after it, like `_varint`.
+
+    Most varints are of one byte, and this function reads them faster.
+    """
     if at < len(message) and message[at] < 0x80:
         return message[at], at + 1
     return _varint(message, at, name)

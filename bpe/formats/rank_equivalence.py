@@ -14,7 +14,7 @@ from pretok.errors import shortened
 
 
 def why_not_ranks(vocabulary: Vocabulary) -> str:
-    """Return why merging by rank would give other ids than `vocabulary`; "" if it would not."""
+    """Return why merging by rank would give other ids than `vocabulary`; "" for equal ids."""
     if vocabulary.merges is None:
         return ""
     tokens = vocabulary.token_bytes
@@ -30,7 +30,7 @@ def why_not_ranks(vocabulary: Vocabulary) -> str:
                 "order of ids"
             )
         last = merge[2]
-    # The merge that makes each token, by its id: as listed, and as implied by ranks.
+    # By the id of a token: the listed merge that makes the token, and the merge that ranks imply.
     listed = {merge[2]: merge for merge in vocabulary.merges}
     try:
         by_rank = {merge[2]: merge for merge in recover_merges(Vocabulary(tokens))}

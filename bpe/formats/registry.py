@@ -26,7 +26,7 @@ from pretok.errors import short_path, shortened
 _GPT2 = Gpt2Format()  # the only format of two files
 
 # In order of detection. GgufFormat comes before formats that read the whole file. TiktokenFormat
-# comes before Gpt2Format, which takes any lines with one space for a merges.txt.
+# comes before Gpt2Format, which accepts any lines with one space as a merges.txt.
 FORMATS: tuple[Format, ...] = (
     GgufFormat(),
     PretokFormat(),
@@ -61,14 +61,14 @@ def detect(source: Source) -> Format:
 def save(spec: TokenizerSpec, path: str | os.PathLike[str]) -> None:
     """Write `spec` to `path` atomically, in the format of the suffix.
 
-    Raises VocabularyError if the format cannot hold `spec`, ValueError for a suffix of no format,
-    OSError.
+    Raises VocabularyError or UnsupportedError if the format cannot hold `spec`, ValueError if no
+    format has the suffix, and OSError if the file cannot be written.
     """
     write_atomically(path, dump(spec, path))
 
 
 def dump(spec: TokenizerSpec, path: str | os.PathLike[str]) -> bytes:
-    """Return what `save` writes."""
+    """Return the bytes that `save` writes."""
     target = Path(path)
     suffix = target.suffix.lower()
     formats = [format for format in FORMATS if format.suffix == suffix and suffix]
@@ -93,7 +93,10 @@ def _suffixes() -> str:
 
 
 def _holding(formats: list[Format], spec: TokenizerSpec) -> Format:
-    """Return the one of `formats` that holds `spec`; raises UnsupportedError."""
+    """Return the first of `formats` that can hold the vocabulary of `spec`.
+
+    Raises UnsupportedError if none can, or if the format cannot hold another part of `spec`.
+    """
     kind = type(spec.vocabulary)
     for format in formats:
         if kind not in format.kinds:

@@ -19,8 +19,8 @@ from pretok.preset import Preset
 class TokenizerSpec:
     """The parts of a tokenizer that a file can hold.
 
-    `Format.read` returns one and `Format.dump` takes one. `preset` is None if pretok has no preset
-    for the split. `why_no_preset` then gives the reason.
+    `Format.read` returns a TokenizerSpec, and `Format.dump` takes one. `preset` is None if pretok
+    has no preset for the split; `why_no_preset` then gives the reason.
     """
 
     vocabulary: Vocabulary
@@ -39,7 +39,7 @@ class TokenizerSpec:
     )
     """Returns the merges of the vocabulary from a cache; if None, `merges()` recovers them."""
     recovered_rows: Callable[[], Rows] | None = field(default=None, repr=False, compare=False)
-    """Returns these merges as an array, without a Python object for each."""
+    """Returns these merges as an array, without a Python object for each merge."""
     truncation: Truncation | None = None
     padding: Padding | None = None
 
