@@ -196,9 +196,9 @@ def test_models_that_are_refused(c_library: CLibrary, data: bytes, problem: str)
 
 def test_options_that_text_models_refuse(c_library: CLibrary) -> None:
     data = pretok_file.dump(model_of("llama").to_spec())
-    with pytest.raises(CError, match="invalid argument: the model merges characters"):
+    with pytest.raises(CError, match="invalid argument: the file says how to split and normalize"):
         CTokenizer(c_library, data, "gpt2")
-    with pytest.raises(CError, match="invalid argument: the model merges characters"):
+    with pytest.raises(CError, match="invalid argument: the file says how to split and normalize"):
         CTokenizer(c_library, data, normalizer="NFC")
     tok = model_of("llama")
     more = CTokenizer(c_library, data, special_tokens={"<more>": 5000})
