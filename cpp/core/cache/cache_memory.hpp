@@ -70,9 +70,9 @@ public:
   bool is_stuck() const { return is_stuck_; }
   void clear_stuck() { is_stuck_ = false; }
 
-  // Charges `size` bytes for a block that will replace a block of `before` bytes. The caller
-  // releases the old block. If the account would hold too much, charges nothing and returns
-  // false.
+  // Charges `size` bytes for a block that will replace a block of `before` bytes. Then the
+  // caller must replace the block and call release(before). If the account would hold too much,
+  // charges nothing and returns false.
   bool replace(std::size_t before, std::size_t size) {
     const std::size_t after = held_ - before + size;
     if (after <= part_of(CacheBudget::MIN_BYTES)) {
@@ -99,14 +99,14 @@ private:
 };
 
 // Returns `size` zero bytes aligned to a cache line, or nullptr. Large blocks come from the
-// system and return to it when freed. `is_dense` says that the caller fills the block without
-// gaps; such a block asks for huge pages.
+// system and return to it when freed. If `is_dense`, the caller fills the block without gaps,
+// and allocate_block asks for huge pages.
 void *allocate_block(std::size_t size, bool is_dense);
 void free_block(void *data, std::size_t size);
 
-// Returns the size of the block to allocate if `size` bytes are needed now and `max_size` at
-// most later. On 64-bit Linux a page takes no memory before the first write to it. So
-// block_size returns `max_size` for large blocks, which then grow without moving.
+// Returns the size of the block to allocate if `size` bytes are needed now, and at most
+// `max_size` bytes later. On 64-bit Linux a page takes no memory before the first write to it.
+// So block_size returns `max_size` for large blocks, which then grow without moving.
 std::size_t block_size(std::size_t size, std::size_t max_size);
 
 } // namespace pretok

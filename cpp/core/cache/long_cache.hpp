@@ -1,6 +1,7 @@
 // The ids of pre-tokens and segments (merge_barriers.hpp) of more than 15 bytes. A hash table
 // with buckets of two slots points into a store of bytes and ids. The table and the store start
-// small and grow as far as the account allows. A full store that cannot grow is emptied.
+// small, and grow until the account refuses more memory (CacheAccount). A full store that
+// cannot grow is emptied.
 #pragma once
 
 #include "core/base/hash.hpp"
@@ -48,14 +49,16 @@ public:
     return slot->count;
   }
 
-  // Adds an entry and evicts the older slot of its bucket. `count` is at most `size`.
+  // Adds an entry, and evicts the older slot of its bucket. The entry has `size` bytes and
+  // `count` ids. `count` must be at most `size`.
   void insert(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
               const std::uint32_t *ids, std::size_t count);
 
 private:
   static constexpr std::size_t MIN_SLOTS = 1 << 8;
   static constexpr std::size_t MAX_SLOTS = 1 << 17;
-  static constexpr std::size_t MIN_STORE_WORDS = 1 << 10; // in words; fits the largest entry
+  static constexpr std::size_t MIN_STORE_WORDS = 1
+                                                 << 10; // 4-byte words; fits the largest entry
 #if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
   static constexpr std::size_t MAX_STORE_WORDS = 1 << 11;
 #else
@@ -96,8 +99,8 @@ private:
   std::size_t slot_count_ = 0; // a power of two, or 0
   std::size_t used_slots_ = 0; // insertions since the table last grew or failed to grow
   std::uint32_t *store_ = nullptr;
-  std::size_t store_size_ = 0; // words charged to the account
-  std::size_t block_size_ = 0; // bytes of the block, committed or not
+  std::size_t store_size_ = 0; // in words; charged to the account
+  std::size_t block_size_ = 0; // size of the allocated block in bytes; may exceed the store
   std::size_t store_used_ = 0;
   std::uint32_t generation_ = 1; // slots of older generations point to overwritten entries
 };

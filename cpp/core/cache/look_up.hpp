@@ -37,7 +37,8 @@ struct PreTokenBatch {
 struct CacheProbe {
   static constexpr std::size_t MISS_PADDING = 64;
 
-  alignas(64) std::array<ShortKey, PreTokenBatch::MAX_COUNT> keys; // none(): too long for a key
+  // The key of each pre-token, or none() for a pre-token that is too long for a key.
+  alignas(64) std::array<ShortKey, PreTokenBatch::MAX_COUNT> keys;
   std::array<std::uint64_t, PreTokenBatch::MAX_COUNT> hashes;
   std::array<const ShortCache::Entry *, PreTokenBatch::MAX_COUNT> hits;
   // The indices of the `miss_count` pre-tokens that the cache lacks.

@@ -19,8 +19,8 @@ PRETOK_TARGET inline __m256i load_lanes(const void *one, const void *two) {
       _mm_loadu_si128(static_cast<const __m128i *>(two)), 1);
 }
 
-// Like CacheProbe::make_keys, for the first pre-tokens of the batch, as long as 16 bytes from
-// the start of each are readable. Returns the number of these pre-tokens.
+// Like CacheProbe::make_keys, but stops before the first pre-token with fewer than 16 readable
+// bytes from its start on. Returns the number of pre-tokens before the stop.
 PRETOK_TARGET std::size_t make_keys(const PreTokenBatch &batch, const ShortCache &cache,
                                     CacheProbe &probe) {
   // Local copies: the compiler would load a field again after each store.
@@ -48,8 +48,8 @@ PRETOK_TARGET std::size_t make_keys(const PreTokenBatch &batch, const ShortCache
   return i;
 }
 
-// Like CacheProbe::look, for the first pre-tokens, a multiple of LANES. Returns the number of
-// these pre-tokens.
+// Like CacheProbe::look, but handles only full groups of LANES pre-tokens. Returns the number
+// of pre-tokens handled.
 PRETOK_TARGET std::size_t look(const PreTokenBatch &batch, const ShortCache &cache,
                                CacheProbe &probe) {
   const std::size_t count = batch.count;
@@ -82,8 +82,8 @@ PRETOK_TARGET std::size_t look(const PreTokenBatch &batch, const ShortCache &cac
   return i;
 }
 
-// Like CacheProbe::list_misses, for the first pre-tokens, a multiple of LANES. Returns the
-// number of these pre-tokens.
+// Like CacheProbe::list_misses, but handles only full groups of LANES pre-tokens. Returns the
+// number of pre-tokens handled.
 PRETOK_TARGET std::size_t list_misses(const PreTokenBatch &batch, CacheProbe &probe) {
   const std::size_t count = batch.count;
   // The low half of a key may be 0, but only none() has the high half 0.

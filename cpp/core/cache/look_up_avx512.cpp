@@ -20,8 +20,9 @@ template <typename Address> PRETOK_AVX512 inline __m512i load_lanes(Address addr
   return _mm512_inserti32x4(_mm512_inserti32x4(two, load(2), 2), load(3), 3);
 }
 
-// Like CacheProbe::make_keys, for the first pre-tokens of the batch, a multiple of LANES. Each
-// of them has 16 readable bytes from its start on. Returns the number of these pre-tokens.
+// Like CacheProbe::make_keys, but handles only full groups of LANES pre-tokens. Stops before
+// the first group in which a pre-token has fewer than 16 readable bytes from its start on.
+// Returns the number of pre-tokens handled.
 PRETOK_AVX512 std::size_t make_keys(const PreTokenBatch &batch, const ShortCache &cache,
                                     CacheProbe &probe) {
   std::array<std::size_t, PreTokenBatch::MAX_COUNT + 1> bounds;
@@ -62,8 +63,8 @@ PRETOK_AVX512 std::size_t make_keys(const PreTokenBatch &batch, const ShortCache
   return i;
 }
 
-// Like CacheProbe::look, for the first pre-tokens, a multiple of LANES. Returns the number of
-// these pre-tokens.
+// Like CacheProbe::look, but handles only full groups of LANES pre-tokens. Returns the number
+// of pre-tokens handled.
 PRETOK_AVX512 std::size_t look(const PreTokenBatch &batch, const ShortCache &cache,
                                CacheProbe &probe) {
   const __m512i to_lanes = _mm512_setr_epi32(0, 0, 0, 0, 2, 2, 2, 2, 4, 4, 4, 4, 6, 6, 6, 6);
@@ -98,8 +99,8 @@ PRETOK_AVX512 std::size_t look(const PreTokenBatch &batch, const ShortCache &cac
   return i;
 }
 
-// Like CacheProbe::list_misses, for the first pre-tokens, a multiple of LANES. Returns the
-// number of these pre-tokens.
+// Like CacheProbe::list_misses, but handles only full groups of LANES pre-tokens. Returns the
+// number of pre-tokens handled.
 PRETOK_AVX512 std::size_t list_misses(const PreTokenBatch &batch, CacheProbe &probe) {
   constexpr std::size_t AT_ONCE = 64;
   std::size_t i = 0;

@@ -34,7 +34,7 @@ std::unique_ptr<PreTokenCache> CachePool::make() {
 }
 
 // Drops the cache if another cache needs its memory, if it has no slot, or if the budget is
-// exceeded. Otherwise puts it into its slot.
+// exceeded. Otherwise puts the cache into its slot.
 void CachePool::give_back(std::unique_ptr<PreTokenCache> cache) {
   const std::size_t slot = cache->slot;
   const bool is_stuck = cache->is_stuck();

@@ -1,9 +1,10 @@
-// The ids of pre-tokens seen before. Most of a text repeats few distinct pre-tokens.
+// The ids of pre-tokens seen before. Most pre-tokens of a text are repetitions of a few
+// distinct pre-tokens.
 //
-// The caches of a tokenizer share one budget (cache_memory.hpp). A cache serves one call at a
-// time and then returns to its pool. It grows to its share of the budget, and is emptied when
-// full. More concurrent calls make the shares smaller. A cache above its share is freed when
-// its call ends, if another cache needs the memory.
+// The caches of a tokenizer share one budget (cache_memory.hpp). Each call takes a cache from
+// the pool, and gives it back at its end. A cache grows to its share of the budget, and is
+// emptied when full. More concurrent calls make the shares smaller. A cache above its share is
+// freed when its call ends, if another cache needs the memory.
 #pragma once
 
 #include "core/cache/cache_memory.hpp"
@@ -79,7 +80,8 @@ public:
   void trim();
 
 private:
-  // More concurrent calls than this use temporary caches.
+  // The maximum number of caches in the pool. If more calls run at the same time, the other
+  // calls use temporary caches.
   static constexpr std::size_t SLOTS = 128;
 
   std::unique_ptr<PreTokenCache> make();
@@ -87,10 +89,11 @@ private:
   void drop_unused();
 
   CacheBudget budget_;
-  // An idle cache is in its slot. A slot is reserved as long as its cache exists.
+  // An idle cache is in its slot. A slot is reserved while its cache exists.
   std::array<std::atomic<PreTokenCache *>, SLOTS> slots_{};
   std::array<std::atomic<bool>, SLOTS> is_reserved_{};
-  std::atomic<std::size_t> epoch_{0}; // advances each time that a cache fails to grow
+  // Advances each time that a cache that failed to grow comes back to the pool.
+  std::atomic<std::size_t> epoch_{0};
 };
 
 // Takes a cache from a pool and gives it back when destroyed.

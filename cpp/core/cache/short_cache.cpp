@@ -66,7 +66,7 @@ void ShortCache::insert(const ShortKey &key, std::uint64_t hash, const std::uint
   put(hash, index);
 }
 
-// Evicts one slot if the line is full.
+// Stores `index` in a slot of the line. If the line is full, evicts one slot.
 void ShortCache::put(std::uint64_t hash, std::uint32_t index) {
   const std::size_t home = static_cast<std::size_t>(bucket(hash) - slots_);
   std::size_t slot = home + index % BUCKET_SLOTS;
@@ -78,8 +78,8 @@ void ShortCache::put(std::uint64_t hash, std::uint32_t index) {
   slots_[slot] = tag_of(hash) | index;
 }
 
-// Returns whether the cache grew. A small cache grows by a factor of 4, since small steps would
-// take page faults and copies often. If the account refuses, grow tries 2.
+// Returns whether the cache grew. A small cache grows by a factor of 4, since each step costs
+// page faults and a copy. If the account refuses this much memory, `grow` tries a factor of 2.
 bool ShortCache::grow() {
   const std::size_t before = entry_bytes(capacity_) + slot_bytes(capacity_);
   std::uint32_t capacity = 0;

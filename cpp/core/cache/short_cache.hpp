@@ -20,8 +20,8 @@
 // is the number of elements.
 //
 // - A key goes to the first free slot of its line: its own bucket, then the other 3 buckets of
-// the same 64 bytes. If the line is full, the new slot evicts one of its bucket. The evicted
-// entry stays in the array, unreachable, until the table grows or is cleared.
+// the same 64 bytes. If the line is full, the new slot replaces a slot of its own bucket. The
+// evicted entry stays in the array, unreachable, until the table grows or is cleared.
 //
 // - A slot outside its own bucket is invisible to `look`; find_in_line searches the line.
 //
@@ -31,8 +31,8 @@
 // - Any pointer to an entry is valid until the next `insert`, which may move the array
 // (growing) or clear it (full).
 //
-// Both arrays start small. When the entries are full, both arrays grow. If the account refuses,
-// the cache drops all entries.
+// Both arrays start small. When the array of entries is full, both arrays grow. If the account
+// refuses more memory (CacheAccount), the cache drops all entries.
 #pragma once
 
 #include "core/base/bits.hpp"
@@ -60,8 +60,8 @@ public:
     std::array<std::uint32_t, 3> ids; // further ids continue over the next elements
   };
 
-  // Holds at most 2^max_bits entries of 32 bytes; the slots take a quarter of that. If no
-  // memory is available, the cache stays empty.
+  // Holds at most 2^max_bits entries of 32 bytes. The slots take a quarter of the memory of the
+  // entries. If no memory is available, the cache stays empty.
   ShortCache(unsigned max_bits, CacheAccount &account, const HashKey &key = hash_key());
   ShortCache(const ShortCache &) = delete;
   ShortCache &operator=(const ShortCache &) = delete;
@@ -74,8 +74,8 @@ public:
   void prefetch(std::uint64_t hash) const { pretok::prefetch(bucket(hash)); }
 
   // Returns the entry whose slot in this bucket has the tag of `hash`, else entry 0. The caller
-  // compares keys: another key may have the same tag, and a key may be outside its bucket.
-  // Valid until the next `insert`. Branchless.
+  // compares keys: another key may have the same tag, and a key may be outside its bucket. The
+  // pointer is valid until the next `insert`. Branchless: the outcome is unpredictable.
   const Entry *look(std::uint64_t hash) const {
     const std::uint32_t *slots = bucket(hash);
     const std::uint32_t tag = tag_of(hash);
@@ -125,11 +125,12 @@ public:
     return entry.count;
   }
 
-  // Adds an entry of up to MAX_IDS ids, unless the cache has the key.
+  // Adds an entry. Does nothing if the cache already has the key, or if `count` exceeds
+  // MAX_IDS.
   void insert(const ShortKey &key, std::uint64_t hash, const std::uint32_t *ids,
               std::size_t count);
 
-  // The parts of `look`, for look_up_avx512.cpp.
+  // The parts of `look`, for look_up_avx2.cpp and look_up_avx512.cpp.
   static constexpr unsigned INDEX_BITS = 20;
   static constexpr std::uint32_t MAX_ENTRIES = 1U << INDEX_BITS;
   const Entry *entries() const { return entries_; }
@@ -185,7 +186,7 @@ private:
   // The number of entries charged to the account. If 0, `slots_` and `entries_` point to the
   // constants of short_cache.cpp.
   std::uint32_t capacity_ = 0;
-  std::size_t block_size_ = 0; // bytes of the block of entries, committed or not
+  std::size_t block_size_ = 0; // size of the allocated block of entries, in bytes
   std::size_t bucket_mask_;
   std::uint32_t *slots_;   // tag and index; 0: a free slot
   Entry *entries_;         // entry 0 has no key

@@ -10,18 +10,20 @@ namespace pretok {
 namespace {
 
 constexpr int MAX_DEPTH = 64;
-// Python refuses integers of more than 4,300 digits.
+// In bytes. Longer numbers are left to Python, which refuses integers of more than 4,300
+// digits.
 constexpr std::ptrdiff_t MAX_NUMBER = 1000;
 
 // The number of bytes that plain_bytes looks at.
 #if defined(PRETOK_SSE2)
 constexpr std::size_t WIDE = 16;
 
-// Returns how many bytes from `bytes` on stand for themselves in a string: ASCII but no
-// control, quote or backslash. Counts up to the first other byte, at most WIDE.
+// Returns the number of bytes, from `bytes` on, that stand for themselves in a JSON string:
+// ASCII characters except controls, the quote and the backslash. Stops at the first other byte,
+// or after WIDE bytes.
 std::size_t plain_bytes(const std::uint8_t *bytes) {
   const __m128i all = _mm_loadu_si128(reinterpret_cast<const __m128i *>(bytes));
-  // As signed bytes, those above 0x7F are below 0x20 too.
+  // The comparison is signed: bytes above 0x7F are negative, so they are below 0x20 too.
   __m128i others = _mm_cmplt_epi8(all, _mm_set1_epi8(0x20));
   others = _mm_or_si128(others, _mm_cmpeq_epi8(all, _mm_set1_epi8('"')));
   others = _mm_or_si128(others, _mm_cmpeq_epi8(all, _mm_set1_epi8('\\')));
@@ -35,16 +37,16 @@ constexpr std::uint64_t TOPS = 0x80 * ONES;
 // Returns 0 if and only if none of the 8 bytes is zero.
 std::uint64_t zeros(std::uint64_t bytes) { return (bytes - ONES) & ~bytes & TOPS; }
 
-// Returns how many bytes from `bytes` on stand for themselves in a string: ASCII but no
-// control, quote or backslash. Counts up to the first other byte, at most WIDE; may return 0
-// instead of a number below WIDE.
+// Returns the number of bytes, from `bytes` on, that stand for themselves in a JSON string:
+// ASCII characters except controls, the quote and the backslash. Stops at the first other byte,
+// or after WIDE bytes. If it stops at another byte, it may return 0.
 std::size_t plain_bytes(const std::uint8_t *bytes) {
   std::uint64_t all;
   std::memcpy(&all, bytes, WIDE);
   const std::uint64_t controls = (all - 0x20 * ONES) & ~all & TOPS;
   const std::uint64_t others =
       (all & TOPS) | controls | zeros(all ^ '"' * ONES) | zeros(all ^ '\\' * ONES);
-  // If the number is little-endian, the lowest one bit is in the first other byte.
+  // On a little-endian processor, the lowest 1 bit is in the first other byte.
   return others == 0 ? WIDE : LITTLE_ENDIAN_BYTES ? lowest_bit(others) / 8 : 0;
 }
 #endif
@@ -118,7 +120,8 @@ private:
       ++at_;
   }
 
-  // Reads a string after its opening quote.
+  // skip_string and copy_string read a string after its opening quote. copy_string writes the
+  // string to `text`, and sets `size`. `string` does the work of both.
   bool skip_string() {
     std::size_t size = 0;
     return string<false>(nullptr, size);
@@ -217,6 +220,7 @@ private:
     return true;
   }
 
+  // Reads four hexadecimal digits.
   bool hexadecimal(std::uint32_t &number) {
     if (end_ - at_ < 4)
       return false;

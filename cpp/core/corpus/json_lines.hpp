@@ -8,8 +8,9 @@
 
 namespace pretok {
 
-// The text of a line, as bytes text[start..start + size). If `is_known` is false, json_texts
-// has not understood the line, and another JSON parser must read it.
+// The text of a line: the bytes text[start..start + size) of the output of json_texts. If
+// `is_known` is false, json_texts could not read the line, and another JSON parser must read
+// it.
 struct JsonText {
   std::size_t start = 0;
   std::size_t size = 0;
@@ -21,7 +22,8 @@ struct JsonText {
 //
 // A text is known only if the line meets these conditions:
 //   - it is one valid JSON object in valid UTF-8, without lone surrogates;
-//   - the last member of this name is a string;
+//   - it has a member with this name, and all members with this name are strings (the last one
+//     is the text);
 //   - it has nothing that parsers treat differently: no member of the object has a name with an
 //     escape, nesting is not deep, and no number is very long.
 void json_texts(const std::uint8_t *data, std::size_t size, std::string_view field,

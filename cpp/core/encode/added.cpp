@@ -134,7 +134,8 @@ Refusal AddedTokens::search_from(std::size_t at, std::size_t phase, const std::u
       last = skip(data, last, end, spaces);
     if (first >= last)
       return true;
-    // The first refused token in the text counts, even if a later phase finds it.
+    // The first refused token in the text counts, even if a later phase finds it. So search the
+    // text before this match with the later phases first.
     if (done < first)
       refusal = search(phase + 1, data, done, first, emit);
     if (refusal.token == nullptr && is_refused)

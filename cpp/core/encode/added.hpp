@@ -24,8 +24,8 @@ struct AddedToken {
   std::string content;
   std::uint32_t id = 0;
   bool normalized = false;  // searched in the normalized text, after tokens without this flag
-  bool lstrip = false;      // includes the white space before it
-  bool rstrip = false;      // includes the white space after it
+  bool lstrip = false;      // a match includes the white space before it
+  bool rstrip = false;      // a match includes the white space after it
   bool single_word = false; // matches only where no word character is next to it
   bool special = false;     // the Treatment decides; tokens that are not special always match
 };
@@ -50,10 +50,10 @@ public:
   using OnSegment = FunctionRef<void(const Segment &)>;
 
   // `words` are the word characters; only `single_word` tokens use them. If `nfc`, the contents
-  // of normalized tokens are converted to NFC. If tokens have equal bytes after that, only one
-  // matches: a special token if there is one, else the first in `tokens`. The treatment is
-  // ALLOW; see treating(). Throws std::length_error if the tokens have TokenMatcher::MAX_BYTES
-  // or more.
+  // of normalized tokens are converted to NFC. If several tokens then have equal bytes, only
+  // one of them matches: the first special token, or the first token if none of them is
+  // special. The treatment is ALLOW; see treating(). Throws std::length_error if all tokens
+  // together have TokenMatcher::MAX_BYTES bytes or more.
   AddedTokens(const std::vector<AddedToken> &tokens, CodePointRanges words, bool nfc = false);
 
   // Returns a copy with another treatment of special tokens.
@@ -62,20 +62,21 @@ public:
   AddedTokens exact() const { return of_phase(false); }
   AddedTokens normalized() const { return of_phase(true); }
 
-  // Calls emit(segment) for each Segment of a text, in order. Text segments are not empty.
-  // Stops at a refused token. Linear time for any tokens.
+  // Calls emit(segment) for each Segment of a text, in order. Segments of plain text are not
+  // empty. Stops at a refused token, and returns it. Takes linear time, whatever the tokens
+  // are.
   Refusal split(const std::uint8_t *data, std::size_t size, const OnSegment &emit) const {
     return search(0, data, 0, size, emit);
   }
 
-  // Returns the size of the longest token in bytes, or 0.
+  // Returns the size of the longest token in bytes, or 0 if there are no tokens.
   std::size_t longest() const { return longest_; }
   // Returns whether any token includes white space around it.
   bool strips() const { return strips_; }
 
-  // Returns the last range of clear positions within [from, to]. No token, and no white space
-  // that `rstrip` adds to a token, includes or touches a clear position, whatever text comes
-  // after data[to). Depends only on data[from - longest()..to). Linear time.
+  // Returns the last range of clear positions within [from, to]; see ClearPlaces. White space
+  // that `rstrip` adds to a token counts as part of the token. The result holds whatever text
+  // comes after `to`, and depends only on data[from - longest()..to). Takes linear time.
   ClearPlaces clear_places(const std::uint8_t *data, std::size_t from, std::size_t to) const;
 
   static bool is_white_space_before(const std::uint8_t *data, std::size_t start,
@@ -127,8 +128,8 @@ private:
   bool is_word_before(const std::uint8_t *data, std::size_t start, std::size_t at) const;
   bool is_word_at(const std::uint8_t *data, std::size_t at, std::size_t end) const;
   bool is_word(std::uint32_t code_point) const;
-  // Returns the start of the white space before `at`, but at least `done`, the end of the
-  // previous token.
+  // Returns the start of the white space before `at`, but no position before `done`, the end of
+  // the previous token.
   static std::size_t skip_back(const std::uint8_t *data, std::size_t start, std::size_t done,
                                std::size_t at);
   // Returns the end of the white space at `at`. `spaces` caches the run, so that many tokens

@@ -55,7 +55,8 @@ void place_added(const PreTokenBatch &batch, CacheProbe &probe, ShortCache::Entr
 // A pre-token or segment that look_up did not find: it is not in the ShortCache, or is too long
 // for a ShortCache.
 struct BatchEncoder::CacheMiss {
-  // The ids are in `ids`, or encode_long or encode_segments writes them.
+  // Says where the ids of the miss come from: `ids` has them, or SegmentEncoder::encode_long or
+  // SegmentEncoder::encode_segments writes them.
   enum class Source { IDS, LONG_CACHE, SEGMENTS };
 
   const std::uint8_t *bytes;
@@ -172,7 +173,8 @@ void BatchEncoder::encode_units(Unit unit, InstructionSet instructions,
   }
   if (probe.miss_count != 0)
     encode_misses(unit, batch, probe, misses.data(), cache);
-  // The maximum: one id per byte, one per added token, and the padding of `copy`.
+  // The maximum: one id for each byte of a pre-token, one id for each added token, and the
+  // padding of `copy`.
   std::size_t max_ids = batch.ends[batch.count - 1] - batch.start + ShortCache::PADDING;
   for (std::size_t i = 0; i < batch.added_count; ++i)
     max_ids -= batch.size_of(batch.added[i].index) - 1;

@@ -14,7 +14,7 @@
 
 namespace pretok {
 
-// The vocabulary must outlive it.
+// The vocabulary must outlive the BatchEncoder.
 class BatchEncoder {
 public:
   // If `takes_segments`, the pre-tokens of batches are segments already.

@@ -20,8 +20,8 @@ class BatchQueue {
 public:
   using OnBatch = std::function<void()>;
 
-  // Appends to `ids`. Calls on_batch() after each batch, unless `on_batch` is empty. All
-  // arguments must outlive this object.
+  // Appends the ids of all batches to `ids`. Calls on_batch() after each batch, unless
+  // `on_batch` is empty. All arguments must outlive this object.
   BatchQueue(const BatchEncoder &encoder, InstructionSet instructions, const std::uint8_t *text,
              std::size_t size, PreTokenCache &cache, IdBuffer &ids, const OnBatch &on_batch)
       : encoder_(encoder), instructions_(instructions), cache_(cache), ids_(ids),
@@ -40,9 +40,9 @@ public:
     }
   }
 
-  // Adds an added token. In a batch, each pre-token begins at the end of the previous one. An
-  // added token may begin earlier, within white space that the previous added token stripped.
-  // It then begins a new batch.
+  // Adds one of the added tokens of the text. In a batch, each pre-token begins at the end of
+  // the previous one. An added token may begin earlier, within white space that the previous
+  // added token stripped. Then the added token begins a new batch.
   void add_token(std::uint32_t id, std::size_t start, std::size_t end) {
     if (start != (batch_.count == 0 ? batch_.start : ends_[batch_.count - 1])) {
       flush();
@@ -53,6 +53,7 @@ public:
     flush_if_full();
   }
 
+  // Encodes the pre-tokens in the queue.
   void flush() {
     if (batch_.count == 0)
       return;

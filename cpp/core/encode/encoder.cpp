@@ -49,7 +49,8 @@ Refusal Encoder::encode_parts(const std::uint8_t *data, std::size_t size,
       queue.add_token(segment.token->id, segment.start, segment.end);
       return;
     }
-    // The queue takes only unchanged parts of `data`, and gains nothing if there is only one.
+    // The queue takes only parts that TextSpaces does not change. If there is only one part,
+    // the queue would gain nothing.
     if (part_size == size || prefixed || spaces_.changes(part, part_size)) {
       queue.flush();
       encode_text(part, part_size, prefixed, cache, ids, on_batch);

@@ -41,24 +41,27 @@ public:
   Refusal encode(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
                  PreTokenCache &cache, IdBuffer &ids, Part which = Part::FIRST) const;
 
-  // Adds the number of ids that `encode` appends to `result`. Does not store the ids of the
-  // whole text.
+  // Adds to `result` the number of ids that `encode` would append. Stores the ids of one batch
+  // at a time, not of the whole text.
   Refusal count(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
                 PreTokenCache &cache, std::size_t &result, Part which = Part::FIRST) const;
 
-  // Like `encode`, and appends the start and end of each id in `data`.
+  // Like `encode`. For each id, also appends the start and the end of its token in `data`, in
+  // bytes.
   Refusal encode_spans(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
                        PreTokenCache &cache, IdBuffer &ids, std::vector<std::int64_t> &starts,
                        std::vector<std::int64_t> &ends, Part which = Part::FIRST) const;
 
 private:
-  // Says which segments of a text get the prefix of `spaces`. Takes them in order.
+  // Says which segments of a text get the prefix of TextSpaces, a space. The caller passes all
+  // segments in order.
   class Prefixes {
   public:
     Prefixes(const TextSpaces &spaces, const std::uint8_t *data, Part which)
         : spaces_(spaces), data_(data), which_(which), is_begun_(which == Part::LATER) {}
 
-    // Returns whether the prefix comes before a text, or is encoded before an added token.
+    // Returns whether the prefix comes before this segment. Before an added token, the prefix
+    // is encoded by itself.
     bool comes_before(const Segment &segment) {
       if (spaces_.precedes_tokens) {
         const bool was_begun = is_begun_;
@@ -74,7 +77,8 @@ private:
     const TextSpaces &spaces_;
     const std::uint8_t *data_;
     Part which_;
-    bool is_begun_; // since the last token that is not normalized
+    // Whether text or a normalized token has come after the last token that is not normalized.
+    bool is_begun_;
   };
 
   using OnBatch = std::function<void()>;

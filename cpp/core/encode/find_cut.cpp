@@ -27,7 +27,8 @@ std::size_t find_cut_in_text(const Encoder &encoder, const AddedTokens &added,
                              std::size_t to, Encoder::Part rest) {
   const std::size_t margin = margin_of(added);
   const std::size_t first = from > margin ? from - margin : 0;
-  // The text to split has spaces in place of marks ("▁"), so it would differ from these bytes.
+  // The Encoder replaces marks ("▁") by spaces before it splits, so near a mark it splits other
+  // bytes than `data`.
   if (encoder.spaces().are_marks && TextSpaces::has_mark(data + first, size - first))
     return 0;
   const bool has_prefix =
@@ -41,8 +42,8 @@ std::size_t find_cut_in_text(const Encoder &encoder, const AddedTokens &added,
 // Returns a safe cut between `from` and `to`, or 0 if it finds none. NFC normalizes the text.
 //
 // 1. Find a range data[start..start + part) with NFC boundaries at both ends. No added token of
-//    `exact` touches the range; these tokens are found before normalization. So the NFC of the
-//    whole text contains the NFC of the range.
+//    `exact` overlaps the range (`exact` tokens are found before normalization). So the NFC of
+//    the whole text contains the NFC of the range.
 // 2. Find a safe cut in the NFC of the range.
 // 3. Map the cut to a position in the source. The position is exact if it is an NFC boundary,
 //    or if NFC does not change the letter and marks around the position.

@@ -7,12 +7,13 @@
 namespace pretok {
 
 struct NfcSource {
-  std::size_t position; // in the source
+  std::size_t position; // in the source, in bytes
   bool is_exact;        // NFC of source[..position) is the normalized text before the offset
 };
 
-// Returns the source of byte `offset` of the NFC of data[0..size). If NFC changes a letter and
-// its marks, the source of each of their bytes is the start of the letter. Linear time.
+// Returns the position in data[0..size) from which byte `offset` of its NFC comes. If NFC
+// changes a letter and its marks, all bytes of the result come from the start of the letter.
+// Takes linear time.
 NfcSource find_nfc_source(const std::uint8_t *data, std::size_t size, std::size_t offset);
 
 } // namespace pretok

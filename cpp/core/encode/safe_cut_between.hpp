@@ -9,16 +9,16 @@
 
 namespace pretok {
 
-// Returns a safe cut after `from` and at most at `to`, or 0 if it finds none. data[0..size) is
-// the text around these positions. At least added.longest() bytes must come before `from`,
-// unless the text begins with `data`. The result depends only on data[0..size). With
-// `add_prefix_space`, the part after the cut begins with a space.
+// Returns a safe cut in the range from < cut <= to, or 0 if it finds none. data[0..size) is the
+// text around these positions. At least added.longest() bytes must come before `from`, unless
+// the text begins at `data`. The result depends only on data[0..size). With `add_prefix_space`,
+// the part after the cut begins with a space.
 //
-// Proof. clear_places gives only positions that no added token spans or touches, whatever text
-// comes after `to`. So `single_word` looks at no byte across the cut. No white space is right
-// before the cut, so a token with `rstrip` or `lstrip` takes no white space across it. So the
-// cut lies within one part between added tokens. In this part safe_cut_in finds it, with the
-// proof of safe_cut.hpp.
+// Proof. The cut is after the first clear position, so no added token contains or touches the
+// cut, whatever text comes after `to`. So `single_word` looks at no byte across the cut. No
+// white space is right before the cut, so a token with `rstrip` or `lstrip` takes no white
+// space across it. So the cut lies within one part between added tokens. In this part
+// safe_cut_in finds it, with the proof of safe_cut.hpp.
 std::size_t safe_cut_between(const PreTokenizer &pre_tokenizer, const AddedTokens &added,
                              bool add_prefix_space, const std::uint8_t *data, std::size_t size,
                              std::size_t from, std::size_t to);

@@ -11,7 +11,7 @@
 
 namespace pretok {
 
-// The vocabulary must outlive it.
+// The vocabulary must outlive the SegmentEncoder.
 class SegmentEncoder {
 public:
   explicit SegmentEncoder(const Vocabulary &vocabulary) : vocabulary_(vocabulary) {}
@@ -19,9 +19,10 @@ public:
   // Returns whether no barrier divides the bytes.
   bool is_one_segment(const std::uint8_t *bytes, std::size_t size) const;
 
-  // encode_long and encode_segments return the number of ids that they write to `to`, which has
-  // room for one id per byte and ShortCache::PADDING more. encode_long looks up or merges more
-  // than ShortKey::MAX_BYTES bytes, and is slow if a barrier divides them.
+  // encode_long and encode_segments write ids to `to`, and return the number of ids. `to` has
+  // room for one id per byte and ShortCache::PADDING more. encode_long is for more than
+  // ShortKey::MAX_BYTES bytes. It looks up or merges all of them together, which is slow if a
+  // barrier divides them. encode_segments encodes each segment by itself.
   std::size_t encode_long(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
                           PreTokenCache &cache, std::uint32_t *to) const;
   std::size_t encode_segments(const std::uint8_t *bytes, std::size_t size,

@@ -79,6 +79,7 @@ void TextSpacesSource::skip_to(std::size_t offset) {
   }
 }
 
+// Returns the width of the current character in bytes, or 0 at the end of the part.
 std::size_t TextSpacesSource::width() const {
   return source_ < size_ ? decode_utf8(part_ + source_, size_ - source_).width : 0;
 }

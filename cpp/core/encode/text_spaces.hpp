@@ -1,8 +1,8 @@
 // The space before a text, and marks that stand for spaces.
 //
 // Models of SentencePiece write each space of a text and of a token as the mark U+2581, and put
-// a mark before the text. Here their tokens have spaces in place of marks. So text with spaces
-// is encoded as it is. Only marks in text, which are rare, are replaced by spaces.
+// a mark before the text. Here their tokens have spaces in place of marks. So spaces in text
+// need no change. Only marks in text, which are rare, are replaced by spaces.
 #pragma once
 
 #include "core/unicode/utf8.hpp"
@@ -13,19 +13,21 @@
 
 namespace pretok {
 
+// Added tokens divide a text into parts. TextSpaces says how the spaces of a part are encoded.
 struct TextSpaces {
+  // UNLESS_SPACE: no prefix before a part that begins with a space (or a mark, if `are_marks`).
   enum class Prefix { NONE, UNLESS_SPACE, ALWAYS };
 
-  Prefix prefix = Prefix::NONE; // says where a space comes before the text between added tokens
-  bool only_first = false;      // a text after an added token gets no space
-  bool are_marks = false;       // tokens have spaces for marks; replaces marks in text too
-  bool replaces_invalid = false; // with marks: an invalid byte becomes U+FFFD
-  // If true, the prefix comes before normalized added tokens are found: a prefix that meets
-  // such a token is encoded by itself, and the text after the token gets no prefix. If false,
-  // each text between added tokens gets one.
+  Prefix prefix = Prefix::NONE;  // whether a part gets a prefix, a space before it
+  bool only_first = false;       // a part after an added token gets no prefix
+  bool are_marks = false;        // for models of SentencePiece: marks in text become spaces
+  bool replaces_invalid = false; // if are_marks: an invalid byte becomes U+FFFD
+  // If true, the prefix is added first, and then normalized added tokens are searched. If such
+  // a token follows the prefix, the prefix is encoded by itself, and the text after the token
+  // gets no prefix. If false, each part gets a prefix.
   bool precedes_tokens = false;
-  // If true, a token that has only the prefix gets the span of the first character. If false,
-  // the span of this token is empty.
+  // If true, a token that consists of the prefix alone gets the span of the first character. If
+  // false, the span of this token is empty.
   bool prefix_has_span = false;
 
   // Returns the TextSpaces of the option add_prefix_space of byte-level models.
@@ -35,8 +37,8 @@ struct TextSpaces {
     return spaces;
   }
 
-  // Returns whether a space comes before a part. `is_first` says that the whole text begins
-  // with the part, which is not empty.
+  // Returns whether a space comes before a part. The part must not be empty. `is_first` says
+  // whether the part is at the start of the whole text.
   bool has_prefix(const std::uint8_t *part, std::size_t size, bool is_first) const {
     return prefix != Prefix::NONE && (is_first || !only_first) &&
            (prefix == Prefix::ALWAYS ||
@@ -58,7 +60,7 @@ struct TextSpaces {
     return replaces_invalid && is_invalid(decoded, character) ? 3 : decoded.width;
   }
 
-  // Returns whether a mark is among these bytes.
+  // Returns whether these bytes contain a mark.
   static bool has_mark(const std::uint8_t *bytes, std::size_t size);
 
   static bool is_mark(const std::uint8_t *bytes, std::size_t size) {
@@ -75,8 +77,9 @@ private:
   bool has_changes(const std::uint8_t *part, std::size_t size) const;
 };
 
-// Maps offsets in a part that a prefix and TextSpaces::append have changed to offsets in the
-// part. With marks, the span of a token has whole characters.
+// Maps offsets in a changed part to offsets in the original part. The changed part has a
+// prefix, or was written by TextSpaces::append, or both. If TextSpaces::are_marks, spans have
+// whole characters.
 class TextSpacesSource {
 public:
   // The arguments must outlive this object.
@@ -84,8 +87,8 @@ public:
                    bool has_prefix)
       : spaces_(spaces), part_(part), size_(size), prefix_(has_prefix ? 1 : 0) {}
 
-  // Sets `start` and `end` to the span of the next token in the part. The token has `size`
-  // bytes.
+  // Sets `start` and `end` to the span of the next token in the original part. The token has
+  // `size` bytes.
   void next(std::size_t size, std::size_t &start, std::size_t &end);
 
 private:
@@ -97,7 +100,8 @@ private:
   std::size_t size_;
   std::size_t prefix_;
   std::size_t done_ = 0; // the end of the last token in the changed part
-  // The start of a character in the part, and its start in the changed part without the prefix.
+  // The start of a character in the original part, and its start in the changed part, not
+  // counting the prefix.
   std::size_t source_ = 0;
   std::size_t changed_ = 0;
 };

@@ -137,7 +137,7 @@ private:
 
   TokenMatcher &matcher_;
   const std::vector<std::string_view> &patterns_;
-  std::vector<Range> ranges_; // of the nodes without children so far
+  std::vector<Range> ranges_; // of the nodes whose children are not added yet
 };
 
 TokenMatcher::TokenMatcher(const std::vector<std::string_view> &patterns) {
@@ -207,8 +207,8 @@ ClearPlaces TokenMatcher::clear_places(const std::uint8_t *data, std::size_t fro
     if (ends_pattern_[node])
       clear = std::max(clear, at);
   }
-  // A pattern that begins before `to` and ends after `to` can begin at the first byte of
-  // `node`, but not earlier.
+  // A pattern that begins before `to` and ends after `to` may begin at the first byte of
+  // `node`, but not before it.
   const std::size_t begun = nodes_[node].depth;
   return {clear, to > begun ? to - begun - 1 : 0};
 }

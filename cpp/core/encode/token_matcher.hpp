@@ -31,7 +31,9 @@
 
 namespace pretok {
 
-// The positions in a text from `start` to `end`, inclusive; none if `end` is less than `start`.
+// A range of clear positions in a text, from `start` to `end`, both included; none if `end` is
+// less than `start`. A match may end at `start`, but no match contains or touches any other
+// position of the range.
 struct ClearPlaces {
   std::size_t start;
   std::size_t end;
@@ -48,7 +50,8 @@ public:
   explicit TokenMatcher(const std::vector<std::string_view> &patterns);
 
   // Calls visit(pattern, first, last) for each match in data[start..end), from left to right,
-  // until visit returns false. `pattern` is an index. Returns false if visit did, else true.
+  // until visit returns false. `pattern` is the index of the pattern that matches
+  // data[first..last). Returns false if visit returned false.
   template <typename Visit>
   bool each_match(const std::uint8_t *data, std::size_t start, std::size_t end,
                   Visit &&visit) const {
@@ -72,15 +75,15 @@ public:
     return true;
   }
 
-  // Returns the last range of clear positions within [from, to]: no match ends after the first
-  // position and begins at or before the last one, whatever text comes after data[to). Depends
-  // only on data[from - longest()..to), or less if the text begins later. Linear time.
+  // Returns the last range of clear positions within [from, to]. The result holds whatever text
+  // comes after `to`. It depends only on data[from - longest()..to), or on data[0..to) if
+  // `from` is less than longest(). Takes linear time.
   ClearPlaces clear_places(const std::uint8_t *data, std::size_t from, std::size_t to) const;
 
   // Returns the size of the longest pattern.
   std::size_t longest() const { return longest_; }
 
-  // Returns a position in data[at..end), or `end`. No pattern begins before it.
+  // Returns a position from `at` to `end`. No pattern begins between `at` and this position.
   std::size_t next(const std::uint8_t *data, std::size_t at, std::size_t end) const {
 #if PRETOK_SSE2
     if (!starts_.empty())
@@ -110,7 +113,7 @@ private:
 
   // Nodes are sorted by depth, and the children of a node by their bytes.
   struct Node {
-    std::uint32_t first_child; // The last child is before the first child of the next node.
+    std::uint32_t first_child; // the children end before first_child of the next node
     std::uint32_t depth;
     std::uint32_t link;
     std::uint32_t last_match; // in matches_, or NO_MATCHES
@@ -152,8 +155,8 @@ private:
     }
     return _mm_movemask_epi8(found) != 0;
   }
-  // Returns a mask of WIDTH bits: whether a pattern may begin at each byte. Reads one byte
-  // more.
+  // Returns a mask of WIDTH bits: bit i says whether a pattern may begin at byte i. Reads one
+  // byte more than WIDTH.
   unsigned find_starts(const std::uint8_t *data) const {
     const __m128i bytes = load(data);
     const __m128i following = load(data + 1);

@@ -8,8 +8,8 @@
 namespace pretok {
 namespace {
 
-// Calls on_token(added) for each exact added token, and on_text(data, size) for each normalized
-// part between exact added tokens. on_text returns a Refusal.
+// Calls on_token(token) for each exact added token. Calls on_text(data, size) for the NFC of
+// each part between exact added tokens. on_text returns a Refusal.
 template <typename OnToken, typename OnText>
 Refusal for_normalized_parts(const std::uint8_t *data, std::size_t size,
                              const AddedTokens &exact, OnToken on_token, OnText on_text) {

@@ -30,7 +30,8 @@ enum class Normalizer { NONE, NFC };
 
 // Step 2. The added tokens that a call searches for. `exact` tokens are found before step 1, so
 // normalizing never changes them. `normalized` tokens have AddedToken::normalized, and are
-// found after step 1. If step 1 does not change a text, one search for `all` finds both.
+// found after step 1. If step 1 does not change a text, one search for `all` finds tokens of
+// both kinds.
 struct AddedTokenPhases {
   explicit AddedTokenPhases(const AddedTokens &tokens)
       : all(tokens), exact(tokens.exact()), normalized(tokens.normalized()) {}
@@ -55,9 +56,9 @@ public:
       : encoder_(encoder), normalizer_(normalizer), template_(std::move(ids_around)) {}
 
   // Appends the ids of a text in UTF-8. Invalid bytes are encoded as they are, unless
-  // TextSpaces::replaces_invalid. `which` is for text that needs no step 1. Stops at a special
-  // token that `added` refuses, and returns its offset in `text`; `ids` then has the ids before
-  // this token. Throws std::bad_alloc.
+  // TextSpaces::replaces_invalid. `which` has an effect only on text that is already
+  // normalized. Stops at a special token that `added` refuses, and returns the token and its
+  // byte offset in `text`; `ids` then has the ids before this token. Throws std::bad_alloc.
   Refusal encode(const std::uint8_t *text, std::size_t size, const AddedTokenPhases &added,
                  PreTokenCache &cache, IdBuffer &ids,
                  Encoder::Part which = Encoder::Part::FIRST) const {
@@ -65,7 +66,7 @@ public:
                                      : encode_parts(text, size, added, cache, ids);
   }
 
-  // Adds the number of ids that `encode` appends to `result`.
+  // Adds to `result` the number of ids that `encode` would append.
   Refusal count(const std::uint8_t *text, std::size_t size, const AddedTokenPhases &added,
                 PreTokenCache &cache, std::size_t &result) const {
     return is_normalized(text, size) ? count_normalized(text, size, added, cache, result)
