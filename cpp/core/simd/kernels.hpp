@@ -20,16 +20,16 @@ struct Kernels {
   InstructionSet instruction_set;
 
   // Fill the buffer with the classes of the first code points of a text, as many as fit. The
-  // second and third argument are the text and its size in code units. The number in the name
-  // is the size of a code unit in bits. In read_8, read_16 and read_32 each code unit is a code
-  // point.
+  // second and the third argument are the text and its size in code units. The number in the
+  // name is the size of a code unit in bits. In read_8, read_16 and read_32 each code unit is a
+  // code point.
   void (*read_utf8)(const ClassTable &, const std::uint8_t *, std::size_t, ClassBuffer &);
   void (*read_8)(const ClassTable &, const std::uint8_t *, std::size_t, ClassBuffer &);
   void (*read_16)(const ClassTable &, const std::uint16_t *, std::size_t, ClassBuffer &);
   void (*read_32)(const ClassTable &, const std::uint32_t *, std::size_t, ClassBuffer &);
 
-  // Finds each relation between neighbors in the first `blocks` blocks. Also reads classes[-1],
-  // the class of the code point before the first.
+  // Finds all relations between neighbors (relations.hpp) in the first `blocks` blocks of 64
+  // code points. Also reads classes[-1], the class of the code point before the first.
   void (*classify_pairs)(const Relations &, const std::uint8_t *classes, std::size_t blocks,
                          RelationBits &relation_bits);
 
@@ -38,19 +38,19 @@ struct Kernels {
   void (*resolve_labels)(const RelationBits &relation_bits, std::size_t blocks,
                          unsigned label_bits, Carry &carry, BoundaryBits &boundaries);
 
-  // Writes the position of each one bit of `count` words to `ends`, and returns the number of
+  // Writes the position of each 1 bit of `count` words to `ends`, and returns the number of
   // positions. The position of bit i, counted through all words, is base + i, or base +
   // offsets[i] if `offsets` is not null. `ends` needs room for ClassBuffer::PADDING more
   // positions.
   std::size_t (*bits_to_positions)(const std::uint64_t *words, std::size_t count,
                                    std::size_t base, const std::uint16_t *offsets,
                                    std::size_t *ends);
-  // Returns the number of one bits in `count` words.
+  // Returns the number of 1 bits in `count` words.
   std::size_t (*count_bits)(const std::uint64_t *words, std::size_t count);
 };
 
-// Returns the kernels in use: those of use_kernels(), or the fastest set that the processor can
-// run.
+// Returns the kernels in use: the set that use_kernels() has chosen, or else the fastest set
+// that the processor can run.
 const Kernels &kernels();
 
 // Returns every set that the processor can run, the fastest first, plain C++ last.

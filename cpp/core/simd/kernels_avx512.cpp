@@ -32,11 +32,11 @@ PRETOK_AVX512 inline __m128i classes_of(const ClassTable &table, __m512i code_po
 }
 
 // Decodes 16 sequences of two to four bytes. leads[first] to leads[first + 15] are the
-// positions of their leads in `bytes`. `more` has the 64 bytes after `bytes`.
+// positions of their lead bytes in `bytes`. `more` has the 64 bytes after `bytes`.
 //
-// Each lane of 32 bits gets four bytes from one lead on, with the lead in the top byte. Then
-// decode clears the marker bits and packs the payload bits together. For a sequence of three
-// bytes:
+// Each lane of 32 bits gets a lead byte and the three bytes after it, with the lead byte in the
+// top byte. Then decode clears the marker bits and packs the payload bits together. For a
+// sequence of three bytes:
 //
 //   four             1110aaaa 10bbbbbb 10cccccc xxxxxxxx
 //   & 0x0F3F3F3F     0000aaaa 00bbbbbb 00cccccc 00xxxxxx     the mask of leads 0xE0 to 0xEF
@@ -87,7 +87,7 @@ PRETOK_AVX512 inline bool read_block(const ClassTable &table, const std::uint8_t
                 _mm512_maskz_compress_epi8(starts, ascending_bytes()), at);
   const auto count = static_cast<std::size_t>(_mm_popcnt_u64(starts));
   // `classes` gets only the classes of the code points outside ASCII. The expand at the end
-  // puts each of them in its place among the classes of ASCII.
+  // puts each of these classes in its place among the classes of ASCII.
   const __m512i leads = _mm512_maskz_compress_epi8(two, ascending_bytes());
   const auto beyond_ascii = static_cast<std::size_t>(_mm_popcnt_u64(two));
   alignas(64) std::uint8_t classes[64];
@@ -254,7 +254,7 @@ PRETOK_AVX512 inline __m512i shift(__m512i words, __m512i last) {
                          _mm512_srli_epi64(_mm512_alignr_epi64(words, last, 7), 63));
 }
 
-// As plain_resolve_labels, for eight words at a time.
+// Like plain_resolve_labels, but handles eight words at a time.
 PRETOK_AVX512 void resolve_labels(const RelationBits &relation_bits, std::size_t blocks,
                                   unsigned label_bits, Carry &carry, BoundaryBits &boundaries) {
   static_assert(BLOCKS % 8 == 0, "eight words at a time");
@@ -299,7 +299,7 @@ PRETOK_AVX512 inline void store_ends(std::size_t *to, __m512i positions, __m512i
   _mm512_storeu_si512(to, _mm512_add_epi64(positions, base));
 }
 
-// Stores the positions of the one bits in `word`, plus `base`. Returns the end of the stored
+// Stores the positions of the 1 bits in `word`, plus `base`. Returns the end of the stored
 // values. May write up to ClassBuffer::PADDING values after this end.
 PRETOK_AVX512 inline std::size_t *positions_of_units(std::uint64_t word, std::size_t base,
                                                      std::size_t *to) {
@@ -321,7 +321,7 @@ PRETOK_AVX512 inline std::size_t *positions_of_units(std::uint64_t word, std::si
   return to + bits;
 }
 
-// Stores the offsets of the one bits in `word`, plus `base`. Returns the end of the stored
+// Stores the offsets of the 1 bits in `word`, plus `base`. Returns the end of the stored
 // values. May write up to ClassBuffer::PADDING values after this end.
 PRETOK_AVX512 inline std::size_t *positions_of_code_points(std::uint64_t word, std::size_t base,
                                                            const std::uint16_t *offsets,

@@ -80,7 +80,7 @@ inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32_t bits) {
 }
 
 #include "core/simd/generic_count.inc"
-constexpr auto *append_mixed = append_utf8;
+constexpr auto *append_mixed = append_utf8; // text with code points beyond ASCII: plain C++
 
 #include "core/simd/generic_pairs.inc"
 #include "core/simd/generic_text.inc"

@@ -30,8 +30,8 @@ struct ClassLookup {
   const std::uint8_t *const blocks;
 };
 
-// As decode_utf8, but faster for well-formed sequences of two or three bytes that do not start
-// in the last three bytes of the text.
+// Like decode_utf8, but faster for well-formed sequences of two or three bytes that do not
+// start in the last three bytes of the text.
 inline Decoded decode_fast(const std::uint8_t *bytes, std::size_t left) {
   if (left < 4)
     return decode_utf8(bytes, left);
@@ -105,8 +105,8 @@ inline void complete(const Relations &relations, std::size_t blocks,
   }
 }
 
-// As Kernels::resolve_labels. The label changes at a pair if the pair and the pair before are
-// both labeled (`plain`), and their labels differ.
+// Like Kernels::resolve_labels. The label changes at a pair if this pair and the pair before it
+// are both labeled (a bit of `plain`), and their labels differ.
 inline void plain_resolve_labels(const RelationBits &relation_bits, std::size_t blocks,
                                  unsigned label_bits, Carry &carry, BoundaryBits &boundaries) {
   for (std::size_t block = 0; block < blocks; ++block) {

@@ -34,7 +34,7 @@ struct Part {
 };
 
 // Calls emit(piece) for each piece that `behavior` makes of the added parts. Holds the last
-// piece back as long as a later part may join it.
+// piece back while a later part may still join the piece.
 template <typename Emit> class BehaviorApplier {
 public:
   BehaviorApplier(Behavior behavior, bool invert, Emit &emit)

@@ -61,8 +61,8 @@ public:
     return run(text, 0, source.size(), in_gap, emit);
   }
 
-  // As run, but tries only `rule` at the start of `source`. Continues the unfinished match of
-  // an earlier run: `source` starts at the Undecided::restart of that run.
+  // Like `run`, but tries only `rule` at the start of `source`. Continues the unfinished match
+  // of an earlier run: `source` starts at the Undecided::restart of that run.
   template <typename Source, typename Emit>
   Undecided run_from(int rule, const Source &source, bool partial, bool in_gap,
                      Emit emit) const {
@@ -81,7 +81,7 @@ public:
     return run(text, end, source.size(), false, emit);
   }
 
-  // As run, but splits only from `from` to the first boundary at or after `to`.
+  // Like `run`, but splits only from `from` to the first boundary at or after `to`.
   template <typename Source, typename Emit>
   Undecided run(Text<Source> &text, std::size_t from, std::size_t to, bool in_gap,
                 Emit &emit) const {

@@ -61,8 +61,8 @@ public:
     if (source.size() != 0)
       cut(0, source, 0, GAP, nullptr, emit);
   }
-  // Calls emit(start, end, rule) for each pre-token. Uses the fast path where it can; `rule` is
-  // meaningless.
+  // Calls emit(start, end, rule) for each pre-token. Uses the fast path if possible, so `rule`
+  // is meaningless.
   template <typename Source, typename Emit>
   void spans(const Source &source, const Kernels &use, Emit emit) const {
     if (source.size() == 0)
@@ -112,7 +112,7 @@ private:
     }
   };
 
-  // In a piece of fewer code units, the fast path costs more than it saves.
+  // In a piece with fewer code units than this, the fast path costs more than it saves.
   static constexpr std::size_t MIN_FAST_SIZE = 96;
 
   // Splits `piece` by stage `index` and all later stages. Unless `use` is nullptr, ISOLATED

@@ -16,9 +16,9 @@ constexpr std::uint32_t MAX_COUNT = 0x7FFFFFFF;
 // The limit on the sum of look_ahead() over the rules of all stages.
 constexpr std::uint32_t MAX_LOOK_AHEAD = 4096;
 
-// Reads the words of a program. If no word is left, next() returns 0, and from then on
-// ran_out() is true. is_complete() is true if all words were read, next() never ran out of
-// words, and no mask had a bit that is not in `classes`.
+// Reads the words of a program. If no word is left, next() returns 0, and ran_out() is true
+// from then on. is_complete() is true if all words were read, next() never ran out of words,
+// and every mask had only bits of `classes`.
 class ProgramReader {
 public:
   ProgramReader(const std::uint32_t *words, std::size_t size, Mask classes = 0)
@@ -48,6 +48,7 @@ private:
   bool has_foreign_class_ = false;
 };
 
+// Each read_ function that returns a bool returns false if the words are not valid.
 bool read_text(ProgramReader &words, LiteralText &text) {
   const std::uint32_t length = words.next();
   if (length == 0 || length > MAX_TEXT || length > words.left())
@@ -83,7 +84,8 @@ bool read_contraction(ProgramReader &words, Contraction &rule) {
   rule.ignore_case = words.next() != 0;
   if (!read_literal_texts(words, rule.suffixes))
     return false;
-  // Suffixes consist of ASCII letters, and of lower-case ones only if `ignore_case` is true.
+  // Suffixes consist of ASCII letters. If `ignore_case` is true, they must be lower-case
+  // letters.
   for (const LiteralText &suffix : rule.suffixes)
     for (const std::uint32_t letter : suffix)
       if ((letter < 'a' || letter > 'z') && (rule.ignore_case || letter < 'A' || letter > 'Z'))

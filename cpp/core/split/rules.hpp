@@ -18,8 +18,8 @@
 //   always_matches     classes such that the rule matches at every code point of the class: a
 //                      lower bound;
 //   rejects_next(a)    classes b such that `match` fails on a text that begins with a and b: a
-//                      lower bound. END is for a text that ends after a, but means nothing in
-//                      the mask of a Spaces rule;
+//                      lower bound. The bit END says whether `match` fails on a text that ends
+//                      after a. In the mask of a Spaces rule, this bit means nothing;
 //   interior           classes of a match without its lead and tail: an upper bound;
 //   always_joins(a, b) whether every match that contains a also takes b, if b comes right after
 //                      a: false if unsure.

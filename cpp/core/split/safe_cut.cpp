@@ -59,8 +59,8 @@ private:
     return ends(start, cut, cut) == ends(start, cut + text_.element(cut).width, cut);
   }
 
-  // Splits the part from `start` to `end` as a text of its own. Returns the ends of its
-  // pre-tokens, as positions in the whole text, without the ends after `last`.
+  // Splits the part of the text from `start` to `end` as a text of its own. Returns the ends of
+  // its pre-tokens up to `last`, as positions in the whole text.
   std::vector<std::size_t> ends(std::size_t start, std::size_t end, std::size_t last) const {
     std::vector<std::size_t> positions;
     pre_tokenizer_.steps(part_of(text_, start, end, text_.classes()),

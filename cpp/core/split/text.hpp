@@ -36,7 +36,7 @@ public:
     return run_end_noting(set, at, 0, ignored);
   }
 
-  // As run_end, but the run has at most `count` code points. Reduces `count` by the number of
+  // Like run_end, but the run has at most `count` code points. Reduces `count` by the number of
   // code points in the run.
   std::size_t run_end_counting(Mask set, std::size_t at, std::size_t &count) const {
     for (; count != 0 && at < size(); --count) {
@@ -48,8 +48,8 @@ public:
     return at;
   }
 
-  // As run_end. If code points of the run have classes in `noted`, sets `last` to the end of
-  // the last one of these code points. Otherwise does not change `last`.
+  // Like run_end. If code points of the run have classes in `noted`, also sets `last` to the
+  // end of the last such code point.
   std::size_t run_end_noting(Mask set, std::size_t at, Mask noted, std::size_t &last) const {
     while (at < size()) {
       const Element element = source.element(at);
@@ -65,8 +65,8 @@ public:
   // Records that the match depends on text that may follow, and returns UNDECIDED. The match
   // stays undecided until `needed` more code points with classes in `mask` follow, or one code
   // point of another class. `last_word` is a position from which the match can be tried again
-  // when more text follows; the text before this position is not needed then. A `last_word`
-  // that is not after the start of the match means that there is no such position.
+  // when more text follows; the text before this position is not needed then. If `last_word` is
+  // not after the start of the match, there is no such position.
   std::size_t undecided(Mask mask, std::size_t needed = UNLIMITED, std::size_t last_word = 0) {
     undecided_classes = mask;
     min_more = needed;

@@ -9,9 +9,10 @@
 
 namespace pretok {
 
+// CHAR counts code points, and UTF16 counts UTF-16 code units.
 enum class OffsetUnit { CHAR, BYTE, UTF16 };
 
-// Returns the width of a code point in `unit`. A lone surrogate has 3 bytes and 1 UTF-16 code
+// Returns the width of a code point in `unit`. A lone surrogate takes 3 bytes or 1 UTF-16 code
 // unit.
 inline std::int64_t width_in(OffsetUnit unit, std::uint32_t code_point) {
   switch (unit) {

@@ -19,7 +19,7 @@ std::uint64_t add(std::uint64_t a, std::uint64_t b, std::uint64_t &carry) {
   return sum;
 }
 
-// As Kernels::resolve_labels, for tables with JOINED pairs.
+// Like Kernels::resolve_labels, but for tables with JOINED pairs.
 void resolve_joined_labels(const RelationBits &relation_bits, std::size_t blocks,
                            unsigned label_bits, Carry &carry, BoundaryBits &boundaries) {
   for (std::size_t block = 0; block < blocks; ++block) {

@@ -14,15 +14,16 @@ namespace pretok {
 // The maximum number of blocks of 64 code points in a buffer.
 inline constexpr std::size_t BLOCKS = 16;
 
-// One word for each block, and in it one bit for each code point.
+// One word for each block. The word has one bit for each code point of the block.
 using BitWords = std::array<std::uint64_t, BLOCKS>;
 
-// One BitWords for each relation. The bit of a code point says whether the relation holds
-// between the code point before and this code point.
+// One BitWords for each relation. The bit of a code point says whether the relation holds for
+// the pair of the previous code point and this code point.
 using RelationBits = std::array<BitWords, RELATIONS>;
 
-// Boundaries of a buffer, and the pairs that decide them (neighbors.hpp). A bit stands for the
-// boundary before its code point, or for the pair of the code point before and its code point.
+// Boundaries of a buffer, and the pairs that decide them (neighbors.hpp). The bit of a code
+// point stands for the boundary before the code point, or for the pair of the previous code
+// point and this code point.
 struct BoundaryBits {
   BitWords certain;    // boundaries that do not depend on unresolved pairs
   BitWords all;        // `certain`, and boundaries that are right if no pair since the previous

@@ -5,8 +5,9 @@
 //
 //   BOUNDARY        No pre-token holds the pair.
 //   LABEL           A label names a rule. If all pairs between two boundaries have one label,
-//                   the text between them is one pre-token of that rule. If the label of (a, b)
-//                   is not the label of the pair before, a boundary lies between a and b.
+//                   the text between these boundaries is one pre-token of that rule. If the
+//                   label of (a, b) is not the label of the previous pair, a boundary lies
+//                   between a and b.
 //   LENGTH_LIMITED  The pair is in the body of a Run with a limit (`at_most`). The limit adds
 //                   boundaries.
 //   AMBIGUOUS       The pair has the label of a rule r, but a match of another rule q may hold
@@ -67,18 +68,19 @@
 //   - The first Spaces rule is ALL_BUT_LAST, or the first two are LAST_NEWLINE and
 //     ALL_BUT_LAST. END_OF_TEXT rules do not count: they matter only at the end of the text,
 //     and the machine handles them.
-//   - No rule of another kind before them can take two code points of white space in a row.
+//   - No rule of another kind can take white space, except in its lead or its tail.
 // Then consider a pre-token that starts in a run of white space, before the last code point of
 // the run.
 //   - If a rule is LAST_NEWLINE and the rest of the run has a line break, the pre-token ends
 //     after the last line break of the run.
 //   - Otherwise the pre-token ends before the last code point of the run.
 // A pre-token that starts before the run can enter the run only with its tail. The first pair
-// of the tail is TAIL_PAIR. All rules share one set of tail classes, so the tail ends at the
-// first code point of another class. Only the rule of the pre-token says whether the pre-token
-// has a tail. This rule is known if no pair since the last boundary is unresolved.
-// Boundaries::resolve finds the boundaries in white space. If a is a line break or in a tail, b
-// is not white space, and a pre-token may hold the pair (a, b), the pair is UNRESOLVED.
+// of the tail is TAIL_PAIR. All tails that begin with a TAIL_PAIR take the same classes of
+// white space. So within the run, the tail ends at the first code point of another class. Only
+// the rule of the pre-token says whether the pre-token has a tail. This rule is known if no
+// pair since the last boundary is unresolved. Boundaries::resolve finds the boundaries in white
+// space. If a is a line break or in a tail, b is not white space, and a pre-token may hold the
+// pair (a, b), the pair is UNRESOLVED.
 //
 // Several stages: StagePairs derives the relations above for each stage. If a stage has a
 // BOUNDARY between a and b, no piece of a later stage holds the pair, so the rules of later
@@ -126,14 +128,14 @@ public:
   // Builds the table of one or more ISOLATED stages over one alphabet.
   explicit NeighborTable(const std::vector<const Machine *> &stages);
 
-  // Returns whether the pair of classes `before` and `after` is a BOUNDARY. Class END stands
-  // before the text: every pair (END, b) is a BOUNDARY.
+  // Returns whether the pair of classes `before` and `after` is a BOUNDARY. The start of the
+  // text counts as class END, and every pair (END, b) is a BOUNDARY.
   bool has_boundary(std::uint8_t before, std::uint8_t after) const {
     return (relations_(before, after) & pair_bit(BOUNDARY)) != 0;
   }
   const Relations &relations() const { return relations_; }
-  // Returns n, the smallest limit of the LENGTH_LIMITED pairs, or 64 if there is none. A Run
-  // with this limit matches at most n - 1 LENGTH_LIMITED pairs in a row.
+  // Returns n, the smallest limit of the LENGTH_LIMITED pairs, or 64 if there are no such
+  // pairs. A Run with this limit matches at most n - 1 LENGTH_LIMITED pairs in a row.
   std::uint32_t length_limit() const { return length_limit_; }
   // Returns whether, in a row of LENGTH_LIMITED pairs, a pre-token ends after every
   // length_limit() code points. If not, the last of length_limit() such pairs in a row is

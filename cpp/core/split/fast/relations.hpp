@@ -57,7 +57,7 @@ public:
   struct Part {
     std::uint8_t plane;
     std::uint8_t relation;
-    bool more;          // whether an earlier part describes the same relation
+    bool more;          // whether an earlier part belongs to the same relation
     std::uint32_t bits; // the same byte in all four bytes of the word
   };
 

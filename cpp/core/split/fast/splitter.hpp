@@ -39,9 +39,9 @@ inline void read(const Kernels &use, const CodePoints<std::uint32_t> &text, std:
 class EndOutput {
 public:
   virtual void add(std::size_t end) = 0;
-  // Adds the ends of a ClassBuffer that starts at code unit `base` of the text: the one bits of
-  // `count` words. `offsets` are the offsets of the buffer, or nullptr if each code point takes
-  // one code unit.
+  // Adds the ends of a ClassBuffer that starts at code unit `base` of the text. The ends are
+  // the 1 bits of `count` words. `offsets` are the offsets of the buffer, or nullptr if each
+  // code point takes one code unit.
   virtual void add(const Kernels &use, const std::uint64_t *words, std::size_t count,
                    std::size_t base, const std::uint16_t *offsets) = 0;
   // Passes on all ends that were added so far.
@@ -137,9 +137,9 @@ public:
 
 private:
   // Runs the rules from the boundary before each unresolved pair to the first certain boundary
-  // after the pair. If this boundary is not in the buffer, sets is_undecided_, and the next
-  // buffer goes on. The buffer starts at `at`. Returns false if the machine has split the rest
-  // of the text.
+  // after the pair. If this boundary is not in the buffer, sets is_undecided_, and the call for
+  // the next buffer continues. The buffer starts at `at`. Returns false if the machine has
+  // split the rest of the text.
   bool resolve_by_rules(std::size_t at) {
     std::size_t bit = 0; // all pairs before this bit are resolved
     for (;;) {
@@ -178,7 +178,7 @@ private:
     output_.flush();
   }
 
-  // Returns the index of the first one bit in `words` from index `bit` on, or buffer_.count if
+  // Returns the index of the first 1 bit in `words` from index `bit` on, or buffer_.count if
   // there is none.
   std::size_t next_in(const BitWords &words, std::size_t bit) const {
     if (bit >= buffer_.count)
@@ -202,7 +202,7 @@ private:
         rules_.resumes_anywhere() ? begin_ : last_in(boundaries_.certain, bit, at, resume_);
   }
 
-  // Returns the position in the text of the last one bit in `words` before index `bit`, or
+  // Returns the position in the text of the last 1 bit in `words` before index `bit`, or
   // `otherwise` if there is none.
   std::size_t last_in(const BitWords &words, std::size_t bit, std::size_t at,
                       std::size_t otherwise) const {
@@ -240,7 +240,7 @@ private:
   // Runs the rules from `from` to `to`, and ignores ends up to `known`. Outputs the ends that
   // lie before `at`, the start of the buffer. For each end in the buffer, sets the bit in
   // boundaries_.all; the bits are not below `bit`. If a pre-token ends after `to`, returns its
-  // end; else 0.
+  // end. Otherwise returns 0.
   std::size_t run(std::size_t from, std::size_t to, std::size_t known, std::size_t at,
                   std::size_t bit) {
     std::size_t crossing_end = 0;

@@ -21,8 +21,8 @@ inline std::uint32_t fold(std::uint32_t code_point) {
   return code_point == KELVIN_SIGN ? 'k' : code_point;
 }
 
-// '(?:s|t|re|...): an apostrophe (U+0027) and the first suffix of the list that the text has
-// after the apostrophe.
+// '(?:s|t|re|...): an apostrophe (U+0027) and a suffix. If several suffixes of the list match
+// the text after the apostrophe, the first of them counts.
 struct Contraction {
   // The constructor of Machine sets these two masks:
   Mask apostrophe = 0;

@@ -1,5 +1,5 @@
-// Groups of a run, counted from its end, such as the thousands of a number: 1 234 567.
-// rules.hpp explains the members of a rule.
+// Groups of code points, counted from the end of a run, such as groups of three digits: 1234567
+// is 1, 234 and 567. rules.hpp explains the members of a rule.
 #pragma once
 
 #include "core/split/text.hpp"

@@ -12,7 +12,7 @@ namespace pretok {
 using LiteralText = std::vector<std::uint32_t>; // code points, at least one
 
 // If `text` has `literal` at `start`, returns the end of `literal` in `text`. Otherwise returns
-// NO_MATCH, or UNDECIDED if the match depends on text that may follow.
+// NO_MATCH. Returns UNDECIDED if the match depends on text that may follow.
 template <typename Source>
 std::size_t match_literal(Text<Source> &text, std::size_t start, const LiteralText &literal) {
   std::size_t end = start;

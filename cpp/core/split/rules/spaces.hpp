@@ -1,4 +1,4 @@
-// Runs of white space, or parts of them. rules.hpp explains the members of a rule.
+// Runs of white space, or parts of such runs. rules.hpp explains the members of a rule.
 #pragma once
 
 #include "core/split/text.hpp"
