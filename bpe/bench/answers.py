@@ -21,12 +21,17 @@ class WrongAnswerError(PretokError, RuntimeError):
 
 
 def same_items(
-    where: str, what: str, peer: str, ours: Sequence[Any], theirs: Sequence[Any]
+    where: str,
+    what: str,
+    peer: str,
+    ours: Sequence[Any],
+    theirs: Sequence[Any],
+    source: str = "pretok",
 ) -> None:
     """Raise WrongAnswerError if `ours` and `theirs` differ.
 
-    In the message, `where` names the text, `what` an item (for example "id"), and `peer` the peer
-    that `theirs` comes from.
+    In the message, `where` names the text, `what` an item (for example "id"), `source` the origin
+    of `ours`, and `peer` the origin of `theirs`.
     """
     if len(ours) == len(theirs) and bool(np.all(np.asarray(ours == theirs))):
         return
@@ -35,18 +40,18 @@ def same_items(
         min(len(ours), len(theirs)),
     )
     raise WrongAnswerError(
-        f"{where}: from {what} {first} on, expected {_shown(ours, first)}, but {peer} has "
+        f"{where}: from {what} {first} on, {source} has {_shown(ours, first)}, but {peer} has "
         f"{_shown(theirs, first)}"
     )
 
 
 def same_arrays(where: str, peer: str, ours: Arrays, theirs: Arrays) -> None:
-    """Raise WrongAnswerError if the ids of any text differ; `where` and `peer` as in same_items."""
+    """Raise WrongAnswerError if the ids of any text differ; same_items explains the arguments."""
     if np.array_equal(ours[1], theirs[1]) and np.array_equal(ours[0], theirs[0]):
         return
     if len(ours[1]) != len(theirs[1]):
         raise WrongAnswerError(
-            f"{where}: {len(ours[1]) - 1} documents, {peer} has {len(theirs[1]) - 1}"
+            f"{where}: pretok has {len(ours[1]) - 1} documents, but {peer} has {len(theirs[1]) - 1}"
         )
     for number in range(len(ours[1]) - 1):
         our_ids, their_ids = (

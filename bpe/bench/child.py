@@ -92,7 +92,7 @@ def repeat(peer: Peer, subject: Subject, text: str, times: int, cpu_time: bool) 
     """
     whole = text * times
     all_seconds = []
-    with steady(True, cpu_time):
+    with steady(pinned=True, cpu_time=cpu_time):
         for _ in range(RUNS):
             calls = peer.calls(subject)
             if calls.array is not None:

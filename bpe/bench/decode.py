@@ -54,5 +54,5 @@ def _check(where: str, peer: str, text: str, decoded: str | bytes) -> None:
     """Raise WrongAnswerError unless `decoded`, from `peer`, is `text` or the UTF-8 of `text`."""
     expected = text if isinstance(decoded, str) else text.encode()
     if decoded != expected:
-        same_items(where, "character or byte", peer, expected, decoded)
+        same_items(where, "character or byte", peer, expected, decoded, source="the text")
         raise WrongAnswerError(f"{where}: {peer} has a different {type(decoded).__name__}")

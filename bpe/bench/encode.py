@@ -26,6 +26,7 @@ from bpe.encoding.python_backend import concatenate_ids
 
 GROUP = "encode"
 ONE_THREAD = "one thread"
+"""The contender that is pretok with one thread, in the results of pretok with two threads."""
 
 
 class Way(NamedTuple):
@@ -69,11 +70,12 @@ def bench_encode(
     warm_only = {peer.name for peer in peers if not peer.has_cold_start}
     lists: dict[str, Callable[[], Calls]] = {}
     for way in (BYTES, ARRAYS, LISTS):
+        # The last argument of ARRAYS and LISTS is the number of threads.
         arguments: tuple[Any, ...] = (text.encode(),) if way is BYTES else (texts, 1)
         where = f"{name}, {subject.name}"
         makers, absent = contenders(where, way, subject, peers, arguments, settings)
         rounds = alternate(
-            {peer: partial(passes, way, make, arguments, 2) for peer, make in makers.items()},
+            {peer: partial(passes, way, make, arguments, count=2) for peer, make in makers.items()},
             settings,
             watch,
         )

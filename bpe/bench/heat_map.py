@@ -99,7 +99,10 @@ def _rows(all_cells: Sequence[Cell]) -> dict[tuple[str, str], tuple[int, int]]:
 
 
 def _columns(all_cells: Sequence[Cell]) -> tuple[dict[str, int], int]:
-    """Return the left edge of each column, and the width of the picture."""
+    """Return the left edge of each column, and the width of the picture.
+
+    The picture is wide enough for the legend, even if it has few columns.
+    """
     present = {cell.what for cell in all_cells}
     columns: dict[str, int] = {}
     left = LEFT

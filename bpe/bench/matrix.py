@@ -143,10 +143,10 @@ def means(all_cells: Iterable[Cell]) -> dict[str, float]:
 
 
 class Part(NamedTuple):
-    """The texts that one peer took part in with one vocabulary.
+    """The texts that one peer encoded with one vocabulary, and why results are missing.
 
-    The peer has results for `texts`. The peer is left out of `other_answers`, the texts for which
-    its ids differ from pretok's ids. `reasons` are all other reasons for missing results.
+    The peer has results for `texts`. It has none for the texts `other_answers`, because its ids
+    differ from pretok's ids. `reasons` are all other reasons for missing results.
     """
 
     texts: tuple[str, ...]

@@ -46,9 +46,9 @@ def bench_train(
     """Yield the results of training `vocab_size` ids on `text`, as one text and as documents.
 
     Each peer gets its preferred input: gigatoken one text, all other peers a list of documents.
-    The results are compared before the measurement. Hugging Face tokenizers must make the tokens of
-    pretok. gigatoken and rustbpe merge equally frequent pairs in another order than pretok, so only
-    a share of MIN_COMMON of their tokens must be equal.
+    The results are compared before the measurement. Hugging Face's tokenizers must make the same
+    tokens as pretok. gigatoken and rustbpe merge equally frequent pairs in another order than
+    pretok, so only a share of MIN_COMMON of their tokens must be equal.
     """
     chosen = {peer.name for peer in peers}
     texts = documents(text)
@@ -154,7 +154,7 @@ def _tokenizers(texts: Sequence[Any], preset: Preset, vocab_size: int) -> _Train
 
 
 def _merged(tokenizer: Any) -> list[bytes]:
-    """Return the merged tokens of a tokenizer of Hugging Face, in the order of the merges."""
+    """Return the merged tokens of a tokenizers.Tokenizer, in the order of the merges."""
     merges = json.loads(tokenizer.to_str())["model"]["merges"]
     pairs = [pair.split(" ") if isinstance(pair, str) else pair for pair in merges]
     return [to_bytes(left + right) or (left + right).encode() for left, right in pairs]

@@ -25,7 +25,9 @@ COMMANDS: tuple[click.Command, ...] = (
     ),
     LazyCommand("inspect", "bpe.cli.inspect:inspect_command", "Show what is in a vocabulary."),
     LazyCommand(
-        "compare", "bpe.cli.compare:compare_command", "Compare how short VOCABs make texts."
+        "compare",
+        "bpe.cli.compare:compare_command",
+        "Compare how many tokens VOCABs need for texts.",
     ),
     LazyCommand("fetch", "bpe.cli.fetch:fetch_command", "Download a vocabulary, and check it."),
     LazyCommand("identify", "bpe.cli.identify:identify_command", "Say which preset something is."),

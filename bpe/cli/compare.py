@@ -52,7 +52,7 @@ def compare_command(
     plot: Path | None,
     backend: BackendName | None,
 ) -> None:
-    r"""Compare how short VOCABs make texts.
+    r"""Compare how many tokens VOCABs need for texts.
 
     VOCAB is a vocabulary file or the name of a vocabulary on this machine. For each text and
     VOCAB, show the bytes per token, the tokens per word, and the share of words that are one token.

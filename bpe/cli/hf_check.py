@@ -20,7 +20,7 @@ from pretok.cli.output import one_line, write
 EQUAL, DIFFERENT = 0, 1
 """Exit statuses."""
 MAX_CHARACTERS = 4000
-"""The longest text; longer lines are cut."""
+"""The maximum length of a text; longer lines are cut."""
 MAX_TEXTS = 2000
 TIMED_TEXTS = 64
 ROUNDS = 5
@@ -36,7 +36,7 @@ Call = Callable[[Any], Any]
 
 
 class Timing(NamedTuple):
-    """The time of a call with each engine, in seconds."""
+    """The time in seconds of a call with the real tokenizer, and with ours."""
 
     name: str
     real: float
@@ -109,7 +109,7 @@ def _load(path: Path) -> Any:
         if (path / "tokenizer_config.json").is_file():
             return transformers.AutoTokenizer.from_pretrained(str(path), local_files_only=True)
         return transformers.PreTrainedTokenizerFast(tokenizer_file=str(file))
-    except Exception as error:  # tokenizers raises Exception itself
+    except Exception as error:  # tokenizers raises plain Exception
         raise click.ClickException(f"{path} is not a tokenizer: {one_line(str(error))}") from None
 
 
@@ -149,14 +149,15 @@ def _first_difference(hf: Any, tok: Any, texts: list[str]) -> tuple[str, int]:
 
 
 def _outcome(hf: Any, call: Call, tok: Any) -> Any:
+    """Return the plain values of the result of a call, or of its error."""
     try:
         return hf.comparable(call(tok))
-    except Exception as error:  # tokenizers raises Exception itself
+    except Exception as error:  # tokenizers raises plain Exception
         return type(error).__name__, str(error)
 
 
 class _serving(ExitStack):
-    """Serve a tokenizer with bpe in a `with` block, and return it."""
+    """In a `with` block, let bpe serve a tokenizer; `as` gives the tokenizer to call."""
 
     def __init__(self, hf: Any, tok: Any) -> None:
         super().__init__()
@@ -170,7 +171,7 @@ class _serving(ExitStack):
 
 
 def _timings(hf: Any, tok: Any, texts: list[str]) -> Iterator[Timing]:
-    """Yield the shortest time of each call with each engine."""
+    """Yield the shortest time of each call, with the real tokenizer and with ours."""
     length = int(median(map(len, texts)))
     has_transformers = hasattr(tok, "backend_tokenizer")
 

@@ -88,7 +88,8 @@ def _token(text: str) -> str | int:
 @click.option(
     "--ray",
     metavar="ADDRESS",
-    help="Encode on a Ray cluster: 'auto' is the one of this machine, 'local' begins one.",
+    help="Encode on the Ray cluster at ADDRESS. 'auto' finds the cluster of this machine, 'local' "
+    "starts one.",
 )
 @quiet_option
 @backend_option

@@ -89,6 +89,7 @@ def as_cli_message(message: object, parameters: Sequence[str] = PARAMETERS) -> s
     text = str(message)
     for name in parameters:
         option = f"--{name.replace('_', '-')}"
+        # name=True and name= become the option alone; name=3 becomes the option and a value.
         for before, after in (("True", ""), (";", ";"), (" ", " "), ("", " ")):
             text = text.replace(f"{name}={before}", f"{option}{after}")
     return text.rstrip()
@@ -191,7 +192,7 @@ def _located(name: str, texts: Sequence[str], first_line: int | None = None) -> 
         at = len(texts[index][: error.position].encode("utf-8", ESCAPE))
         line = "" if first_line is None else f", line {first_line + index}"
         raise click.ClickException(
-            f"{name}{line}, byte {at}: the special token {error.token!r}; pass --special text to "
-            "encode it as ordinary text, --special allow to encode special tokens as their ids, or "
-            "--allow TOKEN to allow only that token"
+            f"{name}{line}, byte {at}: the text has the special token {error.token!r}; pass "
+            "--special text to encode it as ordinary text, --special allow to encode special "
+            "tokens as their ids, or --allow TOKEN to allow only that token"
         ) from None

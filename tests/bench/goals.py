@@ -1,6 +1,6 @@
-"""Goals of speed against peers, as data, and a check of records against them.
+"""Goals for the speed and memory of pretok compared with peers; a program that checks records.
 
-python tests/bench/goals.py RECORD...      # records are files of `pretok bench --json`
+python tests/bench/goals.py RECORD...      # a RECORD is a file that `pretok bench --json` wrote
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ from pretok import json_text
 
 Names = tuple[str, ...]
 ALL: Names = ()
+"""Stands for all names."""
 
 
 class Goal(NamedTuple):
-    """The least ratio to a peer, or the maximum of our figure, in some rows of a group.
+    """A minimum ratio to a peer, or a maximum cost of pretok, for some results of a group.
 
-    `rows` are the names of rows, or their parts before a comma. `texts` and `subjects` are names,
-    or ALL.
+    `says` is the name of the goal. `rows` are values of Result.what, or their parts before the
+    first comma. `texts` and `subjects` (vocabularies) are names, or ALL. `least` is the minimum of
+    Result.ratio(peer): how many times as fast as `peer` pretok is. `most` is the maximum of
+    Result.median(OURS), in bytes of memory.
     """
 
     says: str
@@ -37,7 +40,10 @@ class Goal(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """The goal, the figure that is furthest from it (None if there is none), and its place."""
+    """A goal, and the worst figure (ratio or cost) of its results; None without results.
+
+    `place` is the text and the vocabulary of this figure.
+    """
 
     goal: Goal
     figure: float | None
@@ -45,7 +51,7 @@ class Verdict(NamedTuple):
 
     @property
     def is_reached(self) -> bool | None:
-        """True if every figure reaches the goal; None if there is no figure."""
+        """True if all figures reach the goal; None without figures."""
         if self.figure is None:
             return None
         if self.goal.least is not None:
@@ -75,7 +81,7 @@ GOALS: tuple[Goal, ...] = (
          "tiktoken", 12.0),
     Goal("encode list[str] to lists, warm", "encode", ("list to lists, warm",), ALL, ALL,
          "tiktoken", 12.0),
-    Goal("the same, two threads against one", "encode", ("list to lists, two threads",),
+    Goal("encode to lists, two threads against one", "encode", ("list to lists, two threads",),
          ("english",), ALL, ONE_THREAD, 1.7),
     Goal("one 42-character message", "latency", ("one message",), ALL, ALL, "gigatoken", 1.2),
     Goal("one 42-character message", "latency", ("one message",), ALL, ALL, "tiktoken", 5.0),
@@ -83,7 +89,7 @@ GOALS: tuple[Goal, ...] = (
     Goal("offsets of english, code", "split", ("offsets",), PLAIN, SPLITS, "regex", 100.0),
     Goal("count of cjk, multilingual", "split", ("count",), HARD, ALL, "regex", 45.0),
     Goal("offsets of cjk, multilingual", "split", ("offsets",), HARD, ALL, "regex", 35.0),
-    Goal("1,000,000 x one character, within 8x", "worst", ("1,000,000 of it",), ALL, ALL,
+    Goal("1,000,000 x one character, 8x English", "worst", ("1,000,000 of it",), ALL, ALL,
          ENGLISH, 1 / 8),
     Goal("load cl100k_base.tiktoken", "load", ("load tiktoken",), ALL, ("cl100k_base",),
          "tiktoken", 6.0),
@@ -99,7 +105,7 @@ GOALS: tuple[Goal, ...] = (
 
 
 def judge(results: Iterable[Result], goals: Iterable[Goal] = GOALS) -> list[Verdict]:
-    """Return of each goal the figure that is furthest from it: the worst cell, not a mean."""
+    """Return the verdict on each goal, with the worst figure of its results, not a mean."""
     found = list(results)
     return [_verdict(goal, found) for goal in goals]
 
@@ -123,7 +129,7 @@ def _verdict(goal: Goal, results: list[Result]) -> Verdict:
 
 
 def verdict_lines(verdicts: Iterable[Verdict]) -> list[str]:
-    """Return the table of the goals, and of each whether it is reached."""
+    """Return the lines of a table that says for each goal whether it is reached."""
     found = [f"{'goal':46} {'against':12} {'to reach':>9} {'worst':>9}  {'reached':12} worst cell"]
     for verdict in verdicts:
         goal = verdict.goal
@@ -143,18 +149,18 @@ def _figure(goal: Goal, figure: float | None) -> str:
 
 
 def results_of(record: Path) -> list[Result]:
-    """Return the results that a file of `pretok bench --json` holds; raises ValueError."""
+    """Return the results in a file that `pretok bench --json` wrote; raises ValueError."""
     try:
         parsed = json_text.parse(record.read_bytes())
         return [Result.of_record(one) for one in parsed["measured"]]
     except (ValueError, KeyError, TypeError, AttributeError):
         raise ValueError(
-            f"{record} is no record of 'pretok bench'; give a file that --json wrote"
+            f"{record} is not a record of 'pretok bench'; pass a file that --json wrote"
         ) from None
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print which goals the figures of the records reach; return the exit status."""
+    """Print which goals the records reach; return the exit status."""
     if not arguments:
         print("usage: python tests/bench/goals.py RECORD...", file=sys.stderr)
         return 2

@@ -1,4 +1,4 @@
-"""Each group of `pretok bench`: wrong answers are refused, failing peers named, all rows there."""
+"""Test each group of `pretok bench`: it refuses wrong results, and names failing peers."""
 
 from __future__ import annotations
 
@@ -45,13 +45,14 @@ def subject(tmp_path: Path, backend: BackendName) -> Subject:
 
 
 def bound(bench: Bench, subject: Subject) -> Bench:
+    """Return `bench` with all arguments before `peers`."""
     if bench in OF_TEXTS:
         return partial(bench, "made up", TEXT, subject)
     return partial(bench, subject)
 
 
 @pytest.mark.parametrize("bench", [*OF_TEXTS, *OF_SUBJECTS])
-def test_a_peer_that_lies_is_refused_before_anything_is_timed(
+def test_wrong_results_of_a_peer_raise_before_anything_is_timed(
     bench: Bench, subject: Subject
 ) -> None:
     timed: list[str] = []
@@ -61,7 +62,7 @@ def test_a_peer_that_lies_is_refused_before_anything_is_timed(
 
 
 @pytest.mark.parametrize("lie", ["arrays", "lists", "data"])
-def test_a_peer_that_lies_in_one_way_only_is_refused_there(lie: str, subject: Subject) -> None:
+def test_a_single_call_with_wrong_results_raises(lie: str, subject: Subject) -> None:
     class Partly(Liar):
         def calls(self, subject: Subject) -> Any:
             from dataclasses import replace
@@ -74,7 +75,7 @@ def test_a_peer_that_lies_in_one_way_only_is_refused_there(lie: str, subject: Su
 
 
 @pytest.mark.parametrize("bench", [*OF_TEXTS, *OF_SUBJECTS])
-def test_a_peer_that_fails_is_named(bench: Bench, subject: Subject) -> None:
+def test_a_peer_that_fails_is_absent_with_the_reason(bench: Bench, subject: Subject) -> None:
     first = next(bound(bench, subject)([Failing()], QUICK, nothing))
     assert first.peers() == []
     assert list(first.absent) == ["failing"]
@@ -82,7 +83,7 @@ def test_a_peer_that_fails_is_named(bench: Bench, subject: Subject) -> None:
         assert first.absent["failing"] == "it fails with RuntimeError: out of order"
 
 
-def test_only_the_failures_of_peers_are_forgiven() -> None:
+def test_guarded_converts_only_errors_of_peers() -> None:
     with pytest.raises(ZeroDivisionError), guarded(OURS):
         raise ZeroDivisionError
     with pytest.raises(KeyboardInterrupt), guarded("peer"):
@@ -91,7 +92,7 @@ def test_only_the_failures_of_peers_are_forgiven() -> None:
         raise ZeroDivisionError
 
 
-def test_encode_has_its_rows_and_every_peer_that_is_here(subject: Subject) -> None:
+def test_encode_yields_all_rows_with_all_installed_peers(subject: Subject) -> None:
     peers, _ = installed()
     found = {one.what: one for one in bench_encode("made up", TEXT, subject, peers, QUICK, nothing)}
     rows = [f"{way}, {state}" for way in ("bytes to array", "list to arrays", "list to lists")
@@ -111,7 +112,7 @@ def test_encode_has_its_rows_and_every_peer_that_is_here(subject: Subject) -> No
         assert found["list to lists, two threads"].peers() == [ONE_THREAD]
 
 
-def test_cold_is_a_new_object_in_each_round(subject: Subject) -> None:
+def test_each_round_makes_a_new_tokenizer(subject: Subject) -> None:
     made: list[int] = []
 
     class Counting(Ours):
@@ -125,13 +126,13 @@ def test_cold_is_a_new_object_in_each_round(subject: Subject) -> None:
     before = 0
     for _ in range(3):
         next(runs)
-        # One to compare, and one a round.
+        # One tokenizer to compare the results, and one for each round.
         assert len(made) - before == 1 + QUICK.rounds
         before = len(made)
         next(runs)
 
 
-def test_special_tokens_in_a_text_are_text_for_all(tmp_path: Path) -> None:
+def test_all_contenders_encode_special_tokens_as_text(tmp_path: Path) -> None:
     import bpe
 
     tokenizer = bpe.train([TEXT], vocab_size=270, special_tokens=["<|endoftext|>"], progress=False)
@@ -142,7 +143,7 @@ def test_special_tokens_in_a_text_are_text_for_all(tmp_path: Path) -> None:
     assert found[0].work[OURS] == len(text)
 
 
-def test_load_takes_the_file_that_was_given(tmp_path: Path, subject: Subject) -> None:
+def test_load_reads_the_source_file_of_the_subject(tmp_path: Path, subject: Subject) -> None:
     path = tmp_path / "given.tiktoken"
     subject.bare.save(path)
     seen: list[str] = []
@@ -168,7 +169,7 @@ def test_latency_counts_calls(subject: Subject) -> None:
     assert all(one.work[OURS] >= 1 for one in found)
 
 
-def test_worst_is_measured_against_our_english(subject: Subject) -> None:
+def test_worst_compares_with_pretok_on_english(subject: Subject) -> None:
     found = list(bench_worst(TEXT, subject, [], QUICK, nothing, times=50, limit=5.0))
     assert [one.text for one in found] == list(CHARACTERS)
     assert all(name.isascii() for name in CHARACTERS)
@@ -179,7 +180,7 @@ def test_worst_is_measured_against_our_english(subject: Subject) -> None:
         }  # fmt: skip
 
 
-def test_a_peer_in_a_process_of_its_own_may_fail_or_hang(subject: Subject) -> None:
+def test_a_child_process_may_fail_or_exceed_its_time_limit(subject: Subject) -> None:
     job = {"job": "repeat", "peer": OURS, **files_of(subject), "text": "a", "times": 50,
            "cpu_time": False}  # fmt: skip
     assert len(run_child(job)["seconds"]) == child.RUNS
@@ -190,7 +191,7 @@ def test_a_peer_in_a_process_of_its_own_may_fail_or_hang(subject: Subject) -> No
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no resource module, no /proc")
-def test_memory_is_what_grows_beyond_input_and_output(tmp_path: Path, subject: Subject) -> None:
+def test_memory_measures_one_thread_and_all_cores(tmp_path: Path, subject: Subject) -> None:
     peers = [PEERS["regex"]]
     once = Settings(rounds=1)
     found = list(bench_memory("made up", TEXT, subject, peers, once, nothing, megabytes=0.1))
@@ -200,7 +201,7 @@ def test_memory_is_what_grows_beyond_input_and_output(tmp_path: Path, subject: S
         assert one.absent == {"regex": "it only splits"}
 
 
-# In a process of its own: where the peak cannot be reset, it is that of the tests before.
+# Runs in its own process: if the peak cannot be reset, this process has that of earlier tests.
 MEMORY = """
 import json, sys
 from pathlib import Path
@@ -217,7 +218,7 @@ print(json.dumps(child.memory(Calls(arrays=arrays), Path(sys.argv[1]), 0.5, 1)))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no resource module, no /proc")
-def test_memory_sees_what_a_contender_takes_and_takes_its_output_off(tmp_path: Path) -> None:
+def test_memory_counts_buffers_but_not_the_arrays_of_ids(tmp_path: Path) -> None:
     path = tmp_path / "text"
     path.write_text(TEXT)
     size = 64_000_000
@@ -230,7 +231,7 @@ def test_memory_sees_what_a_contender_takes_and_takes_its_output_off(tmp_path: P
     assert found["documents"] == -(-500_000 // len(TEXT.encode()))
 
 
-def test_train_compares_and_names_who_cannot(backend: BackendName) -> None:
+def test_train_times_installed_trainers_and_names_others(backend: BackendName) -> None:
     peers = [PEERS[name] for name in train.TRAINERS if not PEERS[name].missing()]
     here = {peer.name for peer in peers}
     text = generated_texts(20_000)["english"]
@@ -245,7 +246,9 @@ def test_train_compares_and_names_who_cannot(backend: BackendName) -> None:
 
 
 @pytest.mark.parametrize("exact", [True, False])
-def test_train_does_not_time_other_merges(exact: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_train_does_not_time_a_trainer_with_other_merges(
+    exact: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def liar(*_: object) -> Any:
         return train._Trainer(lambda: None, lambda _: [b"xx", b"yy"], exact)
 
@@ -254,7 +257,7 @@ def test_train_does_not_time_other_merges(exact: bool, monkeypatch: pytest.Monke
     assert next(runs).peers() == []
     if exact:
         with pytest.raises(
-            WrongAnswerError, match=r"token 0 on, expected .*, but rustbpe has \[b'xx'"
+            WrongAnswerError, match=r"token 0 on, pretok has .*, but rustbpe has \[b'xx'"
         ):
             next(runs)
     else:
@@ -263,7 +266,7 @@ def test_train_does_not_time_other_merges(exact: bool, monkeypatch: pytest.Monke
         assert one.absent["rustbpe"].startswith("only 0.0% of the merged tokens are equal")
 
 
-def test_the_output_of_trainers_is_hidden(capfd: pytest.CaptureFixture[str]) -> None:
+def test_quiet_hides_output(capfd: pytest.CaptureFixture[str]) -> None:
     with quiet():
         os.write(1, b"chatter")
         os.write(2, b"chatter")

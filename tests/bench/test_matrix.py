@@ -1,4 +1,4 @@
-"""The matrix: cells, means, peers, Markdown and picture, and its vocabularies."""
+"""Test the matrix: cells, means, peers, Markdown, picture and vocabularies."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ ABOUT = {
 
 
 def cell(what: str = "list to arrays, cold", text: str = "english", **ratios: float) -> Result:
-    """A result in which each peer takes `ratios` times as long as ours."""
+    """Return a result in which each peer takes `ratios[peer]` times as long as pretok."""
     runs: dict[str, tuple[float, ...]] = {
         OURS: (1.0, 1.0),
         **{peer: (ratio, ratio) for peer, ratio in ratios.items()},
@@ -63,7 +63,7 @@ def cell(what: str = "list to arrays, cold", text: str = "english", **ratios: fl
     return Result(group, what, text, "gpt2", unit, runs, dict.fromkeys(runs, 2e6))
 
 
-def test_the_best_peer_of_a_cell_is_the_one_closest_to_ours_or_ahead() -> None:
+def test_the_best_peer_of_a_cell_is_the_fastest() -> None:
     assert cell_of(cell(gigatoken=2.0, tiktoken=8.0))[3:5] == ("gigatoken", 2.0)
     lost = cell_of(cell(gigatoken=2.0, tiktoken=0.5))
     assert (lost.peer, lost.ratio, lost.is_lost) == ("tiktoken", 0.5, True)
@@ -81,7 +81,7 @@ def test_means_are_geometric_over_cells_with_a_peer() -> None:
 
 
 @pytest.mark.parametrize("backend", ["python", None])
-def test_each_pass_has_its_row_and_who_differs_is_left_out(tmp_path: Path, backend: Any) -> None:
+def test_each_state_has_a_row_without_peers_that_differ(tmp_path: Path, backend: Any) -> None:
     subject = small_subject(tmp_path, backend)
     peers = [Equal(), Liar(), Failing()]
     ways = [ARRAYS, COUNTS]
@@ -119,7 +119,7 @@ def test_each_new_tokenizer_encodes_a_word_before_it_is_timed(tmp_path: Path) ->
     assert seen == [texts, *QUICK.rounds * [[WORD], *PASSES * [texts]]]
 
 
-def test_gigatoken_gets_a_tokenizer_json_if_it_panics_on_ranks(
+def test_gigatoken_gets_a_tokenizer_json_if_it_panics_on_a_rank_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
@@ -150,13 +150,13 @@ def test_a_peer_without_a_cold_start_is_not_in_the_cold_row(tmp_path: Path) -> N
     assert [one.peers() for one in found] == [[], ["equal"], ["equal"]]
 
 
-def test_the_warm_pass_is_the_median_of_the_last_ones() -> None:
+def test_warm_is_the_median_of_the_last_three_passes() -> None:
     times = [9.0, 5.0, 3.0, 1.0, 2.0]
     assert len(times) == PASSES
     assert [pick(times) for pick in STATES.values()] == [9.0, 5.0, 2.0]
 
 
-def test_messages_and_loading_go_on_without_a_liar(tmp_path: Path) -> None:
+def test_latency_and_load_leave_out_a_peer_with_wrong_results(tmp_path: Path) -> None:
     subject = small_subject(tmp_path)
     for bench in (bench_latency, bench_load):
         first = next(bench(subject, [Liar(), Equal()], LENIENT, nothing))
@@ -183,7 +183,7 @@ def test_peers_are_listed_by_vocabulary() -> None:
     assert "- vocabulary starcoder is left out: no file" in text
 
 
-def test_lines_and_markdown_have_the_best_peer_and_mark_what_is_lost() -> None:
+def test_lines_and_markdown_have_the_best_peer_and_mark_lost_cells() -> None:
     results = [
         cell(gigatoken=2.0, tiktoken=0.5),
         cell("load json", "", gigatoken=3.0),
@@ -231,13 +231,13 @@ def test_the_picture_is_svg_with_a_rectangle_for_each_cell() -> None:
     assert ElementTree.fromstring(heat_map([], "nothing")) is not None
 
 
-def test_colors_part_at_the_bounds() -> None:
+def test_colors_change_at_the_bounds() -> None:
     assert len(COLORS) == len(BOUNDS) + 1
     assert color_of(None) == MUTED
     assert [color_of(ratio) for ratio in (0.1, 0.5, 1.0, 1.06, 100.0)] == [0, 1, 3, 4, 8]
 
 
-def test_the_matrix_leaves_trainers_out_and_names_its_shapes() -> None:
+def test_the_matrix_has_all_shapes_and_no_trainers() -> None:
     assert "rustbpe" not in MATRIX_PEERS
     assert {"gigatoken", "fastokens", "toktok-rs", "tokenizers"} <= set(MATRIX_PEERS)
     for way in WAYS.values():
@@ -266,7 +266,7 @@ def test_listed_vocabularies_are_found_in_folders_and_keep_their_added_tokens(
     assert not subject.folder.exists()
 
 
-def test_a_rank_file_of_the_list_is_split_by_its_preset(tmp_path: Path) -> None:
+def test_a_listed_rank_file_gets_the_listed_preset(tmp_path: Path) -> None:
     small_subject(tmp_path).bare.save(tmp_path / "llama3.tiktoken")
     with opened_vocabulary("llama3", [tmp_path], None, None) as subject:
         assert subject.preset is not None
@@ -276,7 +276,7 @@ def test_a_rank_file_of_the_list_is_split_by_its_preset(tmp_path: Path) -> None:
         assert load.peers() == ["equal"]
 
 
-def test_a_model_of_sentencepiece_is_of_the_same_vocabulary(
+def test_a_listed_vocabulary_finds_its_sentencepiece_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "package"
@@ -301,7 +301,7 @@ def test_a_model_of_sentencepiece_is_of_the_same_vocabulary(
         assert subject.source == str(subject.model_file)
 
 
-def test_tekken_is_made_a_rank_file(tmp_path: Path) -> None:
+def test_a_tekken_json_is_converted_to_a_rank_file(tmp_path: Path) -> None:
     tokens = tokens_of(small_subject(tmp_path))
     vocab = [
         {"rank": rank, "token_bytes": b64encode(token).decode(), "token_str": None}
@@ -316,7 +316,7 @@ def test_tekken_is_made_a_rank_file(tmp_path: Path) -> None:
         assert subject.preset.name == "tekken"
 
 
-def test_a_vocabulary_that_is_not_here_says_where_it_would_be(
+def test_a_missing_vocabulary_names_its_files_and_packages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bpe.bench.vocabularies.find_spec", lambda name: None)

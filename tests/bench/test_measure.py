@@ -1,4 +1,4 @@
-"""`pretok bench`: figures are right, runs alternate, answers are compared before timing."""
+"""Test the parts of `pretok bench`: ratios, rounds, comparison of results, splitting, goals."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ QWEN2 = pretok.get("qwen2").preset
 
 
 def result(ours: tuple[float, ...], peer: tuple[float, ...], **given: object) -> Result:
+    """Return a result with these seconds of pretok and tiktoken, changed by `given`."""
     made = Result(
         "encode", "list to lists, warm", "english", "v", "B", {OURS: ours, "tiktoken": peer},
         {OURS: 4e6, "tiktoken": 2e6},
@@ -36,7 +37,7 @@ def result(ours: tuple[float, ...], peer: tuple[float, ...], **given: object) ->
     return replace(made, **given)  # type: ignore[arg-type]
 
 
-def test_the_ratio_is_the_median_of_paired_rounds_each_by_its_own_work() -> None:
+def test_the_ratio_is_the_median_of_rounds_by_unit_of_work() -> None:
     one = result((1.0, 2.0, 4.0), (4.0, 4.0, 4.0))
     assert one.ratios("tiktoken") == [8.0, 4.0, 2.0]
     assert one.ratio("tiktoken") == 4.0
@@ -80,7 +81,7 @@ def test_absent_peers_are_named_with_the_reason() -> None:
     ]  # fmt: skip
 
 
-def test_rounds_go_in_turn_and_every_other_one_the_other_way_round() -> None:
+def test_every_second_round_runs_in_reverse_order() -> None:
     order: list[str] = []
 
     def run(name: str) -> Callable[[], tuple[float]]:
@@ -97,7 +98,7 @@ def test_slow_contenders_run_less_often_but_at_least_twice() -> None:
     assert {name: len(each) for name, each in found.items()} == {"slow": 2, "fast": 5}
 
 
-def test_meanwhile_garbage_is_not_collected_and_one_core_is_kept_to() -> None:
+def test_steady_stops_garbage_collection_and_uses_one_core() -> None:
     cores = timing.allowed_cores()
     assert gc.isenabled()
     with steady():
@@ -111,22 +112,22 @@ def test_meanwhile_garbage_is_not_collected_and_one_core_is_kept_to() -> None:
     assert timing.allowed_cores() == cores
 
 
-def test_processor_time_leaves_out_what_waits() -> None:
+def test_cpu_time_does_not_count_sleep() -> None:
     import time
 
     calls = {OURS: lambda: time.sleep(0.05)}
     assert measure(calls, Settings(rounds=1), nothing)[OURS][0] >= 0.05
     assert measure(calls, Settings(rounds=1, cpu_time=True), nothing)[OURS][0] < 0.04
-    # Several cores at once are timed by the clock, whatever is asked for.
+    # Without `pinned`, elapsed time counts, even if cpu_time is True.
     assert measure(calls, Settings(rounds=1, cpu_time=True), nothing, pinned=False)[OURS][0] >= 0.05
 
 
 @pytest.mark.parametrize(
     ("ours", "theirs", "said"),
     [
-        ([1, 2, 3], [1, 9, 3], r"text: from id 1 on, expected \[2, 3\], but peer has \[9, 3\]"),
-        ([1, 2], [1], r"text: from id 1 on, expected \[2\], but peer has nothing"),
-        ([], [5], r"text: from id 0 on, expected nothing, but peer has \[5\]"),
+        ([1, 2, 3], [1, 9, 3], r"text: from id 1 on, pretok has \[2, 3\], but peer has \[9, 3\]"),
+        ([1, 2], [1], r"text: from id 1 on, pretok has \[2\], but peer has nothing"),
+        ([], [5], r"text: from id 0 on, pretok has nothing, but peer has \[5\]"),
     ],
 )
 def test_a_wrong_answer_names_text_place_and_both_answers(
@@ -142,11 +143,11 @@ def test_wrong_arrays_name_the_document() -> None:
     assert ours[0].tolist() == [1, 2, 3]
     assert ours[1].tolist() == [0, 2, 2, 3]
     same_arrays("t", "peer", ours, (ours[0].astype(np.int64), ours[1]))
-    with pytest.raises(WrongAnswerError, match=r"t, document 2: from id 0 on, expected \[3\]"):
+    with pytest.raises(WrongAnswerError, match=r"t, document 2: from id 0 on, pretok has \[3\]"):
         same_arrays("t", "peer", ours, concatenate_ids([[1, 2], [], [4]]))
     with pytest.raises(WrongAnswerError, match=r"t, document 0: .* but peer has nothing"):
         same_arrays("t", "peer", ours, concatenate_ids([[1], [2], [3]]))
-    with pytest.raises(WrongAnswerError, match="t: 3 documents, peer has 2"):
+    with pytest.raises(WrongAnswerError, match="t: pretok has 3 documents, but peer has 2"):
         same_arrays("t", "peer", ours, concatenate_ids([[1, 2], [3]]))
 
 
@@ -160,7 +161,7 @@ def test_bench_split_measures_each_method(backend: BackendName) -> None:
         assert min(one.runs[OURS] + one.runs["regex"]) > 0
 
 
-def test_bench_split_against_other_splitters(backend: BackendName) -> None:
+def test_bench_split_compares_with_other_splitters(backend: BackendName) -> None:
     names = ("tokenizers", "gigatoken", "rustbpe")
     peers = [PEERS[name] for name in names if PEERS[name].version() is not None]
     preset = pretok.get("gpt2").preset
@@ -176,7 +177,7 @@ def test_bench_split_against_other_splitters(backend: BackendName) -> None:
 def test_bench_split_refuses_to_time_wrong_answers(backend: BackendName) -> None:
     wrong = changed(QWEN2, pattern=pretok.get("llama3").preset.pattern)
     with pytest.raises(
-        WrongAnswerError, match=r"expected \['1', '2', '3'\], but regex has \['123'\]"
+        WrongAnswerError, match=r"pretok has \['1', '2', '3'\], but regex has \['123'\]"
     ):
         next(bench_split("made up", "a123", wrong, backend, [PEERS["regex"]], QUICK, nothing))
 
@@ -227,7 +228,7 @@ def test_a_goal_for_memory_is_a_limit() -> None:
     assert "65 MB" in verdict_lines([verdict])[1]
 
 
-def test_every_goal_names_a_row_and_a_peer_that_there_are() -> None:
+def test_every_goal_has_one_limit_and_a_known_peer() -> None:
     for goal in GOALS:
         assert (goal.least is None) != (goal.most is None), goal
         assert goal.peer in {*PEERS, OURS, "one thread", "our English"}, goal

@@ -33,7 +33,7 @@ COMMANDS: dict[str, list[str]] = {
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A .tiktoken file."""
+    """A .tiktoken file with a small vocabulary."""
     folder = tmp_path_factory.mktemp("bench")
     path = folder / "tiny.tiktoken"
     small_subject(folder).bare.save(path)
@@ -127,11 +127,11 @@ def test_all_measures_every_group_and_its_record_is_judged(
     assert groups == set(COMMANDS)
 
 
-def test_goals_are_judged_of_records_only(
+def test_files_that_are_not_records_are_not_judged(
     text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for arguments, message in (
-        ([str(text)], "is no record of 'pretok bench'"),
+        ([str(text)], "is not a record of 'pretok bench'"),
         ([str(tmp_path / "missing")], "missing"),
         ([], "usage: python tests/bench/goals.py RECORD..."),
     ):
@@ -147,7 +147,7 @@ def test_files_without_text_are_refused(call: Call, tmp_path: Path, content: byt
     assert ("empty" if not content else "not UTF-8 at byte 1") in message
 
 
-def test_two_files_of_one_name_are_refused(call: Call, text: Path, tmp_path: Path) -> None:
+def test_two_files_with_the_same_stem_are_refused(call: Call, text: Path, tmp_path: Path) -> None:
     other = tmp_path / "english.md"
     other.write_text("x")
     message = error_of(call, "bench", "split", str(text), str(other))
@@ -168,7 +168,7 @@ def test_an_unknown_preset_or_vocabulary_is_one_line(call: Call, text: Path) -> 
     assert "no_such" in error_of(call, "bench", "latency", "-v", "no_such")
 
 
-def test_a_run_that_is_broken_off_leaves_what_it_has(
+def test_an_interrupted_run_writes_a_record_of_its_results(
     call: Call, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = bench_split
@@ -201,7 +201,7 @@ def test_wrong_answers_end_the_run(
     assert "MB/s" not in output
 
 
-def test_without_files_made_up_ones_are_measured(
+def test_without_files_generated_texts_are_measured(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bench_subject, "MADE_UP_TEXT", 20_000)

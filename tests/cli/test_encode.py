@@ -60,9 +60,7 @@ def test_more_ids_than_are_written_at_a_time(
 
 
 @pytest.mark.parametrize("form", ["uint16", "uint32"])
-def test_ids_as_numbers_of_so_many_bits(
-    vocab: str, form: str, capfdbinary: pytest.CaptureFixture[bytes]
-) -> None:
+def test_binary_ids(vocab: str, form: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     from bpe.cli import main
 
     assert main(["encode", "-v", vocab, "-t", TEXT, "-f", form]) == 0
@@ -97,7 +95,7 @@ def test_any_byte_can_be_encoded(call: Call, given: list[str]) -> None:
     assert rows == "255\n259\n0\n"
 
 
-def test_nothing_has_no_ids(call: Call, given: list[str]) -> None:
+def test_an_empty_text_has_no_ids(call: Call, given: list[str]) -> None:
     for source in ([], ["--text", ""]):
         for form, expected in (("ids", "\n"), ("json", "[]\n"), ("tokens", ""), ("uint16", "")):
             assert call("encode", *given, *source, "-f", form) == (0, expected, "")
@@ -144,13 +142,14 @@ def test_options_for_special_tokens(call: Call, given: list[str]) -> None:
 
 
 @pytest.mark.parametrize("command", [["encode"], ["encode", "-f", "tokens"], ["count"]])
-def test_a_special_token_is_an_error_that_says_where(
+def test_the_error_for_a_special_token_says_where_it_is(
     call: Call, given: list[str], command: list[str]
 ) -> None:
     text = "h\u00e9llo \U0001f680\nx<pad><|end|>"
     hint = (
-        ": the special token '<pad>'; pass --special text to encode it as ordinary text, --special "
-        "allow to encode special tokens as their ids, or --allow TOKEN to allow only that token"
+        ": the text has the special token '<pad>'; pass --special text to encode it as ordinary "
+        "text, --special allow to encode special tokens as their ids, or --allow TOKEN to allow "
+        "only that token"
     )
     assert error_of(call, *command, *given, "-t", text) == f"--text, byte 13{hint}"
     assert error_of(call, *command, *given, stdin=text.encode()) == f"standard input, byte 13{hint}"
@@ -162,7 +161,7 @@ def test_a_special_token_is_an_error_that_says_where(
         assert found == f"standard input, line 2, byte 1{hint}"
 
 
-def test_the_line_of_a_special_token_is_counted_over_blocks(
+def test_the_error_for_a_special_token_counts_lines_of_earlier_blocks(
     call: Call, given: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cli_input, "BLOCK", 4)

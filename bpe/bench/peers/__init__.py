@@ -1,4 +1,7 @@
-"""PEERS: the adapters of all packages, each with the fastest calls of its package."""
+"""PEERS: the adapters of all packages, each with the fastest calls of its package.
+
+In these modules, a rank file is a .tiktoken file.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adapter for Hugging Face tokenizers."""
+"""Adapter for Hugging Face's tokenizers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bpe.bench.subject import Subject
 
 
 class Tokenizers(Peer):
-    """Hugging Face tokenizers: reads a tokenizer.json."""
+    """Hugging Face's library tokenizers: reads a tokenizer.json."""
 
     name = module = "tokenizers"
 
