@@ -16,8 +16,7 @@ namespace pretok {
 // The output for each text: its ids, the number of its ids, or its ids and their spans.
 enum class OutputKind { IDS, COUNT, SPANS };
 
-// The result of encoding consecutive texts. The first and the last text may be only parts of
-// texts.
+// The result of encoding consecutive texts. The first and the last text may be incomplete.
 struct EncodeResult {
   IdBuffer ids;
   std::vector<std::int64_t> text_ends; // for each complete text, the end of its ids in `ids`
@@ -25,15 +24,15 @@ struct EncodeResult {
   // Start and end of each token as byte offsets in its text, for OutputKind::SPANS.
   std::vector<std::int64_t> starts;
   std::vector<std::int64_t> ends;
-  // If the end of the last text is missing, the number of bytes of this text so far; else 0.
+  // If the last text is incomplete at its end, the number of bytes of this text so far; else 0.
   std::size_t open_bytes = 0;
   // The first refused special token; encoding stops there. Its position is a byte offset in the
   // text with index `refused_text`.
   Refusal refusal;
   std::size_t refused_text = 0;
 
-  // Encodes a text or the next part of a text, and adds the output to this result. `is_last` is
-  // true for a whole text and for the last part of a text.
+  // Encodes a text or the next part of a text, and adds the output to this result. `is_last`
+  // must be true for a whole text and for the last part of a text.
   void add(const Encoder &encoder, OutputKind output, const std::uint8_t *data,
            std::size_t size, const AddedTokens &added, PreTokenCache &cache,
            Encoder::Part which, bool is_last) {
@@ -85,6 +84,7 @@ struct EncodeResult {
     other.clear();
   }
 
+  // Empties the result, but keeps its memory for the next texts.
   void clear() {
     drop_ended_texts();
     ids.clear();
@@ -102,7 +102,7 @@ struct EncodeResult {
   }
 };
 
-// Encodes `texts` into `total`, which is empty. `threads` is the `requested_threads` of
+// Encodes `texts` into `total`, which must be empty. `threads` is the `requested_threads` of
 // plan_tasks. run_in_order (parallel.hpp) explains on_progress(total) and check_interrupt().
 template <typename View, typename OnProgress, typename InterruptCheck>
 void encode_texts(const Encoder &encoder, OutputKind output, const std::vector<View> &texts,

@@ -15,7 +15,7 @@ namespace {
 // MIN_TASK_BYTES is worth its overhead.
 constexpr std::size_t MAX_TASK_BYTES = std::size_t{1} << 18;
 constexpr std::size_t MIN_TASK_BYTES = std::size_t{1} << 14;
-// For fewer bytes in total, a second thread saves less than a millisecond.
+// If there are fewer bytes than this in total, a second thread saves less than a millisecond.
 constexpr std::size_t MIN_PARALLEL_BYTES = std::size_t{1} << 20;
 constexpr std::size_t MIN_BYTES_PER_THREAD = std::size_t{1} << 19;
 constexpr unsigned TASKS_PER_THREAD = 16;

@@ -1,8 +1,8 @@
 // Divides work into small tasks, runs them on several threads, and appends their results in
 // order.
 //
-// The threads live only as long as the call. There is no thread pool, so fork() is safe. Only
-// the calling thread runs on_progress and check_interrupt, which may enter Python.
+// The threads end with the call. There is no thread pool, so fork() is safe. Only the calling
+// thread runs on_progress and check_interrupt, which may enter Python.
 #pragma once
 
 #include <chrono>
@@ -47,8 +47,8 @@ public:
 
   std::size_t tasks() const { return ready_.size(); }
 
-  // Returns the next task to start, or tasks() if none is left. At the limit `max_ahead`, waits
-  // if `wait` is true, otherwise returns tasks().
+  // Returns the next task to start, or tasks() if all tasks are started. If the limit
+  // `max_ahead` is reached, waits if `wait` is true, and otherwise returns tasks().
   std::size_t next(bool wait) {
     std::unique_lock<std::mutex> lock(mutex_);
     if (wait)
@@ -183,7 +183,10 @@ void run_in_order(std::size_t tasks, unsigned threads, Result &total, MakeWorker
     }
     return;
   }
-  ResultQueue<Result> queue(tasks, 16 + std::size_t{threads} * 4);
+  // The threads may be this many tasks ahead of the results that are appended to `total`.
+  const std::size_t max_ahead = 16 + std::size_t{threads} * 4;
+  ResultQueue<Result> queue(tasks, max_ahead);
+  constexpr bool WAIT = true;
   const auto run_task = [&](std::size_t task, auto &worker) {
     auto result = queue.spare();
     work(task, worker, *result);
@@ -194,7 +197,7 @@ void run_in_order(std::size_t tasks, unsigned threads, Result &total, MakeWorker
     helpers.start((threads < tasks ? threads : tasks) - 1, [&] {
       try {
         auto worker = make_worker();
-        for (std::size_t task = queue.next(true); task != tasks; task = queue.next(true))
+        for (std::size_t task = queue.next(WAIT); task != tasks; task = queue.next(WAIT))
           run_task(task, worker);
       } catch (...) {
         queue.stop(std::current_exception());
@@ -211,7 +214,7 @@ void run_in_order(std::size_t tasks, unsigned threads, Result &total, MakeWorker
           queue.stop(nullptr);
         check_interrupt();
       }
-      const std::size_t task = queue.next(false);
+      const std::size_t task = queue.next(!WAIT);
       if (task != tasks)
         run_task(task, worker);
       else // No task can start now, so wait for the next result.

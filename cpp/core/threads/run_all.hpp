@@ -1,5 +1,5 @@
-// Calls functions on threads that live only as long as the call. There is no thread pool, so
-// fork() is safe.
+// Calls functions on threads that end with the call. There is no thread pool, so fork() is
+// safe.
 #pragma once
 
 #include <functional>
@@ -7,8 +7,8 @@
 
 namespace pretok {
 
-// Calls each function of `work` once, on up to `threads` threads. The calling thread is one of
-// them. If functions throw, rethrows one of the exceptions after all threads have ended.
+// Calls each function of `work` once, on at most `threads` threads, including the calling
+// thread. If functions throw, rethrows one of the exceptions after all threads have ended.
 void run_all(const std::vector<std::function<void()>> &work, unsigned threads);
 
 } // namespace pretok

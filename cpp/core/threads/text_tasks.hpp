@@ -30,8 +30,8 @@ namespace pretok {
 //   whole(at)                 the start of the character that code unit `at` belongs to.
 template <typename View> class TextTasks {
 public:
-  // Makes tasks of about `size` code units, or one task if `size` is 0. `has_marks` is
-  // TextSpaces::are_marks. All arguments must outlive this object.
+  // Makes tasks of about `size` code units each, or a single task if `size` is 0. `has_marks`
+  // is TextSpaces::are_marks. All arguments must outlive this object.
   TextTasks(const std::vector<View> &texts, std::size_t size, const PreTokenizer &pre_tokenizer,
             const AddedTokens &added, bool has_marks)
       : texts_(texts), size_(size), pre_tokenizer_(pre_tokenizer), added_(added),
@@ -71,7 +71,7 @@ public:
     if (!is_part(task)) {
       for (std::size_t i = task.first; i < task.last; ++i)
         if (!texts_[i].with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
-              return use(i, std::size_t{0}, data, size, true);
+              return use(i, std::size_t{0}, data, size, /*is_last=*/true);
             }))
           return;
       return;
@@ -106,7 +106,8 @@ private:
   static bool is_part(const Task &task) { return task.from != 0 || task.to != END_OF_TEXT; }
 
   // Returns a safe cut before `to`, or 0 if it finds none. Searches the last 256 code units
-  // before `to`, then 2048, then 16384, but never more than size_.
+  // before `to`, then the last 2048, then the last 16384, but never more than size_ (the size
+  // of a task).
   std::size_t cut_at(const View &text, std::size_t to, Scratch &scratch) const {
     const std::size_t margin = added_.longest() + 4;
     for (const std::size_t distance :
@@ -122,8 +123,8 @@ private:
             // bytes than `data`.
             return has_marks_ && TextSpaces::has_mark(data, size)
                        ? std::size_t{0}
-                       : safe_cut_between(pre_tokenizer_, added_, false, data, size, before,
-                                          before + within);
+                       : safe_cut_between(pre_tokenizer_, added_, /*add_prefix_space=*/false,
+                                          data, size, before, before + within);
           });
       if (cut != 0)
         return first + around.units_in(cut);

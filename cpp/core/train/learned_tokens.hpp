@@ -11,15 +11,16 @@
 
 namespace pretok {
 
-// Does not copy the units of each token, but stores a position at which they occur. Training
-// may learn many overlapping tokens from one long word, so copies of their units could take far
-// more memory than the word.
+// Does not copy the units of each token, but stores one position at which the units occur in
+// `bytes_`. Training may learn many overlapping tokens from one long word, so copies of their
+// units could take far more memory than the word.
 class LearnedTokens {
 public:
   using Symbol = std::uint32_t;
   static constexpr Symbol NO_SYMBOL = static_cast<Symbol>(-1);
 
-  // Starts with a token for each unit of `alphabet`. A unit takes `width` bytes, 1 or 4.
+  // Starts with a token for each unit of `alphabet`. A unit takes `width` bytes: 1 if units are
+  // bytes, 4 if units are characters.
   LearnedTokens(const std::vector<std::uint32_t> &alphabet, std::size_t width) : width_(width) {
     for (const std::uint32_t unit : alphabet)
       tokens_.push_back({store_one(unit), 1, rolling_.of_one(unit), rolling_.base()});
@@ -28,7 +29,8 @@ public:
   std::size_t size() const { return tokens_.size(); }
   std::uint32_t length(Symbol symbol) const { return tokens_[symbol].length; }
 
-  // Stores `count` units of bytes, or one unit. Returns their position, for `add`.
+  // `store` stores `count` units that are bytes, and store_one stores one unit. Both return the
+  // position of the first unit, for `add`.
   std::uint64_t store(const std::uint8_t *bytes, std::size_t count) {
     bytes_.insert(bytes_.end(), bytes, bytes + count);
     return bytes_.size() - count;
@@ -47,8 +49,8 @@ public:
         .symbol;
   }
 
-  // Adds the concatenation of `left` and `right` and returns its symbol. `start` points to the
-  // position of its units. If `start` is nullptr, `add` stores the units.
+  // Adds the token that is the concatenation of `left` and `right`. Returns its symbol. `start`
+  // points to the position of the token's units. If `start` is nullptr, `add` stores the units.
   Symbol add(Symbol left, Symbol right, const std::uint64_t *start) {
     Token token = concatenate(left, right);
     token.start = start != nullptr ? *start : bytes_.size() / width_;
@@ -59,14 +61,14 @@ public:
     const auto symbol = static_cast<Symbol>(tokens_.size());
     tokens_.push_back(token);
     slots_.make_room([this](Slot slot) { return hash_of(tokens_[slot.symbol]); });
-    // Tokens may have equal units.
+    // Several tokens may have equal units, so always add a new slot.
     slots_.find_or_add(hash_of(token), [](Slot) { return false; }).symbol = symbol;
     return symbol;
   }
 
 private:
   struct Token {
-    std::uint64_t start;  // the number of units in bytes_ before it
+    std::uint64_t start;  // position of its first unit in bytes_, in units
     std::uint32_t length; // in units
     std::uint64_t hash;
     std::uint64_t power; // rolling_.base() to the power of `length`

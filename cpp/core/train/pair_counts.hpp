@@ -40,7 +40,7 @@ public:
     return pair.is_free() ? nullptr : &pair;
   }
 
-  // As find, but adds an entry with count 0 if there is none.
+  // Like `find`, but adds an entry with count 0 if the pair has no entry.
   Pair &find_or_add(PairKey key) {
     pairs_.make_room([this](const Pair &p) { return hash_of(p.key); });
     Pair &pair =

@@ -39,7 +39,7 @@ std::vector<std::uint32_t> huggingface_byte_order() {
 
 } // namespace
 
-// Calls check_interrupt after each WORK_PER_CHECK units of work.
+// Calls check_interrupt after every WORK_PER_CHECK units of work.
 class Trainer::PeriodicCheck {
 public:
   explicit PeriodicCheck(const std::function<void()> &check_interrupt)
@@ -133,12 +133,13 @@ void Trainer::load(const CharacterWords &words, PeriodicCheck &periodic_check) {
   }
 }
 
-// Counts the pairs of the words, whose symbols are those of the alphabet so far.
+// Counts all pairs of neighbors in the words. So far, all symbols of the words are symbols of
+// the alphabet.
 void Trainer::count_pairs(PeriodicCheck &periodic_check) {
   constexpr std::size_t BYTES = 256;
   const bool are_bytes = names_.size() <= BYTES;
   std::vector<std::uint32_t> byte_pairs(are_bytes ? BYTES * BYTES : 0, NO_INDEX);
-  PairCounts other_pairs; // `bucket` is the index in changes_
+  PairCounts other_pairs; // for characters; `bucket` is the index in changes_
   const auto index_of = [&](Symbol left, Symbol right) -> std::uint32_t & {
     return are_bytes ? byte_pairs[left * BYTES + right]
                      : other_pairs.find_or_add(pair_key(left, right)).bucket;
@@ -261,7 +262,7 @@ bool Trainer::refill() {
   return true;
 }
 
-// Returns whether the pair is at the place now.
+// Returns whether the pair is still at the place.
 bool Trainer::is_at(PairKey key, Place place) const {
   const Symbol left = left_of(key);
   return slots_[place].symbol == left &&
@@ -316,7 +317,7 @@ bool Trainer::step(std::size_t tokens, const std::function<void()> &check_interr
 
 // Returns the places at which to merge the pair of a bucket. Hugging Face's trainer stores the
 // words of a pair, and merges the pair everywhere in these words. So if a pair has several
-// buckets, a bucket stands for all places of the pair in the bucket's words.
+// buckets, merging one bucket means merging all places of the pair in the words of this bucket.
 std::vector<Trainer::Place> Trainer::places_of(const Bucket &bucket) {
   const auto places = [this](const Bucket &any_bucket) {
     const auto first = places_.begin() + static_cast<std::ptrdiff_t>(any_bucket.start);

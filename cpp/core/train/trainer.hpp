@@ -1,15 +1,15 @@
 // Learns merges: repeatedly replaces the most frequent pair of symbols by a new symbol.
 // bpe/training/trainer.py is the same algorithm in Python, and defines the tie-breaks.
 //
-// All words lie in one array, with a slot for each byte or character. The first and the last
-// slot of a symbol have its id. So a symbol finds its neighbors on both sides by its position
-// and length:
+// All words (distinct pre-tokens) lie in one array, with a slot for each byte or character. The
+// first and the last slot of a symbol have its id. So a symbol finds its neighbors on both
+// sides by its position and length:
 //
 //   bytes    |  t   h   e  |  t   h   a   t  |       | is WORD_BOUNDARY
 //   slots    |  th  th  e  |  tha .  tha  t  |       . is SYMBOL_INTERIOR
 //
 // A heap entry has the count of a pair and a bucket. The count may be outdated (too high). The
-// bucket has the places where the pair was when the entry was made. A merge visits only the
+// bucket has the places at which the pair was when the entry was made. A merge visits only the
 // places in its bucket. All merges together take O(n log n) time for words of n bytes in total.
 #pragma once
 
@@ -27,9 +27,10 @@ namespace pretok {
 enum class TieBreak { HUGGINGFACE, FIRST_SEEN };
 
 struct TrainerOptions {
-  TieBreak tie_break;             // which of several pairs with the highest count is merged
-  std::int64_t min_frequency;     // pairs with a lower count are not merged
-  std::uint64_t max_token_length; // in slots; a merge adds no pair with as many bytes or more
+  TieBreak tie_break;         // which of several pairs with the highest count is merged
+  std::int64_t min_frequency; // pairs with a lower count are not merged
+  // In bytes or characters. A merge adds no pair of this length or longer.
+  std::uint64_t max_token_length;
 };
 
 class Trainer {
@@ -49,14 +50,14 @@ public:
   Trainer(const CharacterWords &words, const TrainerOptions &options,
           const std::function<void()> &check_interrupt);
 
-  // Merges until there are `tokens` learned tokens. Returns false if no pair that may be merged
-  // is left before then.
+  // Merges until there are `tokens` learned tokens. Returns false if it stops earlier, because
+  // no pair is left that may be merged.
   bool step(std::size_t tokens, const std::function<void()> &check_interrupt);
   // Returns the number of learned tokens.
   std::size_t tokens() const { return tokens_.size() - names_.size(); }
-  // Returns the merges in order. Their symbols are the bytes 0 to 255, and 256 + k for learned
-  // token k, counted from 0. With an alphabet of n characters, they are the indices of
-  // characters, and n + k.
+  // Returns the merges in order. If words consist of bytes, a symbol is a byte (0 to 255), or
+  // 256 + k for learned token k, counted from 0. If words consist of characters from an
+  // alphabet of n, a symbol is the index of a character, or n + k.
   std::vector<Merge> merges() const;
   // Returns the first merge of each token, in order. A pair may be merged several times;
   // merges() has only the last merge of each pair.
@@ -121,7 +122,8 @@ private:
   Merge named(const Merge &merge) const;
 
   TrainerOptions options_;
-  // The number that stands for each symbol of the alphabet in the results.
+  // For each symbol of the alphabet, the number of this symbol in the results: its byte, or the
+  // index of its character.
   std::vector<std::uint32_t> names_;
   LearnedTokens tokens_;
   std::uint64_t units_start_ = 0; // position in tokens_ of the unit of slot 0

@@ -1,4 +1,5 @@
-// A queue of words between WordTable::prepare and WordTable::add.
+// A queue of words for which WordTable::prepare was called, and WordTable::add was not called
+// yet.
 #pragma once
 
 #include "core/base/byte_view.hpp"
@@ -16,8 +17,9 @@ class WaitingWords {
 public:
   explicit WaitingWords(WordTable &table) : table_(table) {}
 
-  // Prepares a word. Adds the word of the 16th call before this one to the table. `bytes` must
-  // stay valid until the table has the word. `limit` is the argument of WordTable::prepare.
+  // Prepares a word. Adds to the table the word that was prepared 16 calls earlier. `bytes`
+  // must stay valid until the table has the word. `limit` is the argument of
+  // WordTable::prepare.
   void add(ByteView bytes, std::uint64_t position, const std::uint8_t *limit) {
     Waiting &word = words_[next_++ % words_.size()];
     if (next_ > words_.size())

@@ -1,4 +1,4 @@
-// A distinct pre-token and its count.
+// The words of training. In training, a word is a distinct pre-token of the texts.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +6,12 @@
 
 namespace pretok {
 
+// A word and its count.
 struct Word {
   const std::uint8_t *data; // owned by the WordTable
   std::uint64_t first;      // the position of its first occurrence in the texts
   std::int64_t count;
-  std::uint32_t size;
+  std::uint32_t size; // in bytes
 };
 
 // Distinct words whose units are characters, not bytes.

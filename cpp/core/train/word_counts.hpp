@@ -1,4 +1,5 @@
-// Counts the distinct pre-tokens of the training texts.
+// Counts the pre-tokens of the training texts. A distinct pre-token is called a word
+// (word.hpp).
 #pragma once
 
 #include "core/base/byte_view.hpp"
@@ -31,7 +32,7 @@ public:
   template <typename View, typename InterruptCheck>
   void add(const PreTokenizer &pre_tokenizer, const std::vector<View> &texts, unsigned threads,
            InterruptCheck check_interrupt);
-  // Adds one word with its count, as if it came after all texts so far.
+  // Counts the word `word` `count` times, as if it came after all texts so far.
   void add_word(ByteView word, std::int64_t count);
   // Returns the size in bytes of the longest word since the last `take`.
   std::size_t longest() const;
@@ -50,17 +51,19 @@ void WordCounts::add(const PreTokenizer &pre_tokenizer, const std::vector<View> 
     WaitingWords waiting;
     Scratch scratch;
   };
+  // The results are in tables_, so run_in_order has nothing to append.
   struct EmptyResult {
     void append(EmptyResult &) {}
   };
-  // Each thread counts the words of some parts of the texts. A new word gets a position, and
-  // positions give the order of first occurrence. The position is 4 times the number of code
-  // units before the part, plus the offset of the word in the UTF-8 of the part. A code unit
-  // takes at most 4 bytes in UTF-8, so positions in a part are lower than in the next part.
+  // Each thread counts the words of some parts of the texts. Each word gets the position of its
+  // first occurrence, and `take` returns the words in the order of these positions. A position
+  // is 4 times the number of code units before the part, plus the offset of the word in the
+  // UTF-8 of the part. A code unit takes at most 4 bytes in UTF-8, so positions in a part are
+  // lower than in the next part.
   constexpr std::uint64_t MAX_UNIT_BYTES = 4;
   std::vector<std::uint64_t> positions;
   positions.reserve(texts.size());
-  std::uint64_t size = 0; // may exceed SIZE_MAX: `texts` may have one text many times
+  std::uint64_t size = 0; // may exceed SIZE_MAX, since `texts` may contain one text many times
   for (const View &text : texts) {
     positions.push_back(next_position_ + size * MAX_UNIT_BYTES);
     size += text.size();
@@ -68,7 +71,7 @@ void WordCounts::add(const PreTokenizer &pre_tokenizer, const std::vector<View> 
   const AddedTokens none({}, {});
   const TaskPlan plan =
       plan_tasks(static_cast<std::size_t>(std::min<std::uint64_t>(size, SIZE_MAX)), threads);
-  const TextTasks<View> tasks(texts, plan.task_size, pre_tokenizer, none, false);
+  const TextTasks<View> tasks(texts, plan.task_size, pre_tokenizer, none, /*has_marks=*/false);
   while (tables_.size() < plan.threads && tables_.size() < tasks.count())
     tables_.emplace_back();
   std::atomic<std::size_t> next{0};
@@ -77,8 +80,9 @@ void WordCounts::add(const PreTokenizer &pre_tokenizer, const std::vector<View> 
       tasks.count(), plan.threads, total,
       [&] { return Worker{WaitingWords(tables_[next++]), {}}; },
       [&](std::size_t task, Worker &worker, EmptyResult &) {
+        // Counts the words of a text, or of a part of a text that begins at code unit `start`.
         const auto add_text = [&](std::size_t text, std::size_t start, const std::uint8_t *data,
-                                  std::size_t bytes, bool) {
+                                  std::size_t bytes, bool /*is_last*/) {
           std::size_t begin = 0;
           const std::uint64_t position = positions[text] + start * MAX_UNIT_BYTES;
           split(pre_tokenizer, Utf8(data, bytes, pre_tokenizer.classes()),
@@ -91,12 +95,12 @@ void WordCounts::add(const PreTokenizer &pre_tokenizer, const std::vector<View> 
                 });
           if (worker.scratch.owns(data))
             worker.waiting.finish(); // before the next text reuses the scratch memory
-          return true;
+          return true;               // go on with the next text of the task
         };
         tasks.run(task, worker.scratch, add_text);
         worker.waiting.finish();
       },
-      [](const EmptyResult &) { return true; }, check_interrupt);
+      /*on_progress=*/[](const EmptyResult &) { return true; }, check_interrupt);
   next_position_ += size * MAX_UNIT_BYTES;
 }
 

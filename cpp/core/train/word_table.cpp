@@ -12,6 +12,7 @@
 namespace pretok {
 namespace {
 
+// The size of a block of memory that many words share.
 constexpr std::size_t WORD_BLOCK_BYTES = std::size_t{1} << 18;
 
 } // namespace
@@ -54,14 +55,14 @@ void WordTable::add(WordTable &other, unsigned threads) {
   other.store_counts();
   fill_slots();
   const std::vector<Word> &words = other.words_;
-  // indices[i] is for the word other.words_[i]: the index of an equal word in this->words_, or
+  // indices[i] is the index in this->words_ of the word that equals other.words_[i], or
   // NO_WORD. Several threads fill `indices`, because the searches mostly wait for memory.
   std::vector<std::uint32_t> indices(words.size());
   std::vector<std::function<void()>> work;
   const std::size_t share = words.size() / std::max(threads, 1U) + 1;
   for (std::size_t start = 0; start < words.size(); start += share)
     work.emplace_back([&, start] {
-      constexpr std::size_t AHEAD = 8;
+      constexpr std::size_t AHEAD = 8; // the prefetch distance, in words
       const auto bytes_of = [&words](std::size_t i) {
         return ByteView{words[i].data, words[i].size};
       };
@@ -81,7 +82,7 @@ void WordTable::add(WordTable &other, unsigned threads) {
   // Word::first is the position at which a word first occurs. A word of both tables belongs to
   // the table with the smaller `first`. new_words gets the words that belong to the other
   // table, and is_moved marks their entries in words_. Then merge the other entries of words_
-  // with new_words. Both are sorted by `first`.
+  // with new_words. Both lists are sorted by `first`.
   std::vector<bool> is_moved(words_.size());
   std::vector<Word> new_words;
   for (std::size_t i = 0; i < words.size(); ++i) {

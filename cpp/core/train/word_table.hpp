@@ -1,4 +1,4 @@
-// Distinct words and their counts.
+// A hash table of words (word.hpp) and their counts.
 #pragma once
 
 #include "core/base/byte_view.hpp"
@@ -14,7 +14,7 @@
 
 namespace pretok {
 
-// Distinct byte strings with their counts. Stores the bytes of each word once.
+// Counts words, which are distinct byte strings. Stores the bytes of each word once.
 class WordTable {
 public:
   // Results do not depend on the hash key.
@@ -24,22 +24,22 @@ public:
   // Returns the key of `bytes` and prefetches its slot. Call `prepare` some time before `add`.
   // May read past the end of `bytes`, but not past `limit`.
   ShortKey prepare(ByteView bytes, const std::uint8_t *limit) const;
-  // Counts a word. `position` is the position of the word in the texts. The table keeps the
-  // position of the first call for the word. Throws std::length_error if the word has 4 GiB or
-  // more.
+  // Adds `count` to the count of a word. `position` is the position of the word in the texts.
+  // The table keeps the position of the first call for this word. Throws std::length_error if
+  // the word has 4 GiB or more.
   void add(ByteView bytes, const ShortKey &key, std::int64_t count, std::uint64_t position) {
     find_or_insert(bytes, key, position).count += count;
   }
   void add(ByteView bytes, std::int64_t count, std::uint64_t position) {
     add(bytes, prepare(bytes, bytes.data + bytes.size), count, position);
   }
-  // Adds all words of `other`, and empties it. Both tables must have equal hash keys, and their
-  // words must have been added in the order of Word::first. After this call, only whole tables
-  // can be added to this table.
+  // Adds all words of `other` to this table, and empties `other`. Both tables must have equal
+  // hash keys, and their words must have been added in the order of Word::first. After this
+  // call, do not add single words to this table; only other tables.
   void add(WordTable &other, unsigned threads);
   // Returns the size in bytes of the longest word.
   std::size_t longest() const { return longest_; }
-  // Returns the words in the order of Word::first. After this call, nothing can be added.
+  // Returns the words in the order of Word::first. After this call, do not add anything.
   const std::vector<Word> &finish();
 
 private:
@@ -53,6 +53,7 @@ private:
     bool is_free() const { return word == NO_WORD; }
   };
 
+  // Copies the bytes of a new word into a block. Returns the copy.
   const std::uint8_t *store_bytes(ByteView bytes);
   bool is_match(const Slot &slot, ByteView bytes, const ShortKey &key) const;
   // Returns the slot of a word, or a free slot that the caller fills.

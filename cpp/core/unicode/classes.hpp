@@ -1,4 +1,5 @@
-// Character classes and masks of them; pretok/charsets/alphabet.py has the same constants.
+// Character classes and masks, which are sets of classes. pretok/charsets/alphabet.py has the
+// same constants.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,7 @@ namespace pretok {
 using Mask = std::uint32_t;
 
 // The class of the end of the text. No mask of a character set has this bit, so every run stops
-// there.
+// at the end of the text.
 inline constexpr std::uint8_t END = 31;
 
 // The number of atoms (alphabet.hpp).

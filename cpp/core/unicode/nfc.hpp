@@ -1,5 +1,5 @@
 // NFC, the normal form that composes letters with their marks. The tables are those of Unicode
-// 9, as in Hugging Face tokenizers, the engine of tokenizer.json files.
+// 9, as in Hugging Face's library tokenizers, which defines tokenizer.json files.
 // bpe/encoding/normalize.py computes the same NFC in Python. Bytes that are not UTF-8 are kept;
 // nothing composes with them or moves past them.
 //
@@ -22,8 +22,9 @@ namespace pretok {
 // scripts. Allocates only if a letter and its marks may compose.
 bool is_nfc(const std::uint8_t *data, std::size_t size);
 
-// Returns true only if the text is in NFC, but not for every such text: false if any code point
-// may compose or be replaced. Reads UTF-16 or UTF-32, and is faster than is_nfc.
+// A faster test than is_nfc, for code units of 16 or 32 bits. If it returns true, the text is
+// in NFC. It returns false if any code point may compose or be replaced, even if the text is in
+// NFC.
 template <typename Unit> bool is_surely_nfc(const Unit *units, std::size_t size);
 
 // Appends the NFC of the text to `to`. The NFC has at most three times as many bytes as the
@@ -35,8 +36,8 @@ void to_nfc(const std::uint8_t *data, std::size_t size, std::vector<std::uint8_t
 bool has_nfc_boundary_before(std::uint32_t code_point);
 
 // Returns the start of the last code point in data[from..size) that has an NFC boundary before
-// it, or 0 if there is none. Ignores an incomplete sequence at the end, so the result is right
-// whatever text follows. data[0] must start a code point.
+// it, or 0 if there is none. Ignores an incomplete UTF-8 sequence at the end, so the result is
+// right whatever text follows. data[0] must start a code point.
 std::size_t last_nfc_cut(const std::uint8_t *data, std::size_t size, std::size_t from);
 
 } // namespace pretok

@@ -19,8 +19,8 @@ struct UnicodeTable {
 // not built in.
 UnicodeTable unicode_table(std::string_view version);
 
-// Returns the Unicode version of a table of unicode_table, such as "16.0"; "" for another
-// table.
+// Returns the Unicode version of a table that unicode_table returned, such as "16.0". Returns
+// "" for any other table.
 std::string_view unicode_version(UnicodeTable table);
 
 } // namespace pretok

@@ -11,6 +11,7 @@ namespace pretok {
 // The first and the last code point of each range. The ranges are in ascending order.
 using CodePointRanges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
+// Returns the ranges of all word characters.
 CodePointRanges word_ranges();
 
 } // namespace pretok
