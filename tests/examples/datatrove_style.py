@@ -1,10 +1,10 @@
-"""Encode JSON lines in a DataTrove pipeline, with a tokenizer of Hugging Face that bpe serves.
+"""Encode JSON lines in a DataTrove pipeline, with bpe instead of Hugging Face's tokenizers.
 
     python datatrove_style.py tokenizer.json texts.jsonl tokens/ --eos '<|end|>'
 
-DataTrove's steps call a tokenizer of the package tokenizers. FastDocumentTokenizer gives them the
-stand-in of bpe.compat.huggingface, which has the same calls and the same ids. The files are those
-of DataTrove's own DocumentTokenizer.
+DataTrove's DocumentTokenizer calls a tokenizers.Tokenizer. FastDocumentTokenizer calls the stand-in
+of bpe.compat.huggingface instead, which has the same methods and returns the same ids. The output
+files are identical to those of DocumentTokenizer.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from bpe.compat import huggingface as hf
 
 
 class FastDocumentTokenizer(DocumentTokenizer):  # type: ignore[misc]
-    """DataTrove's DocumentTokenizer, served by bpe."""
+    """DataTrove's DocumentTokenizer, but bpe encodes the documents."""
 
     @cached_property
     def tokenizer(self) -> Any:
-        """The stand-in for the tokenizer, with its post-processor."""
+        """The stand-in for DataTrove's tokenizer; it adds the same token --eos."""
         return hf.wrap(super().tokenizer)
 
 
@@ -38,7 +38,10 @@ def documents(path: str) -> Iterator[Document]:
 
 
 def main(arguments: Sequence[str] | None = None, step: Any = FastDocumentTokenizer) -> None:
-    """Write the tokens of a file to a folder."""
+    """Write the tokens of a file to a folder.
+
+    `step` is the class that encodes: the test also passes DocumentTokenizer, to compare the files.
+    """
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("tokenizer")
     parser.add_argument("texts")

@@ -1,9 +1,9 @@
-"""A web server whose Hugging Face tokenizer is served by bpe.
+"""A web server with a tokenizer of transformers that encodes with bpe.
 
     python fastapi_server.py path/to/model --port 8000
 
-POST /tokenize with {"text": "..."} answers with the ids and offsets. POST /generate with the same
-streams an answer, as text, while its ids arrive. Put a model in the place of `repeat`.
+POST /tokenize with {"text": "..."} returns the ids and offsets. POST /generate with the same JSON
+streams the answer of a model as text. The model of this example, `repeat`, only repeats the prompt.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ from transformers import AutoTokenizer
 from bpe.compat import huggingface as hf
 
 Model = Callable[[list[int]], Iterator[int]]
+"""Takes the ids of a prompt, and yields the ids of the answer."""
 Text = Annotated[str, Body(embed=True, max_length=1_000_000)]
 
 
 def repeat(ids: list[int]) -> Iterator[int]:
-    """Answer a prompt with itself."""
+    """Yield the ids of the prompt as the answer."""
     yield from ids
 
 
@@ -48,7 +49,7 @@ def create(tok: Any, model: Model = repeat) -> FastAPI:
 
 
 def pieces(tok: Any, ids: Iterator[int]) -> Iterator[str]:
-    """Yield the text of ids as soon as its characters are complete."""
+    """Yield the text of `ids` in pieces, each as soon as its characters are complete."""
     stream = decoders.DecodeStream(skip_special_tokens=True)
     for id in ids:
         if piece := stream.step(tok.backend_tokenizer, id):
@@ -56,11 +57,11 @@ def pieces(tok: Any, ids: Iterator[int]) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Serve the tokenizer of a model until interrupted."""
-    parser = argparse.ArgumentParser(description="Serve a tokenizer of Hugging Face.")
+    """Run the server with the tokenizer of a model until interrupted."""
+    parser = argparse.ArgumentParser(description="A web server that tokenizes.")
     parser.add_argument("model", help="the folder of a model, or its name")
     parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--port", type=int, default=0, help="by default any free one")
+    parser.add_argument("--port", type=int, default=0, help="by default any free port")
     given = parser.parse_args(arguments)
     hf.patch()
     app = create(AutoTokenizer.from_pretrained(given.model))

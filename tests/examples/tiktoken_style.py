@@ -1,9 +1,9 @@
-"""Counting what a chat costs, and cutting it to fit, with code written for tiktoken.
+"""Count the tokens of a chat, and shorten it to a maximum, with code written for tiktoken.
 
     python tiktoken_style.py o200k_base chat.json --most 4000
 
-chat.json is a list of messages: [{"role": "user", "content": "Hello"}, ...]. But for the line that
-imports tiktoken and `encoding_of`, which takes files too, all is as it was with tiktoken.
+chat.json is a list of messages: [{"role": "user", "content": "Hello"}, ...]. Only two things differ
+from a program for tiktoken: the import, and `encoding_of`, which also accepts vocabulary files.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ import bpe.compat.tiktoken as tiktoken
 
 Message = Mapping[str, str]
 PER_MESSAGE = 3
-"""The tokens around a message: at its start, after its role, and at its end."""
+"""The number of tokens around a message: at its start, after its role, and at its end."""
 REPLY = 3
-"""The tokens before the answer."""
+"""The number of tokens before the answer of the model."""
 
 
 def encoding_of(name: str) -> tiktoken.Encoding:
-    """Return the encoding of a model or of a name that tiktoken has, or of a vocabulary file."""
+    """Return the encoding called `name`, of the model `name`, or of the vocabulary file `name`."""
     if os.path.exists(name):
         return tiktoken.Encoding.from_tokenizer(bpe.load(name), Path(name).name)
     if name in tiktoken.list_encoding_names():
@@ -34,19 +34,22 @@ def encoding_of(name: str) -> tiktoken.Encoding:
 
 
 def count(encoding: tiktoken.Encoding, message: Message) -> int:
-    """Return how many ids `message` has; what looks like a special token counts as text."""
+    """Return the number of tokens of `message`; special tokens in it count as ordinary text."""
     return PER_MESSAGE + sum(
         len(encoding.encode(value, disallowed_special=())) for value in message.values()
     )
 
 
 def count_chat(encoding: tiktoken.Encoding, chat: Sequence[Message]) -> int:
-    """Return how many ids `chat` has when it is sent."""
+    """Return the number of tokens of `chat` and of the start of the answer."""
     return REPLY + sum(count(encoding, message) for message in chat)
 
 
 def fitting(encoding: tiktoken.Encoding, chat: Sequence[Message], most: int) -> list[Message]:
-    """Return the last messages of `chat` that have no more than `most` ids, and the system's."""
+    """Return the system messages, and as many of the last other messages as fit.
+
+    They fit if `count_chat` of the result is at most `most`.
+    """
     system = [message for message in chat if message["role"] == "system"]
     left = most - count_chat(encoding, system)
     kept: list[Message] = []
@@ -59,17 +62,17 @@ def fitting(encoding: tiktoken.Encoding, chat: Sequence[Message], most: int) -> 
 
 
 def first_tokens(encoding: tiktoken.Encoding, text: str, most: int) -> str:
-    """Return the beginning of `text` that has `most` tokens, without a character cut in two."""
+    """Return the text of the first `most` tokens of `text`, without an incomplete character."""
     ids = encoding.encode_ordinary(text)[:most]
     return encoding.decode_bytes(ids).decode("utf-8", "ignore")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Count the chat of a file, and say what fits."""
+    """Print the number of tokens of a chat, how many messages fit, and the start of each."""
     parser = argparse.ArgumentParser(description="Count the tokens of a chat.")
     parser.add_argument("vocabulary", help="a file, an encoding, or a model that tiktoken knows")
     parser.add_argument("chat", type=Path)
-    parser.add_argument("--most", type=int, default=4000, help="how many tokens fit")
+    parser.add_argument("--most", type=int, default=4000, help="the maximum number of tokens")
     given = parser.parse_args(arguments)
     encoding = encoding_of(given.vocabulary)
     chat: list[Message] = json.loads(given.chat.read_text(encoding="utf-8"))

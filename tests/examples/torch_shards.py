@@ -20,7 +20,7 @@ import bpe
 
 try:
     from torch.utils.data import IterableDataset, get_worker_info
-except ImportError:  # the rows are arrays of numpy then
+except ImportError:  # without torch, Rows is an ordinary iterable
     IterableDataset = object
 
     def get_worker_info() -> Any:
@@ -29,7 +29,10 @@ except ImportError:  # the rows are arrays of numpy then
 
 
 class Rows(IterableDataset):  # type: ignore[misc]
-    """The rows of a packed corpus with layout "bin", as (inputs, targets)."""
+    """The rows of a packed corpus with layout "bin", as (inputs, targets).
+
+    A distributed job of `ranks` processes passes the number of the process as `rank`.
+    """
 
     def __init__(
         self, folder: str | Path, split: str = "train", rank: int = 0, ranks: int = 1
@@ -37,14 +40,14 @@ class Rows(IterableDataset):  # type: ignore[misc]
         corpus = bpe.corpus.Corpus(folder)
         options = corpus.manifest.options
         if options["layout"] != "bin" or options["pack"] is None:
-            raise ValueError(f"{folder}: expected --layout bin and --pack")
+            raise ValueError(f"{folder}: expected a corpus made with --layout bin and --pack")
         self._row: int = options["pack"]
         self._dtype = np.dtype(options["dtype"])
         self._paths = [Path(folder, f"{shard.name}.bin") for shard in corpus.splits[split]]
         self._rank, self._ranks = rank, ranks
 
     def __iter__(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Yield the rows of this worker: all but the last token, and all but the first."""
+        """Yield each row of this worker: all tokens but the last, and all tokens but the first."""
         worker = get_worker_info()
         workers, index = (worker.num_workers, worker.id) if worker else (1, 0)
         step, turn = self._ranks * workers, self._rank * workers + index
@@ -56,7 +59,7 @@ class Rows(IterableDataset):  # type: ignore[misc]
 
 
 def main(folder: str) -> None:
-    """Print the number of rows, and the shape of the first one."""
+    """Print the number of rows, and the number of tokens of an input."""
     rows = list(Rows(folder))
     print(len(rows), "rows of", len(rows[0][0]) if rows else 0, "tokens")
 

@@ -1,8 +1,9 @@
-"""bpe in the place of a transformers tokenizer: texts to padded arrays, and back.
+"""Use bpe instead of a tokenizer of transformers: encode texts to padded arrays, and decode them.
 
     python transformers_style.py tokenizer.json lines.txt batches.npz --pad "<pad>" --max-length 512
 
-Each line is a text. The .npz file has `input_ids` and `attention_mask`, one row for each.
+Each line of lines.txt is a text. The .npz file has the arrays `input_ids` and `attention_mask`,
+with a row for each text.
 """
 
 from __future__ import annotations
@@ -25,14 +26,15 @@ def encode_batch(
 ) -> dict[str, Ids]:
     """Return `input_ids` and `attention_mask` of shape (texts, longest), padded on the right.
 
-    As `tokenizer(texts, padding=True, truncation=True, max_length=max_length)` of transformers:
-    what tokenizer.json puts around a text is there, and is not cut off. Special tokens that stand
-    in a text become their ids; where texts come from others, give special="text" below.
+    Works like `tokenizer(texts, padding=True, truncation=True, max_length=max_length)` of
+    transformers. The tokens that tokenizer.json puts around a text are added, and truncation keeps
+    them. Special tokens in a text become their ids. For texts of users, replace "allow" below by
+    "text".
     """
     before, after = (np.array(ids, np.int64) for ids in tok.template)
     room = None if max_length is None else max_length - len(before) - len(after)
     if room is not None and room < 0:
-        raise ValueError(f"max_length={max_length} has no room for what goes around a text")
+        raise ValueError(f"max_length={max_length} is too small for the tokens around a text")
     ids, offsets = tok.encode_batch_array(texts, special="allow")
     rows = [
         np.concatenate([before, ids[start:end][:room], after]) for start, end in pairwise(offsets)
@@ -40,6 +42,7 @@ def encode_batch(
     lengths = np.array([len(row) for row in rows], np.int64)
     mask = np.arange(lengths.max(initial=0)) < lengths[:, None]
     input_ids = np.full(mask.shape, pad, np.int64)
+    # np.concatenate needs at least one array, also if `texts` is empty.
     input_ids[mask] = np.concatenate([*rows, np.array([], np.int64)])
     return {"input_ids": input_ids, "attention_mask": mask.astype(np.int64)}
 
@@ -53,7 +56,7 @@ def decode_batch(tok: bpe.Tokenizer, input_ids: Ids, attention_mask: Ids) -> lis
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Encode the lines of a file into arrays."""
+    """Encode the lines of a file to arrays, and save them."""
     parser = argparse.ArgumentParser(description="Encode lines of text into padded arrays.")
     parser.add_argument("vocabulary", help="a tokenizer.json, or the folder of a model")
     parser.add_argument("lines", type=Path)

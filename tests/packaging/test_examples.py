@@ -98,7 +98,7 @@ def test_the_server_refuses_what_is_too_long_and_hangs_up(tok: bpe.Tokenizer) ->
     server = PromptServer(tok, limit=10)
     assert asyncio.run(asked(server, b"x" * 10, b"x" * 11)) == [
         tok.encode("x" * 10),
-        "a prompt of 11 bytes; at most 10",
+        "expected at most 10 bytes, got 11",
     ]
     with pytest.raises((asyncio.IncompleteReadError, ConnectionError)):
         asyncio.run(asked(server, b"x" * 11, b"x"))
@@ -200,7 +200,7 @@ def test_arrays_of_nothing_and_of_too_little_room(tok: bpe.Tokenizer, json_file:
         "input_ids": (0, 0),
         "attention_mask": (0, 0),
     }
-    with pytest.raises(ValueError, match="max_length=1 has no room"):
+    with pytest.raises(ValueError, match="max_length=1 is too small"):
         transformers_style.encode_batch(bpe.load(json_file), ["a"], 0, 1)
 
 
@@ -277,7 +277,7 @@ def test_rows_of_shards(
     torch_shards.main(str(tmp_path / "out"))
     assert capsys.readouterr().out == f"{len(expected)} rows of 16 tokens\n"
     bpe.corpus.tokenize(path, tmp_path / "plain", tok)
-    with pytest.raises(ValueError, match="expected --layout bin and --pack"):
+    with pytest.raises(ValueError, match="expected a corpus made with --layout bin and --pack"):
         torch_shards.Rows(tmp_path / "plain")
 
 
