@@ -21,7 +21,7 @@ FILES = ("matrix.json", "matrix.md", "matrix.svg")
 
 @pytest.fixture(autouse=True)
 def peers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two peers that are always here: one that agrees and one that does not."""
+    """Two peers that are always installed: Equal has our ids, and Liar has other ids."""
     for name, peer in (("gigatoken", Equal()), ("fastokens", Liar())):
         monkeypatch.setitem(PEERS, name, peer)
         monkeypatch.setattr(type(peer), "missing", lambda self: "")
@@ -38,14 +38,14 @@ def given(tmp_path: Path) -> list[str]:
             "--peer", "gigatoken", "-o", str(tmp_path / "out")]  # fmt: skip
 
 
-MEASURED = set(COLUMNS) - {"load model"}  # the vocabulary is no .model
+MEASURED = set(COLUMNS) - {"load model"}  # the vocabulary is not a .model file
 
 
 def record_in(folder: Path) -> Any:
     return json.loads((folder / "matrix.json").read_text(encoding="utf-8"))
 
 
-def test_it_prints_records_and_draws_every_shape(
+def test_each_shape_is_printed_recorded_and_drawn(
     call: Call, given: list[str], tmp_path: Path
 ) -> None:
     cores = allowed_cores()
@@ -81,16 +81,14 @@ def test_a_peer_whose_ids_differ_is_named_and_the_run_goes_on(
     assert "| tiny | yes | other ids |" in markdown
 
 
-def test_vocabularies_of_the_list_that_are_not_here_are_named(
-    call: Call, given: list[str], tmp_path: Path
-) -> None:
+def test_missing_vocabularies_are_named(call: Call, given: list[str], tmp_path: Path) -> None:
     status, output, _ = call(*given, "-v", "llama3", "-s", "message", "--vocab-dir", str(tmp_path))
     assert status == 0
     assert "\nvocabulary llama3 is left out: no llama3.json or llama3.tiktoken" in output
     assert "llama3" in record_in(tmp_path / "out")["absent"]
 
 
-def test_a_run_that_is_broken_off_keeps_what_it_measured(
+def test_an_interrupted_run_keeps_its_results(
     call: Call, given: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> Iterator[Any]:
@@ -106,7 +104,7 @@ def test_a_run_that_is_broken_off_keeps_what_it_measured(
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(FILES)
 
 
-def test_texts_can_be_chosen_and_made_up(call: Call, given: list[str], tmp_path: Path) -> None:
+def test_a_generated_text_can_be_chosen(call: Call, given: list[str], tmp_path: Path) -> None:
     del given[2]
     status, output, _ = call(*given, "--size", "0.001", "-s", "lists", "-t", "cjk")
     assert status == 0

@@ -1,4 +1,4 @@
-"""The commands over vocabularies in processes of their own: pipes, terminals, signals, start-up."""
+"""Commands that use a vocabulary, in a new process: pipes, terminals, signals, start-up."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TEXT = "hello caf\u00e9 \U0001f680\r\n\x00\n".encode()
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Holds the file of small_tokenizer, and a text that fits no pipe."""
+    """A folder with the file of small_tokenizer, and a text larger than the buffer of a pipe."""
     path = tmp_path_factory.mktemp("process")
     small_tokenizer().save(path / "small.json")
     path.joinpath("large.txt").write_bytes(b"hello there, \nand hello again\n" * 20_000)
@@ -44,7 +44,7 @@ LATIN = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "latin-1"}
 
 
 def test_bytes_come_back_through_pipes_in_any_locale(folder: Path) -> None:
-    # test_cli_encode.py and test_cli_decode.py try both backends.
+    # test_encode.py and test_decode.py use both backends.
     given = ("-v", str(folder / "small.json"))
     data = TEXT + bytes(range(256))
     for form in ("ids", "json", "uint16", "uint32"):
@@ -57,7 +57,7 @@ def test_bytes_come_back_through_pipes_in_any_locale(folder: Path) -> None:
     assert table.endswith(b'      1       7     260  " hello"\n')
 
 
-def test_ids_and_text_come_as_they_are_read(folder: Path) -> None:
+def test_output_is_written_before_the_input_ends(folder: Path) -> None:
     given = ("-v", str(folder / "small.json"))
     with running("decode", *given, stdin=PIPE, stdout=PIPE) as process:
         ids, output = pipes(process)
@@ -79,7 +79,7 @@ def test_ids_and_text_come_as_they_are_read(folder: Path) -> None:
 @posix
 @pytest.mark.parametrize("command", ["encode", "encode --lines", "encode -f tokens",
                                      "count --lines"])  # fmt: skip
-def test_a_broken_pipe_ends_it_quietly(command: str, folder: Path) -> None:
+def test_a_broken_pipe_ends_the_command_quietly(command: str, folder: Path) -> None:
     given = [*command.split(), "-v", str(folder / "small.json"), str(folder / "large.txt")]
     with running(*given, stdin=PIPE, stdout=PIPE, stderr=PIPE) as process:
         output = pipes(process)[1]
@@ -160,7 +160,8 @@ def test_ctrl_c_while_waiting_for_input(command: str, folder: Path) -> None:
         assert process.stderr.read() == b""
 
 
-# The command interrupts itself at the second call of a function; the first one is a rehearsal.
+# The command interrupts itself at the second call of a function. It makes the first call before the
+# training, when it tries out the arguments.
 TRAIN = """
 import importlib, os, signal, sys
 from bpe.cli import main
@@ -183,7 +184,7 @@ raise SystemExit(main(arguments))
     [("bpe.training.train", "count_texts"), ("bpe.training.train", "_trainer"), ("os", "replace")],
     ids=["counting", "merging", "saving"],
 )
-def test_ctrl_c_while_training_leaves_the_file_as_it_was(
+def test_ctrl_c_while_training_does_not_change_the_file(
     tmp_path: Path, place: str, name: str, backend: BackendName
 ) -> None:
     out = tmp_path / "out.json"
@@ -203,7 +204,7 @@ def test_ctrl_c_while_training_leaves_the_file_as_it_was(
 
 @pytest.fixture
 def terminal() -> Iterator[tuple[int, int]]:
-    """A terminal; see command_line.open_terminal."""
+    """Both ends of a terminal: the person's and the program's."""
     with open_terminal() as ends:
         yield ends
 
@@ -218,7 +219,7 @@ def terminal() -> Iterator[tuple[int, int]]:
         ("encode -t hello", b"259\r\n"),
     ],
 )
-def test_a_terminal_is_left_in_order(
+def test_output_on_a_terminal_ends_with_a_line_break(
     terminal: tuple[int, int], folder: Path, command: str, expected: bytes
 ) -> None:
     given = [*command.split(), "-v", str(folder / "small.json")]

@@ -20,7 +20,7 @@ TEXT = "hello hello, caf\u00e9 <pad>"
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with two vocabularies and two texts; the working folder."""
+    """The working folder, with two vocabularies and two texts."""
     small_tokenizer().save(tmp_path / "small.json")
     bpe.train(["caf\u00e9 caf\u00e9"], vocab_size=260).save(tmp_path / "trained.json")
     tmp_path.joinpath("a.txt").write_text(TEXT, encoding="utf-8")

@@ -48,7 +48,7 @@ def test_each_line_is_a_text(call: Call, given: list[str]) -> None:
         assert call("decode", *given, "--lines", "--errors", "replace", stdin=ids)[1] == expected
 
 
-def test_no_ids_are_no_text(call: Call, given: list[str]) -> None:
+def test_no_ids_give_an_empty_text(call: Call, given: list[str]) -> None:
     for text in (b"", b"[]\n", b" , "):
         assert call("decode", *given, stdin=text) == (0, "", "")
 
@@ -87,7 +87,7 @@ def test_bytes_that_are_not_utf8(
     assert b"byte 0xff at byte 3 of the decoded text is not UTF-8; pass --errors" in errors
 
 
-def test_strict_names_the_byte_that_ends_within_a_character(call: Call, given: list[str]) -> None:
+def test_strict_names_the_byte_of_an_incomplete_character(call: Call, given: list[str]) -> None:
     found = error_of(call, "decode", *given, "--errors", "strict", "--ids", "228")
     assert found.startswith("byte 0xe4 at byte 0 of the decoded text is not UTF-8; ")
 
@@ -124,7 +124,7 @@ def test_an_invalid_id_is_named(
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("lines", [[], ["--lines"]])
 @pytest.mark.parametrize("id", ["262", "273", "4294967555", "18446744073709551875", "9" * 20])
-def test_an_id_of_no_token_is_named(
+def test_an_id_without_a_token_is_named(
     call: Call, given: list[str], id: str, lines: list[str]
 ) -> None:
     text = f"259 260\n 2,{id}\n257"
@@ -137,7 +137,7 @@ def test_an_id_of_no_token_is_named(
     )
 
 
-def test_numbers_of_bits(call: Call, given: list[str]) -> None:
+def test_errors_in_binary_ids(call: Call, given: list[str]) -> None:
     data = np.array([259, 262, 260], "<u2").tobytes()
     errors = error_of(call, "decode", *given, "-f", "uint16", stdin=data)
     assert errors.startswith("standard input, byte 2: no token has id 262; ")

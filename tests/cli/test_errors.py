@@ -73,9 +73,7 @@ def test_files_that_cannot_be_read(call: Call, tmp_path: Path) -> None:
         assert len(errors) < 400
 
 
-def test_an_input_that_does_not_wait_is_an_error(
-    call: Call, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_nonblocking_input_is_an_error(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     class NoWait:
         def read(self, _: int) -> None: ...
 

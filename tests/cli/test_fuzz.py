@@ -54,7 +54,7 @@ def test_the_command_reports_cases_preset_by_preset(fuzz: Fuzz) -> None:
     assert lines[-1] == f"no mismatch in {sum(cases)} cases"
 
 
-def test_the_command_takes_presets_by_alias_each_once(fuzz: Fuzz) -> None:
+def test_aliases_of_one_preset_are_fuzzed_once(fuzz: Fuzz) -> None:
     status, output, _ = fuzz(
         "--preset", "qwen3", "--preset", "qwen2", "--against", "regex", "--seconds", "0.01"
     )
@@ -62,7 +62,7 @@ def test_the_command_takes_presets_by_alias_each_once(fuzz: Fuzz) -> None:
     assert [line.split()[0] for line in output.splitlines()[1:-1]] == ["qwen2"]
 
 
-def test_the_command_names_what_an_engine_cannot_express_once(fuzz: Fuzz) -> None:
+def test_presets_that_an_engine_cannot_express_are_named_once(fuzz: Fuzz) -> None:
     status, output, _ = fuzz("--against", "hf", "--seconds", "0.06")
     assert status == 0
     left_out = [line.split()[0] for line in output.splitlines() if "skipped: " in line]
@@ -125,7 +125,7 @@ def test_a_wrong_call_is_an_error_with_status_2(
     assert any(part in error for part in message.split("|"))
 
 
-def test_presets_that_an_engine_cannot_express_are_an_error_if_there_are_no_others(
+def test_no_preset_that_the_engine_can_express_is_an_error(
     fuzz: Fuzz,
 ) -> None:
     status, output, error = fuzz("--preset", "cl100k", "--against", "hf")
@@ -160,7 +160,7 @@ def test_a_missing_extra_is_an_error_that_says_what_to_install(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot send Ctrl-C to one process")
-def test_ctrl_c_ends_with_the_count_so_far_and_130() -> None:
+def test_ctrl_c_prints_the_count_so_far_and_exits_with_130() -> None:
     given = ("fuzz", "--preset", "gpt2", "--seconds", "300")
     flushed = environment(PYTHONUNBUFFERED="1")
     with running(*given, env=flushed, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:

@@ -1,4 +1,4 @@
-"""`pretok hf-check`: both engines on a tokenizer, with transformers and without."""
+"""`pretok hf-check` compares bpe with Hugging Face, with and without transformers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ import pytest
 import huggingface_pairs as pairs
 from command_line import Call
 
-pytest.importorskip("tokenizers", reason="the engine is not installed")
+pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore")
 WITHOUT = pytest.mark.parametrize("module", ["transformers", "not_a_module"])
-"""Runs a test without transformers, and with it if it is installed."""
+"""Run a test without transformers, and with it if it is installed.
+
+The module is made impossible to import; the second value names no module that is imported.
+"""
 
 
 def _file(folder: Path, **parts: Any) -> str:
@@ -58,7 +61,7 @@ def test_a_tokenizer_that_falls_back(
 
 
 @WITHOUT
-def test_a_difference(
+def test_a_different_result_exits_with_1(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)

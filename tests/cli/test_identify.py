@@ -1,4 +1,4 @@
-"""`pretok identify`: files, names and patterns, and comparison with the engines."""
+"""`pretok identify`: files, names and patterns, and comparison with tokenizers and tiktoken."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_pattern_that_compiles(call: Call) -> None:
     assert record["rules"][2] == "\\p{N}+"
 
 
-def test_an_unknown_pattern_is_shown_beside_the_nearest(call: Call) -> None:
+def test_an_unknown_pattern_is_shown_with_the_nearest_preset(call: Call) -> None:
     unknown = LLAMA3.pattern.replace("{1,3}", "{1,4}x")
     status, out, err = call("identify", unknown)
     assert (status, err) == (1, "")
@@ -95,7 +95,7 @@ def test_an_unknown_pattern_is_shown_beside_the_nearest(call: Call) -> None:
 
 
 def test_a_tokenizer_json(call: Call, tmp_path: Path, text: str) -> None:
-    pytest.importorskip("tokenizers", reason="the engine is not installed")
+    pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     path = _file(tmp_path, sequence(split(LLAMA3.pattern), BYTES))
     for place in (path, str(tmp_path)):
         status, out, err = call("identify", place, "--against", text)
@@ -105,8 +105,8 @@ def test_a_tokenizer_json(call: Call, tmp_path: Path, text: str) -> None:
         assert out.splitlines()[-1].startswith("tokenizers ")
 
 
-def test_a_stack_that_is_no_preset(call: Call, tmp_path: Path, text: str) -> None:
-    pytest.importorskip("tokenizers", reason="the engine is not installed")
+def test_a_sequence_that_is_not_a_preset(call: Call, tmp_path: Path, text: str) -> None:
+    pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     digits = {"type": "FixedLength", "length": 3}
     path = _file(tmp_path, sequence(digits, split(QWEN2.pattern), BYTES))
     status, out, err = call("identify", path, "--against", text)
@@ -117,8 +117,8 @@ def test_a_stack_that_is_no_preset(call: Call, tmp_path: Path, text: str) -> Non
     assert " makes the same " in out
 
 
-def test_a_space_before_the_text(call: Call, tmp_path: Path, text: str) -> None:
-    pytest.importorskip("tokenizers", reason="the engine is not installed")
+def test_add_prefix_space(call: Call, tmp_path: Path, text: str) -> None:
+    pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     path = _file(tmp_path, {**BYTES, "use_regex": True, "add_prefix_space": True})
     status, out, err = call("identify", path, "--against", text)
     assert (status, err) == (0, "")
@@ -147,7 +147,7 @@ def test_a_file_with_an_unknown_pattern(call: Call, tmp_path: Path) -> None:
         (sequence(BYTES, {"type": "WhitespaceSplit"}), "it changes the text before"),
     ],
 )
-def test_a_file_that_is_not_understood(
+def test_pre_tokenizers_that_are_not_supported(
     call: Call, tmp_path: Path, pre_tokenizer: Any, message: str
 ) -> None:
     status, out, err = call("identify", _file(tmp_path, pre_tokenizer))
@@ -176,6 +176,7 @@ def test_each_preset_against_its_engine(call: Call, text: str, preset: Preset) -
 
 
 def _wrong(preset: Preset, old: object, new: Run) -> Preset:
+    """Return `preset` with a wrong rule, so that it does not split like its engine."""
     rules = tuple(new if rule == old else rule for rule in preset.rules)
     assert rules != preset.rules
     return Preset("wrong", rules, engine=preset.engine, pattern=preset.pattern)
@@ -214,8 +215,8 @@ def test_the_first_difference_is_shown(
     ]
 
 
-def test_a_difference_far_into_a_text_of_tiktoken() -> None:
-    pytest.importorskip("tiktoken", reason="the engine is not installed")
+def test_a_difference_from_tiktoken_late_in_a_long_text() -> None:
+    pytest.importorskip("tiktoken", reason="tiktoken is not installed")
     wrong = pretok.get(_wrong(CL100K, Run(NUMBER, at_most=3), Run(NUMBER, at_most=2)))
     engine, ask = of_pattern(CL100K.pattern, "tiktoken", wrong)
     text = "So it goes. " * 5_000 + "x 123 y"
@@ -228,24 +229,24 @@ def test_a_difference_far_into_a_text_of_tiktoken() -> None:
 
 
 def test_text_that_tiktoken_drops() -> None:
-    pytest.importorskip("tiktoken", reason="the engine is not installed")
+    pytest.importorskip("tiktoken", reason="tiktoken is not installed")
     words = pretok.get(Preset("words", (Run(LETTER),), engine="tiktoken", pattern=r"\p{L}+"))
     found = compare(words, "ab 12 cd", *of_pattern(r"\p{L}+", "tiktoken", words))
     assert [step.text for step in found.ours] == [" 12 ", "cd"]
     assert found.theirs == [(6, 8, "cd")]
 
 
-def test_an_engine_that_refuses() -> None:
-    pytest.importorskip("tokenizers", reason="the engine is not installed")
+def test_pre_tokenizers_and_patterns_that_the_engines_refuse() -> None:
+    pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     with pytest.raises(EngineError, match=r"tokenizers .* rejects the pre_tokenizer"):
         of_huggingface({"type": "Nothing"})
-    pytest.importorskip("tiktoken", reason="the engine is not installed")
+    pytest.importorskip("tiktoken", reason="tiktoken is not installed")
     with pytest.raises(EngineError, match=r"tiktoken .* failed"):
         of_pattern("(", "tiktoken", pretok.get("gpt2"))[1]("a")
 
 
 def test_published_files(call: Call, text: str) -> None:
-    pytest.importorskip("tokenizers", reason="the engine is not installed")
+    pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     for name in ("gpt2_tokenizer.json", "gpt_neox.json"):
         status, out, _ = call("identify", str(shared("vocabs", "hf", name)), "--against", text)
         assert status == 0
@@ -255,7 +256,7 @@ def test_published_files(call: Call, text: str) -> None:
 
 @pytest.mark.parametrize("preset", ["qwen2", "starcoder"])
 def test_a_gguf_file(call: Call, tmp_path: Path, text: str, preset: str) -> None:
-    pytest.importorskip("tokenizers", reason="the engine is not installed")
+    pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     path = tmp_path / "model.gguf"
     path.write_bytes(gguf({"tokenizer.ggml.model": "gpt2", "tokenizer.ggml.pre": preset}))
     status, out, err = call("identify", str(path), "--against", text)
@@ -264,7 +265,7 @@ def test_a_gguf_file(call: Call, tmp_path: Path, text: str, preset: str) -> None
     assert " makes the same " in out
 
 
-def test_gguf_files_that_name_no_preset(call: Call, tmp_path: Path) -> None:
+def test_gguf_files_without_a_known_preset(call: Call, tmp_path: Path) -> None:
     path = tmp_path / "model.gguf"
     for content, message in (
         (

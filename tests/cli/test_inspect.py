@@ -60,7 +60,7 @@ def test_inspect_shows_a_vocabulary(call: Call, vocab: str, backend: BackendName
     assert "LONGEST" not in call("inspect", vocab, "--longest", "0")[1]
 
 
-def test_the_same_as_json(call: Call, vocab: str, backend: BackendName) -> None:
+def test_inspect_prints_json(call: Call, vocab: str, backend: BackendName) -> None:
     status, output, errors = call("inspect", vocab, "-f", "json", "--backend", backend)
     assert (status, errors) == (0, "")
     record = json.loads(output)
@@ -115,7 +115,7 @@ def test_many_special_tokens_are_cut_short(call: Call, tmp_path: Path) -> None:
     assert len(json.loads(call("inspect", str(path), "-f", "json")[1])["special_tokens"]) == 20
 
 
-def test_how_well_texts_are_encoded(
+def test_statistics_of_texts(
     call: Call, vocab: str, texts: list[str], backend: BackendName
 ) -> None:
     given = ("inspect", vocab, *texts, "--backend", backend)

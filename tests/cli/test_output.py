@@ -50,5 +50,5 @@ def test_columns_allow_for_wide_and_combining_characters() -> None:
     assert pad("abcdef", 4) == "abcdef"
 
 
-def test_each_exactness_has_words() -> None:
+def test_each_exactness_has_a_description() -> None:
     assert set(EXACTNESS) == set(EXACTNESSES)

@@ -1,4 +1,4 @@
-"""The command line in a process of its own: pipes, terminals, signals, memory, start-up."""
+"""The command line in a new process: pipes, terminals, signals, memory, start-up."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LARGEST_GROWTH = 6 << 20
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A text that takes a while to print and fits no pipe."""
+    """A text that takes a while to print, and is larger than the buffer of a pipe."""
     path = tmp_path_factory.mktemp("large") / "large.txt"
     path.write_bytes(WORDS * 60_000)
     return path
@@ -84,7 +84,9 @@ def test_arguments_that_are_not_utf8_are_bytes() -> None:
 @pytest.mark.parametrize(
     "command", ["split -p qwen2", "explain -p qwen2 -f json", "diff gpt2 qwen2"]
 )
-def test_a_broken_pipe_ends_it_quietly(command: str, large: Path, backend: BackendName) -> None:
+def test_a_broken_pipe_ends_the_command_quietly(
+    command: str, large: Path, backend: BackendName
+) -> None:
     given = [*command.split(), "--backend", backend, str(large)]
     with running(*given, stdin=PIPE, stdout=PIPE, stderr=PIPE) as process:
         output = pipes(process)[1]
@@ -98,7 +100,7 @@ def test_a_broken_pipe_ends_it_quietly(command: str, large: Path, backend: Backe
 @pytest.mark.parametrize(
     "arguments", [["--help"], ["presets"], ["split", "-p", "qwen2", "-t", "x"]]
 )
-def test_a_pipe_that_was_never_read(arguments: list[str]) -> None:
+def test_a_pipe_that_is_closed_from_the_start(arguments: list[str]) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     with running(*arguments, stdout=writer, stderr=PIPE) as process:
@@ -107,7 +109,7 @@ def test_a_pipe_that_was_never_read(arguments: list[str]) -> None:
     assert process.returncode == 141
 
 
-def test_a_pipe_is_split_as_its_text_comes() -> None:
+def test_output_is_written_before_the_input_ends() -> None:
     with running("split", "-p", "gpt2", stdin=PIPE, stdout=PIPE) as process:
         given, output = pipes(process)
         given.write(b"Hello, world ")
@@ -171,7 +173,7 @@ def test_ctrl_c_while_waiting_for_input() -> None:
 
 @pytest.fixture
 def terminal() -> Iterator[tuple[int, int]]:
-    """A terminal; see command_line.open_terminal."""
+    """Both ends of a terminal: the person's and the program's."""
     with open_terminal() as ends:
         yield ends
 
@@ -182,7 +184,7 @@ def terminal() -> Iterator[tuple[int, int]]:
      (["--color"], {"NO_COLOR": "1"}, True), ([], {"NO_COLOR": ""}, True)],
 )  # fmt: skip
 @pytest.mark.parametrize("command", ["split", "explain"])
-def test_color_is_for_terminals(
+def test_colors_on_a_terminal(
     terminal: tuple[int, int],
     command: str,
     arguments: list[str],
@@ -212,8 +214,8 @@ def test_the_table_of_presets_fits_the_terminal(
 
 
 @pytest.mark.parametrize("slow", [True, False])
-def test_progress_is_shown_once_it_takes_a_second(slow: bool) -> None:
-    # On a busy machine a fast run may be slow.
+def test_progress_is_shown_after_a_second(slow: bool) -> None:
+    # On a busy machine, a run without a pause may also take a second, so try several times.
     for _ in range(1 if slow else 20):
         with open_terminal() as terminal:
             bar = progress_of_split(terminal, 1.1 * slow)
@@ -241,7 +243,7 @@ def progress_of_split(terminal: tuple[int, int], wait: float) -> bytes:
 
 # --- resources
 
-# ru_maxrss of a child begins at the memory of the process that started it, here that of pytest.
+# Linux: not ru_maxrss, because a child inherits the peak of its parent, here that of pytest.
 PEAK = """
 import sys
 from bpe.cli import main
@@ -284,7 +286,7 @@ def test_memory_does_not_grow_with_the_text(
         assert status in (0, 1)
         return found
 
-    # Blocks are small, so that 256 KB of text fill several.
+    # PEAK makes blocks small, so that 256 KB of text fill several blocks.
     assert peak(3 << 18) - peak(1 << 18) < LARGEST_GROWTH
 
 

@@ -32,7 +32,7 @@ HARD = (
 
 @pytest.fixture(params=[1, 3, 64])
 def small_blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read so few bytes at a time that blocks end inside pre-tokens and UTF-8 sequences."""
+    """Read a few bytes at a time, so that blocks end within pre-tokens and UTF-8 sequences."""
     monkeypatch.setattr(cli_input, "BLOCK", request.param)
 
 
@@ -107,7 +107,7 @@ def test_json_is_ascii_and_the_same_in_any_locale(call: Call) -> None:
 # --- bytes that are not text
 
 
-def test_any_byte_can_be_split_and_told_apart(call: Call, backend: BackendName) -> None:
+def test_any_byte_can_be_split_and_read_back(call: Call, backend: BackendName) -> None:
     data = bytes(range(256)) + "\u0085\u00ff\udcff".encode("utf-8", "surrogatepass")
     given = ("split", "-p", "qwen2", "--binary", "--backend", backend)
     status, output, errors = call(*given, stdin=data)
@@ -289,7 +289,7 @@ def test_one_preset_is_shown_in_full(call: Call, preset: Preset) -> None:
 
 
 class Bar:
-    """Stands for tqdm, and keeps what it was told."""
+    """A replacement for tqdm that records its calls."""
 
     made: list[Bar]
 
@@ -320,7 +320,7 @@ def bars(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Bar]]:
     ("error_terminal", "output_terminal", "shown"),
     [(True, False, True), (True, True, False), (False, False, False), (False, True, False)],
 )
-def test_progress_goes_to_a_terminal_without_the_output(
+def test_progress_is_shown_if_only_stderr_is_a_terminal(
     call: Call,
     bars: list[Bar],
     monkeypatch: pytest.MonkeyPatch,

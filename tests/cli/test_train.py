@@ -25,7 +25,7 @@ def text(tmp_path: Path) -> str:
 
 @pytest.fixture
 def given(text: str, backend: BackendName) -> list[str]:
-    """The arguments that every call has, for each backend."""
+    """The arguments of every call, with each backend."""
     return ["train", text, "--backend", backend]
 
 
@@ -77,7 +77,7 @@ def test_every_option_arrives(call: Call, tmp_path: Path, backend: BackendName) 
     assert found.preset.name == "gpt2"
     assert max(map(len, found.vocabulary.token_bytes.values())) == 3
     assert output.startswith(f"{out}: {wanted.vocab_size} ids, {len(wanted.merges)} merges, 2 spec")
-    # Fewer merges than asked for is no error, but is said.
+    # Fewer merges than requested are not an error, but the command reports them.
     assert errors.startswith("pretok: --vocab-size 300 needs 42 merged tokens")
     assert errors.count("\n") == 1
     assert call("train", str(path), *options, "-o", str(out), "--quiet") == (0, "", "")
@@ -90,7 +90,7 @@ def test_standard_input_is_one_text(call: Call, tmp_path: Path, backend: Backend
     assert bpe.load(out).merges == ((b"\xc3", b"\xa9"), (b"a", b"\xc3\xa9"))
 
 
-def test_warnings_go_elsewhere_again(call: Call, given: list[str], tmp_path: Path) -> None:
+def test_the_command_restores_the_logger(call: Call, given: list[str], tmp_path: Path) -> None:
     logger = logging.getLogger("bpe")
     before = (logger.propagate, list(logger.handlers))
     assert call(*given, "-n", "270", "-o", str(tmp_path / "out.json"))[0] == 0
@@ -99,7 +99,7 @@ def test_warnings_go_elsewhere_again(call: Call, given: list[str], tmp_path: Pat
 
 
 @pytest.mark.parametrize(("quiet", "progress"), [([], None), (["-q"], False)])
-def test_progress_is_shown_if_it_makes_sense(
+def test_quiet_hides_progress(
     call: Call, given: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     quiet: list[str], progress: bool | None,
 ) -> None:  # fmt: skip
@@ -112,6 +112,7 @@ def test_progress_is_shown_if_it_makes_sense(
 
     monkeypatch.setattr(bpe, "train", recording)
     assert call(*given, "-n", "270", "-o", str(tmp_path / "out.json"), *quiet)[0] == 0
+    # The first call tries out the arguments, without progress.
     assert asked == [False, progress]
 
 
@@ -120,7 +121,7 @@ def test_progress_is_shown_if_it_makes_sense(
 
 @pytest.fixture
 def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Training may not begin: what is wrong is to be said before it."""
+    """Fail if the training begins: wrong arguments must be reported before."""
 
     def refuse(*_: object) -> None:
         raise AssertionError("the training began")
@@ -191,7 +192,7 @@ def test_files_that_cannot_be_read(
     assert out.read_text(encoding="utf-8") == "as it was"
 
 
-def test_a_vocabulary_that_the_format_cannot_hold_is_not_lost(
+def test_a_vocabulary_that_the_format_cannot_hold_is_saved_in_another(
     call: Call, given: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "out.tiktoken"
@@ -210,7 +211,7 @@ def test_a_vocabulary_that_the_format_cannot_hold_is_not_lost(
     assert bpe.load(f"{out}.json").merges == bpe.train([WORDS], vocab_size=270).merges
 
 
-def test_characters(call: Call, tmp_path: Path, backend: BackendName) -> None:
+def test_the_alphabet_of_characters(call: Call, tmp_path: Path, backend: BackendName) -> None:
     (tmp_path / "a.txt").write_text("ab ab abc é", encoding="utf-8")
     options = ["-n", "270", "--alphabet", "characters", "--byte-fallback", "-q", "--special", "<s>"]
     options += ["--character-coverage", "0.9", "--backend", backend, str(tmp_path / "a.txt")]

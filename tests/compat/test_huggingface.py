@@ -1,4 +1,4 @@
-"""The stand-in for Hugging Face tokenizers answers as the real engine does, call by call."""
+"""Each call of the stand-in hf.Tokenizer has the outcome of the real tokenizers.Tokenizer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from huggingface_pairs import both, small
 from paths import shared
 from support import max_examples, need_native, seeded
 
-tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 hf = importlib.import_module("bpe.compat.huggingface")
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -49,7 +49,7 @@ def test_most_random_calls_are_served_by_bpe() -> None:
 
 
 def test_most_calls_with_a_result_are_served_by_bpe() -> None:
-    # The real engine raises all errors.
+    # Count only calls without an error, because the real tokenizer raises all errors.
     random = seeded("share of results")
     served = fallen = 0
     for _ in range(20):
@@ -59,7 +59,8 @@ def test_most_calls_with_a_result_are_served_by_bpe() -> None:
             if not isinstance(pairs.outcome(pairs.random_call(random)[1], ours), tuple):
                 served += ours._state.served - before[0]
                 fallen += ours._state.fallbacks.total() - before[1]
-    # Earlier versions do more in their own way: truncation, or added tokens after a change.
+    # More calls fall back with other versions of tokenizers, which differ in details of truncation
+    # and of added tokens after a change.
     assert served > (20 if tokenizers.__version__ == "0.23.3" else 2) * fallen
 
 
@@ -180,7 +181,7 @@ def test_most_calls_with_tokens_of_text_are_served_by_bpe() -> None:
 
 
 def test_a_token_that_is_no_longer_normalized() -> None:
-    # tokenizers still decodes it from its normalized text.
+    # Hugging Face's tokenizers still decodes the token from its normalized text.
     real, ours = both(small(normalizer=models.STRIP))
     for normalized in (True, False):
         for tok in (real, ours):
@@ -214,7 +215,7 @@ def test_checked_calls_find_a_difference(caplog: pytest.LogCaptureFixture) -> No
         assert ours.encode("the").ids == ours.encode_batch(["the"])[0].ids
         assert ours.decode([5]) == real.decode([5])
         assert hf.backend(ours).counts == {"bpe": 3, "tokenizers": 0}
-        # A change that no call of ours made.
+        # Change the real tokenizer directly, so that the stand-in does not know of the change.
         ours.real.add_tokens(["xyz"])
         real.add_tokens(["xyz"])
         assert ours.encode("xyz").ids == real.encode("xyz").ids

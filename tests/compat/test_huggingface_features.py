@@ -1,4 +1,4 @@
-"""Each feature of transformers tokenizers has the same outcome with and without the stand-in."""
+"""Each feature of transformers' tokenizers has the same outcome with and without the patch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import pretok
 import transformers_calls as calls
 from paths import shared
 
-pytest.importorskip("tokenizers", reason="the engine is not installed")
+pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 pytest.importorskip("transformers", reason="transformers is not installed")
 hf = importlib.import_module("bpe.compat.huggingface")
 pytestmark = [
@@ -57,7 +57,7 @@ REASONS = (
     "the decoder is not ByteLevel alone",
     "truncation by tokenizers 0.23.1",
 )
-"""The starts of the reasons of all fallbacks."""
+"""The beginnings of the expected reasons of fallbacks."""
 
 
 @cache
@@ -141,7 +141,7 @@ def test_every_feature_has_the_same_outcome(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", SETTINGS)
-def test_bpe_serves_all_it_supports(kind: str, tmp_path: Path) -> None:
+def test_bpe_serves_all_calls_of_supported_models(kind: str, tmp_path: Path) -> None:
     with hf.patched():
         tok = calls.make(serialized(kind), SETTINGS[kind], tmp_path)
         tok(["the <s>fox", "é"], padding=kind != "gpt2", return_offsets_mapping=True)

@@ -1,4 +1,4 @@
-"""Objects of the stand-in pass for real ones; changed parts and replaced methods are noticed."""
+"""Objects of the stand-in pass for real ones, and follow changes of their parts and methods."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import huggingface_pairs as pairs
 from huggingface_pairs import both, small
 from support import seeded
 
-tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 hf = importlib.import_module("bpe.compat.huggingface")
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -112,7 +112,7 @@ def test_items_of_sequences_are_watched() -> None:
     _, ours = both(small(pre_tokenizer={"type": "Sequence", "pretokenizers": parts}))
     item = ours.pre_tokenizer[1]
     assert ours.pre_tokenizer is not None
-    assert len(ours._state._handles) == 1  # one of a Sequence is enough
+    assert len(ours._state._handles) == 1  # accesses to one Sequence share a handle
     assert ours.encode("the").tokens
     item.add_prefix_space = True
     assert ours.encode("the").tokens == ours.real.encode("the").tokens == ["Ġthe"]
@@ -137,7 +137,7 @@ def test_a_patch_watches_items_of_sequences_only_while_they_live() -> None:
     finally:
         hf.unpatch()
     del item
-    item = other[1]  # nobody notes it
+    item = other[1]  # without the patch, the stand-in does not know of this item
     del other
     assert ours.encode("the").tokens == ["Ġthe"]
     item.add_prefix_space = False
@@ -185,7 +185,7 @@ def test_other_versions_of_tokenizers_are_not_served(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.skipif(
-    not hasattr(tokenizers.trainers, "ParityBpeTrainer"), reason="tokenizers has no such trainer"
+    not hasattr(tokenizers.trainers, "ParityBpeTrainer"), reason="needs ParityBpeTrainer"
 )
 def test_the_trainer_that_takes_a_tokenizer_takes_ours() -> None:
     original = tokenizers.trainers.ParityBpeTrainer.train_from_iterator
@@ -204,7 +204,7 @@ def test_the_trainer_that_takes_a_tokenizer_takes_ours() -> None:
     assert tokenizers.trainers.ParityBpeTrainer.train_from_iterator is original
 
 
-def test_states_do_not_keep_tokenizers_alive() -> None:
+def test_the_stand_in_does_not_keep_tokenizers_alive() -> None:
     ours = hf.Tokenizer.from_str(small())
     encoding = ours.encode("the")
     view = weakref.ref(ours)
@@ -224,7 +224,7 @@ def test_streams_take_both_tokenizers() -> None:
         streams = DecodeStream(ids[:3]), hf.DecodeStream(ids[:3], skip_special_tokens=False)
         for id in ids[3:]:
             assert streams[0].step(ours, id) == streams[1].step(real, id)
-        if tokenizers.__version__ != "0.22.2":  # which does not copy streams
+        if tokenizers.__version__ != "0.22.2":  # 0.22.2 cannot copy streams
             assert copy.copy(streams[0]).step(ours, ids[0]) == streams[0].step(real, ids[0])
         for bad in (-1, 1 << 32, "x"):
             with pytest.raises(TypeError, match="StreamInput must be"):
@@ -235,7 +235,7 @@ def test_streams_take_both_tokenizers() -> None:
     assert isinstance(hf.DecodeStream(), DecodeStream)
 
 
-def test_origins_follow_tokenizers() -> None:
+def test_offsets_of_composed_characters_equal_hugging_face() -> None:
     real, ours = both(small(normalizer={"type": "NFC"}))
     random = seeded("origins")
     marks = (

@@ -1,6 +1,6 @@
-"""The tests of tokenizers pass with the stand-in in place of its classes.
+"""The test suite of Hugging Face's tokenizers passes with the stand-in instead of its classes.
 
-Set PRETOK_TOKENIZERS_SDIST to the folder `bindings/python` of tokenizers' unpacked source package.
+Set PRETOK_TOKENIZERS_SDIST to the folder `bindings/python` of its unpacked source package.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from paths import HELPERS
 
 SDIST = os.environ.get("PRETOK_TOKENIZERS_SDIST", "")
 SUITES = ("tests/bindings", "tests/implementations", "tests/test_freethreaded.py")
-pytest.importorskip("tokenizers", reason="the engine is not installed")
+pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 
 
-@pytest.mark.skipif(not SDIST, reason="PRETOK_TOKENIZERS_SDIST is not set")
+@pytest.mark.skipif(not SDIST, reason="needs PRETOK_TOKENIZERS_SDIST")
 def test_no_test_of_tokenizers_fails() -> None:
     expected = _passed()
     assert len(expected) > 100
@@ -27,7 +27,7 @@ def test_no_test_of_tokenizers_fails() -> None:
 
 
 def _passed(*options: str) -> set[str]:
-    """Return the names of the tests that pass; many need files that only their network has."""
+    """Return the names of the tests that pass; many fail because they would download files."""
     paths = os.pathsep.join([str(HELPERS), os.environ.get("PYTHONPATH", "")])
     result = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-rp", "-p", "no:cacheprovider", *options, *SUITES],

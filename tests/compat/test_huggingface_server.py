@@ -1,4 +1,4 @@
-"""Programs with the stand-in in place: a web server, and processes that are started anew."""
+"""Programs that use the patch: a web server, and the processes that a program starts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import transformers_calls as calls
 from command_line import LONGEST, environment
 from paths import EXAMPLES
 
-pytest.importorskip("tokenizers", reason="the engine is not installed")
+pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 pytest.importorskip("transformers", reason="transformers is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore")
 TEXTS = ["the é quick 🦙 fox 日本", "", "the <s>fox", "x" * 100, "e\u0301 \r\n\t the"] * 4

@@ -1,4 +1,4 @@
-"""Servers and data loaders can use the stand-in as they use a tokenizer of transformers."""
+"""What servers and data loaders do with a tokenizer gives the same results with the patch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ import huggingface_pairs as pairs
 import transformers_calls as calls
 from huggingface_features import outcome, plain
 
-tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 pytest.importorskip("transformers", reason="transformers is not installed")
 hf = importlib.import_module("bpe.compat.huggingface")
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("no_logs")]
@@ -60,7 +60,7 @@ def _steps(stream: Any, backend: Any, ids: list[int]) -> list[Any]:
 @behavior
 def vllm_detokenizes_step_by_step(tok: Any) -> Any:
     prompt, answer = tok(TEXT)["input_ids"], tok(" brown 🦙<s>")["input_ids"]
-    # The class is looked up as an attribute of the module, so that a patch counts.
+    # Look the class up in its module, so that the patch has an effect.
     stream = tokenizers.decoders.DecodeStream(ids=prompt, skip_special_tokens=True)
     beyond = [len(tok), len(tok) + 100]  # embeddings have more rows than the vocabulary
     return _steps(stream, tok._tokenizer, [*answer, *beyond, -1, 1 << 32, *answer])
@@ -236,7 +236,7 @@ def generation_reads_special_tokens(tok: Any) -> Any:
     return ids, tok.all_special_tokens, tok.decode(ids, skip_special_tokens=True)
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
 def test_a_forked_worker_sends_batches(tmp_path: Path) -> None:
     with hf.patched():
         tok = calls.make(pairs.base(), {"pad_token": "e"}, tmp_path)

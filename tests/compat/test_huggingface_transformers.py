@@ -1,4 +1,4 @@
-"""Patched tokenizers of transformers answer as plain ones, call by call."""
+"""Each call of a patched tokenizer of transformers has the outcome of the plain tokenizer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import huggingface_pairs as pairs
 import transformers_calls as calls
 from support import max_examples, seeded
 
-tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 pytest.importorskip("transformers", reason="transformers is not installed")
 hf = importlib.import_module("bpe.compat.huggingface")
 pytestmark = [
@@ -48,7 +48,7 @@ def test_random_calls_have_the_same_outcome(seed: int, tmp_path: Path) -> None:
         assert ours._tokenizer.to_str() == plain._tokenizer.to_str(), call
 
 
-def test_live_tokenizers_are_patched_and_restored(plain: Any) -> None:
+def test_existing_tokenizers_are_patched_and_restored(plain: Any) -> None:
     before, ids = pickle.dumps(plain), plain("the fox")["input_ids"]
     real = plain._tokenizer
     with hf.patched():
@@ -68,7 +68,7 @@ def test_live_tokenizers_are_patched_and_restored(plain: Any) -> None:
     assert inside("the fox")["input_ids"] == ids
 
 
-def test_saving_is_the_same(plain: Any, tmp_path: Path) -> None:
+def test_saved_files_are_the_same(plain: Any, tmp_path: Path) -> None:
     plain.save_pretrained(tmp_path / "plain")
     with hf.patched():
         plain.save_pretrained(tmp_path / "ours")
@@ -85,7 +85,7 @@ def test_wrap_serves_one_tokenizer(plain: Any) -> None:
         hf.wrap("the fox")
 
 
-def test_a_subclass_keeps_its_own_way(plain: Any) -> None:
+def test_methods_of_a_subclass_are_used(plain: Any) -> None:
     class Own(type(plain)):  # type: ignore[misc]
         def _decode(self, *args: Any, **kwargs: Any) -> str:
             return "own"
@@ -130,7 +130,7 @@ def test_flags_that_are_not_bool_have_the_same_outcome(plain: Any) -> None:
 
 
 @pytest.mark.skipif(
-    tokenizers.__version__ == "0.23.1", reason="tokenizers 0.23.1 itself serves truncated calls"
+    tokenizers.__version__ == "0.23.1", reason="bpe does not serve truncation in 0.23.1"
 )
 def test_threads_do_not_share_their_truncation(plain: Any) -> None:
     text = "the quick brown " * 20
@@ -146,7 +146,7 @@ def test_threads_do_not_share_their_truncation(plain: Any) -> None:
             assert seen == {max_length}
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
 @pytest.mark.parametrize("parallelism", ["true", "false", None])
 def test_a_fork_after_use_does_not_hang(
     plain: Any, parallelism: str | None, monkeypatch: pytest.MonkeyPatch
@@ -165,7 +165,7 @@ def test_a_fork_after_use_does_not_hang(
         assert os.waitpid(child, 0)[1] == 0
 
 
-def test_the_environment_variable_goes_before_the_arguments(
+def test_the_environment_variable_overrides_the_arguments(
     plain: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = importlib.import_module("bpe.compat.huggingface.settings")

@@ -1,4 +1,4 @@
-"""The drop-in for tiktoken answers as tiktoken does, call by call, errors included."""
+"""Each call of the drop-in for tiktoken has the result or the error of tiktoken."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ MARKED = f"hi {EOT} x<|fim_prefix|>"
 
 @pytest.fixture(scope="session")
 def pair(backend: BackendName) -> Pair:
-    """Ours and tiktoken's with cl100k_base."""
+    """Our Encoding and tiktoken's with cl100k_base."""
     return ours("cl100k", backend), live("cl100k")
 
 
 @pytest.fixture(scope="session", params=["r50k", "cl100k", "o200k", "llama3", "qwen2"])
 def any_pair(request: pytest.FixtureRequest, backend: BackendName) -> Pair:
-    """Ours and tiktoken's with each real vocabulary."""
+    """Our Encoding and tiktoken's with each real vocabulary."""
     return ours(request.param, backend), live(request.param)
 
 
@@ -72,7 +72,7 @@ def test_every_method_takes_tiktokens_arguments(name: str) -> None:
 def test_nothing_public_is_missing() -> None:
     public = {name for name in dir(live("cl100k")) if not name.startswith("_")}
     assert public <= set(dir(Encoding)) | {"name", "max_token_value"}
-    module = pytest.importorskip("tiktoken", reason="the engine is not installed")
+    module = pytest.importorskip("tiktoken", reason="tiktoken is not installed")
     functions = {name for name, value in vars(module).items() if callable(value)}
     assert functions <= set(tiktoken.__all__)
     assert tiktoken.__version__ == module.__version__
@@ -104,7 +104,7 @@ DISALLOWED = [
 
 
 def one_name(value: Any) -> str:
-    """Return the same name in each process: sets are in no order."""
+    """Return a name that is the same in each process, although the order of a set is not."""
     if isinstance(value, (set, frozenset)):
         return f"{type(value).__name__}{sorted(value)!r}"
     return repr(value)
@@ -112,7 +112,7 @@ def one_name(value: Any) -> str:
 
 @pytest.mark.parametrize("allowed", ALLOWED, ids=one_name)
 @pytest.mark.parametrize("disallowed", DISALLOWED, ids=one_name)
-@pytest.mark.parametrize("text", [MARKED, "hi 7", ""])  # "hi" has slow completions
+@pytest.mark.parametrize("text", [MARKED, "hi 7", ""])  # completions of "hi" alone are slow
 def test_allowed_and_disallowed(pair: Pair, allowed: Any, disallowed: Any, text: str) -> None:
     given = {"allowed_special": allowed, "disallowed_special": disallowed}
     assert_same(pair, lambda enc: enc.encode(text, **given))
@@ -125,7 +125,9 @@ def test_allowed_and_disallowed(pair: Pair, allowed: Any, disallowed: Any, text:
 @pytest.mark.parametrize("allowed", [{1}, "other", [EOT], (EOT,), None], ids=repr)
 @pytest.mark.parametrize("disallowed", ["all", ()], ids=repr)
 @pytest.mark.parametrize("text", ["hi", ""])
-def test_allowed_is_a_set_of_str(pair: Pair, allowed: Any, disallowed: Any, text: str) -> None:
+def test_allowed_special_of_a_wrong_type(
+    pair: Pair, allowed: Any, disallowed: Any, text: str
+) -> None:
     given = {"allowed_special": allowed, "disallowed_special": disallowed}
     assert_same(pair, lambda enc: enc.encode(text, **given))
     assert_same(pair, lambda enc: enc.encode_batch([text], **given))
@@ -240,7 +242,7 @@ def test_one_pre_token(pair: Pair, text: Any) -> None:
     assert_same(pair, lambda enc: enc._encode_single_piece(text))
 
 
-def test_no_pre_token_is_an_ordinary_error(pair: Pair) -> None:
+def test_an_empty_piece_is_a_value_error(pair: Pair) -> None:
     with pytest.raises(ValueError, match="got an empty one"):
         pair[0]._encode_single_piece("")
 
@@ -318,7 +320,7 @@ def test_batches_take_any_iterable(pair: Pair) -> None:
     assert_same(pair, lambda enc: enc.decode_batch(iter([[1], [2]])))
 
 
-def test_facts(any_pair: Pair) -> None:
+def test_properties(any_pair: Pair) -> None:
     for name in ("name", "n_vocab", "max_token_value", "special_tokens_set", "_special_tokens"):
         assert_same(any_pair, lambda enc, name=name: getattr(enc, name))  # type: ignore[misc]
     for name in ("_pat_str", "_mergeable_ranks", "_special_token_values", "eot_token"):

@@ -1,4 +1,4 @@
-"""The drop-in's encodings: made, found by name or model, copied, and used on hard texts."""
+"""The class Encoding of the drop-in for tiktoken: construction, names, copies, and hard texts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PATTERN = pretok.get("r50k").preset.pattern
 
 
 @pytest.mark.parametrize("preset", ["r50k", "cl100k", "o200k", "llama3", "qwen2"])
-def test_patterns_that_are_known(preset: str, backend: BackendName) -> None:
+def test_patterns_of_presets_are_recognized(preset: str, backend: BackendName) -> None:
     made = Encoding(
         "made",
         pat_str=pretok.get(preset).preset.pattern,
@@ -39,7 +39,7 @@ def test_patterns_that_are_known(preset: str, backend: BackendName) -> None:
     assert made.tokenizer.backend == backend
 
 
-def test_a_pattern_that_is_unknown_names_the_way_out(backend: BackendName) -> None:
+def test_an_unknown_pattern_needs_a_preset(backend: BackendName) -> None:
     with pytest.raises(ValueError, match=r"pat_str='\\\\w\+'; pass preset= too"):
         Encoding("made", pat_str=r"\w+", mergeable_ranks=SMALL, special_tokens={})
     unknown: Any = None
@@ -58,13 +58,13 @@ def test_a_pattern_that_is_unknown_names_the_way_out(backend: BackendName) -> No
 
 
 class EveryTwo:
-    """A pre-tokenizer of a user: two code points each."""
+    """A pre-tokenizer object, as a user may write it: each pre-token has two code points."""
 
     def offsets(self, text: str) -> NDArray[np.int64]:
         return np.array([*range(0, len(text), 2), len(text)], np.int64)
 
 
-def test_a_pre_tokenizer_of_a_user(backend: BackendName) -> None:
+def test_a_pre_tokenizer_object(backend: BackendName) -> None:
     made = Encoding(
         "two",
         pat_str="..",
@@ -172,7 +172,7 @@ def test_an_encoding_that_extends_another(backend: BackendName) -> None:
 
 
 class Renamed(Encoding):
-    """A class of a user."""
+    """A subclass, as a user may write it."""
 
 
 @pytest.mark.parametrize("kind", [Encoding, Renamed])
@@ -198,7 +198,7 @@ def test_copies(kind: type[Encoding], copied: Any, backend: BackendName) -> None
 
 
 def test_model_names() -> None:
-    model = pytest.importorskip("tiktoken.model", reason="the engine is not installed")
+    model = pytest.importorskip("tiktoken.model", reason="tiktoken is not installed")
     assert model.MODEL_TO_ENCODING == _models.MODEL_TO_ENCODING
     assert model.MODEL_PREFIX_TO_ENCODING == _models.MODEL_PREFIX_TO_ENCODING
     names = [*model.MODEL_TO_ENCODING, *model.MODEL_PREFIX_TO_ENCODING]
@@ -213,19 +213,19 @@ def test_model_names() -> None:
 
 
 def test_encoding_names() -> None:
-    theirs = pytest.importorskip("tiktoken", reason="the engine is not installed")
+    theirs = pytest.importorskip("tiktoken", reason="tiktoken is not installed")
     assert tiktoken.list_encoding_names() == theirs.list_encoding_names()
 
 
 @pytest.mark.parametrize("name", ["none such", "", "llama3", 1, None, ["gpt2"]])
-def test_encodings_that_there_are_not(name: Any) -> None:
+def test_unknown_encodings(name: Any) -> None:
     with pytest.raises(ValueError, match="unknown encoding"):
         tiktoken.get_encoding(name)
 
 
 @pytest.fixture
 def local(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Vocabularies are found in the shared folder; what the test loads is gone after it."""
+    """Find vocabularies in the shared folder, and forget loaded encodings after the test."""
     monkeypatch.setenv("PRETOK_VOCAB_DIR", str(shared("vocabs")))
     monkeypatch.setattr(_registry, "_loaded", {})
 
@@ -233,14 +233,14 @@ def local(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("local")
 @pytest.mark.parametrize("name", _models.ENCODING_NAMES)
 def test_encodings_by_name(name: str) -> None:
-    public = pytest.importorskip("tiktoken_ext.openai_public", reason="not installed")
+    public = pytest.importorskip("tiktoken_ext.openai_public", reason="tiktoken is not installed")
     made = tiktoken.get_encoding(name)
     assert tiktoken.get_encoding(name) is made
     assert made.name == name
     file = {"gpt2": "r50k", "p50k_edit": "p50k"}.get(name, name.split("_")[0])
     assert made._mergeable_ranks == ranks(file)
     with pytest.MonkeyPatch.context() as patch:
-        # The constructors would download files that are already here.
+        # Do not let the constructors download the files.
         patch.setattr(public, "load_tiktoken_bpe", lambda *_, **__: {})
         patch.setattr(public, "data_gym_to_mergeable_bpe_ranks", lambda *_, **__: {})
         expected = public.ENCODING_CONSTRUCTORS[name]()
@@ -302,7 +302,7 @@ def test_surrogates(backend: BackendName) -> None:
 
 @pytest.mark.parametrize("part", ["^", "0", "a", "'s", " ", "\n"])
 @pytest.mark.parametrize("name", ["cl100k", "o200k"])
-def test_a_million_times_the_same(name: str, part: str, native: BackendName) -> None:
+def test_long_runs_take_linear_time(name: str, part: str, native: BackendName) -> None:
     encoding = ours(name, native)
     text = part * 1_000_000
     for whole in (text, f" {text}", f"{text}\n"):
@@ -311,7 +311,7 @@ def test_a_million_times_the_same(name: str, part: str, native: BackendName) -> 
 
 
 @pytest.mark.parametrize("part", ["^", "0", "a", "'s", " ", "\n"])
-def test_many_times_the_same_is_as_in_tiktoken(part: str, backend: BackendName) -> None:
+def test_long_runs_have_the_ids_of_tiktoken(part: str, backend: BackendName) -> None:
     text = part * 10_000
     assert ours("cl100k", backend).encode(text) == live("cl100k").encode(text)
 
@@ -331,14 +331,14 @@ def test_a_large_batch(backend: BackendName) -> None:
 
 @given(batch=st.lists(st.text(st.characters(codec="utf-8")), max_size=5))
 @settings(max_examples=max_examples(100))
-def test_batches_come_back(batch: list[str], backend: BackendName) -> None:
+def test_batches_decode_to_their_texts(batch: list[str], backend: BackendName) -> None:
     encoding = ours("cl100k", backend)
     found = encoding.encode_batch(batch, allowed_special="all")
     assert found == [encoding.encode(text, allowed_special="all") for text in batch]
     assert encoding.decode_batch(found) == batch
 
 
-def test_looking_for_special_tokens_is_linear(native: BackendName) -> None:
+def test_searching_many_special_tokens_takes_linear_time(native: BackendName) -> None:
     encoding = Encoding(
         "many",
         pat_str=PATTERN,

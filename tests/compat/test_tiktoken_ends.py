@@ -1,4 +1,4 @@
-"""The drop-in at the open end of a text: bytes cut off anywhere, and completions."""
+"""The drop-in for tiktoken with incomplete texts: truncated bytes, and encode_with_unstable."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ NAMES = ("r50k", "cl100k", "o200k", "llama3", "qwen2")
 
 @pytest.fixture(scope="session", params=NAMES)
 def any_pair(request: pytest.FixtureRequest, backend: BackendName) -> Pair:
-    """Ours and tiktoken's with each real vocabulary."""
+    """Our Encoding and tiktoken's with each real vocabulary."""
     return ours(request.param, backend), live(request.param)
 
 
 def small_pair() -> Pair:
-    """Return ours on the Python backend, and tiktoken's, with the first 5,000 tokens of r50k."""
-    module = pytest.importorskip("tiktoken", reason="the engine is not installed")
+    """Return our Encoding in pure Python and tiktoken's, with the first 5,000 tokens of r50k."""
+    module = pytest.importorskip("tiktoken", reason="tiktoken is not installed")
     arguments: dict[str, Any] = {
         "pat_str": pretok.get("r50k").preset.pattern,
         "mergeable_ranks": {token: id for token, id in ranks("r50k").items() if id < 5000},
@@ -56,8 +56,8 @@ def small_pair() -> Pair:
     return Encoding("r50k", **arguments, backend="python"), module.Encoding("r50k", **arguments)
 
 
-# Python takes seconds to find the tokens after a space in a large vocabulary, and both engines half
-# a second in the largest.
+# The completions of a space are slow: in a large vocabulary, the Python backend takes seconds for
+# them. In the largest, the native backend and tiktoken take half a second.
 COMPLETING = NAMES if FULL else NAMES[:1]
 
 
@@ -67,7 +67,7 @@ COMPLETING = NAMES if FULL else NAMES[:1]
     ids="-".join,
 )
 def completing_pair(request: pytest.FixtureRequest) -> Pair:
-    """Ours and tiktoken's: real vocabularies natively, a small one on the Python backend."""
+    """Our Encoding and tiktoken's: natively with real vocabularies, in Python with a small one."""
     name, backend = request.param
     if backend == "python":
         return small_pair()
@@ -76,7 +76,7 @@ def completing_pair(request: pytest.FixtureRequest) -> Pair:
 
 
 def _cut(parts: list[tuple[str, int]]) -> bytes:
-    """Return texts as UTF-8, each without some bytes at its end."""
+    """Return the UTF-8 of texts, each without the given number of bytes at its end."""
     return b"".join(text.encode()[: max(len(text.encode()) - less, 0)] for text, less in parts)
 
 
@@ -91,7 +91,7 @@ broken = st.lists(
 
 @given(data=broken)
 @settings(max_examples=max_examples(200))
-def test_bytes_that_may_be_no_utf_8(any_pair: Pair, data: bytes) -> None:
+def test_bytes_that_may_not_be_utf8(any_pair: Pair, data: bytes) -> None:
     assert_same(any_pair, lambda enc: enc._encode_bytes(data))
     encoding, _ = any_pair
     assert encoding.decode_bytes(encoding._encode_bytes(data)) == data
@@ -114,7 +114,7 @@ def test_recorded_answers_for_bytes(backend: BackendName) -> None:
 def _same_completions(pair: Pair, text: str, **arguments: Any) -> None:
     mine, theirs = (encoding.encode_with_unstable(text, **arguments) for encoding in pair)
     assert mine[0] == theirs[0]
-    assert mine[1] == sorted(map(list, theirs[1])), "ours are in ascending order"
+    assert mine[1] == sorted(map(list, theirs[1])), "tiktoken's are in any order"
 
 
 @given(
@@ -122,16 +122,16 @@ def _same_completions(pair: Pair, text: str, **arguments: Any) -> None:
         st.one_of(st.sampled_from(SHORT), st.sampled_from((" ", " ", "\n", "\t", "\r", "\u3000"))),
         max_size=6,
     ).map("".join),
-    said=st.sampled_from(({"allowed_special": "all"}, {"disallowed_special": ()})),
+    policy=st.sampled_from(({"allowed_special": "all"}, {"disallowed_special": ()})),
 )
 @settings(max_examples=max_examples(25))
-def test_completions(completing_pair: Pair, text: str, said: dict[str, Any]) -> None:
+def test_completions(completing_pair: Pair, text: str, policy: dict[str, Any]) -> None:
     if completing_pair[0].name != "r50k":
-        text = text.rstrip(" ")  # half a second, in both, as half of the tokens begin so
-    _same_completions(completing_pair, text, **said)
+        text = text.rstrip(" ")  # slow: half of the tokens begin with a space
+    _same_completions(completing_pair, text, **policy)
 
 
-def test_completions_of_what_is_said(completing_pair: Pair) -> None:
+def test_completions_of_chosen_texts(completing_pair: Pair) -> None:
     for text in (
         "",
         "hello fanta",
@@ -161,7 +161,7 @@ def test_completions_begin_with_the_text(native: BackendName, text: str) -> None
 
 
 def test_a_token_that_merging_does_not_make(backend: BackendName) -> None:
-    # Merging goes "ab" first, and then cannot go on: only as a whole is "abcd" a token.
+    # "ab" merges first, and then nothing else: "abcd" is found only as a whole pre-token.
     tokens = {byte: bytes([byte]) for byte in range(256)} | {256: b"ab", 257: b"bc", 258: b"aBC"}
     tokens |= {259: b"abcd", 260: b"\xc3bc", 261: b"abc\xc3"}
     pair = _pair(tokens, backend)
@@ -171,10 +171,10 @@ def test_a_token_that_merging_does_not_make(backend: BackendName) -> None:
         assert_same(pair, lambda enc, data=data: enc._encode_bytes(data))  # type: ignore[misc]
 
 
-def test_white_space_that_is_a_token_is_merged_from_its_bytes_where_parted(
+def test_divided_white_space_is_merged_from_its_bytes(
     backend: BackendName,
 ) -> None:
-    # " \n" merges first, so that bytes alone never become the longer token.
+    # " \n" merges first, so merging from bytes never makes the longer token.
     tokens = {byte: bytes([byte]) for byte in range(256)} | {256: b" \n", 257: b"  \n\n"}
     pair = _pair(tokens, backend)
     _same_completions(pair, "  \n\n\n")
@@ -182,7 +182,7 @@ def test_white_space_that_is_a_token_is_merged_from_its_bytes_where_parted(
 
 
 def _pair(tokens: dict[int, bytes], backend: BackendName) -> Pair:
-    tiktoken = pytest.importorskip("tiktoken", reason="the engine is not installed")
+    tiktoken = pytest.importorskip("tiktoken", reason="tiktoken is not installed")
     arguments: dict[str, Any] = {
         "pat_str": pretok.get("r50k").preset.pattern,
         "mergeable_ranks": {token: id for id, token in tokens.items()},
@@ -194,7 +194,7 @@ def _pair(tokens: dict[int, bytes], backend: BackendName) -> Pair:
     )
 
 
-def test_an_added_token_that_is_not_special_ends_a_text(backend: BackendName) -> None:
+def test_an_ordinary_added_token_has_no_completions(backend: BackendName) -> None:
     vocabulary = Vocabulary({byte: bytes([byte]) for byte in range(256)} | {256: b"ab"})
     added = [AddedToken("ab!", 300, special=False)]
     tokenizer = Tokenizer(vocabulary, "gpt2", added_tokens=added, backend=backend)

@@ -1,4 +1,4 @@
-"""bpe_simple_vocab_16e6.txt.gz, the merges of CLIP."""
+"""CLIP's file of merges, bpe_simple_vocab_16e6.txt.gz."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from pretok.byte_characters import BYTE_CHARACTERS
 from support import seeded
 from text_models import SENTENCES
 
-tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 
 WORDS = [*"aAéßIİ日Σς!'3", "the", "Hello", "don't", "'S", "  ", "\n\t", "e\u0301", "<|endoftext|>"]
 
 
 @cache
 def merges() -> list[str]:
-    """Return merges that tokenizers trains with end_of_word_suffix."""
+    """Return merges that Hugging Face's trainer finds with end_of_word_suffix."""
     live = tokenizers.Tokenizer(tokenizers.models.BPE(end_of_word_suffix=clip.END_OF_WORD))
     live.normalizer = tokenizers.normalizers.Lowercase()
     live.pre_tokenizer = tokenizers.pre_tokenizers.Sequence(
@@ -49,7 +49,7 @@ def packed(path: Path, data: bytes) -> Path:
 
 
 def test_ids(tmp_path: Path) -> None:
-    """Ids by position: bytes in the order of their characters, these with </w>, merges, tokens."""
+    """The order of the ids is: characters of bytes, the same with </w>, merges, special tokens."""
     lines = merges()
     ours = bpe.load(packed(tmp_path / "vocab.txt.gz", text_of(lines)), backend="python")
     chars = sorted(BYTE_CHARACTERS)
@@ -72,7 +72,7 @@ def test_ids(tmp_path: Path) -> None:
     assert bpe.load(plain, backend="python") == ours
 
 
-def test_as_tokenizers(tmp_path: Path) -> None:
+def test_ids_and_texts_equal_hugging_face(tmp_path: Path) -> None:
     ours = bpe.load(packed(tmp_path / "vocab.txt.gz", text_of(merges())))
     ours.save(tmp_path / "tokenizer.json")
     live = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
@@ -89,7 +89,9 @@ def test_as_tokenizers(tmp_path: Path) -> None:
         )
 
 
-def test_only_the_first_merges_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_after_the_last_merge_of_clip_are_ignored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(clip, "MERGES", 3)
     path = packed(tmp_path / "vocab.txt.gz", text_of(["a b", "ab c", "c d", "d"]))
     ours = bpe.load(path, backend="python")

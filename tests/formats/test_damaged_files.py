@@ -1,4 +1,4 @@
-"""Files truncated or changed at any byte: an error, or the same result in C++ and Python."""
+"""Damaged files: C++ and Python both raise an error or read the same, for any truncation or bit."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _as_it_is(data: bytes) -> bytes:
 
 
 def _summed(data: bytes) -> bytes:
-    """Return a .pretok file with the CRC-32 of its changed body in its header."""
+    """Return a changed .pretok file with the CRC-32 that its header must have."""
     return data[:12] + crc32(data[16:]).to_bytes(4, "little") + data[16:]
 
 
@@ -83,22 +83,23 @@ def _file(name: str) -> tuple[Callable[[], bytes], Callable[[bytes], bytes]]:
 
 
 def _are_same(cpp: Said, python: Said) -> bool:
-    """Return whether both read the same."""
+    """Return whether C++ and Python read the same."""
     return cpp == python
 
 
 def _are_same_gguf(cpp: Said, python: Said) -> bool:
-    """Return whether both read the same, or only Python reads a model that lacks some bytes.
+    """Return whether C++ and Python read the same, or only Python reads the model.
 
-    Then `python` says that a .pretok file cannot hold the model.
+    Only Python reads models that lack some bytes. A .pretok file cannot hold such a model, so
+    `python.unsupported` is True.
     """
     return cpp == python or (cpp.unsupported is not None and python.unsupported is True)
 
 
 def _are_same_json(cpp: Said, python: Said) -> bool:
-    """Return whether both read the same, or C++ is the stricter one.
+    """Return whether C++ and Python read the same, or C++ is stricter.
 
-    It refuses members that are there twice and lone surrogates, and may say another fault first.
+    C++ refuses duplicate members and lone surrogates, and may report another fault first.
     """
     if cpp.unsupported is not None:
         return True
@@ -106,14 +107,18 @@ def _are_same_json(cpp: Said, python: Said) -> bool:
 
 
 def _are_same_program(cpp: Said, python: Said) -> bool:
-    """Return whether both read the same, or only Python refuses a program it would not write."""
+    """Return whether C++ and Python read the same, or only Python refuses the program.
+
+    Python refuses programs that its own compiler would not write.
+    """
     return cpp == python or (bool(cpp.program) and python == Said(unsupported=False))
 
 
 def _are_same_model(cpp: Said, python: Said) -> bool:
-    """Return whether both read the same, or C++ reads a model that a .pretok file cannot hold.
+    """Return whether C++ and Python read the same model, or one of them does not support it.
 
-    The merges of runs may be in another order.
+    `python` is the model after saving it as .pretok, which some models do not support. The merges of
+    runs may have another order.
     """
     if cpp.unsupported is not None or python.unsupported is not None:
         return cpp.unsupported is not None or bool(python.unsupported)
@@ -133,11 +138,15 @@ ARE_SAME = {
     "pretok, SentencePiece": _are_same_program,
 }
 PLACES = {"pretok, own preset": 100, "pretok, text": 200, "pretok, SentencePiece": 200}
-"""In how many places a file is damaged unless FULL; the others in 400, as programs are slow."""
+"""The number of places where a file is damaged. Files without a program are damaged in 400 places,
+and with FULL each file in all places."""
 
 
 def _is_useful(said: Said) -> bool:
-    """Return whether what was read encodes; where ids are huge, tables are not worth their time."""
+    """Return whether the vocabulary that was read encodes a text.
+
+    Huge ids are not tried, because their tables take long to build.
+    """
     assert said.tokens is not None
     if max(said.tokens) > 1 << 12 or said.text is not None:
         return True

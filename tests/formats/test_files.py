@@ -1,4 +1,4 @@
-"""Files are written whole or not at all; other files than vocabularies are refused early."""
+"""Vocabulary files are written completely or not at all; other files are refused early."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from pretok import files as pretok_files
 from support import FULL
 from vocabulary_files import gpt2_files, huggingface, made, minbpe_text, tiktoken_lines, write
 
-posix = pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
+posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX permissions")
 
 
-def test_suffix_says_the_format(tmp_path: Path) -> None:
+def test_the_suffix_decides_the_format(tmp_path: Path) -> None:
     for name, start in (("a.json", b"{"), ("a.TIKTOKEN", b"AA=="), ("a.model", b"minbpe v1\n")):
         made().save(tmp_path / name)
         assert (tmp_path / name).read_bytes().startswith(start)
@@ -29,7 +29,7 @@ def test_suffix_says_the_format(tmp_path: Path) -> None:
             made().save(tmp_path / name)
 
 
-def test_replaces_a_file(tmp_path: Path) -> None:
+def test_an_existing_file_is_replaced(tmp_path: Path) -> None:
     path = write(tmp_path / "a.json", "old")
     made().save(str(path))
     assert path.read_bytes().startswith(b"{")
@@ -37,7 +37,7 @@ def test_replaces_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("step", ["fsync", "replace"])
-def test_a_failure_leaves_things_as_they_were(
+def test_a_failure_changes_no_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     path = write(tmp_path / "a.json", "old")
@@ -72,7 +72,7 @@ def test_permissions_are_those_of_any_new_file(tmp_path: Path, umask: int) -> No
 
 
 @posix
-def test_a_link_stays_one(tmp_path: Path) -> None:
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     link = tmp_path / "link.json"
     link.symlink_to(tmp_path / "real" / "a.json")
@@ -138,7 +138,7 @@ _FORMATS = ("tiktoken", "huggingface", "vocab", "merges", "minbpe")
 
 
 def _small(folder: Path, format: str) -> Path:
-    """Write a small file of a format, and what belongs to it, and return its path."""
+    """Write a small file of a format, and any file that belongs to it; return the file's path."""
     if format in ("vocab", "merges"):
         return gpt2_files(folder)[format == "merges"]
     contents: dict[str, Any] = {
@@ -180,7 +180,7 @@ def test_cut_off_anywhere(tmp_path: Path, format: str) -> None:
 
 @pytest.mark.parametrize("format", _FORMATS)
 def test_any_byte_changed(tmp_path: Path, format: str) -> None:
-    """One bit of one byte: an error that names the file, or a tokenizer that works."""
+    """A changed bit gives an error that names the file, or a tokenizer that works."""
     path = _small(tmp_path, format)
     data = path.read_bytes()
     step = 1 if FULL else 7

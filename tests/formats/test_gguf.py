@@ -22,7 +22,7 @@ from vocabulary_files import TEXTS, made, made_vocabulary, write
 
 
 def with_tokens(*more: tuple[str, int], **changes: Any) -> dict[str, Any]:
-    """Return the changes for more tokens, with their types, whose ids are from 265 on."""
+    """Return `changes` with the tokens `more` added: their texts and types. Ids begin at 265."""
     small = metadata(**changes)
     tokens = [*small["tokenizer.ggml.tokens"], *(text for text, _ in more)]
     types = [*small["tokenizer.ggml.token_type"], *(kind for _, kind in more)]
@@ -56,7 +56,7 @@ def test_other_keys_do_not_matter(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("order", ["<", ">"])
-def test_values_of_every_kind(order: str) -> None:
+def test_values_of_every_type(order: str) -> None:
     values = {
         "a": Typed("uint8", 200),
         "b": Typed("int8", -2),
@@ -80,7 +80,7 @@ def test_values_of_every_kind(order: str) -> None:
     assert {type(found[key][0]) for key in "behj"} == {int, bool}
 
 
-@pytest.mark.skipif(os.name != "posix", reason="files with holes are those of POSIX")
+@pytest.mark.skipif(os.name != "posix", reason="needs sparse files of POSIX")
 def test_weights_are_not_read(tmp_path: Path) -> None:
     path = write(tmp_path / "large.gguf", gguf(metadata(), tensors=1))
     os.truncate(path, 16 * MAX_BYTES)
@@ -112,7 +112,7 @@ def test_types_of_tokens(tmp_path: Path, backend: BackendName) -> None:
     changes = with_tokens(
         ("<unk>", 2), ("<|mine|>", 4), ("\u00f8", 4), ("  ", 4), ("[PAD9]", 5), ("the", 0), ("", 1)
     )
-    # In DeepSeek's files the character stands for itself, and byte 0xf8 has no token.
+    # As in DeepSeek's files, "\u00f8" is a token of its own character, and byte 0xf8 has no token.
     changes["tokens"][0xF8], changes["token_type"][0xF8] = "[PAD8]", 5
     tokenizer = loaded(tmp_path, backend=backend, **changes)
     assert tokenizer.special_tokens == {"<|end|>": 264, "<unk>": 265}
@@ -152,7 +152,7 @@ def test_without_types_every_token_is_ordinary(tmp_path: Path, backend: BackendN
     assert tokenizer.decode([264]) == "<|end|>"
 
 
-def test_bytes_are_a_vocabulary(tmp_path: Path, backend: BackendName) -> None:
+def test_a_vocabulary_of_bytes_alone(tmp_path: Path, backend: BackendName) -> None:
     none = Typed("array", [], "string")
     tokens = metadata()["tokenizer.ggml.tokens"][:256]
     tokenizer = loaded(tmp_path, backend=backend, tokens=tokens, token_type=..., merges=none)
@@ -206,7 +206,7 @@ def test_prefix_space(tmp_path: Path, backend: BackendName) -> None:
 
 
 @pytest.mark.parametrize(("pre", "text"), [("jina-v2-de", "<mask>"), ("modern-bert", "[MASK]")])
-def test_mask_takes_white_space_along(tmp_path: Path, pre: str, text: str) -> None:
+def test_the_mask_token_strips_white_space_on_its_left(tmp_path: Path, pre: str, text: str) -> None:
     changes = with_tokens((text, 3), pre=pre)
     tokenizer = loaded(tmp_path, "gpt2", **changes)
     assert tokenizer.added_tokens[-1] == AddedToken(text, 265, lstrip=True)
@@ -221,7 +221,7 @@ def test_special_tokens_can_be_added(tmp_path: Path) -> None:
         loaded(tmp_path, None, {"<|end|>": 9})
 
 
-def test_becomes_a_tokenizer_json(tmp_path: Path) -> None:
+def test_saved_as_tokenizer_json(tmp_path: Path) -> None:
     tokenizer = loaded(tmp_path, **with_tokens(("<|mine|>", 4), add_eos_token=True))
     tokenizer.save(tmp_path / "tokenizer.json")
     assert bpe.load(tmp_path / "tokenizer.json", backend="python") == tokenizer

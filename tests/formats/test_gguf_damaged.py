@@ -126,9 +126,9 @@ def test_damaged(tmp_path: Path, data: bytes, message: str) -> None:
     assert len(str(caught.value)) < 1000
 
 
-@pytest.mark.skipif(os.name != "posix", reason="files with holes are those of POSIX")
+@pytest.mark.skipif(os.name != "posix", reason="needs sparse files of POSIX")
 def test_metadata_without_end_is_not_read(tmp_path: Path) -> None:
-    # Zeros are any number of empty strings.
+    # The zeros of a sparse file read as an endless array of empty strings.
     array = _head() + _key(kind=9) + struct.pack("<IQ", 8, 1 << 30)
     path = write(tmp_path / "large.gguf", array)
     os.truncate(path, 16 * MAX_BYTES)
@@ -149,7 +149,7 @@ def test_cut_off_anywhere() -> None:
 
 
 def test_any_byte_changed() -> None:
-    """Bits of each byte: an error of bpe's own, or a tokenizer that works."""
+    """A changed bit of any byte raises a BpeError, or gives a tokenizer that works."""
     data = gguf(metadata())
     random_bits = seeded(5)
     refused = []

@@ -1,4 +1,4 @@
-"""llama.cpp's published vectors: texts, and the ids that tokenizers gives them.
+"""llama.cpp's published test vectors: texts, and their ids from Hugging Face's tokenizers.
 
 The vectors treat special tokens as text, and add no tokens around a text.
 """
@@ -17,7 +17,7 @@ from pretok.machine.backend import BackendName
 
 
 def vectors(name: str) -> list[tuple[str, list[int]]]:
-    """Return the texts of a model's .inp, with the ids of its .out."""
+    """Return each text of a model's .inp file with its ids of the .out file."""
     given = shared("vocabs", "gguf", f"ggml-vocab-{name}.gguf.inp").read_bytes().decode()
     *texts, end = given.split("\n__ggml_vocab_test__\n")
     lines = shared("vocabs", "gguf", f"ggml-vocab-{name}.gguf.out").read_text().splitlines()
@@ -68,9 +68,10 @@ def test_published_vectors_of_other_files(
 
 
 def _pieces(preset: str | Preset, published: list[tuple[str, list[int]]]) -> dict[str, list[int]]:
-    """Return the ids of those pieces for which they follow from the ids of whole texts.
+    """Return the ids of the pieces whose ids follow from the ids of whole texts.
 
-    Raises AssertionError if `preset` splits so that one piece would have several.
+    A piece is a pre-token of `preset`. Raises AssertionError if a piece would need different ids in
+    different texts.
     """
     split = pretok.get(preset).split
     texts = [(split(text), ids) for text, ids in published]
@@ -92,11 +93,11 @@ def _pieces(preset: str | Preset, published: list[tuple[str, list[int]]]) -> dic
 
 
 def test_published_vectors_without_a_vocabulary() -> None:
-    """The ids of Command R are, text by text, those of the pieces that its split makes."""
+    """The ids of Command R are consistent with its preset: each pre-token has the same ids."""
     known = _pieces("command-r", vectors("command-r"))
     assert len(known) > 20
     assert {"3", "Hello", " Hello", "\n   "} < known.keys()
-    # Not every split is one that these ids can come from.
+    # The ids are not consistent with every preset.
     with pytest.raises(AssertionError):
         _pieces(Preset("letters", rules=(Run(LETTER),)), vectors("command-r"))
 
@@ -110,7 +111,7 @@ def test_published_file_without_a_split(backend: BackendName) -> None:
     text = "Hello   world"
     assert tokenizer.tokens(text)[1] == (50275, b"   ", 5, 8)
     assert tokenizer.decode(tokenizer.encode(text)) == text
-    # With the split that the model was trained with, ids are those of tokenizers.
+    # With the preset of its training, the model has the ids of Hugging Face's tokenizers.
     tokenizers = pytest.importorskip("tokenizers")
     engine = tokenizers.Tokenizer.from_file(str(shared("vocabs", "hf", "gpt_neox.json")))
     own = bpe.load(path, "gpt2", backend=backend)

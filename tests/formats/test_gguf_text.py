@@ -1,4 +1,4 @@
-"""GGUF files with SentencePiece's BPE, tokenizer.ggml.model = llama."""
+"""GGUF files with SentencePiece's BPE, which have tokenizer.ggml.model = "llama"."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_encodes_as_llama_cpp(tmp_path: Path, backend: BackendName) -> None:
         ({"types": [9, *TYPES[1:]]}, VocabularyError, "a number from 0 to 6"),
     ],
 )
-def test_refused(
+def test_wrong_files_are_refused(
     tmp_path: Path, changes: dict[str, Any], error: type[Exception], match: str
 ) -> None:
     with pytest.raises(error, match=match):

@@ -1,4 +1,4 @@
-"""vocab.json with merges.txt."""
+"""GPT-2's format: vocab.json with merges.txt."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pretok.machine.backend import BackendName
 from vocabulary_files import TEXTS, added, gpt2_files, huggingface, made, made_vocabulary, write
 
 
-def test_reads_both(tmp_path: Path, backend: BackendName) -> None:
+def test_either_file_finds_the_other(tmp_path: Path, backend: BackendName) -> None:
     vocab, merges = gpt2_files(tmp_path)
     ours = bpe.load((vocab, merges), "gpt2", {"<|end|>": 300}, backend=backend)
     assert ours == made(backend, preset="gpt2")
@@ -22,8 +22,8 @@ def test_reads_both(tmp_path: Path, backend: BackendName) -> None:
         assert bpe.load(given, "gpt2", {"<|end|>": 300}, backend=backend) == ours
 
 
-def test_same_as_tokenizers(tmp_path: Path, backend: BackendName) -> None:
-    tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+def test_ids_equal_hugging_face(tmp_path: Path, backend: BackendName) -> None:
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     vocab, merges = gpt2_files(tmp_path, "small_")
     theirs = tokenizers.Tokenizer(tokenizers.models.BPE.from_file(str(vocab), str(merges)))
     theirs.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -52,7 +52,7 @@ def test_names_of_openai(tmp_path: Path) -> None:
 
 
 def test_a_byte_without_a_token_is_dropped(tmp_path: Path) -> None:
-    tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     entries = huggingface()["model"]["vocab"]
     del entries["z"]
     vocab, merges = gpt2_files(tmp_path)
@@ -65,7 +65,7 @@ def test_a_byte_without_a_token_is_dropped(tmp_path: Path) -> None:
         assert ours.decode(ours.encode(text)) == text.replace("z", "")
 
 
-def test_says_no_split(tmp_path: Path) -> None:
+def test_a_preset_is_needed(tmp_path: Path) -> None:
     vocab, merges = gpt2_files(tmp_path)
     for given in (tmp_path, vocab, (vocab, merges)):
         with pytest.raises(VocabularyError, match=r"do not say how to split text; pass preset="):
@@ -105,7 +105,7 @@ def test_bad_merges(tmp_path: Path, merges: str, message: str) -> None:
         bpe.load(vocab, "gpt2")
 
 
-def test_merges_that_are_no_text(tmp_path: Path) -> None:
+def test_merges_that_are_not_utf8(tmp_path: Path) -> None:
     vocab, path = gpt2_files(tmp_path)
     write(path, b"a b\n\xff a\n")
     with pytest.raises(VocabularyError, match=r"merges.txt: line 2 is not UTF-8: byte 0xff"):
@@ -149,7 +149,7 @@ def test_bad_config(tmp_path: Path, config: Any, error: type[Exception], message
     assert str(caught.value).startswith(f"{path}: ")
 
 
-def test_special_token_in_the_vocabulary_is_no_token_of_text(tmp_path: Path) -> None:
+def test_a_special_token_in_vocab_json_is_not_merged_from_text(tmp_path: Path) -> None:
     vocab, _ = gpt2_files(tmp_path)
     write(vocab, huggingface()["model"]["vocab"] | {"<|end|>": 300})
     ours = bpe.load(vocab, "gpt2", {"<|end|>": 300})
@@ -160,7 +160,7 @@ def test_special_token_in_the_vocabulary_is_no_token_of_text(tmp_path: Path) -> 
 
 
 def test_real_qwen2(backend: BackendName) -> None:
-    tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     files = shared("vocabs", "qwen2_vocab.json"), shared("vocabs", "qwen2_merges.txt")
     ours = bpe.load(files, "qwen2", normalizer="NFC", backend=backend)
     assert ours.special_tokens == {

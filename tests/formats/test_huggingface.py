@@ -1,4 +1,4 @@
-"""tokenizer.json: read as tokenizers reads it, refused by name, written so that it can read it."""
+"""tokenizer.json: read and written like Hugging Face's tokenizers; errors name the member."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from vocabulary_files import (
 
 
 def _hf(path: Path) -> Any:
-    tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     return tokenizers.Tokenizer.from_file(str(path))
 
 
@@ -60,7 +60,7 @@ _CASES: dict[str, dict[str, Any]] = {
     "merges as texts": {"model_merges": [f"{to_text(a)} {to_text(b)}" for a, b in PAIRS]},
     "no type": {"model_type": ...},
     "ignore_merges": {"model_ignore_merges": True, "model_merges": []},
-    "no harm": {"model_unk_token": "<|end|>", "model_fuse_unk": True, "model_dropout": 0.0,
+    "no effect": {"model_unk_token": "<|end|>", "model_fuse_unk": True, "model_dropout": 0.0,
                 "model_byte_fallback": True, "model_continuing_subword_prefix": "",
                 "model_end_of_word_suffix": ""},
     "NFC": {"normalizer": {"type": "NFC"}},
@@ -89,7 +89,7 @@ _CASES: dict[str, dict[str, Any]] = {
     "added tokens in the vocabulary": {
         "added_tokens": [added(300, "<|end|>"), added(400, "<|a|>"), added(266, "<|b|>")],
         "model_vocab": huggingface()["model"]["vocab"] | {"<|end|>": 300, "<|a|>": 400}},
-    "entries that are no bytes": {
+    "entries that are not bytes": {
         "model_vocab": huggingface()["model"]["vocab"]
         | {"\u4e2d": 300, "a b": 301, " ": 302, "": 7777},
         "added_tokens": [added(268, "<|end|>")]},
@@ -109,7 +109,7 @@ _CASES: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("case", _CASES)
-def test_reads_as_tokenizers_does(tmp_path: Path, backend: BackendName, case: str) -> None:
+def test_files_are_read_like_hugging_face(tmp_path: Path, backend: BackendName, case: str) -> None:
     path = write(tmp_path / "tokenizer.json", huggingface(**_CASES[case]))
     ours = bpe.load(path, backend=backend)
     _same(ours, path, _texts())
@@ -117,7 +117,7 @@ def test_reads_as_tokenizers_does(tmp_path: Path, backend: BackendName, case: st
 
 
 @pytest.mark.parametrize("case", _CASES)
-def test_saves_what_it_reads(tmp_path: Path, case: str) -> None:
+def test_files_are_saved_as_they_were_read(tmp_path: Path, case: str) -> None:
     path = write(tmp_path / "tokenizer.json", huggingface(**_CASES[case]))
     ours = bpe.load(path, backend="python")
     ours.save(tmp_path / "again.json")
@@ -130,7 +130,7 @@ def test_saves_what_it_reads(tmp_path: Path, case: str) -> None:
 
 
 @pytest.mark.parametrize("preset", [GPT2, R50K, CL100K, LLAMA3, QWEN2, O200K, WHOLE])
-def test_presets_come_back(tmp_path: Path, backend: BackendName, preset: Preset) -> None:
+def test_presets_are_saved_and_loaded(tmp_path: Path, backend: BackendName, preset: Preset) -> None:
     ours = made(backend, preset=preset)
     ours.save(tmp_path / "tokenizer.json")
     assert bpe.load(tmp_path / "tokenizer.json", backend=backend) == ours
@@ -282,7 +282,7 @@ def _bad(path: str, value: Any, error: type[Exception], message: str, **changes:
              VocabularyError, "decoder.start is -1; expected a number from 0"),
     ],
 )  # fmt: skip
-def test_refused(
+def test_wrong_members_are_refused(
     tmp_path: Path, path: str, value: Any, error: type[Exception], message: str, changes: Any
 ) -> None:
     file = huggingface(**changes)
@@ -320,7 +320,7 @@ def test_truncation_and_padding_are_kept_but_not_applied(tmp_path: Path, right: 
 
 
 @pytest.mark.parametrize("ids", [(264, 265, 266), (264, 266, 265), (300, 264, 301), (97, 264, 98)])
-def test_ids_of_added_tokens_are_those_of_tokenizers(
+def test_ids_of_added_tokens_must_be_those_of_hugging_face(
     tmp_path: Path, ids: tuple[int, int, int]
 ) -> None:
     contents = ("a" if ids[0] == 97 else "<x>", "<y>", "b" if ids[2] == 98 else "<z>")
@@ -337,7 +337,7 @@ def test_ids_of_added_tokens_are_those_of_tokenizers(
 
 
 @pytest.mark.parametrize("merge", [" a", "a ", ["", "a"]])
-def test_merge_of_no_text(tmp_path: Path, merge: Any) -> None:
+def test_merge_with_an_empty_token(tmp_path: Path, merge: Any) -> None:
     file = huggingface(added_tokens=[])
     file["model"]["vocab"][""] = 300
     file["model"]["merges"].append(merge)
@@ -345,7 +345,7 @@ def test_merge_of_no_text(tmp_path: Path, merge: Any) -> None:
         bpe.load(write(tmp_path / "tokenizer.json", file))
 
 
-def test_given_preset_stands_in_for_any_split(tmp_path: Path) -> None:
+def test_a_passed_preset_replaces_the_pre_tokenizer(tmp_path: Path) -> None:
     stages = sequence({"type": "Digits", "individual_digits": True}, byte_level())
     path = write(tmp_path / "tokenizer.json", huggingface(pre_tokenizer=stages))
     assert bpe.load(path, "qwen2", backend="python").preset == QWEN2
@@ -362,7 +362,7 @@ def test_registered_preset_is_recognised(tmp_path: Path, own_registry: None) -> 
     _same(ours, tmp_path / "tokenizer.json", _texts())
 
 
-def test_special_tokens_given_besides(tmp_path: Path) -> None:
+def test_special_tokens_can_be_passed_too(tmp_path: Path) -> None:
     path = write(tmp_path / "tokenizer.json", huggingface())
     given = {"<|end|>": 264, "<|more|>": 300}
     assert bpe.load(path, special_tokens=given, backend="python").special_tokens == given
@@ -409,7 +409,7 @@ def test_tokenizers_that_the_format_cannot_hold(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_template_and_flags_come_back(tmp_path: Path) -> None:
+def test_templates_and_flags_are_saved_and_loaded(tmp_path: Path) -> None:
     tokens = [AddedToken("<s>", 400), AddedToken("\u00e9 x", 350, False, True, True, True, True)]
     ours = made(
         "python", preset="gpt2", added_tokens=tokens, normalizer="NFC", add_prefix_space=True,
@@ -423,7 +423,7 @@ def test_template_and_flags_come_back(tmp_path: Path) -> None:
 
 
 def test_byte_characters() -> None:
-    tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     characters = [to_text(bytes([byte])) for byte in range(256)]
     assert sorted(characters) == sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
     assert to_bytes("".join(characters)) == bytes(range(256))
@@ -432,5 +432,5 @@ def test_byte_characters() -> None:
     assert [to_bytes(char) for char in others] == [None] * len(others)
 
 
-def test_preset_patterns_are_written_in_the_engine_s_own_words() -> None:
+def test_the_pattern_of_a_preset_is_written_as_published() -> None:
     assert pattern_for(LLAMA3, "hf") == LLAMA3.pattern

@@ -1,4 +1,4 @@
-"""minbpe's .model files, with the exercise of minbpe."""
+"""minbpe's .model files, and the exercise of minbpe: to recover the merges of cl100k_base."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_round_trip(tmp_path: Path, backend: BackendName) -> None:
 
 
 @pytest.mark.parametrize("preset", ["gpt2", "r50k", "cl100k", "llama3", "qwen2", "o200k", WHOLE])
-def test_presets_come_back(tmp_path: Path, preset: Any) -> None:
+def test_presets_are_saved_and_loaded(tmp_path: Path, preset: Any) -> None:
     tokenizer = made("python", preset=preset)
     tokenizer.save(tmp_path / "small.model")
     assert bpe.load(tmp_path / "small.model", backend="python") == tokenizer
@@ -68,12 +68,12 @@ def test_more_special_tokens_can_be_given(tmp_path: Path) -> None:
         bpe.load(path, special_tokens={"<|end|>": 299})
 
 
-def test_byte_ids_of_its_own(tmp_path: Path, backend: BackendName) -> None:
+def test_bytes_with_other_ids(tmp_path: Path, backend: BackendName) -> None:
     vocabulary = made_vocabulary(byte_ids=reversed(range(256)))
     tokenizer = made(backend, vocabulary)
     path = tmp_path / "small.model"
     tokenizer.save(path)
-    # minbpe asserts that this line is "minbpe v1".
+    # minbpe refuses this file, because it asserts that the first line is "minbpe v1".
     assert path.read_text(encoding="utf-8").splitlines()[0].startswith("minbpe v1 bytes=fffefd")
     assert bpe.load(path, backend=backend) == tokenizer
 
@@ -162,7 +162,7 @@ def test_tokenizers_that_the_format_cannot_hold(
 
 
 def test_exercise_of_minbpe(tmp_path: Path, backend: BackendName) -> None:
-    """cl100k_base, its merges recovered from the ranks, saved in this form, and loaded again."""
+    """Recover the merges of cl100k_base from its ranks, save them as .model, and load the file."""
     size = 100_256 if backend == "native" else 20_256
     ranks = {id: token for token, id in installed_ranks("cl100k_base").items() if id < size}
     tokenizer = bpe.Tokenizer(Vocabulary(ranks), "cl100k", backend=backend)

@@ -1,4 +1,4 @@
-"""Vocabularies of byte-level BPE that lack bytes, or have entries that stand for no bytes."""
+"""Byte-level vocabularies that lack some bytes, or have entries that are not written as bytes."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ TEXTS = ["", "hello there", "hello Zorro", "Z", "ZZ hello Z", "h\u00e9\u4e2d\U00
 
 
 def _trained(path: Path, **options: Any) -> Any:
-    """Train with tokenizers, without an initial alphabet; return its tokenizer."""
-    tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+    """Train and return a Tokenizer of Hugging Face, without an initial alphabet; save it too."""
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     theirs = tokenizers.Tokenizer(tokenizers.models.BPE(**options))
     theirs.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
     theirs.decoder = tokenizers.decoders.ByteLevel()
@@ -63,7 +63,7 @@ def test_bytes_that_training_never_saw(
     assert bpe.load(tmp_path / "again.json") == ours == pickle.loads(pickle.dumps(ours))
 
 
-def test_native_only_where_merges_concatenate(tmp_path: Path) -> None:
+def test_native_needs_merges_that_concatenate_their_tokens(tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.json"
     _trained(path, ignore_merges=True)
     with pytest.raises(bpe.UnsupportedError, match=r"cannot merge the pieces .* ignore_merges"):
@@ -76,8 +76,8 @@ def test_native_only_where_merges_concatenate(tmp_path: Path) -> None:
 
 
 def test_fallback_tokens_among_the_special_tokens(tmp_path: Path) -> None:
-    """tokenizers trains fallback tokens as special tokens."""
-    tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+    """Hugging Face's trainer takes fallback tokens only as special tokens."""
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     theirs = tokenizers.Tokenizer(tokenizers.models.BPE(byte_fallback=True, unk_token="<unk>"))
     names = [f"<0x{byte:02X}>" for byte in range(256)]
     theirs.decoder = tokenizers.decoders.Sequence(
@@ -113,16 +113,16 @@ def test_byte_fallback_without_fallback_tokens_changes_nothing(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("vocab", "ignore_merges"),
     [
-        ({"\u4e2d": 300}, True),  # a whole pre-token is no entry
+        ({"\u4e2d": 300}, True),  # a whole pre-token, but not in the characters of its bytes
         ({" ": 32, to_text(b" "): 300}, False),
         ({"\x01": 1, to_text(b"\x01"): 300}, False),
         ({"\u200d": 256, to_text(b"ab"): 300}, False),
     ],
 )
-def test_entries_that_stand_for_no_bytes(
+def test_entries_that_are_not_written_as_bytes(
     tmp_path: Path, vocab: dict[str, int], ignore_merges: bool
 ) -> None:
-    tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     entries = huggingface()["model"]["vocab"] | vocab
     changes = {"model_vocab": entries, "model_ignore_merges": ignore_merges}
     path = write(tmp_path / "tokenizer.json", huggingface(added_tokens=[], **changes))
@@ -136,7 +136,7 @@ def test_entries_that_stand_for_no_bytes(
 
 def test_an_entry_with_the_bytes_of_a_merge(tmp_path: Path, backend: BackendName) -> None:
     """Command-R has the entry U+200D with a lower id than the token of the bytes E2 80 8D."""
-    tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     two, three = to_text(b"\xe2\x80"), to_text(b"\xe2\x80\x8d")
     file = huggingface(added_tokens=[added(400, "<|end|>")])
     entries, merges = file["model"]["vocab"], file["model"]["merges"]
@@ -159,7 +159,7 @@ def test_an_entry_with_the_bytes_of_a_merge(tmp_path: Path, backend: BackendName
 
 
 def test_gguf_without_some_bytes(tmp_path: Path) -> None:
-    """Falcon's file lacks control characters; llama.cpp and tokenizers drop them."""
+    """Falcon's file lacks control characters. llama.cpp and Hugging Face drop them from texts."""
     listed = metadata()
     tokens = listed["tokenizer.ggml.tokens"]
     tokens[tokens.index(to_text(b"\x01"))] = "<unused>"
@@ -185,7 +185,7 @@ def _gemma4(tmp_path: Path, **changes: Any) -> bpe.Tokenizer:
 @pytest.mark.parametrize(
     "changes", [{}, {"model": "gpt2", "pre": "gemma4"}, {"model": "gpt2", "pre": "sarvam-moe"}]
 )
-def test_gguf_whose_merges_merge_characters(tmp_path: Path, changes: dict[str, Any]) -> None:
+def test_gguf_with_merges_of_characters(tmp_path: Path, changes: dict[str, Any]) -> None:
     ours = _gemma4(tmp_path, **changes)
     ids = {text: id for id, text in enumerate(CHARACTERS)}
     expected = [ids[text] for text in ("ab", "\u2581a", "\n\n", "\n", "a", "<0xC3>", "<0xA9>")]

@@ -21,7 +21,7 @@ RANK_FILES = [
 ]  # fmt: skip
 GGUF_FILES = ["deepseek-llm", "gpt-2", "gpt-neox", "llama-spm", "mpt", "starcoder"]
 JSON_FILES = ["gpt2_tokenizer.json", "gpt_neox.json"]
-OTHERS = ["gpt2_merges.txt", "PROVENANCE.md"]
+NOT_VOCABULARIES = ["gpt2_merges.txt", "PROVENANCE.md"]
 
 
 @pytest.mark.parametrize("name", RANK_FILES)
@@ -78,8 +78,8 @@ def test_hostile_pre_tokenizers(
     assert said == said_to_python(data)
 
 
-@pytest.mark.parametrize("name", OTHERS)
-def test_others(name: str, native: BackendName) -> None:
+@pytest.mark.parametrize("name", NOT_VOCABULARIES)
+def test_files_without_a_vocabulary(name: str, native: BackendName) -> None:
     data = shared("vocabs", name).read_bytes()
     said = said_to_cpp(data)
     assert said.unsupported is not None
@@ -89,7 +89,7 @@ def test_others(name: str, native: BackendName) -> None:
 @pytest.mark.parametrize(
     "name", ["cl100k_base.tiktoken", "hf/gpt_neox.json", "gguf/ggml-vocab-deepseek-llm.gguf"]
 )
-def test_compact_files(name: str, native: BackendName) -> None:
+def test_pretok_files(name: str, native: BackendName) -> None:
     tokenizer = bpe.load(shared("vocabs", *name.split("/")), "cl100k" if "cl100k" in name else None)
     data = pretok_file.dump(tokenizer.to_spec())
     said = said_to_cpp(data)

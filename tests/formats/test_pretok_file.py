@@ -1,4 +1,4 @@
-"""The .pretok file: saved tokenizers are loaded, files are small, and damage is an error."""
+""".pretok files: saved tokenizers load again, files are small, and damage is an error."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ TOKENIZERS: dict[str, dict[str, Any]] = {
 
 
 def _load(data: bytes, backend: BackendName) -> Tokenizer:
-    """Return the tokenizer of a file, all of it made by this backend."""
+    """Return the tokenizer of a file; `backend` also reads the file."""
     with patch.object(pretok_tokens, "backend", lambda: backend):
         contents = pretok_file.parse(data)
     assert contents.preset is not None
@@ -76,13 +76,13 @@ def test_saved_tokenizers_are_loaded(name: str, backend: BackendName, tmp_path: 
     assert loaded == tokenizer
     assert _load(path.read_bytes(), backend) == tokenizer
     assert loaded.added_tokens == tokenizer.added_tokens
-    for text in TEXTS if name != "added tokens" else ():  # what is a word takes long to find out
+    for text in TEXTS if name != "added tokens" else ():  # finding words is slow in Python
         assert loaded.encode(text, "allow") == tokenizer.encode(text, "allow")
     loaded.save(path.with_name("again.pretok"))
     assert path.with_name("again.pretok").read_bytes() == path.read_bytes()
 
 
-def test_arguments_count_for_more_than_the_file(tmp_path: Path) -> None:
+def test_arguments_override_the_file(tmp_path: Path) -> None:
     path = tmp_path / "small.pretok"
     made().save(path)
     loaded = bpe.load(path, "gpt2", {"<|more|>": 301}, normalizer="NFC")
@@ -101,12 +101,12 @@ def _vocabularies() -> dict[str, Vocabulary]:
         "each way to cut": Vocabulary(bc, [(a, b, ab), (b, c, 257), (ab, c, abc), (a, 257, abc)]),
         "the same merge twice": Vocabulary(bc, [(a, b, ab), (a, b, ab)]),
         "used before it is made": Vocabulary(bc, [(a, 257, abc), (b, c, 257)]),
-        "two tokens alike": Vocabulary({**tokens, 300: b"abc"}, made_vocabulary().merges),
+        "two equal tokens": Vocabulary({**tokens, 300: b"abc"}, made_vocabulary().merges),
         "long tokens": Vocabulary({**single, **long}, [(256, 257, 258), (258, 256, 259)]),
         "long tokens of ranks": Vocabulary({**single, **long}),
-        "ranks that make nothing": Vocabulary({**single, 256: b"abc", 5000: b"zq", 4999: b"zqx"}),
+        "ranks that no pair makes": Vocabulary({**single, 256: b"abc", 5000: b"zq", 4999: b"zqx"}),
         "made of higher ranks": Vocabulary({**single, 300: b"abcd", 301: b"ab", 302: b"cd"}),
-        "without bytes that no text has": Vocabulary(
+        "without a byte that UTF-8 never has": Vocabulary(
             {id: token for id, token in tokens.items() if id != 0xFF}, made_vocabulary().merges
         ),
         "large ids": Vocabulary({**tokens, (1 << 24) - 1: b"abcabc"}),
@@ -119,7 +119,7 @@ def _vocabularies() -> dict[str, Vocabulary]:
 @pytest.mark.parametrize("name", _vocabularies())
 def test_odd_vocabularies(name: str, backend: BackendName) -> None:
     vocabulary = _vocabularies()[name]
-    # Tables for an id of 2**24 - 1 take time.
+    # The native tables for an id of 2**24 - 1 are slow to build.
     asked: BackendName = "python" if name == "large ids" else backend
     tokenizer = made(asked, vocabulary, added_tokens=[])
     data = pretok_file.dump(tokenizer.to_spec())
@@ -130,11 +130,11 @@ def test_odd_vocabularies(name: str, backend: BackendName) -> None:
     assert pretok_file.dump(loaded.to_spec()) == data
 
 
-def test_merges_of_ranks_in_the_file_count_for_nothing(native: BackendName) -> None:
+def test_wrong_merges_of_ranks_in_the_file_are_dropped(native: BackendName) -> None:
     """The loader checks the merges that a file lists for ranks, and drops wrong ones."""
     single = {byte: bytes([byte]) for byte in range(256)}
     honest = Vocabulary({**single, 256: b"bc", 257: b"ab", 258: b"abc"})
-    lies = [(98, 99, 256), (97, 98, 257), (257, 99, 258)]  # "abc" is a and bc
+    lies = [(98, 99, 256), (97, 98, 257), (257, 99, 258)]  # by rank, "abc" merges as a and bc
     rows = np.array(lies, np.uint32)
     lying = Vocabulary.of_packed(honest.packed, rows, True, True)
     assert lying.merges is None
@@ -143,7 +143,7 @@ def test_merges_of_ranks_in_the_file_count_for_nothing(native: BackendName) -> N
         assert made(native, lying).merge_ids == made("python", honest).merge_ids
 
 
-def test_in_less_than_half_of_the_space(tmp_path: Path) -> None:
+def test_files_are_smaller_than_rank_files(tmp_path: Path) -> None:
     given = shared("vocabs", "cl100k_base.tiktoken")
     path = tmp_path / "cl100k.pretok"
     tokenizer = bpe.load(given, "cl100k")
@@ -163,7 +163,7 @@ def test_own_presets(tmp_path: Path) -> None:
     mine = Preset("test-compact-mine", rules=(Run(LETTER), Run(~LETTER)), source="a test")
     made(preset=mine).save(path)
     assert bpe.load(path).preset == mine
-    # Of another name, it splits the same.
+    # The code registers the same rules under a given name.
     code = (
         "import bpe, pretok, sys\n"
         "from pretok import Preset, Run\n"
@@ -178,7 +178,7 @@ def test_own_presets(tmp_path: Path) -> None:
 
     assert run("test-compact-mine").stdout == "test-compact-mine\n"
     assert run("test-compact-same").stdout == "test-compact-same\n"
-    # Of the same name, it splits otherwise; the file has its own.
+    # If a registered preset of the same name has other rules, the preset in the file is used.
     assert run("test-compact-mine", ", at_most=2").stdout == "test-compact-mine\n"
 
 
@@ -213,7 +213,7 @@ def test_stages_of_huggingface(backend: BackendName, tmp_path: Path) -> None:
     assert again.preset.stages == tokenizer.preset.stages
 
 
-def test_whole_texts_are_one_preset_that_is_known() -> None:
+def test_the_preset_whole_is_loaded() -> None:
     from pretok.patterns.lookup import WHOLE
 
     tokenizer = made(preset=WHOLE)
@@ -304,6 +304,6 @@ def test_an_alias_is_not_the_name_of_a_preset(tmp_path: Path, native: BackendNam
         bpe.load(write(tmp_path / "new.pretok", data))
 
 
-def test_a_lone_byte_of_a_pickle_is_no_vocabulary(tmp_path: Path) -> None:
+def test_the_first_byte_of_a_pickle_alone_is_refused(tmp_path: Path) -> None:
     with pytest.raises(VocabularyError, match="not like a vocabulary"):
         bpe.load(write(tmp_path / "a", b"\x80"))

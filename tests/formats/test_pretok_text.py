@@ -1,4 +1,4 @@
-"""Models with tokens of text in .pretok files: the same ids and texts, or an error."""
+"""Models whose tokens are text: saving as .pretok keeps the ids and texts, or is an error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from text_pretok_files import NAMES, model_of, sentencepiece_model
 TEXTS = [*SENTENCES[:3], "", " ", "  the▁ ▁▁ hello      \n\t", "<s> a</s><sep>foo", "\ufffd😀▁"]
 
 
-def _same(loaded: Tokenizer, tokenizer: Tokenizer, texts: list[Any]) -> None:
+def _check(loaded: Tokenizer, tokenizer: Tokenizer, texts: list[Any]) -> None:
     for text in texts:
         ids = tokenizer.encode(text, "allow")
         assert loaded.encode(text, "allow") == ids
@@ -35,11 +35,11 @@ def test_saved_tokenizers_are_loaded(name: str, backend: BackendName, tmp_path: 
     path = tmp_path / "model.pretok"
     tokenizer.save(path)
     loaded = bpe.load(path, backend=backend)
-    _same(loaded, tokenizer, [*TEXTS, b"a\xff \xe2\x96 b"])
+    _check(loaded, tokenizer, [*TEXTS, b"a\xff \xe2\x96 b"])
     assert loaded.preset == tokenizer.preset
     assert loaded.special_tokens == tokenizer.special_tokens
     assert pretok_file.dump(loaded.to_spec()) == path.read_bytes()
-    # A SentencePiece model has merges in place of its scores.
+    # The loaded SentencePiece model has merges instead of scores, so it is another vocabulary.
     assert (loaded == tokenizer) == (not name.startswith("sentencepiece"))
     with pytest.raises(UnsupportedError, match="load it without preset="):
         bpe.load(path, preset="gpt2")
@@ -53,7 +53,7 @@ def test_published_models(name: str, tmp_path: Path) -> None:
     tokenizer.save(path)
     assert path.stat().st_size < 0.3 * given.stat().st_size
     text = shared("texts", "udhr.txt").read_text(encoding="utf-8")[:50_000]
-    _same(bpe.load(path), tokenizer, [text, "a" + " " * 100, *TEXTS])
+    _check(bpe.load(path), tokenizer, [text, "a" + " " * 100, *TEXTS])
 
 
 @pytest.mark.parametrize(

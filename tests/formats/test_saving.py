@@ -1,4 +1,4 @@
-"""Saving to devices, pipes, links and full disks: an error, and nothing is lost."""
+"""Saving to devices, pipes, links and full disks: errors lose no file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from interrupts import deadline
 from support import run_python
 from vocabulary_files import made, write
 
-posix = pytest.mark.skipif(os.name != "posix", reason="files of these kinds are those of POSIX")
+posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX devices, pipes and links")
 pytestmark = posix
 
 
@@ -64,7 +64,7 @@ def test_permissions_of_a_replaced_file_stay(tmp_path: Path) -> None:
     assert bpe.load(path).vocab_size == made().vocab_size
 
 
-def test_a_link_that_loops_is_no_target(tmp_path: Path) -> None:
+def test_a_link_to_itself_is_refused(tmp_path: Path) -> None:
     link = tmp_path / "a.json"
     link.symlink_to(link)
     with pytest.raises(OSError, match="symbolic links") as caught:
@@ -73,14 +73,14 @@ def test_a_link_that_loops_is_no_target(tmp_path: Path) -> None:
     assert link.is_symlink()
 
 
-def test_a_name_as_long_as_can_be(tmp_path: Path) -> None:
+def test_a_name_of_the_greatest_length(tmp_path: Path) -> None:
     path = tmp_path / ("a" * 250 + ".json")
     made().save(path)
     assert path.exists()
 
 
 @pytest.mark.parametrize("what", ["write", "fsync", "replace"])
-def test_a_full_disk_is_said_of_the_path(
+def test_the_error_of_a_full_disk_names_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     path = write(tmp_path / "a.json", "old")
@@ -100,8 +100,8 @@ def test_a_full_disk_is_said_of_the_path(
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_file_that_may_not_be_so_large(tmp_path: Path) -> None:
-    """As on a full disk: the system refuses to write more."""
+def test_a_file_above_the_size_limit_of_the_system(tmp_path: Path) -> None:
+    """As on a full disk, the system refuses to write more."""
     code = (
         "import resource, signal, sys, bpe\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
@@ -117,8 +117,8 @@ def test_a_file_that_may_not_be_so_large(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="there is no /dev/full")
-def test_a_stream_that_is_full(tmp_path: Path) -> None:
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="needs /dev/full")
+def test_standard_output_on_a_full_disk(tmp_path: Path) -> None:
     vocab = tmp_path / "small.pretok"
     made().save(vocab)
     with (

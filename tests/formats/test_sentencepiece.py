@@ -42,7 +42,7 @@ from sentencepiece_models import (
 from support import TOO_MUCH, growth, seeded
 from vocabulary_files import write
 
-sentencepiece = pytest.importorskip("sentencepiece", reason="the engine is not installed")
+sentencepiece = pytest.importorskip("sentencepiece", reason="sentencepiece is not installed")
 
 SENTENCES = [
     "the quick brown fox  jumps over the lazy dog",
@@ -79,6 +79,7 @@ def texts(random: Random, count: int) -> Iterator[str]:
 
 
 def both(path: Path) -> list[Tokenizer]:
+    """Return the tokenizer of a file with the Python backend and with the default backend."""
     return [bpe.load(path, backend="python"), bpe.load(path)]
 
 
@@ -106,7 +107,9 @@ def assert_equal(tokenizers: Sequence[Tokenizer], live: Any, text: str, random: 
         parts = [stream.feed(id) for id in some]
         assert "".join(parts) + stream.finish() == live.decode(some)
     spans = [(token.id, token.start, token.end) for token in tokenizer.tokens(text, "text")]
-    fallback = set(tokenizer.vocabulary.byte_ids.values())  # they span the whole character
+    fallback = set(
+        tokenizer.vocabulary.byte_ids.values()
+    )  # bpe gives them the span of the whole character
     assert [span for span in spans if span[0] not in fallback] == [
         span for span in live_spans(live, text) if span[0] not in fallback
     ], text
@@ -123,7 +126,7 @@ def test_trained_models(tmp_path: Path, options: str) -> None:
     assert tokenizers[0].vocab_size == live.get_piece_size()
 
 
-def test_own_rules(tmp_path: Path) -> None:
+def test_normalization_rules_of_a_file(tmp_path: Path) -> None:
     rules = write(tmp_path / "rules.tsv", RULES)
     data = trained(SENTENCES, vocab_size=200, normalization_rule_tsv=str(rules))
     tokenizers = both_of(tmp_path, data)
@@ -136,7 +139,7 @@ def test_own_rules(tmp_path: Path) -> None:
 @pytest.mark.parametrize("escapes", [0, 1])
 @pytest.mark.parametrize("has_ties", [False, True])
 def test_random_pieces(tmp_path: Path, escapes: int, has_ties: bool) -> None:
-    """Few pieces, some with equal scores, and characters that are no pieces."""
+    """Few pieces, some with equal scores; some characters of the texts have no piece."""
     random = seeded(f"{escapes} {has_ties}")
     for index in range(12):
         drawn = sorted(
@@ -163,7 +166,7 @@ def test_random_pieces(tmp_path: Path, escapes: int, has_ties: bool) -> None:
 
 @pytest.mark.parametrize("lengths", [(2,), (2, 3, 4, 5), (2, 3, 4, 6), (2, 4), (3, 4), (2, 4, 5)])
 def test_runs_of_equal_score(tmp_path: Path, lengths: tuple[int, ...]) -> None:
-    """Runs of spaces as Llama 2 and Mistral have them, and runs that C++ cannot merge."""
+    """Pieces that repeat a space: the lengths of Llama 2 and Mistral, and some C++ cannot merge."""
     rows = [UNKNOWN, *BYTES, *normal("▁a", "ab", "▁ab", "ba", "▁", "a", "b")]
     rows += [("▁" * length, -1e9, PieceType.NORMAL) for length in lengths]
     data = model(rows, BYTE_FALLBACK)
@@ -211,7 +214,7 @@ def test_special_tokens(tmp_path: Path) -> None:
     with pytest.raises(SpecialTokenError, match="<s>"):
         tokenizer.encode("a<s>a")
     assert tokenizer.encode("a<s>a", "text") == [4, 5, 6, 7, 3]
-    # Each text beside a special token is normalized by itself.
+    # The texts before and after a special token are normalized separately.
     assert tokenizer.encode("a<s>a", "allow") == [4, 1, 4]
     assert tokenizer.decode([4, 1, 4]) == "a a"
     assert tokenizer.decode([4, 0], skip_special=True) == "a"
@@ -233,7 +236,7 @@ def test_fallback_decodes_each_byte(tmp_path: Path) -> None:
     assert tokenizer.merge(b"\xff") == [256]
 
 
-def test_backend(tmp_path: Path, native: BackendName) -> None:
+def test_native_needs_different_scores(tmp_path: Path, native: BackendName) -> None:
     path = write(tmp_path / "a.model", model([UNKNOWN, *normal("▁", "a", "▁a")]))
     assert bpe.load(path, backend=native).backend == native
     ties: list[Row] = [("▁a", 0, PieceType.NORMAL), ("▁b", 0, PieceType.NORMAL)]
@@ -263,7 +266,7 @@ def test_equality_and_pickle(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["json", "pretok", "tiktoken"])
-def test_other_formats_hold_no_model(tmp_path: Path, suffix: str) -> None:
+def test_other_formats_cannot_hold_the_model(tmp_path: Path, suffix: str) -> None:
     tokenizer = loaded(tmp_path, model([UNKNOWN, *normal("▁", "a")]))
     with pytest.raises(UnsupportedError, match=r"cannot hold .* save (it|the tokenizer) as"):
         tokenizer.save(tmp_path / f"b.{suffix}")
@@ -281,7 +284,7 @@ def test_saved_models(tmp_path: Path, options: str) -> None:
         assert_equal([again], live, text, random)
 
 
-def test_models_that_are_not_saved(tmp_path: Path) -> None:
+def test_tokenizers_that_the_format_cannot_hold(tmp_path: Path) -> None:
     ours = loaded(tmp_path, model([UNKNOWN, *normal("▁", "a")]))
     parts = {"normalizer": ours.normalizer, "decoder": ours.decoder}
     for changed, error, match in (
@@ -327,7 +330,9 @@ PIECES: tuple[Row, ...] = (UNKNOWN, *A)
         (model(PIECES) + b"\x80", VocabularyError, "ends within a number"),
     ],
 )
-def test_refused(tmp_path: Path, data: bytes, error: type[Exception], match: str) -> None:
+def test_wrong_models_are_refused(
+    tmp_path: Path, data: bytes, error: type[Exception], match: str
+) -> None:
     with pytest.raises(error, match=match) as caught:
         loaded(tmp_path, data)
     assert str(tmp_path) in str(caught.value)
@@ -365,7 +370,7 @@ def test_damaged_files(tmp_path: Path) -> None:
 
 
 def test_time_of_long_texts(tmp_path: Path) -> None:
-    """A text without any cut is merged in O(n log n)."""
+    """A text that cannot be cut is merged in O(n log n)."""
     pieces = ["a" * 2**index for index in range(6)]
     tokenizer = loaded(tmp_path, model([UNKNOWN, *normal(*pieces[::-1], "b")]))
     assert growth(lambda size: tokenizer.encode("a" * size), 2_000) < TOO_MUCH

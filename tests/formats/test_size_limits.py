@@ -1,4 +1,4 @@
-"""Small files that would make large objects: limits of JSON and of merges."""
+"""Limits against small files that would need much memory: of JSON objects and of merges."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from vocabulary_files import huggingface, write
         ('{"model": {"vocab": {"\\ud800": 1}, "merges": []}}', "lone surrogate"),
     ],
 )
-def test_json_of_no_tokenizer(tmp_path: Path, text: str, message: str) -> None:
+def test_hostile_json(tmp_path: Path, text: str, message: str) -> None:
     path = write(tmp_path / "a.json", text)
     with pytest.raises(bpe.BpeError, match=message) as caught:
         bpe.load(path, "gpt2")
@@ -41,8 +41,8 @@ def test_json_of_no_tokenizer(tmp_path: Path, text: str, message: str) -> None:
         pretok.from_huggingface(path)
 
 
-def test_json_takes_memory_as_its_size_says(tmp_path: Path) -> None:
-    """A list takes 56 bytes, and of `[],` there are 3."""
+def test_refusing_nested_lists_takes_memory_in_proportion_to_the_file(tmp_path: Path) -> None:
+    """Without a limit, each `[],` of 3 bytes would make a list of 56 bytes."""
     import tracemalloc
 
     path = write(tmp_path / "a.json", b"[" + b"[]," * 500_000 + b"[]]")
@@ -72,7 +72,7 @@ def test_merges_as_lists_are_within_the_limits() -> None:
 
 def test_merged_tokens_have_a_limit_in_minbpe_files(tmp_path: Path) -> None:
     lines = ["minbpe v1", "", "0", "97 97"]
-    lines += [f"{id} {id}" for id in range(256, 271)]  # "a", 65,536 times
+    lines += [f"{id} {id}" for id in range(256, 271)]  # the last token is "a" 65,536 times
     lines += ["270 270"] * 300
     with pytest.raises(
         VocabularyError, match=r"have 16,[\d,]+ bytes; expected at most [\d,]+ for a vocabulary"
@@ -83,7 +83,7 @@ def test_merged_tokens_have_a_limit_in_minbpe_files(tmp_path: Path) -> None:
 def test_merged_tokens_have_a_limit_in_pretok_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Tokens that do not fit are written out, and read as before."""
+    """A file above the limit of merged bytes is refused. Saving writes such tokens byte by byte."""
     tok = bpe.train(["abcdefgh " * 3] * 3, vocab_size=270, preset="gpt2", progress=False)
     whole = pretok_file.dump(tok.to_spec())
     monkeypatch.setattr(pretok_tokens, "max_merged_bytes", lambda count: 9)

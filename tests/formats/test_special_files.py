@@ -1,4 +1,4 @@
-"""Paths of anything but a vocabulary: an error that names the path, and never a hang."""
+"""Paths of devices, pipes, sockets and broken links: an error that names the path, never a hang."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pretok.errors import short_path, shortened
 from support import run_python
 from vocabulary_files import huggingface, made, tiktoken_lines, write
 
-posix = pytest.mark.skipif(os.name != "posix", reason="files of these kinds are those of POSIX")
+posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX devices, pipes and links")
 pytestmark = posix
 
 
@@ -88,7 +88,7 @@ def hostile(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, str]:
     maker, message = MAKERS[request.param]
     path = maker(tmp_path)
     if request.param in ("endless", "no size") and not path.exists():
-        pytest.skip(f"there is no {path}")
+        pytest.skip(f"needs {path}")
     return path, message
 
 
@@ -110,7 +110,9 @@ def test_identify_refuses(call: Call, hostile: tuple[Path, str]) -> None:
     path, message = hostile
     with deadline():
         status, out, errors = call("identify", str(path))
-    assert out == "" or not os.path.exists(path)  # a path that is not there is a pattern
+    assert out == "" or not os.path.exists(
+        path
+    )  # identify takes the name of a missing file for a pattern
     assert status == (2 if os.path.exists(path) else status)
     assert message in errors or not os.path.exists(path)
     assert "Traceback" not in errors
@@ -147,7 +149,7 @@ def test_folders_permissions_and_names(c_library: CLibrary, tmp_path: Path) -> N
     with pytest.raises(OSError, match="No such file"):
         pretok.from_huggingface("a\0b")
     (tmp_path / "closed").mkdir(mode=0)
-    if os.geteuid() != 0:  # whom nothing is forbidden
+    if os.geteuid() != 0:  # permissions do not apply to root
         with pytest.raises(PermissionError, match="closed"):
             bpe.load(tmp_path / "closed" / "a.json", "gpt2")
 
@@ -191,7 +193,7 @@ def test_long_values_are_shortened(tmp_path: Path) -> None:
     assert short_path("/" + long).startswith("/aaa")
 
 
-def test_text_still_comes_through_pipes(call: Call, tmp_path: Path) -> None:
+def test_text_is_read_from_pipes(call: Call, tmp_path: Path) -> None:
     vocab = tmp_path / "small.pretok"
     made().save(vocab)
     text = "the abc the"
@@ -215,7 +217,7 @@ def test_text_still_comes_through_pipes(call: Call, tmp_path: Path) -> None:
 def test_a_file_that_grows_is_not_read_to_its_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The limit holds for the bytes that are read, whatever size the file had before."""
+    """The limit holds for the bytes that are read, not only for the size before reading."""
     path = write(tmp_path / "a.tiktoken", tiktoken_lines())
     status = path.stat()
 
@@ -230,7 +232,7 @@ def test_a_file_that_grows_is_not_read_to_its_end(
 
 
 def test_a_gguf_file_that_shrinks(tmp_path: Path) -> None:
-    """In a process of its own, since what reads a mapped file would die of SIGBUS."""
+    """In a new process, because SIGBUS would kill a reader that maps the file into memory."""
     path = write(tmp_path / "a.gguf", gguf(metadata(tokens=[f"t{i}" for i in range(300_000)])))
     code = (
         "import os, sys, bpe\n"

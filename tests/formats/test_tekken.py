@@ -1,4 +1,4 @@
-"""tekken.json: the ids, special tokens and texts of live mistral-common."""
+"""tekken.json: ids, special tokens and texts equal those of the installed mistral-common."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def theirs(path: Path) -> Any:
 
 
 def check(ours: Tokenizer, live: Any, text: str) -> None:
-    """Compare ids and decoded text with mistral-common, which finds no special tokens in text."""
+    """Compare ids and decoded text with mistral-common, which encodes special tokens as text."""
     ids = ours.encode(text, "text")
     assert ids == live.encode(text, bos=False, eos=False)
     assert ours.decode(ids) == text
@@ -69,9 +69,9 @@ def check(ours: Tokenizer, live: Any, text: str) -> None:
 CHANGES: dict[str, dict[str, Any]] = {
     "no special tokens": {},
     "special tokens": {"special_tokens": listed("<unk>", "<s>", "</s>", "[A]"), "version": "v13"},
-    "only some tokens": {"default_vocab_size": 256 + 3 + SPECIALS},
+    "fewer tokens than listed": {"default_vocab_size": 256 + 3 + SPECIALS},
     "all special tokens": {"default_num_special_tokens": 20, "default_vocab_size": 256 + 20},
-    "a pattern of no preset": {"pattern": r"\p{L}+|\p{N}{1,5}|[^\p{L}\p{N}]"},
+    "a pattern without a preset": {"pattern": r"\p{L}+|\p{N}{1,5}|[^\p{L}\p{N}]"},
     "an image": {"image": {"image_patch_size": 16, "max_image_size": 1024}},
 }
 
@@ -109,7 +109,7 @@ def test_saved_as_another_format(suffix: str, backend: BackendName, tmp_path: Pa
 
 @cache
 def published(name: str) -> Path:
-    mistral_common = pytest.importorskip("mistral_common", reason="the engine is not installed")
+    mistral_common = pytest.importorskip("mistral_common", reason="mistral_common is not installed")
     path = Path(mistral_common.__file__).parent / "data" / name
     return path if path.is_file() else pytest.skip(f"no {name} in mistral-common")
 
@@ -186,7 +186,7 @@ def test_invalid_files_are_refused(file: dict[str, Any], message: str, tmp_path:
     assert str(caught.value).startswith(f"{path}: ")
 
 
-def test_a_file_that_is_cut_off_or_changed(tmp_path: Path) -> None:
+def test_truncated_and_changed_files(tmp_path: Path) -> None:
     data = json.dumps(tekken()).encode()
     path = tmp_path / "tekken.json"
     for end in range(0, len(data), len(data) // 60):
@@ -202,7 +202,7 @@ def test_a_file_that_is_cut_off_or_changed(tmp_path: Path) -> None:
         assert loaded.vocab_size == whole.vocab_size
 
 
-def test_a_preset_stands_in_for_the_pattern(tmp_path: Path) -> None:
+def test_a_passed_preset_replaces_the_pattern(tmp_path: Path) -> None:
     path = write(tmp_path / "tekken.json", tekken(pattern="("))
     assert bpe.load(path, "gpt2", backend="python").preset == pretok.get("gpt2").preset
 
@@ -213,7 +213,7 @@ def test_command_line(call: Call, tmp_path: Path) -> None:
         status, out, err = call("identify", place)
         assert (status, err) == (0, "")
         assert out.startswith(f"the pattern of '{place}' is\n  preset     tekken\n")
-    write(Path(path), tekken(pattern=CHANGES["a pattern of no preset"]["pattern"]))
+    write(Path(path), tekken(pattern=CHANGES["a pattern without a preset"]["pattern"]))
     status, out, _ = call("identify", path)
     assert status == 0
     assert "  source     compiled from its pattern\n" in out

@@ -1,4 +1,4 @@
-"""Models whose tokens are text: C++ makes the vocabulary that Python makes, or none."""
+"""Vocabularies of vocab.json and merges: C++ builds what Python builds, or leaves it to Python."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from support import max_examples
 BYTES = {to_text(bytes([byte])): byte for byte in range(256)}
 PLAIN = {**BYTES, "ab": 256, "abc": 257, "\u0120a": 258, "\u0120ab": 259, "\u00c3\u00a9": 260}
 MERGES = ["a b", ["ab", "c"], "\u0120 a", ("\u0120a", "b"), "\u0120 ab", "\u00c3 \u00a9"]
-# Not in the characters of bytes, not as UTF-8, or of no byte at all.
+# Entries that are empty, hold lone surrogates, or are not in the characters of ByteLevel.
 ODD = [" ", "a b", "\u4e2d", "\u0400", "\U0001f600", "\ud800", "a\udc00", "", "\x01", "\u00e9"]
 TEXTS = st.one_of(st.sampled_from([*list(PLAIN)[97:100], *list(PLAIN)[256:], *ODD]), st.text())
 IDS = st.one_of(
@@ -40,8 +40,8 @@ A_MERGE = st.one_of(
 
 
 def made(backend: str, vocab: dict[str, Any], merges: list[Any], *others: Any) -> Vocabulary | str:
-    """Return the vocabulary, or the error."""
-    # A tuple is what merges.txt becomes, a list or str what stands in a tokenizer.json.
+    """Return the vocabulary, or the type and message of the error."""
+    # Merges of a merges.txt are tuples; merges of a tokenizer.json are lists or str.
     file = Value([list(one) if type(one) is tuple else one for one in merges], "merges")
     listed = ListedMerges(merges, lambda: _pairs(file), lambda index: f"merges[{index}]")
     with patch.object(bpe_model, "backend", lambda: backend):
@@ -52,6 +52,7 @@ def made(backend: str, vocab: dict[str, Any], merges: list[Any], *others: Any) -
 
 
 def native_makes(vocab: dict[str, Any], merges: list[Any]) -> bool:
+    """Return whether C++ builds the vocabulary itself."""
     from pretok import _core
 
     return _core.build_vocabulary(vocab, merges, [], False, frozenset()) is not None
@@ -74,7 +75,7 @@ def native_makes(vocab: dict[str, Any], merges: list[Any]) -> bool:
     loose=st.lists(st.integers(0, 300), max_size=4),
 )
 @settings(max_examples=max_examples(2000))
-def test_any(
+def test_native_equals_python_for_any_vocabulary(
     native: BackendName,
     more: dict[str, Any],
     without: list[str],

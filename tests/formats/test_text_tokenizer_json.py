@@ -1,4 +1,4 @@
-"""tokenizer.json files whose tokens are text: ids, spans and texts equal those of tokenizers."""
+"""tokenizer.json files whose tokens are text: ids, spans and texts equal Hugging Face's."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from support import TOO_MUCH, growth, seeded
 from text_models import ADDED, CASES, PARTS, STRIP, chained, file_of
 from vocabulary_files import added, huggingface, write
 
-tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 
 
 def texts(random: Random, count: int) -> Iterator[str]:
@@ -37,7 +37,7 @@ def both(path: Path) -> list[Tokenizer]:
 
 
 def check(ours: Tokenizer, live: Any, text: str) -> None:
-    """Check ids, spans, decoded text and streams."""
+    """Compare ids, spans, decoded text and streams with `live`, a Tokenizer of Hugging Face."""
     expected = live.encode(text, add_special_tokens=False)
     ids = ours.encode(text, "allow")
     assert ids == expected.ids, text
@@ -56,7 +56,7 @@ def check_decoding(ours: Tokenizer, live: Any, ids: list[int]) -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_as_tokenizers(tmp_path: Path, case: str) -> None:
+def test_small_files_equal_hugging_face(tmp_path: Path, case: str) -> None:
     path = write(tmp_path / "tokenizer.json", file_of(**CASES[case]))
     live = tokenizers.Tokenizer.from_file(str(path))
     random = seeded(case)
@@ -69,7 +69,7 @@ def test_as_tokenizers(tmp_path: Path, case: str) -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_saved(tmp_path: Path, case: str) -> None:
+def test_saved_files_equal_hugging_face(tmp_path: Path, case: str) -> None:
     ours = bpe.load(write(tmp_path / "tokenizer.json", file_of(**CASES[case])), backend="python")
     ours.save(tmp_path / "again.json")
     again = bpe.load(tmp_path / "again.json", backend="python")
@@ -80,11 +80,11 @@ def test_saved(tmp_path: Path, case: str) -> None:
 
 
 @pytest.mark.parametrize("case", ["llama", "gemma", "mistral", "metaspace", "unknown", "bert"])
-def test_backends(tmp_path: Path, case: str) -> None:
+def test_native_equals_python(tmp_path: Path, case: str) -> None:
     if best_backend() != "native":
         pytest.skip("the native backend is not built")
     path = write(tmp_path / "tokenizer.json", file_of(**CASES[case]))
-    if case == "bert":  # an unknown character may be at both sides of a split
+    if case == "bert":  # unknown characters of two pre-tokens may meet
         assert bpe.load(path).backend == "python"
         with pytest.raises(UnsupportedError, match="backend='native' cannot merge"):
             bpe.load(path, backend="native")
@@ -105,7 +105,7 @@ def test_backends(tmp_path: Path, case: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["llama2", "mistral03"])
-def test_published(name: str) -> None:
+def test_published_files_equal_hugging_face(name: str) -> None:
     path = shared(f"vocabs/hf/{name}.json")
     live = tokenizers.Tokenizer.from_file(str(path))
     for ours in both(path):
@@ -119,7 +119,7 @@ def test_special_tokens(tmp_path: Path) -> None:
     path = write(tmp_path / "tokenizer.json", file_of(**CASES["metaspace, tokens"]))
     for ours in both(path):
         with pytest.raises(SpecialTokenError) as caught:
-            ours.encode("é   a  A B")  # found as "a b" in the normalized text
+            ours.encode("é   a  A B")  # the normalized text has "a b"
         assert (caught.value.token, caught.value.position) == ("A b", 7)
         assert 4 not in ours.encode("é A B", "text")
         assert ours.encode("x<s>y", {"<s>"}) == ours.encode("x<s>y", "allow")
@@ -127,7 +127,7 @@ def test_special_tokens(tmp_path: Path) -> None:
 
 
 def test_text_is_never_a_special_token(tmp_path: Path) -> None:
-    """With ignore_merges, tokenizers encodes a whole word like "<s>" as the special token."""
+    """With ignore_merges, Hugging Face encodes a pre-token like "<s>" as the special token."""
     path = write(tmp_path / "tokenizer.json", file_of(**CASES["whole"], model_unk_token="a"))
     live = tokenizers.Tokenizer.from_file(str(path))
     file = json.loads(path.read_text(encoding="utf-8"))
@@ -173,7 +173,7 @@ def test_bytes_and_errors(tmp_path: Path) -> None:
          "byte_fallback is set together with continuing_subword_prefix, end_of_word_suffix"),
     ],
 )  # fmt: skip
-def test_refused(
+def test_wrong_files_are_refused(
     tmp_path: Path, changes: dict[str, Any], error: type[Exception], match: str
 ) -> None:
     path = write(tmp_path / "tokenizer.json", file_of(**changes))

@@ -1,6 +1,6 @@
-"""Rank files: every line is checked, and only what ranks can say is written.
+"""Rank files, the format of tiktoken: each line is checked, and saving must keep the merges.
 
-The native parser takes a file only if the one in Python reads the same.
+The native parser reads the same as the Python parser, or leaves the file to it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def test_round_trip(tmp_path: Path, backend: BackendName) -> None:
 
 
 @pytest.mark.parametrize("suffix", [".tiktoken", ".model", ".txt", ""])
-def test_suffix_says_nothing(tmp_path: Path, suffix: str) -> None:
+def test_the_suffix_does_not_matter(tmp_path: Path, suffix: str) -> None:
     path = write(tmp_path / f"tokenizer{suffix}", tiktoken_lines())
     assert bpe.load(path, "gpt2", backend="python").vocab_size == 264
 
@@ -50,9 +50,9 @@ def test_suffix_says_nothing(tmp_path: Path, suffix: str) -> None:
         lambda data: b"\n".join(reversed(data.split(b"\n"))),
         lambda data: data + b"= 400\n",
     ],
-    ids=["CRLF", "no end of line", "blank at end", "blank lines", "other order", "no bytes"],
+    ids=["CRLF", "no last line break", "blank at end", "blank lines", "other order", "empty token"],
 )
-def test_other_forms_are_read(tmp_path: Path, change: object) -> None:
+def test_variants_of_a_file_are_read(tmp_path: Path, change: object) -> None:
     assert callable(change)
     plain = write(tmp_path / "plain", tiktoken_lines())
     path = write(tmp_path / "other", change(plain.read_bytes()))
@@ -137,7 +137,7 @@ def test_tokens_looked_up_whole_can_be_ranks(tmp_path: Path, backend: BackendNam
 
 
 @pytest.mark.parametrize("file", ["r50k_base.tiktoken", "llama3_tokenizer.model"])
-def test_real_files_are_written_as_they_were(tmp_path: Path, file: str) -> None:
+def test_real_files_are_saved_with_the_same_lines(tmp_path: Path, file: str) -> None:
     path = shared("vocabs", file)
     bpe.load(path, "llama3").save(tmp_path / "again.tiktoken")
     again = (tmp_path / "again.tiktoken").read_bytes()
@@ -216,12 +216,12 @@ def test_the_native_parser_leaves_bad_lines_to_python(native: BackendName, line:
     assert native_ranks(b"\n".join(lines)) is None
 
 
-def test_the_native_parser_leaves_files_without_all_bytes(native: BackendName) -> None:
+def test_the_native_parser_leaves_files_that_lack_bytes_to_python(native: BackendName) -> None:
     for data in (b"", b"\n", b"AA== 0\n", b" ", b"AA== 0"):
         assert native_ranks(data) is None
 
 
-def test_added_tokens_beside_a_native_file(tmp_path: Path, backend: BackendName) -> None:
+def test_special_tokens_can_be_passed_for_a_file(tmp_path: Path, backend: BackendName) -> None:
     path = write(tmp_path / "small.tiktoken", tiktoken_lines())
     tok = bpe.load(path, "cl100k", {"ab": 256, "<|end|>": 300}, backend=backend)
     assert tok.encode("abc<|end|>", "allow") == [256, 99, 300]

@@ -1,4 +1,4 @@
-"""A folder whose tokenizer_config.json adds tokens: the ids of tokenizers, which adds them too."""
+"""Folders whose tokenizer_config.json adds tokens: ids equal those of Hugging Face's tokenizers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def folder(path: Path, *tokens: dict[str, Any], **changes: Any) -> Path:
 
 
 def theirs(path: Path, *tokens: dict[str, Any]) -> Any:
-    """Return tokenizers' Tokenizer of a folder, to which it adds `tokens` as transformers does."""
+    """Return a folder's tokenizers.Tokenizer, with `tokens` added as transformers adds them."""
     tokenizers = pytest.importorskip("tokenizers")
     live = tokenizers.Tokenizer.from_file(str(path / "tokenizer.json"))
     for token in sorted(tokens, key=lambda token: int(token["id"])):
@@ -124,7 +124,7 @@ def test_invalid_entries_are_refused(token: dict[str, Any], message: str, tmp_pa
 def test_special_tokens_that_the_config_names(backend: BackendName, tmp_path: Path) -> None:
     path = folder(tmp_path, OTHER | {"id": 265})
     config = json.loads((path / "tokenizer_config.json").read_text(encoding="utf-8"))
-    # transformers adds these to tokenizers in this order: eos, pad, and the list.
+    # transformers adds the new tokens in this order: eos, pad, and the list of special tokens.
     config |= {"pad_token": "<pad>", "additional_special_tokens": ["ab", "other"]}
     config |= {"eos_token": {"__type": "AddedToken", "content": "<|end|>"}, "extra": ["<x>"]}
     write(path / "tokenizer_config.json", config)

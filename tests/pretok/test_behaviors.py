@@ -12,12 +12,12 @@ from pretok.behaviors import BEHAVIORS, Behavior, Part, apply_behavior
 from pretok.errors import DefinitionError
 
 TEXTS = ["".join(chars) for size in range(7) for chars in product("abc", repeat=size)]
-# Matches that stand alone, that follow each other, that are longer than one, that are empty.
+# Matches that are single, adjacent, longer than one character, or empty.
 PATTERNS = ("a", "ab|c", "a+|c", "(?=b)", "c|(?=ab)", "(?<=a)")
 
 
 def matches(pattern: str, text: str) -> Iterator[tuple[int, int]]:
-    """Yield the matches as Oniguruma counts them: none is empty where another one ended."""
+    """Yield the matches like Oniguruma, which skips an empty match at the end of another match."""
     last = -1
     for found in re.finditer(pattern, text):
         start, end = found.span()
@@ -40,7 +40,7 @@ def spans(pattern: str, text: str) -> Iterator[Part]:
 @pytest.mark.parametrize("pattern", PATTERNS)
 @pytest.mark.parametrize("invert", [False, True])
 @pytest.mark.parametrize("behavior", BEHAVIORS)
-def test_every_behavior_is_that_of_tokenizers(
+def test_every_behavior_is_that_of_hugging_face(
     behavior: Behavior, invert: bool, pattern: str
 ) -> None:
     tokenizers = pytest.importorskip("tokenizers")
@@ -51,7 +51,7 @@ def test_every_behavior_is_that_of_tokenizers(
         assert [(start, end) for start, end, _ in kept] == wanted, text
 
 
-M, U = True, False
+M, U = True, False  # matched, unmatched
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ TEXT = "It's 12345 HTTPServer's\n  \n\n a"
 
 
 def regions_of(first: list[Step], second: list[Step]) -> list[Region]:
-    """Return the regions as their definition has them: between boundaries that both have."""
+    """Return the regions by their definition: between boundaries that both splits have."""
     shared = sorted({step.start for step in first} & {step.start for step in second})
     found = []
     for start, end in pairwise([*shared, first[-1].end if first else 0]):
@@ -50,7 +50,7 @@ def cut(text: str, sizes: list[int]) -> list[str]:
     versions=st.tuples(*[st.sampled_from(["15.0", "16.0", None])] * 2),
     sizes=st.lists(st.integers(0, 4)),
 )
-def test_regions_are_what_their_definition_says(
+def test_regions_equal_their_definition(
     backend: BackendName,
     text: str,
     first: str,

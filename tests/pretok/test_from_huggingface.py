@@ -48,7 +48,7 @@ CHARS = st.sampled_from(" \n\t\ra1'sS!b25,.-\u017f\u0301\u4e2d") | st.characters
 def test_any_stack_cuts_where_tokenizers_does(
     blocks: list[dict[str, Any]], last: dict[str, Any] | None, texts: list[str]
 ) -> None:
-    pytest.importorskip("tokenizers", reason="the engine is not installed")
+    pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     stack = sequence(*blocks, *([last] if last else []))
     if not stack["pretokenizers"]:
         return

@@ -1,4 +1,7 @@
-"""Character sets of the engines, compared with the engines for support.scalar_values."""
+"""The character sets of tokenizers and tiktoken, compared with the installed packages.
+
+The tests try all code points of support.scalar_values.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,11 @@ MEASURED = {"tokenizers": "0.23.3", "tiktoken": "0.14.0"}
 
 
 def compare(found: NDArray[np.bool_], chars: CharSet, engine: str) -> None:
-    """Compare sets; of an engine of another release, what all Unicode versions agree on."""
+    """Compare the characters found by `engine` with `chars`.
+
+    If another release of the engine is installed, compare only the code points that have the same
+    properties in all Unicode versions.
+    """
     wrong = found != members(chars)
     bad = [c for c in scalar_values() if wrong[c]]
     if version(engine) != MEASURED[engine]:
@@ -46,12 +53,12 @@ def bits(code_points: Any) -> NDArray[np.bool_]:
 
 
 def kept(pre_tokenizer: Any, text: str = ALL) -> NDArray[np.bool_]:
-    """Return which code points `pre_tokenizer` keeps."""
+    """Return an array that is true for each code point that `pre_tokenizer` keeps."""
     return bits(ord(char) for part, _ in pre_tokenizer.pre_tokenize_str(text) for char in part)
 
 
 def apart(pre_tokenizer: Any) -> NDArray[np.bool_]:
-    """Return which code points `pre_tokenizer` cuts off from a letter before and after it."""
+    """Return an array that is true for each code point that is split from letters around it."""
     parts = pre_tokenizer.pre_tokenize_str("a".join(ALL))
     return bits(ord(part) for part, (start, _) in parts if len(part) == 1 and start % 2 == 0)
 
@@ -94,7 +101,7 @@ def test_white_space_that_hugging_face_removes() -> None:
 
 
 def test_the_words_of_whitespace() -> None:
-    # A character that is neither of a word nor white space is cut off from a letter.
+    # Whitespace splits a letter from a character that is neither a word character nor white space.
     compare(apart(pre_tokenizers.Whitespace()), ~(WORD | WHITE_SPACE), "tokenizers")
 
 
@@ -108,7 +115,7 @@ def test_punctuation_of_hugging_face() -> None:
     compare(apart(pre_tokenizers.BertPreTokenizer()), HF_PUNCTUATION, "tokenizers")
 
 
-def test_word_by_its_definition() -> None:
+def test_word_equals_its_definition() -> None:
     # UTS #18: Alphabetic, M, Nd, Pc, Join_Control. Alphabetic are L, Nl, and some of M and So.
     categories = ["Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "Pc"]
     found = np.isin([unicodedata2.category(chr(c)) for c in range(CODE_POINTS)], categories)

@@ -1,4 +1,4 @@
-"""Sets written for people: the Python expression makes the set, the regex class has its members."""
+"""The two notations of a set: a Python expression that makes it, and a regex class."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_name_is_an_expression_that_makes_the_set(chars: CharSet) -> None:
         (sets.ANY, "ANY", r"[\s\S]"),
     ],
 )
-def test_how_sets_are_written(chars: CharSet, name: str | None, pattern: str | None) -> None:
+def test_names_and_regex_classes(chars: CharSet, name: str | None, pattern: str | None) -> None:
     if name is not None:
         assert set_name(chars) == name
     if pattern is not None:
@@ -86,7 +86,7 @@ def test_a_regex_class_has_the_members_of_any_set(chars: CharSet) -> None:
 
 
 def readable(pattern: str) -> str:
-    """Return `pattern` for `regex`, which knows no \\x{...}."""
+    """Return `pattern` in the syntax of the library regex, which does not have \\x{...}."""
     return str(regex.sub(r"\\x\{(\w+)\}", lambda found: rf"\U{int(found[1], 16):08x}", pattern))
 
 

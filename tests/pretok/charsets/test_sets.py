@@ -119,7 +119,7 @@ def test_operators_refuse_other_types(operation: str) -> None:
 
 
 def test_ascii_has_the_same_atoms_in_every_version() -> None:
-    # code_points() writes ASCII ranges with these atoms, whatever the version will be.
+    # code_points() writes ASCII ranges with these atoms before it knows the Unicode version.
     for version in VERSIONS:
         atoms = atoms_by_code_point(version)
         for code_point in range(0x80):

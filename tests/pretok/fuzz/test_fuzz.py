@@ -1,4 +1,4 @@
-"""The fuzzer: it finds differences, shows them, and names the presets that it cannot test."""
+"""The fuzzer finds differences from an engine, minimizes them, and names presets it cannot test."""
 
 from __future__ import annotations
 
@@ -89,13 +89,15 @@ def test_a_mismatch_names_the_rule_that_made_the_first_difference() -> None:
     assert found.rule == Run(NUMBER, at_most=2)
 
 
-# Rules that cannot change a split, only which rule makes the pre-token: `\s++$` before `\s+(?!\S)`,
-# which takes the same where no rule for line breaks comes between, and the last `\s+`, without
-# which its one code point is a gap.
+# Removing one of these rules changes no split. Another rule, or none, then makes the pre-token:
+# - `\s++$` of r50k. The next rule, `\s+(?!\S)`, takes the same white space. In other presets, a
+#   rule for line breaks comes between these two.
+# - The last `\s+`, which takes only single code points. A code point that no rule matches is also a
+#   pre-token.
 NEEDLESS = {("r50k", Spaces(END_OF_TEXT)), *((name, Spaces(ALL)) for name in CORE_NAMES)}
 
 
-def test_every_rule_left_out_is_missed_unless_it_is_needless() -> None:
+def test_removing_any_other_rule_is_a_mismatch() -> None:
     unnoticed = set()
     for preset in (pretok.get(name).preset for name in CORE_NAMES):
         for rule in preset.rules:
@@ -114,7 +116,7 @@ def test_every_engine_finds_a_wrong_rule(name: str, backend: BackendName) -> Non
 
 
 @pytest.mark.parametrize("name", ["regex", "hf"])
-def test_text_that_no_rule_matches_is_kept_as_the_engine_keeps_it(
+def test_text_that_no_rule_matches_is_kept_like_the_engine_keeps_it(
     name: str, backend: BackendName
 ) -> None:
     letters = Preset("letters", rules=(Run(LETTER),), pattern=r"\p{L}+")
@@ -129,7 +131,10 @@ def test_tiktoken_drops_text_that_no_rule_matches_and_that_is_a_mismatch() -> No
 
 
 class WrongNative(fuzz_engines.PythonEngine):
-    """Compares the Python backend of another preset, as if the native one were wrong."""
+    """Imitates a faulty native backend.
+
+    Compares the native backend with a wrong preset to the Python backend with the right preset.
+    """
 
     def comparisons(self, tokenizer: PreTokenizer) -> list[Comparison]:
         wrong = with_rule(QWEN2, Run(NUMBER, at_most=1), Run(NUMBER, at_most=2))
@@ -141,7 +146,9 @@ class WrongNative(fuzz_engines.PythonEngine):
         ]
 
 
-def test_every_way_to_ask_the_python_backend_finds_a_wrong_native_one(native: BackendName) -> None:
+def test_each_comparison_with_the_python_backend_finds_a_faulty_native_backend(
+    native: BackendName,
+) -> None:
     tokenizer = pretok.get("qwen2", backend=native)
     texts = TextMaker(0, "16.0").batch(500)
     for what, ours, theirs in WrongNative().comparisons(tokenizer):
@@ -149,7 +156,10 @@ def test_every_way_to_ask_the_python_backend_finds_a_wrong_native_one(native: Ba
 
 
 class SmallBatches(fuzz_engines.PythonEngine):
-    """Tries fewer texts than one batch has; `pretok fuzz --against python` runs each night."""
+    """Compares batches of 64 texts, which is faster.
+
+    The nightly job `pretok fuzz --against python` compares larger batches.
+    """
 
     batch = 64
 
@@ -182,7 +192,7 @@ def test_an_exception_is_a_mismatch_with_its_text() -> None:
     assert found.theirs == ["raised OverflowError: ideographic space"]
 
 
-def test_minimize_leaves_what_is_needed_and_simplifies_the_rest() -> None:
+def test_minimize_keeps_needed_characters_and_simplifies_them() -> None:
     def differs(text: str) -> bool:
         return text.count("z") >= 2 and any(char.isupper() for char in text)
 
@@ -275,16 +285,16 @@ def test_a_limit_is_required() -> None:
         fuzz(GPT2, engine("regex"))
 
 
-def test_some_texts_are_tried_however_little_time_there_is() -> None:
+def test_one_batch_is_tried_with_any_time_limit() -> None:
     assert fuzz(GPT2, engine("regex"), seconds=1e-9).cases > 0
 
 
-def test_texts_are_the_same_for_the_same_seed_and_others_for_another() -> None:
+def test_texts_depend_on_the_seed_only() -> None:
     one, same, other = (TextMaker(seed, "16.0").batch(50) for seed in (1, 1, 2))
     assert one == same != other
 
 
-def test_texts_keep_to_what_an_engine_can_take() -> None:
+def test_texts_keep_the_limits_of_an_engine() -> None:
     texts = TextMaker(0, "16.0", longest=24, surrogates=False).batch(CASES)
     assert max(map(len, texts)) == 24
     "".join(texts).encode()

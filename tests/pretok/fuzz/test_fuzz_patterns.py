@@ -1,4 +1,4 @@
-"""The fuzzer of patterns: no pattern fails, and failures are found and minimized."""
+"""The fuzzer of patterns: from_pattern never fails, and failures would be found and minimized."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_no_pattern_fails() -> None:
     assert result.cases > result.recognized > result.compared > 0
 
 
-def test_patterns_are_the_same_for_the_same_seed_and_others_for_another() -> None:
+def test_patterns_depend_on_the_seed_only() -> None:
     patterns = PatternMaker(1).batch(500)
     assert patterns == PatternMaker(1).batch(500)
     assert patterns != PatternMaker(2).batch(500)
@@ -68,7 +68,7 @@ def _as_qwen2(pattern: str, engine: Engine) -> PreTokenizer:
         (_as_qwen2, "does not split as 'qwen2' does", r"\p{N}{1,3}"),
     ],
 )
-def test_a_failure_is_found_and_made_small(
+def test_a_failure_is_found_and_minimized(
     wrong: FromPattern, what: str, small: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fuzz_patterns_module, "from_pattern", wrong)

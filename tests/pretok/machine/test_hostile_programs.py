@@ -90,7 +90,7 @@ def test_a_literal_has_thousands_of_texts(native: BackendName) -> None:
         Stage((Literal(*texts, *texts[:256], "ab"),))
 
 
-# With these words, one Spaces rule used what another one remembered, and wrote beyond the stack.
+# In a former version, one Spaces rule used what another one remembered, and wrote past the stack.
 def test_white_space_of_two_kinds_is_refused(native: BackendName) -> None:
     stage = Stage((Spaces(ALL), Spaces(ALL, 1), Literal("acq"), Run(~WHITE_SPACE)))
     words = serialize_stages([stage])
@@ -144,7 +144,7 @@ def test_a_phrase_word_by_word_takes_linear_time(backend: BackendName, unit: str
         stream = tok.stream()
         text = unit * (size // len(unit))
         assert not [found for char in text for found in stream.feed(char)]
-        # A space that nothing follows is no joint.
+        # The last space joins no words, so it may be a pre-token of its own.
         assert "".join(stream.finish()) == text
 
     assert growth(feed, 4_000) < TOO_MUCH
@@ -176,7 +176,7 @@ def test_long_texts_split_alike(
     ends: tuple[str, str],
     seed: int,
 ) -> None:
-    # Several stretches of the fast path, and more than safe_cut looks at first.
+    # Long enough for several parts of the fast path, and for more than safe_cut reads at first.
     text = words.join(ends) if seed % 8 == 0 else ends[0] + words * 1100 + ends[1]
     preset = Preset("any", tuple(rule for rule, _ in rules))
     plain, fast = PreTokenizer(preset, backend="python"), PreTokenizer(preset, backend=native)

@@ -1,4 +1,7 @@
-"""The loop over the rules: both backends agree on gaps, windows and decided pre-tokens."""
+"""The rule machine: both backends agree on pre-tokens, gaps, and what a prefix of a text decides.
+
+A gap is text that no rule matches. The Python backend reads long texts in windows.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ each_spec = pytest.mark.parametrize("spec", ALL_SPECS, ids=[spec.name for spec i
 
 
 def backend_of(rules: tuple[Rule, ...], name: BackendName) -> Backend:
-    """Return the backend itself, which PreTokenizer and Stream use."""
+    """Return the backend object that PreTokenizer and Stream use for the rules."""
     if name == "python":
         return Machine(compile_rules(rules), "16.0")
     from pretok import _core
@@ -44,7 +47,9 @@ def strings(alphabet: str, longest: int) -> list[str]:
 
 
 @each_spec
-def test_both_backends_decide_the_same_of_a_part(native: BackendName, spec: Spec) -> None:
+def test_both_backends_decide_the_same_pre_tokens_of_a_prefix(
+    native: BackendName, spec: Spec
+) -> None:
     python, cpp = backend_of(spec.rules, "python"), backend_of(spec.rules, native)
     for text in strings(spec.alphabet, 3):
         for partial, in_gap in product((False, True), repeat=2):
@@ -72,7 +77,7 @@ def test_both_backends_do_the_same_with_any_rules(
 
 
 @each_spec
-def test_decided_pre_tokens_of_a_part_are_those_of_the_whole(
+def test_decided_pre_tokens_of_a_prefix_are_those_of_the_text(
     backend: BackendName, spec: Spec
 ) -> None:
     machine = backend_of(spec.rules, backend)
@@ -166,7 +171,7 @@ def test_presets_of_the_core_leave_no_gap(backend: BackendName, name: str) -> No
 
 
 @each_spec
-def test_windows_do_not_show(spec: Spec, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_windows_do_not_change_results(spec: Spec, monkeypatch: pytest.MonkeyPatch) -> None:
     machine = Machine(compile_rules(spec.rules), "16.0")
     rng = seeded(spec.name)
     texts = [
@@ -219,7 +224,7 @@ def test_a_gap_longer_than_a_window_is_one_pre_token(monkeypatch: pytest.MonkeyP
 
 
 def test_only_rules_that_can_begin_with_a_class_are_tried(backend: BackendName) -> None:
-    # A rule whose lead comes first is a candidate, though its body is of another class.
+    # A rule is also tried if only its lead has the class, and its body has another class.
     rules = (Run(LETTER, lead=SPACE), Run(NUMBER, lead=code_points("'")), Contraction("s"))
     tok = pretok.get(Preset("leads", rules=rules), backend=backend)
     assert tok.split(" a'1's' 1") == [" a", "'1", "'s", "' ", "1"]

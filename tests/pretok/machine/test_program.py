@@ -1,4 +1,4 @@
-"""Programs: the partition into classes, and the words that hand a program to C++."""
+"""Programs: the partition of code points into classes, and the 32-bit words that C++ reads."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_the_partition_is_the_coarsest_in_which_each_set_is_a_union(sets: list[C
         signature = tuple(bool(chars.mask_at(first) >> atom & 1) for chars in sets)
         for chars, inside in zip(sets, signature, strict=True):
             assert (alphabet.mask(chars) >> class_ & 1) == inside
-        # One signature, one class; the other way round as well, or it would not be coarsest.
+        # Each class has one signature. Each signature has one class, so the partition is coarsest.
         assert signature_of.setdefault(class_, signature) == signature
     assert len(set(signature_of.values())) == len(signature_of) == alphabet.size
     assert set(signature_of) == set(range(alphabet.size))
@@ -89,7 +89,7 @@ def disjoint_sets(count: int) -> list[CharSet]:
 
 
 def test_31_classes_are_the_most(backend: BackendName) -> None:
-    # 30 sets, and everything else, are 31 classes, the last next to END.
+    # 30 sets and all other code points make 31 classes. The next number is END.
     sets = disjoint_sets(END - 1)
     rules = tuple(Run(chars) for chars in [*sets, ~disjoint_union(sets)])
     assert compile_rules(rules).alphabet.size == END
@@ -138,7 +138,7 @@ def test_words_begin_with_the_magic_number_and_fit_32_bits() -> None:
         assert all(0 <= word < 1 << 32 for word in words)
 
 
-def test_words_are_read_back_to_the_same_splits(native: BackendName) -> None:
+def test_serialized_presets_split_like_the_presets(native: BackendName) -> None:
     from pretok._core import Machine
 
     for spec in SPECS:
@@ -153,7 +153,7 @@ GROUPS = (5, 6, 1, 0, 3, 1)
 
 
 def one(*rules: int, first: int = 0, atoms: int = 0, size: int = 1) -> list[int]:
-    """Return the words of a stage of one class with these rules, or with something wrong."""
+    """Return the words of a stage with one class; wrong arguments make them malformed."""
     words = [size, 1, first, atoms, 0, 0, 0, 0, *rules]
     return [0, 0, len(words), *words]
 
@@ -202,7 +202,7 @@ def test_malformed_words_are_refused(native: BackendName, words: list[int], mess
         Machine(words, "16.0")
 
 
-def test_well_formed_words_of_the_same_make_are_accepted(native: BackendName) -> None:
+def test_well_formed_words_are_accepted(native: BackendName) -> None:
     from pretok._core import Machine
 
     assert Machine([MAGIC, 1, *one(1, *RUN)], "16.0").split("a1 ") == ["a1 "]
@@ -225,10 +225,10 @@ LITERAL, ENCLOSED, CONTRACTION = 4, 5, 0
         (Contraction("s"), CONTRACTION, 1),
     ],
 )
-def test_masks_of_literal_text_need_not_be_believed(
+def test_wrong_masks_of_literal_text_change_nothing(
     native: BackendName, rule: Rule, kind: int, place: int
 ) -> None:
-    # The fast path once put boundaries into such a text, or wrote past its buffers.
+    # In a former version, they made the fast path cut literal text, or write past its buffers.
     from pretok._core import Machine
 
     rules = (rule, *(Run(chars) for chars in (LETTER, code_points("0-9"), code_points("'", " "))))
@@ -242,7 +242,7 @@ def test_masks_of_literal_text_need_not_be_believed(
     assert Machine(liar, "16.0").split(text) == wanted
 
 
-# In a process of its own, so that a crash is a failure here and not the end of the test run.
+# In a new process, so that a crash fails this test and does not end the test run.
 CORRUPT = """
 import sys
 from pretok._core import Machine

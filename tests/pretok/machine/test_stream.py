@@ -1,4 +1,4 @@
-"""Streams: for any chunks the same pre-tokens, each as soon as it is certain, in linear time."""
+"""Streams give the same pre-tokens for any chunks, as soon as they are certain, in linear time."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_any_chunks_of_bytes_that_are_not_utf8(
 
 
 @each_preset
-def test_one_unit_at_a_time(backend: BackendName, name: str) -> None:
+def test_one_code_point_or_byte_at_a_time(backend: BackendName, name: str) -> None:
     tok = pretok.get(name, backend=backend)
     rng = seeded(name)
     letters = HOSTILE.replace("\ud800", "")
@@ -103,11 +103,12 @@ def named_parts(tok: PreTokenizer, text: str) -> list[tuple[str, bool]]:
 def hold_back_errors(
     tok: PreTokenizer, alphabet: str, longest: int, further: int
 ) -> list[tuple[str, list[str], list[str]]]:
-    """Return (text, emitted, certain) for each text of which a stream emits too much or too little.
+    """Return (text, emitted, certain) for each text with too many or too few emitted pre-tokens.
 
-    Pre-tokens are certain if the text has them with every continuation of up to `further` code
-    points, also with none. `alphabet` must have all characters that the rules distinguish. A stream
-    may hold back a certain gap until the match after it is certain.
+    The texts have up to `longest` characters of `alphabet`. A pre-token is certain if no
+    continuation of up to `further` characters changes it. `alphabet` must have a character of each
+    kind that the rules distinguish. A stream may hold back a certain gap until the match after the
+    gap is certain.
     """
     after = continuations(alphabet, further)
     steps: dict[str, list[tuple[str, bool]]] = {}
@@ -119,8 +120,8 @@ def hold_back_errors(
                 steps[longer] = named_parts(tok, longer)
         shared = common_prefix([steps[text + rest] for rest in after])
         certain = [part for part, _ in shared]
-        gap_behind = bool(shared) and shared[-1][1]
-        if emitted != certain and not (gap_behind and emitted == certain[:-1]):
+        ends_with_gap = bool(shared) and shared[-1][1]
+        if emitted != certain and not (ends_with_gap and emitted == certain[:-1]):
             errors.append((text, emitted, certain))
     return errors
 
@@ -141,8 +142,8 @@ CASES = [
 
 
 @pytest.mark.parametrize(("preset", "alphabet"), CASES)
-def test_emits_what_no_continuation_changes_and_no_more(preset: Preset, alphabet: str) -> None:
-    # On the best backend only: test_machine shows that both decide the same of a part.
+def test_a_stream_emits_exactly_the_certain_pre_tokens(preset: Preset, alphabet: str) -> None:
+    # The default backend is enough: test_machine.py tests that both decide the same of a prefix.
     assert hold_back_errors(pretok.get(preset), alphabet, 3, 3) == []
 
 
@@ -173,7 +174,7 @@ def test_steps_name_the_rules(backend: BackendName, name: str) -> None:
     ]
 
 
-# One code point of each class, and what alternates, of which a rule might rescan the whole.
+# One code point of each class, and alternating ones, which a rule might scan again and again.
 RUNS = ("a", "A", "\u4e2d", "\u0301", "1", "\u00bd", "\n", " ", "\u3000", "!", "+", "\x00",
         "'", "'s", " \n", "aA", "A\u0301")  # fmt: skip
 
@@ -197,7 +198,7 @@ def test_blocks_take_linear_time(backend: BackendName, name: str) -> None:
     tok = pretok.get(name, backend=backend)
     for unit in ("a", " ", "!", "\u4e2d", "A\u0301"):
         block = (unit * 65536)[: 65536 if backend == "native" else 16384]
-        # Blocks of one run each are cheap, and must not be joined again and again.
+        # A block of one run takes little time, so use many. The stream must not join them each time.
         one = backend == "native" and len(tok.split(block)) == 1
         size = 500_000 if one else len(block)
 
@@ -271,7 +272,7 @@ def test_an_empty_stream(backend: BackendName) -> None:
     assert stream.feed("") == stream.feed("") == stream.finish() == []
 
 
-def test_streams_do_not_know_of_each_other(backend: BackendName) -> None:
+def test_streams_are_independent(backend: BackendName) -> None:
     tok = pretok.get("llama3", backend=backend)
     one, other = "Hello world, it's 2026\n\n x", "1234 l'\u00e9t\u00e9  !!\n"
     first, second = tok.stream(), tok.stream()
@@ -284,7 +285,7 @@ def test_streams_do_not_know_of_each_other(backend: BackendName) -> None:
     assert found == (tok.split(one), tok.split(other))
 
 
-def test_a_gap_is_held_until_the_match_behind_it(backend: BackendName) -> None:
+def test_a_gap_is_held_back_until_the_match_after_it(backend: BackendName) -> None:
     tok = pretok.get(Preset("numbers", rules=(Run(NUMBER),)), backend=backend)
     stream = tok.stream()
     assert [stream.feed(char) for char in "ab c1"] == [[]] * 5

@@ -1,4 +1,4 @@
-"""Spellings with one canonical form match alike in the engines; other patterns do not."""
+"""Patterns with the same canonical form split alike in tokenizers and tiktoken; others do not."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ Ask = Callable[[str], list[str] | None]
 
 @lru_cache(1000)
 def _hf(pattern: str) -> Ask:
-    tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     split = tokenizers.pre_tokenizers.Split(tokenizers.Regex(pattern), "isolated")
     return _unless_panic(
         lambda text: [text[start:end] for _, (start, end) in split.pre_tokenize_str(text)]
@@ -73,7 +73,7 @@ _TOKENS = {rank: token for token, rank in _RANKS.items()}
 
 @lru_cache(1000)
 def _tiktoken(pattern: str) -> Ask:
-    tiktoken = pytest.importorskip("tiktoken", reason="the engine is not installed")
+    tiktoken = pytest.importorskip("tiktoken", reason="tiktoken is not installed")
     encoding = tiktoken.Encoding(
         "probe", pat_str=pattern, mergeable_ranks=_RANKS, special_tokens={}
     )
@@ -84,7 +84,7 @@ def _tiktoken(pattern: str) -> Ask:
 
 
 def _unless_panic(ask: Ask) -> Ask:
-    """Return `ask`, which answers None where the engine gives up, or fails on an empty match."""
+    """Return a function like `ask` that returns None if the engine panics on a text."""
 
     def answer(text: str) -> list[str] | None:
         try:
@@ -106,7 +106,7 @@ def _dropped(form: Alternatives, engine: Engine) -> bool:
 
 @pytest.mark.parametrize("spellings", LAWS, ids=lambda spellings: spellings[0])
 @pytest.mark.parametrize("engine", ENGINES)
-def test_spellings_of_one_thing(spellings: tuple[str, ...], engine: Engine) -> None:
+def test_spellings_with_one_form_split_alike(spellings: tuple[str, ...], engine: Engine) -> None:
     forms = {canonical(spelling, engine) for spelling in spellings}
     assert len(forms) == 1
     assert None not in forms
@@ -148,7 +148,7 @@ def test_end_of_text_and_of_line() -> None:
     assert _hf(r"\s+$|[\s\S]")("a  \n b") != _hf(r"\s++$|[\s\S]")("a  \n b")
 
 
-def test_a_counted_possessive_quantifier_is_the_engines() -> None:
+def test_the_engines_read_counted_possessive_quantifiers_differently() -> None:
     assert canonical(r"\p{L}{1,3}+", "tiktoken") == canonical(r"\p{L}{1,3}", "hf")
     assert canonical(r"\p{L}{1,3}+", "hf") == canonical(r"\p{L}+", "tiktoken")
     assert canonical(r"\p{L}{2}+", "hf") == canonical(r"(?:\p{L}{2})+", "hf")
@@ -175,7 +175,7 @@ def test_patterns_that_match_everywhere(pattern: str, whole: bool) -> None:
         assert all("".join(ask(text) or ()) == text for text in TEXTS)
 
 
-# Patterns that nobody wrote, and small changes that often change nothing.
+# Random patterns, and small changes that often do not change what a pattern matches.
 _SETS = ("a", "s", "'", r"\p{L}", r"\s", r"\S", r"[^\s\p{L}]", r"[\p{L}]", "[a1]", "1", r"\n",
          r"\p{N}", r"[^\p{L}\p{N}]", r"[\s']", "(?i:s)", "'s", "(?i:'s|'t)", "[sa]s")  # fmt: skip
 _QUANTIFIERS = ("", "", "", "?", "*", "+", "?+", "*+", "++", "{1}", "{2}", "{1,2}", "{1,2}+",
@@ -226,12 +226,12 @@ def test_random_patterns_of_one_form_split_alike(seed: int) -> None:
 def _same_split(rng: random.Random, one: tuple[Engine, str], other: tuple[Engine, str]) -> int:
     try:
         ours, theirs = ASK[one[0]](one[1]), ASK[other[0]](other[1])
-    except Exception:  # Oniguruma does not repeat what is only a place, such as (?:$)+
+    except Exception:  # Oniguruma refuses to repeat an anchor, as in (?:$)+
         return 0
     panics = 0
     for text in rng.sample(TEXTS, 40):
-        # A panic takes a hundred times as long as an answer, and few patterns panic on some texts
-        # only.
+        # Stop after a few panics: a panic is a hundred times slower than an answer, and most
+        # patterns that panic do so on all texts.
         left = ours(text) if panics < MOST_PANICS else None
         right = theirs(text) if left is not None else None
         panics += right is None
@@ -239,6 +239,6 @@ def _same_split(rng: random.Random, one: tuple[Engine, str], other: tuple[Engine
     return 1
 
 
-def test_laws_do_not_meet() -> None:
+def test_different_laws_have_different_forms() -> None:
     forms = [canonical(spellings[0], "hf") for spellings in LAWS]
     assert all(one != other for one, other in combinations(forms, 2))

@@ -1,4 +1,4 @@
-"""from_pattern compiles patterns: results equal the live engines, and errors give the reason."""
+"""from_pattern compiles patterns: results equal tokenizers and tiktoken; errors give a reason."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from support import FULL, max_examples, sample, seeded
 CI = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 BOTH = ENGINES
 
-# Each shape that compiles, and the engines that read it so.
+# Patterns that compile, and the engines for which they compile.
 ACCEPTED: list[tuple[str, tuple[Engine, ...]]] = [
     (r"\p{L}+|\d+|.", BOTH),
     (r"\p{L}+|\d+", BOTH),
@@ -133,7 +133,7 @@ def test_all_strings_are_split_as_the_engine_does(
 
 
 @pytest.mark.parametrize(("pattern", "engine", "construct", "position", "reason"), REFUSED)
-def test_a_refusal_says_what_and_where_and_why(
+def test_an_error_names_the_construct_its_position_and_the_reason(
     pattern: str, engine: Engine, construct: str, position: int, reason: str
 ) -> None:
     with pytest.raises(UnknownPatternError) as raised:
@@ -198,7 +198,7 @@ def test_presets_compile_to_their_own_rules(preset: pretok.Preset) -> None:
 
 
 def _unordered(rule: Rule) -> object:
-    """Return `rule`; a Contraction without the order of its suffixes, if that does not matter."""
+    """Return `rule`, but the unordered suffixes of a Contraction, whose order does not matter."""
     return (rule.ignore_case, {*rule.suffixes}) if isinstance(rule, Contraction) else rule
 
 

@@ -1,4 +1,4 @@
-"""Hostile patterns, names and pre_tokenizers: refused at once, by a short error of pretok's own."""
+"""Hostile patterns, names and pre_tokenizers are refused fast, by a short error of pretok."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from support import FULL, TIMES, TOO_MUCH, growth
 from vocabulary_files import huggingface
 
 SHORT = 500
-"""The number of characters of an error that says nothing about alternatives."""
+"""The maximum number of characters of an error that shows no alternatives of a pattern."""
 
 
 def _repeated(text: str) -> Callable[[int], str]:
-    """Return what repeats `text` up to a size, with another text for each {}."""
+    """Return a function that repeats `text` up to a size, each time with a new character for {}."""
 
     def make(size: int) -> str:
         parts: list[str] = []
@@ -290,7 +290,7 @@ def test_a_split_at_a_hostile_pattern(pattern: str) -> None:
     assert len(str(raised.value)) <= SHORT
 
 
-def test_as_many_blocks_as_there_may_be() -> None:
+def test_the_maximum_number_of_blocks() -> None:
     stack = sequence(*[BYTES] * 200)
     assert pretok.pre_tokenizers.from_dict(stack).pre_tokenize_str("ab") == [("ab", (0, 2))]
     with pytest.raises(DefinitionError, match="expected at most 256 blocks"):
@@ -327,7 +327,7 @@ def test_parts_of_a_tokenizer_json_are_few() -> None:
         ({**BYTES, "add_prefix_space": 5}, False),
     ],
 )  # fmt: skip
-def test_no_pattern_is_looked_up_where_a_preset_is_given(
+def test_no_pattern_is_looked_up_if_a_preset_is_passed(
     pre_tokenizer: dict[str, Any],
     space: bool | None,
     tmp_path: Path,
@@ -373,10 +373,10 @@ def test_sets_are_made_in_linear_time() -> None:
 
 
 @pytest.mark.parametrize("value", [*NAMES, {"a": {"b": "c" * 10**6}}, _deep_list(10**5)], ids=type)
-def test_values_are_shown_shortly(value: object) -> None:
+def test_long_values_are_shortened(value: object) -> None:
     assert len(shortened(value)) <= 5 * MAX_SHOWN
 
 
-def test_values_that_are_short_are_shown_as_they_are() -> None:
+def test_short_values_are_not_shortened() -> None:
     for value in ("gpt2", b"a", 5, None, {"type": "No"}, [1, 2], "x" * MAX_SHOWN):
         assert shortened(value) == repr(value)

@@ -51,7 +51,7 @@ def _strings(longest: int) -> Iterator[str]:
 
 
 def _hf_split(pattern: str) -> Callable[[str], list[str]]:
-    tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     split = tokenizers.pre_tokenizers.Split(tokenizers.Regex(pattern), "isolated")
 
     def ask(text: str) -> list[str]:
@@ -70,11 +70,11 @@ def _with_pattern(engine: Engine) -> list[Preset]:
     return [preset for preset in known if pattern_for(preset, engine) is not None]
 
 
-def test_most_presets_of_one_pattern_have_one_in_either_engine() -> None:
+def test_most_presets_have_a_pattern_for_each_engine() -> None:
     for engine in ENGINES:
         able = _with_pattern(engine)
         assert {GPT2, R50K, CL100K, LLAMA3, QWEN2, O200K, WHOLE} <= set(able)
-    # They keep text that no alternative matches; tiktoken drops it.
+    # These two presets keep text that no alternative matches, but tiktoken drops such text.
     unable = {preset.name for preset in BUILT_IN if preset.pattern} - {one.name for one in able}
     assert unable == {"bloom", "whitespace"}
 
@@ -119,10 +119,10 @@ def test_presets_are_found_by_their_patterns(engine: Engine) -> None:
         assert found.stages == preset.stages or found == preset
 
 
-def test_counted_possessive_is_another_split_in_hf() -> None:
+def test_a_counted_possessive_quantifier_splits_differently_in_hf() -> None:
     assert find(CL100K.pattern, "tiktoken") == CL100K
     assert find(CL100K.pattern, "hf") is None
-    # It would be wrong: no limit of three digits there.
+    # In Hugging Face's engine, the pattern has no limit of three digits.
     assert _hf_split(CL100K.pattern)("12345") == ["12345"] != pretok.get(CL100K).split("12345")
 
 
@@ -141,7 +141,7 @@ def test_counted_possessive_is_another_split_in_hf() -> None:
         LLAMA3.pattern.replace("{1,3}", "{1,4}"),
         LLAMA3.pattern.replace("{1,3}", "{1,3}?"),
         LLAMA3.pattern.replace(_CI, "(?i:'s|'t)"),
-        # llama.cpp's form, which U+017F tells apart
+        # llama.cpp's spelling, which does not match U+017F
         LLAMA3.pattern.replace(
             _CI, "(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])"
         ),
@@ -156,7 +156,7 @@ def test_counted_possessive_is_another_split_in_hf() -> None:
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("engine", ["hf", "tiktoken"])
-def test_others_are_not(pattern: str, engine: Engine) -> None:
+def test_other_patterns_are_not_found(pattern: str, engine: Engine) -> None:
     assert find(pattern, engine) is None
 
 
@@ -164,7 +164,7 @@ def test_others_are_not(pattern: str, engine: Engine) -> None:
     "pattern",
     [r"a+|\S+|\s", r"(?:a|b)?+c|[\s\S]", r"[^a\n]{2,3}|[\s\S]", f"{_CI}?x|.|\\s"],
 )
-def test_a_pattern_that_both_read_alike_is_written_as_it_is(pattern: str) -> None:
+def test_a_pattern_that_both_engines_read_alike_is_used_for_both(pattern: str) -> None:
     preset = Preset("mine", (Run(LETTER),), engine="hf", pattern=pattern)
     assert pattern_for(preset, "tiktoken") == pattern
     preset = Preset("mine", (Run(LETTER),), engine="tiktoken", pattern=pattern)
@@ -172,7 +172,7 @@ def test_a_pattern_that_both_read_alike_is_written_as_it_is(pattern: str) -> Non
 
 
 @pytest.mark.parametrize("pattern", [r"^a", r"a$", r"[[:punct:]]", r"\w+", r"a{2}+b", r"a{,2}", ""])
-def test_a_pattern_that_they_may_read_differently_is_not_written(pattern: str) -> None:
+def test_a_pattern_that_they_may_read_differently_is_used_for_its_engine_only(pattern: str) -> None:
     preset = Preset("mine", (Run(LETTER),), engine="tiktoken", pattern=pattern)
     assert pattern_for(preset, "hf") is None
     assert pattern_for(preset, "tiktoken") == (pattern or None)

@@ -13,7 +13,7 @@ from pretok.preset import ENGINES, Engine
 from pretok.unicode import DEFAULT_VERSION, table
 from support import members
 
-# The ends of all atoms, all code points below U+3100, and every 97th code point.
+# The ends of all ranges with one atom, all code points below U+3100, and every 97th code point.
 _FIRSTS = table(DEFAULT_VERSION)[0].tolist()
 _CODES = {*range(0x3100), *range(0, 0x110000, 97), *_FIRSTS, *(c - 1 for c in _FIRSTS[1:])}
 EVERY = "".join(chr(code) for code in sorted(_CODES) if not 0xD800 <= code < 0xE000)
@@ -21,14 +21,14 @@ EVERY = "".join(chr(code) for code in sorted(_CODES) if not 0xD800 <= code < 0xE
 
 @cache
 def _hf(pattern: str) -> frozenset[str]:
-    tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     split = tokenizers.pre_tokenizers.Split(tokenizers.Regex(pattern), "removed", invert=True)
     return frozenset(EVERY[start:end] for _, (start, end) in split.pre_tokenize_str(EVERY))
 
 
 @cache
 def _tiktoken(pattern: str) -> frozenset[str]:
-    tiktoken = pytest.importorskip("tiktoken", reason="the engine is not installed")
+    tiktoken = pytest.importorskip("tiktoken", reason="tiktoken is not installed")
     encoding = tiktoken.Encoding(
         "probe",
         pat_str=pattern,
@@ -71,11 +71,11 @@ def test_properties_have_the_same_members_in_both_engines(name: str) -> None:
 
 
 @pytest.mark.parametrize("pattern", [r"\w", r"[[:punct:]]"])
-def test_some_are_not_the_same_in_both(pattern: str) -> None:
+def test_some_sets_differ_between_the_engines(pattern: str) -> None:
     assert _hf(pattern) != _tiktoken(pattern)
 
 
-def test_word_characters_are_those_of_one_engine() -> None:
+def test_word_characters_depend_on_the_engine() -> None:
     assert read(r"\w", "hf") != read(r"\w", "tiktoken")
     assert read(r"[\w]", "hf") != read(r"\w", "hf")
 

@@ -21,7 +21,7 @@ from support import engine_split, engine_splits, max_examples, stable
 CI = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 PARTED = "(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])"
 
-# The spelling of one preset's pattern that another source has, or that a person might write.
+# Spellings of the pattern of a preset: from other sources, or as a person might write them.
 SPELLINGS: list[tuple[str, str, tuple[Engine, ...]]] = [
     *[(preset.pattern, preset.name, ENGINES) for preset in (GPT2, R50K, LLAMA3, QWEN2, O200K)],
     (CL100K.pattern, "cl100k", ("tiktoken",)),
@@ -58,7 +58,7 @@ def _spelt(pattern: str, engine: Engine) -> pretok.Preset:
 
 
 @pytest.mark.parametrize(("pattern", "name", "engine"), _cases())
-def test_the_split_is_the_engines(
+def test_recognized_patterns_split_like_their_engine(
     pattern: str, name: str, engine: Engine, backend: BackendName
 ) -> None:
     tokenizer = from_pattern(pattern, engine, backend=backend)
@@ -73,7 +73,7 @@ def test_the_split_is_the_engines(
 @given(text=st.text(CHARS, max_size=20).filter(stable))
 @settings(max_examples=max_examples(40))
 def test_any_text_is_split_as_hugging_face_does(pattern: str, name: str, text: str) -> None:
-    if pattern == CL100K.pattern or r"\s+$" in pattern:  # which it reads otherwise
+    if pattern == CL100K.pattern or r"\s+$" in pattern:  # patterns that it reads differently
         return
     assert from_pattern(pattern, "hf").split(text) == engine_split(_spelt(pattern, "hf"), text)
 
@@ -131,7 +131,7 @@ def test_the_same_text_may_be_another_split(own_registry: None) -> None:
         r"- \p{N}{2,3}+  as tiktoken reads it",
         r"+ \p{N}{2,3}+  as Hugging Face tokenizers reads it",
     ]
-    # It would be wrong: no limit of three digits there.
+    # In Hugging Face's engine, the pattern has no limit of three digits.
     assert engine_split(_spelt(pattern, "hf"), "12345") == ["12345"]
 
 
@@ -158,7 +158,7 @@ def test_the_long_s_is_shown() -> None:
     ],
 )
 @pytest.mark.parametrize("engine", ENGINES)
-def test_other_patterns(pattern: str, wanted: str, engine: Engine) -> None:
+def test_unknown_patterns(pattern: str, wanted: str, engine: Engine) -> None:
     with pytest.raises(UnknownPatternError, match=r".") as raised:
         from_pattern(pattern, engine)
     assert wanted in str(raised.value)
@@ -178,7 +178,7 @@ def test_tiktoken_drops_what_nothing_matches(own_registry: None) -> None:
         from_pattern(r"(?:ab)+", "tiktoken")
 
 
-def test_nothing_differs() -> None:
+def test_equivalent_patterns_have_no_difference() -> None:
     assert difference_of(LLAMA3.pattern, "hf", LLAMA3.pattern.replace("]?", "]?+"), "hf") == ""
 
 

@@ -1,4 +1,4 @@
-"""Blocks: their pieces, offsets and JSON objects are those of tokenizers."""
+"""Blocks: pieces, offsets and JSON objects equal those of Hugging Face's pre-tokenizers."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ ALL_BLOCKS: list[Block] = [
 
 @cache
 def engine(block: Block) -> Any:
-    """Return the pre-tokenizer that tokenizers reads from the block's JSON object."""
+    """Return the pre-tokenizer that Hugging Face reads from the block's JSON object."""
     return read_by_engine(block.to_dict())
 
 
@@ -80,8 +80,8 @@ def forced(backend: BackendName, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PRETOK_BACKEND", backend)
 
 
-# A letter, a small mark of a literal, white space, a number, what is spelt in two and three bytes,
-# a replacement, a kana.
+# A letter, a delimiter, white space, a number, a character of two bytes, the replacement of
+# Metaspace, a kana.
 ALPHABET = "a- 1é▁あ"
 
 
@@ -216,7 +216,7 @@ def test_a_stage_says_which_block_it_is(block: Block) -> None:
             assert from_dict(json.loads(stage.huggingface)).stages() == (stage,)
 
 
-def test_a_block_that_puts_a_space_in_is_no_stage() -> None:
+def test_a_block_that_inserts_a_space_has_no_stages() -> None:
     with pytest.raises(DefinitionError, match="changes the text, so it has no stages"):
         ByteLevel().stages()
     with pytest.raises(DefinitionError, match=r"preset 'mine': .*changes the text, so it"):
@@ -224,13 +224,13 @@ def test_a_block_that_puts_a_space_in_is_no_stage() -> None:
 
 
 @pytest.mark.parametrize("first", [ByteLevel(False), Metaspace()], ids=repr)
-def test_nothing_that_cuts_changed_text_is_a_stage(first: Block) -> None:
+def test_a_block_after_one_that_changes_text_has_no_stages(first: Block) -> None:
     assert Sequence([Digits(), first]).stages()[-1:] == first.stages()[-1:]
-    for behind in ([first, Digits()], [Sequence([Digits(), first]), Digits()]):
+    for blocks in ([first, Digits()], [Sequence([Digits(), first]), Digits()]):
         with pytest.raises(DefinitionError, match=r"^Digits\(.* comes after .*changes the text"):
-            Sequence(behind).stages()
+            Sequence(blocks).stages()
         with pytest.raises(DefinitionError, match=r"mine.*Digits\(.* comes after "):
-            pretok.Preset("mine", stages=behind)
+            pretok.Preset("mine", stages=blocks)
 
 
 def test_only_stages_and_blocks_make_up_presets() -> None:
@@ -244,7 +244,7 @@ EVERY = [*ALL_BLOCKS, *STACKS.values(), Sequence([])]
 
 
 @pytest.mark.parametrize("block", EVERY, ids=repr)
-def test_the_json_object_is_that_of_tokenizers(block: Block) -> None:
+def test_the_json_object_is_that_of_hugging_face(block: Block) -> None:
     written = json.loads(engine(block).__getstate__())
     assert block.to_dict() == written
     assert list(block.to_dict()) == list(written)
@@ -269,7 +269,7 @@ def test_a_sequence_may_be_longer_than_a_preset() -> None:
         block.stages()
 
 
-def test_a_sequence_in_a_sequence_is_one() -> None:
+def test_nested_sequences_are_flattened() -> None:
     inner = Sequence([Digits(), Whitespace()])
     assert Sequence([FixedLength(), inner]) == Sequence([FixedLength(), Digits(), Whitespace()])
     nested = {"type": "Sequence", "pretokenizers": [inner.to_dict()]}
@@ -303,7 +303,7 @@ def test_a_sequence_in_a_sequence_is_one() -> None:
     ],
     ids=str,
 )  # fmt: skip
-def test_defaults_are_those_of_tokenizers(given: dict[str, Any], block: Block) -> None:
+def test_defaults_are_those_of_hugging_face(given: dict[str, Any], block: Block) -> None:
     assert json.loads(read_by_engine(given).__getstate__()) == block.to_dict()
     assert from_dict(given) == block
 
@@ -388,7 +388,7 @@ def test_only_str_is_accepted(block: Block) -> None:
 
 @pytest.mark.parametrize("block", [*ALL_BLOCKS, *STACKS.values()], ids=repr)
 def test_a_lone_surrogate_is_kept(block: Block) -> None:
-    # tokenizers takes no such text. Here it is like any code point that no rule knows.
+    # Hugging Face refuses such a text. Here, a surrogate is split like a private use character.
     like = block.pre_tokenize_str("a\ue000 1\ue000")
     found = block.pre_tokenize_str("a\ud800 1\udc00")
     assert [span for _, span in found] == [span for _, span in like]

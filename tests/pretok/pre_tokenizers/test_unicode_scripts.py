@@ -1,4 +1,4 @@
-"""UnicodeScripts and its table: every code point has the script that tokenizers gives it."""
+"""UnicodeScripts and its table: every code point has the script of Hugging Face's tokenizers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GENERATOR = generator("script_table")
 PRESET = pretok.Preset("scripts", stages=(UnicodeScripts(),))
 needs_the_release = pytest.mark.skipif(
     tokenizers.__version__ != GENERATOR.RELEASE,
-    reason=f"the table is that of tokenizers {GENERATOR.RELEASE}",
+    reason=f"needs tokenizers {GENERATOR.RELEASE}, from which the table was made",
 )
 
 
@@ -31,7 +31,7 @@ def test_the_table_is_what_tokenizers_has() -> None:
 
 @cache
 def every_code_point(step: int) -> str:
-    """Return support.scalar_values, `step` by `step`."""
+    """Return all support.scalar_values; from each to the next are `step` places in their order."""
     every = "".join(map(chr, scalar_values()))
     text = "".join([every[i % len(every)] for i in range(0, len(every) * step, step)])
     assert len(set(text)) == len(every)
@@ -43,7 +43,7 @@ def pieces(step: int) -> list[tuple[str, tuple[int, int]]]:
     return UnicodeScripts().pre_tokenize_str(every_code_point(step))
 
 
-# In the order of their numbers, and in two others.
+# Step 1 is the order of the code points; the other steps mix the scripts.
 STEPS = (1, 617, 99_991) if FULL else (1, 617)
 
 
