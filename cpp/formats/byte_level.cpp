@@ -8,8 +8,9 @@
 namespace pretok {
 namespace {
 
-// A visible character of Latin-1 stands for its own byte. The 68 characters from U+0100 on
-// stand for the other bytes, in ascending order.
+// The alphabet has a character for each byte. A visible character of Latin-1 stands for the
+// byte with the same number. The 68 characters from U+0100 on stand for the other bytes, in
+// ascending order.
 struct Characters {
   static constexpr std::size_t COUNT = 256 + 68;
   static constexpr std::uint16_t NO_BYTE = 256;

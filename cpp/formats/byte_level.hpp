@@ -1,5 +1,5 @@
-// GPT-2's alphabet of 256 characters for bytes, used by tokenizer.json and GGUF.
-// bpe/byte_level.py does the same in Python.
+// GPT-2's alphabet of 256 characters, which stand for the 256 bytes. tokenizer.json and GGUF
+// files write tokens with it. bpe/byte_level.py does the same in Python.
 #pragma once
 
 #include <cstdint>

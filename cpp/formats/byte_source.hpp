@@ -9,12 +9,13 @@ namespace pretok {
 
 class ByteSource {
 public:
-  // Returns the size of the source when it was opened. A file may have shrunk since.
+  // Returns the size in bytes that the source had when it was opened. A file may have shrunk
+  // since then.
   virtual std::uint64_t size() const = 0;
 
-  // Copies `count` bytes from offset `at` of the source to `to`. Copies fewer bytes if the
-  // source has fewer bytes left. Returns the number of bytes copied. `at` must not be less than
-  // the end of the previous read.
+  // Copies `count` bytes from offset `at` of the source to `to`. If the source ends before, or
+  // if reading fails, copies fewer bytes. Returns the number of copied bytes. `at` must not be
+  // less than the end of the previous read.
   virtual std::size_t read(std::uint64_t at, std::uint8_t *to, std::size_t count) = 0;
 
 protected:

@@ -16,11 +16,11 @@ const std::uint8_t *utf8_of(std::string_view text) {
   return reinterpret_cast<const std::uint8_t *>(text.data());
 }
 
-// The first bytes of a character of several bytes, or all its bytes.
+// The first bytes of the UTF-8 of a character, or all its bytes. Has two to four bytes.
 struct CharacterStart {
   std::uint32_t size;
-  std::uint32_t bytes; // the first byte is the highest
-  std::uint32_t id;    // NO_ID: a step
+  std::uint32_t bytes; // as one number; the first byte is the most significant
+  std::uint32_t id;    // NO_ID: no piece, so it becomes a step (VocabularyData::first_step)
 
   bool operator<(const CharacterStart &other) const {
     return std::tie(size, bytes, id) < std::tie(other.size, other.bytes, other.id);
@@ -60,11 +60,12 @@ public:
   }
 
 private:
+  // Adds a piece. `is_one` says that it is a single character.
   void add_piece(std::string_view text, std::uint32_t id, bool is_one) {
     std::string spelled;
     if (model_.has_spaces) {
       if (text.find(' ') != std::string_view::npos)
-        return; // no text becomes this piece, since the spaces of text become marks
+        return; // no text becomes this piece, because each space of a text becomes a mark
       if (text.find(SPACE_MARK) != std::string_view::npos) {
         spelled = text;
         for (std::size_t at = 0; (at = spelled.find(SPACE_MARK, at)) != std::string::npos; ++at)
@@ -83,6 +84,7 @@ private:
                            size == text.size() ? id : NO_ID});
   }
 
+  // Adds a token or a step for each byte.
   void add_bytes() {
     for (std::size_t byte = 0; byte < bytes_.size(); ++byte) {
       if (bytes_[byte] == NO_ID)
@@ -92,8 +94,9 @@ private:
     }
   }
 
-  // Adds the steps that characters need, and the merges of the bytes of characters. Adds
-  // shorter starts first, since each merge takes a shorter start as its left part.
+  // Adds merges that make each character of its bytes: a start and the next byte become a
+  // longer start. Adds a step for each start that is not a piece. Adds shorter starts first,
+  // because each merge takes a shorter start as its left part.
   void add_starts() {
     std::sort(starts_.begin(), starts_.end());
     starts_.erase(std::unique(starts_.begin(), starts_.end(),
@@ -116,10 +119,12 @@ private:
     }
   }
 
+  // Returns the id of the start with these bytes.
   std::uint32_t find(std::uint32_t size, std::uint32_t bytes) const {
     return std::lower_bound(starts_.begin(), starts_.end(), CharacterStart{size, bytes, 0})->id;
   }
 
+  // Returns `bytes` as CharacterStart stores them.
   static std::uint32_t packed(const std::uint8_t *bytes, std::size_t size) {
     std::uint32_t result = 0;
     for (std::size_t i = 0; i < size; ++i)
@@ -136,8 +141,8 @@ private:
   const CharacterModel &model_;
   VocabularyData &data_;
   std::array<std::uint32_t, 256> bytes_; // the id of each byte
-  std::vector<bool> is_token_;           // by id: whether text may become this piece
-  std::vector<CharacterStart> starts_;
+  std::vector<bool> is_token_;           // by id: whether add_piece has added the piece
+  std::vector<CharacterStart> starts_;   // of the pieces that are single characters
   std::uint32_t next_step_;
 };
 

@@ -1,5 +1,6 @@
-// Builds the vocabulary of a BPE that merges characters, as a vocabulary of bytes.
-// bpe/encoding/character_backend.py does the same in Python, and explains it.
+// Turns the vocabulary of a BPE that merges characters into a vocabulary that merges bytes, and
+// gives the same ids. bpe/encoding/character_backend.py does the same in Python, and explains
+// it.
 #pragma once
 
 #include "core/bpe/vocabulary_data.hpp"
@@ -12,15 +13,16 @@ namespace pretok {
 
 inline constexpr std::string_view SPACE_MARK = "\xE2\x96\x81"; // U+2581
 
+// A vocabulary of pieces. A piece is a token that is text.
 struct CharacterModel {
-  std::vector<std::string_view> texts; // UTF-8, unique and not empty
-  std::vector<std::uint32_t> ids;      // of each text: its id, unique, below first_step
+  std::vector<std::string_view> texts; // of the pieces: UTF-8, unique and not empty
+  std::vector<std::uint32_t> ids;      // of the pieces: unique, below first_step
   std::vector<Merge> merges;           // of these ids, in order of rank
-  // The ids of the fallback tokens of the 256 bytes. May be empty. In this case each byte that
-  // is not in `texts` gets an id of at least `first_step`.
+  // The ids of the fallback tokens of the 256 bytes. It may be empty. Then each byte that is
+  // not in `texts` gets an id of `first_step` or more.
   std::vector<std::uint32_t> fallback;
-  std::uint32_t first_step = 0; // the ids from here on are free
-  bool has_spaces = false;      // tokens have a space in place of each SPACE_MARK
+  std::uint32_t first_step = 0; // no token has this id or a larger one
+  bool has_spaces = false;      // if true, each SPACE_MARK in `texts` becomes a space
 };
 
 // Sets the bytes, lengths, ids and merges of `data`.

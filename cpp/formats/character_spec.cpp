@@ -7,16 +7,17 @@
 namespace pretok {
 namespace {
 
-constexpr std::string_view INVALID_MARK = "\xEF\xBF\xBD";
+constexpr std::string_view INVALID_MARK = "\xEF\xBF\xBD"; // U+FFFD
 
-// Returns the digit of an uppercase hexadecimal digit, or 16.
+// Returns the value of an uppercase hexadecimal digit. Returns 16 for other characters.
 std::uint32_t digit_of(char digit) {
   return digit >= '0' && digit <= '9'   ? static_cast<std::uint32_t>(digit - '0')
          : digit >= 'A' && digit <= 'F' ? static_cast<std::uint32_t>(digit - 'A' + 10)
                                         : 16;
 }
 
-// Returns whether no merge crosses the place before a mark that follows another character.
+// Returns whether no token that a merge makes has a mark after another character. Text can then
+// be cut before each run of marks.
 bool allows_cuts(const TokenizerSpec &spec) {
   const std::vector<std::string_view> texts = texts_of(spec);
   std::vector<bool> has_inner_mark(first_step(spec));
@@ -35,27 +36,30 @@ bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// Returns whether the token is found at the same places before and after spaces are replaced.
+// Returns whether an added token is found at the same places in a text and in the text with its
+// spaces and invalid bytes replaced.
 bool is_plain(const AddedToken &token) {
   return !token.lstrip && !token.rstrip && !token.single_word && !has(token.content, " ") &&
          !has(token.content, SPACE_MARK) && !has(token.content, INVALID_MARK);
 }
 
+// Returns whether the encoder supports normalized added tokens of a model with these spaces.
 bool has_place_for_normalized(const TextSpaces &spaces) {
   return spaces.prefix == TextSpaces::Prefix::NONE || spaces.precedes_tokens;
 }
 
-// Returns whether decoders may take a text for a fallback token.
+// Returns whether some decoder may take a token for a fallback token.
 bool looks_like_fallback(std::string_view text) {
   return text.size() == 6 && text.substr(0, 3) == "<0x" && text[5] == '>';
 }
 
+// Finds the problem that problem_of_characters returns.
 class CharacterChecker {
 public:
   explicit CharacterChecker(const TokenizerSpec &spec)
       : spec_(spec), options_(*spec.characters), texts_(texts_of(spec)) {}
 
-  // Returns the problem, or "".
+  // Returns the problem as "has ...", or "".
   std::string check() {
     const std::vector<std::uint32_t> &ids = spec_.vocabulary.ids;
     is_unmerged_.resize(std::size_t{*std::max_element(ids.begin(), ids.end())} + 1);
@@ -78,14 +82,16 @@ private:
         return "has a token that is not UTF-8";
       const bool is_fallback = fallback_byte(text).has_value();
       if (looks_like_fallback(text) && !is_fallback)
-        return "has the token " + quote(text) + ", which decoders may read";
+        return "has the token " + quote(text) +
+               ", which some decoders take for a fallback token";
       const bool is_unknown = data.ids[i] == options_.unknown_id;
       fallback += is_fallback ? 1 : 0;
       has_mark = has_mark || text == SPACE_MARK;
       has_unknown = has_unknown || is_unknown;
       is_unmerged_[data.ids[i]] = is_fallback || is_unknown;
       if (is_unknown && (is_fallback || text.substr(0, SPACE_MARK.size()) == SPACE_MARK))
-        return "has the unknown token " + quote(text);
+        return "has the unknown token " + quote(text) +
+               ", which is a fallback token or begins with the mark U+2581";
     }
     if (fallback != 256 || !has_mark || !has_unknown)
       return "lacks a fallback token, a token for the space, or the unknown token";
@@ -115,7 +121,7 @@ private:
            std::string_view(token.content).substr(0, SPACE_MARK.size()) == SPACE_MARK);
       if (is_wrong)
         return "has the added token " + quote(token.content) +
-               ", which spaces or decoding may change";
+               ", which replacing spaces, or decoding, may change";
     }
     std::sort(ids.begin(), ids.end());
     return std::adjacent_find(ids.begin(), ids.end()) == ids.end()
@@ -126,7 +132,7 @@ private:
   const TokenizerSpec &spec_;
   const CharacterSpec &options_;
   const std::vector<std::string_view> texts_;
-  std::vector<bool> is_unmerged_; // by id: the token may be in no merge
+  std::vector<bool> is_unmerged_; // by id: whether no merge may have the token
 };
 
 } // namespace
@@ -162,7 +168,8 @@ std::uint32_t first_step(const TokenizerSpec &spec) {
 }
 
 std::uint32_t max_steps(const TokenizerSpec &spec) {
-  // A step for each byte, and up to three for each token of one character.
+  // There is at most one step for each byte, and at most three steps for each character. Tokens
+  // of one character have at most 4 bytes.
   const auto characters =
       std::count_if(spec.vocabulary.lengths.begin(), spec.vocabulary.lengths.end(),
                     [](std::uint32_t length) { return length <= 4; });
@@ -189,8 +196,9 @@ VocabularyData byte_vocabulary(const TokenizerSpec &spec) {
   return data;
 }
 
-// Like `cut_before` in bpe/encoding/character_backend.py: an optional run of spaces and the
-// text up to the next space, or text without spaces.
+// Like `cut_before` in bpe/encoding/character_backend.py. If the model splits before marks, a
+// pre-token is at most one space and the text up to the next space. Otherwise it may begin with
+// a run of spaces. If allows_cuts is false, the whole text is one pre-token.
 std::vector<StageProgram> character_stages(const TokenizerSpec &spec) {
   constexpr Mask OTHER = 1;
   constexpr Mask SPACE = 2;

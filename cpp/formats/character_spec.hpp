@@ -1,4 +1,5 @@
-// Makes the parts of an encoder of a model whose tokens are text (TokenizerSpec::characters).
+// Makes the parts of an encoder for a model whose tokens are text (TokenizerSpec::characters).
+// Such a model merges characters.
 #pragma once
 
 #include "core/bpe/vocabulary_data.hpp"
@@ -14,28 +15,29 @@
 
 namespace pretok {
 
-// Returns the byte of a fallback token such as <0x0A>, or nullopt.
+// Returns the byte that a fallback token such as <0x0A> stands for. Returns nullopt for any
+// other token.
 std::optional<std::uint8_t> fallback_byte(std::string_view text);
 
 // Returns views of the tokens of spec.vocabulary, in their order.
 std::vector<std::string_view> texts_of(const TokenizerSpec &spec);
 
-// Returns an id above those of all tokens and added tokens.
+// Returns the lowest id that is larger than the ids of all tokens and added tokens.
 std::uint32_t first_step(const TokenizerSpec &spec);
 // Returns an upper bound on the number of steps that byte_vocabulary adds.
 std::uint32_t max_steps(const TokenizerSpec &spec);
 
-// Returns the first part of `spec` that the encoder does not support, as "has ...", or "". The
-// texts of the tokens differ.
+// Returns the first problem of a model that the encoder does not support, such as "has ids that
+// are too large". Returns "" if there is none. No two tokens may have the same text.
 std::string problem_of_characters(const TokenizerSpec &spec);
 
-// Returns the first `mergeable` tokens as a vocabulary of bytes, in which spaces replace the
-// mark "▁". Steps have ids from first_step(spec) on: symbols that only merging needs, such as
-// the bytes of a character.
+// Returns a vocabulary of bytes for the first `mergeable` tokens. Its tokens have spaces in
+// place of the mark "▁". It also has steps: symbols that only merging needs, such as the bytes
+// of a character. Their ids begin at first_step(spec).
 VocabularyData byte_vocabulary(const TokenizerSpec &spec);
 
-// Returns the split of the vocabulary of bytes. If the model does not split text, the split has
-// boundaries only where no merge crosses, and Encoder needs them only to cut long texts.
+// Returns the pre-tokenizer for the vocabulary of bytes. If the model does not split text, no
+// merge crosses a boundary of this pre-tokenizer, and Encoder uses it only to cut long texts.
 std::vector<StageProgram> character_stages(const TokenizerSpec &spec);
 
 } // namespace pretok

@@ -5,7 +5,7 @@
 namespace pretok {
 namespace {
 
-// rows[n][byte] is the effect of a byte on the sum if n bytes follow it.
+// rows[n][byte] is the effect of a byte on the sum if n more bytes follow this byte.
 struct CrcTables {
   static constexpr std::size_t ROWS = 8;
   std::array<std::array<std::uint32_t, 256>, ROWS> rows{};
@@ -29,7 +29,7 @@ CrcTables make_crc_tables() {
 
 } // namespace
 
-// Slicing-by-8: takes eight bytes per step.
+// The algorithm "slicing-by-8": each step takes eight bytes.
 std::uint32_t crc32(const std::uint8_t *data, std::size_t size) {
   static const CrcTables tables = make_crc_tables();
   const std::uint8_t *const end = data + size;

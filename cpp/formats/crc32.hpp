@@ -1,4 +1,4 @@
-// The CRC-32 of zlib, gzip and PNG.
+// Computes the CRC-32 that zlib, gzip and PNG use.
 #pragma once
 
 #include <cstddef>

@@ -15,17 +15,17 @@
 namespace pretok {
 namespace {
 
-// Properties of a tokenizer that a GGUF file does not store. llama.cpp derives these properties
-// from the value of tokenizer.ggml.pre, and so does pretok.
+// Properties of a tokenizer that a GGUF file does not store. Like llama.cpp, pretok derives
+// them from the value of tokenizer.ggml.pre.
 struct PreType {
-  std::string_view pre;
+  std::string_view pre;    // the value of tokenizer.ggml.pre
   bool ignore_merges;      // a pre-token that equals a token encodes to this token
-  bool add_bos;            // the default of add_bos_token
-  std::string_view lstrip; // the added token that has lstrip, or ""
+  bool add_bos;            // the value of add_bos_token if the file does not have it
+  std::string_view lstrip; // the only added token that has the flag lstrip, or ""
   bool not_byte_level;     // tokens are UTF-8, not characters that stand for bytes
 };
 
-// An unsupported value of tokenizer.ggml.model, and its algorithm.
+// A value of tokenizer.ggml.model that pretok does not support, and what the value stands for.
 struct OtherModel {
   std::string_view name;
   std::string_view algorithm;
@@ -93,6 +93,7 @@ LoadError read_pre(const GgufValue &value, std::string_view &pre) {
   return {};
 }
 
+// Sets spec.preset or spec.why_no_preset.
 void find_split(std::string_view pre, TokenizerSpec &spec) {
   const std::string key(KEYS[Key::PRE]);
   if (pre.empty()) {
@@ -107,6 +108,7 @@ void find_split(std::string_view pre, TokenizerSpec &spec) {
   }
 }
 
+// Checks the types of the tokens. `count` is the number of tokens.
 LoadError check_types(const GgufValue &types, std::size_t count) {
   if (types.kind == GgufValue::ABSENT)
     return {};
@@ -148,6 +150,7 @@ LoadError read_merges(const GgufValue &value, std::vector<TextMerge> &merges) {
   return {};
 }
 
+// Fails if two texts are equal and not empty.
 LoadError check_unique(const std::vector<std::string_view> &texts, const TextIndex &places) {
   for (std::size_t id = 0; id < texts.size(); ++id)
     if (!texts[id].empty() && places.find(texts[id]) != id)
@@ -157,6 +160,8 @@ LoadError check_unique(const std::vector<std::string_view> &texts, const TextInd
   return {};
 }
 
+// Appends the tokens that are added tokens by their type to spec.added. The token `lstrip` gets
+// the flag lstrip.
 void list_added(const GgufValue &tokens, const GgufValue &types, std::string_view lstrip,
                 TokenizerSpec &spec) {
   for (std::size_t id = 0; id < types.numbers.size(); ++id) {
@@ -173,7 +178,7 @@ void list_added(const GgufValue &tokens, const GgufValue &types, std::string_vie
   }
 }
 
-// Reads a flag. If the file does not have the flag, sets it to `fallback`.
+// Sets `flag` to `value`, or to `fallback` if the file does not have the flag.
 LoadError read_flag(const GgufValue &value, bool fallback, bool &flag) {
   flag = value.kind == GgufValue::ABSENT ? fallback : value.number != 0;
   if (value.kind != GgufValue::ABSENT && value.kind != GgufValue::FLAG)
@@ -181,8 +186,9 @@ LoadError read_flag(const GgufValue &value, bool fallback, bool &flag) {
   return {};
 }
 
-// Appends `id`, which the model expects at one end of a text, to `ids` if the flag `is_added`
-// is true. If the file does not have the flag, `fallback` is its value.
+// Reads the id that a model may expect before or after a text. If the flag `is_added` is true,
+// appends `id` to `ids`. If the file does not have this flag, `fallback` is its value. `count`
+// is the number of tokens.
 LoadError read_end(const GgufValue &id, const GgufValue &is_added, bool fallback,
                    std::size_t count, std::vector<std::uint32_t> &ids) {
   bool added = false;

@@ -10,11 +10,11 @@
 namespace pretok {
 namespace {
 
-constexpr std::size_t MAX_METADATA = std::size_t{1} << 29;
+constexpr std::size_t MAX_METADATA = std::size_t{1} << 29; // in bytes
 constexpr std::uint64_t MAX_KEY_BYTES = 65535;
-constexpr std::size_t MIN_ENTRY_BYTES = 8 + 4 + 1;
-constexpr std::size_t MAX_KEYS = 1 << 16;         // real files have fewer than a hundred
-constexpr std::size_t READ_BLOCK_BYTES = 1 << 16; // per read
+constexpr std::size_t MIN_ENTRY_BYTES = 8 + 4 + 1; // size of a key, type of its value, value
+constexpr std::size_t MAX_KEYS = 1 << 16;          // real files have fewer than a hundred
+constexpr std::size_t READ_BLOCK_BYTES = 1 << 16;  // the minimum size of the window
 
 // The types of values, and their sizes in bytes. Strings and arrays have no fixed size.
 // clang-format off
@@ -127,6 +127,7 @@ private:
     return true;
   }
 
+  // Reads or skips an array, like `value`.
   bool array(GgufValue *to) {
     std::uint32_t type = 0;
     std::uint64_t count = 0;
@@ -158,6 +159,7 @@ private:
     return true;
   }
 
+  // Reads or skips the elements of an array of `count` strings.
   bool strings(std::uint64_t count, GgufValue *to) {
     std::vector<std::uint32_t> lengths;
     if (to != nullptr) {
@@ -217,6 +219,7 @@ private:
     return is_utf8({result.data(), result.size()}) || fail_value("not UTF-8", start);
   }
 
+  // Reads the type of a value.
   bool kind(std::uint32_t &result) {
     std::uint64_t read = 0;
     if (!number(4, read))
@@ -226,6 +229,7 @@ private:
            fail_value("of unknown type " + std::to_string(result), at_ - 4);
   }
 
+  // Reads a number of `width` bytes.
   bool number(std::size_t width, std::uint64_t &bits) {
     const std::uint8_t *const first = bytes(width);
     if (first == nullptr)
@@ -236,6 +240,7 @@ private:
     return true;
   }
 
+  // Fails if a flag is neither 0 nor 1.
   bool flag(std::uint64_t bits) {
     return bits <= 1 ||
            fail_value("the byte " + std::to_string(bits) + "; expected 0 (false) or 1 (true)",
@@ -249,8 +254,8 @@ private:
     return true;
   }
 
-  // Returns the next `count` bytes, valid until the next call. Returns nullptr if the file has
-  // fewer bytes left.
+  // Reads past the next `count` bytes, and returns a pointer to them, which is valid until the
+  // next call. Fails and returns nullptr if the file has fewer bytes left.
   const std::uint8_t *bytes(std::uint64_t count) {
     const std::size_t start = at_;
     if (!skip(count))
@@ -263,8 +268,8 @@ private:
     return window_.data() + (start - window_start_);
   }
 
-  // Fills the window with a block of the file from `start` on. Returns false if the file ends
-  // before `at_`.
+  // Fills the window with a block of the file that begins at `start` and reaches at least to
+  // `at_`. Returns false if the file ends before `at_`.
   bool read_on(std::size_t start) {
     const std::size_t end = window_start_ + window_.size();
     const std::size_t kept = end > start ? end - start : 0;
@@ -287,8 +292,8 @@ private:
     return width == 8 ? ~bits + 1 : (std::uint64_t{1} << 8 * width) - bits;
   }
 
-  // Returns the integer that `bits` store, clamped to -INT64_MAX ... INT64_MAX. Returns
-  // NOT_WHOLE if `type` is not an integer type.
+  // Returns the integer that `bits` store, but at least -INT64_MAX and at most INT64_MAX.
+  // Returns NOT_WHOLE if `type` is not an integer type.
   static std::int64_t to_int64(std::uint32_t type, std::uint64_t bits) {
     if (is_float(type) || type == Gguf::BOOL)
       return GgufValue::NOT_WHOLE;
@@ -298,12 +303,14 @@ private:
     return static_cast<std::int64_t>(std::min<std::uint64_t>(bits, INT64_MAX));
   }
 
+  // Fails because the value at offset `at` is `what`.
   bool fail_value(const std::string &what, std::size_t at) {
     error_ = malformed(name_ + ", at offset " + std::to_string(at) + ", is " + what +
                        "; the file is damaged");
     return false;
   }
 
+  // Fails because fewer than `length` bytes are left.
   bool cut_off(const std::string &length) {
     const char *const limit =
         size_ == MAX_METADATA ? "metadata is limited to " : "the file has only ";
@@ -316,8 +323,8 @@ private:
   ByteSource &file_;
   std::size_t size_;
   std::vector<GgufValue> &values_;
-  std::size_t at_ = 4;               // after "GGUF"
-  std::vector<std::uint8_t> window_; // bytes of the file from `window_start_` on
+  std::size_t at_ = 4;               // the next offset to read; 4 is the end of "GGUF"
+  std::vector<std::uint8_t> window_; // a block of the file, from offset `window_start_` on
   std::size_t window_start_ = 4;
   bool big_endian_ = false;
   std::string name_ = "the version"; // the field or key that is being read, for errors

@@ -13,14 +13,15 @@
 
 namespace pretok {
 
+// The value of a key. The comment of a member names the kinds of values that use the member.
 struct GgufValue {
   enum Kind { ABSENT, INTEGER, FLOAT, FLAG, STRING, STRINGS, NUMBERS } kind = ABSENT;
   std::string_view key;
   std::uint64_t number = 0;            // INTEGER, FLAG: the absolute value; FLOAT: the bits
-  bool negative = false;               // INTEGER: the sign
+  bool negative = false;               // INTEGER: whether the value is below 0
   std::string_view text;               // STRING
-  std::vector<std::string_view> texts; // STRINGS: each is UTF-8
-  std::vector<std::int64_t> numbers;   // NUMBERS; NOT_WHOLE stands for a float or bool
+  std::vector<std::string_view> texts; // STRINGS, in UTF-8
+  std::vector<std::int64_t> numbers;   // NUMBERS; NOT_WHOLE in place of each float or bool
   std::vector<char> bytes;             // the bytes that `text` and `texts` view
   static constexpr std::int64_t NOT_WHOLE = INT64_MIN;
 

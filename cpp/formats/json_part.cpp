@@ -11,8 +11,8 @@ using simdjson::dom::element;
 using simdjson::dom::element_type;
 using simdjson::dom::object;
 
-// The maximum number of parts of a pre_tokenizer, normalizer or post_processor. Each nested
-// Sequence counts as a part too.
+// The maximum number of parts of a pre_tokenizer, normalizer or post_processor. Each Sequence
+// in it counts as a part too.
 constexpr std::size_t MAX_PARTS = 256;
 
 std::string JsonPart::description() const {

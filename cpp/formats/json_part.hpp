@@ -1,4 +1,4 @@
-// A value of a JSON file with its path, for error messages. bpe/formats/json_value.py does the
+// A value of a JSON file, and its path for error messages. bpe/formats/json_value.py does the
 // same in Python.
 #pragma once
 
@@ -15,11 +15,12 @@
 
 namespace pretok {
 
-// A null value counts as absent. A function that fails sets `error` and returns false.
+// A value of the file, or the place of a value that is missing. A function that fails sets
+// `error` and returns false.
 struct JsonPart {
   simdjson::dom::element value;
-  bool is_present = false;
-  std::string path;
+  bool is_present = false; // false if there is no value, or if it is null
+  std::string path;        // such as "model.merges[2]"; "" for the whole file
 
   bool is(simdjson::dom::element_type type) const { return is_present && value.type() == type; }
   bool is_number() const {
@@ -28,11 +29,12 @@ struct JsonPart {
 
   // Returns "PATH is VALUE", for error messages.
   std::string description() const;
+  // Return an error that begins with description().
   LoadError malformed(const std::string &expected) const;
   LoadError unsupported(const std::string &advice) const;
 
-  // Get the value as an object, list, text, id or flag. Fail if the value has a different type.
-  // `items` appends the elements of a list, with their paths.
+  // Get the value as an object, list, text, id or flag. Fail if the value is absent or has a
+  // different type. `items` appends the elements of a list, with their paths.
   bool object(simdjson::dom::object &result, LoadError &error) const;
   bool list(simdjson::dom::array &result, LoadError &error) const;
   bool items(std::vector<JsonPart> &result, LoadError &error) const;
@@ -42,20 +44,22 @@ struct JsonPart {
   // Like `flag`, but an absent value counts as false.
   bool flag_or_false(bool &result, LoadError &error) const;
 
-  // Gets a member of an object. If the object lacks the member, `result` is absent.
+  // Gets a member of an object. If the object lacks the member, result.is_present is false.
+  // Fails if this value is not an object.
   bool get(std::string_view name, JsonPart &result, LoadError &error) const;
   // Gets the text of the member "type".
   bool kind(std::string_view &result, LoadError &error) const;
   // Fails if the object has a member that is not null and whose name is not in `names`.
   bool only(std::initializer_list<std::string_view> names, LoadError &error) const;
-  // Appends the parts of a Sequence to `result`. The member `name` of a Sequence lists its
-  // parts. Replaces nested Sequences by their parts. A value that is not a Sequence is the only
-  // part.
+  // Appends the parts of a pre_tokenizer, normalizer or post_processor to `result`. A Sequence
+  // has the list of its parts in the member `name`. In place of a Sequence in a Sequence,
+  // appends the parts of the inner Sequence. If this value is not a Sequence, appends this
+  // value.
   bool parts(std::string_view name, std::vector<JsonPart> &result, LoadError &error) const;
 };
 
-// Returns whether `value`, or an object in it other than model.vocab, has two members with the
-// same name. `depth` is the depth of `value`, 0 for the whole file. The recursion cannot
+// Returns whether any object in `value` has two members with the same name. Does not look into
+// model.vocab. `depth` is the number of lists and objects around `value`. The recursion cannot
 // overflow the stack, because simdjson limits the depth of a file.
 bool has_duplicate_member(simdjson::dom::element value, std::size_t depth = 0);
 

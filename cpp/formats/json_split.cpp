@@ -12,9 +12,10 @@ using simdjson::dom::array;
 using simdjson::dom::element;
 using simdjson::dom::object;
 
+// A pre_tokenizer that splits like a built-in preset.
 struct KnownSplit {
   std::string_view preset;
-  std::string_view parts; // of its pre_tokenizer, in the format of write_part
+  std::string_view parts; // of the pre_tokenizer, in the format of write_part
 };
 
 #include "formats/generated/pre_tokenizers.inc"
@@ -22,8 +23,8 @@ struct KnownSplit {
 constexpr std::size_t MAX_DEPTH = 16;
 
 // Appends a value to `to` in a canonical form: equal values give equal text. Returns false if
-// the value has a part that no known pre_tokenizer has: null, a fraction, or more than
-// MAX_DEPTH levels. cpp/generate/presets.py writes the same form.
+// the value contains something that no known pre_tokenizer contains: null, a fraction, or more
+// than MAX_DEPTH levels of objects and lists. cpp/generate/presets.py writes the same form.
 bool write_part(element value, std::string &to, std::size_t depth = 0) {
   object members;
   array items;
@@ -65,8 +66,8 @@ bool write_part(element value, std::string &to, std::size_t depth = 0) {
   return true;
 }
 
-// Reads the members of a ByteLevel. Returns false if it has any other member, or lacks a member
-// other than use_regex.
+// Reads the members of a ByteLevel. Leaves `use_regex` unchanged if there is no such member.
+// Returns false if the ByteLevel lacks any other member, or has an unknown member.
 bool read_byte_level(const JsonPart &part, bool &add_prefix_space, bool &use_regex) {
   object members;
   bool trims = false;
@@ -91,7 +92,7 @@ bool read_split(const JsonPart &file, TokenizerSpec &spec, LoadError &error) {
     return false;
   std::string written;
   bool add_prefix_space = false;
-  spec.why_no_preset = "pre_tokenizer equals that of no built-in preset";
+  spec.why_no_preset = "no built-in preset has the same pre_tokenizer as the file";
   std::string_view kind;
   if (parts.empty() || !parts.back().is_present)
     return true;

@@ -6,8 +6,8 @@
 
 namespace pretok {
 
-// Sets spec.preset and spec.add_prefix_space. If no preset has an equal pre_tokenizer, sets
-// only spec.why_no_preset. Returns false after an error.
+// Sets spec.preset and spec.add_prefix_space. If no built-in preset has the same pre_tokenizer,
+// sets only spec.why_no_preset. Sets `error` and returns false if the JSON is malformed.
 bool read_split(const JsonPart &file, TokenizerSpec &spec, LoadError &error);
 
 } // namespace pretok

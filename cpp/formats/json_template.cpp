@@ -8,6 +8,7 @@
 namespace pretok {
 namespace {
 
+// Implements read_template. A function that fails sets `error_` and returns false.
 class TemplateReader {
 public:
   TemplateReader(const JsonPart &file, TokenizerSpec &spec, LoadError &error)
@@ -50,7 +51,8 @@ private:
     return false;
   }
 
-  // Reads a TemplateProcessing: special tokens before and after the text, the Sequence "A".
+  // Reads a TemplateProcessing. Its pieces are special tokens and the Sequence "A", which
+  // stands for the text. Appends the ids before and after "A".
   bool read_pieces(const JsonPart &part, std::vector<std::uint32_t> &before,
                    std::vector<std::uint32_t> &after) {
     JsonPart single;
@@ -83,7 +85,7 @@ private:
            fail_unsupported(single, "expected the Sequence \"A\" exactly once");
   }
 
-  // Appends the ids of a special token of a template.
+  // Appends the ids of the special token `name`. `special` is the member special_tokens.
   bool read_special(const JsonPart &special, std::string_view name,
                     std::vector<std::uint32_t> &to) {
     JsonPart token;
@@ -98,7 +100,8 @@ private:
     });
   }
 
-  // Appends the id in the member `name`, a list of a text and its id.
+  // Appends the id of a special token. The member `name` is a list with the text and the id of
+  // the token.
   bool read_end(const JsonPart &part, const char *name, std::vector<std::uint32_t> &to) {
     JsonPart pair;
     std::vector<JsonPart> items;

@@ -6,7 +6,8 @@
 
 namespace pretok {
 
-// Sets spec.before and spec.after. Returns false after an error.
+// Sets spec.before and spec.after. Sets `error` and returns false if the template is malformed
+// or not supported.
 bool read_template(const JsonPart &file, TokenizerSpec &spec, LoadError &error);
 
 } // namespace pretok

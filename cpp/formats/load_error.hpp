@@ -1,4 +1,4 @@
-// Makes LoadErrors, and quotes the contents of a file for their messages.
+// Makes LoadErrors, and quotes the contents of files in messages.
 #pragma once
 
 #include "formats/tokenizer_spec.hpp"
@@ -17,8 +17,8 @@ inline LoadError unsupported(std::string message) {
   return {LoadError::UNSUPPORTED, std::move(message)};
 }
 
-// Returns `text` in quotes. Escapes quotes, backslashes, and all characters other than
-// printable ASCII. Truncates long text.
+// Returns `text` in quotes. Escapes quotes, backslashes, and all bytes other than printable
+// ASCII. Truncates long text.
 std::string quote(std::string_view text);
 
 bool is_utf8(std::string_view text);

@@ -44,6 +44,8 @@ struct TokenFlag {
   };
 };
 
+// The following functions read sections of the file. They return false after an error.
+
 bool read_ids(PretokFileReader &reader, std::vector<std::uint32_t> &ids) {
   std::uint32_t count = 0;
   if (!reader.count(1, count))
@@ -52,6 +54,7 @@ bool read_ids(PretokFileReader &reader, std::vector<std::uint32_t> &ids) {
   return std::all_of(ids.begin(), ids.end(), [&](std::uint32_t &id) { return reader.id(id); });
 }
 
+// Reads the program of a preset that is not built in.
 bool read_own_program(PretokFileReader &reader, TokenizerSpec &spec) {
   std::uint32_t count = 0;
   if (!reader.count(1, count))
@@ -68,6 +71,7 @@ bool read_own_program(PretokFileReader &reader, TokenizerSpec &spec) {
   return reader.text(description);
 }
 
+// Reads the section `preset`. `is_own` says that the preset is not built in.
 bool read_stored_split(PretokFileReader &reader, bool is_own, TokenizerSpec &spec) {
   std::string_view name;
   std::string_view unicode;

@@ -12,6 +12,7 @@
 
 namespace pretok {
 
+// Returns the number in `width` bytes.
 inline std::uint32_t little_endian(const std::uint8_t *bytes, std::size_t width) {
   std::uint32_t number = 0;
   for (std::size_t i = width; i-- > 0;)
@@ -19,7 +20,7 @@ inline std::uint32_t little_endian(const std::uint8_t *bytes, std::size_t width)
   return number;
 }
 
-// Reads from offset `at` on. A function that fails sets error() and returns false.
+// Reads a file from offset `at` on. A function that fails sets error() and returns false.
 class PretokFileReader {
 public:
   PretokFileReader(const std::uint8_t *data, std::size_t size, std::size_t at)
@@ -55,7 +56,7 @@ public:
     return fail("has a number of more than 32 bits");
   }
 
-  // Reads the number of elements of a list. Each element has at least `min_size` bytes. Fails
+  // Reads the number of elements of a list. Each element takes `min_size` bytes or more. Fails
   // if the rest of the file is too small for so many elements.
   bool count(std::size_t min_size, std::uint32_t &result) {
     return number(result) &&
@@ -78,6 +79,7 @@ public:
                                       ", expected an id below " + std::to_string(ID_LIMIT)));
   }
 
+  // Sets the error "the file PROBLEM", and returns false.
   bool fail(const std::string &problem) {
     error_ = malformed("the file " + problem + ", at offset " + std::to_string(at_) +
                        "; pretok did not write it");

@@ -14,13 +14,14 @@ namespace {
 
 constexpr std::uint32_t MAX_STRIPPED = 255;
 
+// The members of TextSpaces and CharacterSpec with these names.
 struct SpacesKind {
   TextSpaces::Prefix prefix;
   bool only_first;
   bool replaces_invalid;
-  bool is_normalizer; // whether the spaces come before the search for normalized added tokens
+  bool is_normalizer;
 };
-// The TextSpaces of each of _NORMALIZERS in pretok_text.py, in the same order.
+// SPACES[i] is equivalent to _NORMALIZERS[i] in bpe/formats/pretok_text.py.
 constexpr SpacesKind SPACES[] = {
     {TextSpaces::Prefix::NONE, false, true, true},           // SentencePiece
     {TextSpaces::Prefix::ALWAYS, false, true, true},         // with add_dummy_prefix
@@ -58,7 +59,9 @@ bool read_text_options(PretokFileReader &reader, CharacterSpec &options) {
   options.spaces.only_first = kind.only_first;
   options.spaces.replaces_invalid = kind.replaces_invalid;
   options.spaces.are_marks = true;
-  options.spaces.precedes_tokens = kind.replaces_invalid; // SentencePiece
+  // Only SentencePiece replaces invalid bytes, and only SentencePiece adds the prefix before it
+  // finds normalized added tokens.
+  options.spaces.precedes_tokens = kind.replaces_invalid;
   options.is_normalizer = kind.is_normalizer;
   options.splits_at_marks = splits != 0;
   options.unknown_id = unknown == 0 ? NO_ID : unknown - 1;

@@ -1,5 +1,5 @@
-// Reads the parts of a .pretok file that only a model with tokens of text has.
-// bpe/formats/pretok_text.py documents them, and makes the same checks.
+// Reads the parts that only the .pretok files of models with tokens of text have.
+// bpe/formats/pretok_text.py documents these parts, and makes the same checks.
 #pragma once
 
 #include "formats/pretok_file_reader.hpp"

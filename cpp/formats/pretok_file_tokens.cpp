@@ -12,9 +12,9 @@
 namespace pretok {
 namespace {
 
-// Reads tokens and merges. The file stores the bytes of some tokens, the literals. Each other
-// token is the result of a merge. A merge names tokens by their index: literals come first,
-// then the results in the order of the merges.
+// Reads tokens and merges. The file stores the bytes of some tokens, which are called literals.
+// All other tokens are results of merges. A merge names tokens by their index. Literals have
+// the first indices, and then come the results, in the order of their merges.
 class TokenReader {
 public:
   TokenReader(PretokFileReader &reader, VocabularyData &data) : reader_(reader), data_(data) {}
@@ -39,10 +39,10 @@ public:
   }
 
 private:
-  // A merge whose result is also a literal or the result of another merge.
+  // A merge whose result is a literal, or is also the result of an earlier merge.
   struct Repeated {
-    std::uint32_t rank;
-    std::uint32_t place; // index of the result
+    std::uint32_t rank;  // the index of the merge
+    std::uint32_t place; // the index of its result
   };
 
   bool read_literals() {
@@ -63,8 +63,8 @@ private:
     return reader_.skip(size);
   }
 
-  // Reads `repeated_`. For each element, the file has the number of merges between the previous
-  // element and this one, and the index of the result.
+  // Reads the repeated merges. For each repeated merge, the file has the number of merges
+  // between the previous repeated merge and this merge, and the index of its result.
   bool read_repeated(std::uint32_t merge_count) {
     std::uint32_t count = 0;
     if (!reader_.count(2, count))
@@ -121,8 +121,8 @@ private:
     return true;
   }
 
-  // Writes the bytes of the results of merges, and checks the results of repeated merges. WIDTH
-  // is the size of an index in bytes.
+  // Writes the bytes of the tokens that merges make. Checks that a repeated merge makes the
+  // bytes of its result. WIDTH is the number of bytes of an index in the file.
   template <std::size_t WIDTH>
   bool make(const std::uint8_t *merges, std::uint32_t merge_count) {
     if (!find_places<WIDTH>(merges, merge_count))
@@ -152,7 +152,7 @@ private:
            reader_.fail("has ranks, but two tokens with the same bytes");
   }
 
-  // Reads the merges. Computes the length of each token, and the start of its bytes.
+  // Reads the merges. Sets the length of each token, and the start of its bytes in data_.bytes.
   template <std::size_t WIDTH>
   bool find_places(const std::uint8_t *merges, std::uint32_t merge_count) {
     data_.lengths.reserve(token_count_);
@@ -194,10 +194,11 @@ private:
   PretokFileReader &reader_;
   VocabularyData &data_;
   std::size_t literal_count_ = 0;
-  std::vector<std::uint32_t> starts_; // the start of each token in data_.bytes, then the end
+  // The start of each token in data_.bytes, and then the end of the last token.
+  std::vector<std::uint32_t> starts_;
   std::vector<Repeated> repeated_;
   std::size_t token_count_ = 0;
-  std::size_t width_ = 1;
+  std::size_t width_ = 1; // the number of bytes of an index in the file
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-// Reads the last section of a .pretok file, the tokens and merges.
+// Reads the last sections of a .pretok file: the tokens, the merges and the ids.
 #pragma once
 
 #include "core/bpe/vocabulary.hpp"
@@ -6,7 +6,7 @@
 
 namespace pretok {
 
-// Reads the tokens and merges, up to the end of the file. Returns false after an error.
+// Reads the tokens, merges and ids, to the end of the file. Returns false after an error.
 bool read_tokens(PretokFileReader &reader, VocabularyData &data);
 
 } // namespace pretok

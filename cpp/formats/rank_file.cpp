@@ -23,17 +23,18 @@ constexpr std::array<std::uint8_t, 256> make_values() {
     values[static_cast<std::uint8_t>(DIGITS[i])] = i;
   return values;
 }
-// The value of each base64 digit. Any other byte has NO_DIGIT.
+// The value of each base64 digit, and NO_DIGIT for any other byte.
 constexpr std::array<std::uint8_t, 256> VALUES = make_values();
 
-// Reads the lines from `at` to `end`. Returns false at the first line in another format.
+// Reads the lines from `at` to `end`. Returns false at the first line that is not in the exact
+// format of tiktoken.
 bool read_lines(const std::uint8_t *at, const std::uint8_t *end, RankFile &file) {
   const auto size = static_cast<std::size_t>(end - at);
   file.bytes.reserve(size / 4 * 3);
   file.lengths.reserve(size / 16);
   file.ids.reserve(size / 16);
-  // Decode into a block. Resizing file.bytes before decoding would set its new bytes to 0
-  // first.
+  // Decode into a block, and append the block to file.bytes. To decode into file.bytes, it
+  // would have to be resized first, and this would set all its new bytes to 0.
   std::vector<std::uint8_t> block(std::size_t{1} << 14);
   std::size_t used = 0;
   const auto flush = [&] {
@@ -86,7 +87,8 @@ bool ids_differ(const RankFile &file) {
 }
 
 bool has_all_bytes(const RankFile &file) {
-  // read_rank_file checks that tokens are distinct. So 256 tokens of one byte are all bytes.
+  // read_rank_file also checks that tokens are distinct. So if 256 tokens have one byte, each
+  // byte is a token.
   return std::count(file.lengths.begin(), file.lengths.end(), 1U) == 256;
 }
 
@@ -97,7 +99,7 @@ std::size_t decode_base64(const std::uint8_t *at, const std::uint8_t *end, std::
     return 0;
   const std::uint8_t *const first = to;
   const std::uint8_t *const last = end - 4;
-  unsigned all_values = 0; // the OR of the values; at least NO_DIGIT if a digit is invalid
+  unsigned all_values = 0; // the OR of all values: NO_DIGIT or more if any digit is invalid
   const auto byte = [](unsigned value) { return static_cast<std::uint8_t>(value); };
   for (; at != last; at += 4, to += 3) {
     const unsigned a = VALUES[at[0]], b = VALUES[at[1]], c = VALUES[at[2]], d = VALUES[at[3]];

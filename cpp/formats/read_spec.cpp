@@ -19,8 +19,9 @@ namespace {
 
 constexpr std::size_t MAX_FILE_BYTES = std::size_t{1} << 29;
 
+// Files that users load by mistake. The message is "this is DESCRIPTION".
 struct ForeignFormat {
-  std::string_view start;
+  std::string_view start; // the first bytes of the file
   const char *description;
 };
 // bpe/formats/foreign.py has the same list.
@@ -122,6 +123,7 @@ LoadError read_any(std::string_view data, TokenizerSpec &spec) {
       "tokenizer.json, a .model of SentencePiece, a GGUF file or a .pretok file");
 }
 
+// Checks the condition on bytes that read_spec documents.
 LoadError check_bytes(const VocabularyData &data) {
   std::array<bool, 256> has{};
   std::size_t start = 0;
@@ -165,7 +167,7 @@ LoadError check_added(const TokenizerSpec &spec) {
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (entries[i].content.empty() || !is_utf8(entries[i].content))
       return malformed("added token " + std::to_string(entries[i].id) + " is " +
-                       quote(entries[i].content) + "; expected some text");
+                       quote(entries[i].content) + "; expected UTF-8 that is not empty");
     if (entries[i].id >= ID_LIMIT)
       return malformed("added token " + quote(entries[i].content) + " has id " +
                        std::to_string(entries[i].id) + "; expected a number from 0 to " +
@@ -207,8 +209,8 @@ LoadError read_spec(ByteSource &file, TokenizerSpec &spec) {
   }
   if (file.size() > MAX_FILE_BYTES)
     return too_large();
-  // Request one byte more than the expected size. A read that returns fewer bytes than
-  // requested means that the file has ended.
+  // Request one byte more than the expected size. If a read returns fewer bytes than requested,
+  // the file has ended.
   std::size_t wanted =
       std::max(static_cast<std::size_t>(file.size()) + 1, std::size_t{1} << 16);
   for (bool is_end = false; !is_end;) {

@@ -12,20 +12,22 @@ namespace pretok {
 
 // Reads a tokenizer file of `size` bytes. The content decides the format: a tiktoken rank file,
 // a GGUF file, a .pretok file, a .model of SentencePiece, or a tokenizer.json if the build has
-// a JSON library. Takes linear time and space in `size`. `spec` does not refer to `data`. If
-// there is no error:
+// a JSON library. Takes linear time and space in `size`. `data` may be freed after the call. If
+// there is no error, these conditions hold:
 //   - ids are below ID_LIMIT, and unique among the tokens of the vocabulary;
-//   - each byte is a token if the vocabulary has no merges. If it has merges, bytes that are
-//     rare or invalid in UTF-8 may be missing;
-//   - added tokens are distinct.
+//   - if the tokens are bytes, each byte is a token. But a vocabulary with merges may lack
+//   bytes
+//     that are rare or invalid in UTF-8 (is_rare_byte);
+//   - the added tokens have distinct contents. An added token with the id of a token in the
+//     vocabulary has the same content as that token.
 LoadError read_spec(const std::uint8_t *data, std::size_t size, TokenizerSpec &spec);
 
-// Reads a tokenizer from a ByteSource. Reads only the metadata of a GGUF file. Reads any other
-// file as a whole, or stops one byte after the maximum size: the file is then too large.
+// Reads a tokenizer from a ByteSource. Of a GGUF file, reads only the metadata. Reads any other
+// file as a whole, but at most one byte more than the maximum size, and then fails.
 LoadError read_spec(ByteSource &file, TokenizerSpec &spec);
 
-// Checks the added tokens of `spec`. read_spec() calls it. Call check_added() again after
-// appending added tokens.
+// Checks the last condition of read_spec(), which calls check_added(). A caller that appends
+// added tokens must call it again.
 LoadError check_added(const TokenizerSpec &spec);
 
 } // namespace pretok

@@ -13,12 +13,13 @@ const std::uint8_t *bytes_of(std::string_view text) {
   return reinterpret_cast<const std::uint8_t *>(text.data());
 }
 
+// Returns the name of a merge for messages, such as "model.merges[2]".
 std::string merge_name(const TextModel &source, std::size_t rank) {
   return source.merges_name + ("[" + std::to_string(rank) + "]");
 }
 
-// Calls add(rank, at) for each merge. `at` has the indices in source.texts of the two tokens
-// and of the result.
+// Calls add(rank, at) for each merge. `at` has three indices in source.texts: those of the left
+// token, the right token and the result. Fails if one of them is not in the vocabulary.
 template <typename Add>
 LoadError for_merges(const TextModel &source, const TextIndex &places, Add add) {
   std::string concatenated;
@@ -26,7 +27,8 @@ LoadError for_merges(const TextModel &source, const TextIndex &places, Add add) 
   for (std::size_t rank = 0; rank < source.merges.size(); ++rank) {
     const auto &[left, right] = source.merges[rank];
     concatenated.assign(left).append(right);
-    // Usually, the index of the merged token is one more than that of the previous merge.
+    // In most vocabularies, the results of consecutive merges have consecutive indices. So try
+    // the next index before looking up the text.
     const std::uint32_t next = rank == 0 ? TextIndex::NO_TEXT : at[2] + 1;
     int count = 0;
     for (const std::string_view part : {left, right, std::string_view(concatenated)}) {
@@ -43,8 +45,9 @@ LoadError for_merges(const TextModel &source, const TextIndex &places, Add add) 
   return {};
 }
 
-// The entries of a TextModel, in the order of its texts, with the bytes of each entry. An entry
-// is inert if a character of its text stands for no byte. No input encodes to an inert entry.
+// The entries of a TextModel in the order of its texts, and the bytes that the text of each
+// entry stands for. An entry is inert if a character of its text stands for no byte. No text
+// may encode to an inert entry.
 class Tokens {
 public:
   Tokens(const TextModel &source, const TextIndex &places) : source_(source), places_(places) {
@@ -66,6 +69,7 @@ public:
     }
   }
 
+  // Adds the merges that have no inert entry.
   LoadError add_merges() {
     merges_.reserve(source_.merges.size());
     in_merges_.resize(source_.texts.size());
@@ -91,9 +95,9 @@ public:
       if (place == TextIndex::NO_TEXT || source_.ids[place] != spec.added[i].id ||
           views_[place].size < 2 || in_merges_[place])
         continue;
-      // A whole pre-token may equal an added token that did not match because of single_word.
-      // With ignore_merges, the pre-token then encodes to the entry with these bytes. So keep
-      // the entry, but not the entry of a special token: text must not encode to it.
+      // With ignore_merges, keep the entry of an added token that is not special. A pre-token
+      // may equal an added token that did not match because of single_word, and then encodes to
+      // this entry. Remove the entry of a special token, because text must not encode to it.
       if (spec.added_special[i] || !source_.ignore_merges)
         views_[place].size = 0;
     }
@@ -107,8 +111,8 @@ public:
         views_[place].size = 0;
   }
 
-  // Refuses an inert entry that text may become in place of its twin, a token with equal bytes.
-  // Removes inert entries of one byte without a twin.
+  // Fails if text may encode to an inert entry. Removes inert entries of one byte that have no
+  // twin. The twin of an inert entry is a token that is not inert and has the same bytes.
   LoadError drop_inert() {
     for (std::size_t place = 0; has_inert_ && place < views_.size(); ++place) {
       if (!inert_[place] || views_[place].size == 0)
@@ -116,7 +120,8 @@ public:
       const std::string_view text = source_.texts[place];
       const std::uint32_t twin = places_.find(byte_characters(text));
       const bool has_twin = twin != TextIndex::NO_TEXT && views_[twin].size != 0;
-      // Several bytes become the token that merges make of them, never an inert entry.
+      // Without ignore_merges, several bytes become a token only by merges, and no merge makes
+      // an inert entry.
       const bool is_byte = views_[place].size == 1;
       if (source_.ignore_merges ||
           (has_twin && is_byte && source_.ids[place] < source_.ids[twin]))
@@ -132,6 +137,7 @@ public:
     return {};
   }
 
+  // Moves the tokens and merges to `data`.
   void move_to(VocabularyData &data) {
     std::size_t end = 0;
     for (std::size_t place = 0; place < views_.size(); ++place) {
@@ -154,6 +160,7 @@ public:
   }
 
 private:
+  // The bytes of an entry: bytes_[start..start + size).
   struct View {
     std::size_t start;
     std::size_t size; // 0 if the entry is not a token
@@ -163,10 +170,10 @@ private:
   const TextIndex &places_;
   std::vector<std::uint8_t> bytes_;
   std::vector<View> views_;
-  std::vector<bool> inert_;
+  std::vector<bool> inert_; // whether each entry is inert
   bool has_inert_ = false;
   std::vector<Merge> merges_;
-  std::vector<bool> in_merges_;
+  std::vector<bool> in_merges_; // whether merges_ has each entry
 };
 
 } // namespace

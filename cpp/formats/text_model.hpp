@@ -20,8 +20,8 @@ class TextIndex {
 public:
   static constexpr std::uint32_t NO_TEXT = 0xFFFFFFFF;
 
-  // `texts` must outlive the TextIndex. If several texts are equal, find() returns the index of
-  // the last one.
+  // `texts` must outlive the TextIndex. If several texts are equal, find() returns the largest
+  // of their indices.
   explicit TextIndex(const std::vector<std::string_view> &texts);
 
   // Returns the index of `text` in `texts`, or NO_TEXT.
@@ -54,28 +54,30 @@ struct TextMerge {
   std::string_view right;
 };
 
-// Splits "left right". Returns false unless there is exactly one space.
+// Splits "left right" at its space. Returns false if the text does not have exactly one space.
 bool split_merge(std::string_view text, TextMerge &result);
 
-// A vocabulary as a file stores it. The texts are UTF-8, and view the bytes of the file.
+// A vocabulary as a file stores it: entries with a text and an id. The texts are UTF-8, and
+// view the bytes of the file.
 struct TextModel {
-  std::vector<std::string_view> texts; // unique, except for empty ones
-  std::vector<std::uint32_t> ids;      // of each text: its id; unique, below ID_LIMIT
+  std::vector<std::string_view> texts; // unique, except for empty texts
+  std::vector<std::uint32_t> ids;      // the ids of the texts; unique, below ID_LIMIT
   std::vector<TextMerge> merges;
-  const char *merges_name = ""; // the name of the merges in the file
+  const char *merges_name = ""; // the name that the file gives the merges, for messages
   bool ignore_merges = false;
   // For each text, whether its entry is loose. A loose entry is a token only if a merge names
   // the text, or if the text stands for an ASCII byte. If `loose` is empty, no entry is loose.
   std::vector<bool> loose;
 };
 
-// Appends the ids of the tokens of each merge to `merges`.
+// Appends the merges of `source` to `merges`, as ids. Fails if a token of a merge is not in the
+// vocabulary. `places` is the index of source.texts.
 LoadError find_merges(const TextModel &source, const TextIndex &places,
                       std::vector<Merge> &merges);
 
 // Fills spec.vocabulary. Omits these entries:
-//   - an added token of `spec` that has two or more bytes and that no merge names. With
-//     `ignore_merges`, only special tokens are omitted;
+//   - an added token of `spec` that has two or more bytes and that no merge names. If
+//     `ignore_merges`, omits only special tokens of this kind;
 //   - a loose entry that no merge names and that is not an ASCII byte;
 //   - an entry of one ASCII character that stands for no byte, such as a space, unless another
 //     token has this character as its byte.

@@ -21,7 +21,7 @@ struct RankLine {
   std::uint32_t rank = 0;
 };
 
-// Takes the next line, without its end, from the front of `text`.
+// Removes the first line from `text`, and returns it without its line end.
 std::string_view next_line(std::string_view &text) {
   const std::size_t end = text.find('\n');
   std::string_view line = text.substr(0, end);
@@ -31,7 +31,7 @@ std::string_view next_line(std::string_view &text) {
   return line;
 }
 
-// Reads one line. Returns its error, or "".
+// Reads one line. Returns the problem of the line, or "".
 std::string read_line(std::string_view line, RankLine &to) {
   const std::size_t space = line.find(' ');
   if (space == std::string_view::npos || space + 1 == line.size())
@@ -56,7 +56,7 @@ std::string read_line(std::string_view line, RankLine &to) {
   return to.token.empty() ? quote(text) + " is not base64" : "";
 }
 
-// Reads the lines of a rank file if read_rank_file does not accept the file.
+// Reads a rank file line by line. Accepts variants of the format, and finds errors.
 class RankLines {
 public:
   LoadError read(std::string_view text) {
@@ -78,7 +78,7 @@ public:
 
   void move_to(VocabularyData &data) {
     for (const Place &place : places_) {
-      if (place.size == 0) // a line for an empty token, as in Whisper's file
+      if (place.size == 0) // omit an empty token; Whisper's file has one
         continue;
       data.lengths.push_back(static_cast<std::uint32_t>(place.size));
       data.ids.push_back(place.rank);
@@ -87,6 +87,7 @@ public:
   }
 
 private:
+  // A token: bytes_[start..start + size), its rank, and the number of its line.
   struct Place {
     std::size_t start;
     std::size_t size;

@@ -12,7 +12,7 @@ namespace pretok {
 // Returns whether one of the first three lines that are not empty has a token and its rank.
 bool looks_like_ranks(const std::uint8_t *data, std::size_t size);
 
-// Reads a rank file. Errors name the line.
+// Reads a rank file. Error messages have the number of the line.
 LoadError read_tiktoken(const std::uint8_t *data, std::size_t size, TokenizerSpec &spec);
 
 } // namespace pretok

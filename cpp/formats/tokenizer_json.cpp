@@ -19,6 +19,7 @@ using simdjson::dom::element;
 using simdjson::dom::element_type;
 using simdjson::dom::object;
 
+// Reads the parts of a tokenizer.json. A function that fails sets `error_` and returns false.
 class TokenizerJson {
 public:
   TokenizerJson(element file, TokenizerSpec &spec) : file_{file, true, ""}, spec_(spec) {}
@@ -35,7 +36,7 @@ private:
                      "pre_tokenizer", "post_processor", "decoder", "model"},
                     error_))
       return false;
-    // truncation and padding do not matter: the library never truncates or pads.
+    // Ignore truncation and padding, because pretok never truncates or pads in C++.
     return file_.get("model", model, error_) && check_options(model) && read_normalizer() &&
            read_split(file_, spec_, error_) && check_decoder() && read_added() &&
            read_vocabulary(model) && read_template(file_, spec_, error_);
@@ -51,6 +52,7 @@ private:
     return false;
   }
 
+  // Checks the members of the model except vocab and merges.
   bool check_options(const JsonPart &model) {
     JsonPart option;
     std::string_view text;
@@ -70,7 +72,7 @@ private:
       text = {};
       if (option.is_present &&
           (!option.is(element_type::STRING) || !option.text(text, error_) || !text.empty()))
-        return fail_unsupported(option, "byte-level BPE has none");
+        return fail_unsupported(option, "expected null or \"\", as in byte-level BPE");
     }
     double dropout = 0;
     if (!model.get("dropout", option, error_))
@@ -80,7 +82,7 @@ private:
     if (option.is_present &&
         (option.value.get(dropout) != simdjson::SUCCESS || dropout < 0 || dropout > 0))
       return fail_unsupported(option, "dropout makes ids random; set it to null");
-    // unk_token has no effect if each byte is a token.
+    // Ignore unk_token: in a vocabulary with a token for each byte it has no effect.
     if (!model.get("unk_token", option, error_) ||
         (option.is_present && !option.text(text, error_)))
       return false;
@@ -200,7 +202,7 @@ private:
       return false;
     std::vector<bool> seen;
     for (const auto &member : members) {
-      // Returns the entry with its path. Only an error needs the path.
+      // Returns the entry with its path. Only error messages need the path.
       const auto entry = [&] {
         return JsonPart{member.value, !member.value.is_null(),
                         "model.vocab[" + quote(member.key) + "]"};
@@ -219,10 +221,10 @@ private:
     return true;
   }
 
-  // Checks that each id in added_tokens is the id that Hugging Face's tokenizers assigns,
-  // because tokenizers ignores the ids in added_tokens. An added token that is also an entry of
-  // the vocabulary gets the id of the entry. Other added tokens get consecutive ids. The first
-  // of these ids is the number of entries.
+  // The library tokenizers ignores the ids in added_tokens, and assigns ids itself. An added
+  // token that is also an entry of the vocabulary gets the id of the entry. All other added
+  // tokens get consecutive ids. The first of these ids is the number of entries. Checks that
+  // each id in added_tokens is the id that tokenizers assigns.
   bool check_assigned(const TextModel &source, const TextIndex &places) {
     std::size_t next = source.texts.size();
     for (std::size_t i = 0; i < spec_.added.size(); ++i) {

@@ -15,35 +15,41 @@
 
 namespace pretok {
 
-// Describes the decoding of ids if the tokens are text. Each mark U+2581 in a token becomes a
-// space, and the fallback tokens, such as <0x0A>, become bytes.
+// Describes how ids are decoded if the tokens are text. Each mark U+2581 in a token becomes a
+// space. Each fallback token, such as <0x0A>, becomes a byte.
 struct TextDecoding {
-  // If true, ids are decoded as by SentencePiece: special tokens have no text, each invalid
-  // byte becomes U+FFFD, and a space is stripped only from a token that begins with a mark. If
-  // false, the decoders of tokenizers are ByteFallback, Fuse and Strip: if adjacent fallback
-  // tokens are not UTF-8, each of them becomes U+FFFD, and spaces are stripped from the text.
+  // If true, ids are decoded as SentencePiece decodes them. Special tokens have no text. Each
+  // invalid byte becomes U+FFFD. A space is stripped only from a token that begins with a mark.
+  //
+  // If false, ids are decoded as the decoders ByteFallback, Fuse and Strip of Hugging Face's
+  // library tokenizers decode them. If a run of fallback tokens is not UTF-8, each token of the
+  // run becomes U+FFFD. Spaces are stripped from the joined text.
   bool is_sentencepiece = false;
-  std::uint32_t strips = 0;  // the maximum number of spaces to strip at the start of the text
-  bool strips_again = false; // SentencePiece: also from the next token, until one has text
-  std::string unknown;       // SentencePiece: the text of the unknown token
+  std::uint32_t strips = 0; // the maximum number of spaces to strip at the start of the text
+  // For SentencePiece: if a token is only the stripped space, the next token loses its space
+  // too, and so on.
+  bool strips_again = false;
+  std::string unknown; // for SentencePiece: the text of the unknown token
 };
 
 // A model that merges characters (character_model.hpp). Its tokens are text.
 struct CharacterSpec {
   TextSpaces spaces;
-  bool is_normalizer = false;   // whether normalized added tokens are found after `spaces`
-  bool splits_at_marks = false; // whether text is split before each mark
-  std::uint32_t unknown_id = NO_ID;
+  // If true, `spaces` are a normalizer: normalized added tokens are searched for after `spaces`
+  // have changed the text.
+  bool is_normalizer = false;
+  bool splits_at_marks = false;     // whether text is split before each mark
+  std::uint32_t unknown_id = NO_ID; // the id of the unknown token, or NO_ID
   TextDecoding decoding;
 };
 
 struct TokenizerSpec {
   VocabularyData vocabulary;
   std::optional<CharacterSpec> characters; // if set, the tokens of `vocabulary` are UTF-8
-  std::vector<AddedToken> added;      // content, id, normalized, lstrip, rstrip, single_word
-  std::vector<bool> added_special;    // of each added token: whether it is special
-  std::string preset;                 // the name of a built-in preset, or ""
-  std::string why_no_preset;          // the reason for an error message if `preset` is ""
+  std::vector<AddedToken> added;           // AddedToken::special is not set yet
+  std::vector<bool> added_special;         // of each added token: whether it is special
+  std::string preset;                      // the name of a built-in preset, or ""
+  std::string why_no_preset;               // for an error message: why the file gives no preset
   std::vector<std::uint32_t> program; // of a custom pre-tokenizer, for read_stages; or empty
   std::string unicode;                // the Unicode version; "" means that of the preset
   bool nfc = false;                   // normalize text to NFC
