@@ -122,7 +122,8 @@ def read_batches(
     """Yield the documents of `files` from `start` on.
 
     The last batch may have no documents. Passes the number of bytes that are read from a file to
-    `advance`. Raises OSError, and TextFileError for a damaged document unless `options.skip_bad`.
+    `advance`. Raises OSError. Without `options.skip_bad`, raises TextFileError for a damaged
+    document.
     """
     with ThreadPoolExecutor(1) as pool:
         yield from _batches(files, options, start, advance, InOrder(pool))
@@ -185,7 +186,8 @@ class _Hash:
         """Return the path, the size and the sha256 of the file."""
         self._hashing.wait()
         size = os.path.getsize(name)
-        whole = size == self._size  # false after damage, and for Parquet
+        # The digest is incomplete for a damaged file, and for a Parquet file.
+        whole = size == self._size
         return {
             "path": name,
             "bytes": size,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 INTERVAL = 1 << 28
-"""The number of bytes of text after which memory is returned."""
+"""The number of bytes of encoded text after which memory is returned."""
 
 
 class MemoryTrimmer:
@@ -24,7 +24,7 @@ class MemoryTrimmer:
         self._size = 0
 
     def add(self, size: int) -> None:
-        """Count the bytes of a text that was encoded; return memory if there are enough."""
+        """Count `size` bytes of encoded text; return freed memory after INTERVAL bytes."""
         self._size += size
         if self._size >= INTERVAL:
             self._trim(0)

@@ -16,9 +16,10 @@ def find_inputs(inputs: Iterable[str | os.PathLike[str]]) -> list[str]:
     """Return the files that `inputs` name, in order.
 
     A folder gives its files with a known suffix, also from folders inside it, in the order of their
-    paths; hidden files and folders are omitted. A glob pattern gives the files and folders that
-    match it, in the same order. Raises TextFileError for a file of unknown type, for an input
-    without files, and for a file that occurs twice; OSError for a missing file.
+    paths; hidden files and folders are omitted. A glob pattern gives the files that match it, and
+    the files of folders that match it, in the same order. Raises TextFileError for a file of
+    unknown type, for an input without files, and for a file that occurs twice; OSError for a
+    missing file.
     """
     names: list[str] = []
     for item in inputs:

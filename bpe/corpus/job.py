@@ -52,7 +52,7 @@ def tokenize(
     progress: bool | None = None,
     threads: int | None = None,
 ) -> Corpus:
-    """Encode the documents of files, write their ids to shards in the folder `output`.
+    """Encode the documents of files, and write their ids to shards in the folder `output`.
 
     `inputs` are files, folders and glob patterns. A .txt file is one document; with `lines`, each
     of its lines is a document. Each line of a .jsonl file is an object with a document under
@@ -60,8 +60,8 @@ def tokenize(
     `field`. Files that also end in .gz or .zst are unpacked.
 
     Each document gives the ids of `tokenizer.encode(document, special)`, between the tokens `bos`
-    and `eos`. Pass the text or the id of a token. With `add_special_tokens`, the ids are instead
-    between those that the tokenizer puts around a text. `dtype` is "uint16" or "uint32"; the
+    and `eos`. Each of the two is the text or the id of a token. `add_special_tokens` puts the ids
+    of the tokenizer's template around a document instead. `dtype` is "uint16" or "uint32"; the
     default is the smaller one that fits.
 
     `layout` is "bin" (tokens only, as nanoGPT reads them), "llmc" (with the header of llm.c),

@@ -1,4 +1,4 @@
-"""Shuffle documents: store all of them, then write them in the order of a seed."""
+"""Shuffle documents: store all of them, then write them in the random order of a seed."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ DOCUMENTS = 1 << 14
 
 
 def shuffled_order(count: int, seed: int) -> Offsets:
-    """Return the numbers below `count` in the order of `seed`, the same on each machine.
+    """Return the numbers below `count` in the random order of `seed`, the same on each machine.
 
-    The key of a number is its SplitMix64 hash. Needs 16 bytes of memory for each number.
+    The numbers are sorted by their SplitMix64 hashes. Needs 16 bytes of memory for each number.
 
     >>> shuffled_order(5, 1).tolist()
     [4, 3, 0, 1, 2]

@@ -27,8 +27,7 @@ def connected() -> Any:
     """Return the module ray, connected to a cluster.
 
     If `ray.init` was not called before, Ray connects to the cluster of RAY_ADDRESS, or starts one
-    on this machine.
-    Raises ModuleNotFoundError without ray.
+    on this machine. Raises ModuleNotFoundError without ray.
     """
     ray = imported()
     if not ray.is_initialized():

@@ -6,14 +6,14 @@ import os
 from collections.abc import Iterator, Sequence
 
 GROUP = 64 << 20
-"""Each task reads files of this total size in bytes or more; only the last may read less."""
+"""A group ends with the file that brings it to this total size in bytes."""
 
 
 def groups(files: Sequence[str], first: int = 0) -> Iterator[tuple[int, int]]:
     """Yield groups of consecutive files: each (start, end) stands for files[start:end].
 
-    The first group begins with files[first]. A group ends with the file that brings its total size
-    to GROUP bytes or more.
+    The first group begins with files[first]. A group ends with the file that brings it to a
+    total size of GROUP bytes or more.
     """
     size = 0
     for index in range(first, len(files)):

@@ -35,7 +35,7 @@ def tokenize(
     max_text: int | None = None,
     progress: bool | None = None,
 ) -> Corpus:
-    """Encode the documents of files on a Ray cluster, write their ids to the folder `output`.
+    """Encode the documents of files on a Ray cluster, and write their ids to `output`.
 
     The arguments, the errors and the files are those of `bpe.corpus.tokenize`. Call `ray.init` for
     a running cluster first; otherwise Ray starts one on this machine. All nodes must have this

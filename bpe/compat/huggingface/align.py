@@ -1,4 +1,7 @@
-"""Align the ids of a text with its words and code points, as Hugging Face's tokenizers does."""
+"""Align the ids of a text with its words and code points, as Hugging Face's tokenizers does.
+
+A word is a pre-token or an added token. A span is (start, end), half-open.
+"""
 
 from __future__ import annotations
 

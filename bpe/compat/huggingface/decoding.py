@@ -42,7 +42,7 @@ class Decoding:
         """Why bpe must not decode; empty if it may."""
 
     def decode(self, ids: Any, skip_special_tokens: bool) -> str:
-        """Return the text of `ids`; leaves out ids that no token has."""
+        """Return the text of `ids`, without the ids that no token has."""
         is_array = isinstance(ids, np.ndarray) and ids.ndim == 1 and ids.dtype.kind in "iu"
         if not is_array and type(ids) not in (list, tuple):
             raise CallFallbackError("ids that are neither a list nor an array")

@@ -1,4 +1,9 @@
-"""Define Encoding, which stands in for tokenizers.Encoding."""
+"""Define Encoding, which stands in for tokenizers.Encoding.
+
+The template of the post-processor puts special tokens around one or two sequences. Truncation may
+cut a sequence into several windows: the first one is the encoding, the other windows are its
+overflow. A word is a pre-token or an added token.
+"""
 
 from __future__ import annotations
 
@@ -104,7 +109,7 @@ class Encoding:
 
     @property
     def type_ids(self) -> list[int]:
-        """The type of each id, which the template chooses."""
+        """The type id of each id; the template determines it."""
         types: list[int] = []
         for part in self._window.parts:
             types += [part.type_id] * part.size

@@ -37,6 +37,9 @@ _NO_TOKEN = "a text with a byte that no token has"
 class Engine:
     """One tokenizer without its state: truncation, padding and the use of special tokens are
     arguments. Immutable, and safe to share between threads.
+
+    The template of the post-processor puts special tokens around one or two sequences. It is simple
+    if it has a single sequence exactly once.
     """
 
     def __init__(
@@ -60,7 +63,7 @@ class Engine:
     def quick(
         self, text: str, treatment: Treatment, add_special_tokens: bool = True
     ) -> list[int] | None:
-        """Return the ids of a text; None if the call must fall back. Only if `is_simple`."""
+        """Return the ids of a text; None if the call must fall back. Requires `is_simple`."""
         try:
             if not text.isascii():
                 check_text(text)
@@ -85,7 +88,7 @@ class Engine:
         return encoded
 
     def type_ids(self, size: int, add_special_tokens: bool) -> list[int]:
-        """Return the type ids of one sequence with `size` ids. Only if `is_simple`."""
+        """Return the type ids of one sequence with `size` ids. Requires `is_simple`."""
         return self._processor.type_ids(size, add_special_tokens)
 
     def whole(self, text: str, treatment: Treatment, add_special_tokens: bool) -> Encoding:

@@ -48,7 +48,7 @@ def period() -> int | None:
 
 
 def are_held() -> bool:
-    """Return whether anybody holds an item that was noted."""
+    """Return whether any caller holds an item that was noted."""
     with _lock:
         _drop_unheld()
         return bool(_taken)

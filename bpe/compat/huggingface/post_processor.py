@@ -64,7 +64,7 @@ class PostProcessor:
         return Window((*before, *parts, *after), ranges)
 
     def type_ids(self, size: int, add_special_tokens: bool) -> list[int]:
-        """Return the type ids of `size` ids, those of the template included."""
+        """Return the type ids of an encoding with `size` ids, the ids of the template included."""
         before, place, after = self._single_parts
         types = [place.type_id] * size
         if add_special_tokens:
@@ -92,7 +92,7 @@ class PostProcessor:
         return tuple(fixed[0]), place, tuple(fixed[1])
 
     def process(self, windows: list[Window], add_special_tokens: bool) -> Window:
-        """Return one window of one or two truncated sequences."""
+        """Return one window: one or two truncated sequences in their template."""
         if len(windows) == 1 and not self.numbers_sequences:
             return windows[0]
         for index, window in enumerate(windows):

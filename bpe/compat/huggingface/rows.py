@@ -39,7 +39,7 @@ class FastAlignment(Protocol):
         ...
 
     def tokens(self, ids: list[int]) -> list[str] | None:
-        """Return the tokens of the sequence, which has `ids`."""
+        """Return the tokens of the sequence; `ids` are its ids."""
         ...
 
     def words(self) -> list[int] | None:

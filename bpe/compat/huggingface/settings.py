@@ -18,7 +18,7 @@ _thread = local()
 
 
 def from_environment(strict: bool, check: float) -> tuple[bool, float] | None:
-    """Return `strict` and `check` with the changes of PRETOK_HF; None if it turns `patch` off.
+    """Return `strict` and `check` after the changes by PRETOK_HF; None if it turns `patch` off.
 
     The variable holds "on", "off", "strict", "check=SHARE", or several of them with commas.
     """

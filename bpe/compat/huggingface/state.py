@@ -81,7 +81,7 @@ class State:
         self.fallbacks: Counter[str] = Counter()
         self.reason = ""
         self.view: ref[Any] | None = None
-        """The stand-in, while anything holds it."""
+        """A weak reference to the stand-in, or None before it is made."""
         self._engine: Engine | None = None
         self._is_current = False
         self._blocked = ""

@@ -146,7 +146,7 @@ class Tokenizer(metaclass=_PassesFor):
         return self._answer(decode, "decode_batch", sequences, skip_special_tokens)  # type: ignore[no-any-return]
 
     def _answer(self, own: Callable[[Engine], Any], method: str, *args: Any) -> Any:
-        """Return the result of `own`, or that of a real method if bpe does not serve the call."""
+        """Return the result of `own`; if bpe cannot serve the call, that of the real `method`."""
         state, real = self._state, self._real
         engine = state.engine(real)
         reason = state.reason

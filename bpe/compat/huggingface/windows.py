@@ -22,7 +22,7 @@ MAX_LENGTH = (1 << 64) - 1
 
 
 def checked(truncation: Truncation) -> Truncation:
-    """Return `truncation`; raise CallFallbackError if the installed tokenizers differs."""
+    """Return `truncation`; raise CallFallbackError if the installed version cannot do it."""
     if VERSION == "0.23.1":
         raise CallFallbackError("truncation by tokenizers 0.23.1, which computes no overflow")
     return truncation

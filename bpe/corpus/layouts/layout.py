@@ -15,7 +15,7 @@ NPY_HEADER_SIZE = 128
 
 
 def row_offsets(offsets: Offsets, tokens: int, row: int | None) -> Offsets:
-    """Return the offsets of rows of length `row`, or those of the documents if it is None."""
+    """Return the offsets of rows of length `row`, or of the documents if `row` is None."""
     return offsets if row is None else np.arange(0, tokens + 1, row, dtype=np.int64)
 
 

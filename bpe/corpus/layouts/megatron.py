@@ -21,7 +21,7 @@ from bpe.types import Offsets
 MAGIC = b"MMIDIDX\x00\x00"
 VERSION = 1
 CODES = {2: 8, 4: 4}
-"""The codes of uint16 and of int32, by the size of a token."""
+"""The codes of uint16 and of int32, by the size of a token in bytes."""
 BLOCK = 1 << 20
 """The number of sequences that are written at a time."""
 
@@ -46,7 +46,7 @@ class MegatronLayout(Layout):
 
 
 def _write_index(file: IO[bytes], offsets: Offsets, dtype: np.dtype[Any]) -> None:
-    """Write a .idx file in which each sequence is a document."""
+    """Write a .idx file that counts each sequence as a document."""
     count = len(offsets) - 1
     file.write(MAGIC)
     file.write(VERSION.to_bytes(8, "little"))
