@@ -41,7 +41,7 @@ def load(
     backend: BackendName | None = None,
     cache_mb: float | None = None,
 ) -> Tokenizer:
-    """Return the tokenizer of a vocabulary: of its file, its folder, or its name.
+    """Return the tokenizer of a vocabulary, which is given by its file, folder or name.
 
     `load` detects the format from the content of the file:
 
@@ -65,15 +65,16 @@ def load(
     `pretok fetch` puts files, and in the caches of tiktoken and huggingface_hub, never on the
     network.
 
-    `preset` is the split. By default it is the split that the file names, or the split of the
-    published vocabulary that the file holds. `special_tokens` maps the special tokens that the file
-    does not list to their ids. By default they come from a tokenizer_config.json in the folder of a
-    vocab.json, or from the published vocabulary. `normalizer` is for files that cannot name one,
-    such as GGUF. `backend` and `cache_mb` have the meaning of `Tokenizer`.
+    `preset` is the preset or the pre-tokenizer that splits text. By default, it comes from the file
+    or from the published vocabulary that the file holds. `special_tokens` has the ids of special
+    tokens that the file does not list. By default, they come from a tokenizer_config.json in the
+    folder of a vocab.json, or from the published vocabulary. `normalizer` is for files that cannot
+    name a normalizer, such as GGUF. `Tokenizer` explains `backend` and `cache_mb`.
 
     Raises VocabularyError if the file is malformed, MissingPresetError if neither the file nor
     `preset` names the split, UnsupportedError for features that bpe does not have,
-    UnknownVocabularyError for an unknown path or name, OSError, and the errors of `Tokenizer`.
+    UnknownVocabularyError for an unknown path or name, OSError if a file cannot be read, and the
+    errors of `Tokenizer`.
     """
     _check_special_tokens(special_tokens)
     source, named_vocabulary = _locate(path_or_name)
@@ -129,7 +130,7 @@ def _locate(
 
 
 def _is_path(name: str) -> bool:
-    """Return whether `name` is an existing path; a dangling link counts as one.
+    """Return whether `name` is an existing path; a dangling symbolic link counts as existing.
 
     Raises OSError, which names the path, if the system cannot tell.
     """

@@ -68,7 +68,7 @@ def missing_byte_error(byte: int) -> UnknownTokenError:
 def merge_finder(vocabulary: Vocabulary) -> FindMerge:
     """Return the function that looks up the merge of two ids of `vocabulary`."""
     if vocabulary.merges is not None:
-        # If a pair is listed twice, its later rank counts, as in Hugging Face tokenizers.
+        # If a pair is listed twice, the later rank counts, as in Hugging Face's tokenizers.
         ranks = {
             (left, right): (rank, result)
             for rank, (left, right, result) in enumerate(vocabulary.merges)

@@ -22,7 +22,7 @@ class Bar(Protocol):
 
 
 class _NoBar:
-    """A progress bar that nobody sees."""
+    """A progress bar that shows nothing."""
 
     def update(self, n: int) -> None:
         """Do nothing."""

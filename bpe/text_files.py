@@ -15,16 +15,16 @@ from bpe.errors import TextFileError
 BLOCK = 1 << 20
 """The size of a block of a file in bytes."""
 PACKED = ("", ".gz", ".zst")
-"""The suffixes of packed files, and "" for other files."""
+"""The suffixes of compressed files, and "" for files that are not compressed."""
 
 Watch: TypeAlias = Callable[[bytes], object]
-"""A function that gets the bytes of a file as they are read, before they are unpacked."""
+"""A function that gets the bytes of a file when they are read, before they are unpacked."""
 
 
 def suffix_of(name: str, suffixes: tuple[str, ...]) -> str:
-    """Return the one of `suffixes` that `name` has before any .gz or .zst.
+    """Return the suffix in `suffixes` with which `name` ends, without .gz or .zst.
 
-    Raises TextFileError for any other suffix, OSError if the file cannot be opened.
+    Raises TextFileError for any other suffix, and OSError if the file cannot be opened.
     """
     suffix = find_suffix(name, suffixes)
     if suffix is None:
@@ -32,12 +32,12 @@ def suffix_of(name: str, suffixes: tuple[str, ...]) -> str:
             f"{name}: unknown file type; expected a name that ends in one of "
             f"{', '.join(suffix + packed for suffix in suffixes for packed in PACKED)}"
         )
-    open(name, "rb").close()
+    open(name, "rb").close()  # raises OSError
     return suffix
 
 
 def find_suffix(name: str, suffixes: tuple[str, ...]) -> str | None:
-    """Return the one of `suffixes` that `name` has before any .gz or .zst, or None."""
+    """Return the suffix in `suffixes` with which `name` ends, without .gz or .zst, or None."""
     lowered = name.lower()
     for suffix in suffixes:
         if lowered.endswith(tuple(suffix + packed for packed in PACKED)):
@@ -72,9 +72,9 @@ def cut_parts(
 ) -> Iterator[tuple[bytes, bool]]:
     """Yield one text in parts that end at safe cuts, and whether a part is the last one.
 
-    `safe_cut(text)` returns the last offset at which `text` may be cut, or 0 if there is none. A
-    part has about `smallest` bytes or more. Raises too_long() for more than `most` bytes without a
-    safe cut. Linear time.
+    `safe_cut(text)` returns the last offset at which `text` may be cut, or 0 if there is none. Each
+    part except the last has about `smallest` bytes or more. Raises too_long() if more than `most`
+    bytes have no safe cut. Takes linear time.
     """
     held: list[bytes] = []
     size = 0
@@ -97,7 +97,7 @@ def cut_parts(
 
 
 def joined(blocks: Iterator[bytes], size: int) -> Iterator[bytes]:
-    """Yield the blocks joined to blocks of at least `size` bytes; the last one may be smaller."""
+    """Join `blocks` to blocks of at least `size` bytes; the last block may be smaller."""
     held: list[bytes] = []
     held_size = 0
     for block in blocks:
@@ -118,7 +118,7 @@ def _opened(name: str, watch: Watch | None) -> IO[bytes]:
 
 
 class _WatchedFile(io.RawIOBase):
-    """Passes what it reads from a file to a function."""
+    """Reads a file, and passes all bytes that it reads to the function `watch`."""
 
     def __init__(self, file: io.FileIO, watch: Watch) -> None:
         self._file = file
@@ -161,9 +161,10 @@ class LongLine(Iterator[bytes]):
 def blocks_of_lines(
     name: str, long_line: int, size: int = BLOCK, watch: Watch | None = None
 ) -> Iterator[bytes | LongLine]:
-    """Yield the content of a file in blocks of whole lines; only the last may lack its line feed.
+    """Yield the content of a file in blocks of whole lines.
 
-    A line comes as a LongLine if more than `long_line` bytes of the line are read before its end.
+    Each line has its line feed, except perhaps the last line of the file. If more than `long_line`
+    bytes of a line are read before its end, the line is yielded as a LongLine.
     """
     blocks = blocks_of_file(name, size, watch)
     held: list[bytes] = []  # the parts of the current line so far
@@ -179,7 +180,7 @@ def blocks_of_lines(
             line = LongLine(held, blocks)
             yield line
             for _ in line:
-                pass  # the caller may have left out a part
+                pass  # skip the parts that the caller has not read
             end = line.after.rfind(b"\n") + 1
             if end:
                 yield line.after[:end]

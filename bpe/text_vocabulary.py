@@ -1,8 +1,8 @@
 """TextVocabulary: the BPE of a tokenizer.json whose first symbols are characters.
 
-tokenizers makes the first symbols of a pre-token like this: a character that is a token becomes
-this token; any other character becomes the tokens of its bytes if each byte has a token, or else
-the unknown token. Then listed merges apply, as in any BPE.
+Hugging Face's tokenizers makes the first symbols of a pre-token as follows. A character that is a
+token becomes this token. Any other character becomes the fallback tokens of its bytes if each byte
+has such a token, or else the unknown token. Then the listed merges apply, as in any BPE.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _ID_MASK = ID_LIMIT - 1
 class TextOptions:
     """The options of a TextVocabulary.
 
-    `unknown` is the token for a character without a token, or None to drop the character.
-    `fuses_unknown` makes one unknown token of adjacent unknown characters. `has_fallback` makes
-    tokens such as <0x0A> of the bytes of an unknown character. To look up a character, `prefix` is
-    put before each character but the first of a pre-token, and `suffix` after the last. If
-    `ignores_merges`, a pre-token that is a token is not merged. If `byte_level`, the characters are
-    GPT-2's, which stand for bytes.
+    `unknown` is the token for an unknown character, which is a character without a token; None
+    drops the character. If `fuses_unknown`, adjacent unknown characters become one unknown token.
+    If `has_fallback`, an unknown character becomes the fallback tokens of its bytes, such as
+    <0x0A>. Characters are looked up with `prefix` before each character except the first of a
+    pre-token, and with `suffix` after the last. If `ignores_merges`, a pre-token that is a token is
+    not merged. If `byte_level`, the characters are GPT-2's, which stand for bytes.
     """
 
     unknown: str | None = None
@@ -187,7 +187,10 @@ class TextVocabulary(CharacterVocabulary):
 
     @once
     def ids(self) -> dict[bytes, int]:
-        """The id of each token by its bytes; a fallback token counts only if no token is equal."""
+        """The id of each token by its bytes.
+
+        If a fallback token and another token have equal bytes, this is the id of the other token.
+        """
         others = {self.token_bytes[id]: id for id in self.byte_ids.values()}
         fallback = frozenset(self.byte_ids.values())
         return others | {token: id for id, token in self.token_bytes.items() if id not in fallback}
@@ -269,7 +272,7 @@ class TextVocabulary(CharacterVocabulary):
         return ""
 
     def is_whole(self, text: str) -> int | None:
-        """Return the id of the token `text` if a pre-token `text` becomes this token unmerged."""
+        """Return the id of the token `text` if a pre-token `text` is not merged; else None."""
         if not self._options.ignores_merges:
             return None
         id = self.pieces.get(text)
@@ -278,7 +281,7 @@ class TextVocabulary(CharacterVocabulary):
     @property
     def merges_any_split(self) -> bool:
         """True if C++ merges the pre-tokens of any preset; False if it merges only whole texts."""
-        # Else unknown characters of two pre-tokens may meet.
+        # Otherwise, C++ would join unknown characters of two pre-tokens to one unknown token.
         return self._options.byte_level or self.fallback_ids is not None
 
     def merger(self) -> TextMerger:
@@ -315,7 +318,7 @@ class TextMerger:
         self._pieces = vocabulary.pieces
         self._fallback = vocabulary.byte_ids
         self._unknown_id = vocabulary.unknown_id
-        # If a pair is listed twice, its later rank counts.
+        # If a pair is listed twice, the later rank counts.
         self._ranks = {
             (left, right): (rank, result)
             for rank, (left, right, result) in enumerate(vocabulary.merges)
@@ -323,24 +326,28 @@ class TextMerger:
         self._cache = PartCache(self._merge)
 
     def merge(self, pre_token: bytes) -> list[int]:
-        """Return the ids of the tokens of `pre_token`, UTF-8. Takes O(n log n) time."""
+        """Return the ids of the tokens of `pre_token`, which is UTF-8, in O(n log n) time."""
         return [id for id, _ in self.sized(pre_token)]
 
     def spans(self, pre_token: bytes) -> list[tuple[int, int]]:
-        """Return the half-open span of each token of `pre_token`, in its bytes.
+        """Return the half-open span of each token in the bytes of `pre_token`.
 
-        Like tokenizers, a token begins where the one before it ends, although a character between
-        them may have been dropped.
+        As in Hugging Face's tokenizers, each token begins where the token before it ends, even if a
+        character between the two was dropped.
         """
         spans = spans_of(self.sized(pre_token))
         if not self._options.byte_level:
             return spans
-        # For each byte of the UTF-8 of the characters, the byte of `pre_token` that it belongs to.
+        # The spans are in the UTF-8 of GPT-2's characters. `places` has, for each byte of this
+        # UTF-8, the index of the byte of `pre_token` that it belongs to.
         places = [at for at, byte in enumerate(pre_token) for _ in BYTE_CHARACTERS[byte].encode()]
         return [(places[start], places[end - 1] + 1) for start, end in spans]
 
     def sized(self, pre_token: bytes) -> list[tuple[int, int]]:
-        """Return the id of each token of `pre_token`, and how many bytes of text it stands for."""
+        """Return the id of each token, and the number of bytes of UTF-8 that it stands for.
+
+        If `byte_level`, this is the UTF-8 of GPT-2's characters.
+        """
         if not pre_token:
             return []
         if self._options.byte_level:
@@ -370,7 +377,7 @@ class TextMerger:
     def _symbols(self, text: str) -> list[int]:
         options, pieces = self._options, self._pieces
         symbols: list[int] = []
-        unknown = 0  # the bytes of the unknown token that comes next
+        unknown = 0  # the number of bytes of the pending unknown token
         last = len(text) - 1
         for at, char in enumerate(text):
             data = char.encode("utf-8", ESCAPE)
@@ -378,7 +385,7 @@ class TextMerger:
             name = f"{options.prefix if at else ''}{char}{options.suffix if at == last else ''}"
             id = pieces.get(name)
             if id is None and all(byte in self._fallback for byte in data):
-                # As in tokenizers, an unknown token before this one stays pending.
+                # As in Hugging Face's tokenizers, a pending unknown token comes after these tokens.
                 symbols += [self._fallback[byte] | 1 << _ID_BITS for byte in data]
             elif id is not None:
                 if unknown:

@@ -58,9 +58,9 @@ class Tokenizer(TokenizerParts):
     and linear time if the length of pre-tokens is limited.
 
     `special` says what to do with a special token in the text. "raise" raises SpecialTokenError,
-    "text" encodes the token as ordinary text, "allow" as its id. If `special` is a set of special
-    tokens, the tokens in the set are encoded as their ids, all other special tokens as ordinary
-    text. Added tokens that are not special are always encoded as their ids.
+    "text" encodes the token as ordinary text, and "allow" encodes it as its id. If `special` is a
+    set of special tokens, the tokens in the set are encoded as their ids, all other special tokens
+    as ordinary text. Added tokens that are not special are always encoded as their ids.
 
     `errors` is a codec error handler, as in `str.encode` and `bytes.decode`. A call that encodes
     applies it to lone surrogates in a str: "replace" makes U+FFFD (surrogate pairs are joined),
@@ -69,14 +69,14 @@ class Tokenizer(TokenizerParts):
     Python knows.
 
     `add_special_tokens` adds the ids that the vocabulary's file puts before and after a text.
-    `threads` bounds the threads of the native backend, for one long text or many texts. The default
-    is one thread, or the number of processors for more than a megabyte of text. The result does not
-    depend on `threads`. A long call stops on an interrupt.
+    `threads` is the maximal number of threads of the native backend, for one long text or many
+    texts. The default is one thread, or the number of processors for more than a megabyte of text.
+    The result does not depend on `threads`. An interrupt stops a long call.
 
     `backend` is "native" (C++) or "python"; None chooses $PRETOK_BACKEND, else "native" if it was
     built. The native backend keeps caches between calls. `cache_mb` bounds the caches of all
     threads together, in MB of 2^20 bytes; 0 keeps no cache between calls. A running call may use
-    another 0.25 MB. `trim` frees the caches. The properties explain the other arguments.
+    0.25 MB more. `trim` frees the caches. The properties explain the other arguments.
     """
 
     # fast_call reads these slots without a look-up.
@@ -246,7 +246,7 @@ class Tokenizer(TokenizerParts):
         *,
         threads: int | None = None,
     ) -> tuple[Ids, Offsets]:
-        """Return what `encode_batch_array` returns for texts in one buffer.
+        """Do the same as `encode_batch_array` for texts in one buffer.
 
         Text i is data[offsets[i]:offsets[i + 1]], in UTF-8. So n texts have n + 1 offsets, which
         ascend. There is no Python object for each text; `bpe.columns.encode` takes columns of Arrow
@@ -255,12 +255,12 @@ class Tokenizer(TokenizerParts):
         return self._pipeline.encode_packed(PackedTexts(data, offsets), special, threads)
 
     def safe_cut(self, text: bytes, special: Special = "raise") -> int:
-        """Return an offset in bytes where cutting `text` does not change its ids, or 0.
+        """Return a byte offset at which a cut of `text` does not change the ids, or 0.
 
-        The ids of both parts together are the ids of `text`, whatever text follows it. So a long
-        text can be encoded in parts. Returns the last such offset that the backend finds. The
-        Python backend finds none. No backend finds one if Python applies a normalizer, or if every
-        text gets a prefix.
+        The ids of both parts together are the ids of `text`, also if other text follows `text`. So
+        a long text can be encoded in parts. Returns the last such offset that the backend finds.
+        The Python backend always returns 0. So do all backends if Python applies a normalizer, or
+        if every text gets a prefix.
         """
         return self._pipeline.safe_cut(text, special)
 
@@ -319,7 +319,7 @@ class Tokenizer(TokenizerParts):
         return self._merge(data)
 
     def _make_pipeline(self, spaces: TextSpaces | None) -> Pipeline:
-        """Return a Pipeline. If `spaces` is not None, its backend normalizes."""
+        """Return a Pipeline. If `spaces` is not None, only its backend normalizes the text."""
         encoder = make_backend(
             self._vocabulary,
             self._added_bytes,
@@ -403,8 +403,8 @@ class Tokenizer(TokenizerParts):
     def trim(self) -> None:
         """Free the caches and other memory that only makes later calls faster.
 
-        Memory that running calls use stays. The freed memory goes back to the system if malloc can
-        return it. Results do not change; later calls fill the caches again.
+        Running calls keep the memory that they use. The freed memory goes back to the system if
+        malloc can return it. Results do not change; later calls fill the caches again.
         """
         forget(self, "_token_bytes_by_id", "_merge", "merges", "merge_ids")
         self._vocabulary.trim()

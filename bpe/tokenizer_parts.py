@@ -1,4 +1,4 @@
-"""Define TokenizerParts, the half of Tokenizer that neither encodes nor decodes."""
+"""Define TokenizerParts, the base class of Tokenizer, which neither encodes nor decodes."""
 
 from __future__ import annotations
 
@@ -143,9 +143,10 @@ class TokenizerParts:
         return limit / (1 << 20) if limit % (1 << 20) else limit >> 20
 
     def token_id(self, token: Text) -> int:
-        """Return the id of `token`: the text of an added token, or the bytes or text of another.
+        """Return the id of `token`.
 
-        Raises UnknownTokenError if no token matches.
+        `token` is the text of an added token, or the bytes or the text of any other token. Raises
+        UnknownTokenError if there is no such token.
 
         >>> import bpe
         >>> bpe.train(["ab"], vocab_size=257).token_id(b"ab")
@@ -176,15 +177,15 @@ class TokenizerParts:
         ".json" is a tokenizer.json of Hugging Face and keeps everything but the name.
         ".tiktoken" keeps only the tokens and their ranks. ".model" is a file of SentencePiece if
         tokens are text, else a file of minbpe, which keeps no normalizer. Raises
-        VocabularyError or UnsupportedError if the format cannot hold this tokenizer, ValueError for
-        another suffix.
+        VocabularyError or UnsupportedError if the format cannot hold this tokenizer, and ValueError
+        for any other suffix.
         """
         from bpe.formats.registry import save
 
         save(self.to_spec(), path)
 
     def to_spec(self) -> TokenizerSpec:
-        """Return the parts of the tokenizer that files hold: all but name, backend and caches."""
+        """Return the parts of the tokenizer that files hold: not the name, backend and caches."""
         split = self._pre_tokenizer
         preset, unicode, why_no_preset = None, None, ""
         if isinstance(split, PreTokenizer):

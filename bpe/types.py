@@ -63,7 +63,7 @@ Direction: TypeAlias = Literal["left", "right"]
 
 
 class Truncation(NamedTuple):
-    """The arguments of `enable_truncation` of tokenizers."""
+    """The arguments of `Tokenizer.enable_truncation` in Hugging Face's tokenizers."""
 
     max_length: int
     stride: int
@@ -72,9 +72,9 @@ class Truncation(NamedTuple):
 
 
 class Padding(NamedTuple):
-    """The arguments of `enable_padding` of tokenizers.
+    """The arguments of `Tokenizer.enable_padding` in Hugging Face's tokenizers.
 
-    `length` None pads to the longest.
+    If `length` is None, encodings are padded to the length of the longest one.
     """
 
     length: int | None
@@ -85,7 +85,7 @@ class Padding(NamedTuple):
     pad_to_multiple_of: int | None
 
     def target(self, longest: int) -> int:
-        """Return the length to pad to, for encodings of at most `longest` ids."""
+        """Return the length to pad to if the longest encoding has `longest` ids."""
         length = longest if self.length is None else self.length
         multiple = self.pad_to_multiple_of
         if multiple and length % multiple:

@@ -23,7 +23,7 @@ ID_LIMIT = 1 << 24
 NOT_IN_UTF8 = frozenset({0xC0, 0xC1, *range(0xF5, 0x100)})
 """Bytes that never occur in UTF-8; a vocabulary trained on text may have no tokens for them."""
 UNASSIGNED = frozenset({0xF1, 0xF2})
-"""The bytes with which code points of planes 4 to 11 begin; all these are unassigned."""
+"""The first bytes of the code points of planes 4 to 11; all these code points are unassigned."""
 
 
 class Packed(NamedTuple):
@@ -209,8 +209,8 @@ class Vocabulary:
     def ids(self) -> dict[bytes, int]:
         """The id of each token by its bytes.
 
-        If several tokens are equal, this is the lowest id, unless only merges make tokens: then
-        it is the lowest id that a merge makes, if there is one.
+        If several tokens have the same bytes, this is the lowest of their ids. But if
+        `ignore_merges` is false, it is the lowest id that a merge makes, if a merge makes one.
         """
         tokens = self.token_bytes
         ids = {token: id for id, token in sorted(tokens.items(), reverse=True)}

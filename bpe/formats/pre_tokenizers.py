@@ -70,4 +70,4 @@ def write(preset: Preset | None, add_prefix_space: bool) -> dict[str, Any]:
     try:
         return huggingface.to_byte_level_json(preset, add_prefix_space)
     except DefinitionError as error:
-        raise VocabularyError(f"{error}; to keep this split, pickle the tokenizer") from None
+        raise VocabularyError(f"{error}; pickle the tokenizer to keep its pre-tokenizer") from None

@@ -1,9 +1,10 @@
 """Read the tekken.json of Mistral's tokenizers.
 
 mistral-common defines the format. The file has a pattern of tiktoken's engine, tokens by rank, and
-special tokens. The special tokens have the ids from 0 on; tokens called `<SPECIAL_n>` follow until
-there are default_num_special_tokens. The id of any other token is its rank plus this number. Tokens
-with an id of default_vocab_size or more are ignored.
+special tokens. The special tokens have the ids from 0 on. If the file lists fewer special tokens
+than default_num_special_tokens, tokens called `<SPECIAL_n>` follow. The id of any other token is
+its rank plus default_num_special_tokens. Tokens with an id of default_vocab_size or more are
+ignored.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ from pretok.preset import Preset
 
 FILE_NAME = "tekken.json"
 MAX_SPECIAL_TOKENS = 10_000
-"""Ten times as many as in any published file; a few bytes of a file can announce any number."""
+"""The maximal number of special tokens: ten times as many as in any published file.
+
+Without a limit, a file of a few bytes could announce any number.
+"""
 BEGIN_OF_TEXT = "<s>"
 # The special tokens of a file that lists none and has one of VERSIONS_WITH_DEFAULT.
 DEFAULT_SPECIAL_TOKENS = (

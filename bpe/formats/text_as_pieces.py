@@ -1,8 +1,9 @@
 """Convert a tokenizer whose BPE merges characters to the parts of a SentencePiece model.
 
-tokenizers merges only listed pairs, and sentencepiece any two symbols whose text is a piece. Both
-give the same ids if each token has one merge, and merging the text of the token with the earlier
-merges ends with the pair of this merge. `as_pieces` checks this for each token.
+Hugging Face's tokenizers merges only listed pairs. SentencePiece merges any two symbols whose
+joined text is a piece. Both give the same ids if each token has one merge, and if the earlier
+merges turn the text of the token into the pair of this merge. `as_pieces` checks this condition for
+each token.
 """
 
 from __future__ import annotations
@@ -67,7 +68,10 @@ def _check_options(vocabulary: TextVocabulary) -> None:
 
 
 def _has_prefix(spec: TokenizerSpec) -> bool:
-    """Return whether the normalizer puts "▁" before a text; raise UnsupportedError for another."""
+    """Return whether the normalizer puts "▁" before a text.
+
+    Raises UnsupportedError for a normalizer or decoder that SentencePiece does not have.
+    """
     marks = Replace(" ", SPACE_MARK)
     with_prefix = NormalizerChain((Prepend(SPACE_MARK), marks))
     has_prefix = spec.normalizer == with_prefix

@@ -78,8 +78,8 @@ def byte_level_model(
 ) -> tuple[Vocabulary, DecoderChain | None]:
     """Return the vocabulary whose characters stand for bytes, and its decoder if it needs one.
 
-    `build` explains the arguments. Bytes without a token are dropped, as by tokenizers and
-    llama.cpp. Raises VocabularyError.
+    `build` explains the arguments. Like Hugging Face's tokenizers and llama.cpp, encoding drops
+    bytes that have no token. Raises VocabularyError.
     """
     of_bytes = build_if_bytes(vocab, merges, ignore_merges, added, loose)
     if of_bytes is not None:
@@ -94,7 +94,7 @@ def byte_level_model(
 
 
 class Split(NamedTuple):
-    """The parts of a pre_tokenizer: the step that changes the text, and the split."""
+    """The parts of a pre_tokenizer: the Metaspace step, which changes text, and the split."""
 
     metaspace: MetaspaceStep | None
     preset: Preset | None
@@ -168,7 +168,7 @@ def write_pre_tokenizer(spec: TokenizerSpec) -> dict[str, Any] | None:
         elif spec.preset != WHOLE:
             parts = huggingface.to_json(spec.preset)["pretokenizers"]
     except DefinitionError as error:
-        raise VocabularyError(f"{error}; to keep this split, pickle the tokenizer") from None
+        raise _not_held(error) from None
     if step is not None:
         marks = Metaspace(step.replacement, step.prepend_scheme)
         if parts[:1] == [Metaspace(step.replacement, "never").to_dict()]:
@@ -187,8 +187,13 @@ def _parts_before(preset: Preset) -> list[dict[str, Any]]:
     try:
         parts: list[dict[str, Any]] = huggingface.to_json(preset)["pretokenizers"]
     except DefinitionError as error:
-        raise VocabularyError(f"{error}; to keep this split, pickle the tokenizer") from None
+        raise _not_held(error) from None
     return parts
+
+
+def _not_held(error: DefinitionError) -> VocabularyError:
+    """Return the error for a pre-tokenizer that a tokenizer.json cannot hold."""
+    return VocabularyError(f"{error}; pickle the tokenizer to keep its pre-tokenizer")
 
 
 def _ends_byte_level(pre_tokenizer: Value) -> bool:

@@ -1,7 +1,7 @@
 """Read and write rank files of tiktoken: each line has a token in base64, a space, and its rank.
 
-The rank of a token is its id, and the rank of the merges that make it. The file has no special
-tokens and no split. cpp/formats/tiktoken.hpp is the C++ version.
+The rank of a token is its id, and also the rank of the merges that make it. The file has no special
+tokens, and does not say how to split text. cpp/formats/tiktoken.hpp is the C++ version.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _DIGITS = b"0123456789"
 
 
 class TiktokenFormat(Format):
-    """A rank file; has no special tokens and no split."""
+    """A rank file; has no special tokens, and does not say how to split text."""
 
     name = "tiktoken"
     suffix = ".tiktoken"
@@ -97,7 +97,7 @@ def _parse_plain(data: bytes) -> dict[int, bytes] | None:
         tokens = list(map(a2b_base64, texts))
     except Error:
         return None
-    # a2b_base64 ignores characters that are not base64.
+    # a2b_base64 ignores characters that are not base64, so check that the tokens encode to `texts`.
     if b"".join(map(b2a_base64, tokens)) != b"\n".join(texts) + b"\n":
         return None
     ranks = dict(zip(map(int, numbers), tokens, strict=True))

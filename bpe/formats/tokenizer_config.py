@@ -1,4 +1,4 @@
-"""Read the added tokens of a tokenizer_config.json, and join them to those of a tokenizer.json."""
+"""Read the added tokens of a tokenizer_config.json, and add them to a tokenizer.json."""
 
 from __future__ import annotations
 
@@ -67,10 +67,11 @@ def join(
 
     `listed` are the tokens of the tokenizer.json, `config` the result of `config_tokens`, `named`
     the result of `named_tokens`. Like transformers, add the tokens of `config` in order of ids, and
-    then special tokens for `named`. As in tokenizers, a new token gets its id in `vocab`, or else
-    the next free id. For a token in both files the flags of `config` count. Raises VocabularyError
-    if `config` gives a token any other id. Raises UnsupportedError if the files disagree on whether
-    a token is special or normalized, because tokenizers then keeps both tokens.
+    then special tokens for `named`. As in Hugging Face's tokenizers, a new token gets its id in
+    `vocab`, or else the next free id. A token in both files gets the flags of `config`. Raises
+    VocabularyError if `config` gives a token any other id. Raises UnsupportedError if the files
+    disagree on whether a token is special or normalized, because the library then keeps both
+    tokens.
     """
     tokens = {token.content: token for token in listed}
     next_id = max((token.id + 1 for token in listed), default=0)

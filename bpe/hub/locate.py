@@ -23,7 +23,7 @@ def cache_folder() -> Path:
 
     The folder is called `pretok`. On Windows, it is in %LOCALAPPDATA%. On other systems, it is in
     $XDG_CACHE_HOME. If this variable is not set, it is in ~/Library/Caches on macOS, and in
-    ~/.cache on the rest.
+    ~/.cache on other systems.
     """
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"

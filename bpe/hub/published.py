@@ -1,4 +1,4 @@
-"""Define PUBLISHED, the vocabularies of tiktoken 0.14.0: files, split, special tokens."""
+"""Define PUBLISHED, the vocabularies of tiktoken 0.14.0: their files, presets, special tokens."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class PublishedFile:
 
 @dataclass(frozen=True)
 class PublishedVocabulary:
-    """A published vocabulary: its files, its split, its special tokens.
+    """A published vocabulary: its files, its special tokens, and the name of its preset.
 
     `pretok fetch` downloads `files`. Each of `alternatives` is another set of files with the same
-    vocabulary. `preset` names the split.
+    vocabulary.
     """
 
     name: str
@@ -131,8 +131,8 @@ def vocabulary_of_files(paths: tuple[Path, ...]) -> PublishedVocabulary | None:
     """Return the published vocabulary that the names of `paths` identify, or None.
 
     A single path may have the name of a vocabulary in PUBLISHED, with the suffix .tiktoken or
-    without a suffix. Otherwise the names of `paths` must be those of all files of one of the
-    `editions` of the vocabulary. The names are the published names, or those in tiktoken's cache.
+    without a suffix. Otherwise `paths` must have the names of all files of one of the `editions` of
+    the vocabulary: the published names, or the names in tiktoken's cache.
     """
     names = [path.name for path in paths]
     if len(paths) == 1:

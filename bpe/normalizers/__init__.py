@@ -1,1 +1,1 @@
-"""The normalizers of Hugging Face tokenizers, with the same text and the same alignment."""
+"""The normalizers of Hugging Face's library tokenizers, with the same results and alignments."""

@@ -8,23 +8,23 @@ from typing import NamedTuple, TypeAlias
 Span: TypeAlias = tuple[int, int]
 """A half-open span in the original text, in code points."""
 Change: TypeAlias = tuple[str, int]
-"""A character of the new text, and its effect on the old text, as in tokenizers.
+"""A character of the new text, and a number, as in Hugging Face's tokenizers.
 
-0 replaces the next old character, -n also drops the n old characters after it, and 1 inserts. A new
-character has the span of the old character that it replaces. An inserted character has the span of
-the old character before it.
+0: the character replaces the next old character, and has its span.
+-n: the same, and the n old characters after the replaced character are dropped.
+1: the character is inserted, and has the span of the old character before it.
 """
 
 
 class AlignedText(NamedTuple):
-    """The characters of a text, and the span of each in the original text."""
+    """The characters of a text, and the span of each character in the original text."""
 
     chars: list[str]
     spans: list[Span]
 
     @classmethod
     def of(cls, text: str) -> AlignedText:
-        """Return an original text."""
+        """Return the AlignedText of an original text: each character has its own span."""
         return cls(list(text), [(at, at + 1) for at in range(len(text))])
 
     @property
@@ -37,7 +37,10 @@ class AlignedText(NamedTuple):
         return AlignedText(self.chars[start:end], self.spans[start:end])
 
     def prepended(self, prefix: str) -> AlignedText:
-        """Return `prefix` and the text; `prefix` has the span of the first character after it."""
+        """Return `prefix` and the text; `prefix` has the span of the first character of the text.
+
+        If the text is empty, nothing is prepended.
+        """
         if not self.chars:
             return self
         return AlignedText([*prefix, *self.chars], [self.spans[0]] * len(prefix) + self.spans)
@@ -48,7 +51,7 @@ class AlignedText(NamedTuple):
         return AlignedText([self.chars[at] for at in kept], [self.spans[at] for at in kept])
 
     def expanded(self, spell: Callable[[str], str]) -> AlignedText:
-        """Return the text with each character replaced by its spelling, of any length."""
+        """Return the text with each character replaced by `spell(character)`, of any length."""
         chars: list[str] = []
         spans: list[Span] = []
         for char, span in zip(self.chars, self.spans, strict=True):
@@ -58,7 +61,7 @@ class AlignedText(NamedTuple):
         return AlignedText(chars, spans)
 
     def replaced(self, matches: Iterable[Span], content: str) -> AlignedText:
-        """Return the text with `content` in place of each of `matches`, spans of this text.
+        """Return the text with `content` in place of each of `matches`, which are spans.
 
         Each character of `content` has the span of the last character of the match.
         """
@@ -74,7 +77,7 @@ class AlignedText(NamedTuple):
         return AlignedText(chars + self.chars[done:], spans + self.spans[done:])
 
     def transformed(self, changes: Iterable[Change]) -> AlignedText:
-        """Return the text that `changes` describe; together they cover the whole text."""
+        """Return the text that `changes` make of this text; they must cover the whole text."""
         chars: list[str] = []
         spans: list[Span] = []
         at = 0

@@ -17,23 +17,24 @@ PrependScheme: TypeAlias = Literal["always", "first", "never"]
 
 @dataclass(frozen=True)
 class MetaspaceStep:
-    """Changes a text as the pre_tokenizer Metaspace does: writes each space as `replacement`.
+    """Changes text as the pre_tokenizer Metaspace does: replaces each space by `replacement`.
 
-    Then prepends one `replacement` to a text that does not begin with one: to each text between
-    two added tokens ("always"), only at the start of the whole text ("first"), or never.
+    Then prepends `replacement`, unless the text begins with it. `prepend_scheme` says where: before
+    each text between two added tokens ("always"), only at the start of the whole text ("first"), or
+    nowhere ("never").
     """
 
     replacement: str = "\u2581"
     prepend_scheme: PrependScheme = "always"
     before: Preset | None = None
-    """The split of the parts before Metaspace: each of its pieces counts as a text."""
+    """The preset of the pre_tokenizers before Metaspace; Metaspace changes each piece by itself."""
 
     def pieces(self, data: bytes) -> Iterable[tuple[int, int]]:
-        """Return the spans in bytes of the pieces of a text, UTF-8."""
+        """Return the half-open spans, in bytes, of the pieces into which `before` splits UTF-8."""
         return ((0, len(data)),) if self.before is None else _splitter(self.before).spans(data)
 
     def normalize(self, text: str, is_first: bool) -> str:
-        """Return `text` changed; `is_first` says that the whole text begins with it."""
+        """Return `text` changed; `is_first` says that `text` is the start of the whole text."""
         text = text.replace(" ", self.replacement)
         return self.replacement + text if self._prepends(text, is_first) else text
 
@@ -58,7 +59,7 @@ def _splitter(preset: Preset) -> PreTokenizer:
 class NormalizerChain:
     """Applies `steps` in order, each to the result of the step before.
 
-    `metaspace` comes last: after added tokens were found in the normalized text.
+    The caller applies `metaspace` last, after the search for added tokens in the normalized text.
     """
 
     steps: tuple[Step, ...] = ()
@@ -71,7 +72,7 @@ class NormalizerChain:
         return text
 
     def align(self, text: str) -> tuple[str, list[tuple[int, int]]]:
-        """Return the result of `steps`, and the span in `text` of each of its characters."""
+        """Return the result of `steps`, and the span in `text` of each character of the result."""
         aligned = AlignedText.of(text)
         for step in self.steps:
             aligned = step.align(aligned)

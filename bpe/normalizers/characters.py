@@ -1,7 +1,7 @@
-"""Sets of characters of normalizers, as tokenizers 0.23.3 has them, and `lowercase`.
+"""Define `lowercase`, and the sets of characters that the normalizers of tokenizers 0.23.3 use.
 
-tokenizers takes general categories from two old versions of Unicode. The sets are stored as the
-category in unicodedata2 18.0, and the characters that differ. A test compares all code points.
+The library takes general categories from two old versions of Unicode. Here, a set is stored as
+categories of unicodedata2 18.0 and the characters that differ. A test compares all code points.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ Ranges: TypeAlias = tuple[tuple[int, int], ...]
 
 
 def _ranges(listed: str) -> Ranges:
+    """Parse a list of hexadecimal code points and ranges, such as "1-8 B"."""
     ranges = [part.partition("-") for part in listed.split()]
     return tuple(sorted((int(first, 16), int(last or first, 16)) for first, _, last in ranges))
 
@@ -45,7 +46,7 @@ def _within(ranges: Ranges, char: str) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def is_in(characters: CharacterSet, char: str) -> bool:
-    """Return whether `characters` has `char`; keeps the last answers."""
+    """Return whether `characters` has `char`; caches results."""
     return characters.has(char)
 
 
@@ -96,8 +97,8 @@ NONSPACING_MARKS = CharacterSet(("Mn",), "1734 1171E", """
 """)  # fmt: skip
 """Characters that BertNormalizer removes after NFD: category Mn of Unicode 8."""
 
-# Maps capital letters that Unicode 14, 15, 16 and 17 added to their small letters. Python 3.10 has
-# Unicode 13, so its str.lower does not know them.
+# The capital letters that are new in Unicode 14 to 17, and the small letter of the first letter of
+# each range. Python 3.10 has Unicode 13, so its str.lower does not know these letters.
 _NEW_CAPITALS = """
 1C89:1C8A 2C2F:2C5F A7C0:A7C1 A7CB:264 A7CC:A7CD A7CE:A7CF A7D0:A7D1 A7D2:A7D3 A7D4:A7D5 A7D6:A7D7
 A7D8:A7D9 A7DA:A7DB A7DC:19B 10570-1057A:10597 1057C-1058A:105A3 1058C-10592:105B3 10594-10595:105BB

@@ -1,8 +1,9 @@
-"""Find grapheme clusters, extended, of Unicode 17, as in the crate unicode-segmentation.
+"""Find the extended grapheme clusters of Unicode 17, as the Rust crate unicode-segmentation does.
 
-tokenizers 0.23.3 finds clusters with this crate to apply a charsmap. The tables were measured over
-all code points with tokenizers. Flags, pairs of regional indicators, are not joined: a charsmap
-applies by characters to clusters of that size anyway.
+The library tokenizers 0.23.3 uses this crate to apply a charsmap. The tables here are the result of
+measuring the library with all code points. A flag, which is a pair of regional indicators, is not
+joined here. This has no effect: a flag has 8 bytes, and clusters of more than 5 bytes are replaced
+character by character.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from bpe.normalizers.characters import CharacterSet
 
 
 class Kind(IntEnum):
-    """The kinds of characters that the rules of Unicode Annex 29 tell apart."""
+    """The kinds of characters that the rules of Unicode Standard Annex 29 distinguish."""
 
     OTHER = 0
     CONTROL = 1
@@ -47,8 +48,9 @@ def clusters(text: str) -> Iterator[str]:
         return
     start = 0
     left = Kind.CONTROL
-    # `before` is the kind of the consonant or pictograph that the next one may join: only marks are
-    # between them. `has_linker`: one of the marks is a linker.
+    # `before` is the kind of the last consonant or pictograph if only marks follow it, so that the
+    # next consonant or pictograph may join it; else OTHER. `has_linker` says that one of these
+    # marks is a linker.
     before, has_linker = Kind.OTHER, False
     for at, char in enumerate(text):
         right = kind_of(char)
@@ -73,6 +75,7 @@ def clusters(text: str) -> Iterator[str]:
         yield text[start:]
 
 
+# The kinds of characters that join a character of the kind of the key, directly before them.
 _AFTER = {
     Kind.CR: (Kind.LF,),
     Kind.L: (Kind.L, Kind.V, Kind.LV, Kind.LVT),
@@ -84,7 +87,7 @@ _EXTENDERS = (Kind.EXTEND, Kind.ZWNJ, Kind.ZWJ, Kind.LINKER, Kind.SPACING_MARK)
 
 
 def _joins(left: Kind, right: Kind) -> bool:
-    """Return whether two adjacent characters are in one cluster, by their kinds alone."""
+    """Return whether the kinds of two adjacent characters suffice to put them in one cluster."""
     if left in _CONTROLS or right in _CONTROLS:
         return right in _AFTER.get(left, ())
     return left == Kind.PREPEND or right in _EXTENDERS or right in _AFTER.get(left, ())
@@ -92,7 +95,7 @@ def _joins(left: Kind, right: Kind) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def kind_of(char: str) -> Kind:
-    """Return the kind of a character; keeps the last answers."""
+    """Return the kind of a character; caches results."""
     return next((kind for kind, members in _MEMBERS if members.has(char)), Kind.OTHER)
 
 
@@ -146,7 +149,7 @@ def _only(ranges: str) -> CharacterSet:
     return CharacterSet((), ranges, "")
 
 
-# A character is of the first kind that has it.
+# The kind of a character is the first one here whose set has the character.
 _MEMBERS = (
     (Kind.CR, _only("D")),
     (Kind.LF, _only("A")),

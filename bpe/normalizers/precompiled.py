@@ -1,4 +1,4 @@
-"""Define Precompiled, the normalizer of tokenizers that applies a charsmap of SentencePiece."""
+"""Define Precompiled, which applies a charsmap of SentencePiece as tokenizers does."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from bpe.once import once
 _MAX_CLUSTER = 5
 """Only clusters of at most this many bytes are replaced as a whole."""
 _MAX_KNOWN = 1 << 14
-_UNKNOWN = False
+_UNKNOWN = False  # a part that is not in `_replacements`; None there means no replacement
 
 
 @dataclass(frozen=True)
 class Precompiled:
-    """Applies a charsmap as tokenizers does, which differs from sentencepiece.
+    """Applies a charsmap as Hugging Face's tokenizers does. SentencePiece itself does not do so.
 
-    The text is cut in grapheme clusters. If a cluster of at most five bytes begins with a rule, the
-    shortest such rule replaces the whole cluster, with any marks after it. Otherwise each character
-    is replaced by itself.
+    The text is cut into grapheme clusters. If rules match at the start of a cluster of at most five
+    bytes, the replacement of the shortest such rule replaces the whole cluster, including marks
+    after the match. Otherwise, the same is done for each character of the cluster.
 
     Raises VocabularyError for a malformed charsmap.
     """
@@ -39,7 +39,7 @@ class Precompiled:
 
     @once
     def _replacements(self) -> dict[str, str | None]:
-        """The replacements of short parts of texts, found so far."""
+        """A cache of the replacements of short parts of texts."""
         return {}
 
     def normalize(self, text: str) -> str:
@@ -57,7 +57,7 @@ class Precompiled:
         return text.transformed(changes)
 
     def _replaced(self, text: str) -> Iterator[tuple[str, str | None]]:
-        """Yield the parts of `text`; each with its replacement, or None if it stays."""
+        """Yield the parts of `text`, each with its replacement, or with None if it is kept."""
         for cluster in clusters(text):
             new = self._replacement(cluster)
             if len(cluster) == 1 or new is not None:
@@ -84,8 +84,9 @@ class Precompiled:
 def _replace(changes: list[Change], old: int, new: str) -> None:
     """Append the changes that replace `old` characters by `new`.
 
-    A character that is dropped without replacement counts for the last one before it. At the start
-    of a text there is none, so all later spans are too low, as in tokenizers.
+    The last new character also records how many old characters are dropped without replacement. At
+    the start of a text there is no such character, so all later spans are too low, as in Hugging
+    Face's tokenizers.
     """
     changes += [(char, int(index >= old)) for index, char in enumerate(new)]
     dropped = old - len(new)

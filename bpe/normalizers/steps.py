@@ -1,7 +1,8 @@
-"""Define the normalizers of tokenizers that change characters, and Step, their interface.
+"""Define the normalizers of Hugging Face's tokenizers that change characters, and their interface.
 
-Each dataclass has the name and the fields of its JSON object, except that Replace has `is_regex`.
-The tables were measured over all code points with tokenizers 0.23.3.
+Each dataclass has the name and the fields of its JSON object in a tokenizer.json, except that
+Replace has `is_regex`. The tables of characters are the result of measuring tokenizers 0.23.3 with
+all code points.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Step(Protocol):
         """Return `text` normalized."""
 
     def align(self, text: AlignedText, /) -> AlignedText:
-        """Return `text` normalized, with the alignment of tokenizers."""
+        """Return `text` normalized, and aligned as in Hugging Face's tokenizers."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,9 @@ class Prepend:
 
 @dataclass(frozen=True)
 class Replace:
-    """Replaces each match of `pattern` by `content`; a regex if `is_regex`, else a literal.
+    """Replaces each match of `pattern` by `content`.
+
+    `pattern` is a regex if `is_regex`, else a literal.
 
     Raises UnknownPatternError for a regex that does not compile to rules.
     """
@@ -117,7 +120,7 @@ def _splitter(pattern: str, behavior: Literal["isolated", "removed"]) -> PreToke
 
 @dataclass(frozen=True)
 class Lowercase:
-    """Converts each character to lower case by itself."""
+    """Converts each character to lower case, whatever its neighbors are."""
 
     def normalize(self, text: str) -> str:
         """Return `text` in lower case."""
@@ -165,7 +168,7 @@ class StripAccents:
 
 @dataclass(frozen=True)
 class Nmt:
-    """Removes control characters, and makes U+0020 of unusual spaces."""
+    """Removes control characters, and replaces unusual spaces by U+0020."""
 
     def normalize(self, text: str) -> str:
         """Return `text` cleaned."""
@@ -218,6 +221,7 @@ class BertNormalizer:
 
 
 def _cleaned(char: str) -> str:
+    r"""Return a space for white space, "" for a control character such as "\v", else `char`."""
     return " " if char in WHITE_SPACE and char not in "\v\f\x85" else _printable(char)
 
 

@@ -1,4 +1,4 @@
-"""Define UnicodeForm: NFC, NFD, NFKC and NFKD of Unicode 9, as in Hugging Face tokenizers."""
+"""Define UnicodeForm: NFC, NFD, NFKC and NFKD of Unicode 9, as in Hugging Face's tokenizers."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from bpe.normalizers.aligned_text import AlignedText, Change
 
 FormName: TypeAlias = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
-# Characters newer than Unicode 9 that NFKD of a later version decomposes, besides `left_alone`.
-# tokenizers 0.23 keeps them. Measured by comparing tokenizers with unicodedata2 18.0.
+# Characters newer than Unicode 9 that NFKD of a later version decomposes, besides `left_alone`. The
+# library tokenizers 0.23 keeps them. The list is the result of comparing it with unicodedata2 18.0.
 _COMPATIBLE = """
 558 58B-58C 209D-209F 32FF A7F1-A7F4 AB69 10781-10785 10787-107B0 107B2-107BF 1B123-1B126
 1CCD6-1CCF9 1D6A6 1DF95 1DFCD-1DFFF 1E030-1E06D 1F16C 1FBF0-1FBF9
@@ -106,6 +106,7 @@ def _composed(changes: Iterator[Change]) -> Iterator[Change]:
         if not marks or (order != 0 and last < order):
             composed = _composition(starter[0], char)
             if composed:
+                # The composed character also stands for the old characters of `char`.
                 starter = composed, starter[1] + change - 1
                 continue
         if order == 0:

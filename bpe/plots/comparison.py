@@ -11,13 +11,13 @@ from bpe.statistics import Comparison
 LABELS = ("bytes per token\n(more: shorter texts)", "tokens per word", "one-token words (%)")
 LEGEND_COLUMNS = 3
 SPREAD = 0.6
-"""The share of the height of a row over which the markers of a text are spread."""
+"""The markers of one text are spread over this share of the height of its row."""
 
 
 def draw_comparison(rows: Sequence[Comparison], path: str | os.PathLike[str]) -> None:
     """Draw `rows` to `path`: a line for each text, a marker for each vocabulary.
 
-    Raises ValueError for another suffix than .svg, .png or .pdf; ImportError without matplotlib;
+    Raises ValueError for a suffix other than .svg, .png and .pdf; ImportError without matplotlib;
     OSError if the file cannot be written.
     """
     texts = short_names(list(dict.fromkeys(row.text for row in rows)))

@@ -18,7 +18,7 @@ POINTS = 500
 def draw_curves(curves: Mapping[str, Curve], path: str | os.PathLike[str]) -> None:
     """Draw `curves`, by their names, to `path`.
 
-    Raises ValueError for another suffix than .svg, .png or .pdf; ImportError without matplotlib;
+    Raises ValueError for a suffix other than .svg, .png and .pdf; ImportError without matplotlib;
     OSError if the file cannot be written.
     """
     with picture(path, 8, 5) as figure:

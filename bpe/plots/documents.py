@@ -9,11 +9,11 @@ from bpe.types import Offsets
 
 
 def draw_document_lengths(first: int, counts: Offsets, path: str | os.PathLike[str]) -> None:
-    """Draw a histogram to `path`: `counts` of bins that double in width.
+    """Draw a histogram to `path`; each of its bins is twice as wide as the bin before.
 
-    Item i counts the documents of 2^(k - 1) to 2^k - 1 tokens, where k is `first` + i, and bin 0
-    counts the empty documents. Raises ValueError for another suffix than .svg, .png or .pdf;
-    ImportError without matplotlib; OSError if the file cannot be written.
+    Bin k counts the documents of 2^(k - 1) to 2^k - 1 tokens, and bin 0 the empty documents.
+    `counts` has the counts of the bins from `first` on. Raises ValueError for a suffix other than
+    .svg, .png and .pdf; ImportError without matplotlib; OSError if the file cannot be written.
     """
     with picture(path, 8, 4.5) as figure:
         axes = figure.subplots()

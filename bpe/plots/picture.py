@@ -1,4 +1,4 @@
-"""Make figures that all pictures share: fonts, colors, and the file."""
+"""Define what all pictures share: fonts, colors, and the way to write a file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#00
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES = ("-", "--", "-.", ":")
 HATCHES = ("", "///", "\\\\\\", "xxx", "---", "|||", "+++", "", "xx")
-"""Markers, dashes and hatches also tell lines, points and areas apart, for prints without color."""
+"""Markers, dashes and hatches distinguish points, lines and areas even in prints without color."""
 STYLE = {
     "axes.grid": True,
     "axes.spines.right": False,
@@ -30,18 +30,18 @@ STYLE = {
     "legend.frameon": False,
     "lines.linewidth": 2.5,
     "savefig.facecolor": "white",
-    # Text stays text, and the same picture is the same file.
+    # An SVG file has text as text, not as shapes, and equal pictures give equal files.
     "svg.fonttype": "none",
     "svg.hashsalt": "pretok",
 }
 MAX_NAME = 28
-"""The maximum length of the name of a file or vocabulary."""
+"""The maximum number of characters of the name of a file or vocabulary in a picture."""
 
 
 def check_picture(path: str | os.PathLike[str]) -> None:
     """Raise ValueError if the suffix of `path` is not in SUFFIXES, ImportError without matplotlib.
 
-    Call this before long work whose result is to be drawn.
+    Call this before a long computation whose result you want to draw.
     """
     if Path(path).suffix.lower() not in SUFFIXES:
         raise ValueError(
@@ -72,7 +72,7 @@ def picture(path: str | os.PathLike[str], width: float, height: float) -> Iterat
         yield figure
         metadata = {"Date": None} if Path(path).suffix.lower() == ".svg" else None
         with warnings.catch_warnings():
-            # A name may have characters that the font lacks; a picture shows boxes for them.
+            # A name may have characters that the font lacks; the picture then shows boxes.
             warnings.filterwarnings("ignore", message="Glyph ", category=UserWarning)
             figure.savefig(path, metadata=metadata)
 
@@ -98,9 +98,9 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
 
 
 def _printable(name: str) -> str:
-    """Return `name` as matplotlib shows it unchanged, cut in the middle if it is long."""
+    """Return `name` in a form that matplotlib shows unchanged; cut the middle of a long name."""
     name = "".join(char if char.isprintable() else "\ufffd" for char in name)
     if len(name) > MAX_NAME:
         name = f"{name[: MAX_NAME // 2]}…{name[-MAX_NAME // 2 :]}"
-    # A dollar sign would begin a formula, and a label with "_" first is left out of legends.
+    # A dollar sign would begin a formula, and legends omit labels that begin with "_".
     return f"{' ' * name.startswith('_')}{name}".replace("$", r"\$")

@@ -16,17 +16,17 @@ from bpe.statistics.ranks import KINDS, SCRIPTS
 BANDS = 20
 """The number of bands of ranks; each has the same number of tokens."""
 MAX_SCRIPTS = 5
-"""The number of scripts to draw; the less frequent ones are drawn as one."""
+"""The maximum number of scripts to draw; all other scripts are drawn as "another script"."""
 COLORS_OF_OTHERS = ("#E69F00", "#F0E442", "#999999", "#000000")
 """The colors of the kinds of tokens that are not one of the drawn scripts."""
 LONGEST = 16
-"""Longer tokens share the last bar."""
+"""The last bar of the histogram counts the tokens of this many bytes or more."""
 
 
 def draw_ranks(ranks: Ranks, path: str | os.PathLike[str]) -> None:
     """Draw `ranks` to `path`: a histogram of lengths; lengths by rank; scripts by rank.
 
-    Raises ValueError for another suffix than .svg, .png or .pdf; ImportError without matplotlib;
+    Raises ValueError for a suffix other than .svg, .png and .pdf; ImportError without matplotlib;
     OSError if the file cannot be written.
     """
     bounds = np.linspace(0, len(ranks.ids), min(BANDS, len(ranks.ids)) + 1).astype(int)

@@ -1,4 +1,4 @@
-"""Numbers about vocabularies: how short they make texts, and which tokens they hold."""
+"""Numbers about vocabularies: how many tokens texts become, and which tokens there are."""
 
 from __future__ import annotations
 

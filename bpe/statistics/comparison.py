@@ -1,4 +1,4 @@
-"""Compare how short vocabularies make texts."""
+"""Compare how many tokens texts become with several vocabularies."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from bpe.types import Errors, Text
 class Comparison(NamedTuple):
     """The numbers of one vocabulary and one text.
 
-    `words` is the number of words, by the rule of `word_spans`. A word has the tokens that hold at
-    least a part of it: `word_tokens` is the sum over all words, and `one_token_words` is the number
-    of words with exactly one token. This token may also hold other text, such as a leading space.
+    `words` is the number of words, by the rule of `word_spans`. The tokens of a word are all tokens
+    that hold a part of the word. They may also hold other text, such as a leading space.
+    `word_tokens` is the number of tokens of a word, summed over all words. `one_token_words` is the
+    number of words with exactly one token.
     """
 
     vocabulary: str
@@ -63,7 +64,8 @@ def compare(
     """
     rows = []
     for name, value in texts.items():
-        # A str from bytes keeps invalid bytes as surrogates, and is encoded with the same bytes.
+        # If the text is bytes, surrogates stand for invalid bytes in the str, and ESCAPE encodes
+        # the str to the same bytes again.
         text = value if isinstance(value, str) else decode_utf8(bytes(value))
         handler = errors if isinstance(value, str) else ESCAPE
         data = encode_utf8(text) if handler == "replace" else text.encode("utf-8", handler)

@@ -1,9 +1,10 @@
 """Compute the tokens of a text for every size of a trained vocabulary at once.
 
-Merges are nested: a tokenizer with the first n merges works like the whole tokenizer, until the
-lowest rank in a pre-token is n or more. So the whole tokenizer also makes each merge that a smaller
-one makes. A merge belongs to the smaller tokenizer if its rank, and the ranks of all merges that
-made its two parts, are below n. The largest of these ranks is the `needed` rank of a token.
+Merges are nested: in a pre-token, a tokenizer with only the first n merges makes the same merges as
+the whole tokenizer, until the lowest rank of a pair is n or more. So the whole tokenizer also makes
+each merge that the smaller tokenizer makes. The smaller tokenizer makes a merge if the rank of the
+merge, and the ranks of all merges that made its two parts, are below n. The largest of these ranks
+is the `needed` rank of the token that the merge makes.
 """
 
 from __future__ import annotations
@@ -74,9 +75,9 @@ def curve(
     count_texts(read_texts(source, field, counter.collect_batch, limits.text), counter)
     uses = [0] * vocabulary.size
     text_bytes = 0
-    for word, count in counter.finish().take():
-        text_bytes += len(word) * count
-        for id in tokenizer.merge(word):
+    for pre_token, count in counter.finish().take():
+        text_bytes += len(pre_token) * count
+        for id in tokenizer.merge(pre_token):
             uses[id] += count
     saved = np.cumsum(_merges_by_rank(vocabulary, uses))
     results = [result for _, _, result in vocabulary.merges or ()]
@@ -90,7 +91,7 @@ def curve(
 
 
 def _checked(tokenizer: Tokenizer) -> Vocabulary:
-    """Return the vocabulary; raise UnsupportedError unless bpe.train may make the tokenizer."""
+    """Return the vocabulary; raise UnsupportedError if bpe.train cannot make such a tokenizer."""
     vocabulary = tokenizer.vocabulary
     if type(vocabulary) is not Vocabulary:
         problem = "its tokens are made of characters"
@@ -104,19 +105,21 @@ def _checked(tokenizer: Tokenizer) -> Vocabulary:
         problem = "it has ordinary added tokens"
     else:
         return vocabulary
-    raise UnsupportedError(f"no curve for this tokenizer: {problem}; expected one from bpe.train")
+    raise UnsupportedError(
+        f"no curve for this tokenizer: {problem}; expected a tokenizer from bpe.train"
+    )
 
 
 def _merges_by_rank(vocabulary: Vocabulary, uses: list[int]) -> Offsets:
-    """Return for each needed rank how many merges of a text have it.
+    """Return the number of merges in a text, by needed rank.
 
-    `uses` has the number of tokens in the text by id. It becomes the number of merges that made a
-    token, both the tokens of the text and their parts.
+    `uses` has, by id, the number of tokens in the text. The function changes `uses` to the number
+    of merges that made each token, whether the token is in the text or only a part of such a token.
     """
     merges_of: dict[int, list[Merge]] = {}
     ranks = {}
     for rank, item in enumerate(vocabulary.merges or ()):
-        ranks[item[:2]] = rank  # of a pair that is listed twice, the later rank counts
+        ranks[item[:2]] = rank  # if a pair is listed twice, the later rank counts
         merges_of.setdefault(item[2], []).append(item)
     by_length = sorted(merges_of, key=lambda id: len(vocabulary.token_bytes[id]))
     parts = {}

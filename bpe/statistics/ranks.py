@@ -26,17 +26,18 @@ SCRIPTS = {
     "Han and kana": "中",
     "Hangul": "한",
 }
-"""The scripts with a name, each with a character of it."""
+"""The scripts that have a kind of their own, each with one of its characters."""
 KINDS = (*SCRIPTS, "another script", "several scripts", "no script", "incomplete character")
 """The kinds of tokens. Digits, punctuation, symbols and white space have no script."""
 NO_SCRIPT = " !\u0301"
-"""Characters whose numbers in the table of scripts do not stand for one script."""
+"""One character for each number in the table of scripts that does not stand for a script."""
 
 
 class Ranks(NamedTuple):
     """The tokens of a vocabulary without its added tokens, in order of rank.
 
-    `ids` has their ids, `lengths` their lengths in bytes, and `kinds` the index in KINDS of each.
+    `ids` has their ids, `lengths` their lengths in bytes, and `kinds` the indexes of their kinds in
+    KINDS.
     """
 
     ids: Offsets

@@ -1,4 +1,4 @@
-r"""Find the words of a text, by a rule that no vocabulary influences.
+r"""Find the words of a text, by a rule that does not depend on a vocabulary.
 
 A word is a letter with all letters and marks that follow. A single apostrophe (U+0027 or U+2019),
 zero width non-joiner or zero width joiner between a word and a letter continues the word. As a

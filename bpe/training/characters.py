@@ -26,7 +26,7 @@ from pretok.preset import Preset
 from pretok.rules import Run
 
 NORMALIZER = NormalizerChain((Prepend(SPACE_MARK), Replace(" ", SPACE_MARK)))
-"""Writes spaces as "▁", and puts one before a text, like the normalizer of Llama 2."""
+"""Replaces each space by "▁", and puts one "▁" before a text, like the normalizer of Llama 2."""
 DECODER = DecoderChain(
     (
         steps.Replace(Replace(SPACE_MARK, " ")),
@@ -35,6 +35,7 @@ DECODER = DecoderChain(
         steps.Strip(" ", 1, 0),
     )
 )
+"""The decoder of Llama 2, which undoes NORMALIZER."""
 
 
 class CharacterOptions(NamedTuple):
@@ -48,14 +49,17 @@ class CharacterOptions(NamedTuple):
     def with_unknown(
         self, specials: Sequence[str] | Mapping[str, int]
     ) -> Sequence[str] | Mapping[str, int]:
-        """Return `specials` with the unknown token; raise ValueError if it needs an id."""
+        """Return `specials` with the unknown token.
+
+        Raises ValueError if `specials` is a mapping and has no id for the unknown token.
+        """
         if not isinstance(self.unknown, str) or not self.unknown:
             raise ValueError(f"unknown_token={self.unknown!r}; expected a non-empty str")
         if self.unknown in specials:
             return specials
         if isinstance(specials, Mapping):
             raise ValueError(
-                f"special_tokens gives the unknown token {self.unknown!r} no id; add it"
+                f"special_tokens has no id for the unknown token {self.unknown!r}; add the token"
             )
         return specials if isinstance(specials, (str, bytes)) else [self.unknown, *specials]
 
@@ -76,16 +80,17 @@ class CharacterOptions(NamedTuple):
 
 
 def words_preset() -> Preset:
-    """Return the split of Metaspace: before each space and each "▁"."""
+    """Return a preset that splits like Metaspace: before each space and each "▁"."""
     marks = code_points(" ", SPACE_MARK)
     return Preset("metaspace-words", (Run(marks, tail=~marks, at_most=1), Run(~marks)))
 
 
 class CharacterWords:
-    """The distinct words of the texts, each with "▁" in front, and the characters to merge.
+    """The distinct words (pre-tokens) of the texts, and the alphabet, the characters to merge.
 
-    The alphabet has the most frequent characters, until they are `coverage` of all characters. Of
-    equally frequent ones, the lower code points come first, as in sentencepiece.
+    Each word begins with "▁". The alphabet has "▁", the required characters, and the most frequent
+    characters, until these make up the share `coverage` of all characters. Among equally frequent
+    characters, lower code points come first, as in SentencePiece.
     """
 
     def __init__(self, words: Iterable[tuple[bytes, int]], options: CharacterOptions) -> None:
@@ -96,7 +101,7 @@ class CharacterWords:
         self.alphabet = sorted({SPACE_MARK, *options.required, *self._covering()})
 
     def _covering(self) -> Iterator[str]:
-        """Yield the most frequent characters, until they are `coverage` of all characters."""
+        """Yield the most frequent characters, until they make up the share `coverage`."""
         counts: Counter[str] = Counter()
         for word, number in self.words.items():
             for char in word:
@@ -144,8 +149,9 @@ class CharacterWords:
     ) -> tuple[TextVocabulary, list[AddedToken]]:
         """Return the vocabulary of the merges of a Trainer, and the special tokens.
 
-        Ids from 0 on: the special tokens, unless they have `fixed` ids; the bytes; the alphabet;
-        merged tokens. Raises ValueError if a merge makes the text of a special token or a byte.
+        The ids from 0 on are: the special tokens, unless they have `fixed` ids; the bytes; the
+        alphabet; the merged tokens. Raises ValueError if a merge makes the text of a special token
+        or of a byte, such as <0x0A>.
         """
         others = [*(BYTE_NAMES if self.options.byte_fallback else ()), *self.alphabet]
         first = len(others) - len(self.alphabet)
@@ -179,7 +185,10 @@ def _code_points(text: str) -> NDArray[np.uint32]:
 
 
 def _marked(word: str) -> str:
-    """Return a word of `words_preset` as Metaspace has it; U+FFFD for each invalid byte."""
+    """Return `word` with "▁" at its start, as Metaspace does, and U+FFFD for invalid bytes.
+
+    The "▁" replaces a space at the start.
+    """
     word = "".join(["\ufffd" if "\ud800" <= char <= "\udfff" else char for char in word])
     if word.startswith(SPACE_MARK):
         return word

@@ -26,6 +26,7 @@ SUFFIXES = tuple(suffix + packed for suffix in FORMATS for packed in PACKED)
 LAST_CHARACTERS = frozenset(suffix[-1] for suffix in SUFFIXES + tuple(map(str.upper, SUFFIXES)))
 """The last characters of SUFFIXES. A str with another last character cannot name a text file."""
 MAX_NAME_LENGTH = 4096
+"""A longer str cannot name a file."""
 TEXT_OVERHEAD = 64
 """The estimated memory of a text besides its characters, in bytes.
 
@@ -64,8 +65,8 @@ def read_texts(
     (the default) or _core.gather, its C++ version.
 
     Raises TypeError if `source` is a single text, or an item is neither a text nor a path;
-    ValueError if a str is the name of an existing file; TextFileError, also for a line of more than
-    `max_text` bytes; OSError.
+    ValueError if a str is the name of an existing file; TextFileError if a file is damaged or
+    malformed, or a line has more than `max_text` bytes; OSError if a file cannot be read.
     """
     chosen = collect or collect_batch
     return _texts(source_items(source, chosen), field, chosen, max_text)
@@ -84,9 +85,10 @@ def _texts(
 def source_items(
     source: Source, collect: CollectBatch | None = None, size: int = BLOCK
 ) -> Iterator[list[StrOrBytes] | Path]:
-    """Yield the items of `source`: texts in lists of about `size`, and paths.
+    """Yield the items of `source`: lists of texts, and paths.
 
-    The arguments and the errors are those of `read_texts`.
+    `collect_batch` explains the size of a list. The other arguments and the errors are those of
+    `read_texts`.
     """
     if isinstance(source, (str, bytes, bytearray, memoryview)):
         raise TypeError(
@@ -171,7 +173,7 @@ def collect_batch(
 
 
 def _check_text(text: str) -> None:
-    """Raise ValueError if `text` is the name of an existing file; a file must be a Path."""
+    """Raise ValueError if `text` is the name of an existing file; files must be passed as paths."""
     if _is_filename_of(text):
         raise ValueError(
             f"text {text!r} is the name of a file; pass pathlib.Path({text!r}) to train on "

@@ -21,7 +21,7 @@ from pretok.pre_tokenizer import PreTokenizer, native_machine
 BATCH = 1 << 22
 """The size of a batch in bytes. Counting a batch takes about ten milliseconds."""
 WORTH_A_THREAD = 1 << 19
-"""The number of bytes per thread for which starting a thread saves time."""
+"""The minimal number of bytes per thread; for fewer bytes, starting a thread saves no time."""
 
 
 class WordCounts:
@@ -240,15 +240,14 @@ class _NativeCounter:
 
     def _parts(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
         """Yield the text of `blocks` in parts that have the same pre-tokens as the whole text."""
-        # Not every end of a pre-token is a safe cut, so text without one may hold complete
+        # Not every end of a pre-token is a safe cut, so a text without safe cuts may hold complete
         # pre-tokens. Without the factor 2, a pre-token below the limit could raise the error.
-        most = 2 * self._limits.pre_token
         parts = cut_parts(
             blocks,
             lambda text: self._safe_cut(self._machine, text),
-            0,
-            most,
-            lambda: too_long_pre_token(self._limits),
+            smallest=0,
+            most=2 * self._limits.pre_token,
+            too_long=lambda: too_long_pre_token(self._limits),
         )
         return (part for part, _ in parts)
 

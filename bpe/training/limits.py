@@ -11,7 +11,7 @@ MAX_TEXT = 64 << 20
 
 
 class Limits(NamedTuple):
-    """The maximum bytes of a pre-token, and of a text that must be in memory as a whole."""
+    """The maximum size in bytes of a pre-token, and of a text that must be in memory as a whole."""
 
     pre_token: int = MAX_PRE_TOKEN
     text: int = MAX_TEXT

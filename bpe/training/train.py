@@ -77,10 +77,10 @@ def train(
     texts are ordinary text.
 
     The most frequent pair is merged first. If pairs are equally frequent, `tie_break` chooses: like
-    Hugging Face's BpeTrainer or, with "first-seen", like minbpe. `min_frequency` and
-    `max_token_length` have the meaning of BpeTrainer: rarer pairs are not merged, and no merge
-    makes a token of `max_token_length` bytes or more, except one of two bytes. If the texts give
-    fewer merges than requested, a warning is logged to "bpe".
+    Hugging Face's BpeTrainer or, with "first-seen", like minbpe. As in BpeTrainer, pairs with a
+    count below `min_frequency` are not merged, and no merge makes a token of `max_token_length`
+    bytes or more, except tokens of two bytes. If the texts give fewer merges than requested, a
+    warning is logged to the logger "bpe".
 
     Two limits bound the memory; no usual text reaches them. `max_pre_token` is the maximal size of
     a pre-token (default 16 MB of 2^20 bytes). `max_text` (default 64 MB) is the maximal size of a
@@ -89,12 +89,12 @@ def train(
 
     With alphabet="characters" the tokens are text, as in SentencePiece and Llama 2: spaces become
     "▁", texts are split before each space, and characters merge. The merges are those of
-    BpeTrainer with the pre-tokenizer Metaspace. The first symbols are the most frequent characters,
-    until they are `character_coverage` of all characters, and `required_characters`. Any other
-    character becomes `unknown_token` or, with `byte_fallback`, the tokens of its bytes. Ids from 0
-    on: `special_tokens` (`unknown_token` comes first if the list does not have it), 256 bytes with
-    `byte_fallback`, characters, merged tokens. `save` writes tokenizer.json, or a .model of
-    SentencePiece. The merging is in Python, whatever the `backend`.
+    BpeTrainer with the pre-tokenizer Metaspace. The first symbols are `required_characters`, and
+    the most frequent characters, until these make up the share `character_coverage` of all
+    characters. Any other character becomes `unknown_token` or, with `byte_fallback`, the tokens of
+    its bytes. The ids from 0 on are: `special_tokens` (`unknown_token` comes first if the list does
+    not have it), 256 bytes with `byte_fallback`, characters, merged tokens. `save` writes
+    tokenizer.json, or a .model of SentencePiece.
 
     The result does not depend on `threads` (default: as many as are worthwhile) or `backend`. A
     progress bar appears if standard error is a terminal, unless `progress=False`.
@@ -204,7 +204,7 @@ class Training(NamedTuple):
         return counter.finish()
 
     def tokenizer(self, words: Words) -> Tokenizer:
-        """Return the Tokenizer that `words` give."""
+        """Return the Tokenizer that is trained on `words`."""
         if self.characters is None:
             trainer = self._merge(
                 _trainer(
@@ -234,7 +234,10 @@ class Training(NamedTuple):
         )  # fmt: skip
 
     def _merge(self, trainer: AnyTrainer, base_size: int) -> AnyTrainer:
-        """Return `trainer` after all merges. The vocabulary has `base_size` tokens before them."""
+        """Return `trainer` after all merges.
+
+        Before any merge, the vocabulary has `base_size` tokens, not counting special tokens.
+        """
         merge_count = self.vocab_size - base_size - len(self.specials.names)
         if merge_count < 0:
             raise ValueError(
@@ -280,7 +283,7 @@ def _trainer(
 
 
 def _limits(min_frequency: int, max_token_length: int | None) -> tuple[int, int | None]:
-    """Return the arguments as numbers that C++ takes, of 64 bits."""
+    """Return the arguments, limited so that they fit into the 64-bit integers of C++."""
     length = None if max_token_length is None else min(max_token_length, UNLIMITED)
     return min(min_frequency, UNLIMITED), length
 

@@ -36,7 +36,10 @@ Hugging Face's trainer breaks ties in this order.
 
 
 class Words(Protocol):
-    """Distinct words and their counts: bpe.training.counting.WordCounts, or _core.WordCounts."""
+    """Distinct words (pre-tokens) and their counts.
+
+    bpe.training.counting.WordCounts and _core.WordCounts have these methods.
+    """
 
     def add_words(self, words: Mapping[bytes, int], /) -> None:
         """Add the counts of `words`."""
@@ -47,7 +50,7 @@ class Words(Protocol):
         ...
 
     def take(self) -> list[tuple[bytes, int]]:
-        """Return each word with its count, in order of first appearance, and reset."""
+        """Return each word with its count, in order of first appearance, and remove all words."""
         ...
 
 
@@ -86,6 +89,8 @@ class _Bucket:
 
 @dataclass
 class _PairCount:
+    """The count of a pair, and the buckets of the pair."""
+
     count: int = 0
     buckets: list[_Bucket] = field(default_factory=list)
 
@@ -138,9 +143,10 @@ class Trainer:
         min_frequency: int = 0,
         max_token_length: int | None = None,
     ) -> Trainer:
-        """Return a trainer that merges the characters of `alphabet`, which ascend, like BpeTrainer.
+        """Return a trainer that merges the characters of `alphabet`, which must ascend.
 
-        Other characters of `words` are dropped, so that their neighbors may merge.
+        As in BpeTrainer, other characters of `words` are dropped, so that their neighbors may
+        merge.
         """
         trainer = cls.__new__(cls)
         names = range(len(alphabet))
