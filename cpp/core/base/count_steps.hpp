@@ -1,5 +1,5 @@
-// count_step counts the steps of a search for the fuzz targets, which define
-// PRETOK_COUNT_STEPS. In other builds it does nothing.
+// count_step() counts the steps of a search. Fuzz targets define PRETOK_COUNT_STEPS, and test
+// that the number of steps is linear. In other builds count_step() does nothing.
 #pragma once
 
 #include <cstddef>

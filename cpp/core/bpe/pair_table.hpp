@@ -45,7 +45,7 @@ public:
         .merged;
   }
 
-  // All entries, in no order. Some are free.
+  // All slots of the table, in no order. Free slots have no pair.
   const OpenTable<Entry> &entries() const { return entries_; }
 
 private:

@@ -1,4 +1,4 @@
-// The bytes of a token. The vocabulary owns them.
+// A view of the bytes of a token. The vocabulary owns the bytes.
 #pragma once
 
 #include <cstdint>

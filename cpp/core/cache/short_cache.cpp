@@ -37,6 +37,8 @@ void ShortCache::free_entries() {
     free_block(entries_, block_size_);
 }
 
+// Searches all slots of the line. `home ^ i` visits the slots of the bucket first, then the
+// other slots.
 const ShortCache::Entry *ShortCache::scan_line(const ShortKey &key, std::uint64_t hash) const {
   const std::size_t home = static_cast<std::size_t>(bucket(hash) - slots_);
   const std::uint32_t tag = tag_of(hash);
@@ -69,7 +71,7 @@ void ShortCache::insert(const ShortKey &key, std::uint64_t hash, const std::uint
 // Stores `index` in a slot of the line. If the line is full, evicts one slot.
 void ShortCache::put(std::uint64_t hash, std::uint32_t index) {
   const std::size_t home = static_cast<std::size_t>(bucket(hash) - slots_);
-  std::size_t slot = home + index % BUCKET_SLOTS;
+  std::size_t slot = home + index % BUCKET_SLOTS; // evicted if no slot is free
   for (std::size_t i = 0; i < LINE_SLOTS; ++i)
     if (slots_[home ^ i] == 0) {
       slot = home ^ i;

@@ -28,6 +28,7 @@ std::size_t SegmentEncoder::encode_segments(const std::uint8_t *bytes, std::size
                                             std::uint32_t *to) const {
   std::uint32_t *const first = to;
   const auto one = [&to](const MergeBarriers::Char &character) {
+    // Always copies MAX_IDS ids: a copy of fixed size is faster. `to` has room for them.
     std::memcpy(to, character.ids.data(), sizeof character.ids);
     to += character.count();
   };

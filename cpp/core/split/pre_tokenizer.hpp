@@ -1,6 +1,8 @@
 // A pre-tokenizer: one or more stages. The first stage splits the text. Each later stage splits
-// every piece of the previous stage, as if the piece were a whole text.
-// pretok/machine/staged.py does the same in Python.
+// every piece of the previous stage, as if the piece were a whole text. The behavior of a stage
+// (behavior.hpp) says which pieces the stage makes. The usual behavior is ISOLATED: each match
+// of a rule and each gap between matches is a piece. pretok/machine/staged.py does the same in
+// Python.
 #pragma once
 
 #include "core/base/function_ref.hpp"

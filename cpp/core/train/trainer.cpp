@@ -220,6 +220,7 @@ void Trainer::apply_changes(PeriodicCheck &periodic_check) {
   changed_places_.clear();
 }
 
+// Adds an entry to the heap, or to the waiting entries if its count is too low for the heap.
 void Trainer::push(const Entry &entry) {
   if (entry.count < min_heap_count_) {
     waiting_.push_back(entry);
@@ -269,6 +270,8 @@ bool Trainer::is_at(PairKey key, Place place) const {
          slots_[place + tokens_.length(left)].symbol == right_of(key);
 }
 
+// Returns Entry::order of a bucket: its pair, or its first place at which the pair still is.
+// Drops earlier places from the bucket.
 std::uint64_t Trainer::order_of(Bucket &bucket) const {
   if (options_.tie_break == TieBreak::HUGGINGFACE)
     return bucket.key;

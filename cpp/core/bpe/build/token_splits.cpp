@@ -49,12 +49,14 @@ TokenSplits::Hashes *TokenSplits::hash_splits(TokenView token, std::uint64_t has
   for (std::uint32_t at = 1; at < token.size; ++at) {
     left = left * base + digits_[token.bytes[at - 1]];
     const std::uint64_t right = hash - left * powers_[token.size - at];
-    *to = {left, right};
+    *to = {left, right}; // branchless: kept only if the filter may have both hashes
     to += filter_.may_have(left) & filter_.may_have(right);
   }
   return to;
 }
 
+// Adds the tokens of the batch to the table, then looks up the parts of each token. Prefetches
+// and look-ups are in separate loops, so that each prefetch has time to complete.
 void TokenSplits::read_batch() {
   const std::size_t first = read_;
   const std::size_t count = std::min(ids_.size() - first, BATCH_SIZE);
@@ -86,6 +88,7 @@ void TokenSplits::read_batch() {
   Split *to = splits_.data();
   for (std::size_t i = 0; i < count; ++i) {
     for (; at != ends[i]; ++at) {
+      // Branchless: `to` advances only if both parts are tokens.
       *to = {find(at->left), find(at->right)};
       to += static_cast<int>(to->left != NO_TOKEN) & static_cast<int>(to->right != NO_TOKEN);
     }

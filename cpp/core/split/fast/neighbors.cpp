@@ -16,7 +16,7 @@ struct NeighborTable::Builder {
   using Labels = std::vector<int>; // the label in each stage
 
   NeighborTable &table;
-  const Mask used;
+  const Mask used; // classes that occur in texts
   std::deque<StagePairs> stages{};
   std::vector<Labels> labels{}; // labels[i]: the stage labels that label i stands for
   std::size_t white{};          // index of the stage of white space, or stages.size()
@@ -42,7 +42,7 @@ struct NeighborTable::Builder {
   }
 
   void build(const std::vector<const Machine *> &machines) {
-    Followers live;
+    Followers live; // the pairs that no stage so far has cut
     live.fill(used);
     for (const Machine *machine : machines) {
       stages.emplace_back(*machine, live);

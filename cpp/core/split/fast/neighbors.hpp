@@ -1,7 +1,8 @@
 // The fast path of splitting: which pairs of neighbors have a boundary between them.
 //
-// A pair is two adjacent code points, of classes a and b. NeighborTable derives the relations
-// of each pair from the rules of a program:
+// A pair is two adjacent code points, of classes a and b. A pre-token, a match or a gap holds
+// the pair if it contains both code points. NeighborTable derives the relations of each pair
+// from the rules of a program:
 //
 //   BOUNDARY        No pre-token holds the pair.
 //   LABEL           A label names a rule. If all pairs between two boundaries have one label,
@@ -11,10 +12,11 @@
 //   LENGTH_LIMITED  The pair is in the body of a Run with a limit (`at_most`). The limit adds
 //                   boundaries.
 //   AMBIGUOUS       The pair has the label of a rule r, but a match of another rule q may hold
-//                   it too. If the pair before has the label of q, this pair is unresolved.
+//                   the pair too. If the previous pair has the label of q, this pair is
+//                   unresolved.
 //   JOINED          No boundary: every rule that can hold a takes b too. The pair takes the
-//                   label of the pair before. If a pre-token begins with a, the pair keeps its
-//                   own label.
+//                   label of the previous pair. If a pre-token begins with a, the pair keeps
+//                   its own label.
 //   CONDITIONAL     A boundary, unless a pair since the last boundary is unresolved.
 //   SPACE_PAIR      Both code points are white space ("White space" below).
 //   TAIL_PAIR       b is white space, and begins the tail of a Run.
