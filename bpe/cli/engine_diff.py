@@ -87,8 +87,8 @@ def compare(
 ) -> Comparison:
     """Compare the split of `text` by `tokenizer` with the spans that `ask(text)` returns.
 
-    `engine` is the name of the engine that `ask` calls. `space` says that the engine puts a space
-    before a text that does not begin with one: `tokenizer` then splits the text with this space.
+    `engine` is the name of the engine that `ask` calls. If `space`, the engine puts a space
+    before a text that does not begin with one; `tokenizer` then splits the text with this space.
     Offsets are offsets in `text`.
     """
     shift = int(space and not text.startswith(" "))

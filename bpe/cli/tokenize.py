@@ -108,8 +108,8 @@ def tokenize_command(
     """Encode the documents of INPUTs, and write their ids to shards in DIR for training.
 
     An INPUT is a file, a folder or a glob pattern. A .txt file is one document; each line of a
-    .jsonl file is an object with a document; each row of a .parquet file has one. Files that also
-    end in .gz or .zst are unpacked.
+    .jsonl file is an object with a document; each row of a .parquet file has a document. Files that
+    also end in .gz or .zst are unpacked.
 
     If the work is interrupted, the same command continues it, and the files are the same as without
     the interruption. DIR/manifest.json has the sha256 of all files; see 'pretok corpus-info'.

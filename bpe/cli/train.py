@@ -49,7 +49,7 @@ CURVE_UNITS = ("tokens", "bytes per token")
     "--held-out",
     multiple=True,
     metavar="FILE",
-    help="Also draw --curve for this file, which is not trained on. Repeat for more.",
+    help="Also draw --curve for this file, without training on it. Repeat for more.",
 )
 @click.option(
     "--preset",
