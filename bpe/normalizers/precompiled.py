@@ -1,4 +1,4 @@
-"""Define Precompiled, which applies a charsmap of SentencePiece as tokenizers does."""
+"""Define Precompiled, which applies a SentencePiece charsmap as Hugging Face's tokenizers does."""
 
 from __future__ import annotations
 
