@@ -1,4 +1,4 @@
-// Bit operations, byte order, and PRETOK_SSE2, which is defined if the build may use SSE2.
+// Bit operations and byte order. Defines PRETOK_SSE2 if the build may use SSE2.
 #pragma once
 
 #include <cstdint>

@@ -20,11 +20,11 @@
 // way.
 //
 // merge_windows relies on the claim. It merges a window of bytes, and keeps all symbols except
-// those near the window's end, which could merge with later bytes. All neighbors within a
-// window are valid pairs. One pair remains to check: the last symbol kept from the previous
-// window (a), and the first symbol of the current window (b). If the pair is not valid,
-// merge_windows drops a and some symbols before a, and merges a window of twice the size from
-// the first dropped symbol on.
+// the symbols near the end of the window, which could merge with later bytes. All neighbors
+// within a window are valid pairs. One pair remains to check: the last symbol kept from the
+// previous window (a), and the first symbol of the current window (b). If the pair is not
+// valid, merge_windows drops a and some symbols before a, and merges a window of twice the size
+// from the first dropped symbol on.
 //
 //   bytes      ...................................................
 //   window 1   [ t1 t2 t3 ... a | dropped ]

@@ -150,10 +150,10 @@ private:
   OrderedMerges::Buckets right_buckets_;
 };
 
-// Merges pre-tokens of at most ShortMerge::MAX_BYTES bytes. Interleaves MAX_ACTIVE of them.
-// next(bytes, size) supplies a pre-token, or returns false if there are no more. done(which,
-// merge) receives each result as soon as it is ready. `which` numbers the pre-tokens from 0 in
-// the order in which next supplied them.
+// Merges pre-tokens of at most ShortMerge::MAX_BYTES bytes. Interleaves the steps of MAX_ACTIVE
+// pre-tokens. next(bytes, size) supplies a pre-token, or returns false if there are no more.
+// done(which, merge) receives each result as soon as it is ready. `which` numbers the
+// pre-tokens from 0 in the order in which next supplied them.
 template <typename Next, typename Done>
 void merge_interleaved(const OrderedMerges &merges, const MergeBarriers &barriers, Next next,
                        Done done) {

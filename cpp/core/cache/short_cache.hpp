@@ -15,9 +15,9 @@
 // - Entry 0 has no key (ShortKey::none()). It is the result of a failed `look`, and no slot has
 // index 0.
 //
-// - An entry with more than 3 ids spans several array elements. The ids continue over the next
-// elements, which are not entries of their own and which no slot refers to. entry_span(count)
-// is the number of elements.
+// - An entry with more than 3 ids spans several array elements. The ids continue in the next
+// elements. These elements are not entries of their own, and no slot refers to them.
+// entry_span(count) is the number of elements.
 //
 // - A key goes to the first free slot of its line: its own bucket, then the other 3 buckets of
 // the same 64 bytes. If the line is full, the new slot replaces a slot of its own bucket. The

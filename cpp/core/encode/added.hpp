@@ -75,8 +75,8 @@ public:
   bool strips() const { return strips_; }
 
   // Returns the last range of clear positions within [from, to]; see ClearPlaces. White space
-  // that `rstrip` adds to a token counts as part of the token. The result holds whatever text
-  // comes after `to`, and depends only on data[from - longest()..to). Takes linear time.
+  // that `rstrip` adds to a token counts as part of the token. The result is right whatever
+  // text comes after `to`, and depends only on data[from - longest()..to). Takes linear time.
   ClearPlaces clear_places(const std::uint8_t *data, std::size_t from, std::size_t to) const;
 
   static bool is_white_space_before(const std::uint8_t *data, std::size_t start,

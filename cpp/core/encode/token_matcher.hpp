@@ -75,8 +75,8 @@ public:
     return true;
   }
 
-  // Returns the last range of clear positions within [from, to]. The result holds whatever text
-  // comes after `to`. It depends only on data[from - longest()..to), or on data[0..to) if
+  // Returns the last range of clear positions within [from, to]. The result is right whatever
+  // text comes after `to`. It depends only on data[from - longest()..to), or on data[0..to) if
   // `from` is less than longest(). Takes linear time.
   ClearPlaces clear_places(const std::uint8_t *data, std::size_t from, std::size_t to) const;
 

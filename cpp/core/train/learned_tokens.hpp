@@ -41,7 +41,8 @@ public:
     return bytes_.size() / width_ - 1;
   }
 
-  // Returns the token whose units are those of `left` and `right`, concatenated, or NO_SYMBOL.
+  // Returns the token that has the units of `left` and then of `right`, or NO_SYMBOL if there
+  // is no such token.
   Symbol find(Symbol left, Symbol right) const {
     return slots_
         .find(hash_of(concatenate(left, right)),

@@ -166,8 +166,9 @@ void sort_marks(std::vector<Item> &items) {
 }
 
 // Composes each code point with the last starter before it, if a composite exists, and if no
-// kept code point between them blocks the composition. A kept code point blocks the composition
-// if its combining class is 0, or is not below the combining class of the later code point.
+// kept code point between the two blocks the composition. A kept code point blocks the
+// composition if its combining class is 0, or is not below the combining class of the later
+// code point.
 void compose(std::vector<Item> &items) {
   std::size_t kept = 0;               // number of items kept so far
   std::size_t starter = items.size(); // index of the last starter kept

@@ -186,7 +186,7 @@ bool Vocabulary::Builder::order_likely(const std::vector<std::uint32_t> &ids,
   return next == likely.end() && merges_fit();
 }
 
-// Returns whether the bytes of each symbol are those of its two parts, concatenated.
+// Returns whether each symbol has the bytes of its two parts, concatenated.
 bool Vocabulary::Builder::merges_fit() const {
   constexpr std::uint32_t AHEAD = 16; // the prefetch distance, in symbols
   for (std::uint32_t symbol = OrderedMerges::BYTES; symbol < vocabulary_.merges_.size();
