@@ -117,8 +117,8 @@ def _are_same_program(cpp: Said, python: Said) -> bool:
 def _are_same_model(cpp: Said, python: Said) -> bool:
     """Return whether C++ and Python read the same model, or one of them does not support it.
 
-    `python` is the model after saving it as .pretok, which some models do not support. The merges of
-    runs may have another order.
+    `python` is the model after saving it as .pretok, which some models do not support. The merges
+    of runs may have another order.
     """
     if cpp.unsupported is not None or python.unsupported is not None:
         return cpp.unsupported is not None or bool(python.unsupported)

@@ -122,7 +122,7 @@ def test_no_difference_makes_the_exit_status_0(call: Call) -> None:
     )
 
 
-def test_only_so_many_regions_are_shown(call: Call) -> None:
+def test_the_limit_of_shown_regions(call: Call) -> None:
     text = "12 " * 25
     output = call("diff", "llama3", "qwen2", "-t", text)[1]
     assert output.count("@@\n") == 20
@@ -135,7 +135,7 @@ def test_only_so_many_regions_are_shown(call: Call) -> None:
     assert output.endswith("25 differing regions\n")
 
 
-def test_json_has_the_same(call: Call, tmp_path: Path) -> None:
+def test_json_has_the_same_regions(call: Call, tmp_path: Path) -> None:
     path = tmp_path / "text"
     path.write_text(TEXT, encoding="utf-8", newline="")
     status, output, errors = call("diff", "gpt2", "o200k", str(path), "-f", "json", "--limit", "2")
@@ -218,7 +218,7 @@ def test_rules_of_several_stages_are_named(call: Call, backend: BackendName) -> 
     lines = [line.split("  ") for line in output.splitlines() if line[:3] in ('- "', '+ "')]
     assert [(line[0], line[-1].strip()) for line in lines] == [
         ('- " "', "\\s+(?!\\S)"),
-        ('- "1"', "?\\p{N}+"),  # of the last stage, which saw only this piece
+        ('- "1"', "?\\p{N}+"),  # a rule of the last stage, which sees only this piece
         ('- "2"', "?\\p{N}+"),
         ('+ " 12"', "?\\p{N}+"),
     ]

@@ -1,4 +1,4 @@
-"""from_huggingface: stacks of pre_tokenizers, compared with tokenizers itself."""
+"""from_huggingface: sequences of pre_tokenizers split like Hugging Face's tokenizers."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ CHARS = st.sampled_from(" \n\t\ra1'sS!b25,.-\u017f\u0301\u4e2d") | st.characters
 
 @given(st.lists(BLOCKS, max_size=3), LAST, st.lists(st.text(CHARS, max_size=15).filter(stable)))
 @settings(max_examples=max_examples(300))
-def test_any_stack_cuts_where_tokenizers_does(
+def test_any_sequence_splits_like_hugging_face(
     blocks: list[dict[str, Any]], last: dict[str, Any] | None, texts: list[str]
 ) -> None:
     pytest.importorskip("tokenizers", reason="tokenizers is not installed")

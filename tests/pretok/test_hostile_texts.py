@@ -31,8 +31,8 @@ from support import (
 
 PYTHON: BackendName = "python"
 UNITS: tuple[Unit, ...] = ("char", "byte", "utf16")
-# First and last bytes of every kind that UTF-8 knows and forbids, ASCII of several classes, and
-# continuation bytes on both sides of what E0, ED, F0 and F4 allow.
+# The first and last byte of each range that UTF-8 allows or forbids, ASCII of several classes, and
+# continuation bytes on both sides of the limits that apply after E0, ED, F0 and F4.
 CRITICAL = bytes.fromhex(
     "00 09 0a 0d 20 27 2f 30 41 53 5a 61 73 74 7a 7f"
     "80 81 85 8f 90 9f a0 a5 ad b0 b8 bd be bf"
@@ -59,7 +59,7 @@ codecs.register_error("pretok-test-private-use", as_private_use)
 def check_bytes(
     names: Sequence[str], sequences: list[bytes], backend: BackendName, every_method: bool = True
 ) -> None:
-    """Compare splits of bytes with splits of the same as str, by the fastest backend.
+    """Compare splits of bytes with splits of the same text as str by the default backend.
 
     `every_method` says whether to compare `count` and `offsets` too.
     """
@@ -86,10 +86,11 @@ def kind(data: bytes) -> str:
 
 
 def one_of_each_kind(sequences: Iterable[bytes]) -> list[bytes]:
-    """Return the first of the sequences that differ only in the values of bytes that are not UTF-8.
+    """Return the first sequence of each kind.
 
-    The Python backend decodes with surrogateescape, and gives these bytes one class. So it is
-    tested with every such byte once, and with one sequence of each kind.
+    Sequences of a kind differ only in the values of bytes that are not UTF-8. The Python backend
+    gives all such bytes the same class. So one sequence of each kind, and each byte alone, are
+    enough to test it.
     """
     kinds: dict[str, bytes] = {}
     for data in sequences:
@@ -128,7 +129,7 @@ def test_sequences_of_3_bytes_among_letters(backend: BackendName) -> None:
     check_bytes(["gpt2", "cl100k", "o200k"], sequences, backend)
 
 
-# One code point of each class, in each width of UTF-8, and what alternates between classes.
+# One code point of each class and of each length in UTF-8, and alternations of classes.
 CODE_POINTS = ("a", "A", "\u00e9", "\u4e2d", "\U00020000", "\u02b0", "\u0301", "1", "\u00bd",
                "\u216b", "\n", "\r", " ", "\t", "\u3000", "!", "'", "+", "\U0001f600", "\x00",
                "\u200b", "\ue000", "\U0010ffff", "\ud800")  # fmt: skip
@@ -140,8 +141,8 @@ ALTERNATIONS = ("'s", " \n", "\n ", "a\u4e2d", "\u25cc\u0301", "aA", "A\u0301", 
 def test_a_long_run_takes_linear_time(backend: BackendName, unit: str) -> None:
     names = ("o200k", "cl100k") if unit.isspace() else ("o200k",)
     data = unit.encode("utf-8", "surrogatepass")
-    # In bytes, the larger of two sizes, and something smaller first, for what is quadratic would
-    # hardly end otherwise. Python stays within one window; test_machine counts what many take.
+    # The largest size in bytes. A smaller size comes first, because quadratic code would hardly end
+    # at the largest. Python's texts fit in one window; test_machine.py tests several windows.
     most = (20_000_000 if FULL else 4_000_000) if backend == "native" else 200_000
     for name in names:
         tok = pretok.get(name, backend=backend)
@@ -156,7 +157,7 @@ def test_a_long_run_takes_linear_time(backend: BackendName, unit: str) -> None:
 
 @pytest.mark.parametrize("name", CORE_NAMES)
 def test_long_runs_split_as_short_ones(backend: BackendName, name: str) -> None:
-    # The runs on which engines that backtrack overflow a stack.
+    # On these runs, backtracking engines overflow the stack.
     tok = pretok.get(name, backend=backend)
     n = 1_300_000
     assert tok.split(" " * n + "x") == [" " * (n - 1), " x"]
@@ -218,7 +219,7 @@ def test_native_work_lets_other_threads_run(native: BackendName) -> None:
     assert_lets_threads_run(lambda: tok.count(text))
 
 
-# Methods of a pre-tokenizer are pickled with it, so the pool needs nothing from this script.
+# A pickled method holds its pre-tokenizer, so the processes of the pool need nothing else.
 POOL = """
 import multiprocessing, sys
 import pretok
@@ -266,7 +267,7 @@ def test_native_is_the_default_where_it_is_built(native: BackendName) -> None:
 
 
 @pytest.mark.parametrize("value", ["rust", "NATIVE", " python"])
-def test_the_environment_names_no_backend(value: str) -> None:
+def test_an_unknown_backend_in_the_environment(value: str) -> None:
     done = with_environment(ENVIRONMENT, value)
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
@@ -276,7 +277,7 @@ def test_the_environment_names_no_backend(value: str) -> None:
     assert with_environment(EXPLICIT, value).stdout.split() == ["python"]
 
 
-# As where the extension was not built: its import fails, whatever lies in the folder.
+# As if the extension was not built: its import fails, even if its file exists.
 WITHOUT = """
 import sys
 sys.modules["pretok._core"] = None

@@ -36,7 +36,7 @@ pytestmark = pytest.mark.usefixtures("own_registry")
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
-    """Put a package where this process finds it: its name, its module's code, its entry points."""
+    """Make an importable package from its name, the code of its module, and its entry points."""
     monkeypatch.syspath_prepend(tmp_path)
 
     def install(package: str, code: str, **entry_points: str) -> None:
@@ -70,7 +70,7 @@ def test_a_preset_is_found_by_name_and_alias(install: Install, backend: BackendN
     assert again == pretok.get("mine", backend=backend)
 
 
-def test_an_entry_point_may_give_several(install: Install) -> None:
+def test_an_entry_point_may_give_several_presets(install: Install) -> None:
     install(
         "two-package",
         f"A = [{_words('one')}, {_words('two')}]\ndef b(): yield {_words('three')}\n"
@@ -82,7 +82,7 @@ def test_an_entry_point_may_give_several(install: Install) -> None:
     assert [preset.name for preset in pretok.presets()][-4:] == ["one", "two", "three", "four"]
 
 
-def test_near_names_are_those_of_packages_too(install: Install) -> None:
+def test_suggested_names_include_those_of_packages(install: Install) -> None:
     install("one-package", f"A = {_words('peculiar')}", a="A")
     with pytest.raises(UnknownPresetError, match="did you mean 'peculiar'"):
         pretok.get("peculier")
@@ -121,7 +121,7 @@ def test_a_broken_package_is_named_and_breaks_no_other(
 
 def test_a_warning_that_is_an_error_is_raised_again(install: Install) -> None:
     install("broken-package", "1 / 0", broken="A")
-    for _ in range(2):  # the suite's filter makes it one
+    for _ in range(2):  # the test suite turns warnings into errors
         with pytest.raises(PresetWarning, match="broken-package"):
             pretok.presets()
     assert pretok.get("gpt2").preset.name == "gpt2"
@@ -137,7 +137,7 @@ def test_two_packages_with_one_name(install: Install) -> None:
     assert message.count("(entry point a = ") == 2
     assert "(entry point a = one_package:A)" in message
     assert str(pickle.loads(pickle.dumps(raised.value))) == message
-    # Their other names are their own.
+    # The other names of the two presets are unique.
     assert pretok.get("first").preset.name == "mine"
     assert pretok.get("second").preset.name == "second"
     names = [preset.name for preset in pretok.presets()]
@@ -151,7 +151,7 @@ def test_two_packages_with_one_preset(install: Install) -> None:
     assert pretok.get("mine").preset.name == "mine"
 
 
-def test_registered_presets_go_before_installed_ones(install: Install) -> None:
+def test_registered_presets_override_installed_ones(install: Install) -> None:
     install("one-package", f"A = {_words('mine')}", a="A")
     own = pretok.register(Preset("mine", (Run(LETTER, at_most=2),)))
     assert pretok.get("mine").preset is own
@@ -165,7 +165,7 @@ def test_patterns_of_packages_are_found(install: Install) -> None:
     assert pretok.from_pattern(r"\p{L}++|[^\p{L}]+").preset.name == "mine"
 
 
-def test_nothing_is_looked_for_until_it_is_needed() -> None:
+def test_packages_are_searched_only_when_needed() -> None:
     done = run_python(
         "import sys, pretok\n"
         "pretok.get('gpt2').split('a b')\n"
@@ -225,7 +225,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     except PackageNotFoundError:
         major = 0
     if major < 71:
-        pytest.skip("the example is built with setuptools 71 or later, which is not installed")
+        pytest.skip("needs setuptools 71 or later to build the example")
     source = tmp_path_factory.mktemp("source") / "example"
     for path in EXAMPLE_PLUGIN.rglob("*"):  # building leaves files beside the source
         if path.suffix in (".toml", ".py"):
@@ -279,5 +279,5 @@ def test_the_example_is_pickled_and_known_by_its_pattern(installed: Path) -> Non
         str(installed),
     )
     assert done.returncode == 0, done.stderr
-    again = pickle.loads(done.stdout.encode())  # where the package is not installed
+    again = pickle.loads(done.stdout.encode())  # this process cannot import the package
     assert again.split("12345") == ["12", "34", "5"]

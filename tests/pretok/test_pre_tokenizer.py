@@ -27,7 +27,7 @@ each_preset = pytest.mark.parametrize("name", SOME_NAMES)
 
 
 def width(part: str, unit: Unit) -> int:
-    """Return the length of `part` in `unit`, as Python's own encoders have it."""
+    """Return the length of `part` in `unit`, as Python's own encoders count it."""
     if unit == "char":
         return len(part)
     if unit == "byte":
@@ -63,7 +63,7 @@ def test_all_methods_agree(backend: BackendName, name: str, text: str) -> None:
 @each_preset
 @given(data=texts.map(lambda text: text.encode("utf-8", "surrogatepass")) | st.binary(max_size=40))
 @settings(max_examples=max_examples(150))
-def test_bytes_are_as_the_str_that_surrogateescape_makes(
+def test_bytes_split_like_their_str_with_surrogateescape(
     backend: BackendName, name: str, data: bytes
 ) -> None:
     tok = pretok.get(name, backend=backend)
@@ -88,7 +88,7 @@ def test_a_lone_surrogate_is_3_bytes_and_1_code_unit(backend: BackendName) -> No
     assert tok.offsets("a\ud800b", "char").tolist() == [0, 1, 2, 3]
     assert tok.offsets("a\ud800b", "byte").tolist() == [0, 1, 4, 5]
     assert tok.offsets("a\ud800b", "utf16").tolist() == [0, 1, 2, 3]
-    # Two surrogates in a str are two code points; no engine sees them as one.
+    # Two surrogates in a str stay two code points, also if they are a pair.
     assert tok.offsets("\ud83d\ude00", "byte").tolist() == [0, 6]
     assert tok.offsets("\U0001f600", "utf16").tolist() == [0, 2]
     assert tok.offsets(b"a\xff\xfe", "utf16").tolist() == [0, 1, 3]
@@ -99,7 +99,9 @@ def test_a_lone_surrogate_is_3_bytes_and_1_code_unit(backend: BackendName) -> No
     [0, 0x7F, 0x80, 0xFF, 0x100, 0x7FF, 0x800, 0xD7FF, 0xD800, 0xDFFF, 0xE000, 0xFFFF, 0x10000,
      0x10FFFF],
 )  # fmt: skip
-def test_widths_where_they_change(backend: BackendName, code_point: int) -> None:
+def test_code_points_where_the_encoded_length_changes(
+    backend: BackendName, code_point: int
+) -> None:
     tok = pretok.get("gpt2", backend=backend)
     text = f"a{chr(code_point)} "
     for unit in UNITS:
@@ -159,7 +161,7 @@ def test_a_batch_is_any_iterable(backend: BackendName) -> None:
 
 
 class Text(str):
-    """A str of a type of its own, as numpy and others have."""
+    """A subclass of str, like numpy.str_."""
 
 
 def test_subclasses_of_str_are_str(backend: BackendName) -> None:
@@ -234,7 +236,7 @@ def test_spans_are_lazy_pairs_that_check_their_argument_at_once(backend: Backend
     assert all(a[1] == b[0] for a, b in pairwise(tok.spans("one two  three")))
 
 
-def test_offsets_are_the_callers_own(backend: BackendName) -> None:
+def test_offsets_belong_to_the_caller(backend: BackendName) -> None:
     tok = pretok.get("gpt2", backend=backend)
     first = tok.offsets("a b")
     first[:] = 9
@@ -292,14 +294,14 @@ def test_pickling_and_copying(backend: BackendName, name: str) -> None:
         assert other.split(text) == tok.split(text)
 
 
-def test_a_pickle_says_which_backend_was_wished_for_not_which_was_there() -> None:
+def test_a_pickle_keeps_the_requested_backend() -> None:
     tok = pretok.get("gpt2")
     kept = tok.__reduce__()[1]
     assert isinstance(kept, tuple)
     assert kept[-1] is None
 
 
-def test_other_than_a_preset_is_refused() -> None:
+def test_an_object_that_is_not_a_preset_is_refused() -> None:
     with pytest.raises(TypeError, match=r"expected a Preset, got str; see pretok\.get"):
         PreTokenizer("gpt2")  # type: ignore[arg-type]
 

@@ -139,7 +139,7 @@ def test_a_strange_name_lists_every_name(name: str) -> None:
 
 
 @pytest.mark.parametrize("wrong", [None, 3, b"gpt2", ["gpt2"], {"a": 1}])
-def test_a_name_that_is_no_text(wrong: Any) -> None:
+def test_a_name_that_is_not_a_str(wrong: Any) -> None:
     with pytest.raises(UnknownPresetError, match="unknown preset"):
         pretok.get(wrong)
 
@@ -178,7 +178,7 @@ def test_errors_keep_type_message_and_fields_when_pickled() -> None:
             assert vars(copied) == vars(caught.value)
 
 
-def test_a_preset_of_ones_own(backend: BackendName) -> None:
+def test_a_preset_of_the_user(backend: BackendName) -> None:
     mine = Preset("mine", rules=(Run(NUMBER, at_most=2),))
     assert pretok.get(mine, backend=backend).split("12345a") == ["12", "34", "5", "a"]
     with pytest.raises(UnknownPresetError):
@@ -251,7 +251,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("fields", "message"), REFUSED)
-def test_a_preset_that_cannot_be_is_refused(fields: dict[str, Any], message: str) -> None:
+def test_wrong_definitions_are_refused(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(DefinitionError, match=message):
         Preset(**{"name": "mine", "rules": RULES, **fields})
 

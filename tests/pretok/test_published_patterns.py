@@ -1,4 +1,4 @@
-"""Patterns and aliases are those that the engines' own packages publish."""
+"""Patterns and aliases equal those of the installed tiktoken."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def test_pattern_is_the_published_one(openai_public: Any, encoding: str) -> None
 
 
 def test_every_encoding_of_tiktoken_is_known(openai_public: Any) -> None:
-    # tiktoken's "gpt2" splits as r50k does; here that name is the release's pattern, and
-    # test_gpt2_and_r50k_split_alike says that it makes no difference.
+    # tiktoken's "gpt2" has the pattern of r50k. pretok's "gpt2" has the pattern of GPT-2's release.
+    # test_gpt2_and_r50k_split_alike tests that both split alike.
     assert set(openai_public.ENCODING_CONSTRUCTORS) == {*PRESET_OF_ENCODING, "gpt2"}
 
 

@@ -72,7 +72,7 @@ def test_rules_split_as_their_regex(spec: Spec, backend: BackendName) -> None:
         if ours != theirs
     ]
     assert not wrong, f"{len(wrong)} of {len(texts)} differ; the first: {wrong[0]!r}"
-    if backend == "native":  # which has a way of its own through UTF-8
+    if backend == "native":  # it splits UTF-8 without decoding it
         for text, parts in zip(texts, found, strict=True):
             assert tok.split_bytes(text.encode()) == [part.encode() for part in parts], text
 
@@ -108,14 +108,14 @@ def test_any_rules_split_as_their_regex(
 
 @pytest.mark.parametrize("through", [LAST_NEWLINE, END_OF_TEXT])
 def test_a_long_run_of_white_space_is_scanned_once(through: Through, backend: BackendName) -> None:
-    # Neither rule matches anywhere in the run, and each must look at its end to know.
+    # The rule matches nowhere in the run, and must read to the end of the run to decide that.
     tok = pretok.get(Preset("spaces", rules=(Spaces(through),)), backend=backend)
     size = 10_000 if backend == "native" else 40_000
     assert growth(lambda n: tok.count(" " * n + "x"), size) < TOO_MUCH
 
 
 @each_spec
-def test_a_rule_that_fails_on_a_long_run_does_not_try_it_again_and_again(
+def test_a_rule_that_fails_on_a_long_run_takes_linear_time(
     spec: Spec, backend: BackendName
 ) -> None:
     tok = pretok.get(spec.preset, backend=backend)
@@ -169,7 +169,7 @@ def test_the_patterns_of_the_rules_split_as_the_published_one(preset: Preset) ->
         (Spaces(through=ALL), r"\s+"),
     ],
 )
-def test_how_a_rule_reads(rule: Rule, pattern: str) -> None:
+def test_the_pattern_of_a_rule(rule: Rule, pattern: str) -> None:
     assert rule.pattern == str(rule) == pattern
 
 
@@ -263,7 +263,7 @@ REFUSED: list[tuple[Any, tuple[object, ...], dict[str, object], str]] = [
 @pytest.mark.parametrize(
     ("kind", "given", "named", "message"), REFUSED, ids=[case[-1] for case in REFUSED]
 )
-def test_a_rule_that_cannot_be_is_refused(
+def test_wrong_rules_are_refused(
     kind: Any, given: tuple[object, ...], named: dict[str, object], message: str
 ) -> None:
     with pytest.raises(DefinitionError, match=re.escape(message)):

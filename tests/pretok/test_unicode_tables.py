@@ -1,4 +1,4 @@
-"""The committed class tables are complete, equal the generator's and C++'s, and load late."""
+"""The committed Unicode tables are complete, equal the generator's and C++'s, and load lazily."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def generator() -> ModuleType:
 
 @cache
 def categories(version: str) -> list[str]:
-    """The general categories of `version`; skip where its release cannot be had."""
+    """Return each code point's general category; skip if unicodedata2 lacks that release."""
     if version == INSTALLED:
         return [unicodedata2.category(chr(code_point)) for code_point in range(CODE_POINTS)]
     if not (FULL or os.environ.get("PRETOK_UNICODEDATA2_DIR")):
@@ -47,7 +47,7 @@ def categories(version: str) -> list[str]:
     except subprocess.CalledProcessError as error:
         lines = (error.stderr or "").strip().splitlines()
         why = lines[-1] if lines else error
-        pytest.skip(f"no unicodedata2 of Unicode {version} to be had: {why}")
+        pytest.skip(f"cannot get unicodedata2 of Unicode {version}: {why}")
     return found
 
 
@@ -64,7 +64,7 @@ def test_the_committed_tables_are_what_the_generator_writes(
         assert committed == text, f"{path.name}: run {generator().COMMAND}"
 
 
-def test_the_release_that_is_installed_is_one_of_ours() -> None:
+def test_the_installed_unicodedata2_has_a_version_with_a_table() -> None:
     assert INSTALLED in VERSIONS
 
 
@@ -83,7 +83,7 @@ def test_runs_ascend_cover_all_and_differ_from_their_neighbours(version: str) ->
 def test_cpp_has_the_same_table(version: str) -> None:
     path = GENERATED / f"unicode_{version.replace('.', '_')}.inc"
     if not path.exists():
-        pytest.skip("no C++ sources: the tests were taken out of the repository")
+        pytest.skip("needs the C++ sources, which are not beside the tests")
     lines = path.read_text(encoding="ascii").splitlines()
     head = [line for line in lines if line.startswith("//")]
     assert f"Unicode {version}:" in head[1]
@@ -100,8 +100,8 @@ def test_every_table_says_how_it_was_made(version: str) -> None:
 
 
 def test_han_by_the_rule_is_han_as_measured() -> None:
-    # 15.0, 15.1 and 17.0 were not measured: they have what 18.0 has, as far as they assign it.
-    # 16.0 was measured, so there the rule can be checked.
+    # Han was measured only for 16.0 and 18.0. For other versions there is a rule: Han are the code
+    # points that are Han in 18.0 and that the version assigns. 16.0 confirms this rule.
     generate = generator()
     found = categories("16.0")
     measured = generate.han("16.0", found)
@@ -172,14 +172,15 @@ NEVER = {"unicodedata2", "tqdm", "click", "regex", "tiktoken", "tokenizers", "py
 
 def test_import_is_quick_and_loads_no_table() -> None:
     took = []
-    # Processor time beside numpy's, which is 0.1 s; the best of a few on a busy machine.
+    # Compare the processor time with that of numpy, which is 0.1 s. Take the best of several
+    # processes, because the machine may be busy.
     for _ in range(20):
         done = run_python(IMPORT.replace("NEVER", repr(NEVER)))
         assert done.returncode == 0, done.stderr
         took.append(float(done.stdout))
         if took[-1] < 1:
             return
-    pytest.fail(f"at best {min(took):.2f} times what numpy takes")
+    pytest.fail(f"importing pretok took {min(took):.2f} times as long as importing numpy")
 
 
 def test_a_table_is_loaded_when_it_is_needed_and_no_other() -> None:

@@ -1,4 +1,4 @@
-"""The split of nanochat: that of Llama 3, but with groups of two digits."""
+"""The preset of nanochat: the rules of Llama 3, but a pre-token has at most two digits."""
 
 from pretok import Preset, Run, get
 from pretok.charsets import NUMBER

@@ -198,7 +198,8 @@ def test_blocks_take_linear_time(backend: BackendName, name: str) -> None:
     tok = pretok.get(name, backend=backend)
     for unit in ("a", " ", "!", "\u4e2d", "A\u0301"):
         block = (unit * 65536)[: 65536 if backend == "native" else 16384]
-        # A block of one run takes little time, so use many. The stream must not join them each time.
+        # A block of one run takes little time, so use many. The stream must not join them again
+        # and again.
         one = backend == "native" and len(tok.split(block)) == 1
         size = 500_000 if one else len(block)
 
