@@ -34,9 +34,9 @@ class MissingPresetError(VocabularyError):
 
 
 class PublishedMismatchError(VocabularyError):
-    """The file `path` has the name of the published vocabulary `name`, but another sha256.
+    """The file `path` has the name of the published vocabulary `name`, but not its content.
 
-    `digests` are the sha256 of the published files with this name.
+    `digests` has the sha256 of each published file with this name.
     """
 
     def __init__(self, path: str, name: str, digests: tuple[str, ...]) -> None:

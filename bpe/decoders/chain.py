@@ -121,7 +121,7 @@ class ChainDecoder:
         return stream.feed(ids) + stream.finish()
 
     def decode_bytes(self, ids: Iterable[int], skip_special: bool) -> bytes:
-        """Return the bytes of `ids`; invalid bytes of fallback tokens stay."""
+        """Return the bytes of `ids`; invalid UTF-8 of fallback tokens is kept."""
         text = self.decode(ids, ESCAPE, skip_special)
         return text.encode("utf-8", ESCAPE)
 

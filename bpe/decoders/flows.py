@@ -28,7 +28,7 @@ class Flow(Protocol):
 
 
 class Each:
-    """Changes each token by itself."""
+    """Changes each token independently of the other tokens."""
 
     def __init__(self, change: Callable[[str], str]) -> None:
         self._change = change
@@ -177,7 +177,7 @@ class FallbackBytes:
         self._run = bytearray()
 
     def feed(self, token: str) -> list[str]:
-        """Keep a byte. Before another token, return the text of the kept bytes."""
+        """Keep the byte of a fallback token. For any other token, return the kept bytes and it."""
         byte = fallback_byte(token)
         if byte is None:
             return [*self.finish(), token]

@@ -28,7 +28,7 @@ Segments: TypeAlias = tuple[list[tuple[int, int, "int | None"]], "tuple[str, int
 
 A segment is (start, end, id), half-open and in bytes; the id of plain text is None. If the policy
 is "raise", the refused token is (content, position) of the first special token. It is None if the
-text has no special token, or the policy is another one.
+text has no special token, and for the other policies.
 """
 
 
@@ -105,8 +105,8 @@ class AddedTokens:
         """Return a search with the policy `treatment` for special tokens."""
         phases = self._phases
         if treatment == "text" and all(phase.all_special for phase in phases):
-            # A special token that stays text has one effect: no other token matches within it. So
-            # a search for special tokens alone would find nothing.
+            # A special token that is encoded as text has one effect: no other token matches within
+            # it. So a search for only special tokens would find nothing.
             phases = []
         return self._copy(treatment, phases)
 
@@ -126,7 +126,7 @@ class AddedTokens:
         return result
 
     def split(self, data: bytes) -> Iterator[Segment]:
-        """Yield the segments of `data` in order; they cover all of it, and none is empty.
+        """Yield the segments of `data` in order; they cover all of `data`, and none is empty.
 
         Raises SpecialTokenError at a special token if the policy is "raise".
         """

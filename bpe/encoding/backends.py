@@ -98,7 +98,7 @@ class Backend(Protocol):
         ...
 
     def normalized(self, data: bytes) -> bytes:
-        """Return UTF-8 in NFC; invalid bytes stay, and no character moves past them."""
+        """Return `data` in NFC; invalid bytes are kept, and no character moves past them."""
         ...
 
     def all_take_fast_path(

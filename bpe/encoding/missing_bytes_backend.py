@@ -129,7 +129,7 @@ class MissingBytesBackend(OneByOne):
         return self._native.is_normal(text)
 
     def normalized(self, data: bytes) -> bytes:
-        """Return UTF-8 in NFC."""
+        """Return `data` in NFC."""
         return self._native.normalized(data)
 
     @property

@@ -204,7 +204,7 @@ class PieceDecoder:
         return stream.feed(ids) + stream.finish()
 
     def decode_bytes(self, ids: Iterable[int], skip_special: bool) -> bytes:
-        """Return the bytes of `ids`; fallback tokens stay as their bytes, valid or not."""
+        """Return the bytes of `ids`; a fallback token becomes its byte, even in invalid UTF-8."""
         start = PieceStart(self)
         parts = []
         for id in self.checked(ids, skip_special):

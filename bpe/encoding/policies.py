@@ -87,7 +87,7 @@ class Policies:
         return self._contents.get(searched, searched)
 
     def trim(self) -> None:
-        """Drop the kept sets; calls build them again."""
+        """Drop the searches of all sets; later calls build them again."""
         self._sets.clear()
 
     def _for_treatment(self, special: str) -> _Phases:

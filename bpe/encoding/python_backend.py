@@ -208,7 +208,7 @@ class PythonBackend(OneByOne):
 
     @staticmethod
     def normalized(data: bytes) -> bytes:
-        """Return UTF-8 in NFC; invalid bytes stay, and no character moves past them."""
+        """Return `data` in NFC; invalid bytes are kept, and no character moves past them."""
         return normalize(decode_utf8(data)).encode("utf-8", ESCAPE)
 
     def trim(self) -> None:

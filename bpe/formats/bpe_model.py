@@ -40,7 +40,7 @@ class ListedMerges(NamedTuple):
     """The merges of a file."""
 
     items: list[Any]
-    """The merges as the file stores them: "a b" or ["a", "b"]. Other values are errors."""
+    """The merges as in the file: "a b" or ["a", "b"]. Any other value is an error."""
     pairs: Callable[[], Sequence[tuple[str, str]]]
     """Returns the two texts of each merge, or raises the error for a malformed merge."""
     location: Callable[[int], str]
@@ -233,7 +233,7 @@ def _drop_added(
     added: Sequence[AddedToken],
     ignore_merges: bool,
 ) -> None:
-    """Remove the entries of `tokens` that are only added tokens: no merge names them."""
+    """Remove the added tokens of several bytes that no merge names from `tokens`."""
     merged: set[int] | None = None
     for token in added:
         if ids.get(token.content) != token.id or len(tokens.get(token.id, b"")) < 2:
@@ -258,7 +258,8 @@ def _check_inert(inert: dict[int, str], tokens: dict[int, bytes], ignore_merges:
     proper = {token: id for id, token in tokens.items() if id not in inert}
     for id, text in inert.items():
         twin = proper.get(tokens[id])
-        # Several bytes become the token that merges make of them, never an inert entry.
+        # No merge makes an inert entry. But a byte becomes the token with the same bytes, which may
+        # be an inert entry.
         is_byte = len(tokens[id]) == 1
         if ignore_merges or (twin is not None and id < twin and is_byte):
             raise InertEntryError(

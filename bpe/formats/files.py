@@ -75,7 +75,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     with `path`, and VocabularyError if `path` exists and is not a regular file.
     """
     with naming(path):
-        # Refuse names that are too long before realpath, which takes quadratic time for them.
+        # `_mode_of` refuses a path that is too long, for which realpath takes quadratic time.
         mode = _mode_of(path)
         _replace(Path(os.path.realpath(path)), mode, data)
 

@@ -103,6 +103,6 @@ def _check_unreachable(texts: Sequence[str], ids: Iterable[int]) -> None:
         splits = (({text[:at], text[at:]}) for at in range(1, len(text)))
         if len(text) == 1 or any(parts <= known for parts in splits):
             raise UnsupportedError(
-                f"ordinary text may become {shortened(text)}, the special token or byte {id}, in "
-                "llama.cpp; bpe keeps them apart"
+                f"in llama.cpp, ordinary text may become token {id}, {shortened(text)}, which is a "
+                "special token or the name of a byte; bpe does not support such a vocabulary"
             )

@@ -18,7 +18,7 @@ from pretok.errors import short_path
 
 VOCAB, MERGES = "vocab.json", "merges.txt"
 NAMES = {VOCAB: MERGES, "encoder.json": "vocab.bpe"}
-"""The names of the two files, as Hugging Face and as OpenAI ship them."""
+"""The name of the merges file by the name of the other file, of Hugging Face and of OpenAI."""
 
 
 class Gpt2Format(Format):

@@ -36,7 +36,7 @@ def is_own(preset: Preset) -> bool:
 
 
 def dump_preset(preset: Preset, unicode: str) -> bytes:
-    """Return `preset` and its Unicode version as a file holds them."""
+    """Return the bytes of `preset` and its Unicode version in a .pretok file."""
     parts = [encode_text(preset.name), encode_text(unicode)]
     if is_own(preset):
         words = serialize_stages(preset.stages)

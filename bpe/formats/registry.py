@@ -104,11 +104,12 @@ def _holding(formats: list[Format], spec: TokenizerSpec) -> Format:
         is_plain = spec.normalizer in (None, "NFC") and spec.decoder is None
         if kind is Vocabulary and not (is_plain or format.holds_steps):
             raise UnsupportedError(
-                f"{format.name} cannot hold the normalizer or the decoder; save the tokenizer as "
-                ".json"
+                f"the format {format.name} cannot hold the normalizer or the decoder; save the "
+                "tokenizer as .json"
             )
         return format
     advice = "save the tokenizer as .json" if kind is TextVocabulary else "save it as .model"
     raise UnsupportedError(
-        f"the tokens are text, not bytes, and {formats[0].name} cannot hold them; {advice}"
+        f"the tokens are text, not bytes, and the format {formats[0].name} cannot hold this "
+        f"vocabulary; {advice}"
     )

@@ -31,7 +31,7 @@ MAX_SPECIAL_TOKENS = 10_000
 Without a limit, a file of a few bytes could announce any number.
 """
 BEGIN_OF_TEXT = "<s>"
-# The special tokens of a file that lists none and has one of VERSIONS_WITH_DEFAULT.
+# The special tokens of a file that lists no special tokens and has one of VERSIONS_WITH_DEFAULT.
 DEFAULT_SPECIAL_TOKENS = (
     "<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]",
     "[TOOL_RESULTS]", "[/TOOL_RESULTS]", "[TOOL_CALLS]", "[IMG]", "<pad>", "[IMG_BREAK]",

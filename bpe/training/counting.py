@@ -42,13 +42,13 @@ class WordCounts:
         return self._longest
 
     def take(self) -> list[tuple[bytes, int]]:
-        """Return each word with its count, and remove all words. `longest` stays."""
+        """Return each word with its count, and remove all words. `longest` does not change."""
         counts, self._counts = self._counts, Counter()
         return list(counts.items())
 
 
 def empty_words(backend: BackendName) -> Words:
-    """Return counts without words."""
+    """Return an empty WordCounts of the backend."""
     if backend == "python":
         return WordCounts()
     from pretok import _core
