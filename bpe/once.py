@@ -11,8 +11,8 @@ Value = TypeVar("Value")
 class once(Generic[Value]):
     """A property that is computed once for each instance, and cannot be set.
 
-    Unlike `once`, functools.cached_property can be set. In Python 3.10 and 3.11, it also has a
-    single lock for all instances.
+    Unlike `once`, functools.cached_property can be set. In Python 3.10 and 3.11, cached_property
+    also has a single lock for all instances.
 
     >>> class Circle:
     ...     @once

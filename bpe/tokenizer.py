@@ -333,7 +333,7 @@ class Tokenizer(TokenizerParts):
         return Pipeline(encoder, self._added_tokens, normalizer, self._vocabulary.missing_bytes)
 
     def _pipeline_of_segments(self) -> Pipeline:
-        """Return a pipeline whose backend takes normalized segments, to align them with a text."""
+        """Return a Pipeline whose backend takes normalized text, for bpe.compat.huggingface."""
         if self._spaces is None:
             return self._pipeline
         if self._segments_pipeline is None:

@@ -177,7 +177,10 @@ class FallbackBytes:
         self._run = bytearray()
 
     def feed(self, token: str) -> list[str]:
-        """Keep the byte of a fallback token. For any other token, return the kept bytes and it."""
+        """Keep the byte of a fallback token.
+
+        For any other token, return the text of the kept bytes, and the token.
+        """
         byte = fallback_byte(token)
         if byte is None:
             return [*self.finish(), token]

@@ -1,8 +1,8 @@
 """MissingBytesBackend: a TextVocabulary whose characters stand for bytes, in C++.
 
 Such a vocabulary may lack tokens for some bytes. C++ merges bytes, and needs a token for each byte
-value. So the missing bytes get new ids, which no merge has. Only if a text has a missing byte, the
-Python backend encodes the text: it drops the byte, or replaces the byte by the unknown token.
+value. So the missing bytes get new ids, which no merge has. A text with a missing byte is encoded
+by the Python backend, which drops the byte, or replaces the byte by the unknown token.
 """
 
 from __future__ import annotations

@@ -122,8 +122,8 @@ class Pipeline:
     ) -> list[list[int]]:
         """Return the ids of each of `texts`."""
         batch, to_normalize = self._check_batch(texts, errors)
-        # The backend encodes the texts that need no normalizing. `_encode_each` encodes the others,
-        # and raises the error of the first text that has one.
+        # The backend encodes the texts that need no normalizing. `_encode_each` encodes the other
+        # texts, and raises the error of the first text that has an error.
         rows: list[list[int]] = []
         refusal = None
         try:

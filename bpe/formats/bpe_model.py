@@ -250,8 +250,8 @@ def _drop_added(
 def _check_inert(inert: dict[int, str], tokens: dict[int, bytes], ignore_merges: bool) -> None:
     """Make sure that text never becomes an inert entry.
 
-    Removes inert entries of one byte from `tokens`. Raises InertEntryError for other entries that
-    text may become.
+    Removes an inert entry of one byte from `tokens` if no other token has this byte. Raises
+    InertEntryError for any other inert entry that text may become.
     """
     if not inert:
         return

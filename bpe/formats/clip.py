@@ -77,8 +77,8 @@ def read(
 ) -> TokenizerSpec:
     """Return the tokenizer; raises VocabularyError, which names the line.
 
-    `names` has the names of the special tokens by id; the default is the names of OpenAI. open_clip
-    3 calls the tokens <start_of_text> and <end_of_text>.
+    `names` has the names of the special tokens by id, if they differ from the names of OpenAI.
+    open_clip 3 calls the tokens <start_of_text> and <end_of_text>.
     """
     merges = _merges(utf8_text(data))
     characters = sorted(BYTE_CHARACTERS)

@@ -1,9 +1,9 @@
 """Build the tokenizer of a GGUF file whose BPE merges characters.
 
 As in llama.cpp, the only normalization is that spaces become "▁". If tokenizer.ggml.model is
-"llama", a space is put before each text between added tokens. Two adjacent symbols then merge if
-their joined text is a token; the token with the highest score merges first. If it is "gemma4",
-symbols merge only by the listed merges, in the order of the list.
+"llama", a space is put before each text between added tokens. Two adjacent symbols merge if their
+joined text is a token; the token with the highest score merges first. If tokenizer.ggml.model is
+"gemma4", symbols merge only by the listed merges, in the order of the list.
 """
 
 from __future__ import annotations

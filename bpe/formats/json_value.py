@@ -92,7 +92,7 @@ class Value:
         return self._checked(int)
 
     def flag(self, default: bool | None = None) -> bool:
-        """Return a bool; a missing or null value means `default`, unless `default` is None."""
+        """Return a bool; if the value is missing or null, return `default` if this is a bool."""
         if self.value is None and default is not None:
             return default
         return self._checked(bool)

@@ -81,7 +81,7 @@ def dump(spec: TokenizerSpec, path: str | os.PathLike[str]) -> bytes:
 
 
 def _suffixes() -> str:
-    """Return the suffixes of all formats, with the names of the formats if they differ."""
+    """Return the suffixes of all formats, with the names of formats that differ from suffixes."""
     names: dict[str, list[str]] = {}
     for format in FORMATS:
         if format.suffix:

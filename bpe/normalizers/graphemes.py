@@ -75,7 +75,7 @@ def clusters(text: str) -> Iterator[str]:
         yield text[start:]
 
 
-# The kinds of characters that join a character of the kind of the key, directly before them.
+# For each kind of character, the kinds of characters that join it if they follow it directly.
 _AFTER = {
     Kind.CR: (Kind.LF,),
     Kind.L: (Kind.L, Kind.V, Kind.LV, Kind.LVT),

@@ -19,7 +19,7 @@ _UNKNOWN = False  # a part that is not in `_replacements`; None there means no r
 
 @dataclass(frozen=True)
 class Precompiled:
-    """Applies a charsmap as Hugging Face's tokenizers does. SentencePiece itself does not do so.
+    """Applies a charsmap as Hugging Face's tokenizers does, which differs from SentencePiece.
 
     The text is cut into grapheme clusters. If rules match at the start of a cluster of at most five
     bytes, the replacement of the shortest such rule replaces the whole cluster, including marks

@@ -54,7 +54,8 @@ def curve(
     """Return the tokens of `source` for each number of merges of `tokenizer`.
 
     The arguments are those of bpe.train. `source` has the training texts, or texts that the
-    training has not seen. It is read once. The memory grows with the number of distinct pre-tokens.
+    training has not seen. `source` is read once. Memory grows with the number of distinct
+    pre-tokens.
 
     Item n equals the count of a tokenizer with the first n merges. bpe.train with the smaller
     `vocab_size` makes this tokenizer, unless training merges a pair twice; then only the later

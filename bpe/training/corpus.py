@@ -26,7 +26,7 @@ SUFFIXES = tuple(suffix + packed for suffix in FORMATS for packed in PACKED)
 LAST_CHARACTERS = frozenset(suffix[-1] for suffix in SUFFIXES + tuple(map(str.upper, SUFFIXES)))
 """The last characters of SUFFIXES. A str with another last character cannot name a text file."""
 MAX_NAME_LENGTH = 4096
-"""A longer str cannot name a file."""
+"""A longer str counts as a text, not as the name of a file."""
 TEXT_OVERHEAD = 64
 """The estimated memory of a text besides its characters, in bytes.
 
