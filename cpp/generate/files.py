@@ -12,16 +12,16 @@ CPP = REPOSITORY / "cpp"
 
 
 def parser(command: str, description: str | None) -> argparse.ArgumentParser:
-    """Return the argument parser of the generator that is run as `command`."""
+    """Return the argument parser of the generator that users run as `command`."""
     options = argparse.ArgumentParser(prog=command, description=(description or "").split("\n")[0])
     options.add_argument("--check", action="store_true", help="compare instead of writing")
     return options
 
 
 def write_or_check(command: str, files: Mapping[Path, str], check: bool) -> int:
-    """Write each text to its file. If `check`, only report the files whose text differs.
+    """Write each text to its file. If `check`, write nothing and report the files that differ.
 
-    Return the exit status. The report tells the reader to run `command`, which rewrites the files.
+    Return the exit status. The report asks the user to run `command`, which rewrites the files.
     """
     if not check:
         for path, text in files.items():

@@ -6,8 +6,8 @@
 
 unicodedata2 has one release per Unicode version. The generator takes each release from
 `$PRETOK_UNICODEDATA2_DIR/<release>`. If this folder does not exist, the generator installs the
-release by pip into a temporary folder. unicodedata2 has no scripts, so the Han code points come
-from han.json, which states its source.
+release with pip into a temporary folder. unicodedata2 does not know the scripts of code points, so
+the Han code points come from han.json, which states its source.
 """
 
 from __future__ import annotations
@@ -103,8 +103,9 @@ def _dump(folder: str, release: str) -> list[str]:
 def han(version: str, category: list[str]) -> set[int]:
     """Return the Han code points of `version`; `category` is the result of `categories`.
 
-    If han.json lacks `version`, return the Han code points of its newest version that are assigned
-    in `version`. For 16.0, a test checks that this rule gives exactly the measured set.
+    If han.json lacks `version`, take the Han code points of its newest version, and return those
+    that are assigned in `version`. For 16.0, a test checks that this gives exactly the measured
+    set.
     """
     data: HanData = json.loads(Path(__file__).with_name("han.json").read_text())
     measured = data["measured"]
