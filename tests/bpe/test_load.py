@@ -58,7 +58,9 @@ def _is_small(tokenizer: bpe.Tokenizer) -> bool:
 
 
 @pytest.mark.parametrize("name", ["small.tiktoken", "small", sha1(_URL.encode()).hexdigest()])
-def test_known_file_name_implies_the_rest(tmp_path: Path, name: str, backend: BackendName) -> None:
+def test_the_name_of_a_published_file_implies_preset_and_special_tokens(
+    tmp_path: Path, name: str, backend: BackendName
+) -> None:
     path = write(tmp_path / name, _DATA)
     tokenizer = bpe.load(path, backend=backend)
     assert _is_small(tokenizer)
@@ -66,7 +68,7 @@ def test_known_file_name_implies_the_rest(tmp_path: Path, name: str, backend: Ba
     assert _is_small(bpe.load(write(path, _DATA.replace(b"\n", b"\r\n"))))
 
 
-def test_arguments_go_before_implied_values(tmp_path: Path) -> None:
+def test_arguments_override_implied_values(tmp_path: Path) -> None:
     path = write(tmp_path / "small.tiktoken", _DATA)
     assert bpe.load(path, "gpt2").preset == GPT2
     assert bpe.load(path, "gpt2").special_tokens == {"<|end|>": 300}
@@ -275,7 +277,9 @@ def test_folder(tmp_path: Path) -> None:
         ("nul\0byte", ["no file or vocabulary"]),
     ],
 )
-def test_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, parts: Any) -> None:
+def test_unknown_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, parts: Any
+) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UnknownVocabularyError) as caught:
         bpe.load(name)

@@ -191,7 +191,7 @@ print(used, resident() - before)
 def test_the_memory_of_many_threads_is_bounded_and_given_back() -> None:
     need_native()
     used, left = map(float, output_of(RESIDENT).split())
-    # Each thread has a text as UTF-8 and what malloc keeps for it.
+    # Besides the caches, each thread has a text as UTF-8, and memory that malloc keeps.
     assert used < 16 + 64
     assert left < 64
 

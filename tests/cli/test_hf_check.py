@@ -17,7 +17,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 WITHOUT = pytest.mark.parametrize("module", ["transformers", "not_a_module"])
 """Run a test without transformers, and with it if it is installed.
 
-The module is made impossible to import; the second value names no module that is imported.
+A test makes `module` impossible to import. For the second value, this has no effect.
 """
 
 

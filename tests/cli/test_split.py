@@ -38,7 +38,7 @@ def small_blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 
 @pytest.fixture
 def letters(monkeypatch: pytest.MonkeyPatch) -> str:
-    """A preset that leaves gaps, for one test."""
+    """The name of a preset with gaps, which are texts that no rule matches; for one test."""
     preset = Preset("test-letters", rules=(Run(LETTER),))
     monkeypatch.setattr(registry, "_by_name", {**registry._by_name, preset.name: preset})
     monkeypatch.setattr(registry, "_pre_tokenizers", {})
@@ -167,7 +167,7 @@ def test_nothing_of_a_block_is_printed_before_it_is_checked(call: Call, form: st
 
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("preset", ["gpt2", "o200k"])
-def test_explain_tells_span_and_rule(call: Call, preset: str, backend: BackendName) -> None:
+def test_explain_shows_span_and_rule(call: Call, preset: str, backend: BackendName) -> None:
     given = ("explain", "-p", preset, "--backend", backend)
     status, output, errors = call(*given, "-f", "json", stdin=HARD.encode())
     assert (status, errors) == (0, "")
@@ -199,7 +199,7 @@ def test_explain_says_where_no_rule_matched(call: Call, letters: str) -> None:
     assert [step["rule"] for step in found] == ["\\p{L}+", None]
 
 
-def test_explain_colours_each_rule(call: Call, letters: str) -> None:
+def test_explain_colors_each_rule(call: Call, letters: str) -> None:
     coloured = call("explain", "-p", "qwen2", "--color", "-t", "ab 1 cd")[1].splitlines()
     codes = [line[line.index("\x1b") : line.index('"')] for line in coloured]
     assert codes[0] == codes[3]

@@ -22,7 +22,7 @@ def path(tmp_path: Path) -> Path:
     return write_json_lines(tmp_path / "a.jsonl", TEXTS, "body")
 
 
-def test_every_option_arrives(
+def test_every_option_is_passed_on(
     call: Call, given: list[str], path: Path, tmp_path: Path, backend: BackendName
 ) -> None:
     out = tmp_path / "out"

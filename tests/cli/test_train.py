@@ -55,7 +55,7 @@ def test_train_writes_the_vocabulary_of_bpe_train(
     assert names(tmp_path) == ["out.json", "out.model", "out.tiktoken", "text.txt"]
 
 
-def test_every_option_arrives(call: Call, tmp_path: Path, backend: BackendName) -> None:
+def test_every_option_is_passed_on(call: Call, tmp_path: Path, backend: BackendName) -> None:
     path, out = tmp_path / "a.jsonl", tmp_path / "out.json"
     path.write_text('{"body": "ab abc abcd, xy"}\n{"body": "ab abc abcd"}\n', encoding="utf-8")
     arguments = (

@@ -188,6 +188,7 @@ def test_recorded_answers_for_special_tokens(backend: BackendName) -> None:
 
 
 def _with_special(encoding: Encoding, special: dict[str, int]) -> Encoding:
+    """Return `encoding` with other special tokens; equal calls return the same object."""
     found = _extended.get((id(encoding), tuple(special)))
     if found is None:
         found = Encoding(

@@ -88,7 +88,7 @@ def test_huge_file_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         bpe.load(path, "gpt2")
 
 
-@pytest.mark.skipif(not Path(os.devnull).is_char_device(), reason="no such device")
+@pytest.mark.skipif(not Path(os.devnull).is_char_device(), reason="needs a null device")
 def test_device_is_not_read() -> None:
     with pytest.raises(VocabularyError, match="this is a device; expected a regular file"):
         bpe.load(os.devnull, "gpt2")

@@ -96,7 +96,7 @@ def test_time_is_linear() -> None:
     assert growth(parse, 2000) < TOO_MUCH
 
 
-def test_found_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_found_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PRETOK_VOCAB_DIR", str(tmp_path))
     write(tmp_path / "my-model.gguf", gguf(metadata()))
     assert bpe.load("my-model").vocab_size == 265
@@ -227,7 +227,7 @@ def test_saved_as_tokenizer_json(tmp_path: Path) -> None:
     assert bpe.load(tmp_path / "tokenizer.json", backend="python") == tokenizer
 
 
-def test_unknown_split(tmp_path: Path) -> None:
+def test_an_unknown_pre_name_needs_a_preset(tmp_path: Path) -> None:
     message = r"small.gguf: tokenizer.ggml.pre is 'new', but no preset has this name; pass preset="
     with pytest.raises(VocabularyError, match=message):
         loaded(tmp_path, pre="new")
@@ -239,7 +239,7 @@ def test_unknown_split(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pre", [..., ""])
-def test_missing_split_is_not_guessed(tmp_path: Path, pre: Any) -> None:
+def test_a_preset_is_not_guessed_without_a_pre_name(tmp_path: Path, pre: Any) -> None:
     message = r"there is no tokenizer\.ggml\.pre, so .* pass preset="
     with pytest.raises(VocabularyError, match=message):
         loaded(tmp_path, pre=pre)

@@ -102,7 +102,7 @@ def test_published_vectors_without_a_vocabulary() -> None:
         _pieces(Preset("letters", rules=(Run(LETTER),)), vectors("command-r"))
 
 
-def test_published_file_without_a_split(backend: BackendName) -> None:
+def test_published_file_without_a_pre_name(backend: BackendName) -> None:
     path = shared("vocabs", "gguf", "ggml-vocab-gpt-neox.gguf")
     with pytest.raises(VocabularyError, match=r"there is no tokenizer\.ggml\.pre"):
         bpe.load(path, backend=backend)

@@ -166,7 +166,7 @@ def test_random_pieces(tmp_path: Path, escapes: int, has_ties: bool) -> None:
 
 @pytest.mark.parametrize("lengths", [(2,), (2, 3, 4, 5), (2, 3, 4, 6), (2, 4), (3, 4), (2, 4, 5)])
 def test_runs_of_equal_score(tmp_path: Path, lengths: tuple[int, ...]) -> None:
-    """Pieces that repeat a space: the lengths of Llama 2 and Mistral, and some C++ cannot merge."""
+    """Pieces of several "▁": the lengths of Llama 2 and Mistral, and some that C++ cannot merge."""
     rows = [UNKNOWN, *BYTES, *normal("▁a", "ab", "▁ab", "ba", "▁", "a", "b")]
     rows += [("▁" * length, -1e9, PieceType.NORMAL) for length in lengths]
     data = model(rows, BYTE_FALLBACK)

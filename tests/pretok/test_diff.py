@@ -184,7 +184,7 @@ def test_a_long_region_is_shown_in_part(call: Call) -> None:
     assert (found["regions"][0]["b_count"], len(found["regions"][0]["b"])) == (1234, 1000)
 
 
-def test_colour_tells_the_sides_apart(call: Call) -> None:
+def test_colors_distinguish_the_two_presets(call: Call) -> None:
     given = ("diff", "llama3", "qwen2", "-t", "12")
     plain, coloured = call(*given)[1], call(*given, "--color")[1]
     assert "\x1b" not in plain

@@ -101,7 +101,7 @@ def one_of_each_kind(sequences: Iterable[bytes]) -> list[bytes]:
 def test_every_sequence_of_1_and_2_bytes(backend: BackendName) -> None:
     every = bytes(range(256))
     single = list(all_sequences(every, 1))
-    # Pure Python takes ten times as long; test_exhaustive compares its offsets of every sequence.
+    # Pure Python takes ten times as long. test_exhaustive.py compares its offsets for all of them.
     is_native = backend == "native"
     two = sample(all_sequences(every, 2), 1 << 16 if is_native else 3_000)
     check_bytes(["o200k"], [*single, *two], backend, every_method=is_native)

@@ -28,7 +28,7 @@ each_version = pytest.mark.parametrize("version", VERSIONS)
 
 @cache
 def generator() -> ModuleType:
-    """The repository's generator, which wheels leave out."""
+    """Return the generator of the repository; wheels do not contain it."""
     return paths.generator("unicode_tables")
 
 

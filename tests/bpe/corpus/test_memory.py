@@ -32,7 +32,7 @@ with open("/proc/self/status") as status:
 
 
 def peak(folder: Path, path: Path, **options: object) -> int:
-    """Return the greatest memory of a process that makes a corpus of `path`, in bytes."""
+    """Return the peak memory, in bytes, of a process that makes a corpus of `path`."""
     vocabulary = folder / "v.pretok"
     tokenizer("python").save(vocabulary)
     arguments = json.dumps([str(vocabulary), str(path), str(folder / path.stem), options])

@@ -38,7 +38,10 @@ def options_of(pack: int | None, shard_tokens: int) -> Options:
 def written(
     folder: Path, options: Options, sizes: list[int], cuts: list[int]
 ) -> tuple[list[Shard], dict[str, bytes]]:
-    """Write documents of `sizes`, in calls that end at `cuts`, each with an interruption."""
+    """Write documents of `sizes` tokens in calls that end at `cuts`; interrupt after each call.
+
+    Returns the shards, and the contents of their files by name.
+    """
     folder.mkdir(parents=True)
     tokens = np.arange(sum(sizes), dtype=np.uint32)
     ends = np.cumsum(np.array(sizes, np.int64))

@@ -79,6 +79,6 @@ def test_malformed(blob: bytes, damage: object, match: str) -> None:
         Charsmap(damage(blob))
 
 
-def test_long_symbols() -> None:
+def test_user_defined_symbols_have_a_maximum_length() -> None:
     with pytest.raises(UnsupportedError, match="has 257 characters; expected at most 256"):
         SentencePieceNormalizer(user_defined=("x" * 257,))

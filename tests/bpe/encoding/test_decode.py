@@ -76,7 +76,7 @@ def test_arrays_of_every_type_of_int(backend: BackendName, dtype: Any) -> None:
     assert tok.token_bytes(given[0]) == b"a"
 
 
-def test_an_empty_array_of_no_type(backend: BackendName) -> None:
+def test_an_empty_array_of_floats(backend: BackendName) -> None:
     # np.array([]) has the dtype float64, although it holds no floats.
     assert make(backend).decode(np.array([])) == ""
     assert make(backend).decode_bytes(np.array([])) == b""

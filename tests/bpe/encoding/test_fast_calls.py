@@ -1,4 +1,4 @@
-"""Calls with a fast path in C++ have the results of pure Python and keep no object alive."""
+"""Calls with a fast path in C++ have the results of pure Python, and keep no tokenizer alive."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def check(core: Any, lines: list[str]) -> None:
     if found != wanted:
         given = zip(lines, found.split("\n"), wanted.split("\n"), strict=True)
         wrong = [(a, b, c) for a, b, c in given if b != c]
-        assert not wrong[:10], f"{len(wrong)} lines: given, C++, Python"
+        assert not wrong[:10], f"{len(wrong)} lines: (line, C++, Python)"
     stays = list(map(eq, lines, wanted.split("\n")))
     is_normal = list(map(core.is_normal, lines))
     assert is_normal == stays, ascii(lines[list(map(eq, is_normal, stays)).index(False)])

@@ -67,7 +67,7 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("kind", ["good", "unsized"])
-def test_fetches_to_where_load_looks(server: str, kind: str) -> None:
+def test_load_finds_the_fetched_file(server: str, kind: str) -> None:
     with pytest.raises(UnknownVocabularyError, match=f"pretok fetch {kind}"):
         bpe.load(kind)
     path = fetch(kind)

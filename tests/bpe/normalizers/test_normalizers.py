@@ -129,7 +129,7 @@ def test_no_call_skips_a_normalizer(backend: BackendName) -> None:
     lower = bpe.Tokenizer(
         vocabulary, "gpt2", normalizer=NormalizerChain((Lowercase(),)), backend=backend
     )
-    for text in ("AB ab", "É ab"):  # both in NFC
+    for text in ("AB ab", "É ab"):  # both texts are in NFC
         expected = plain.encode(text.lower())
         assert lower.encode(text) == lower.encode_array(text).tolist() == expected
         assert lower.count(text) == len(expected)

@@ -36,7 +36,10 @@ CLUSTERS = hf.Precompiled(charsmap({bytes([byte]): "b" for byte in range(1, 256)
 
 
 def joined(text: str) -> str:
-    """Return the expected result of CLUSTERS for `text`, by the clusters of bpe."""
+    """Return the expected result of CLUSTERS for `text`, by the clusters of bpe.
+
+    CLUSTERS replaces each character of a longer cluster by "b".
+    """
     return "".join(
         "b" if len(cluster.encode()) < 6 else "b" * len(cluster) for cluster in clusters(text)
     )

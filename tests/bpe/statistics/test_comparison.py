@@ -46,12 +46,11 @@ def test_words(text: str, words: list[str]) -> None:
 def test_counts_by_hand(backend: BackendName) -> None:
     # small_tokenizer has he, ll, llo, hello, " hello" and é.
     tok = small_tokenizer(backend)
-    # Tokens: " hello" | h e | " " c a f é: 8; words: 1 + 2 + 4 tokens.
     [row] = compare({"small": tok}, {"a": " hello\u00e9 h, e caf\u00e9"})
     assert row.text_bytes == 19
     assert row.words == 4
     assert row.tokens == len(tok.encode(" hello\u00e9 h, e caf\u00e9"))
-    # " hello" and é; h; e; c, a, f and é
+    # The tokens of the four words are " hello" and é; h; e; c, a, f and é. Two words are one token.
     assert (row.word_tokens, row.one_token_words) == (8, 2)
     assert row.tokens_per_word == 2
     assert row.one_token_share == 0.5

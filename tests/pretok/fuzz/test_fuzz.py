@@ -156,9 +156,9 @@ def test_each_comparison_with_the_python_backend_finds_a_faulty_native_backend(
 
 
 class SmallBatches(fuzz_engines.PythonEngine):
-    """Compares batches of 64 texts, which is faster.
+    """Compares batches of 64 texts instead of 512, to save time.
 
-    The nightly job `pretok fuzz --against python` compares larger batches.
+    The script .ci/nightly runs `pretok fuzz --against python` with whole batches.
     """
 
     batch = 64

@@ -98,7 +98,7 @@ def test_white_space_of_two_kinds_is_refused(native: BackendName) -> None:
     for rule in stage.rules[:2]:
         record = rule.serialize(alphabet)
         at = next(i for i in range(len(words)) if words[i : i + len(record)] == record)
-        for first in (1, 2):  # without white space, and without line breaks
+        for first in (1, 2):  # clear both masks, or only the mask of line breaks
             changed = words.copy()
             changed[at + first : at + 3] = [0] * (3 - first)
             with pytest.raises(
@@ -164,7 +164,7 @@ def streamed(tok: PreTokenizer, text: str, sizes: list[int]) -> list[tuple[int, 
     ends=st.tuples(*[st.text(RULE_LETTERS, max_size=3)] * 2),
     seed=st.integers(0, 1 << 32),
 )
-@example(  # a gap, whose end was seen only after the cut
+@example(  # a gap that ends only after the cut
     rules=[(Groups(DIGIT | code_points("e"), 1, 1, X), ""), (Run(DIGIT, at_most=1), "")],
     words="1", ends=("ge", "x"), seed=0,
 )  # fmt: skip

@@ -197,5 +197,5 @@ def test_registered_presets_are_found(own_registry: None) -> None:
     assert find(r"\p{L}", "hf") is None, "no engine splits by that version"
 
 
-def test_whole_never_cuts() -> None:
+def test_the_preset_whole_never_splits() -> None:
     assert pretok.get(WHOLE).split(" a\n\u0301 1") == [" a\n\u0301 1"]

@@ -117,7 +117,7 @@ def test_a_similar_pattern_is_shown_beside_the_nearest() -> None:
     assert (str(again), again.difference) == (str(error), error.difference)
 
 
-def test_the_same_text_may_be_another_split(own_registry: None) -> None:
+def test_engines_may_split_by_the_same_pattern_differently(own_registry: None) -> None:
     pattern = r"\p{N}{2,3}+|[\s\S]"
     rules = (pretok.Run(NUMBER, at_most=3, at_least=2), pretok.Run(ANY, at_most=1))
     pretok.register(pretok.Preset("pairs", rules, engine="tiktoken", pattern=pattern))

@@ -24,14 +24,14 @@ needs_the_release = pytest.mark.skipif(
 
 @needs_the_release
 @pytest.mark.skipif(not FULL, reason="asks about every code point; set PRETOK_FULL=1")
-def test_the_table_is_what_tokenizers_has() -> None:
+def test_the_table_equals_that_of_hugging_face() -> None:
     assert GENERATOR.TABLE.relative_to(ROOT).as_posix() == ("pretok/pre_tokenizers/script_table.py")
     assert GENERATOR.main(["--check"]) == 0
 
 
 @cache
 def every_code_point(step: int) -> str:
-    """Return all support.scalar_values; from each to the next are `step` places in their order."""
+    """Return each of support.scalar_values once: every `step`-th in turn, around and around."""
     every = "".join(map(chr, scalar_values()))
     text = "".join([every[i % len(every)] for i in range(0, len(every) * step, step)])
     assert len(set(text)) == len(every)
