@@ -209,6 +209,7 @@ def test_an_unknown_error_handler_is_refused(backend: BackendName, wrong: Any) -
 
 
 def many_texts(count: int, words: int) -> list[str | bytes]:
+    """Return `count` short random texts, one text of many words, and two others."""
     rng = seeded(count)
     units = ["hello ", "world's ", "\u4e2d\u6587", "12", "\n\n", "\U0001f600", "\ud800", "\x00"]
     made: list[str | bytes] = []

@@ -137,6 +137,7 @@ def test_a_plot(call: Call, vocab: str, path: Path, tmp_path: Path) -> None:
 
 
 def error_of_last(call: Call, out: str, image: str) -> str:
+    """Return the error of `corpus-info --plot`."""
     status, _, errors = call("corpus-info", out, "--plot", image)
     assert status == 2
     return errors

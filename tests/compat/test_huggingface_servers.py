@@ -54,6 +54,7 @@ def test_behavior(run: Behavior, tmp_path: Path) -> None:
 
 
 def _steps(stream: Any, backend: Any, ids: list[int]) -> list[Any]:
+    """Return what the stream returns or raises for each id."""
     return [outcome(stream.step, backend, id) for id in ids]
 
 

@@ -182,6 +182,7 @@ def test_divided_white_space_is_merged_from_its_bytes(
 
 
 def _pair(tokens: dict[int, bytes], backend: BackendName) -> Pair:
+    """Return our Encoding and tiktoken's with these tokens."""
     tiktoken = pytest.importorskip("tiktoken", reason="tiktoken is not installed")
     arguments: dict[str, Any] = {
         "pat_str": pretok.get("r50k").preset.pattern,

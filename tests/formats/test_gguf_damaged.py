@@ -22,6 +22,7 @@ from vocabulary_files import write
 
 
 def _swapped(texts: list[str], at: int, text: str) -> list[str]:
+    """Return `texts` with `text` at the index `at`."""
     return [*texts[:at], text, *texts[at + 1 :]]
 
 
@@ -86,10 +87,12 @@ def test_malformed(tmp_path: Path, changes: dict[str, Any], message: str) -> Non
 
 
 def _head(version: int = 3, tensors: int = 0, keys: int = 1) -> bytes:
+    """Return the header of a GGUF file; `tensors` and `keys` are its counts."""
     return b"GGUF" + struct.pack("<IQQ", version, tensors, keys)
 
 
 def _key(name: bytes = b"a", kind: int = 4) -> bytes:
+    """Return a key with the number of its type, without its value. Type 4 is uint32."""
     return struct.pack("<Q", len(name)) + name + struct.pack("<I", kind)
 
 

@@ -232,6 +232,7 @@ def test_tokenizers_that_cannot_be_saved(tmp_path: Path) -> None:
 
 
 def _summed(body: bytes, version: int = 1) -> bytes:
+    """Return a .pretok file with a right header, which holds the CRC-32 of `body`."""
     head = pretok_file.MAGIC + version.to_bytes(4, "little")
     return head + crc32(body).to_bytes(4, "little") + body
 

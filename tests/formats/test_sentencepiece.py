@@ -74,6 +74,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 
 def texts(random: Random, count: int) -> Iterator[str]:
+    """Yield random texts of PARTS."""
     for _ in range(count):
         yield "".join(random.choice(PARTS) for _ in range(random.randrange(25)))
 

@@ -35,6 +35,7 @@ def regions_of(first: list[Step], second: list[Step]) -> list[Region]:
 
 
 def cut(text: str, sizes: list[int]) -> list[str]:
+    """Return `text` in chunks of `sizes` characters, and the rest."""
     chunks, start = [], 0
     for size in sizes:
         chunks.append(text[start : start + size])

@@ -23,6 +23,7 @@ LAYOUTS = ("bin", "llmc", "megatron", "npy", "parquet")
 
 
 def need(layout: str) -> None:
+    """Skip the test if the layout needs a package that is not installed."""
     if layout == "parquet":
         pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 

@@ -20,6 +20,7 @@ SIZE = 1 << 30 if FULL else 60_000
 
 
 def texts() -> dict[str, str]:
+    """Return the shared texts by name."""
     return {
         path.stem: path.read_bytes()[:SIZE].decode("utf-8", "ignore")
         for path in sorted(shared("texts").glob("*.txt"))

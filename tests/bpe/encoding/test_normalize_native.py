@@ -43,11 +43,13 @@ def parts() -> dict[str, str]:
 
 @cache
 def letters() -> list[str]:
+    """Return the characters with a decomposition, without Hangul syllables."""
     return [char for char in parts() if not is_hangul(char)]
 
 
 @cache
 def pools() -> list[str | list[str]]:
+    """Return groups of characters; each random text takes its characters from two groups."""
     return [
         "aeoqAK \u00e9\u1ead\u03b1\u0915\u0995\u304b\u4e00\U0001f600",
         letters(),

@@ -89,6 +89,7 @@ MARKS = [char for char in map(chr, range(0x300, 0x1F000)) if unicodedata.combini
 
 
 def made_up(random: Random) -> str:
+    """Return a short random text of LETTERS and MARKS."""
     parts = [*LETTERS, *LETTERS, *random.sample(MARKS, 40)]
     return "".join(random.choice(parts) for _ in range(random.randrange(1, 12)))
 

@@ -57,6 +57,7 @@ def charsmaps() -> dict[str, bytes]:
 
 @cache
 def by_kind() -> dict[Kind, list[str]]:
+    """Return the characters of each kind that graphemes distinguish, without UNIFORM."""
     kinds: dict[Kind, list[str]] = {kind: [] for kind in Kind}
     for code in (*range(1, 0x12000), *range(0x1F000, 0x1FC10)):
         if not any(first <= code <= last for first, last in UNIFORM):

@@ -30,6 +30,7 @@ ROWS: list[dict[str, Any]] = [
 
 
 def packed(name: str, data: bytes) -> bytes:
+    """Return `data` as the suffix of `name` says; compressed data has two members or frames."""
     if name.endswith(".gz"):
         half = len(data) // 2
         return gzip.compress(data[:half]) + gzip.compress(data[half:])
@@ -48,6 +49,7 @@ def write(folder: Path, name: str, data: bytes) -> Path:
 
 
 def read(source: Any, field: str = "text") -> list[bytes]:
+    """Return the texts of a source as UTF-8."""
     found: list[bytes] = []
     for item in read_texts(source, field):
         found += map(encode_utf8, item) if isinstance(item, list) else [b"".join(item)]

@@ -31,6 +31,7 @@ some_bytes = st.binary(max_size=12) | some_text.map(lambda text: text.encode("ut
 def words_of(
     texts: list[bytes | str], name: str, backend: BackendName, threads: int | None = None
 ) -> list[tuple[bytes, int]]:
+    """Return the words of texts with their counts, as training counts them."""
     counter = text_counter(pretok.get(name, backend=backend), backend, threads)
     for item in read_texts(texts, "text", counter.collect_batch):
         if isinstance(item, list):
@@ -41,11 +42,13 @@ def words_of(
 
 
 def expected_words(texts: list[bytes], name: str) -> list[tuple[bytes, int]]:
+    """Return the words and their counts in the order of first appearance."""
     tokenizer = pretok.get(name)
     return list(Counter(word for text in texts for word in tokenizer.split_bytes(text)).items())
 
 
 def safe_cut(tokenizer: pretok.PreTokenizer, data: bytes) -> int:
+    """Return the offset in bytes where C++ would cut a text that begins with `data`."""
     from pretok import _core
 
     return _core.safe_cut(cast(_core.Machine, native_machine(tokenizer)), data)

@@ -52,6 +52,7 @@ def of_tokenizers(texts: Sequence[str], fallback: bool, **options: Any) -> dict[
 
 
 def assert_as_tokenizers(ours: Tokenizer, model: dict[str, Any]) -> None:
+    """Check that `ours` has the tokens and the merges of a model of Hugging Face."""
     vocabulary = ours.vocabulary
     assert isinstance(vocabulary, TextVocabulary)
     assert vocabulary.pieces == model["vocab"]

@@ -28,6 +28,7 @@ CASES = 5000
 
 
 def with_rule(preset: Preset, old: Rule, *new: Rule) -> Preset:
+    """Return `preset` with other rules in place of the rule `old`, but with the same pattern."""
     at = preset.rules.index(old)
     return changed(preset, (*preset.rules[:at], *new, *preset.rules[at + 1 :]))
 

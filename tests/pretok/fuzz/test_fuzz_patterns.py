@@ -41,6 +41,8 @@ def test_patterns_depend_on_the_seed_only() -> None:
 
 
 def _raises(error: Exception, wanted: str) -> FromPattern:
+    """Return a from_pattern that raises `error` for patterns that contain `wanted`."""
+
     def wrong(pattern: str, engine: Engine) -> PreTokenizer:
         if wanted in pattern:
             raise error
@@ -54,6 +56,7 @@ def _unknown(message: str) -> UnknownPatternError:
 
 
 def _as_qwen2(pattern: str, engine: Engine) -> PreTokenizer:
+    """A from_pattern that takes the pattern of llama3 for that of qwen2."""
     found = from_pattern(pattern, engine)
     return pretok.get(QWEN2) if found.preset.name == "llama3" else found
 

@@ -115,6 +115,7 @@ def test_a_rule_that_does_not_exist_cannot_be_first(native: BackendName) -> None
             machine.advance("ab", True, False, rule)
 
 
+# Rules of which the first fails often, and a text: a repeated unit, and an end.
 RESCANNED: dict[str, tuple[tuple[Rule, ...], str, str]] = {
     "run": ((Run(A, at_least=64), Run(A | X, at_most=1)), "a" * 63 + "x", ""),
     "lead": ((Run(X, lead=A, lead_required=True), Run(A, at_most=1)), "a", "x"),
@@ -151,6 +152,7 @@ def test_a_phrase_word_by_word_takes_linear_time(backend: BackendName, unit: str
 
 
 def streamed(tok: PreTokenizer, text: str, sizes: list[int]) -> list[tuple[int, str, int]]:
+    """Return (start, pre-token, rule) of a text that is streamed in chunks of `sizes`."""
     stream, found, at = tok.stream(), [], 0
     for size in sizes:
         found += stream.feed_spans(text[at : at + size])
@@ -197,6 +199,7 @@ def test_long_texts_split_alike(
 
 
 def check_safe_cut(tok: PreTokenizer, text: str, rng: random.Random) -> None:
+    """Check that both parts of a text, divided at a safe cut, have the pre-tokens of the text."""
     from pretok import _core
 
     machine = native_machine(serialize_stages(tok.preset.stages))

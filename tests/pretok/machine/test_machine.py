@@ -43,6 +43,7 @@ def backend_of(rules: tuple[Rule, ...], name: BackendName) -> Backend:
 
 
 def strings(alphabet: str, longest: int) -> list[str]:
+    """Return all strings of up to `longest` characters of `alphabet`."""
     return ["".join(s) for n in range(longest + 1) for s in product(alphabet, repeat=n)]
 
 

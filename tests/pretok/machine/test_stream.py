@@ -83,6 +83,7 @@ def test_one_code_point_or_byte_at_a_time(backend: BackendName, name: str) -> No
 
 
 def common_prefix(answers: Sequence[list[tuple[str, bool]]]) -> list[tuple[str, bool]]:
+    """Return the first pre-tokens that all answers have in common."""
     shortest = min(answers, key=len)
     for i, step in enumerate(shortest):
         if any(answer[i] != step for answer in answers):
@@ -91,6 +92,7 @@ def common_prefix(answers: Sequence[list[tuple[str, bool]]]) -> list[tuple[str, 
 
 
 def continuations(alphabet: str, longest: int) -> list[str]:
+    """Return all strings of up to `longest` characters of `alphabet`."""
     return ["".join(s) for n in range(longest + 1) for s in product(alphabet, repeat=n)]
 
 

@@ -101,6 +101,7 @@ ASK: dict[Engine, Callable[[str], Ask]] = {"hf": _hf, "tiktoken": _tiktoken}
 
 
 def _dropped(form: Alternatives, engine: Engine) -> bool:
+    """Return whether the engine drops text because the pattern does not match everywhere."""
     return engine == "tiktoken" and not matches_everywhere(form)
 
 

@@ -53,6 +53,7 @@ def _inside(opening: str, make: Callable[[int], str], closing: str) -> Callable[
     return lambda size: f"{opening}{make(size)}{closing}"
 
 
+# Functions that return a pattern of about the given number of characters.
 GROWING: dict[str, Callable[[int], str]] = {
     "alternatives": _alternatives,
     "the same alternative": _repeated(r"\s+|"),
@@ -95,6 +96,7 @@ def _read(pattern: str, engine: Engine) -> None:
 
 
 def _refused(pattern: str, engine: Engine = "hf") -> UnknownPatternError:
+    """Check that from_pattern refuses `pattern` with a short, printable error; return the error."""
     with pytest.raises(UnknownPatternError) as raised:
         pretok.from_pattern(pattern, engine)
     message = str(raised.value)
