@@ -54,7 +54,7 @@ def test_encodes_as_llama_cpp(tmp_path: Path, backend: BackendName) -> None:
 @pytest.mark.parametrize(
     ("changes", "error", "match"),
     [
-        ({"texts": [*TEXTS[:2], "x", *TEXTS[3:]]}, VocabularyError, "fallback tokens lack '<0x00>'"),
+        ({"texts": [*TEXTS[:2], "x", *TEXTS[3:]]}, VocabularyError, "tokens lack '<0x00>'"),
         ({"types": [2, 3, *[6] * 258, *TYPES[260:]]}, VocabularyError, "include other tokens"),
         ({"scores": SCORES[:-1]}, VocabularyError, "scores is .*; expected 267 numbers"),
         ({"scores": [0] * 267, "kind": "int32"}, VocabularyError, "scores is .*; expected 267"),
