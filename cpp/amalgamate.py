@@ -28,12 +28,12 @@ def sources(cmake: str) -> list[Path]:
         if library is None:
             raise ValueError(f"expected add_library({target} ...) in CMakeLists.txt")
         paths += [HERE / name for name in library[1].split() if name.endswith(".cpp")]
-    # The system headers of input_file.cpp define macros, so it comes last.
+    # The system headers that input_file.cpp includes define macros, so this file comes last.
     return sorted(paths, key=lambda path: path.name == "input_file.cpp")
 
 
 def find(name: str, including: Path) -> Path:
-    """Return the file that `including` includes as `name`."""
+    """Return the path of the file that the file `including` includes as `name`."""
     for folder in (HERE, including.parent):
         if (folder / name).is_file():
             return folder / name
@@ -46,11 +46,13 @@ def lines_of(path: Path) -> list[str]:
 
 
 def inlined(path: Path, seen: set[Path]) -> Iterator[tuple[Path, str]]:
-    """Yield (file, line) of `path`, with the project's headers in place of their includes.
+    """Yield (file, line) for each line of `path` and of the project's headers that it includes.
 
-    Each header appears once. A table (.inc) counts as part of the including file.
+    The lines of a header replace its #include. A header in `seen` is omitted, so each header
+    appears once. The lines of a table (.inc) have the including file as `file`.
     """
     seen.add(path)
+    guards = 1 if path.suffix == ".h" else 0  # a .h file has an #ifndef around all its lines
     yield path, f"// ---- {path.relative_to(HERE).as_posix()}"
     conditions = 0
     for line in lines_of(path):
@@ -60,9 +62,10 @@ def inlined(path: Path, seen: set[Path]) -> Iterator[tuple[Path, str]]:
             header = find(included[1], path)
             if header.suffix == ".inc":
                 yield from ((path, part) for _, part in inlined(header, seen))
-            elif conditions > (path.suffix == ".h"):
+            elif conditions > guards:
                 raise ValueError(
-                    f"{path}: {line!r} is within an #if, but other files need the header too"
+                    f"{path}: {line!r} is within an #if, but other files need the header too; "
+                    "move the #include out of the #if"
                 )
             elif header not in seen:
                 yield from inlined(header, seen)
@@ -71,7 +74,7 @@ def inlined(path: Path, seen: set[Path]) -> Iterator[tuple[Path, str]]:
 
 
 def source_file(cmake: str) -> Iterator[str]:
-    """Yield the lines of pretok.cpp after its head."""
+    """Yield the lines of all source files. Each file undefines its macros at its end."""
     seen: set[Path] = set()
     for path in sources(cmake):
         lines = list(inlined(path, seen))
@@ -81,7 +84,7 @@ def source_file(cmake: str) -> Iterator[str]:
 
 
 def amalgamation() -> dict[str, str]:
-    """Return the text of both files by name."""
+    """Return the texts of pretok.hpp and pretok.cpp by name."""
     cmake = (HERE / "CMakeLists.txt").read_text(encoding="utf-8")
     version = re.search(r"project\(pretok VERSION ([\d.]+)", cmake)
     if version is None:

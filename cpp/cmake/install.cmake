@@ -1,4 +1,4 @@
-# Headers, the library, and what finds it: for find_package(pretok) and for pkg-config.
+# Installs the headers, the library, and the files for find_package(pretok) and pkg-config.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -13,13 +13,14 @@ install(EXPORT pretokTargets NAMESPACE pretok:: DESTINATION ${package_folder})
 
 configure_package_config_file(cmake/pretokConfig.cmake.in
   ${CMAKE_CURRENT_BINARY_DIR}/pretokConfig.cmake INSTALL_DESTINATION ${package_folder})
-# Before 1.0, a minor version may break what the one before it promised.
+# Before 1.0, a minor version may be incompatible with the previous minor version.
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/pretokConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pretokConfig.cmake
   ${CMAKE_CURRENT_BINARY_DIR}/pretokConfigVersion.cmake DESTINATION ${package_folder})
 
-# A program that links statically needs what the library needs; a shared one brings it along.
+# A program that links the static library must also link the libraries that pretok needs. The shared
+# library loads them itself.
 set(private_libraries "")
 foreach(library IN LISTS CMAKE_CXX_IMPLICIT_LINK_LIBRARIES)
   if(library MATCHES "^(stdc\\+\\+|c\\+\\+)$")

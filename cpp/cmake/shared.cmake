@@ -7,7 +7,8 @@ endif()
 set_target_properties(pretok PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${abi_version})
 target_compile_definitions(pretok PUBLIC PRETOK_SHARED)
 
-# Templates of the standard library are not hidden by -fvisibility.
+# -fvisibility=hidden does not hide templates of the standard library, so tell the linker which
+# symbols to export.
 if(APPLE)
   target_link_options(pretok PRIVATE -Wl,-dead_strip -Wl,-exported_symbol,_pretok_*)
 elseif(UNIX)

@@ -16,8 +16,8 @@ namespace {
 
 using Ids = std::vector<std::uint32_t>;
 
-// Takes the place of a model. Given all ids so far, next() returns the next id: the id that is
-// `distance` positions earlier.
+// Takes the place of a model, and repeats earlier ids. next() gets all ids so far, and returns
+// the id that is `distance` positions before the next position.
 struct Echo {
   std::size_t distance;
 

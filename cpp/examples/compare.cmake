@@ -1,4 +1,5 @@
-# Runs COMMAND with the file INPUT as standard input, and compares its output with EXPECTED.
+# Runs COMMAND with the file INPUT as standard input. Fails if the output differs from the file
+# EXPECTED.
 execute_process(COMMAND ${COMMAND} INPUT_FILE ${INPUT}
   OUTPUT_VARIABLE written ERROR_VARIABLE complaint RESULT_VARIABLE result)
 file(READ ${EXPECTED} expected)

@@ -2,7 +2,7 @@
  *
  *     ids cl100k_base.tiktoken cl100k < text.txt
  *
- * The preset is needed if the vocabulary file does not say how to split text. If the text has
+ * The preset is necessary if the vocabulary file does not say how to split text. For text with
  * spaces or line ends, the memory does not grow with the size of the text. */
 #include "pretok.h"
 

@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def build(simdjson: Path, folder: Path, unicode: str) -> None:
-    """Configure and build the module in `folder`."""
+    """Configure and build the module in `folder`; `simdjson` is the folder of its two files."""
     config = folder / "simdjson"
     config.mkdir(parents=True, exist_ok=True)
     (config / "simdjsonConfig.cmake").write_text(SIMDJSON.format(folder=simdjson.as_posix()))
@@ -64,7 +64,7 @@ def build(simdjson: Path, folder: Path, unicode: str) -> None:
 
 
 def run(*command: str) -> None:
-    """Run a command; fail if it fails."""
+    """Run a command; raise CalledProcessError if it fails."""
     subprocess.run(command, check=True, env={**os.environ, "EMCC_STRICT": "1"})
 
 

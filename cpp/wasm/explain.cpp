@@ -1,4 +1,4 @@
-// Explains the split of a preset at one position: the rules that each stage tries there.
+// Explains how a preset splits a text at one position: which rules each stage tries there.
 #include "core/split/machine.hpp"
 #include "core/split/presets.hpp"
 #include "core/split/program.hpp"
@@ -13,27 +13,27 @@
 namespace pretok {
 namespace {
 
-// Marks a rule that does not match, in place of the end of its match.
+// In results: the end of a match if the rule does not match, and the rule of a gap.
 constexpr std::uint32_t NO_END = 0xFFFFFFFF;
 
 struct TriedRule {
-  std::uint32_t rule;
-  std::size_t end; // NO_MATCH if the rule does not match
+  std::uint32_t rule; // the index of the rule in the stage
+  std::size_t end;    // the end of its match; NO_MATCH if the rule does not match
 };
 
-// The result of one stage at one position. All positions are code units of the whole text.
+// How one stage splits at one position. All positions count code units of the whole text.
 struct StageStep {
   std::size_t piece_start; // the piece that the stage splits
   std::size_t piece_end;
-  std::size_t start; // where the rules were tried
-  std::vector<TriedRule> tried;
-  int rule = GAP; // the rule that matched, among the rules of the stage
-  std::size_t part_start;
+  std::size_t start;            // the position where the rules were tried
+  std::vector<TriedRule> tried; // the rules that were tried at `start`
+  int rule = GAP;               // the index in the stage of the rule that matched, or GAP
+  std::size_t part_start;       // the part that the stage makes; the piece of the next stage
   std::size_t part_end;
-  bool is_dropped = true;
+  bool is_dropped = true; // whether the stage drops the part
 };
 
-// Tries the rules at `start` in order, up to the first one that matches.
+// Tries the rules at `start` in order, up to the first rule that matches. Sets step.tried.
 template <typename Source>
 void try_rules(const Machine &machine, const Source &piece, std::size_t start,
                StageStep &step) {
@@ -41,7 +41,8 @@ void try_rules(const Machine &machine, const Source &piece, std::size_t start,
   text.here = piece.element(start);
   const std::vector<int> &candidates = machine.candidates()[text.here.class_];
   for (std::size_t i = 0; i < machine.rules().size(); ++i) {
-    // A rule matches only where it is a candidate; elsewhere `match` has no meaning.
+    // Call rule.match() only if the rule is a candidate for the class at `start`. Without this
+    // condition, its result has no meaning.
     const bool is_candidate = std::find(candidates.begin(), candidates.end(),
                                         static_cast<int>(i)) != candidates.end();
     const std::size_t end =
@@ -54,8 +55,8 @@ void try_rules(const Machine &machine, const Source &piece, std::size_t start,
   }
 }
 
-// Explains how `stage` splits `piece` at `position`, a code unit of the piece. The positions of
-// the result count from the start of the piece.
+// Explains how `stage` splits `piece` at `position`. `position` and all positions in the result
+// count code units of the piece.
 template <typename Source>
 StageStep explain_stage(const StageProgram &stage, const Machine &machine, const Source &piece,
                         std::size_t position) {
@@ -83,7 +84,7 @@ StageStep explain_stage(const StageProgram &stage, const Machine &machine, const
     start = end;
   });
   applier.finish();
-  // In a gap the rules are tried at each code point.
+  // In a gap, the rules were tried at each code point. Move to the code point at `position`.
   if (step.rule == GAP)
     while (step.start + piece.element(step.start).width <= position)
       step.start += piece.element(step.start).width;
@@ -91,7 +92,8 @@ StageStep explain_stage(const StageProgram &stage, const Machine &machine, const
   return step;
 }
 
-// Explains how each stage splits the piece with `position`, up to a stage that drops the piece.
+// Explains how each stage splits the piece that contains `position`. Ends early after a stage
+// that drops this piece.
 template <typename Source>
 std::vector<StageStep> explain(const std::vector<StageProgram> &stages, UnicodeTable table,
                                const Source &source, std::size_t position) {
@@ -118,8 +120,8 @@ std::vector<StageStep> explain(const std::vector<StageProgram> &stages, UnicodeT
   return steps;
 }
 
-// Returns the code unit of `source` at `offset`, which counts in `unit`. An offset within a
-// code point gives the start of the code point.
+// Converts `offset`, which counts in `unit`, to a position in code units of `source`. For an
+// offset within a code point, returns the start of the code point.
 template <typename Source>
 std::size_t code_unit_at(const Source &source, std::size_t offset, OffsetUnit unit) {
   std::size_t at = 0;
@@ -133,9 +135,10 @@ std::size_t code_unit_at(const Source &source, std::size_t offset, OffsetUnit un
   return at;
 }
 
-// Converts code units of a text, in any order, to offsets in a unit.
+// Converts positions in code units of a text to offsets in `unit`.
 class Converter {
 public:
+  // `places` has all positions to convert, in any order.
   template <typename Source>
   Converter(const Source &source, std::vector<std::size_t> places, OffsetUnit unit)
       : places_(std::move(places)) {
@@ -153,9 +156,10 @@ private:
   std::vector<std::uint32_t> offsets_;
 };
 
-// Appends the steps to result 0, with positions in `unit`. For each step: piece start, piece
-// end, start, rule, part start, part end, whether it is dropped, and the count of tried rules;
-// then the rule and the end of each tried rule. Rules are numbered through all stages.
+// Appends the steps to result 0, with positions in `unit`. Appends these numbers for each step:
+// piece_start, piece_end, start, rule, part_start, part_end, is_dropped, and the number of
+// tried rules; then the rule and the end of each tried rule. The rules of all stages are
+// numbered consecutively.
 template <typename Source>
 void write_steps(const std::vector<StageStep> &steps, const std::vector<StageProgram> &stages,
                  const Source &source, OffsetUnit unit) {
@@ -190,8 +194,8 @@ void write_steps(const std::vector<StageStep> &steps, const std::vector<StagePro
 
 using namespace pretok;
 
-// Result 0: the steps at `position`, which counts in `unit` (write_steps); empty if `position`
-// is not in the text. `preset` and `unicode` must exist.
+// Result 0: the steps at `position`, which counts in `unit`; write_steps describes the numbers.
+// Result 0 is empty if `position` is not in the text. `preset` and `unicode` must be built in.
 PRETOK_WASM(pretok_wasm_explain)
 void pretok_wasm_explain(const char *preset, const char *unicode, const void *text,
                          std::size_t size, int is_utf8, std::size_t position, int unit) {

@@ -1,4 +1,4 @@
-// The rules that match at given boundaries, mostly without trying any rule.
+// Finds the rule of each pre-token, mostly without trying any rule.
 #pragma once
 
 #include "core/split/machine.hpp"
@@ -10,8 +10,9 @@
 
 namespace pretok {
 
-// For most pairs of classes of its first two code points, it is certain which rule makes a
-// pre-token (rules.hpp). Other pre-tokens are matched again.
+// For most pre-tokens, the classes of the first two code points decide which rule made the
+// pre-token (rules.hpp). FirstRules stores the rule for each pair of classes. For all other
+// pre-tokens, it tries the rules again.
 class FirstRules {
 public:
   explicit FirstRules(const Machine &machine) : machine_(machine) { known_.fill(UNSET); }
@@ -30,8 +31,8 @@ private:
   static constexpr std::int16_t UNSET = -3;
   static constexpr std::int16_t UNCERTAIN = -2;
 
-  // Returns the rule of every pre-token that begins with classes a and b, or GAP if no rule
-  // matches; UNCERTAIN if it depends on more than the classes.
+  // Returns the rule of every pre-token that begins with classes a and b. Returns GAP if no
+  // rule matches there, and UNCERTAIN if the classes do not decide the rule.
   std::int16_t certain_rule(std::uint8_t a, std::uint8_t b) const {
     for (const int index : machine_.candidates()[a]) {
       const Rule &rule = machine_.rules()[static_cast<std::size_t>(index)];
@@ -50,6 +51,7 @@ private:
     return GAP;
   }
 
+  // Tries the rules at `start`, and returns the rule that matches, or GAP.
   template <typename Source> int matched_rule(Text<Source> &text, std::size_t start) const {
     int found = GAP;
     auto emit = [&found](std::size_t, int rule) { found = rule; };
@@ -58,7 +60,7 @@ private:
   }
 
   const Machine &machine_;
-  std::array<std::int16_t, std::size_t{END + 1} * (END + 1)> known_;
+  std::array<std::int16_t, std::size_t{END + 1} * (END + 1)> known_; // by pair of classes
 };
 
 } // namespace pretok

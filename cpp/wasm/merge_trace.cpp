@@ -1,4 +1,4 @@
-// The merges that make the tokens of one pre-token, one by one.
+// Traces the merges that make the tokens of one pre-token.
 #include "capi/handles.hpp"
 #include "wasm/results.hpp"
 
@@ -7,6 +7,7 @@
 namespace pretok {
 namespace {
 
+// The rank of a pair that no merge joins.
 constexpr std::uint32_t NO_STEP = 0xFFFFFFFF;
 
 // Returns whether a byte of UTF-8 begins a character.
@@ -18,7 +19,8 @@ struct Symbol {
   std::uint32_t start;
 };
 
-// Returns the tokens that merging begins with: bytes, or characters if the model merges them.
+// Returns the symbols that merging begins with: bytes, or characters if the model merges
+// characters.
 std::vector<Symbol> first_symbols(const Vocabulary &vocabulary, const std::uint8_t *bytes,
                                   std::size_t size) {
   std::vector<Symbol> symbols;
@@ -29,14 +31,14 @@ std::vector<Symbol> first_symbols(const Vocabulary &vocabulary, const std::uint8
       ++end;
     std::uint32_t ids[4];
     const std::size_t count = vocabulary.merge(bytes + start, end - start, ids);
-    // A character without a token is one token for each of its bytes.
+    // A character without a token becomes a token for each of its bytes.
     for (std::size_t i = 0; i < count; ++i)
       symbols.push_back({ids[i], static_cast<std::uint32_t>(start + i)});
   }
   return symbols;
 }
 
-// The merges of a vocabulary, to look up by their two parts.
+// Looks up the merges of a vocabulary by the ids of their left and right tokens.
 class MergeRanks {
 public:
   explicit MergeRanks(const Vocabulary &vocabulary) : merges_(vocabulary.merges()) {
@@ -50,8 +52,8 @@ public:
 
   const Merge &merge(std::uint32_t rank) const { return merges_[rank]; }
 
-  // Returns the number of merges that join bytes to a single character. They have the lowest
-  // ranks.
+  // Returns the number of merges whose result is a single character or a part of one. These
+  // merges have the lowest ranks.
   std::size_t character_merges(const Vocabulary &vocabulary) const {
     const auto is_longer = [&](const Merge &merge) {
       const TokenView token = vocabulary.token(merge.id);
@@ -61,7 +63,7 @@ public:
                                     merges_.begin());
   }
 
-  // Returns the rank of a merge, or NO_STEP.
+  // Returns the rank of the merge of `left` and `right`, or NO_STEP.
   std::uint32_t find(std::uint32_t left, std::uint32_t right) const {
     const auto at =
         std::lower_bound(order_.begin(), order_.end(), pair(left, right),
@@ -79,7 +81,7 @@ private:
   }
 
   std::vector<Merge> merges_;        // by rank
-  std::vector<std::uint32_t> order_; // the ranks, in order of the pairs
+  std::vector<std::uint32_t> order_; // the ranks, sorted by the pairs of the merges
 };
 
 } // namespace
@@ -96,9 +98,10 @@ MergeRanks *pretok_wasm_merges_new(const pretok_tokenizer *tokenizer) {
 PRETOK_WASM(pretok_wasm_merges_free)
 void pretok_wasm_merges_free(MergeRanks *ranks) { delete ranks; }
 
-// Result 0: the offsets of the first symbols. Result 1: left, right, id, rank and place of each
-// merge. Ranks do not count merges that join bytes to a character if the model merges
-// characters. Result 2: the ids of the pre-token. O(size^2).
+// Result 0: the offsets of the first symbols.
+// Result 1: five numbers for each merge: its left, right and resulting id, its rank, and the
+// index of its left symbol. If the model merges characters, ranks do not count
+// character_merges. Result 2: the ids of the pre-token. Takes O(size^2) time.
 PRETOK_WASM(pretok_wasm_merge_steps)
 void pretok_wasm_merge_steps(const pretok_tokenizer *tokenizer, const MergeRanks *ranks,
                              const std::uint8_t *bytes, std::size_t size) {
@@ -108,7 +111,7 @@ void pretok_wasm_merge_steps(const pretok_tokenizer *tokenizer, const MergeRanks
   results[1].clear();
   for (const Symbol &symbol : symbols)
     results[0].push_back(symbol.start);
-  // The rank of the merge of each symbol with the next one.
+  // found[i] is the rank of the merge of symbols i and i + 1.
   std::vector<std::uint32_t> found(symbols.size(), NO_STEP);
   const auto look_up = [&](std::size_t at) {
     found[at] =

@@ -14,10 +14,10 @@ SOURCES = (REPOSITORY / "pretok" / "page" / "core", REPOSITORY / "cpp" / "wasm" 
 
 
 def write(folder: Path) -> None:
-    """Write the package to `folder`, which is new or empty."""
+    """Write the package to `folder`. Exit with a message if `folder` is not empty."""
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
-        raise SystemExit(f"{folder} is not empty; expected a new folder")
+        raise SystemExit(f"{folder} is not empty; expected a new or empty folder")
     for source in SOURCES:
         shutil.copytree(source, folder, dirs_exist_ok=True)
     shutil.copy(REPOSITORY / "LICENSE", folder)

@@ -8,7 +8,7 @@ std::vector<std::uint32_t> results[MAX_RESULTS];
 
 using namespace pretok;
 
-// Returns the numbers of a result. `index` must be less than MAX_RESULTS.
+// Returns a pointer to the numbers of a result. `index` must be less than MAX_RESULTS.
 PRETOK_WASM(pretok_wasm_result)
 const std::uint32_t *pretok_wasm_result(std::size_t index) { return results[index].data(); }
 

@@ -1,4 +1,4 @@
-// Arrays of 32-bit numbers that a call returns to JavaScript.
+// The results of a call: arrays of 32-bit numbers, which JavaScript copies.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace pretok {
 
-// A call replaces the arrays of the call before it. pretok_wasm_clear frees them.
+// Each call replaces the results of the previous call. pretok_wasm_clear frees the results.
 inline constexpr std::size_t MAX_RESULTS = 3;
 extern std::vector<std::uint32_t> results[MAX_RESULTS];
 

@@ -1,4 +1,4 @@
-// The boundaries of pre-tokens, and the rules that made them.
+// Splits a text: the boundaries of its pre-tokens, and the rules that made the pre-tokens.
 #include "capi/handles.hpp"
 #include "core/simd/kernels.hpp"
 #include "core/unicode/unicode.hpp"
@@ -44,7 +44,7 @@ void split_with_rules(const PreTokenizer &pre_tokenizer, const Source &source) {
 
 using namespace pretok;
 
-// Returns whether the module has a Unicode version.
+// Returns whether the module has the tables of a Unicode version.
 PRETOK_WASM(pretok_wasm_has_unicode)
 int pretok_wasm_has_unicode(const char *version) { return unicode_table(version).size != 0; }
 
@@ -59,7 +59,7 @@ std::size_t pretok_wasm_count(const pretok_pre_tokenizer *handle, const void *te
   return total;
 }
 
-// Result 0: the n + 1 boundaries of n pre-tokens. No stage may remove text.
+// Result 0: the n + 1 boundaries of the n pre-tokens, in `unit`. No stage may remove text.
 PRETOK_WASM(pretok_wasm_offsets)
 void pretok_wasm_offsets(const pretok_pre_tokenizer *handle, const void *text, std::size_t size,
                          int is_utf8, int unit) {
@@ -75,7 +75,7 @@ void pretok_wasm_offsets(const pretok_pre_tokenizer *handle, const void *text, s
   });
 }
 
-// Results 0 to 2: the starts, ends and rules of pre-tokens. GAP becomes 2^32 - 1.
+// Results 0 to 2: the starts, ends and rules of the pre-tokens. The rule GAP becomes 2^32 - 1.
 PRETOK_WASM(pretok_wasm_steps)
 void pretok_wasm_steps(const pretok_pre_tokenizer *handle, const void *text, std::size_t size,
                        int is_utf8, int unit) {

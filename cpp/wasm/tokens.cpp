@@ -1,4 +1,4 @@
-// The parts of tokenizers that the C interface does not have.
+// Functions of tokenizers that the C interface lacks.
 #include "capi/encode_call.hpp"
 #include "capi/handles.hpp"
 #include "core/unicode/nfc.hpp"
@@ -12,8 +12,9 @@
 namespace pretok {
 namespace {
 
-// Converts spans of bytes to offsets in `unit`. A span that begins or ends within a character
-// then covers the whole character. `places` ascend.
+// Converts `places`, the starts or the ends of spans, from byte offsets to offsets in `unit`. A
+// start within a character becomes the start of the character, and an end its end. `places`
+// must ascend.
 void convert_spans(const Utf8 &source, std::vector<std::int64_t> &places, OffsetUnit unit,
                    bool are_ends) {
   if (unit == OffsetUnit::BYTE)
@@ -42,7 +43,7 @@ std::vector<std::uint32_t> as_offsets(const std::vector<std::int64_t> &places) {
 
 using namespace pretok;
 
-// Results 0 to 2: the ids of a text, and their starts and ends.
+// Results 0 to 2: the ids of a text, and the starts and ends of their spans in `unit`.
 PRETOK_WASM(pretok_wasm_encode_spans)
 pretok_status pretok_wasm_encode_spans(const pretok_tokenizer *tokenizer,
                                        const std::uint8_t *text, std::size_t size,
@@ -76,15 +77,16 @@ pretok_status pretok_wasm_encode_spans(const pretok_tokenizer *tokenizer,
   return PRETOK_OK;
 }
 
-// Returns the Unicode version of the split, which ends with NUL; "" if there is none.
+// Returns the Unicode version of the pre-tokenizer as a C string. Returns "" if the model does
+// not split text.
 PRETOK_WASM(pretok_wasm_tokenizer_unicode)
 const char *pretok_wasm_tokenizer_unicode(const pretok_tokenizer *tokenizer) {
   const std::string_view version = unicode_version(tokenizer->named.table);
   return version.empty() ? "" : version.data();
 }
 
-// Returns the text of the special token with this index, and writes its size and id; nullptr if
-// `index` is too large.
+// Returns the text of special token `index`, and sets *size and *id. Returns nullptr if `index`
+// is not less than the number of special tokens.
 PRETOK_WASM(pretok_wasm_special_token)
 const char *pretok_wasm_special_token(const pretok_tokenizer *tokenizer, std::size_t index,
                                       std::size_t *size, std::uint32_t *id) {

@@ -2,30 +2,36 @@
  * pretok in JavaScript: split text into pre-tokens, and encode it with the vocabulary of a model.
  *
  * A text is a string, or a Uint8Array that holds UTF-8. The functions copy a text into the memory
- * of the WebAssembly module, and never keep it.
+ * of the WebAssembly module, and free the copy before they return.
  *
- * A lone surrogate in a string is kept and counts as 3 bytes, 1 code point and 1 UTF-16 code unit.
- * Its general category is C. Only `Tokenizer` replaces it by U+FFFD. A byte that is not valid UTF-8
- * is kept too. It counts as 1 in each unit, and its general category is C.
+ * A lone surrogate in a string counts as 3 bytes, 1 code point and 1 UTF-16 code unit. Its general
+ * category is C. Only `Tokenizer` replaces it by U+FFFD. A byte that is not valid UTF-8 counts as 1
+ * in each unit. Its general category is C too.
  */
 
 export type Text = string | Uint8Array;
 
-/** UTF-8 bytes, Unicode code points, or UTF-16 code units, which index a JavaScript string. */
+/**
+ * The unit of positions: UTF-8 bytes, Unicode code points, or UTF-16 code units. The indices of a
+ * JavaScript string count UTF-16 code units.
+ */
 export type Unit = "byte" | "codepoint" | "utf16";
 
-/** All errors of the library. The message says what was expected, and what to do. */
+/** The error that all functions throw. Its message says what was expected, and what to do. */
 export class PretokError extends Error {
   /** The kind of error, such as "UNKNOWN_NAME", "MALFORMED", "UNSUPPORTED" or "SPECIAL_TOKEN". */
   readonly code: string;
-  /** The byte offset of a refused special token or byte, or the index of an unknown id; else 0. */
+  /**
+   * For a refused special token or byte, its byte offset in the text. For an unknown id, its index
+   * in the ids. Otherwise 0.
+   */
   readonly position: number;
 }
 
 /**
- * Compiles and starts the WebAssembly module. Each call returns an independent instance with its
- * own memory of at most 2 GiB. If a call needs more, it throws a PretokError with the code
- * "OUT_OF_MEMORY", and so do all later calls of the instance.
+ * Compiles and starts the WebAssembly module. Each call of `load` returns an independent instance
+ * with its own memory of at most 2 GiB. If a function needs more memory, it throws a PretokError
+ * with the code "OUT_OF_MEMORY", and so do all later calls with this instance.
  *
  * @param source The bytes of pretok.wasm, its compiled module, or its URL. The default is the file
  *   pretok.wasm in the folder of this script.
@@ -41,7 +47,7 @@ export interface Pretok {
   readonly unicodeVersion: string;
   /** All Unicode versions that the module has, such as "15.0" and "16.0". */
   readonly unicodeVersions: readonly string[];
-  /** The bytes of memory that the module has now. */
+  /** The current size of the memory of the module, in bytes. */
   readonly memoryBytes: number;
 
   /** Returns all built-in presets. */
@@ -62,17 +68,20 @@ export interface Pretok {
   loadTokenizer(bytes: ArrayBuffer | Uint8Array, options?: TokenizerOptions): Tokenizer;
 }
 
-/** A named split: the published regular expression, and the engine that it was published for. */
+/** A named way to split text: a published regular expression, and the engine that it is for. */
 export interface Preset {
   readonly name: string;
   readonly aliases: readonly string[];
-  /** "hf" is Hugging Face tokenizers (Oniguruma), "tiktoken" is tiktoken (fancy-regex). */
+  /** "hf" is Hugging Face's tokenizers (Oniguruma), and "tiktoken" is tiktoken (fancy-regex). */
   readonly engine: "hf" | "tiktoken";
   /** The Unicode version of the engine. */
   readonly unicode: string;
-  /** "tested", "approximate" or "unknown". The field `source` says how an approximation differs. */
+  /**
+   * "tested": tests compare the preset with its engine. "approximate": `source` says how the preset
+   * differs. "unknown": the regular expression is not from the model's own file.
+   */
   readonly exactness: "tested" | "approximate" | "unknown";
-  /** The publication of the regular expression. */
+  /** Where the regular expression was published. */
   readonly source: string;
   /** True if a stage drops parts of the text. */
   readonly dropsText: boolean;
@@ -85,14 +94,14 @@ export interface Preset {
 export interface Stage {
   /** The published regular expression of the stage; "" for a stage that has none. */
   readonly pattern: string;
-  /** The effect on matches, as in Split of Hugging Face tokenizers: "isolated", "removed", ... */
+  /** What becomes of matches, as in Split of Hugging Face's library tokenizers. */
   readonly behavior:
     | "isolated"
     | "removed"
     | "merged_with_previous"
     | "merged_with_next"
     | "contiguous";
-  /** True if the stage swaps matches and the text between matches. */
+  /** If true, the stage treats matches as the text between matches, and that text as matches. */
   readonly invert: boolean;
 }
 
@@ -102,13 +111,13 @@ export interface Rule {
   readonly index: number;
   /** The number of the stage, from 0. */
   readonly stage: number;
-  /** The rule as Python shows it, such as "Run(LETTER, lead=SPACE)". */
+  /** The rule in the notation of the Python package, such as "Run(LETTER, lead=SPACE)". */
   readonly name: string;
   /** The alternative of the regular expression, such as " ?\\p{L}+". */
   readonly pattern: string;
 }
 
-/** The number of the rule if no rule matched the text. */
+/** Stands for the index of a rule if no rule matched the text. */
 export const NO_RULE: -1;
 
 /** Splits text into pre-tokens. The time is linear in the length of the text. */
@@ -125,8 +134,8 @@ export interface PreTokenizer {
   count(text: Text): number;
 
   /**
-   * Returns the boundaries of the n pre-tokens: n + 1 numbers. The first one is 0, and the last one
-   * is the length of the text. Throws if the preset drops text: use `splitWithRules`.
+   * Returns the boundaries of the n pre-tokens: n + 1 numbers. The first number is 0, and the last
+   * number is the length of the text. Throws if the preset drops text; use `splitWithRules` then.
    *
    * @param unit The default is the unit that indexes `text`: "utf16" or "byte".
    */
@@ -139,9 +148,9 @@ export interface PreTokenizer {
   splitWithRules(text: Text, unit?: Unit): RuleSpans;
 
   /**
-   * Returns how the split decides at `position`, one step for each stage. The list ends early if a
-   * stage drops the text at the position. Throws if `position` is not less than the length of the
-   * text. The position may be within a character.
+   * Explains how each stage splits the text at `position`. The list has one item for each stage. It
+   * ends early if a stage drops the text at `position`. `position` must be less than the length of
+   * the text, and may be within a character.
    */
   explain(text: Text, position: number, unit?: Unit): ExplainedStage[];
 
@@ -163,13 +172,16 @@ export interface ExplainedStage {
   /** The span of the piece that the stage splits: the whole text in the first stage. */
   readonly pieceStart: number;
   readonly pieceEnd: number;
-  /** The position where the rules were tried: the start of the match, or of the code point. */
+  /**
+   * The position where the rules were tried: the start of the match, or, if no rule matched, the
+   * start of the code point.
+   */
   readonly start: number;
-  /** The rules that were tried at `start`, in order. Only the last one can have matched. */
+  /** The rules that were tried at `start`, in order. Only the last of these rules may match. */
   readonly tried: readonly TriedRule[];
-  /** The rule that matched, or NO_RULE. */
+  /** The index of the rule that matched, among the rules of all stages, or NO_RULE. */
   readonly rule: number;
-  /** The span of the part that the stage makes of the match. It is the piece of the next stage. */
+  /** The span of the part that the stage makes at the position: the piece of the next stage. */
   readonly partStart: number;
   readonly partEnd: number;
   /** True if the stage drops the part. */
@@ -184,11 +196,11 @@ export interface TriedRule {
 }
 
 export interface TokenizerOptions {
-  /** The split; necessary for a .tiktoken file, which names none. It overrides a split of a file. */
+  /** The name or an alias of a preset. Necessary for .tiktoken files, which do not name one. */
   preset?: string;
   /** The Unicode version of the preset. */
   unicode?: string;
-  /** For files that name no normalizer, such as GGUF. */
+  /** For models that need NFC if the file does not say so, such as a GGUF file. */
   normalizer?: "NFC";
   /** More special tokens and their ids, in addition to those of the file. */
   specialTokens?: Readonly<Record<string, number>>;
@@ -196,20 +208,21 @@ export interface TokenizerOptions {
 
 export interface EncodeOptions {
   /**
-   * Special tokens in the text: "raise" throws, "text" encodes them as ordinary text, "allow"
-   * encodes them as their ids. A list names the special tokens to encode as ids, and all other ones
-   * are ordinary text. The default is "raise", so untrusted text cannot inject special tokens.
+   * What to do with special tokens in the text. "raise" throws, "text" encodes them as ordinary
+   * text, and "allow" encodes them as their ids. A list has the special tokens to encode as ids;
+   * all other special tokens are ordinary text. The default is "raise", so untrusted text cannot
+   * inject special tokens.
    */
   special?: "raise" | "text" | "allow" | readonly string[];
-  /** True adds the ids that the file puts before and after a text. The default is false. */
+  /** If true, adds the ids that the file puts before and after a text. The default is false. */
   addSpecialTokens?: boolean;
 }
 
-/** Text to ids and back. */
+/** Encodes text to ids, and decodes ids. */
 export interface Tokenizer {
-  /** The name of the preset; "" if the file has a split of its own, or none. */
+  /** The name of the preset; "" if the file has its own pre-tokenizer, or none. */
   readonly presetName: string;
-  /** The Unicode version of the split; "" if the model does not split text. */
+  /** The Unicode version of the pre-tokenizer; "" if the model does not split text. */
   readonly unicode: string;
   /** The largest id plus one. */
   readonly size: number;
@@ -223,33 +236,33 @@ export interface Tokenizer {
   count(text: Text, options?: EncodeOptions): number;
 
   /**
-   * Returns the ids of a text with their spans in it.
+   * Returns the ids of a text, and the span of each id in the text.
    *
-   * A token may hold only a part of a character. In the units "codepoint" and "utf16" its span then
-   * covers the whole character, so spans may overlap. Throws if the tokenizer normalizes the text
-   * and the text is not normalized.
+   * A token may have only some bytes of a character. In the units "codepoint" and "utf16" its span
+   * then covers the whole character, so spans may overlap. Throws if the tokenizer would normalize
+   * the text to a different text, or if `addSpecialTokens` is true.
    *
    * @param options.unit The default is the unit that indexes `text`: "utf16" or "byte".
    */
   encodeWithOffsets(text: Text, options?: EncodeOptions & { unit?: Unit }): TokenSpans;
 
-  /** Returns the text of ids. Replaces each invalid UTF-8 sequence by U+FFFD. */
+  /** Decodes ids to text. Replaces each invalid UTF-8 sequence by U+FFFD. */
   decode(ids: ArrayLike<number>, options?: { skipSpecial?: boolean }): string;
 
-  /** Returns the bytes of ids. */
+  /** Decodes ids to bytes. */
   decodeBytes(ids: ArrayLike<number>, options?: { skipSpecial?: boolean }): Uint8Array;
 
   /** Returns the bytes of a token, or undefined if no token has the id. */
   tokenBytes(id: number): Uint8Array | undefined;
 
-  /** Returns the id of a special token, or of a token with these bytes; undefined if none. */
+  /** Returns the id of the token with these bytes, or undefined if there is no such token. */
   tokenId(token: Text): number | undefined;
 
   isSpecial(id: number): boolean;
 
   /**
-   * Returns the merges that make the ids of one pre-token, in order. Special tokens count as text.
-   * Throws if the pre-token has more than 4,096 bytes.
+   * Returns the merges that make the ids of one pre-token, in order. A special token in `preToken`
+   * is ordinary text. Throws if the pre-token has more than 4,096 bytes.
    */
   mergeSteps(preToken: Text): MergeTrace;
 
@@ -264,6 +277,7 @@ export interface TokenSpans {
   readonly ends: Uint32Array;
 }
 
+/** The merges of one pre-token. Each merge joins two neighboring pieces of the pre-token. */
 export interface MergeTrace {
   /** The bytes of the pre-token. All pieces are spans of these bytes. */
   readonly bytes: Uint8Array;
@@ -272,7 +286,7 @@ export interface MergeTrace {
    * `ids` has one id.
    */
   readonly isWholeToken: boolean;
-  /** The boundaries of the first pieces, in bytes; usually each byte is a piece. */
+  /** The boundaries of the pieces before the first merge, in bytes; usually one piece per byte. */
   readonly pieces: Uint32Array;
   readonly steps: readonly MergeStep[];
   /** The ids of the pre-token. */
@@ -281,13 +295,13 @@ export interface MergeTrace {
 
 /** One merge: the neighbors `left` and `right` become the token `id`. */
 export interface MergeStep {
-  /** The ids of the two tokens. */
+  /** The ids of the two tokens that merge. */
   readonly left: number;
   readonly right: number;
   readonly id: number;
-  /** The rank of the merge; the lowest rank merges first. */
+  /** The rank of the merge. The merge with the lowest rank comes first. */
   readonly rank: number;
-  /** The place of the new piece in `pieces`, from 0. */
+  /** The index of the new piece, from 0. */
   readonly place: number;
   /** The boundaries of all pieces after the merge, in bytes of the pre-token. */
   readonly pieces: Uint32Array;
