@@ -230,20 +230,21 @@ def _check_pieces(pieces: Sequence[Piece], byte_fallback: bool) -> None:
         unknown += piece.type == PieceType.UNKNOWN
         if piece.type == PieceType.BYTE and not (byte_fallback and piece.text in _BYTE_NAMES):
             raise VocabularyError(
-                f'piece {id}, {shortened(piece.text)}, has type BYTE; expected "<0x00>" to '
-                '"<0xFF>", and byte_fallback'
+                f"piece {id}, {shortened(piece.text)}, has type BYTE; expected a piece from "
+                '"<0x00>" to "<0xFF>" in a model with byte_fallback'
             )
         if piece.type == PieceType.CONTROL and len(piece.text) == 1:
             raise UnsupportedError(
-                f"control symbol {id} is the single character {shortened(piece.text)}, which "
-                "sentencepiece cannot encode"
+                f"control symbol {id} is the single character {shortened(piece.text)}; expected "
+                "more, since the library sentencepiece cannot encode this character"
             )
         if piece.type == PieceType.UNUSED and len(piece.text) > 1:
             raise UnsupportedError(
-                f"piece {id}, {shortened(piece.text)}, has type UNUSED; bpe reads no such pieces"
+                f"piece {id}, {shortened(piece.text)}, has type UNUSED; bpe reads pieces of this "
+                "type only if they have one character"
             )
     if unknown != 1:
-        raise VocabularyError(f"the model has {unknown} unknown tokens; expected one")
+        raise VocabularyError(f"the model has {unknown} pieces of type UNKNOWN; expected one")
 
 
 def _added(pieces: Sequence[Piece]) -> tuple[AddedToken, ...]:

@@ -19,8 +19,8 @@ std::size_t first_width(std::string_view text) {
 
 bool is_character(std::string_view text) { return first_width(text) == text.size(); }
 
-// Finds the merges of words, which are the pieces of several characters, in a vocabulary of
-// bytes. Its ids are ranks: first the bytes, then the beginnings of characters, then the words.
+// Finds the merges of words: the pieces of several characters. Builds a vocabulary of bytes
+// whose ids are ranks: first the bytes, then the beginnings of characters, then the words.
 class MergeFinder {
 public:
   // `words` has the indices in `pieces` of words with distinct scores, the best score first.

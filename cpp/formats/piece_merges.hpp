@@ -20,8 +20,9 @@ struct ScoredPieces {
   std::vector<float> scores; // not NaN
 };
 
-// Sets `merges` to the merges in order of rank. Equal scores are an error, except those of
-// pieces that are runs of one character and merge last, such as "▁▁" and "▁▁▁▁" in Llama 2.
+// Sets `merges` to the merges in order of rank. Fails if two pieces of several characters have
+// equal scores, unless they are runs of one character and merge last, such as "▁▁" and "▁▁▁▁"
+// in Llama 2.
 LoadError find_piece_merges(const ScoredPieces &pieces, std::vector<Merge> &merges);
 
 } // namespace pretok

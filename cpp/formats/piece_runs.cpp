@@ -15,6 +15,7 @@ namespace {
 // A longer run would take too long: finding the pieces of a run takes cubic time.
 constexpr std::size_t MAX_RUN = 64;
 
+// Two adjacent symbols of a run, by their lengths in characters.
 struct Pair {
   std::size_t left;
   std::size_t right;
@@ -35,11 +36,13 @@ public:
     return true;
   }
 
-  // Sets pairs() to the pairs that merge, in order of rank. A pair with a longer left symbol
-  // ranks before all others, so the first symbol of a run grows until it is the longest piece,
-  // like the leftmost pair of equal scores. Returns false if other runs become other pieces.
+  // Sets pairs() to the pairs that merge, in order of rank. Pairs with a longer left symbol
+  // come first, so the first symbol of a run grows until it is the longest piece. The leftmost
+  // pair of equal scores merges first, with the same effect. Returns false if some run becomes
+  // different pieces by these ranks.
   bool order_pairs() {
-    // A longer run begins with the longest piece, and the rest merges like a run by itself.
+    // Runs of more than 2 * longest_ characters need no check: they begin with the longest
+    // piece, and the remaining characters merge like a shorter run.
     if (!repeats())
       return false;
     for (std::size_t size = 2; size <= 2 * longest_; ++size) {
@@ -69,7 +72,7 @@ private:
     return length <= longest_ && ids_[length] != NO_ID;
   }
 
-  // Returns whether the other symbols are unmerged when the first one is the longest piece.
+  // Returns whether the first symbol becomes the longest piece before other symbols merge.
   bool repeats() const {
     std::vector<std::size_t> symbols(2 * longest_, 1);
     while (symbols[0] < longest_) {
@@ -82,7 +85,8 @@ private:
                        [](std::size_t length) { return length == 1; });
   }
 
-  // Return the index of the next pair to merge, or of the last symbol if there is none.
+  // Return the index of the left symbol of the next pair to merge: the leftmost pair, or the
+  // pair with the lowest rank. If no pair merges, return the index of the last symbol.
   std::size_t leftmost(const std::vector<std::size_t> &symbols) const {
     std::size_t at = 0;
     while (at + 1 < symbols.size() && !is_piece(symbols[at] + symbols[at + 1]))

@@ -1,5 +1,5 @@
 // Finds the merges of pieces with equal scores that are runs of one character.
-// bpe/character_runs.py explains them, and supports a few more.
+// bpe/character_runs.py explains these merges, and supports a few more pieces.
 #pragma once
 
 #include "formats/piece_merges.hpp"
@@ -9,9 +9,9 @@
 
 namespace pretok {
 
-// Appends merges in order of rank that give the same ids as the pieces `runs`, which have the
-// lowest score and merge after `words`. Both have indices in `pieces`. Returns false if there
-// are no such merges.
+// `words` and `runs` have indices in `pieces`. All pieces of `runs` have the same score. It is
+// the lowest score, so they merge after `words`. Appends merges with distinct ranks that give
+// the same ids, in order of rank. Returns false if there are no such merges.
 bool find_run_merges(const ScoredPieces &pieces, const std::vector<std::uint32_t> &words,
                      const std::vector<std::uint32_t> &runs, std::vector<Merge> &merges);
 

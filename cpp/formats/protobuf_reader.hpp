@@ -22,8 +22,8 @@ class ProtobufReader {
 public:
   explicit ProtobufReader(std::string_view message) : message_(message) {}
 
-  // Reads the next field. Returns false at the end of the message, and if the message is
-  // damaged; damage() is then not "".
+  // Reads the next field. Returns false at the end of the message. Also returns false if the
+  // message is damaged; damage() then says how.
   bool next(ProtobufField &field) {
     if (at_ == message_.size())
       return false;
@@ -50,6 +50,7 @@ public:
     return true;
   }
 
+  // Returns what is wrong with the message, or "".
   const char *damage() const { return damage_; }
 
 private:

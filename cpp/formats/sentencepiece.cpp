@@ -231,7 +231,7 @@ private:
     if (unsupported_ == nullptr)
       return {};
     return unsupported(std::string("the SentencePiece model has ") + unsupported_ +
-                       ", which only Python reads; use bpe.load in Python");
+                       "; only Python reads such models, so use bpe.load in Python");
   }
 
   LoadError check_pieces() {
@@ -243,16 +243,18 @@ private:
       const bool is_one = count_characters(piece.text) == 1;
       const bool is_byte = piece.type == PieceType::BYTE;
       if (is_byte && !(has_fallback_ && fallback_byte(piece.text)))
-        return malformed(name + " has type BYTE; expected \"<0x00>\" to \"<0xFF>\", and "
-                                "byte_fallback");
+        return malformed(name +
+                         " has type BYTE; expected a piece from \"<0x00>\" to \"<0xFF>\" "
+                         "in a model with byte_fallback");
       if (piece.type == PieceType::CONTROL && is_one)
-        return unsupported(name + " is a control symbol of one character, which sentencepiece "
-                                  "cannot encode");
+        return unsupported(name + " is a control symbol of one character; expected more, since "
+                                  "the library sentencepiece cannot encode this character");
       if (piece.type == PieceType::UNUSED && !is_one)
-        return unsupported(name + " has type UNUSED; pretok reads no such pieces");
+        return unsupported(name + " has type UNUSED; pretok reads pieces of this type only if "
+                                  "they have one character");
       if (piece.type == PieceType::UNKNOWN && is_one)
-        return unsupported(name + " is an unknown token of one character, which only Python "
-                                  "reads");
+        return unsupported(name + " is an unknown token of one character; use bpe.load in "
+                                  "Python");
       if (piece.type == PieceType::USER_DEFINED && count_characters(piece.text) > MAX_SYMBOL)
         return unsupported(name + " is a user-defined symbol of more than " +
                            std::to_string(MAX_SYMBOL) + " characters");
@@ -264,7 +266,7 @@ private:
     }
     if (unknown != 1)
       return malformed("the model has " + std::to_string(unknown) +
-                       " unknown tokens; expected one");
+                       " pieces of type UNKNOWN; expected one");
     if (has_fallback_ && fallback != 256)
       return malformed("the model has byte_fallback, and pieces for " +
                        std::to_string(fallback) + " bytes; expected all 256");
@@ -293,6 +295,8 @@ private:
         spec_.added_special.push_back(piece.type != PieceType::USER_DEFINED);
       }
     }
+    // Every piece is an entry of the vocabulary, so TextTokens decodes it like a piece even if
+    // it is an added token too. build_characters ignores the pieces that merging cannot make.
     data.mergeable = pieces_.size();
     data.from_ranks = data.ignore_merges = false;
   }
@@ -311,6 +315,8 @@ private:
 
 bool is_sentencepiece(std::string_view data) {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(data[i]); };
+  // The file begins with the tag and the size of a piece, and then the tag and the size of its
+  // text. The tag of the score follows the text. The piece must be larger than its text.
   if (data.size() < 5 || data[0] != '\n' || data[2] != '\n')
     return false;
   const std::size_t end = std::size_t{4} + at(3);

@@ -13,8 +13,9 @@ namespace pretok {
 // 0x15).
 bool is_sentencepiece(std::string_view data);
 
-// Reads a model of type BPE with fallback tokens for all bytes. Only Python reads models that
-// change text otherwise than by replacing spaces and putting one before it.
+// Reads a model of type BPE with fallback tokens for all bytes. The model may replace spaces by
+// marks and put a mark before the text. Only Python reads models that change text in other
+// ways.
 LoadError read_sentencepiece(std::string_view data, TokenizerSpec &spec);
 
 } // namespace pretok
