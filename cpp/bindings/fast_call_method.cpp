@@ -195,9 +195,8 @@ PyObject *bind(PyObject *self, PyObject *instance, PyObject *) {
   return PyMethod_New(self, instance);
 }
 
-// Returns the attribute `name` of the FastCallMethod. If there is no such attribute, or if it
-// is
-// __doc__ or __module__, returns that of `function`.
+// Returns the attribute `name` of the FastCallMethod. If there is no such attribute, returns
+// the attribute of `function`. Always takes __doc__ and __module__ from `function`.
 PyObject *attribute_of(PyObject *self, PyObject *name) {
   if (PyUnicode_CompareWithASCIIString(name, "__doc__") != 0 &&
       PyUnicode_CompareWithASCIIString(name, "__module__") != 0) {

@@ -18,11 +18,9 @@ namespace pretok {
 //     the number of bytes and the id of each token.
 //   - `start` and `stop` are the maximum numbers of spaces to strip at the start and at the end
 //     of the joined text.
-//   - `spaced` is None, or a list of ids. If it is a list, a space at the start is stripped
-//   only
-//     if the list has the first token that is not empty.
-//   - `repeats` says that, after a first token that is only a space, the next token may lose
-//   its
+//   - `spaced` is None, or a list of ids. If it is a list, it must contain the first token that
+//     is not empty; otherwise no space is stripped at the start.
+//   - `repeats` says that, if the first token is only a space, the next token may lose its
 //     space too.
 //
 // The fast path handles the ids that make_decode_calls handles. Their joined bytes must be

@@ -74,8 +74,8 @@ pretok_status room_for(std::size_t needed, const T *buffer, std::size_t capacity
   *count = needed;
   if (buffer == nullptr || needed <= capacity)
     return PRETOK_OK;
-  return fail(error, PRETOK_TOO_SMALL, "the buffer holds %zu elements; expected at least %zu",
-              capacity, needed);
+  return fail(error, PRETOK_TOO_SMALL,
+              "the buffer has room for %zu elements; expected %zu or more", capacity, needed);
 }
 
 } // namespace pretok

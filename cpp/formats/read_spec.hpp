@@ -15,9 +15,8 @@ namespace pretok {
 // a JSON library. Takes linear time and space in `size`. `data` may be freed after the call. If
 // there is no error, these conditions hold:
 //   - ids are below ID_LIMIT, and unique among the tokens of the vocabulary;
-//   - if the tokens are bytes, each byte is a token. But a vocabulary with merges may lack
-//   bytes
-//     that are rare or invalid in UTF-8 (is_rare_byte);
+//   - if the tokens are bytes, each byte is a token. But a vocabulary with merges may lack the
+//     bytes that are rare or invalid in UTF-8 (is_rare_byte);
 //   - the added tokens have distinct contents. An added token with the id of a token in the
 //     vocabulary has the same content as that token.
 LoadError read_spec(const std::uint8_t *data, std::size_t size, TokenizerSpec &spec);

@@ -98,10 +98,11 @@ MergeRanks *pretok_wasm_merges_new(const pretok_tokenizer *tokenizer) {
 PRETOK_WASM(pretok_wasm_merges_free)
 void pretok_wasm_merges_free(MergeRanks *ranks) { delete ranks; }
 
-// Result 0: the offsets of the first symbols.
-// Result 1: five numbers for each merge: its left, right and resulting id, its rank, and the
-// index of its left symbol. If the model merges characters, ranks do not count
-// character_merges. Result 2: the ids of the pre-token. Takes O(size^2) time.
+// Traces the merges of one pre-token, in O(size^2) time:
+//   - result 0: the offsets of the first symbols;
+//   - result 1: the left id, right id, resulting id and rank of each merge, and the index of
+//     its left symbol. If the model merges characters, ranks do not count character_merges;
+//   - result 2: the ids of the pre-token.
 PRETOK_WASM(pretok_wasm_merge_steps)
 void pretok_wasm_merge_steps(const pretok_tokenizer *tokenizer, const MergeRanks *ranks,
                              const std::uint8_t *bytes, std::size_t size) {
