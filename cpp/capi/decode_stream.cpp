@@ -69,9 +69,9 @@ std::size_t append_whole_utf8(const std::string &data, bool each_byte, std::stri
   return at;
 }
 
-// The bytes that are not decoded yet: the bytes that the stream held before this call, and then
-// new bytes. The former are copied only when they are decoded. So a call that decodes nothing
-// takes no time for them.
+// The bytes that are not decoded yet: the old bytes, which the stream held before this call,
+// and then new bytes. Old bytes are copied only when they are decoded, so a call that decodes
+// nothing takes no time for old bytes.
 class HeldBytes {
 public:
   // `before` has the bytes that the stream held before this call.

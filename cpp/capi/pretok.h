@@ -171,9 +171,10 @@ PRETOK_API size_t pretok_vocab_size(const pretok_tokenizer *) PRETOK_NOEXCEPT;
 PRETOK_API pretok_status pretok_token_bytes(const pretok_tokenizer *, uint32_t id,
                                             const char **bytes, size_t *size,
                                             pretok_error *error) PRETOK_NOEXCEPT;
-/* Finds the id of a token by its bytes. If several tokens have these bytes, an added token
- * comes first, and then the lowest id. Fails with PRETOK_UNKNOWN_NAME if there is no such
- * token. Linear time in the size of the vocabulary. */
+/* Finds the id of a token by its bytes. If several tokens have these bytes, returns the id of
+ * an added token, or else the lowest id. Prefers other tokens to fallback tokens such as
+ * <0x0A>. Fails with PRETOK_UNKNOWN_NAME if no token has these bytes. Linear time in the size
+ * of the vocabulary. */
 PRETOK_API pretok_status pretok_token_id(const pretok_tokenizer *, const char *bytes,
                                          size_t size, uint32_t *id,
                                          pretok_error *error) PRETOK_NOEXCEPT;

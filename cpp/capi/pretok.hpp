@@ -212,8 +212,8 @@ public:
     return std::string_view(bytes, size);
   }
 
-  // Finds the id of a token by its bytes. If several tokens have these bytes, an added token
-  // comes first, and then the lowest id.
+  // Finds the id of a token by its bytes. If several tokens have these bytes, returns the id of
+  // an added token, or else the lowest id. Prefers other tokens to fallback tokens.
   Result<std::uint32_t> token_id(std::string_view bytes) const {
     pretok_error error;
     std::uint32_t id = 0;
