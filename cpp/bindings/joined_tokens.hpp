@@ -165,9 +165,11 @@ public:
   std::int64_t first() const { return first_; }
 
 private:
-  // Returns whether the bytes end with an ASCII byte, or with a lead byte and exactly as many
-  // continuation bytes as it needs.
+  // Returns whether there are no bytes, or the bytes end with an ASCII byte, or with a lead
+  // byte and exactly as many continuation bytes as it needs.
   static bool ends_character(const std::uint8_t *begin, const std::uint8_t *end) {
+    if (begin == end)
+      return true;
     std::size_t tails = 0;
     for (; end != begin && tails < 4; ++tails)
       if (!is_tail(*--end))
