@@ -1,5 +1,5 @@
-// Uses one tokenizer of the C interface on many threads at a time. Each thread must get the
-// results of a single thread.
+// Uses one tokenizer of the C interface on several threads at the same time. Each thread must
+// get the results that a single thread gets.
 #include "pretok.h"
 #include "small_vocabulary.h"
 
@@ -19,15 +19,16 @@ struct Results {
   Ids streamed;
   std::string decoded;
   std::size_t spans = 0;
-  pretok_status refused = PRETOK_OK;
+  pretok_status count_status = PRETOK_OK;
 
   bool operator==(const Results &other) const {
     return ids == other.ids && streamed == other.streamed && decoded == other.decoded &&
-           spans == other.spans && refused == other.refused;
+           spans == other.spans && count_status == other.count_status;
   }
 };
 
-// Calls every function of a tokenizer and a pre-tokenizer.
+// Encodes, counts, decodes, splits and streams `text`. Returns whether these calls succeeded.
+// Only pretok_count may fail: without options, it refuses special tokens in the text.
 bool ask(const pretok_tokenizer *tokenizer, const pretok_pre_tokenizer *split,
          const std::string &text, Results &results) {
   pretok_encode_options options{};
@@ -40,7 +41,8 @@ bool ask(const pretok_tokenizer *tokenizer, const pretok_pre_tokenizer *split,
     return false;
   ids.resize(count);
   pretok_error error{};
-  results.refused = pretok_count(tokenizer, text.data(), text.size(), nullptr, &count, &error);
+  results.count_status =
+      pretok_count(tokenizer, text.data(), text.size(), nullptr, &count, &error);
   results.decoded.resize(text.size());
   std::size_t size = 0;
   if (pretok_decode(tokenizer, ids.data(), ids.size(), false, results.decoded.data(),
@@ -53,24 +55,26 @@ bool ask(const pretok_tokenizer *tokenizer, const pretok_pre_tokenizer *split,
   pretok_encode_stream *stream = nullptr;
   if (pretok_encode_stream_new(tokenizer, &options, &stream, nullptr) != PRETOK_OK)
     return false;
-  const std::uint32_t *some = nullptr;
+  const std::uint32_t *new_ids = nullptr; // the ids that the last call completed
   bool good = true;
   for (std::size_t at = 0; good && at < text.size(); at += 700) {
     const std::size_t chunk = std::min<std::size_t>(700, text.size() - at);
-    good = pretok_encode_stream_feed(stream, text.data() + at, chunk, &some, &count, nullptr) ==
-           PRETOK_OK;
+    good = pretok_encode_stream_feed(stream, text.data() + at, chunk, &new_ids, &count,
+                                     nullptr) == PRETOK_OK;
     if (good)
-      results.streamed.insert(results.streamed.end(), some, some + count);
+      results.streamed.insert(results.streamed.end(), new_ids, new_ids + count);
   }
-  good = good && pretok_encode_stream_finish(stream, &some, &count, nullptr) == PRETOK_OK;
+  good = good && pretok_encode_stream_finish(stream, &new_ids, &count, nullptr) == PRETOK_OK;
   if (good)
-    results.streamed.insert(results.streamed.end(), some, some + count);
+    results.streamed.insert(results.streamed.end(), new_ids, new_ids + count);
   pretok_encode_stream_free(stream);
   results.ids = std::move(ids);
   return good;
 }
 
-// Makes the calls on several threads. One thread also trims the tokenizer from time to time.
+// Calls `ask` with the same texts on six threads. The caches may hold `cache_bytes` bytes. One
+// thread also trims the tokenizer before each text. Returns whether all threads got the results
+// of a single thread.
 bool all_agree(std::size_t cache_bytes) {
   std::string file(std::size_t{1} << 14, ' ');
   file.resize(write_small_vocabulary(file.data()));
@@ -122,13 +126,13 @@ bool all_agree(std::size_t cache_bytes) {
   int wrong = 0;
   for (std::size_t i = 0; i < TEXTS; ++i) {
     wrong += expected[i].ids != expected[i].streamed || expected[i].decoded != texts[i];
-    wrong += expected[i].refused != (i % 3 == 0 ? PRETOK_SPECIAL_TOKEN : PRETOK_OK);
+    wrong += expected[i].count_status != (i % 3 == 0 ? PRETOK_SPECIAL_TOKEN : PRETOK_OK);
     for (const std::vector<Results> &of_thread : results)
       wrong += !(of_thread[i] == expected[i]);
   }
   pretok_pre_tokenizer_free(split);
   pretok_tokenizer_free(tokenizer);
-  std::printf("%d wrong of %zu\n", wrong, TEXTS * (THREADS + 2));
+  std::printf("%d of %zu comparisons failed\n", wrong, TEXTS * (THREADS + 2));
   return good && wrong == 0;
 }
 

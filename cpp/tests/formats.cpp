@@ -139,8 +139,8 @@ std::string byte_character(unsigned byte) {
           static_cast<char>(0x80 | (character & 0x3F))};
 }
 
-// Returns a GGUF file. `padding` is the size of a string and of an array of strings that the
-// reader must skip.
+// Returns a GGUF file. The reader must skip two of its values: a string of `padding` bytes, and
+// an array of `padding` / 10 strings.
 std::string gguf_file(bool big_endian = false, std::uint32_t version = 3,
                       const std::string &model = "gpt2", const std::string &pre = "llama-bpe",
                       std::size_t padding = 0) {
@@ -201,7 +201,13 @@ std::string varint(std::uint32_t value) {
   return bytes + static_cast<char>(value);
 }
 
+// Flags of a .pretok file. Without RANKS, the file has merges.
+constexpr std::uint32_t NO_FLAGS = 0;
+constexpr std::uint32_t RANKS = 3; // the flag of ranks, and ignore_merges, which ranks need
+constexpr std::uint32_t NFC = 4;
+constexpr std::uint32_t ADD_PREFIX_SPACE = 8;
 constexpr std::uint32_t OWN_PRESET = 16;
+constexpr std::uint32_t UNKNOWN_FLAG = 64;
 
 // Returns the part of the body of a .pretok file before the tokens.
 std::string pretok_file_head(std::uint32_t flags, const std::string &preset) {
@@ -214,10 +220,12 @@ std::string pretok_file_head(std::uint32_t flags, const std::string &preset) {
       body += varint(word);
     body += varint(2) + "{}"; // the description
   }
-  body += varint(1) + varint(258) + varint(0); // template: ids before and after a text
+  body += varint(1) + varint(258) + varint(0); // template: id 258 before a text, none after it
+  // One added token: its size, bytes and id, and the flag for special tokens.
   return body + varint(1) + varint(5) + "<end>" + varint(258) + varint(1);
 }
 
+// Returns the 256 single bytes as literal tokens: their number, their lengths, their bytes.
 std::string pretok_file_literals() {
   std::string body = varint(256) + std::string(256, '\1');
   for (int byte = 0; byte < 256; ++byte)
@@ -225,12 +233,14 @@ std::string pretok_file_literals() {
   return body;
 }
 
+// Returns a .pretok file without its header.
 std::string pretok_file_body(std::uint32_t flags, const std::string &preset = "gpt2") {
+  // 2 merges; none of them makes an existing token.
   std::string body =
       pretok_file_head(flags, preset) + pretok_file_literals() + varint(2) + varint(0);
-  for (const unsigned place : {0x61U, 0x62U, 0x100U, 0x63U})
-    body += number(place, 2, false);
-  return body + varint(1) + varint(0) + varint(258); // ids 0 to 257
+  for (const unsigned token_index : {0x61U, 0x62U, 0x100U, 0x63U}) // "a" "b", then "ab" "c"
+    body += number(token_index, 2, false);
+  return body + varint(1) + varint(0) + varint(258); // one run of ids: 0 to 257
 }
 
 // ---- Tests ----
@@ -277,24 +287,26 @@ bool is_safe(const std::string &file, int &errors) {
   return !encoded(std::move(spec.vocabulary), TEXT).empty();
 }
 
+// Truncates a file at every byte, and flips every bit. Expects that each damaged file is_safe.
+// `repair` changes a damaged file before it is read.
 void survives_damage(const std::string &name, const std::string &file,
                      std::string (*repair)(std::string)) {
   int errors = 0;
   bool good = true;
   for (std::size_t size = 0; good && size < file.size(); ++size)
     good = is_safe(repair(file.substr(0, size)), errors);
-  expect(good, name + ", cut off");
-  expect(errors > 0, name + ", cut off: some errors");
+  expect(good, name + ", truncated");
+  expect(errors > 0, name + ", truncated: at least one error");
   for (std::size_t at = 0; good && at < file.size(); ++at)
     for (unsigned bit = 0; good && bit < 8; ++bit) {
       std::string changed = file;
       changed[at] = static_cast<char>(changed[at] ^ 1 << bit);
       good = is_safe(repair(changed), errors);
     }
-  expect(good, name + ", with a bit changed");
+  expect(good, name + ", with one bit flipped");
 }
 
-std::string as_it_is(std::string file) { return file; }
+std::string unchanged(std::string file) { return file; }
 
 // Corrects the CRC-32 of a damaged .pretok file, as an attacker would; returns all other files
 // unchanged.
@@ -304,34 +316,35 @@ std::string summed(std::string file) {
 
 void test_reading() {
   reads("a rank file", tiktoken_file(), false);
-  reads("a rank file of Windows", tiktoken_file("\r\n"), false);
+  reads("a rank file with Windows line ends", tiktoken_file("\r\n"), false);
   reads("a rank file with empty lines", "\n" + tiktoken_file("\n\n"), false);
-  reads("a rank file with a line for no bytes", "= 300\n" + tiktoken_file(), false);
+  reads("a rank file with a line for the empty token", "= 300\n" + tiktoken_file(), false);
   reads("a GGUF file", gguf_file(), true);
   reads("a GGUF file of version 2", gguf_file(false, 2), true);
   reads("a big-endian GGUF file", gguf_file(true), true);
   reads("a GGUF file with weights", gguf_file() + std::string(100, '\xFF'), true);
-  reads("a .pretok file of ranks", with_sum(pretok_file_body(3)), true);
-  reads("a .pretok file of merges", with_sum(pretok_file_body(0)), true);
+  reads("a .pretok file of ranks", with_sum(pretok_file_body(RANKS)), true);
+  reads("a .pretok file of merges", with_sum(pretok_file_body(NO_FLAGS)), true);
 #ifdef PRETOK_JSON
   reads("a tokenizer.json", json_file(), true);
-  reads("a tokenizer.json with a mark before it", "\xef\xbb\xbf" + json_file(), true);
+  reads("a tokenizer.json with a byte order mark", "\xef\xbb\xbf" + json_file(), true);
 #endif
   TokenizerSpec spec;
   expect(!read(gguf_file(), spec) && spec.preset == "llama3" && spec.why_no_preset.empty(),
-         "a GGUF file says how to split, by the name of a preset");
+         "tokenizer.ggml.pre of a GGUF file chooses the preset");
   spec = {};
   expect(!read(gguf_file(false, 3, "gpt2", ""), spec) && spec.preset.empty() &&
              spec.why_no_preset.find("there is no tokenizer.ggml.pre") == 0,
-         "a GGUF file that does not say how to split");
+         "a GGUF file without tokenizer.ggml.pre has no preset");
   spec = {};
-  expect(!read(with_sum(pretok_file_body(15)), spec) && spec.nfc && spec.add_prefix_space &&
-             spec.vocabulary.from_ranks && spec.preset == "gpt2" && spec.unicode == "16.0",
+  expect(!read(with_sum(pretok_file_body(RANKS | NFC | ADD_PREFIX_SPACE)), spec) && spec.nfc &&
+             spec.add_prefix_space && spec.vocabulary.from_ranks && spec.preset == "gpt2" &&
+             spec.unicode == "16.0",
          "the flags of a .pretok file");
   spec = {};
-  expect(!read(with_sum(pretok_file_body(0, "new")), spec) && spec.preset.empty() &&
+  expect(!read(with_sum(pretok_file_body(NO_FLAGS, "new")), spec) && spec.preset.empty() &&
              spec.why_no_preset.find("preset \"new\"") != std::string::npos,
-         "a .pretok file with a preset that is not there");
+         "a .pretok file with an unknown preset name");
   spec = {};
   expect(!read(with_sum(pretok_file_body(OWN_PRESET, "mine")), spec) && spec.preset.empty() &&
              spec.program.size() == find_preset("qwen2")->words().size(),
@@ -341,51 +354,64 @@ void test_reading() {
 void test_refusing() {
   const auto unsupported = LoadError::UNSUPPORTED;
   const auto malformed = LoadError::MALFORMED;
-  refuses("nothing", "", malformed, "the file is empty");
-  refuses("white space", " \r\n\t", malformed, "the file is empty");
+  refuses("an empty file", "", malformed, "the file is empty");
+  refuses("a file of white space", " \r\n\t", malformed, "the file is empty");
   refuses("a zip archive", "PK\3\4abc", unsupported, "a zip archive");
   refuses("gzip", "\x1f\x8b\x08", unsupported, "gzip");
   refuses("a pickle", "\x80\x04\x95", unsupported, "a pickle");
-  refuses("half a pickle", "\x80", malformed, "begins with \"\\x80\"");
-  refuses("a pointer", "version https://git-lfs.github.com/spec/v1", unsupported, "Git LFS");
+  refuses("the first byte of a pickle", "\x80", malformed, "begins with \"\\x80\"");
+  refuses("a Git LFS pointer", "version https://git-lfs.github.com/spec/v1", unsupported,
+          "Git LFS");
   refuses("a web page", "<!DOCTYPE html>", unsupported, "a web page");
-  refuses("SentencePiece", std::string("\n\x0c\n\x05<unk>\x15\0\0\0\0", 14), unsupported,
-          "of type Unigram");
+  refuses("a SentencePiece model of type Unigram",
+          std::string("\n\x0c\n\x05<unk>\x15\0\0\0\0", 14), unsupported, "of type Unigram");
 #ifdef PRETOK_JSON
   refuses("vocab.json", " {\"a\": 1}", unsupported, "vocab.json");
 #else
-  refuses("JSON", " {\"a\": 1}", unsupported, "simdjson");
+  refuses("JSON, in a build without simdjson", " {\"a\": 1}", unsupported, "simdjson");
 #endif
   refuses("merges.txt", "#version: 0.2\na b\n", unsupported, "merges.txt");
-  refuses("merges without a head", "a b\nab c\n", unsupported, "merges.txt");
-  refuses("minbpe", "minbpe v1\n", unsupported, "minbpe");
-  refuses("text", "what is this", malformed, "begins with \"what is this\"");
+  refuses("merges.txt without its first line", "a b\nab c\n", unsupported, "merges.txt");
+  refuses("a minbpe model", "minbpe v1\n", unsupported, "minbpe");
+  refuses("text of no format", "what is this", malformed, "begins with \"what is this\"");
   const std::string ranks = tiktoken_file();
-  refuses("a rank twice", ranks + "eHk= 7\n", malformed,
+  refuses("two lines with the same rank", ranks + "eHk= 7\n", malformed,
           "line 259: rank 7 is already on line 8");
-  refuses("a token twice", ranks + "YWI= 300\n", malformed,
+  refuses("two lines with the same token", ranks + "YWI= 300\n", malformed,
           "line 259: token \"ab\" is already on");
-  refuses("no base64", ranks + "YWI 300\n", malformed, "line 259: \"YWI\" is not base64");
-  refuses("no rank", ranks + "eHk=\n", malformed, "line 259: \"eHk=\" has no rank");
-  refuses("a large rank", ranks + "eHk= 16777216\n", malformed, "expected a number from 0 to");
-  refuses("a missing byte", ranks.substr(7), malformed, "no token for 1 of the 256 bytes");
-  refuses("llama", gguf_file(false, 3, "llama"), unsupported, "SentencePiece BPE");
-  refuses("gemma4", gguf_file(false, 3, "gpt2", "gemma4"), unsupported, "text, not bytes");
-  refuses("GGUF 1", gguf_file(false, 1), unsupported, "GGUF version 1");
-  refuses("GGUF, truncated", gguf_file().substr(0, 3000), malformed,
+  refuses("a token that is not base64", ranks + "YWI 300\n", malformed,
+          "line 259: \"YWI\" is not base64");
+  refuses("a line without a rank", ranks + "eHk=\n", malformed,
+          "line 259: \"eHk=\" has no rank");
+  refuses("a rank above the limit", ranks + "eHk= 16777216\n", malformed,
+          "expected a number from 0 to");
+  constexpr std::size_t FIRST_LINE_SIZE = 7; // the line of byte 0
+  refuses("a rank file without byte 0", ranks.substr(FIRST_LINE_SIZE), malformed,
+          "no token for 1 of the 256 bytes");
+  refuses("a GGUF file of a SentencePiece model", gguf_file(false, 3, "llama"), unsupported,
+          "SentencePiece BPE");
+  refuses("a GGUF file of Gemma 4", gguf_file(false, 3, "gpt2", "gemma4"), unsupported,
+          "text, not bytes");
+  refuses("a GGUF file of version 1", gguf_file(false, 1), unsupported, "GGUF version 1");
+  refuses("a truncated GGUF file", gguf_file().substr(0, 3000), malformed,
           "but the file has only 3000 bytes");
-  refuses(".pretok, of tomorrow", with_sum(pretok_file_body(3), 2), unsupported, "got 2");
-  refuses(".pretok, with flags", with_sum(pretok_file_body(64)), malformed, "unknown flags");
-  refuses(".pretok, longer", with_sum(pretok_file_body(3) + '\0'), malformed, "after its end");
-  std::string other = pretok_file_body(0);
-  other[other.find("16.0") + 1] = '9';
-  refuses(".pretok, of another Unicode", with_sum(other), unsupported, "Unicode \"19.0\"");
-  std::string damaged = with_sum(pretok_file_body(3));
+  const std::string body = pretok_file_body(RANKS);
+  refuses("a .pretok file of a later version", with_sum(body, 2), unsupported, "got 2");
+  refuses("a .pretok file with an unknown flag", with_sum(pretok_file_body(UNKNOWN_FLAG)),
+          malformed, "unknown flags");
+  refuses("a .pretok file with a byte after its end", with_sum(body + '\0'), malformed,
+          "after its end");
+  std::string later_unicode = pretok_file_body(NO_FLAGS);
+  later_unicode[later_unicode.find("16.0") + 1] = '9';
+  refuses("a .pretok file of a later Unicode version", with_sum(later_unicode), unsupported,
+          "Unicode \"19.0\"");
+  std::string damaged = with_sum(body);
   damaged.back() ^= 1;
-  refuses(".pretok, damaged", damaged, malformed, "CRC-32");
+  refuses("a .pretok file with a changed bit", damaged, malformed, "CRC-32");
 }
 
-// A file that ends before the size that it had when it was opened.
+// A file that has shrunk since it was opened. `file` has its old contents, which size() counts;
+// read() gives only the first `left` bytes.
 class ShrunkSource final : public ByteSource {
 public:
   ShrunkSource(const std::string &file, std::size_t left) : file_(file), left_(left) {}
@@ -404,63 +430,68 @@ void test_sources() {
   // This file is so large that it is read in several blocks.
   const std::string gguf = gguf_file(false, 3, "gpt2", "llama-bpe", 300000);
   for (const std::string &file :
-       {tiktoken_file(), gguf_file(true), with_sum(pretok_file_body(3)), gguf}) {
-    TokenizerSpec whole;
-    TokenizerSpec spec;
+       {tiktoken_file(), gguf_file(true), with_sum(pretok_file_body(RANKS)), gguf}) {
+    TokenizerSpec whole; // from memory
+    TokenizerSpec spec;  // from a file that has not shrunk
     ShrunkSource all(file, file.size());
     expect(!read(file, whole) && !read_spec(all, spec) &&
                spec.vocabulary.bytes == whole.vocabulary.bytes &&
                spec.vocabulary.ids == whole.vocabulary.ids,
-           "a file is read as it is in memory");
+           "a file gives the same tokens as its bytes in memory");
   }
   for (std::size_t left = 0; left < gguf.size(); left += 1 + left / 50) {
     ShrunkSource shrunk(gguf, left);
     TokenizerSpec spec;
     const LoadError error = read_spec(shrunk, spec);
-    expect(error.kind == LoadError::MALFORMED, "a GGUF file that shrinks");
+    expect(error.kind == LoadError::MALFORMED, "a GGUF file that shrinks is malformed");
   }
   const std::string ranks = tiktoken_file();
   ShrunkSource shrunk(ranks, 100);
   TokenizerSpec spec;
-  expect(read_spec(shrunk, spec).kind == LoadError::MALFORMED, "a rank file that shrinks");
+  expect(read_spec(shrunk, spec).kind == LoadError::MALFORMED,
+         "a rank file that shrinks is malformed");
 }
 
-// A key takes more memory than bytes in the GGUF file, so a file with many keys is refused.
+// The reader refuses a GGUF file with many keys, because a short key takes more bytes in memory
+// than in the file.
 void test_many_keys() {
   GgufFile file;
   for (unsigned i = 0; i < 70000; ++i)
     file.add(std::to_string(i), 0, "1");
-  refuses("many keys", file.file(), LoadError::MALFORMED, "is 70000, more than 65536");
+  refuses("a GGUF file with too many keys", file.file(), LoadError::MALFORMED,
+          "is 70000, more than 65536");
 }
 
-// Each merge takes six bytes of the file and makes a token of up to 255 bytes, so all tokens
-// together are about forty times as large as the file.
-void test_much_made() {
+// A merge takes six bytes of the file. Most merges of this file make tokens of 254 bytes, so
+// all tokens together are about forty times as large as the file.
+void test_limit_of_merged_bytes() {
   std::string merges;
   std::uint32_t count = 0;
+  // Adds the merge of the tokens with these indices. Returns the index of the new token.
   const auto add = [&](std::uint32_t left, std::uint32_t right) {
     merges += number(left, 3, false) + number(right, 3, false);
     return 256 + count++;
   };
-  std::vector<std::uint32_t> powers = {97}; // powers[i] is "a" 2^i times
+  std::vector<std::uint32_t> powers = {'a'}; // powers[i] is "a" 2^i times
   while (powers.size() < 7)
     powers.push_back(add(powers.back(), powers.back()));
-  std::uint32_t longest = powers[6]; // "a" 64 times, then 32, 16, 8, 4 and 1 more
+  std::uint32_t run = powers[6]; // becomes "a" 125 times: 64 + 32 + 16 + 8 + 4 + 1
   for (const std::size_t power : {5, 4, 3, 2, 0})
-    longest = add(longest, powers[power]);
-  std::vector<std::uint32_t> lefts;
-  std::vector<std::uint32_t> rights;
+    run = add(run, powers[power]);
+  std::vector<std::uint32_t> lefts;  // 256 tokens of 127 bytes: a byte, the run, "b"
+  std::vector<std::uint32_t> rights; // 256 tokens of 127 bytes: the run, "b", a byte
   for (std::uint32_t byte = 0; byte < 256; ++byte) {
-    lefts.push_back(add(byte, add(longest, 98)));
-    rights.push_back(add(longest, add(98, byte)));
+    lefts.push_back(add(byte, add(run, 'b')));
+    rights.push_back(add(run, add('b', byte)));
   }
   for (const std::uint32_t left : lefts)
     for (const std::uint32_t right : rights)
       add(left, right);
+  // These tokens have a little less than 2^24 bytes, the limit. Add 2048 tokens of 128 bytes.
   for (std::uint32_t byte = 0; byte < 8; ++byte)
     for (const std::uint32_t right : rights)
       add(byte, right);
-  const std::string body = pretok_file_head(0, "gpt2") + pretok_file_literals() +
+  const std::string body = pretok_file_head(NO_FLAGS, "gpt2") + pretok_file_literals() +
                            varint(count) + varint(0) + merges + varint(1) + varint(0) +
                            varint(256 + count);
   const std::string file = with_sum(body);
@@ -468,16 +499,16 @@ void test_much_made() {
   refuses("a small file of large tokens", file, LoadError::MALFORMED,
           "merges tokens of more than");
   expect(allocated < 8 * file.size(),
-         "a small file of large tokens: nothing is allocated for it");
+         "a small file of large tokens: the reader stops before it allocates the tokens");
 }
 
 // A small file in which each merge doubles the token of the previous merge.
-void test_growth() {
+void test_limit_of_token_length() {
   constexpr std::uint32_t COUNT = 40;
   std::string body =
-      pretok_file_head(0, "gpt2") + pretok_file_literals() + varint(COUNT) + varint(0);
+      pretok_file_head(NO_FLAGS, "gpt2") + pretok_file_literals() + varint(COUNT) + varint(0);
   for (std::uint32_t i = 0; i < COUNT; ++i) {
-    const std::uint32_t part = i == 0 ? 97 : 255 + i;
+    const std::uint32_t part = i == 0 ? 'a' : 255 + i; // 255 + i: the previous merge's token
     body += number(part, 2, false) + number(part, 2, false);
   }
   body += varint(1) + varint(0) + varint(256 + COUNT);
@@ -490,20 +521,21 @@ void test_growth() {
 int main() {
   test_reading();
   test_refusing();
-  test_growth();
+  test_limit_of_token_length();
   test_sources();
   test_many_keys();
-  test_much_made();
-  survives_damage("a rank file", tiktoken_file(), as_it_is);
-  survives_damage("a rank file with empty lines", tiktoken_file("\n\n"), as_it_is);
-  survives_damage("a GGUF file", gguf_file(), as_it_is);
-  survives_damage("a .pretok file", with_sum(pretok_file_body(3)), as_it_is);
-  survives_damage("a .pretok file with its CRC-32", with_sum(pretok_file_body(3)), summed);
+  test_limit_of_merged_bytes();
+  survives_damage("a rank file", tiktoken_file(), unchanged);
+  survives_damage("a rank file with empty lines", tiktoken_file("\n\n"), unchanged);
+  survives_damage("a GGUF file", gguf_file(), unchanged);
+  survives_damage("a .pretok file", with_sum(pretok_file_body(RANKS)), unchanged);
+  survives_damage("a .pretok file of ranks, with a corrected CRC-32",
+                  with_sum(pretok_file_body(RANKS)), summed);
 #ifdef PRETOK_JSON
-  survives_damage("a tokenizer.json", json_file(), as_it_is);
+  survives_damage("a tokenizer.json", json_file(), unchanged);
 #endif
-  survives_damage("one of merges, and a preset", with_sum(pretok_file_body(OWN_PRESET)),
-                  summed);
+  survives_damage("a .pretok file of merges and its own preset, with a corrected CRC-32",
+                  with_sum(pretok_file_body(OWN_PRESET)), summed);
   std::printf("%d passed, %d failed\n", passed, failed);
   return failed == 0 ? 0 : 1;
 }
