@@ -111,7 +111,7 @@ def __getattr__(name: str) -> object:
         value: object = getattr(import_module(_LAZY[name]), name)
         globals()[name] = value
         return value
-    # importlib.metadata takes longer to import than all of pretok.
+    # Look the version up only at request: importlib.metadata takes longer to import than pretok.
     if name == "__version__":
         from importlib.metadata import version
 

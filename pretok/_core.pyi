@@ -1,4 +1,7 @@
-"""The C++ extension; the Protocols of pretok.machine.backend document the methods of Machine."""
+"""Type stubs of the C++ extension.
+
+pretok.machine.machine.Machine documents the methods of Machine.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, TypeVar
@@ -8,9 +11,17 @@ from numpy.typing import NDArray
 
 from pretok.machine.machine import Unit
 
-def built_in_program(name: str) -> tuple[str, list[int]] | None: ...
-def kernels() -> list[str]: ...
-def use_kernels(name: str) -> bool: ...
+def built_in_program(name: str) -> tuple[str, list[int]] | None:
+    """Return the Unicode version and the program of a built-in preset.
+
+    Returns None if C++ has no preset of this name. Only tests call this function.
+    """
+
+def kernels() -> list[str]:
+    """Return the names of the sets of kernels that this processor can run. For tests."""
+
+def use_kernels(name: str) -> bool:
+    """Select a set of kernels. Return False if this processor has no set of this name. For tests."""
 
 class Machine:
     def __init__(self, words: Sequence[int], version: str) -> None: ...
@@ -30,10 +41,13 @@ class Machine:
 _Calls = TypeVar("_Calls", bound=tuple[Callable[..., object], ...])
 
 AddedRecord = tuple[bytes, int, bool, bool, bool, bool, bool]
-"""The content, id, normalized, lstrip, rstrip, single_word and special of an added token."""
+"""An added token: (content, id, normalized, lstrip, rstrip, single_word, special)."""
 
 class AddedTokens:
-    """The C++ form of bpe.encoding.added_tokens.AddedTokens, for the methods of Encoder."""
+    """The C++ form of bpe.encoding.added_tokens.AddedTokens. Methods of Encoder take it as `added`.
+
+    `words` has the ranges of code points that are word characters, for tokens with `single_word`.
+    """
 
     def __init__(
         self, tokens: Iterable[AddedRecord], words: Iterable[tuple[int, int]], nfc: bool
@@ -58,7 +72,11 @@ def build_characters(
     first_step: int,
     has_spaces: bool,
 ) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
-    """Return the tokens and the merges of bpe.encoding.character_backend.byte_vocabulary."""
+    """Return the tokens, as the three results of `read_ranks`, and the merges.
+
+    bpe.encoding.character_backend.byte_vocabulary explains the tokens, the merges and the
+    arguments.
+    """
 
 def text_decode_call(make_texts: Any, special: Sequence[int], slow_call: Any) -> Any:
     """Return the function decode(ids, errors, skip) that cpp/bindings/decode_calls.hpp explains."""
@@ -108,9 +126,9 @@ class Encoder:
     ) -> bool:
         """Return True only if `encode_batch` can take `texts` unchecked.
 
-        The result is True only if each text is a str or bytes. It is False for bytes if `only_str`,
-        for text with a character that is not ASCII if `only_ascii`, and for text that is not in NFC
-        if `only_normal`.
+        The result is False if a text is neither str nor bytes. If `only_str`, it is also False if a
+        text is bytes. If `only_ascii`, it is also False if a text is not ASCII. If `only_normal`,
+        it is also False if a text may not be in NFC.
         """
 
     @staticmethod
@@ -141,10 +159,14 @@ class Encoder:
     ) -> Callable[[str], tuple[list[int], list[tuple[int, int]]] | None]:
         """Return a function that encodes a text with the span of each id, in code points.
 
-        It returns None for text that is not a str or has surrogates, for text that is not ASCII if
-        `only_ascii`, or not in NFC if `only_normal`. `spaces` excludes the spaces of tokens from
-        spans: it has the numbers of leading and of trailing spaces by id, where 255 makes the
-        function return None, and whether the first token keeps one leading space.
+        The function returns None for text that is not a str, has surrogates, or has a special token
+        that `added` refuses. If `only_ascii`, it also returns None for text that is not ASCII. If
+        `only_normal`, it also returns None for text that is not in NFC.
+
+        If `spaces` is not None, spans exclude the spaces of tokens. `spaces` is (leading, trailing,
+        keeps_first). `leading` and `trailing` have the number of spaces of each token, by id. For a
+        token with the number 255, the function returns None. If `keeps_first` is true and the first
+        token has one leading space, the span of this token includes the space.
         """
 
     def merges(self) -> NDArray[np.uint32]: ...
@@ -156,7 +178,10 @@ class Encoder:
         """Free all caches that no call uses, and return the memory to the system."""
 
 class FastCallMethod:
-    """A method that answers some calls without Python code; bpe.encoding.fast_calls says which."""
+    """A method that answers some calls without Python code.
+
+    bpe.encoding.fast_calls.fast_call says which calls.
+    """
 
     def __init__(
         self,
@@ -179,10 +204,9 @@ def read_ranks(
 def read_pretok_file_tokens(
     data: bytes, at: int, from_ranks: bool
 ) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
-    """Return the tokens of a .pretok file and the merges.
+    """Return the tokens of a .pretok file, as the three results of `read_ranks`, and the merges.
 
-    The tokens start at offset `at` of `data`. The first three results are as in `read_ranks`.
-    Raises ValueError if the file is malformed.
+    The tokens start at byte `at` of `data`. Raises ValueError if the file is malformed.
     """
 
 def build_vocabulary(
@@ -194,14 +218,16 @@ def build_vocabulary(
 ) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]] | None:
     """Return the tokens, as the three results of `read_ranks`, and the merges.
 
-    Returns None if the data is invalid; bpe.formats.bpe_model then finds the error and raises it.
+    `added` has (content, id, special) of the added tokens. `loose` has ids of `vocab`: such a token
+    is omitted, unless a merge names it or it is an ASCII byte. Returns None if the data is invalid;
+    bpe.formats.bpe_model then finds the error and raises it.
     """
 
 def read_spec(data: bytes) -> dict[str, Any]:
     """Return all values that C++ reads from a tokenizer file. Only tests call it."""
 
 class WordCounts:
-    """The C++ form of bpe.training.counting.WordCounts; `add` counts pre-tokens of `texts`."""
+    """The C++ form of bpe.training.counting.WordCounts. `add` counts the pre-tokens of `texts`."""
 
     def __init__(self) -> None: ...
     def add(self, machine: Machine, texts: tuple[str | bytes, ...], threads: int) -> None: ...
@@ -229,7 +255,12 @@ class Trainer:
         min_frequency: int,
         max_token_length: int | None,
     ) -> Trainer:
-        """Return a trainer of words of characters; `symbols` are indices in the alphabet."""
+        """Return a trainer of words that begin as characters, not bytes.
+
+        `symbols` has the characters of all words, as indices in the alphabet. `sizes` has the
+        number of characters of each word, and `counts` the number of occurrences. `alphabet` is the
+        number of characters in the alphabet.
+        """
     @property
     def tokens(self) -> int: ...
     def step(self, tokens: int) -> bool: ...
@@ -249,20 +280,23 @@ def gather(
     last: str,
     check: Callable[[str], None],
 ) -> tuple[list[str | bytes], list[object], bool]:
-    """The C++ form of bpe.training.corpus.collect_batch; both return equal results."""
+    """The C++ form of bpe.training.corpus.collect_batch; both return equal results.
+
+    `enough` and `per_text` are `max_size` and `text_overhead` of collect_batch.
+    """
 
 def json_texts(
     data: bytes, field: bytes
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint8]]:
-    """Return the strings under `field` of the JSON objects on the lines of `data`.
+    """Return the strings under `field` of the JSON objects on the n lines of `data`.
 
-    The result has the UTF-8 of all strings, n + 1 offsets in it, and for each line 1 or 0. A line
-    with 0 has an empty string: bpe.text_files.text_of_line must read it, because it may be blank,
-    damaged, or have something that parsers treat differently.
+    Returns three arrays: the UTF-8 of all strings, n + 1 offsets in this UTF-8, and 1 or 0 for each
+    line. 0 means that C++ did not read the line, and that its string is empty. Python must read
+    such a line again. The line may be blank or damaged, or parsers may read it differently.
     """
 
 def safe_cut(machine: Machine, text: bytes) -> int:
-    """Return an offset where cutting `text` does not change the pre-tokens.
+    """Return an offset at which cutting `text` does not change the pre-tokens.
 
-    Returns the last such offset that C++ finds, or 0 if C++ finds none.
+    The offset is in bytes. Returns the last offset that C++ finds, or 0 if C++ finds no offset.
     """

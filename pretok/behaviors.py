@@ -15,10 +15,10 @@ BEHAVIORS: tuple[Behavior, ...] = get_args(Behavior)
 JSON_NAMES: dict[Behavior, str] = {
     behavior: "".join(map(str.capitalize, behavior.split("_"))) for behavior in BEHAVIORS
 }
-"""The names in a tokenizer.json."""
+"""Maps a behavior to its name in a tokenizer.json, such as "MergedWithPrevious"."""
 
 Part = tuple[int, int, bool]
-"""(start, end, True if the part contains a match). `start` and `end` may count any unit."""
+"""(start, end, True if the part contains a match). The span is half-open, in any unit."""
 
 
 def check_behavior(behavior: str, owner: str) -> Behavior:
@@ -37,14 +37,14 @@ def apply_behavior(
 ) -> Iterator[Part]:
     """Yield `spans`, joined or dropped as `behavior` says.
 
-    `spans` are the matches and the gaps between them, ascending. A part is yielded as soon as no
-    later span can join it. `invert` swaps matches and gaps.
+    `spans` are the matches and the gaps between matches, ascending. A part is yielded as soon as no
+    later span can join the part. `invert` swaps matches and gaps.
 
     "isolated" keeps each span, and "removed" drops the matches. "merged_with_previous" joins each
     match to the gap before the match. "merged_with_next" joins each match to the gap after the
-    match. Neither joins two adjacent matches. "contiguous" joins adjacent matches to each other,
-    and adjacent gaps to each other. These joins treat an empty match like any other match, but no
-    empty part is yielded. Raises DefinitionError for an unknown behavior.
+    match. These two behaviors never join two adjacent matches. "contiguous" joins adjacent matches
+    to each other, and adjacent gaps to each other. An empty match is joined like any other match,
+    but an empty part is never yielded. Raises DefinitionError for an unknown behavior.
 
     >>> list(apply_behavior([(0, 2, False), (2, 3, True), (3, 4, True)], "merged_with_previous"))
     [(0, 3, True), (3, 4, True)]

@@ -30,12 +30,13 @@ class Region(NamedTuple):
 class Diff:
     """Iterates once over the regions that two pre-tokenizers split differently, in order.
 
-    Joined, `chunks` are the text. Chunks are all str or all bytes, and may end inside a code point.
-    Iteration reads `chunks`. A region keeps only the first `keep` pre-tokens of each split, so
-    memory does not grow with the length of a region. `first_count` and `second_count` are the
-    numbers of pre-tokens in the text read so far, and `region_count` is the number of regions
-    found so far. Only boundaries are compared, not the rules that matched. The time is linear in
-    the length of the text. Raises ValueError for a preset that drops parts of a text.
+    `chunks` are the consecutive parts of one text. Chunks are all str or all bytes, and may end
+    inside a code point. They are read during the iteration. A region keeps only the first `keep`
+    pre-tokens of each split, so memory does not grow with the length of a region. `first_count` and
+    `second_count` are the numbers of pre-tokens in the text read so far, and `region_count` is the
+    number of regions found so far. Only boundaries are compared, not the rules that matched. The
+    time is linear in the length of the text. Raises ValueError for a preset that drops parts of a
+    text.
 
     >>> import pretok
     >>> diff = Diff(pretok.get("llama3"), pretok.get("qwen2"), ["In 1", "984", " or so"])
@@ -102,7 +103,10 @@ class Diff:
 
 
 class _Part:
-    """The pre-tokens that have been read of one region in one split."""
+    """The pre-tokens of one region in one split that have been read so far.
+
+    A pre-token is (end, text, rule index), as `_ends` yields it.
+    """
 
     def __init__(self, pre_token: tuple[int, str, int], keep: int) -> None:
         self.count = 0

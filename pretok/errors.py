@@ -88,7 +88,7 @@ class PresetWarning(UserWarning):
 
 
 class UnknownUnicodeVersionError(PretokError, ValueError):
-    """This Unicode version has no table."""
+    """pretok has no table of this Unicode version."""
 
     def __init__(self, version: object, versions: Iterable[str]) -> None:
         super().__init__(

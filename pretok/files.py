@@ -14,6 +14,7 @@ from pretok.errors import UnreadableFileError, short_path
 
 MIN_READ = 1 << 16
 """Minimum bytes that one read requests, unless fewer bytes remain up to the limit."""
+# Some systems lack some of these flags. O_NONBLOCK: opening a pipe does not wait for its writer.
 _FLAGS = os.O_RDONLY | sum(
     getattr(os, name, 0) for name in ("O_BINARY", "O_CLOEXEC", "O_NOCTTY", "O_NONBLOCK")
 )
@@ -77,7 +78,7 @@ def read(path: Path, limit: int) -> bytes:
             read_size = max(size_read, MIN_READ)
     count = f"{size:,}" if size > limit else f"more than {limit:,}"
     raise UnreadableFileError(
-        f"the file has {count} bytes; expected {limit:,} at most, so this is another kind of file"
+        f"the file has {count} bytes; expected {limit:,} at most; check that it is the right file"
     )
 
 
@@ -89,5 +90,5 @@ def file_type(mode: int) -> str:
 def _check_regular(status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise UnreadableFileError(
-            f"this is {file_type(status.st_mode)}; expected a regular file, so copy it to one"
+            f"this is {file_type(status.st_mode)}; expected a regular file; copy the data to a file"
         )

@@ -28,8 +28,9 @@ REGEX = {
     "NEWLINE": r"\r\n",
     "SPACE": " ",
 }
-# Maps the names of further sets to their regexes, or to "" if a set has no regex. These sets are
-# not unions of the sets in REGEX, because they contain only some code points of an atom.
+# Maps the names of further sets to their regexes, or to "" if a set has no regex. These sets were
+# measured in the engines (see sets.py). They are not unions of the sets in REGEX, because they
+# contain only some code points of an atom.
 MEASURED = {"WORD": r"\w", "ONIGURUMA_WORD": "", "HF_PUNCTUATION": ""}
 UNBRACKETED = frozenset(
     {r"\p{L}", r"\p{N}", r"\s", r"\p{M}", r"\p{P}", r"\p{S}", r"\p{Han}", r"\p{Ll}", r"\p{Nd}"}
@@ -124,6 +125,7 @@ def _items(parts: _Parts) -> list[str]:
 def _regex_parts(chars: CharSet) -> _Parts | None:
     """Return the parts of `chars`; None if a part has no regex."""
     parts = _parts(chars)
+    # The default "yes" stands for the regex of a name that is not in MEASURED.
     has_regex = parts is not None and all(MEASURED.get(name, "yes") for name in parts.names)
     return parts if has_regex else None
 
@@ -156,8 +158,8 @@ def _plain_parts(chars: CharSet) -> _Parts | None:
     for (first, mask), end in zip(chars.segments, bounds[1:], strict=True):
         if mask == common:
             continue
-        # A range holds all atoms that its code points may have. Code points from 0x80 on may have
-        # any atom, so one sample is enough for all of them.
+        # A segment is a range of the set if its mask has every atom that its code points may have.
+        # Code points from 0x80 on may have any atom, so one sample stands for all of them.
         samples = (*range(first, min(end, 0x80)), end - 1)
         if any(mask != common | _atoms_of(code_point) for code_point in samples):
             return None

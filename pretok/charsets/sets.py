@@ -29,8 +29,8 @@ class CharSet:
     of a segment is in the set if the mask of the segment has the atom of the code point. The first
     segment starts at 0, and adjacent segments have different masks. Sets are equal if their
     segments are equal. Outside ASCII, a set built by `code_points` has all atoms in its masks. So
-    such a set may be unequal to a set of the same code points that is built from names. For such a
-    set and a disjoint set, `&` may return a set that is unequal to NOTHING.
+    such a set may be unequal to a set of the same code points that is built from names. The
+    intersection of such a set with a disjoint set may be unequal to NOTHING.
 
     >>> LETTER & ~LETTER == NOTHING
     True
@@ -208,6 +208,7 @@ OTHER = ~(WHITE_SPACE | LETTER | NUMBER)
 
 
 def _some(chars: CharSet, *ranges: int | tuple[int, int]) -> CharSet:
+    """Return the members of `chars` in `ranges`: code points or pairs (first, last)."""
     return chars & code_points(*((c, c) if isinstance(c, int) else c for c in ranges))
 
 
@@ -223,8 +224,9 @@ _ALPHABETIC_SYMBOLS = _some(
     SYMBOL, (0x24B6, 0x24E9), (0x1F130, 0x1F149), (0x1F150, 0x1F169), (0x1F170, 0x1F189)
 )
 _JOINERS = _some(CONTROL, (0x200C, 0x200D))
-# `\w` of fancy-regex and Rust's regex: Alphabetic, M, Nd, Pc, Join_Control. All of L and Nl is
-# Alphabetic. The only other Alphabetic code points outside M are circled and squared symbols.
+# The set of `\w` in fancy-regex and in Rust's regex: Alphabetic, M, Nd, Pc and Join_Control. All
+# members of L and Nl are Alphabetic. The only other Alphabetic code points outside M are circled
+# and squared symbols.
 WORD = (
     LETTER
     | MARK
@@ -235,14 +237,15 @@ WORD = (
     | _ALPHABETIC_SYMBOLS
     | _JOINERS
 )
-# The set of `\w` and `\b` in Oniguruma, the engine of tokenizers. Unlike WORD, ONIGURUMA_WORD lacks
-# the joiners, and includes the superscript digits and the fractions of Latin-1.
+# The set of `\w` and `\b` in Oniguruma, the engine of Hugging Face's tokenizers. Unlike WORD, it
+# lacks the joiners U+200C and U+200D, and has the superscript digits and fractions of Latin-1.
 ONIGURUMA_WORD = WORD - _JOINERS | _some(NUMBER, (0xB2, 0xB3), 0xB9, (0xBC, 0xBE))
-# char::is_numeric of Rust in Unicode 17.0. A preset may have an older Unicode version, in which
-# NUMBER lacks the code points that are listed here.
+# The set of Rust's char::is_numeric, in Unicode 17.0. In older Unicode versions, NUMBER lacks the
+# listed code points, but HF_NUMBER must have them with every version.
 HF_NUMBER = NUMBER | code_points((0x11DE0, 0x11DE9), (0x16FF4, 0x16FF6))
-# The punctuation and symbols of ASCII, and \p{P} of Unicode 8.0. In Unicode 8.0, U+166D and U+111C9
-# were punctuation, and the code points of the subtracted ranges were not.
+# The characters that Hugging Face's tokenizers treats as punctuation: the punctuation and symbols
+# of ASCII, and \p{P} of Unicode 8.0. In Unicode 8.0, U+166D and U+111C9 were punctuation, and the
+# code points of the subtracted ranges were not.
 HF_PUNCTUATION = (
     code_points(*"$+<=>^`|~")
     | _some(SYMBOL, 0x166D)

@@ -67,10 +67,11 @@ def diff_command(
 ) -> int:
     """Show where presets A and B split FILE, or standard input, differently.
 
-    A region lies between two boundaries that both splits share. The output shows its start and end
-    in code points (half-open), then the pre-tokens of A after a minus and the pre-tokens of B after
-    a plus, at most 1000 each. Pre-tokens are escaped and in quotes, with the regex alternative of
-    their rule. The exit status is 0 if the splits are equal, 1 if they differ, 2 after an error.
+    A region lies between two boundaries that both splits share. The output shows the start and end
+    of each region in code points (half-open). Lines with - are the pre-tokens of A in the region,
+    and lines with + are the pre-tokens of B, at most 1000 of each preset. Pre-tokens are escaped
+    and in quotes, with the regex alternative of their rule. The exit status is 0 if the splits are
+    equal, 1 if they differ, 2 after an error.
     """
     first, second = get(a, unicode_a or unicode, backend), get(b, unicode_b or unicode, backend)
     with open_text(file, text, binary) as chunks:
@@ -129,7 +130,7 @@ def _as_json(first: PreTokenizer, second: PreTokenizer, diff: Diff, limit: int) 
                     f'"a": [{a}], "b": [{b}]}}'
                 )
 
-    # Print nothing before the first region, so an input error comes without partial JSON.
+    # Print nothing before the first region, so that no partial JSON precedes an input error.
     prefix = '{"regions": '
     for part in json_array(records(), ",\n"):
         yield prefix + part.rstrip("\n")

@@ -44,7 +44,7 @@ from pretok.registry import presets
 @click.option(
     "--cases",
     type=click.IntRange(min=1),
-    help="Approximate limit of cases for all presets together.",
+    help="Approximate maximum number of texts (or patterns), for all presets together.",
 )
 @click.option(
     "--seed", type=int, help="Seed of the texts.  [default: a random seed, which is printed]"
@@ -55,7 +55,7 @@ from pretok.registry import presets
 @click.option(
     "--patterns",
     is_flag=True,
-    help="Try hostile patterns instead of texts; allows --seconds, --cases and --seed.",
+    help="Test hostile patterns instead of texts. Only --seconds, --cases and --seed have an effect.",
 )
 def fuzz_command(
     names: tuple[str, ...],
@@ -71,8 +71,8 @@ def fuzz_command(
     A mismatch is shown with a minimized text; the exit status is then 1. Presets that the engine
     cannot express are listed and skipped.
 
-    With --patterns, parse hostile patterns. Each must be recognized, or rejected at once with a
-    short error; otherwise the exit status is 1.
+    With --patterns, parse hostile patterns. Each pattern must be recognized, or rejected at once
+    with a short error; otherwise the exit status is 1.
     """
     if patterns:
         click.get_current_context().exit(_fuzz_patterns(seconds, cases, seed))
@@ -93,6 +93,11 @@ def _fuzz_all(
     cases: int | None,
     seed: int | None,
 ) -> int:
+    """Fuzz the presets `chosen`, print the results, and return the exit status.
+
+    `unsupported` maps the name of each preset to the reason why `oracle` cannot express the preset,
+    or to "" if it can.
+    """
     seed = random.randrange(1 << 32) if seed is None else seed
     width = max(len(preset.name) for preset in chosen)
     able = [preset for preset in chosen if not unsupported[preset.name]]
@@ -133,6 +138,7 @@ def _fuzz_all(
 
 
 def _fuzz_patterns(seconds: float, cases: int | None, seed: int | None) -> int:
+    """Fuzz hostile patterns, print the result, and return the exit status."""
     seed = random.randrange(1 << 32) if seed is None else seed
     done = 0
     click.echo(f"patterns, seed {seed}")
@@ -161,7 +167,7 @@ def _fuzz_patterns(seconds: float, cases: int | None, seed: int | None) -> int:
 
 
 def _chosen(names: tuple[str, ...]) -> list[Preset]:
-    """Return the presets of these names without duplicates, in order."""
+    """Return the presets of `names` in order, without duplicates; "all" stands for all presets."""
     chosen: dict[str, Preset] = {}
     for name in names:
         for preset in presets() if name == "all" else (find_preset(name),):
@@ -194,9 +200,9 @@ def _show(mismatch: Mismatch, engine_name: str) -> None:
 
 
 def rule_of(mismatch: Mismatch) -> str:
-    """Say which rule made the first result of pretok that differs."""
+    """Say which rule made the first result of pretok that differs from the engine's result."""
     if mismatch.at >= len(mismatch.ours):
-        return f"none: pretok returned only {len(mismatch.ours)} of the results"
+        return f"none: pretok returned only {len(mismatch.ours)} results, the engine more"
     ours = ascii(mismatch.ours[mismatch.at])
     if mismatch.rule is None:
         return f"none matched {ours}"

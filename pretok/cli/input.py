@@ -14,8 +14,8 @@ from typing import Any, BinaryIO, NamedTuple, cast
 import click
 
 BLOCK = 1 << 18
-"""Bytes of one read: enough for speed, and few enough for memory. While the program prints a block,
-each of its pre-tokens takes about 200 bytes of memory, even a pre-token of one byte."""
+"""Bytes of one read. Larger blocks would take much memory: while the program prints a block, each
+pre-token of the block takes about 200 bytes of memory, even a pre-token of one byte."""
 
 ITSELF = {"--text": "the text itself", "--ids": "the ids themselves"}
 """Descriptions of the options that replace an input file, for messages."""
@@ -33,12 +33,12 @@ class Input(NamedTuple):
 
 @contextmanager
 def open_text(file: str | None, text: str | None, binary: bool) -> Iterator[Iterator[str]]:
-    """Open the input and yield an iterator of its text, which is checked part by part.
+    """Open the input and yield an iterator of the parts of its text.
 
-    `file` is a path, or "-" or None for standard input; `text` replaces the file. With `binary` a
-    byte that is not UTF-8 becomes the lone surrogate U+DC00 + byte. Raises click.ClickException
-    with a remedy if the input is missing, empty or not text; by then, the caller may have printed
-    earlier blocks.
+    `file` is a path, or "-" or None for standard input; `text` replaces the file. If `binary` is
+    true, a byte that is not UTF-8 becomes the lone surrogate U+DC00 + byte. Raises
+    click.ClickException with a remedy if the input is missing, empty or not text. The iterator
+    checks each part when it reads the part, so the caller may have printed earlier parts by then.
     """
     with open_bytes(file, text) as opened_input:
         yield decoded(opened_input, binary)
@@ -46,7 +46,10 @@ def open_text(file: str | None, text: str | None, binary: bool) -> Iterator[Iter
 
 @contextmanager
 def open_bytes(file: str | None, text: str | None, option: str = "--text") -> Iterator[Input]:
-    """Open the input as `open_text` does, and yield it; `option` names the option for `text`."""
+    """Open the input as `open_text` does, and yield it as bytes.
+
+    `option` is the command-line option that `text` comes from, for messages.
+    """
     if text is not None:
         if file is not None:
             raise click.UsageError(f"got both FILE and {option}; pass only one of them")
@@ -65,7 +68,10 @@ def shown_path(path: str) -> str:
 
 
 def lines_of(chunks: Iterable[str]) -> Iterator[list[str]]:
-    """Yield for each chunk a list of the lines that end in it, without their LF or CRLF."""
+    """Yield the lines of a text in lists, without LF or CRLF.
+
+    Each list has the lines that end in one chunk. The last list has the unfinished last line.
+    """
     unfinished: list[str] = []
     for chunk in chunks:
         lines, newline, rest = chunk.rpartition("\n")
@@ -79,8 +85,8 @@ def lines_of(chunks: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _encode(text: str) -> bytes:
-    # Python decodes each byte of an argument that is not UTF-8 to a lone surrogate. Undo this. On
-    # Windows, arguments are UTF-16, and may have lone surrogates.
+    # Python decodes a byte of a command-line argument that is not UTF-8 to a lone surrogate. Undo
+    # this. On Windows, arguments are UTF-16, and may have lone surrogates.
     return text.encode("utf-8", "surrogatepass" if os.name == "nt" else "surrogateescape")
 
 
@@ -124,7 +130,10 @@ def _blocks(stream: BinaryIO, name: str, advance: Callable[[int], object]) -> It
 
 
 def decoded(source: Input, binary: bool, may_be_empty: bool = False) -> Iterator[str]:
-    """Yield the text of `source`, checked as in `open_text`."""
+    """Yield the text of `source`, checked as in `open_text`.
+
+    An empty source raises click.ClickException unless `may_be_empty` is true.
+    """
     name, blocks = source
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape" if binary else "strict")
     position = 0
@@ -132,12 +141,13 @@ def decoded(source: Input, binary: bool, may_be_empty: bool = False) -> Iterator
         if not block and not position and not may_be_empty:
             raise click.ClickException(f"{name} is empty; expected some text")
         nul = -1 if binary else block.find(0)
+        # Number of bytes of an incomplete sequence at the end of the block before.
         pending = len(decoder.getstate()[0])
         try:
             chars = decoder.decode(block, final=not block)
         except UnicodeDecodeError as error:
             bad = error.start - pending
-            if not 0 <= nul < bad:
+            if not 0 <= nul < bad:  # a NUL before the invalid byte is reported below
                 byte = error.object[error.start]
                 raise _not_text(name, position + bad, f"0x{byte:02x} is not UTF-8") from None
         if nul >= 0:

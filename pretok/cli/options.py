@@ -17,10 +17,10 @@ _ESCAPED = r"""
 Escapes: \\ \n \r \t; \xNN for any other ASCII control; \uNNNN or \UNNNNNNNN for white space other
 than U+0020, controls, format characters, private use and unassigned code points."""
 ESCAPES = rf"""{_ESCAPED} With --binary, a
-byte that is not UTF-8 is \xNN with NN of at least 80; no character has such an escape.
+byte that is not UTF-8 is \xNN, where NN is 80 or more; no character has such an escape.
 """
 TOKEN_ESCAPES = rf"""{_ESCAPED} Each byte
-of an incomplete character is \xNN with NN of at least 80; no character has such an escape.
+of an incomplete character is \xNN, where NN is 80 or more; no character has such an escape.
 """
 
 
@@ -70,7 +70,8 @@ def find_preset(name: str) -> Preset:
     module_name, colon, attribute = name.partition(":")
     if not colon:
         return find(name)
-    # Search the working folder too, like `python -m`, but after the folders of installed modules.
+    # Also search the working folder, as `python -m` does, but after the folders of installed
+    # modules.
     if "" not in sys.path:
         sys.path.append("")
     try:
@@ -102,7 +103,10 @@ unicode_option = click.option(
     help=f"Unicode version: {', '.join(VERSIONS)}.  [default: the preset's]",
 )
 color_option = click.option(
-    "--color/--no-color", "color", default=None, help="[default: on a terminal, not if $NO_COLOR]"
+    "--color/--no-color",
+    "color",
+    default=None,
+    help="[default: color on a terminal, unless $NO_COLOR is set]",
 )
 backend_option = click.option(
     "--backend", type=click.Choice(["native", "python"]), help="[default: native if it was built]"

@@ -30,9 +30,11 @@ EXACTNESS: dict[Exactness, str] = {
 QUOTE = '"'
 PRE_TOKEN_WIDTH = 24
 NAMED = {0x0A: "\\n", 0x0D: "\\r", 0x09: "\\t"}
+"""The code points that have an escape with a letter."""
 ESCAPED = np.array(
     [((CONTROL | WHITE_SPACE) - SPACE).mask_at(0) >> atom & 1 for atom in Atom], dtype=bool
 )
+"""True at the index of each atom whose code points are escaped."""
 MAX_REPLACEMENTS = 32
 """Maximum number of different characters to escape with str.replace.
 
@@ -53,11 +55,11 @@ class Escaper:
         self._version = version
 
     def lines(self, texts: Iterable[str]) -> str:
-        """Return `texts` escaped, with a line break after each; none may hold U+D800."""
+        """Return `texts` escaped, with a line break after each text; no text may have U+D800."""
         return self._escaped(BREAK.join([*texts, ""]))
 
     def each(self, texts: Iterable[str]) -> list[str]:
-        """Return each of `texts` escaped; none may hold U+D800."""
+        """Return each of `texts` escaped; no text may have U+D800."""
         return self.lines(texts).split("\n")[:-1]
 
     def _escaped(self, text: str) -> str:
@@ -101,7 +103,7 @@ def rule_text(rule: Rule | None) -> str:
 
 
 def stage_text(stage: Stage) -> str:
-    """Return the pattern or the pre_tokenizer of `stage`, and its behavior unless isolated."""
+    """Return the pattern or the pre_tokenizer of `stage`, and any behavior but isolated."""
     behavior = f"({stage.behavior}{', inverted' * stage.invert})" * (stage.behavior != "isolated")
     return "  ".join(filter(None, [stage.pattern or stage.huggingface, behavior]))
 
@@ -135,7 +137,7 @@ def json_array(parts: Iterable[str], separator: str) -> Iterator[str]:
 
 
 def write(texts: Iterable[str | bytes]) -> None:
-    """Write `texts` to standard output, and flush after each; bytes are written unchanged."""
+    """Write `texts` to standard output, and flush after each text; bytes are written unchanged."""
     if sys.stdout is None:
         raise click.ClickException("standard output is closed; redirect it to a file or a pipe")
     for text in texts:

@@ -29,9 +29,9 @@ def presets_command(preset: Preset | None, verbose: bool, output_format: str) ->
     """List the presets, or show all details of the preset NAME.
 
     The details are aliases, source, published pattern, and rules. Each rule has the branch of the
-    pattern that it implements.
-    JSON output always has them. ENGINE is the engine that the preset reproduces: hf is Hugging
-    Face tokenizers (Oniguruma), tiktoken is tiktoken (fancy-regex).
+    pattern that it implements. JSON output always has all details. ENGINE is the engine that the
+    preset reproduces: hf is Hugging Face's tokenizers (Oniguruma), tiktoken is tiktoken
+    (fancy-regex).
     """
     if preset is not None:
         record = f"{json.dumps(_record(preset), indent=2)}\n"
@@ -75,7 +75,7 @@ def _details(preset: Preset) -> str:
     ]
     several = len(preset.stages) > 1
     if several:
-        lines += ["", f"{len(preset.stages)} stages; each splits the pieces of the stage before."]
+        lines += ["", f"{len(preset.stages)} stages; each splits the pieces of the previous stage."]
     rule_count = 0
     for number, stage in enumerate(preset.stages, 1):
         lines += ["", f"stage    {number}"] * several

@@ -15,7 +15,7 @@ from pretok.preset import Preset
 
 @click.command("program")
 @click.argument("preset", type=PRESET, metavar="NAME")
-@click.option("--binary", is_flag=True, help="Write the bare words: 32 bits, little-endian.")
+@click.option("--binary", is_flag=True, help="Write 32-bit little-endian words, not C.")
 def program_command(preset: Preset, binary: bool) -> None:
     """Write the preset NAME for the C library.
 

@@ -29,7 +29,7 @@ OUT_OF_MEMORY = "out of memory; pass smaller inputs, or use fewer threads"
 
 
 def run(commands: click.Group, arguments: Sequence[str] | None = None) -> int:
-    """Run the command that `arguments` name; return its exit status."""
+    """Run the command line `arguments` (by default that of the process); return the exit status."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     with warnings.catch_warnings():
         warnings.showwarning = _warning_printer(warnings.showwarning)

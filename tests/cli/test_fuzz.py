@@ -98,7 +98,7 @@ def test_the_command_shows_a_mismatch_and_exits_with_1(
     [
         (["a"], Run(LETTER), r"Run(LETTER), \p{L}+ made 'a'"),
         (["a"], None, "none matched 'a'"),
-        ([], Run(LETTER), "none: pretok returned only 0 of the results"),
+        ([], Run(LETTER), "none: pretok returned only 0 results, the engine more"),
     ],
 )
 def test_a_mismatch_names_the_rule(ours: list[str], rule: Rule | None, line: str) -> None:
