@@ -21,7 +21,7 @@ def kernels() -> list[str]:
     """Return the names of the sets of kernels that this processor can run. For tests."""
 
 def use_kernels(name: str) -> bool:
-    """Select a set of kernels. Return False if this processor has no set of this name. For tests."""
+    """Select a set of kernels, for tests. Return False if this processor has no set `name`."""
 
 class Machine:
     def __init__(self, words: Sequence[int], version: str) -> None: ...

@@ -8,7 +8,9 @@ from typing import Any
 MAX_BYTES = 1 << 27
 """Maximum bytes of JSON text: four times the size of the largest published tokenizer.json."""
 _BYTES_PER_CONTAINER = 8
+"""The text may have one list or object for each group of this many bytes."""
 _MIN_CONTAINER_LIMIT = 1000
+"""In addition, every text may have this many lists and objects."""
 
 
 def parse(data: bytes) -> Any:
@@ -29,7 +31,7 @@ def parse(data: bytes) -> Any:
 
 
 def check(data: bytes) -> None:
-    """Raise ValueError if `data` is too large, or has too many lists and objects, for a tokenizer.
+    """Raise ValueError if `data` is larger, or has more lists and objects, than a tokenizer has.
 
     Lists and objects take many times the memory of their text, so MAX_BYTES alone does not bound
     the memory. cpp/formats/tokenizer_json.cpp has the same limits.

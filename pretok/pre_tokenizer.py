@@ -52,7 +52,7 @@ class PreTokenizer:
     of general category C. In a str result, this byte is the lone surrogate U+DC00 + byte, as with
     Python's error handler "surrogateescape".
 
-    The pre-tokens cover the whole text, unless a stage of the preset drops parts of it
+    The pre-tokens cover the whole text, unless a stage of the preset drops parts of the text
     (`preset.drops_text`).
     """
 
@@ -86,7 +86,7 @@ class PreTokenizer:
         return self._backend_name
 
     def split(self, text: Text) -> list[str]:
-        """Return the pre-tokens of `text`; joined, they are `text`, unless the preset drops text.
+        """Return the pre-tokens of `text`. Joined, they equal `text`, unless the preset drops text.
 
         >>> import pretok
         >>> pretok.get("gpt2").split("I'm 25")
@@ -164,7 +164,7 @@ class PreTokenizer:
 
         The native backend finds the boundaries with up to `threads` threads. The default is one
         thread for each 2**20 code points, but not more than the number of processors. The result
-        does not depend on `threads`. Raises TypeError if `texts` is one text, ValueError if
+        does not depend on `threads`. Raises TypeError if `texts` is one text, and ValueError if
         `threads` is less than 1.
 
         >>> import pretok
@@ -248,8 +248,8 @@ def native_machine(pre_tokenizer: PreTokenizer) -> Splitter:
 
 
 def _threads(texts: Sequence[str]) -> int:
-    # Starting a thread takes about 20 us, as long as splitting 10 kB of text. Splitting 2**20 code
-    # points takes about 100 times as long as starting a thread.
+    # One thread for each 2**20 code points. Starting a thread takes about 20 us, as long as
+    # splitting 10 kB of text. Splitting 2**20 code points takes about 100 times as long.
     return max(1, min(os.cpu_count() or 1, sum(map(len, texts)) >> 20))
 
 

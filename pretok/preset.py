@@ -65,7 +65,7 @@ class Preset:
                 raise DefinitionError(f"preset name {text!r}; expected text without white space")
         if bool(rules) == bool(stages):
             problem = "both rules and stages" if rules else "no rules"
-            raise DefinitionError(f"preset {name!r} has {problem}; expected rules, or else stages")
+            raise DefinitionError(f"preset {name!r} has {problem}; expected either rules or stages")
         if stages and pattern:
             raise DefinitionError(
                 f"preset {name!r}: pass pattern or stages, not both; each Stage has its own pattern"

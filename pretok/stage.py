@@ -118,7 +118,7 @@ def _require_linear(rules: Iterable[Rule]) -> None:
     if total > MAX_LOOK_AHEAD:
         largest, kind = max(look_aheads)
         raise DefinitionError(
-            f"the rules look {total:,} code points ahead in total, one {kind} alone {largest:,}; "
-            f"expected {MAX_LOOK_AHEAD:,} at most. Give Literal and Contraction fewer or shorter "
-            "texts, or lower at_least"
+            f"the rules look {total:,} code points ahead in total, of which one {kind} looks "
+            f"{largest:,} ahead; expected {MAX_LOOK_AHEAD:,} at most. Give Literal and Contraction "
+            "fewer or shorter texts, or lower at_least"
         )

@@ -55,7 +55,7 @@ from pretok.registry import presets
 @click.option(
     "--patterns",
     is_flag=True,
-    help="Test hostile patterns instead of texts. Only --seconds, --cases and --seed have an effect.",
+    help="Test hostile patterns instead of texts. Allows --seconds, --cases and --seed.",
 )
 def fuzz_command(
     names: tuple[str, ...],

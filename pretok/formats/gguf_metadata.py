@@ -32,7 +32,7 @@ _MIN_ENTRY_BYTES = 8 + 4 + 1
 _MAX_KEYS = 1 << 16
 """Maximum keys of a file; published files have fewer than a hundred."""
 _MAX_ITEMS = 1 << 24
-"""Maximum items of an array; no published vocabulary has as many tokens."""
+"""Maximum items of an array; every published vocabulary has fewer tokens."""
 _BLOCK = 1 << 20
 """Number of bytes of one read."""
 
@@ -146,6 +146,7 @@ class _Reader:
         return list(map(self._flag, numbers)) if type_code == _BOOL else numbers
 
     def _strings(self, count: int, wanted: bool) -> list[bytes]:
+        """Read the next `count` strings; return them if `wanted`, else an empty list."""
         # Read the lengths in this loop, because a call of `_number` for each string would take most
         # of the time.
         length_at = self._numbers[_U64].unpack_from
@@ -180,6 +181,7 @@ class _Reader:
         return values
 
     def _decode(self, strings: list[bytes]) -> list[str]:
+        """Return the strings of an array as str."""
         values: list[str] = []
         try:
             values += map(bytes.decode, strings)
@@ -211,6 +213,7 @@ class _Reader:
         return number.unpack(self._take(number.size))[0]
 
     def _flag(self, number: int) -> bool:
+        """Return the value of a bool, whose byte must be 0 or 1."""
         if number > 1:
             raise self._malformed(f"the byte {number}; expected 0 (false) or 1 (true)")
         return bool(number)
@@ -256,6 +259,7 @@ class _Reader:
         self._at += length
 
     def _malformed(self, problem: str, offset: int | None = None) -> UnreadableFileError:
+        """Return the error for the current key, whose value is `problem`, such as "not UTF-8"."""
         at = self._at if offset is None else offset
         return UnreadableFileError(
             f"{self._key}, at offset {at:,}, is {problem}; the file is damaged"

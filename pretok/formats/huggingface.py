@@ -64,8 +64,8 @@ def from_huggingface(
     if parsed.prefix_space_path:
         raise UnsupportedPreTokenizerError(
             parsed.prefix_space_path,
-            "it puts a space before a text that does not begin with one; add the space yourself, "
-            "and set add_prefix_space to false",
+            "it puts a space before a text that does not begin with a space; add the space "
+            "yourself, and set add_prefix_space to false",
         )
     return PreTokenizer(preset_of(parsed), unicode, backend)
 
@@ -74,7 +74,7 @@ class ParsedPreTokenizer(NamedTuple):
     """The stages of a pre_tokenizer, and the types of its parts.
 
     `prefix_space_path` is the JSON path of the option that prepends a space; "" if no option does.
-    `compiled` has the JSON paths of the patterns that no preset has, and that were compiled.
+    `compiled` has the JSON paths of the patterns that no preset has, so that they were compiled.
     """
 
     stages: tuple[Stage, ...]
@@ -113,8 +113,8 @@ def read(value: object, path: str) -> ParsedPreTokenizer:
             if number:
                 raise UnsupportedPreTokenizerError(
                     prefix_space_path,
-                    "after another part it puts a space before every piece of the text; set it to "
-                    "false",
+                    "after another part it puts a space before every piece of the text; set "
+                    "add_prefix_space to false",
                 )
             block = ByteLevel(False, block.trim_offsets, block.use_regex)
         stages += block.stages()
@@ -127,7 +127,7 @@ def read(value: object, path: str) -> ParsedPreTokenizer:
 
 
 def preset_of(parsed: ParsedPreTokenizer) -> Preset:
-    """Return a preset that is known to have the same split, or else a new preset."""
+    """Return a preset that is known to split as the stages of `parsed`, or else a new preset."""
     stages = parsed.stages or WHOLE.stages
     if len(stages) > MAX_STAGES:
         raise UnsupportedPreTokenizerError(
@@ -153,6 +153,7 @@ def to_byte_level_json(preset: Preset, add_prefix_space: bool = False) -> dict[s
     Hugging Face's engine.
     """
     stages = list(preset.stages)
+    # If the last stage is the split of GPT-2, ByteLevel itself does this split (use_regex).
     use_regex = stages[-1] == GPT2.stages[0]
     if use_regex or tuple(stages) == WHOLE.stages:
         stages.pop()

@@ -58,9 +58,10 @@ def fuzz(
 ) -> Result:
     """Compare `preset` with `engine` on difficult texts until they differ or a limit is reached.
 
-    The limit is `seconds` or `cases` texts, whichever comes first; at least one batch always runs.
-    Equal seeds give equal texts. `on_batch` is called with the number of texts after each batch.
-    Raises EngineError if the engine cannot express the preset, ValueError without a limit.
+    The limit is `seconds` or `cases` texts, whichever is reached first; at least one batch always
+    runs. Equal seeds give equal texts. After each batch, `on_batch` is called with the number of
+    texts in the batch. Raises EngineError if the engine cannot express the preset, and ValueError
+    if `seconds` and `cases` are both None.
     """
     if seconds is None and cases is None:
         raise ValueError("expected a limit, got none; pass seconds or cases")
@@ -92,8 +93,8 @@ def fuzz(
 def minimize(text: str, differs: Callable[[str], bool]) -> str:
     """Return a small and simple text for which `differs` is true.
 
-    `differs(text)` must be true. If any single code point of the result were removed or replaced by
-    a simpler one (see SIMPLE), `differs` would be false.
+    `differs(text)` must be true. `differs` is false for every text that is the result without one
+    code point, or with one code point replaced by a simpler code point (see SIMPLE).
     """
     while True:
         previous = text
@@ -148,7 +149,10 @@ def _mismatch(tokenizer: PreTokenizer, comparison: Comparison, text: str) -> Mis
 
 
 def _results(ask: Ask, texts: list[str]) -> list[list[Any]]:
-    """Return the result for each text; an exception counts as the result of its text."""
+    """Return the result of `ask` for each text. If a text raises an exception, that is its result.
+
+    First asks for all texts at once, because this is faster.
+    """
     try:
         return ask(texts)
     except Exception:

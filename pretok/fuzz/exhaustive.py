@@ -32,6 +32,7 @@ def one_of_each_class(preset: Preset, version: str) -> str:
     classes = np.zeros(CODE_POINTS, np.int64)
     for stage in preset.stages:
         alphabet = compile_rules(stage.rules).alphabet
+        # A stage has fewer than 32 classes, so each combination of classes is a different number.
         classes = classes * 32 + Classifier(alphabet, version).classes
     is_stable = np.ones(CODE_POINTS, bool)
     for (first, last), _ in changed_runs():
@@ -45,7 +46,7 @@ def one_of_each_class(preset: Preset, version: str) -> str:
 
 
 def longest(letters: str, is_core: bool) -> int:
-    """Return the maximum length up to which tests try all strings of `letters`.
+    """Return the maximum length of strings of which tests try all strings over `letters`.
 
     >>> longest("abcdefg", True), longest("abcdefg", False)
     (7, 5)

@@ -1,4 +1,4 @@
-"""Split whole texts with a real engine, for the comparison of `pretok identify`."""
+"""Split whole texts with tiktoken or Hugging Face's tokenizers, for `pretok identify`."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ Ask = Callable[[str], list[Span]]
 WINDOW = 24
 """Initial size of the window in which tiktoken's split is determined, in code points.
 
-If the splits are equal in the window, the size doubles.
+If tiktoken and pretok split the window equally, the size doubles.
 """
 MAX_WINDOW = 400
 """Maximum size of the window, in code points."""
 
 
 def of_huggingface(pre_tokenizer: object) -> tuple[str, Ask]:
-    """Return the version of tokenizers, and a function that splits by `pre_tokenizer` (JSON).
+    """Return the version of the library tokenizers, and a function that splits with it.
 
-    Raises EngineError if tokenizers is not installed or rejects the pre_tokenizer.
+    The function splits by `pre_tokenizer`, a parsed JSON object. Raises EngineError if the library
+    is not installed or rejects the pre_tokenizer.
     """
     library = engine("hf")
     assert isinstance(library, HuggingFaceEngine)
@@ -44,10 +45,10 @@ def of_huggingface(pre_tokenizer: object) -> tuple[str, Ask]:
 
 
 def of_pattern(pattern: str, name: EngineName, ours: PreTokenizer) -> tuple[str, Ask]:
-    """Return the version of the engine, and a function that splits by `pattern`.
+    """Return the version of the engine `name`, and a function that splits by `pattern`.
 
     tiktoken does not expose pre-tokens. So the function gives tiktoken a vocabulary whose ids show
-    whether the pre-tokens of tiktoken equal the pre-tokens of `ours`. Raises EngineError.
+    whether tiktoken has the same pre-tokens as `ours`. Raises EngineError.
     """
     if name == "hf":
         split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated"}
@@ -55,6 +56,7 @@ def of_pattern(pattern: str, name: EngineName, ours: PreTokenizer) -> tuple[str,
     library = engine("tiktoken")
 
     def tokens(texts: set[str], text: str) -> list[bytes]:
+        """Return tiktoken's tokens of `text`, with a vocabulary of all bytes and all `texts`."""
         ranks = {bytes([byte]) for byte in range(256)} | {part.encode() for part in texts}
         ordered = sorted(ranks)
         encoding = _call(
@@ -84,7 +86,10 @@ def of_pattern(pattern: str, name: EngineName, ours: PreTokenizer) -> tuple[str,
         return _spans_around(text, bounds, max(at, 0))
 
     def _spans_around(text: str, bounds: list[Span], at: int) -> list[Span]:
-        """Return the spans of `ours` up to index `at`, then the engine's spans in a window."""
+        """Return the spans of `ours` up to shortly before index `at`, then tiktoken's spans.
+
+        tiktoken's spans are those in the smallest window where the two splits differ.
+        """
         first = max(at - 2, 0)
         start = bounds[first][0] if bounds else 0
         size = WINDOW
@@ -98,8 +103,8 @@ def of_pattern(pattern: str, name: EngineName, ours: PreTokenizer) -> tuple[str,
                 return bounds[:first] + [(start + a, start + b) for a, b in theirs]
             size *= 2
         raise EngineError(
-            f"{library.version} splits differently near code point {bounds[at][0]}, but not if it "
-            f"gets only {MAX_WINDOW} code points from there"
+            f"{library.version} splits differently near code point {bounds[at][0]}, but not if "
+            f"the text is cut to {MAX_WINDOW} code points there"
         )
 
     return library.version, ask

@@ -1,4 +1,4 @@
-"""Fuzz patterns: `from_pattern` must recognize a hostile pattern or reject it quickly."""
+"""Fuzz `from_pattern`: it must recognize each hostile pattern, or reject the pattern quickly."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pretok.preset import ENGINES, Engine, Preset
 MAX_MESSAGE_LENGTH = 10_000
 """Maximum characters of an error message."""
 MAX_SECONDS, MAX_SECONDS_PER_CHARACTER = 0.1, 0.0002
-"""Maximum processor time for one pattern: a constant, and a time for each character.
+"""Maximum processor time for one pattern: the sum of a constant and a time for each character.
 
 The maximum is many times the usual time.
 """
@@ -73,6 +73,7 @@ class PatternMaker:
         return self._long()
 
     def _changed(self, pattern: str) -> str:
+        """Return `pattern` after one to six random changes of its alternatives."""
         rng = self._rng
         for _ in range(rng.choice((1, 1, 1, 2, 3, 6))):
             parts = list(alternatives_of(pattern))
@@ -92,6 +93,7 @@ class PatternMaker:
         return pattern
 
     def _edited(self, part: str) -> str:
+        """Return `part` with a few characters removed, repeated or replaced."""
         rng = self._rng
         start = rng.randrange(len(part) + 1)
         end = min(len(part), start + rng.choice((0, 0, 1, 1, 2, 5)))
@@ -162,7 +164,8 @@ def fuzz_patterns(
     `from_pattern` promises a PreTokenizer that splits as the engine does, or an UnknownPatternError
     with a short, printable message, in about linear time. Splits are compared with the package
     `regex` if it reads the pattern as the engine does. The limits and `on_batch` are as in
-    `pretok.fuzz.fuzz`. Raises EngineError if `regex` is missing, ValueError without a limit.
+    `pretok.fuzz.fuzz`. Raises EngineError if `regex` is not installed, and ValueError if `seconds`
+    and `cases` are both None.
     """
     if seconds is None and cases is None:
         raise ValueError("expected a limit, got none; pass seconds or cases")
@@ -192,7 +195,7 @@ class _Check:
         self.recognized = self.compared = 0
 
     def problem(self, pattern: str, engine: Engine) -> str:
-        """Return the broken promise, or ""."""
+        """Return the promise that `from_pattern` breaks for `pattern`, or "" if it breaks none."""
         start = time.process_time()
         problem = self._outcome(pattern, engine)
         if problem or time.process_time() - start <= _max_seconds(pattern):
@@ -247,6 +250,7 @@ def _max_seconds(pattern: str) -> float:
 
 
 def _minimized(check: _Check, problem: str, pattern: str, engine: Engine) -> Failure:
+    # Compare only the first word: the rest of a problem may change while the pattern shrinks.
     first_word = problem.split()[0]
 
     def fails(pattern: str) -> bool:

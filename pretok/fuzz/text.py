@@ -10,9 +10,11 @@ from pretok.unicode import CODE_POINTS, VERSIONS, table
 from pretok.unicode.atoms import ATOMS, WHITE_SPACE_CODE_POINTS
 
 WHITE_SPACE = tuple(map(chr, WHITE_SPACE_CODE_POINTS))
-# Three kinds of code points: those that only some languages or engines treat as white space, as the
-# letter s, or as an apostrophe; the first and last code points of planes; and those that some UTF-8
-# decoders get wrong.
+# Three kinds of code points:
+# - those that only some languages or engines treat as white space, as an ASCII letter, or as an
+#   apostrophe;
+# - the first and last code points of planes;
+# - those that some UTF-8 decoders get wrong.
 CONFUSABLE = tuple(
     chr(c)
     for c in (
@@ -50,10 +52,10 @@ SEEDS = (
 class TextMaker:
     """Makes difficult texts of at most `longest` code points.
 
-    Texts mix every atom of the table of `version`, in every length of UTF-8, with code points that
-    changed between Unicode versions, contractions, white space, runs, and strings that other
-    splitters split wrongly. Lone surrogates occur only if `surrogates` is true. Equal seeds and
-    equal calls give equal texts.
+    Texts mix code points of every atom in Unicode `version` and of every length in UTF-8, code
+    points whose atom changed between Unicode versions, contractions, white space, runs, and strings
+    that other splitters split wrongly. Lone surrogates occur only if `surrogates` is true. Equal
+    seeds and equal calls give equal texts.
     """
 
     def __init__(
@@ -70,7 +72,7 @@ class TextMaker:
 
     def batch(self, count: int) -> list[str]:
         """Return the next `count` texts."""
-        # Draw new members for each batch, so a long run tries all of Unicode.
+        # Draw new code points for each batch, so that many batches together try all of Unicode.
         drawn = [self._draw(runs) for runs in (*self._runs, *[self._changed] * 4) for _ in range(3)]
         symbols = self._fixed + [char for char in drawn if self._allowed(char)]
         return [self._text(symbols)[: self._longest] for _ in range(count)]
@@ -132,7 +134,7 @@ def changed_runs(
 
 @cache
 def _runs_by_atom_and_width(version: str) -> tuple[tuple[tuple[int, int], ...], ...]:
-    """Return a tuple for each pair of an atom and a length of UTF-8.
+    """Return a tuple for each pair of an atom and a length in UTF-8.
 
     The tuple has the runs (first, last) of the code points with this atom and this length.
     """

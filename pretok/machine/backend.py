@@ -36,7 +36,7 @@ class Splitter(Protocol):
 
 
 class Backend(Splitter, Protocol):
-    """A backend of one stage, which can also split a text that comes in parts."""
+    """A backend of one stage. It can also split a text that comes in parts."""
 
     def advance(
         self, chars: str, partial: bool, in_gap: bool, rule: int = GAP

@@ -23,7 +23,7 @@ Unit = Literal["char", "byte", "utf16"]
 GAP = -1
 """Rule index of a pre-token that no rule matched."""
 WINDOW = 1 << 20
-"""Code points that `Machine` classifies at once, unless a pre-token is longer."""
+"""Number of code points that `Machine` classifies at once; more only for a longer pre-token."""
 
 
 class Steps(NamedTuple):
@@ -212,6 +212,6 @@ def widths_of(points: NDArray[np.uint32], unit: Unit, from_str: bool) -> NDArray
     widths = 1 + (points >= 0x10000).astype(np.int64)
     if unit == "byte":
         widths += (points >= 0x80).astype(np.int64) + (points >= 0x800)
-        if not from_str:  # an escaped invalid byte
+        if not from_str:  # these surrogates stand for invalid bytes
             widths[(points >= 0xDC80) & (points <= 0xDCFF)] = 1
     return widths

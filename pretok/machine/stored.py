@@ -26,7 +26,10 @@ from pretok.stage import MAX_RULES, MAX_STAGES, Stage
 from pretok.unicode.atoms import ATOMS
 
 MAX_CELLS = 300_000
-"""Maximum product of the number of masks of a stage and the number of ranges of its alphabet."""
+"""Maximum product of the number of masks of a stage and the number of ranges of its alphabet.
+
+The maximum bounds the time and the memory for a malformed program.
+"""
 _WORDS_PER_RANGE = 1 + -(-len(ATOMS) // 4)
 
 
@@ -50,7 +53,10 @@ def restore_stages(words: Sequence[int]) -> tuple[Stage, ...]:
 
 @contextmanager
 def _located(place: str) -> Iterator[None]:
-    """Raise DefinitionError, which names `place`, for words that cannot be read."""
+    """Turn the errors that malformed words cause in the context into DefinitionErrors.
+
+    The messages of these errors begin with `place`.
+    """
     try:
         yield
     except DefinitionError as error:
@@ -217,6 +223,7 @@ def _groups(words: _Words) -> Groups:
 
 def _phrase(words: _Words) -> Phrase:
     start, word, joint, lead = words.chars(), words.chars(), words.chars(), words.lead()
+    # `word` is the union of `start` and `rest`. `rest` must not be empty, so it may be `word`.
     return Phrase(start, word - start or word, joint, lead)
 
 

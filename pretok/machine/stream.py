@@ -52,7 +52,7 @@ class Stream:
         self._decoder: codecs.IncrementalDecoder | None = None
         self._chunk_type: type[str] | type[bytes] | None = None
         self._size = 0  # number of code points in all chunks so far
-        self._unfinished: list[str] = []  # parts of an incomplete pre-token
+        self._unfinished: list[str] = []  # the parts so far of an incomplete pre-token
         self._is_finished = False
 
     def feed(self, chunk: Text) -> list[str]:
@@ -240,8 +240,8 @@ class _StageStream:
                 at += 1
             results.append(_joined(self._pending[first:at]))
         self._pending = [] if last or self._stage.drops_text else self._pending[at:]
-        # Join adjacent matches, or adjacent gaps, at once: a long run of them would otherwise take
-        # quadratic time.
+        # Join adjacent matches, or adjacent gaps, at once. Otherwise a long run of matches or of
+        # gaps would take quadratic time.
         if len(self._pending) > 1 and self._stage.behavior == "contiguous":
             first_pending, *rest = self._pending
             for pending in rest:

@@ -1,6 +1,6 @@
-"""Blocks with the names and the behavior of the pre_tokenizers of Hugging Face tokenizers.
+"""Blocks with the names and the behavior of the pre_tokenizers of Hugging Face's tokenizers.
 
-Each block has three methods. `pre_tokenize_str` returns the same pieces and offsets as in
+Each block has three methods. `pre_tokenize_str` returns the same pieces and offsets as the library
 tokenizers. `stages` returns stages for a Preset. `to_dict` returns a JSON object that `from_dict`
 converts back to a block.
 """

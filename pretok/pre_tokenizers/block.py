@@ -22,7 +22,7 @@ from pretok.stage import Stage
 
 
 class Block(ABC):
-    """A pre_tokenizer of Hugging Face tokenizers, with its name and arguments.
+    """A pre_tokenizer of Hugging Face's tokenizers, with its name and arguments.
 
     Immutable, picklable, safe to share between threads; blocks with equal arguments are equal.
     """
@@ -46,8 +46,9 @@ class Block(ABC):
     def pre_tokenize_str(self, text: str) -> list[tuple[str, tuple[int, int]]]:
         """Return each piece of `text` with its half-open span, in code points of `text`.
 
-        tokenizers returns equal pieces and spans. The time is linear in the length of `text`. Runs
-        in C++ if the native backend is available. Raises TypeError if `text` is not a str.
+        The library tokenizers returns equal pieces and spans. The time is linear in the length of
+        `text`. Runs in C++ if the native backend is available. Raises TypeError if `text` is not a
+        str.
 
         >>> from pretok.pre_tokenizers import ByteLevel
         >>> ByteLevel().pre_tokenize_str("né 1")
@@ -109,7 +110,7 @@ class Block(ABC):
 
 
 class Cutter(Block):
-    """A block that only splits a text, as its stages do, and does not change the text."""
+    """A block that splits a text exactly as its stages do, and does not change the text."""
 
     def pieces(self, piece: Piece) -> Iterator[Piece]:
         """Split one piece of a text."""

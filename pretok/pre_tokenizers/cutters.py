@@ -110,7 +110,7 @@ class Punctuation(_OneStage):
         check_behavior(self.behavior, "Punctuation")
 
     def stages(self) -> tuple[Stage, ...]:
-        if self.behavior == "contiguous":
+        if self.behavior == "contiguous":  # a Run without a maximum joins adjacent characters
             return (self._stage(Run(HF_PUNCTUATION)),)
         return (self._stage(Run(HF_PUNCTUATION, at_most=1), behavior=self.behavior),)
 

@@ -20,7 +20,7 @@ from pretok.unicode import CODE_POINTS
 JOINER = 0
 """Script number of the characters that belong to the piece before them."""
 GROUPS = 12
-"""Number of groups of scripts in each of two partitions of the scripts.
+"""Number of groups in each of two partitions of the scripts.
 
 Any two scripts are in different groups of at least one partition.
 """
@@ -31,8 +31,9 @@ class UnicodeScripts(Block):
     """Splits where the script changes, as SentencePiece does.
 
     Hiragana and Katakana count as Han. U+0020 and characters without a script belong to the piece
-    before them. At the start of the text, where no piece precedes them, they are dropped. Hugging
-    Face tokenizers drops them too, and has the same table of scripts, from an old Unicode version.
+    before them. At the start of the text, where no piece precedes them, they are dropped. The
+    library tokenizers also drops them. The table of scripts is that of the library, and has an old
+    Unicode version.
 
     >>> [part for part, _ in UnicodeScripts().pre_tokenize_str(" ok, どこ 東京?")]
     ['ok', ', ', 'どこ 東京', '?']

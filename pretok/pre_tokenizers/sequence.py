@@ -106,13 +106,13 @@ BLOCK_TYPES: dict[str, type[Block]] = {
         *(Punctuation, Sequence, Split, UnicodeScripts, Whitespace, WhitespaceSplit),
     )
 }
-"""Every type of block by its name in a tokenizer.json."""
+"""Maps the name of a block in a tokenizer.json to the type of the block."""
 
 
 def from_dict(definition: dict[str, Any]) -> Block:
     """Return the block of the JSON object `definition` of a tokenizer.json.
 
-    The same fields are optional as in Hugging Face tokenizers. Raises DefinitionError for an
+    The same fields are optional as in Hugging Face's tokenizers. Raises DefinitionError for an
     unknown type, for missing or unknown fields, and for a Split by a regular expression.
 
     >>> from_dict({"type": "Digits", "individual_digits": True})

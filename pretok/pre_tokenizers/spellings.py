@@ -23,8 +23,8 @@ class ByteLevel(Block):
     """Splits as GPT-2 does if `use_regex` is true; replaces each UTF-8 byte by one character.
 
     BYTE_CHARACTERS has the character of each byte. If `add_prefix_space` is true, first prepends
-    U+0020 to each piece that does not begin with U+0020. `trim_offsets` does not affect pieces:
-    Hugging Face tokenizers uses this option after encoding.
+    U+0020 to each piece that does not begin with U+0020. `trim_offsets` does not affect pieces: the
+    library tokenizers uses this option after encoding.
 
     >>> ByteLevel(add_prefix_space=False).pre_tokenize_str("né 1")
     [('nÃ©', (0, 2)), ('Ġ1', (2, 4))]

@@ -230,13 +230,13 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"name": None}, "preset name None"),
     ({"aliases": ("ok", "bad\n")}, r"preset name 'bad\\n'"),
     ({"aliases": (1,)}, "preset name 1"),
-    ({"rules": ()}, "preset 'mine' has no rules; expected rules, or else stages"),
+    ({"rules": ()}, "preset 'mine' has no rules; expected either rules or stages"),
     (
         {"rules": (Run(NUMBER), "x")},
         "preset 'mine': rule 2 of a stage: 'x'; expected a rule",
     ),
     ({"rules": (NUMBER,)}, "preset 'mine': rule 1 of a stage: NUMBER; expected"),
-    ({"stages": (Stage(RULES),)}, "preset 'mine' has both rules and stages; expected rules, or el"),
+    ({"stages": (Stage(RULES),)}, "preset 'mine' has both rules and stages; expected either"),
     ({"rules": (), "stages": (RULES,)}, r"preset 'mine': stage 1: \(Run.*; expected a Stage, or a"),
     ({"rules": (), "stages": (Stage(RULES),) * 17}, "there are 17 stages; expected 16 at most"),
     (

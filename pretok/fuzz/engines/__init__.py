@@ -31,5 +31,5 @@ ENGINES: dict[str, type[Engine]] = {
 
 @cache
 def engine(name: str) -> Engine:
-    """Return the engine `name` of ENGINES; raises EngineError if it is not installed."""
+    """Return the engine `name` of ENGINES; raises EngineError if its library is not installed."""
     return ENGINES[name]()

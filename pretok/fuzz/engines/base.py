@@ -61,9 +61,9 @@ class Engine(ABC):
 
     _module_name: ClassVar[str]
     _reads_like: ClassVar[tuple[str, ...]]
-    """Values of `Preset.engine`: this engine reads the patterns of such presets as they are meant.
+    """Values of `Preset.engine`. This engine reads the patterns of such presets correctly.
 
-    It reads any other pattern so only if the pattern has no ENGINE_SPECIFIC construct.
+    It reads the patterns of other presets correctly only without an ENGINE_SPECIFIC construct.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Compare with Hugging Face tokenizers."""
+"""Compare with the library tokenizers of Hugging Face."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pretok.stage import Stage
 
 
 class HuggingFaceEngine(Engine):
-    """Hugging Face tokenizers: `Split`, other pre_tokenizers, and `ByteLevel` for GPT-2."""
+    """The library tokenizers: `Split`, other pre_tokenizers, and `ByteLevel` for GPT-2."""
 
     name = "hf"
     _module_name = "tokenizers"
@@ -44,7 +44,7 @@ class HuggingFaceEngine(Engine):
         return self.pre_tokenizer(stage_block(stage, pattern))
 
     def pre_tokenizer(self, definition: object) -> Any:
-        """Return the object of tokenizers for the JSON of a pre_tokenizer."""
+        """Return the library's object for `definition`, the JSON object of a pre_tokenizer."""
         model = {"type": "BPE", "vocab": {}, "merges": []}
         file = {"version": "1.0", "model": model, "pre_tokenizer": definition}
         return self._module.Tokenizer.from_str(json.dumps(file)).pre_tokenizer

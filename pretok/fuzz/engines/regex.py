@@ -43,6 +43,8 @@ class RegexEngine(Engine):
         compiled = self._compile(preset, self._module.compile, pattern)
 
         def split(text: str) -> list[str]:
+            # findall is faster, but gives no spans. So its result is used only if the matches are
+            # not empty and cover the text.
             if not compiled.groups and stage.behavior == "isolated":
                 matches: list[str] = compiled.findall(text)
                 if sum(map(len, matches)) == len(text) and "" not in matches:

@@ -62,7 +62,7 @@ class TiktokenEngine(Engine):
 
 @cache
 def _leaves_gaps(preset: Preset) -> bool:
-    """Return whether no rule matches some text of one code point."""
+    """Return whether there is a code point that no rule matches, if it is the whole text."""
     tokenizer = PreTokenizer(preset)
     classes = Classifier(compile_rules(preset.rules).alphabet, tokenizer.unicode).classes
     code_points = np.unique(classes, return_index=True)[1].tolist()

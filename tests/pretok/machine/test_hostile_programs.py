@@ -70,7 +70,7 @@ def test_look_ahead_is_limited_alike(native: BackendName, rule: Rule, ahead: int
         Preset("two", stages=two)
     with pytest.raises(ValueError, match="takes the look-ahead of all rules over 4096"):
         native_machine(serialize_stages(two))
-    with pytest.raises(DefinitionError, match=r"one Run alone 4,\d+; expected 4,096 at most"):
+    with pytest.raises(DefinitionError, match=r"one Run looks 4,\d+ ahead; expected 4,096 at most"):
         Stage((rule, filler, Run(LETTER)))
 
 
@@ -86,7 +86,9 @@ def test_a_literal_has_thousands_of_texts(native: BackendName) -> None:
     for backend in backends:
         tok = pretok.get(Preset("texts", rules), backend=backend)
         assert tok.split(text) == ["00", "ff", " ", "zz", " ", "7f", "7 ", "a"]
-    with pytest.raises(DefinitionError, match=r"one Literal alone 4,098; expected 4,096 at most"):
+    with pytest.raises(
+        DefinitionError, match=r"one Literal looks 4,098 ahead; expected 4,096 at most"
+    ):
         Stage((Literal(*texts, *texts[:256], "ab"),))
 
 
