@@ -57,12 +57,12 @@ void check_decoding(const TextExample &example, const pretok_tokenizer *tokenize
   std::size_t size = 0;
   check(pretok_decode(tokenizer, ids.data(), ids.size(), false, nullptr, 0, &size, nullptr) ==
             PRETOK_OK,
-        "measuring ids succeeds");
+        "measuring the size of the decoded text succeeds");
   std::string bytes(size, '\0');
   check(pretok_decode(tokenizer, ids.data(), ids.size(), false, bytes.data(), size, &size,
                       nullptr) == PRETOK_OK,
         "decoding ids succeeds");
-  // Fallback tokens count as text here, except that SentencePiece strips none of their spaces.
+  // pretok_decode keeps invalid bytes of fallback tokens. A stream replaces them with U+FFFD.
   check(bytes == text_decoded(example, ids, false),
         "ids decode to the bytes of the definition");
   pretok_decode_stream *stream = nullptr;
@@ -92,7 +92,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   const TextExample example = make_text_example(input);
   const auto special = static_cast<pretok_special>(input.below(3));
   const std::size_t chunk = 1 + input.byte();
-  Ids decoded;
+  Ids decoded; // half of these random ids are fallback tokens
   for (std::size_t left = input.below(12); left != 0; --left) {
     const std::uint8_t choice = input.byte();
     decoded.push_back(
@@ -116,11 +116,11 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
                                                  &options, &array, &count, &error);
   const Owned<std::uint32_t> owner(array);
   check((status == PRETOK_OK) == (expected.refusal.token == nullptr),
-        "the same texts are refused");
+        "pretok refuses a text exactly if the slow definition does");
   check_decoding(example, tokenizer.get(), decoded, chunk);
   if (status != PRETOK_OK) {
     check(status == PRETOK_SPECIAL_TOKEN && error.position == expected.refusal.position,
-          "the same token is refused");
+          "pretok refuses the token at the position of the slow definition");
     return 0;
   }
   const Ids ids(array, array + count);

@@ -15,7 +15,7 @@
 
 namespace pretok {
 
-// The place of the normalizer in SPACES of formats/pretok_file_text.cpp.
+// How a model writes spaces: the indices of the array SPACES in formats/pretok_file_text.cpp.
 struct SpacesOf {
   enum : std::uint32_t { SPM, SPM_PREFIX, NEVER, FIRST, ALWAYS, REPLACE, PREPEND };
 };
@@ -23,11 +23,11 @@ struct SpacesOf {
 struct TextExample {
   std::vector<std::string> tokens; // by id
   std::vector<Merge> merges;
-  std::uint32_t spaces = 0;
-  bool splits = false;
-  bool is_sentencepiece = false;
-  bool strips_again = false;
-  std::uint32_t strips = 0;
+  std::uint32_t spaces = 0;      // a value of SpacesOf
+  bool splits = false;           // whether encoding splits before each space mark
+  bool is_sentencepiece = false; // whether ids are decoded like SentencePiece
+  bool strips_again = false;     // whether decoding strips all spaces before the text
+  std::uint32_t strips = 0;      // the maximum number of spaces that decoding strips
   std::vector<AddedToken> added;
 
   bool has_prefix() const {
@@ -176,8 +176,9 @@ inline std::string file_of(const TextExample &example) {
   return "\x89PRETOK\n" + bytes_of(1, 4) + bytes_of(sum, 4) + body;
 }
 
-// Returns the characters of a part of a text, normalized. A byte that is not UTF-8 is one
-// character. `is_begun` says that a normalized token comes before the part.
+// Returns the normalized characters of a part of a text. A byte that is not UTF-8 is one
+// character. `is_first` says whether the part is at the start of the text. `is_begun` says
+// whether SPM_PREFIX has already added its space since the last token that is not normalized.
 inline std::vector<std::string> characters_of(const TextExample &example,
                                               const std::string &part, bool is_first,
                                               bool is_begun) {
@@ -203,6 +204,8 @@ inline std::vector<std::string> characters_of(const TextExample &example,
   return characters;
 }
 
+// Merges characters by the slow definition, and appends their ids to `result`. A character that
+// is no token becomes the fallback tokens of its bytes.
 inline void
 append_merged(const TextExample &example, const std::map<std::string, std::uint32_t> &ids,
               const std::map<std::pair<std::uint32_t, std::uint32_t>, Merged> &merges,
@@ -235,6 +238,7 @@ append_merged(const TextExample &example, const std::map<std::string, std::uint3
   result.insert(result.end(), symbols.begin(), symbols.end());
 }
 
+// Encodes a text by the slow definition.
 inline Encoding text_encoded(const TextExample &example, const SlowAdded &added,
                              const std::string &text) {
   std::map<std::string, std::uint32_t> ids;
@@ -292,7 +296,8 @@ inline std::string surface_of(const TextExample &example, std::uint32_t id) {
 
 inline bool is_fallback(std::uint32_t id) { return id >= FIRST_BYTE && id < FIRST_TEXT; }
 
-// Returns the text of a run of fallback tokens. If `replaces`, invalid bytes become U+FFFD.
+// Returns the text of a run of fallback tokens. If `replaces`, invalid bytes become U+FFFD. If
+// `replaces` and the model is not SentencePiece, one invalid byte makes all bytes U+FFFD.
 inline std::string run_text(const TextExample &example, const std::string &run, bool replaces) {
   if (!replaces)
     return run;
@@ -314,6 +319,8 @@ inline std::string run_text(const TextExample &example, const std::string &run, 
   return text;
 }
 
+// Decodes ids by the slow definition. SentencePiece strips only spaces of tokens that are not
+// fallback tokens; other decoders strip the spaces of the decoded text.
 inline std::string text_decoded(const TextExample &example, const Ids &ids, bool replaces) {
   std::string text;
   bool at_start = example.strips != 0;

@@ -172,6 +172,10 @@ public:
             Treatment treatment)
       : tokens_(tokens), words_(words), treatment_(treatment) {}
 
+  // Calls emit(start, end, token) for each segment of text[start, end); `token` is nullptr for
+  // plain text. The first phase (`normalized` is false) searches the tokens of the raw text. It
+  // calls split() with `normalized` = true for the text between them. Returns the first token
+  // that `treatment` refuses, if any.
   template <typename Emit>
   Refusal split(const std::string &text, std::size_t start, std::size_t end, bool normalized,
                 Emit &emit) const {
@@ -269,6 +273,7 @@ private:
   const Treatment treatment_;
 };
 
+// Encodes a text by the slow definition.
 inline Encoding encoded(const Example &example, const PreTokenizer &tokenizer,
                         const SlowAdded &added, bool add_prefix_space,
                         const std::string &text) {

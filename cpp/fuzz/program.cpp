@@ -87,6 +87,7 @@ Record random_rules(Input &input) {
     words.push_back(input.below(8) == 0);
     const std::size_t length_at = words.size();
     words.push_back(0);
+    // 17 classes, and 1 range of code points, from 0 on, whose class map is 0, 1, ..., 16.
     words.insert(words.end(), {17, 1, 0, 0x03020100, 0x07060504, 0x0B0A0908, 0x0F0E0D0C, 16});
     const std::size_t rules = 1 + input.below(5);
     words.push_back(static_cast<std::uint32_t>(rules));

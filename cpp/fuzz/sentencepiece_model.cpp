@@ -19,19 +19,22 @@ std::string varint(std::uint64_t value) {
   return bytes + static_cast<char>(value);
 }
 
+// Returns a protobuf field with a number.
 std::string number(std::uint32_t field, std::uint64_t value) {
   return varint(field << 3) + varint(value);
 }
 
+// Returns a protobuf field with bytes.
 std::string bytes(std::uint32_t field, const std::string &value) {
   return varint(field << 3 | 2) + varint(value.size()) + value;
 }
 
 struct Scored {
   std::string text;
-  std::uint8_t score; // the higher, the later
+  std::uint8_t score; // the negated score of the file: a piece with a lower value merges first
 };
 
+// Returns a piece of a model. The types are 1 for normal, 2 for unknown and 6 for byte.
 std::string piece(const std::string &text, std::uint8_t score, std::uint32_t type) {
   const float value = -static_cast<float>(score);
   std::uint32_t bits = 0;
@@ -57,7 +60,8 @@ const std::string &byte_pieces() {
   return PIECES;
 }
 
-// Returns pieces of characters and of two other pieces, some of them with equal scores.
+// Returns four pieces of one character, and pieces that join two earlier pieces. Some of the
+// joined pieces have equal scores.
 std::vector<Scored> some_pieces(Input &input) {
   std::vector<Scored> pieces = {
       {"\xE2\x96\x81", 255}, {"a", 255}, {"b", 255}, {"\xC3\xA9", 255}};
@@ -72,6 +76,7 @@ std::vector<Scored> some_pieces(Input &input) {
   return pieces;
 }
 
+// Returns a model file. `is_plain` becomes true if it has only valid pieces and options.
 std::string some_file(Input &input, const std::vector<Scored> &pieces, bool &is_plain) {
   std::string file = byte_pieces();
   for (const Scored &each : pieces)
@@ -107,12 +112,14 @@ template <typename RankOf> Ids merged(Ids symbols, RankOf rank_of) {
   }
 }
 
+// Checks that the merges of the loaded file give the ids that the scores of `pieces` define.
 void check_merges(const std::vector<Scored> &pieces, const std::string &file, Input &input) {
   TokenizerSpec spec;
   const auto *data = reinterpret_cast<const std::uint8_t *>(file.data());
   const LoadError error = read_spec(data, file.size(), spec);
   if (error) {
-    check(error.kind == LoadError::UNSUPPORTED, "only equal scores are an error");
+    check(error.kind == LoadError::UNSUPPORTED,
+          "a valid model is refused only as unsupported, because of equal scores");
     return;
   }
   std::map<std::string, std::uint32_t> ids;
@@ -138,9 +145,11 @@ void check_merges(const std::vector<Scored> &pieces, const std::string &file, In
   Ids text;
   for (const std::uint8_t byte : input.take(40))
     text.push_back(byte % 4);
-  check(merged(text, by_rank) == merged(text, by_score), "merges give the ids of the scores");
+  check(merged(text, by_rank) == merged(text, by_score),
+        "merging by rank and merging by score give the same ids");
   const Ids run(40, text.empty() ? 0 : text[0]);
-  check(merged(run, by_rank) == merged(run, by_score), "a run has the ids of the scores");
+  check(merged(run, by_rank) == merged(run, by_score),
+        "merging a run by rank and by score gives the same ids");
 }
 
 } // namespace

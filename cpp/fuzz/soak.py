@@ -25,7 +25,10 @@ ASAN = "malloc_context_size=0:quarantine_size_mb=1:detect_leaks=0"
 
 
 def read_corpus(target: str) -> tuple[list[str], list[bytes]]:
-    """Return (head, inputs): the lines up to the input after the last comment, and all inputs."""
+    """Return (head, inputs): the lines that stay unchanged, and all inputs of the corpus.
+
+    `head` ends with the input after the last comment.
+    """
     path = CORPUS / f"{target}.txt"
     lines = path.read_text().splitlines() if path.exists() else []
     comments = [i for i, line in enumerate(lines) if line.startswith("#")]
@@ -103,7 +106,7 @@ def main() -> int:
     )
     parser.add_argument(
         "--longest", type=int, default=96,
-        help="maximum bytes of an input (default: 96); each makes several bytes of text",
+        help="maximum bytes of an input (default: 96); one input byte makes several bytes of text",
     )  # fmt: skip
     parser.add_argument("--keep", action="store_true", help="rewrite the corpus")
     arguments = parser.parse_args()

@@ -11,6 +11,7 @@ namespace pretok {
 
 using Positions = std::vector<std::size_t>;
 
+// Returns the ends of the pre-tokens by the fast path with the kernels `use`.
 template <typename Source>
 Positions ends_by(const PreTokenizer &tokenizer, const Source &source, const Kernels &use) {
   Positions ends;
@@ -42,7 +43,7 @@ Positions check_split(const PreTokenizer &tokenizer, const Source &source, const
     done = ends[i];
   }
   check(tokenizer.removes() ? done <= source.size() : done == source.size(),
-        "the last pre-token ends with the text, or in it if text is removed");
+        "the last pre-token ends at the end of the text, or before it if text is removed");
   if (!tokenizer.removes()) {
     check(ends_by(tokenizer, source, use) == ends,
           "the fast path gives the spans of the machine");

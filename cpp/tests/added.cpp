@@ -33,6 +33,8 @@ template <typename T> using Owned = std::unique_ptr<T, Free>;
 
 using Names = std::vector<std::string>;
 
+// Loads a small vocabulary with special tokens of these names. If `one_id`, all have the id
+// 1000.
 Owned<pretok_tokenizer> load(const Names &names, bool one_id = false) {
   static std::string file = [] {
     std::string text(1 << 14, '\0');
@@ -68,7 +70,7 @@ Owned<pretok_special_set> set_of(const pretok_tokenizer *tokenizer, const Names 
   const pretok_status status = pretok_special_set_new(tokenizer, texts.data(), sizes.data(),
                                                       names.size(), &new_set, &error);
   check((status == PRETOK_OK) == (new_set != nullptr),
-        "a set is made, or the status says why not");
+        "pretok_special_set_new returns a set exactly if its status is PRETOK_OK");
   return Owned<pretok_special_set>(new_set);
 }
 
@@ -79,6 +81,7 @@ Names reserved(std::size_t count) {
   return names;
 }
 
+// Returns the number of ids that a stream gives for `text` in chunks of `chunk` bytes.
 std::size_t stream(const pretok_tokenizer *tokenizer, const pretok_encode_options &options,
                    const std::string &text, std::size_t chunk) {
   pretok_encode_stream *new_stream = nullptr;
@@ -133,19 +136,19 @@ void test_sets() {
   const Names names = reserved(10);
   const Owned<pretok_tokenizer> tokenizer = load(names);
   check(set_of(tokenizer.get(), {names[7], names[5], names[7]}, error) != nullptr,
-        "a name may be there twice");
+        "a set may have the same name twice");
   check(set_of(tokenizer.get(), {names[7], "x", "a"}, error) == nullptr &&
             error.status == PRETOK_UNKNOWN_NAME &&
             std::strstr(error.message, "\"x\"") != nullptr,
-        "the first unknown name is told");
+        "the error names the first unknown name");
   check(set_of(tokenizer.get(), {std::string(100000, 'x')}, error) == nullptr &&
             std::strlen(error.message) < sizeof error.message - 1,
-        "a long name is cut");
+        "the error message truncates a long name");
 }
 
 void test_one_id() {
   const Names names = {"<a>", "<b>"};
-  const Owned<pretok_tokenizer> tokenizer = load(names, true);
+  const Owned<pretok_tokenizer> tokenizer = load(names, /*one_id=*/true);
   for (const std::string &name : names) {
     pretok_error error{};
     std::size_t count = 0;
@@ -177,7 +180,7 @@ void test_long_tokens() {
                            nullptr) == PRETOK_OK,
               "a text can be counted");
         check(stream(tokenizer.get(), options, text, 50) == count,
-              "a stream gives what one call gives");
+              "a stream gives as many ids as one call");
       });
   }
 }
@@ -189,6 +192,6 @@ int main() {
   test_one_id();
   test_long_tokens();
   if (failures == 0)
-    std::printf("all that should hold does\n");
+    std::printf("passed\n");
   return failures == 0 ? 0 : 1;
 }

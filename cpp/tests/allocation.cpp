@@ -80,14 +80,14 @@ void run_out(const char *what, const std::function<bool()> &work) {
       return;
     }
     if (allowed > 200000) {
-      CHECK(!"it never goes well");
+      CHECK(!"an allocation fails in every run");
       return;
     }
   }
 }
 
-// This and the next functions make one call, check its result, free their memory, and return
-// whether the call succeeded.
+// Each function from here to stream_text makes one call, or the calls of one stream. It checks
+// the result, frees its memory, and returns whether no allocation failed.
 bool load_and_free(const char *normalizer) {
   const pretok_load_options options = load_options(normalizer);
   pretok_tokenizer *tokenizer = nullptr;
@@ -117,21 +117,22 @@ bool load_file(const char *path) {
 std::vector<pretok_span> spans;
 
 bool split(const char *preset) {
-  pretok_pre_tokenizer *made_one = nullptr;
-  bool ok = is_made(pretok_pre_tokenizer_named(preset, nullptr, &made_one, &error));
+  pretok_pre_tokenizer *pre_tokenizer = nullptr;
+  bool ok = is_made(pretok_pre_tokenizer_named(preset, nullptr, &pre_tokenizer, &error));
   if (ok) {
     std::size_t count = 0;
-    ok = is_made(pretok_spans(made_one, text.data(), text.size(), spans.data(), spans.size(),
-                              &count, &error));
+    ok = is_made(pretok_spans(pre_tokenizer, text.data(), text.size(), spans.data(),
+                              spans.size(), &count, &error));
   }
-  pretok_pre_tokenizer_free(made_one);
+  pretok_pre_tokenizer_free(pre_tokenizer);
   CHECK(live == 0);
   return ok;
 }
 
 std::vector<std::uint32_t> room;
 
-// If `much_room`, the array has room for any text of this size, else exactly for the ids.
+// If `much_room`, the output array has room for the ids of any text of this size. Otherwise it
+// has room for exactly the expected ids.
 bool encode(const pretok_tokenizer *tokenizer, bool much_room) {
   const pretok_encode_options options = allowing();
   std::size_t count = 0;
@@ -341,7 +342,7 @@ int main() {
   text += std::string(2000, 'a') + " e" + std::string(600, '=') + "\n\n";
   std::printf("%zu bytes\n", text.size());
 #if !defined(PRETOK_COUNTS_MALLOC)
-  std::printf("only operator new can fail here\n");
+  std::printf("only operator new fails in this build, not malloc\n");
 #endif
   static const char PATH[] = "allocation_test.tiktoken";
   std::FILE *const to = std::fopen(PATH, "wb");

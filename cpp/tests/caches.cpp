@@ -51,7 +51,7 @@ Ids ids_of(const ShortCache::Entry &entry) {
   return ids;
 }
 
-// A cache with its own budget.
+// A cache that shares its budget with no other cache.
 template <typename Cache> struct Alone {
   template <typename... Arguments>
   explicit Alone(Arguments... arguments) : cache(arguments..., account) {}
@@ -69,7 +69,7 @@ bool short_cache_agrees(unsigned max_bits, bool has_room) {
   std::map<std::string, Ids> all;
   std::size_t found = 0;
   std::size_t lost = 0;
-  std::size_t looked_at_once = 0;
+  std::size_t looked_at_once = 0; // found by look(), which reads only one slot
   for (int round = 0; round < 20000; ++round) {
     const std::string bytes = random_bytes(1, ShortKey::MAX_BYTES);
     const ShortKey key = key_of(bytes);
@@ -96,8 +96,8 @@ bool short_cache_agrees(unsigned max_bits, bool has_room) {
          (has_room ? lost < found / 100 : lost > found / 100);
 }
 
-// Inserting an entry again must not store it twice, even if the entry is in a slot outside its
-// bucket.
+// Inserting an entry again must not store it twice, even if its first copy is in a slot outside
+// its bucket. Otherwise the copies would evict other entries.
 bool short_cache_keeps_once() {
   Alone<ShortCache> alone(9);
   ShortCache &cache = alone.cache;
@@ -119,7 +119,7 @@ bool short_cache_keeps_once() {
 
 // Looks up two keys whose hashes agree in all bits that slots and buckets use. A look-up may
 // return the entry of the other key, but never memory outside the entries.
-bool look_alikes_are_no_third() {
+bool a_look_up_returns_one_of_two_equal_hashes() {
   std::map<std::uint64_t, std::string> seen;
   for (int round = 0; round < 100000; ++round) {
     const std::string one = std::to_string(round);
@@ -307,8 +307,8 @@ bool the_budget_bounds_all_caches() {
   return true;
 }
 
-// If one cache has filled the whole budget, and then eight calls run at a time, each of their
-// caches gets a fair share of the budget.
+// First one cache fills the whole budget. Then eight calls run at the same time. Each of their
+// eight caches must get a fair share of the budget.
 bool shares_are_fair() {
   CachePool pool(std::size_t{8} << 20);
   Taken taken = take(pool, 1);
@@ -330,8 +330,8 @@ bool shares_are_fair() {
   return are_fair;
 }
 
-// After many calls at a time, single calls follow. The cache of these calls must get the whole
-// budget again.
+// First 64 calls run at the same time, then single calls follow. The cache of the single calls
+// must get most of the budget again.
 bool unused_caches_give_way() {
   CachePool pool(std::size_t{8} << 20);
   Taken taken = take(pool, 64);
@@ -356,10 +356,11 @@ bool unused_caches_give_way() {
 int main() {
   set_hash_key({0x243F6A8885A308D3, 0x13198A2E03707344}); // a fixed key makes each run the same
   const bool passed = short_cache_agrees(16, true) && short_cache_agrees(11, false) &&
-                      short_cache_keeps_once() && look_alikes_are_no_third() &&
+                      short_cache_keeps_once() && a_look_up_returns_one_of_two_equal_hashes() &&
                       look_ups_agree() && long_cache_agrees() &&
                       the_first_slot_is_taken_first() && the_budget_bounds_all_caches() &&
                       shares_are_fair() && unused_caches_give_way();
-  std::printf(passed ? "10 passed, 0 failed\n" : "a cache gives other ids, or too few\n");
+  std::printf(passed ? "10 passed, 0 failed\n"
+                     : "failed: a cache returns wrong ids or loses too many entries\n");
   return passed ? 0 : 1;
 }

@@ -1,5 +1,6 @@
-// Compares the fast path with the plain machine on random texts, for every built-in preset and
-// for random programs, with each set of kernels that the processor can run.
+// Compares the fast path with the plain machine, which applies the rules one by one. Uses
+// random texts, every built-in preset, random programs, and each set of kernels (the
+// implementations for an instruction set) that the processor can run.
 #include "core/split/pre_tokenizer.hpp"
 #include "core/split/presets.hpp"
 #include "core/split/safe_cut.hpp"
@@ -56,7 +57,8 @@ const char *const PARTS[] = {"a",
                              "\xB8",
                              "\xFF"};
 
-// Returns whether the fast path with all sets of kernels splits `source` as the plain machine.
+// Returns whether the fast path splits `source` like the plain machine, with every set of
+// kernels.
 template <typename Source> bool agree(const PreTokenizer &tokenizer, const Source &source) {
   std::vector<std::size_t> plain;
   tokenizer.steps(source, [&](std::size_t, std::size_t end, int) { plain.push_back(end); });
@@ -154,8 +156,8 @@ std::string filler(Random &source) {
   return text;
 }
 
-// Splits text[from, to) on its own. Returns those ends of its pre-tokens, as offsets in `text`,
-// that are at most `last`.
+// Splits text[from, to) separately. Returns the ends of its pre-tokens, as offsets in `text`,
+// without the ends after `last`.
 std::vector<std::size_t> ends_of_part(const PreTokenizer &tokenizer,
                                       const std::vector<std::uint32_t> &text, std::size_t from,
                                       std::size_t to, std::size_t last) {
@@ -464,7 +466,7 @@ int main(int count, char **arguments) {
     fast += stages.size() > 1 && tokenizer.has_fast_path() ? 1 : 0;
     ++passed;
   }
-  std::printf("%zu of several stages with a fast path\n", fast);
+  std::printf("%zu programs of several stages have a fast path\n", fast);
   std::printf("%zu programs passed, 0 failed, with kernels", passed);
   for (const Kernels *use : all_kernels())
     std::printf(" %s", use->name);

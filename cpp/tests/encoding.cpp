@@ -140,8 +140,8 @@ Example random_example(bool from_ranks) {
   return example;
 }
 
-// Returns the ids of a pre-token. Merges the pair of the lowest rank, the first one of several,
-// until no pair has a merge.
+// Returns the ids of a pre-token. Merges the pair with the lowest rank until no pair has a
+// merge. If this pair occurs several times, merges its first occurrence.
 Ids merged(const Example &example, const std::string &pre_token) {
   if (example.data.ignore_merges)
     for (std::uint32_t id = 0; id < example.tokens.size(); ++id)
@@ -169,7 +169,8 @@ Ids merged(const Example &example, const std::string &pre_token) {
   }
 }
 
-// Encodes slowly and simply. First splits at the added tokens, the longest one at each place.
+// Encodes by slow and simple code. First splits `text` at the added tokens. If several added
+// tokens begin at the same position, the longest one counts.
 Ids encoded(const Example &example, const PreTokenizer &tokenizer,
             const std::vector<AddedToken> &added, const std::string &text) {
   Ids ids;
@@ -229,7 +230,8 @@ bool agree_on_long(const Example &example, const Vocabulary &vocabulary) {
   return false;
 }
 
-// Compares merge_long and merge_in_rounds, with random merges that have ranks in any order.
+// Compares merge_long, which uses a heap, with merge_in_rounds, for random merges that have
+// ranks in any order. merge_in_rounds refuses some of them.
 bool rounds_agree() {
   std::size_t done = 0;
   std::size_t refused = 0;
@@ -310,7 +312,7 @@ bool agree(const Example &example, const PreTokenizer &tokenizer) {
     encoder.count(bytes_of(text), text.size(), finder, *cache, count);
     const Ids expected = encoded(example, tokenizer, looked_for, text);
     if (Ids(ids.data(), ids.data() + ids.size()) != expected || count != expected.size()) {
-      std::printf("%zu ids where %zu are expected, for:", ids.size(), expected.size());
+      std::printf("wrong ids (got %zu ids, expected %zu) for:", ids.size(), expected.size());
       for (const char byte : text)
         std::printf(" %02X", static_cast<unsigned>(static_cast<unsigned char>(byte)));
       std::printf("\n");
@@ -343,7 +345,8 @@ int main() {
     }
   }
   if (in_order == 0 || in_any_order == 0 || with_unreachable == 0) {
-    std::printf("all examples are of one kind\n0 passed, 1 failed\n");
+    std::printf("expected examples with ordered merges, with unordered merges, and with "
+                "unreachable tokens\n0 passed, 1 failed\n");
     return 1;
   }
   std::printf("%zu passed, 0 failed; merges in order in %zu, unreachable tokens in %zu\n",

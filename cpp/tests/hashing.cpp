@@ -36,8 +36,8 @@ HashKey random_key() { return {source(), source()}; }
 
 double seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-// Returns the time of `work` with `chosen` divided by its time with `ordinary`: the smallest
-// ratio of several runs.
+// Returns the time of `work` for `chosen` divided by its time for `ordinary`. Uses the fastest
+// of up to four runs of each, because other processes only slow a run down.
 template <typename Keys, typename Work>
 double excess(const Keys &chosen, const Keys &ordinary, Work work) {
   double slow = 1e9;
@@ -79,6 +79,7 @@ Pairs random_pairs(std::size_t count) {
   return pairs;
 }
 
+// Pairs that an attacker could choose must not take much longer than random pairs.
 bool pairs_take_the_usual_time() {
   constexpr std::size_t COUNT = 30000;
   const auto table = [](const Pairs &pairs) {
@@ -140,16 +141,18 @@ void join_parts(const std::array<std::string, 2> &parts) {
       level[i] = join(level[i], level[i + width], &starts[i]);
 }
 
+// Strings with equal polynomial hashes must not take much longer than other strings.
 bool joined_tokens_take_the_usual_time() {
   return excess(two_parts(true), two_parts(false), join_parts) < 10;
 }
 
-// With this key, more pairs have the same two buckets than these buckets have slots.
+// Chooses eight pairs that have the same two buckets, which together have only four slots. The
+// table must store all eight pairs without more slots.
 bool ordered_merges_stay_small() {
   const HashKey key = random_key();
   set_hash_key(key);
   constexpr std::uint32_t SYMBOLS = 3000;
-  // The keys are the hash bits that select both buckets in tables of at most 2^10 buckets.
+  // Pairs by the hash bits that select both buckets in tables of at most 2^10 buckets.
   std::map<std::uint64_t, Pairs> alike;
   Pairs chosen;
   for (std::uint32_t left = 256; left < SYMBOLS && chosen.empty(); ++left)
@@ -213,6 +216,7 @@ bool long_hashes_differ() {
   return true;
 }
 
+// The keys that follow the hash key must all be distinct.
 bool keys_do_not_repeat() {
   HashKey key = hash_key();
   std::set<std::uint64_t> seen;
@@ -223,6 +227,7 @@ bool keys_do_not_repeat() {
   return seen.size() == 2000;
 }
 
+// Saturating arithmetic must stop at the largest value of its type.
 bool sizes_stop_at_the_largest() {
   constexpr std::uint32_t MAX_SIZE = std::numeric_limits<std::uint32_t>::max();
   static_assert(saturating_add<std::uint32_t>(MAX_SIZE - 2, 2) == MAX_SIZE);
@@ -269,7 +274,7 @@ bool lent_memory_is_left_alone() {
 }
 
 // If the number of threads is 0, the calling thread must do the work.
-bool no_threads_are_one() {
+bool zero_threads_count_as_one() {
   WordCounts counts;
   const std::string word = "word";
   counts.add_word({reinterpret_cast<const std::uint8_t *>(word.data()), word.size()}, 3);
@@ -289,16 +294,16 @@ int main() {
     bool (*passes)();
   };
   const Test tests[] = {
-      {"pairs take the usual time", pairs_take_the_usual_time},
-      {"joined tokens take the usual time", joined_tokens_take_the_usual_time},
-      {"ordered merges stay small", ordered_merges_stay_small},
-      {"ordered merges give up", ordered_merges_give_up},
-      {"long hashes differ", long_hashes_differ},
-      {"keys do not repeat", keys_do_not_repeat},
-      {"sizes stop at the largest", sizes_stop_at_the_largest},
-      {"id buffers do not wrap", id_buffers_do_not_wrap},
-      {"lent memory is left alone", lent_memory_is_left_alone},
-      {"no threads are one", no_threads_are_one},
+      {"chosen pairs take as long as random pairs", pairs_take_the_usual_time},
+      {"chosen tokens take as long as others", joined_tokens_take_the_usual_time},
+      {"colliding pairs do not enlarge OrderedMerges", ordered_merges_stay_small},
+      {"OrderedMerges reports pairs that it cannot store", ordered_merges_give_up},
+      {"similar long strings have distinct hashes", long_hashes_differ},
+      {"hash keys do not repeat", keys_do_not_repeat},
+      {"saturating arithmetic stops at the largest value", sizes_stop_at_the_largest},
+      {"sizes of id buffers do not overflow", id_buffers_do_not_wrap},
+      {"an id buffer keeps the array of its caller", lent_memory_is_left_alone},
+      {"zero threads count as one", zero_threads_count_as_one},
   };
   int failed = 0;
   for (const Test &test : tests)

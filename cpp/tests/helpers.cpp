@@ -1,4 +1,5 @@
-// Tests running out of memory while threads start: the running threads must do all the work.
+// Tests running out of memory while helper threads start. The threads that did start, and the
+// calling thread, must do all the work.
 #include "tests/failing_memory.hpp"
 
 #include "core/threads/parallel.hpp"
@@ -61,7 +62,8 @@ bool survives(const char *name, bool (*run)(), bool may_throw) {
       }
       counting = false;
       if (!is_done) {
-        std::printf("%s: not all was done after %lld allocations\n", name, allowed);
+        std::printf("%s: some work was not done; the failure came after %lld allocations\n",
+                    name, allowed);
         return false;
       }
     }

@@ -1,5 +1,6 @@
-// Tests malicious programs. The reader must refuse a program, or it must split texts in linear
-// time and within its memory.
+// Tests malicious programs. A program is an array of words that encodes the rules of a
+// pre-tokenizer. The reader must refuse it, or the program must split texts in linear time and
+// within its memory.
 #include "tests/counted_text.hpp"
 
 #include <cstdio>
@@ -11,6 +12,16 @@ namespace {
 
 using namespace pretok;
 
+// The words of a rule: its kind, then its fields in this order (program.cpp reads them):
+//   0 contraction: apostrophe, ignore_case, suffixes
+//   1 run: body, lead, tail, at_most, at_least, tail_at_most, lead_required
+//   2 cased word: upper, lower, lead, and perhaps the fields of a contraction
+//   3 spaces: space, newline, through, at_most, at_least
+//   4 literal: begin, rest, texts
+//   5 enclosed: begin, rest, body, at_most, at_least, before, after
+//   6 groups: body, stop, size, at_least
+//   7 phrase: begin, word, joint, lead
+// A list of texts has its number first, and each text has its length first.
 using Record = std::vector<std::uint32_t>;
 
 int failures = 0;
@@ -22,7 +33,8 @@ void check(bool holds, const char *what) {
   }
 }
 
-// Class 1 is `a`, 2 is `c`, 3 is `q`, 0 is everything else.
+// Masks of classes. Class 1 is `a`, class 2 is `c`, class 3 is `q`, class 0 is any other code
+// point.
 constexpr std::uint32_t A = 1 << 1;
 constexpr std::uint32_t C = 1 << 2;
 constexpr std::uint32_t OTHER = 1 << 0;
@@ -137,7 +149,7 @@ void check_reader() {
       std::printf("case %td: expected %s, got %s\n", &each - cases.data(),
                   each.error == nullptr ? "no error" : each.error,
                   error.empty() ? "no error" : error.c_str());
-    check(as_expected, "the reader refuses what is not linear, or not consistent");
+    check(as_expected, "the reader accepts or refuses each program as expected");
   }
 }
 
@@ -153,9 +165,9 @@ Utf8 source_of(const PreTokenizer &tokenizer, const std::string &text) {
           tokenizer.classes()};
 }
 
-// The reader refuses these rules. If a program has them anyway, its splits are wrong, but all
-// ends must be in order and within the text.
-void check_wrong_relations() {
+// Builds a program that the reader would refuse: its two Spaces rules have different classes.
+// Its splits are wrong, but all ends must be in order and within the text.
+void check_refused_rules() {
   Literal word;
   word.begin = A;
   word.texts = {{'a', 'c', 'q'}};
@@ -178,7 +190,7 @@ void check_wrong_relations() {
             }
           },
           *use);
-      check(in_order && last == text.size(), "wrong relations do no harm");
+      check(in_order && last == text.size(), "the ends are in order and within the text");
     }
 }
 
@@ -221,7 +233,7 @@ void check_ill_formed_white_space() {
   }
 }
 
-// On one of the texts, each of these rules reads far and then fails, or fails often.
+// For each program, one of the texts makes a rule read far before it fails, or fail often.
 void check_work() {
   constexpr std::uint32_t ALL_BUT_LAST = 2;
   const std::vector<std::vector<Record>> programs = {
@@ -261,7 +273,7 @@ void check_work() {
 
 int main() {
   check_reader();
-  check_wrong_relations();
+  check_refused_rules();
   check_ill_formed_white_space();
   check_work();
   std::printf("%s\n", failures == 0 ? "passed" : "failed");

@@ -1,5 +1,6 @@
-// Writes the ids of standard input as 32-bit numbers in the byte order of the processor. Checks
-// that one call and a stream give the same ids, and that they decode to the text.
+// Encodes standard input, and writes the ids as 32-bit numbers in the byte order of the
+// processor. Checks that one call and a stream give the same ids, and that the ids decode to
+// the text.
 #include "pretok.hpp"
 
 #include <cstdio>
@@ -38,7 +39,7 @@ int main(int count, char **arguments) {
   streamed.insert(streamed.end(), last.begin(), last.end());
   const auto ids = expect(tokenizer.encode(text));
   if (ids != streamed || expect(tokenizer.decode(ids)) != text) {
-    std::fprintf(stderr, "the ways do not give the same\n");
+    std::fprintf(stderr, "a stream gives other ids, or the ids decode to another text\n");
     return 1;
   }
   return std::fwrite(ids.data(), sizeof ids[0], ids.size(), stdout) == ids.size() ? 0 : 1;

@@ -48,6 +48,7 @@ std::string nfc(const std::string &text) {
 
 bool normal(const std::string &text) { return is_nfc(bytes_of(text), text.size()); }
 
+// A text and its NFC.
 struct Fact {
   Codes given;
   Codes wanted;
@@ -97,8 +98,9 @@ const Fact FACTS[] = {
     {{0x2FA1D, 0x301}, {0x2A600, 0x301}},
     {{0x1D160}, {0x1D158, 0x1D165, 0x1D16E}},
     {{0x11099, 0x110BA}, {0x1109A}},
-    {{0x1DF6, 0x301, 0x1DF6}, {0x1DF6, 0x301, 0x1DF6}}, // newer than Unicode 9: unchanged,
-    {{'q', 0x301, 0x1DF6, 0x323}, {'q', 0x301, 0x1DF6, 0x323}}, // and nothing moves past it
+    // U+1DF6 is newer than Unicode 9, so it stays unchanged, and no mark moves past it.
+    {{0x1DF6, 0x301, 0x1DF6}, {0x1DF6, 0x301, 0x1DF6}},
+    {{'q', 0x301, 0x1DF6, 0x323}, {'q', 0x301, 0x1DF6, 0x323}},
     {{0x11935, 0x11930}, {0x11935, 0x11930}},
     {{0xDCFF, 'e', 0x301, 0xDCCC, 0x301}, {0xDCFF, 0xE9, 0xDCCC, 0x301}},
     {{'e', 0xDCCC, 0xDCE9, 0x301}, {'e', 0xDCCC, 0xDCE9, 0x301}},
@@ -111,7 +113,7 @@ std::size_t wrong_facts() {
     const std::string given = utf8(fact.given);
     const std::string wanted = utf8(fact.wanted);
     if (nfc(given) != wanted || normal(given) != (given == wanted) || !normal(wanted)) {
-      std::printf("wrong: the fact that begins with U+%04X\n",
+      std::printf("wrong: the NFC of the example that begins with U+%04X\n",
                   fact.given.empty() ? 0 : fact.given[0]);
       ++wrong;
     }
@@ -193,8 +195,8 @@ bool every_code_point_holds() {
   return true;
 }
 
-// Checks that is_surely_nfc is true only for texts in NFC, and that it is true for most texts
-// of one stable starter.
+// Checks that is_surely_nfc is true only for texts in NFC, and that it is true for most single
+// code points.
 bool quick_check_holds() {
   std::size_t sure = 0;
   for (std::uint32_t code = 0; code < 0x110000; ++code) {
@@ -262,11 +264,11 @@ int main() {
       std::printf("wrong: %s\n", what);
     failed += !passed;
   };
-  check(every_code_point_holds(), "a code point by itself");
-  check(quick_check_holds(), "the quick check");
-  check(hangul_composes(), "Hangul");
-  check(long_run_is_sorted(), "a long run of marks");
-  check(random_texts_hold(), "random text");
+  check(every_code_point_holds(), "the NFC of a single code point");
+  check(quick_check_holds(), "the result of is_surely_nfc");
+  check(hangul_composes(), "the NFC of Hangul");
+  check(long_run_is_sorted(), "the NFC of a long run of marks");
+  check(random_texts_hold(), "the NFC, or a cut, of a random text");
   std::printf("%zu passed, %zu failed\n", std::size(FACTS) + 4 - failed, failed);
   return failed == 0 ? 0 : 1;
 }

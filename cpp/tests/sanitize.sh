@@ -4,7 +4,8 @@
 #                          UndefinedBehaviorSanitizer and each installed compiler
 #   sanitize.sh tsan       the C and C++ tests with threads, with ThreadSanitizer
 #   sanitize.sh valgrind   the fast C and C++ tests, with Memcheck
-#   sanitize.sh python [ARGUMENTS OF PYTEST]   the Python tests of the native code, as asan
+#   sanitize.sh python [ARGUMENTS OF PYTEST]   the Python tests of the C++ core, with the
+#                          sanitizers of asan
 # SANITIZE_BUILD is the folder of the builds; the default is a temporary folder. PYTHON is a
 # Python with the packages of `pip install '.[test]'`.
 set -euo pipefail
@@ -16,7 +17,7 @@ if [ -z "${SANITIZE_BUILD:-}" ]; then
   trap 'rm -rf "$SANITIZE_BUILD"' EXIT
 fi
 export UBSAN_OPTIONS=print_stacktrace=1
-targets= # of cmake; empty: all
+targets= # the cmake targets to build; empty: all
 address="-fsanitize=address,undefined -fno-sanitize-recover=all"
 
 # build NAME CC CXX FLAGS [OPTIONS OF CMAKE]
@@ -82,7 +83,7 @@ python)
     set -- "${tests[@]/#/$root/tests/}" -k \
       'not python and not linear and not lets_other and not million and not memory_beyond'
   fi
-  cd "$packages" # where `python -m` looks first
+  cd "$packages" # `python -m` imports from the current folder first
   LD_PRELOAD=$preload ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 PRETOK_REQUIRE_NATIVE=1 \
     PYTHONPATH=$packages PYTHONMALLOC=malloc \
     "$python" -X faulthandler -m pytest -q -p no:cacheprovider -c "$root/pyproject.toml" \

@@ -101,7 +101,7 @@ bool agree(const Encoder &encoder, OutputKind output, const std::vector<Bytes> &
     encode_texts(encoder, output, texts, added, threads, found, go_on, [] {});
     set_task_size(0);
     if (!same(found, expected)) {
-      std::printf("%u threads give something else\n", threads);
+      std::printf("%u threads give another result than one thread\n", threads);
       return false;
     }
   }
@@ -130,14 +130,15 @@ bool agree_on_counts(const PreTokenizer &tokenizer, const std::vector<Bytes> &te
     const Counts found = counts_of(tokenizer, texts, threads);
     set_task_size(0);
     if (found != expected) {
-      std::printf("%u threads count something else\n", threads);
+      std::printf("%u threads give other counts than one thread\n", threads);
       return false;
     }
   }
   return true;
 }
 
-bool what_is_thrown_arrives(const Encoder &encoder) {
+// An exception that `pulse` throws during encoding must reach the caller.
+bool exceptions_reach_the_caller(const Encoder &encoder) {
   const std::string text(100'000, ' ');
   const std::vector<Bytes> texts(8, Bytes(text));
   for (const unsigned threads : {1U, 3U}) {
@@ -187,7 +188,7 @@ int main() {
           !agree(encoder, OutputKind::COUNT, texts, added) ||
           !agree(encoder, OutputKind::SPANS, one, added) ||
           !agree_on_counts(tokenizer, texts) ||
-          (round == 0 && !what_is_thrown_arrives(encoder))) {
+          (round == 0 && !exceptions_reach_the_caller(encoder))) {
         std::printf("%s\n0 passed, 1 failed\n", preset.names);
         return 1;
       }
