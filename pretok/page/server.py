@@ -22,7 +22,7 @@ POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; "
     "connect-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'"
 )
-"""The Content-Security-Policy. The one in index.html does not apply to the worker."""
+"""The Content-Security-Policy. index.html has it too, but there it does not apply to the worker."""
 HEADERS = {
     "Content-Security-Policy": f"{POLICY}; frame-ancestors 'none'",
     "Cache-Control": "no-cache",
@@ -34,7 +34,7 @@ HEADERS = {
 
 @cache
 def files() -> dict[str, Path]:
-    """Return the files of the page by their names."""
+    """Return the files of the page by name: the path in the folder of the page."""
     folder = Path(__file__).parent
     paths = [path for path in sorted(folder.rglob("*")) if path.suffix in TYPES]
     return {path.relative_to(folder).as_posix(): path for path in paths}
@@ -77,7 +77,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class PageServer(ThreadingHTTPServer):
-    """Serves the page on the loopback address; port 0 is any free port."""
+    """Serves the page on the loopback address. `port` 0 chooses any free port."""
 
     def __init__(self, port: int = 0) -> None:
         super().__init__((HOST, port), Handler)

@@ -1,4 +1,4 @@
-"""Turn parts and the assertion after them into one rule: Spaces or Groups.
+"""Turn the parts of an alternative and a final assertion into one rule: Spaces or Groups.
 
 The docstring of `pretok.patterns.compile` has the numbered lemmas.
 """
@@ -30,14 +30,19 @@ def rule_before(look: Look, parts: list[Part], engine: Engine) -> Rule | None:
         raise Refusal(look, "a rule looks at one code point after its match, not at more")
     last = parts[-1]
     chars, after = last.chars, look.allowed
+    # `look` always holds if it allows everything. It also always holds after a whole run of
+    # `chars`, if it allows the end of the text and every code point outside `chars`.
     if (after == ANY and look.at_end) or (
         last.high is None and last.mode != "lazy" and look.at_end and not ~(after | chars)
     ):
         return None
+    # `look` allows only the end of the text and members of `chars`.
     if len(parts) == 1 and look.at_end and not after - chars:
+        # A lazy run first takes `low` members. If `look` fails there, the run has ended, so no
+        # longer match is possible.
         if last.mode == "lazy" and after == chars:
             last = replace(last, high=last.low)
-        is_whole = last.high is None and last.low == 1
+        is_whole = last.high is None and last.low == 1  # the part is `S+`
         if is_whole and (after == NOTHING or last.mode == "possessive"):
             return Spaces(END_OF_TEXT, space=chars, newline=_newline_of(chars))
         is_greedy = last.is_fixed or last.mode == "greedy"

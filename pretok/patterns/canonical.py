@@ -31,6 +31,7 @@ from pretok.patterns.parser import MAX_PATTERN_LENGTH, alternatives_of, read_by_
 from pretok.preset import ENGINES, Engine
 
 MAX_LITERALS, MAX_CACHED_LITERALS = 256, 64
+"""Maximum number of texts that one sequence can match, and of texts in a cached LiteralSet."""
 MAX_LOOKAHEAD = 16
 """Maximum number of optional nodes that `_drop_possessives` examines after a possessive node."""
 SHORT, SHORT_PART = 512, 160
@@ -84,7 +85,7 @@ def _form(pattern: str, engine: Engine) -> Alternatives | None:
     return joined(parts_of(pattern, engine))
 
 
-# Recognizing a pattern, or explaining why it is unknown, needs the same form several times.
+# Cache forms: recognizing a pattern, or explaining why it is unknown, takes its form several times.
 _form_of_short = lru_cache(maxsize=64)(_form)
 _form_of_long = lru_cache(maxsize=2)(_form)
 
@@ -103,6 +104,7 @@ def _part(text: str) -> dict[Engine, Part]:
     parts: dict[Engine, Part] = {}
     by_engine = read_by_each(text)
     for engine, alternatives in by_engine.items():
+        # `read_by_each` returns the same object for engines that read `text` alike.
         if engine != ENGINES[0] and alternatives is by_engine[ENGINES[0]]:
             parts[engine] = parts[ENGINES[0]]
         elif alternatives is None:
@@ -332,9 +334,14 @@ def _drop_possessives(nodes: list[Node], last: bool) -> None:
 def _drop_possessive(
     node: Repeat, ahead: tuple[CharSet, ...] | None, is_open: bool, last: bool
 ) -> Repeat:
+    """Return `node` as a greedy node if it then matches the same; else return `node`.
+
+    `ahead` and `is_open` are as in `_drop_possessives`.
+    """
     taken = single_set(node)
     if is_open:
-        # All following nodes are optional, so they never fail.
+        # All following nodes are optional, so they never fail. But text after them may fail to
+        # match, unless nothing follows this alternative.
         is_redundant = last
     else:
         is_redundant = (

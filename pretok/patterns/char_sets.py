@@ -58,7 +58,10 @@ OTHER_PROPERTIES = (
     | frozenset(["Arabic", "Cyrillic", "Devanagari", "Greek", "Hangul", "Hebrew", "Hiragana"])
     | frozenset(["Katakana", "Khmer", "Lao", "Latin", "Myanmar", "Thai"])
 )
-"""Other properties with equal members in both engines (tests/pretok/patterns/test_parser.py)."""
+"""Further properties that have the same members in both engines.
+
+tests/pretok/patterns/test_parser.py compares their members.
+"""
 # Maps (engine, True if \w is inside brackets) to the set of \w. Oniguruma has two tables for \w:
 # only the table for \w outside brackets has the superscript digits and the fractions of Latin-1.
 WORDS: dict[tuple[Engine, bool], CharSet] = {
@@ -107,7 +110,7 @@ def literal(char: str) -> Chars:
 
 
 def only_member(chars: Chars | str) -> str:
-    """Return the only code point of `chars`; "" if `members` finds no code point or several."""
+    """Return the only code point of `chars`; "" if `members` does not find exactly one."""
     if isinstance(chars, str):
         return chars
     return "" if chars.properties else members(chars.chars, max_members=1)
@@ -160,6 +163,7 @@ def require_simple_folds(sequence: list[Node]) -> None:
     Only one of the engines folds U+00DF to ss and U+FB01 to fi, and so lets one character match two
     letters.
     """
+    # A node that is not Chars counts as the letters s and f, which may fold with the next letter.
     letters = [set(members(node.chars) if isinstance(node, Chars) else "sf") for node in sequence]
     has_repeat = any(isinstance(node, Repeat) and node.high != 1 for node in sequence)
     if has_repeat or any(a & set("sf") and b & set("stfil") for a, b in pairwise(letters)):

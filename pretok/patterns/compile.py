@@ -14,10 +14,10 @@ In the lemmas, X, Y, Z and W are parts of a pattern. The other capital letters a
 1. *One alternative, one rule.* Let rule i find the first match of alternative i, or none if
    alternative i has none. Then trying the rules in order finds the first match of the pattern:
    nothing follows an alternative, so an engine never backtracks into an alternative that matched.
-2. *Distribution.* If X always takes the same number of code points, `X(?:Y|Z)W` is `XYW|XZW`: X
-   has one path, so an engine tries the paths of both patterns in the same order. Likewise `XS?W` is
-   `XSW|XW`, and `XS*W` is `XS+W|XW`. For a lazy quantifier, the two alternatives are in the
-   opposite order.
+2. *Distribution.* If X always takes the same number of code points, `X(?:Y|Z)W` is `XYW|XZW`. The
+   reason: X has one path, so an engine tries the paths of both patterns in the same order. Likewise
+   `XS?W` is `XSW|XW`, and `XS*W` is `XS+W|XW`. For a lazy quantifier, the two alternatives are in
+   the opposite order.
 3. *Lazy runs.* If no required part follows `S{n,m}?`, the lazy run takes n code points, because the
    optional parts after it cannot fail. Otherwise, let S be disjoint from the sets of the following
    parts, up to and including the first required part. Then none of these parts matches at a member
@@ -155,7 +155,7 @@ def compile_stage(
 ) -> Stage:
     """Return a stage that splits as `engine` does with `pattern`; raises as `compile_pattern`."""
     rules = compile_pattern(pattern, engine)
-    # If no text is a gap, removing the gaps is the same as keeping all parts.
+    # If every code point is matched, there are no gaps, so removing the gaps changes nothing.
     has_gaps = bool(~union(map(_always_matched, rules)))
     if behavior == "isolated" or ((behavior, invert) == ("removed", True) and not has_gaps):
         return Stage(rules, pattern)
@@ -186,7 +186,7 @@ def _of_alternatives(alternatives: list[Items], engine: Engine) -> list[Rule]:
     """Return the rules of `alternatives`, in order (lemmas 1, 2 and 9)."""
     pending = alternatives[::-1]
     rules: list[Rule] = []
-    texts: list[str] = []  # of the literal alternatives since the last rule
+    texts: list[str] = []  # the texts of the literal alternatives since the last rule
     work = 0
     while pending:
         items = _reachable(pending.pop())

@@ -7,9 +7,9 @@ from pretok.patterns.ast import Alternatives, Chars, Group, LiteralSet, Node, Re
 
 
 def matches_everywhere(alternatives: Alternatives) -> bool:
-    """Return True only if, at every position of every text, some alternative matches.
+    """Return True only if some alternative matches at every position of every text.
 
-    False means that this is unknown.
+    The result may be False although the alternatives match everywhere.
     """
     # No alternative may match the empty text: engines advance differently after an empty match.
     consumes = all(any(map(_consumes, sequence)) for sequence in alternatives)
@@ -17,7 +17,7 @@ def matches_everywhere(alternatives: Alternatives) -> bool:
 
 
 def _guaranteed_first_set(alternatives: Alternatives) -> CharSet:
-    """Return a set S: `alternatives` match at each member of S, whatever text follows."""
+    """Return a set at whose members `alternatives` match, whatever text follows."""
     sets: list[CharSet] = []
     for sequence in alternatives:
         needed = [node for node in sequence if not may_be_empty(node)]
@@ -27,7 +27,7 @@ def _guaranteed_first_set(alternatives: Alternatives) -> CharSet:
 
 
 def _guaranteed_first_set_of_node(node: Node) -> CharSet:
-    """Return a set S: `node` matches at each member of S, whatever text follows."""
+    """Return a set at whose members `node` matches, whatever text follows."""
     if isinstance(node, Repeat):
         return _guaranteed_first_set_of_node(node.node) if node.low == 1 else NOTHING
     if isinstance(node, Group):

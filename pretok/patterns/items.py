@@ -137,8 +137,8 @@ class ItemMaker:
         items: list[Item] = []
         for term in terms:
             for item in self._of_node(term.node, term):
-                # An assertion about one code point, and a part of one code point after it, test the
-                # same code point.
+                # An assertion about one code point and the part after the assertion, if it takes
+                # one code point, test the same code point. So make one part of both.
                 previous = items[-1] if items else None
                 if (
                     isinstance(previous, Look)
@@ -254,6 +254,7 @@ def _times(part: Part, low: int, high: int | None, mode: Mode) -> Part | None:
 def _set_of(chars: Chars, term: Term) -> CharSet:
     unknown = sorted(chars.properties - _PROPERTIES.keys())
     if unknown:
+        # The parser names a property that only one engine may have "Name of ENGINE".
         shown = unknown[0].split(" of ")[0]
         raise Refusal(term, f"pretok has no table of the property {shown!r}")
     union_set = union([chars.chars, *(_PROPERTIES[name] for name in chars.properties)])

@@ -151,7 +151,10 @@ PATTERN_BEHAVIORS: dict[Engine, tuple[Behavior, bool]] = {
     "hf": ("isolated", False),
     "tiktoken": ("removed", True),
 }
-"""Maps an engine to the (behavior, invert) of a pattern that comes without a behavior."""
+"""Maps an engine to the (behavior, invert) of a pattern that comes without a behavior.
+
+Hugging Face's tokenizers keeps the text between matches, and tiktoken drops it.
+"""
 
 
 def _known() -> Iterator[Preset]:
@@ -192,13 +195,13 @@ def _form_of_stage(stage: Stage, engine: Engine) -> Alternatives:
 def _simplest(
     alternatives: Alternatives, behavior: Behavior, invert: bool
 ) -> tuple[Behavior, bool]:
-    """Return the simplest (behavior, invert) that splits as the arguments do."""
+    """Return the simplest (behavior, invert) that gives the same split for `alternatives`."""
     if behavior == "isolated":
         return behavior, False
     # If the matches cover every text, there are no gaps to drop. If the parser rejected the
     # pattern, assume that its matches cover every text.
-    trusted = isinstance(alternatives[0][0], EngineSpecific) or matches_everywhere(alternatives)
-    if (behavior, invert) == ("removed", True) and trusted:
+    has_no_gaps = isinstance(alternatives[0][0], EngineSpecific) or matches_everywhere(alternatives)
+    if (behavior, invert) == ("removed", True) and has_no_gaps:
         return "isolated", False
     return behavior, invert
 

@@ -159,7 +159,7 @@ def _why_not_compiled(pattern: str, engine: Engine) -> tuple[str, int, str]:
         compile_pattern(pattern, engine)
     except NotCompiledError as error:
         return error.construct, error.position, error.reason
-    # The pattern compiles alone. So its stage failed only together with the other stages of a
+    # The pattern alone compiles. So it failed only together with the other stages of a
     # tokenizer.json.
     return pattern, 0, "its rules exceed the limits of a preset"
 
@@ -281,7 +281,7 @@ def _first_difference(old: str, new: str) -> int:
 
 
 def _shortened(text: str, start: int = 0, max_width: int = MAX_WIDTH) -> str:
-    """Return up to `max_width` characters of `text` from `start`, with "..." for omitted text."""
+    """Return at most `max_width` characters of `text` from `start`, with "..." for omitted text."""
     end = _ELLIPSIS if len(text) > start + max_width else ""
     return f"{_ELLIPSIS * (start > 0)}{text[start : start + max_width]}{end}"
 

@@ -45,6 +45,7 @@ def _simplified(parts: list[Part]) -> list[Part]:
 
 
 def _can_join(one: Part, other: Part) -> bool:
+    """Return whether `one` and `other`, which is the next part, match what one part matches."""
     alike = one.chars == other.chars and (one.is_fixed or one.mode == "greedy")
     return alike and (other.is_fixed or other.mode == "greedy")
 

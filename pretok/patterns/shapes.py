@@ -15,10 +15,10 @@ from pretok.preset import Engine
 from pretok.rules import Rule
 
 MAX_PARTS = 64
-"""The maximum number of parts of an alternative. An alternative with more parts is refused at once.
+"""Maximum parts of an alternative. An alternative with more parts is refused at once.
 
-Several parts may become one part of a rule, and a rule has at most three parts. Literal texts have
-no such limit.
+A rule has at most three parts, but several parts of the alternative may become one part of the
+rule. The limit does not apply to literal texts.
 """
 
 

@@ -36,7 +36,7 @@ def terms_of(pattern: str, alternatives: Alternatives) -> tuple[tuple[Term, ...]
 
 
 class _Scanner:
-    """Scans the text of a pattern again, guided by the nodes that the parser returned for it."""
+    """Scans the text of a pattern again, guided by the nodes that the parser returned."""
 
     def __init__(self, pattern: str) -> None:
         self._text = pattern

@@ -153,17 +153,19 @@ def phrase(items: Items) -> Rule | None:
     if lead is not None and (lead.low, lead.high) != (0, 1):
         lead = None
     word = before[lead is not None :]
+    # In `A?(?:ST*(?:JST*)*)+`, a second word may follow the first word without a joint. In
+    # `A?ST*(?:JST*)*` it may not, so there S must be a subset of T.
     if loop.low == 1 and not word and isinstance(loop.items[-1], Loop):
         word, loop = loop.items[:-1], loop.items[-1]
-        is_closed = True
+        is_repeated = True
     else:
-        is_closed = False
-    ours, theirs = _word(word), _word(loop.items[1:])
+        is_repeated = False
+    first_word, later_word = _word(word), _word(loop.items[1:])
     joint = loop.items[0]
-    if ours is None or ours != theirs or loop.low or not isinstance(joint, Part):
+    if first_word is None or first_word != later_word or loop.low or not isinstance(joint, Part):
         return None
-    start, rest = ours
-    if (joint.low, joint.high) != (1, 1) or not (is_closed or not start - rest):
+    start, rest = first_word
+    if (joint.low, joint.high) != (1, 1) or not (is_repeated or not start - rest):
         return None
     if not _may_lead(lead, start):
         return None

@@ -70,9 +70,10 @@ def like_llama3(
 ) -> Preset:
     r"""Return a variant of Llama 3's preset.
 
-    If `contractions`, contractions are pre-tokens. If `marks`, words may contain \p{M}. `digits` is
-    the maximum number of digits of a pre-token; None means no maximum. If `tail`, line breaks after
-    punctuation and symbols belong to the same pre-token. The stages in `before` run first.
+    If `contractions` is true, contractions are pre-tokens. If `marks` is true, words may contain
+    \p{M}. `digits` is the maximum number of digits of a pre-token; None means no maximum. If `tail`
+    is true, line breaks after punctuation and symbols belong to the same pre-token. The stages in
+    `before` run first.
     """
     word, word_regex = (LETTER | MARK, r"[\p{L}\p{M}]") if marks else (LETTER, r"\p{L}")
     other = OTHER - MARK if marks else OTHER

@@ -36,12 +36,12 @@ def names(text: str) -> tuple[str, ...]:
 
 
 def stage(pattern: str, *rules: Rule) -> Stage:
-    """Return a stage that splits as `pattern` does, and keeps the text between matches."""
+    """Return a stage that splits as `pattern` does. Text between matches becomes pre-tokens."""
     return Stage(rules, pattern)
 
 
 def block(huggingface: dict[str, object], *rules: Rule, behavior: Behavior = "isolated") -> Stage:
-    """Return a stage that splits as `huggingface`, the JSON object of a pre_tokenizer, does."""
+    """Return a stage that splits as a pre_tokenizer does; `huggingface` is its JSON object."""
     return Stage(rules, behavior=behavior, huggingface=json.dumps(huggingface))
 
 

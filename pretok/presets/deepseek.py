@@ -119,11 +119,11 @@ DEEPSEEK_LLM = Preset(
     ),
 )
 
-# The tokenizer.json has three Splits for digits. The first cuts a run of digits into parts of 510
-# digits, counted from the end of the run. If the length of a part is not a multiple of three, the
-# second isolates the one or two digits at the start of the part. The third isolates each group of
-# three digits. 510 is a multiple of three, so the three Splits together isolate groups of three
-# digits, counted from the end of the run.
+# The tokenizer.json has three Splits for digits. The first Split cuts a run of digits into parts of
+# 510 digits, counted from the end of the run. If the length of a part is not a multiple of three,
+# the second Split isolates the one or two digits at the start of the part. The third Split isolates
+# each group of three digits. 510 is a multiple of three, so the three Splits together isolate
+# groups of three digits, counted from the end of the run.
 _AFMOE_DIGITS = (
     r"\p{Nd}{1,510}(?=(?>\p{Nd}{510})*(?:\P{Nd}|$))|\G\p{Nd}{510}",
     r"\A\p{Nd}{1,2}(?=\p{Nd}{3}+\z)",

@@ -40,7 +40,11 @@ NEWLINES_SLASHES = NEWLINE | code_points("/")
 
 
 def _words(suffix: bool = True, but: CharSet = NOTHING, but_regex: str = "") -> Stage:
-    """Return a stage with only the alternatives for words; a word has no member of `but`."""
+    """Return a stage with only the alternatives for words.
+
+    If `suffix` is true, a word includes a contraction after it. A word has no member of `but`.
+    `but_regex` excludes the members of `but` in a bracketed class.
+    """
     end = CONTRACTIONS_REGEX + "?" if suffix else ""
     upper, lower = f"[{UPPER_REGEX}{but_regex}]", f"[{LOWER_REGEX}{but_regex}]"
     word = CasedWord(
@@ -55,8 +59,8 @@ def _words(suffix: bool = True, but: CharSet = NOTHING, but_regex: str = "") -> 
 def _like_o200k(digits: int, words: Stage, tail: CharSet, tail_regex: str) -> Stage:
     """Return a variant of the stage of o200k.
 
-    A pre-token has at most `digits` digits. Members of `tail` after punctuation and symbols belong
-    to the same pre-token.
+    A pre-token has at most `digits` digits. `words` has the rules for words. Members of `tail`
+    after punctuation and symbols belong to the same pre-token; `tail_regex` is the regex of `tail`.
     """
     times = "" if digits == 1 else f"{{1,{digits}}}"
     rules: tuple[Rule, ...] = (

@@ -16,7 +16,7 @@ NO_MATCH = -1
 MAX_LITERAL = 255
 """Maximum code points of a literal text in a rule (cpp/core/split/program.cpp)."""
 MAX_LOOK_AHEAD = 4096
-"""Maximum total `Rule.look_ahead` of all stages (cpp/core/split/program.cpp)."""
+"""Maximum sum of `Rule.look_ahead` over all rules of all stages (cpp/core/split/program.cpp)."""
 
 Matcher = Callable[[Text, int], int]
 """(text, start) -> end of the match, or NO_MATCH, or UNDECIDED (charsets.classified_text)."""
@@ -60,11 +60,11 @@ class Rule:
 
     @property
     def look_ahead(self) -> int:
-        """Maximum code points that the rule reads at one position but does not match; at least 1.
+        """Maximum code points that the rule reads at one position but does not match.
 
-        A run counts as 1 if the rule scans the run once for all positions in the run.
-        MAX_LOOK_AHEAD bounds the sum of `look_ahead` over the rules of all stages. So the time per
-        code point of a text is bounded too.
+        The value is 1 or more. A run counts as 1 if the rule scans the run once for all positions
+        in the run. MAX_LOOK_AHEAD bounds the sum of `look_ahead` over the rules of all stages. So
+        the time per code point of a text is bounded too.
         """
         return 1
 

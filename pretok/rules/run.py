@@ -62,8 +62,8 @@ class Run(Rule):
             raise DefinitionError("Run: lead_required without a lead; expected a CharSet as lead")
         if self.tail is None and self.tail_at_most is not None:
             raise DefinitionError("Run: tail_at_most without a tail; expected a CharSet as tail")
-        plain = self.at_most is None and self.at_least == 1 and not self.lead_required
-        if self.lead is not None and not plain:
+        is_plain = self.at_most is None and self.at_least == 1 and not self.lead_required
+        if self.lead is not None and not is_plain:  # with `lead?body+`, both may share members
             require_disjoint("Run", ("lead", self.lead), ("body", self.body))
 
     @property
