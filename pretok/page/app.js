@@ -10,6 +10,7 @@ import { TextBox } from "./textbox.js";
 
 const NAMES = ["A", "B"];
 const DEFAULT_PRESETS = ["cl100k", "qwen2"];
+/** Milliseconds from the last result until the status line names the counts. */
 const STATUS_DELAY = 600;
 
 const $ = (id) => document.getElementById(id);
@@ -74,14 +75,14 @@ function describe() {
   statusTimer = setTimeout(() => say(`${spoken.join(". ")}.`), STATUS_DELAY);
 }
 
-/** Show the window of pieces. */
+/** Show the window of pieces in `place`. */
 function draw() {
   activeViews().forEach((view, i) => view.show(place.window.sides[i], $("label").value, place.window));
   details.clear();
   tip.hide();
 }
 
-/** Show the window before or after the one shown. */
+/** Show the window of pieces before or after the window that is shown. */
 async function page(isBackward) {
   const at = isBackward ? place.window.earlier : place.window.later;
   if (at === null) return;
@@ -89,7 +90,7 @@ async function page(isBackward) {
   draw();
 }
 
-/** Show the difference before or after the chosen place. */
+/** Show the difference before or after the chosen piece. */
 async function goToDifference(isBackward) {
   const found = await ask("difference", { position: place.position, isBackward });
   if (!found) return;
@@ -137,7 +138,9 @@ async function readVocabulary(file) {
   const limit = 256 << 20;
   const magic = new TextDecoder().decode(await file.slice(0, 4).arrayBuffer());
   if (magic === "GGUF") return file.slice(0, limit).arrayBuffer();
-  if (file.size > limit) throw new RangeError(`the file has ${file.size} bytes; open one of at most ${limit}`);
+  if (file.size > limit) {
+    throw new RangeError(`the file has ${file.size} bytes; open a file of at most ${limit}`);
+  }
   return file.arrayBuffer();
 }
 
@@ -155,7 +158,7 @@ function showSides() {
   $("sides").classList.toggle("two", active.length > 1);
 }
 
-/** Put a link to the text and the settings into the address bar and the clipboard. */
+/** Put a link that holds the text and the settings into the address bar and the clipboard. */
 async function share() {
   const settings = { show: checked("show"), label: $("label").value };
   activeViews().forEach((view, i) => {
@@ -178,7 +181,7 @@ async function share() {
   }
 }
 
-/** Use the settings of a link. Return a note about vocabularies that the link cannot hold. */
+/** Use the settings of a link. Return a note that names vocabularies that the user must open. */
 function applySettings(settings) {
   const choose = (select, value) => {
     if ([...select.options].some((option) => option.value === value)) select.value = value;

@@ -35,7 +35,10 @@ export function ask(kind, message = {}, transfer = []) {
   });
 }
 
-/** Return a function that runs `task` once at a time, and once more if it was called meanwhile. */
+/**
+ * Return a function that runs `task`. Calls while `task` runs do not start it at once: all of them
+ * together make it run once more afterwards.
+ */
 export function latest(task) {
   let running = null;
   let isStale = false;

@@ -9,7 +9,7 @@ import { triedRules } from "./tried.js";
 
 const UNITS = { byte: "bytes", char: "code points", utf16: "UTF-16 units" };
 
-/** Return the rows of a piece as [term, content], content a string or an element. */
+/** Return the facts about a piece as rows [term, content]; `content` is a string or an element. */
 function facts(piece, rules) {
   const [start, end] = piece.span.byte;
   const isCut = end - start > piece.bytes.length;
@@ -59,7 +59,10 @@ export class Details {
     });
   }
 
-  /** Show `piece` of a side. `description` is what `Side.describe` returned. */
+  /**
+   * Show `piece` of a side. `description` is the result of `Side.describe`. The Escape key calls
+   * `returnFocus`.
+   */
   show(piece, side, description, returnFocus) {
     this.#returnFocus = returnFocus;
     this.#heading.textContent = piece.isToken ? "Token" : "Pre-token";
@@ -85,7 +88,7 @@ export class Details {
     this.#body.replaceChildren(...children);
   }
 
-  /** Forget the piece. */
+  /** Show the hint in place of a piece. */
   clear() {
     this.#heading.textContent = "Piece";
     const hint = "Choose a piece: click it, or use the arrow keys.";

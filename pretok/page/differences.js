@@ -1,10 +1,11 @@
 // The regions of a text that two splits cut differently.
 
 /**
- * Return the starts and ends of the regions. Each lies between two cuts that both splits share.
+ * Return the regions as [start, end, start, end, …], in bytes.
  *
- * A cut is a byte at which a piece starts or ends. `a` and `b` have the starts and ends of pieces,
- * in order, of a text of `length` bytes.
+ * Each region lies between two cuts that both splits share. A cut is a byte offset at which a piece
+ * starts or ends. `a` and `b` are two splits of a text of `length` bytes: the `starts` and `ends`
+ * of the pieces, in order.
  */
 export function differences(a, b, length) {
   const [first, second] = [cuts(a, length), cuts(b, length)];
@@ -22,7 +23,10 @@ export function differences(a, b, length) {
   return Uint32Array.from(regions);
 }
 
-/** Return all cuts, from 0 to `length`, and whether the text before a cut is in no piece. */
+/**
+ * Return {at, isGap}: all cuts from 0 to `length`, and for each cut, whether the text between the
+ * cut before and this cut is in no piece.
+ */
 function cuts({ starts, ends }, length) {
   const at = new Uint32Array(2 * starts.length + 2);
   const isGap = new Uint8Array(at.length);
@@ -40,7 +44,7 @@ function cuts({ starts, ends }, length) {
   return { at: at.subarray(0, count), isGap };
 }
 
-/** Return the number of the first region that ends after `position`. */
+/** Return the index, from 0, of the first region that ends after byte `position`. */
 export function regionAfter(regions, position) {
   let [low, high] = [0, regions.length / 2];
   while (low < high) {

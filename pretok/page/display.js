@@ -15,8 +15,8 @@ export const MAX_SHOWN = 256;
 /**
  * Return the parts to show for `bytes`: objects {kind, text}.
  *
- * The kinds are "text", "space", "control", "byte" (not valid UTF-8), "break" (a line break, whose
- * text is empty), and "more" (the number of bytes that are not shown).
+ * The kinds are "text", "space", "control", "byte" (a byte that is not valid UTF-8), "break" (a
+ * new line in the display, with an empty text), and "more" (the number of bytes not shown).
  */
 export function visibleParts(bytes) {
   const parts = [];

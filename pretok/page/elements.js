@@ -1,9 +1,9 @@
-// Make elements. Text is only ever set as text, so no text of a user becomes markup.
+// Make elements. Text is set only as text content, so text from the user never becomes markup.
 
 /**
  * Return an element of type `tag` with properties, attributes and children.
  *
- * Keys with a hyphen, and "role", are attributes. A child is an element or a string.
+ * Keys with a hyphen, "role" and "scope" are attributes. A child is an element or a string.
  */
 export function make(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
@@ -35,7 +35,7 @@ export function regex(pattern) {
   return make("code", { dir: "ltr" }, ...parts);
 }
 
-/** Return a number with separators. */
+/** Return a number with separators between groups of three digits. */
 export function grouped(number) {
   return number.toLocaleString("en");
 }

@@ -1,7 +1,9 @@
-// The share link: text and settings in the fragment of the address, which browsers send nowhere.
+// The share link: it holds the text and the settings in the fragment of the address. Browsers do
+// not send the fragment to the server.
 
-/** Maximum length of the fragment, and of the text that is unpacked from one. */
+/** Maximum characters of a fragment. */
 const MAX_FRAGMENT = 100_000;
+/** Maximum bytes of the text that is unpacked from a fragment. */
 const MAX_TEXT = 8 << 20;
 
 /** Return the fragment of a text and settings; null if it would be too long. */
@@ -13,7 +15,10 @@ export async function toFragment(text, settings) {
   return fragment.length <= MAX_FRAGMENT ? fragment : null;
 }
 
-/** Return {text, settings, problem} of a fragment; text is null if it has none, or a damaged one. */
+/**
+ * Return {text, settings, problem} of a fragment. `text` is null if the fragment has no text, or if
+ * its text is damaged; only then is `problem` a message, else "".
+ */
 export async function fromFragment(fragment) {
   const { text, ...settings } = Object.fromEntries(new URLSearchParams(fragment.slice(1)));
   if (text === undefined) return { text: null, settings, problem: "" };

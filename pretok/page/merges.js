@@ -3,7 +3,7 @@
 import { visibleParts } from "./display.js";
 import { grouped, make, shownParts } from "./elements.js";
 
-/** Return the elements for the answer of `Side.merges`. */
+/** Return the elements that show `trace`, the result of `Side.merges`. */
 export function mergePlayer(trace) {
   const { bytes, pieces, steps, ids, isWholeToken } = trace;
   if (isWholeToken) {

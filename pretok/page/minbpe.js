@@ -1,16 +1,21 @@
-// Convert a .model file of minbpe to a tokenizer.json with the same ids, which the core reads.
+// Convert a .model file of minbpe to a tokenizer.json with the same ids, because the core cannot
+// read minbpe files.
+//
+// Line 1 of a minbpe file begins with FIRST_LINE, line 2 is the pattern, and line 3 is the number of
+// special tokens. Then come one line for each special token, and one line with two ids for each
+// merge.
 
 const FIRST_LINE = "minbpe v1";
 const BYTES = " bytes ";
-/** The limit of the tokens' bytes together, because a few lines can make very long tokens. */
+/** Maximum bytes of all tokens together. Without it, a few lines could make very long tokens. */
 const MAX_BYTES = 64 << 20;
 
-/** Return whether `bytes` are a file of minbpe. */
+/** Return whether `bytes` are the content of a minbpe file. */
 export function isMinbpe(bytes) {
   return new TextDecoder().decode(bytes.subarray(0, FIRST_LINE.length)) === FIRST_LINE;
 }
 
-/** Return the bytes of a tokenizer.json that splits nothing, and the pattern of the split. */
+/** Return {bytes, pattern}: a tokenizer.json without a split, and the pattern in the minbpe file. */
 export function fromMinbpe(bytes) {
   const lines = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes).split("\n");
   if (lines.at(-1) === "") lines.pop();
@@ -28,7 +33,9 @@ export function fromMinbpe(bytes) {
   }
   const vocab = Object.fromEntries([...tokens].map(([id, token]) => [token, id]));
   if (Object.keys(vocab).length !== tokens.size) {
-    throw new Error("two tokens of the minbpe file have the same bytes; load it with Python's bpe");
+    throw new Error(
+      "two tokens of the minbpe file have the same bytes; load it with the Python package bpe",
+    );
   }
   const json = {
     version: "1.0",
@@ -40,7 +47,10 @@ export function fromMinbpe(bytes) {
   return { bytes: new TextEncoder().encode(JSON.stringify(json)), pattern: lines[1] };
 }
 
-/** Return the characters that stand for bytes in a tokenizer.json, by the ids of the first line. */
+/**
+ * Return a Map from the id of each byte to the character that stands for the byte in a
+ * tokenizer.json. `line`, the first line of the minbpe file, may list the ids.
+ */
 function byteTokens(line) {
   const codes = Array.from({ length: 256 }, (_, byte) => byte);
   const isShown = (byte) => (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad);
@@ -50,7 +60,7 @@ function byteTokens(line) {
   return new Map(Array.from(ids, (id, byte) => [id, String.fromCodePoint(codes[byte])]));
 }
 
-/** Return the id of each byte. */
+/** Return the id of each byte from `line`, which lists the ids as hexadecimal numbers. */
 function fromHex(line) {
   const digits = line.startsWith(FIRST_LINE + BYTES) ? line.slice((FIRST_LINE + BYTES).length) : "";
   const ids = Array.from(digits.match(/[0-9a-f]{2}/g) ?? [], (pair) => parseInt(pair, 16));
@@ -58,12 +68,14 @@ function fromHex(line) {
   return ids;
 }
 
+/** Return the special token in line `i`, counted from 0, as JSON. */
 function special(lines, i) {
   const found = /^(\S+) (\d{1,9})$/.exec(lines[i] ?? "");
   if (!found) throw malformed(i, "a special token and its id");
   return { id: Number(found[2]), content: found[1], special: true, normalized: false };
 }
 
+/** Return the `count` numbers in line `i`, counted from 0. */
 function numbers(lines, i, count) {
   const fields = (lines[i] ?? "").split(" ");
   if (fields.length !== count || !fields.every((field) => /^\d{1,9}$/.test(field))) {

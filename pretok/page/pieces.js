@@ -24,7 +24,7 @@ export class PieceList {
     element.addEventListener("pointerleave", () => events.leave());
   }
 
-  /** Show `pieces` with the text of `label` under each: "none", "rule", "id" or a unit. */
+  /** Show `pieces`. `label` says what to show under each piece: "none", "rule", "id" or a unit. */
   show(pieces, label, isRightToLeft) {
     this.#pieces = pieces;
     this.#current = -1;
@@ -122,7 +122,7 @@ export class PieceList {
     moves[event.key]();
   }
 
-  /** Choose the nearest piece of the line above (-1) or below (1). */
+  /** Choose the nearest piece of the line above (`direction` -1) or below (`direction` 1). */
   #chooseLine(direction) {
     const options = this.#options;
     const here = options[this.#current].getBoundingClientRect();

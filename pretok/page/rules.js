@@ -20,7 +20,7 @@ export function ruleClass(rule) {
   return rule === NO_RULE ? "gap" : `color-${rule % COLORS}`;
 }
 
-/** Return the number of a rule with its color. */
+/** Return an element that shows the number of a rule in the color of the rule. */
 export function swatch(rule) {
   return make("span", { className: `swatch ${ruleClass(rule)}`, textContent: ruleName(rule) });
 }

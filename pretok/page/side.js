@@ -62,7 +62,7 @@ export class Side {
     this.#loaded = "";
   }
 
-  /** Open a minbpe file. Its preset is the one with its pattern, if there is one. */
+  /** Open a minbpe file with the preset whose pattern is in the file, or else with `preset`. */
   #openMinbpe(preset, unicode) {
     const { bytes, pattern } = fromMinbpe(this.#file.bytes);
     this.#file.bytes = bytes;
@@ -74,6 +74,7 @@ export class Side {
     return used;
   }
 
+  /** Open a file with the split that it names. If the core cannot load that, use `preset`. */
   #open(preset, unicode) {
     try {
       this.#load("", unicode);
@@ -97,7 +98,7 @@ export class Side {
     this.#loaded = key;
   }
 
-  /** The pre-tokenizer in use; null if the vocabulary file has a split without a name, or none. */
+  /** The pre-tokenizer in use; null if the vocabulary file has no split, or one without a name. */
   get splitter() {
     const name = this.#settings.preset || this.#tokenizer?.presetName;
     if (!name) return null;
@@ -127,7 +128,10 @@ export class Side {
     }
   }
 
-  /** Encode the normalized text instead, if the tokenizer normalizes the text. */
+  /**
+   * Encode the normalized text in place of the text. The normalized text is the text that the ids
+   * decode to. If it has other ids, throw `problem`.
+   */
   #encodeNormalized(options, problem) {
     const ids = this.#tokenizer.encode(this.text.bytes, options);
     const normalized = this.#tokenizer.decodeBytes(ids);
@@ -207,13 +211,16 @@ export class Side {
     };
   }
 
-  /** Return the pieces of `view`, "pre-tokens" or "tokens"; if there are none, the other pieces. */
+  /**
+   * Return the pieces of `view`, which is "pre-tokens" or "tokens". If the side does not have these
+   * pieces, return its other pieces.
+   */
   pieces(view) {
     const pieces = view === "tokens" ? this.tokens : this.preTokens;
     return pieces ?? this.preTokens ?? this.tokens;
   }
 
-  /** Return which rules were tried where the pre-token at byte `start` begins. */
+  /** Return the rules that each stage tried at byte `start`, where a pre-token begins. */
   explain(start) {
     const segment = this.segments.find(([from, to]) => from <= start && start < to);
     if (!segment) return [];
@@ -232,7 +239,7 @@ export class Side {
     }));
   }
 
-  /** Return the merges of bytes `start` to `end`, with the bytes of each token. */
+  /** Return the MergeTrace (see pretok.d.ts) of the bytes from `start` to `end`. */
   merges(start, end) {
     return this.#tokenizer.mergeSteps(this.text.bytes.subarray(start, end));
   }
@@ -246,4 +253,3 @@ function describePreset({ preset, unicode }) {
     rules: rules.map(({ index, stage, pattern }) => ({ index, stage, pattern })),
   };
 }
-

@@ -71,13 +71,13 @@ export class SideView {
     this.#find(".later").addEventListener("click", () => events.page(false));
   }
 
-  /** Offer the split of the vocabulary file as a preset, or not. */
+  /** If `isOffered`, offer the split of the vocabulary file among the presets; else remove it. */
   offerSplitOfFile(isOffered) {
     this.preset.querySelector('option[value=""]')?.remove();
     if (isOffered) this.preset.prepend(make("option", { value: "", textContent: "split of the file" }));
   }
 
-  /** Show what `Side.describe` returned. */
+  /** Show `side`, the result of `Side.describe`. `length` has the length of the text by unit. */
   describe(side, length, view) {
     this.#find(".error")?.remove();
     if (side.error !== undefined) {

@@ -1,10 +1,11 @@
-// The text: typed, pasted, from a file, and how much of it there is.
+// The text, which is typed, pasted or from a file, and its length.
 
 import { grouped, make } from "./elements.js";
 
+// The following lengths are in UTF-16 code units.
 /** Browsers paste many lines into a text area slowly, so the page inserts longer texts itself. */
 const MAX_PASTED = 5_000;
-/** A text area with a long text is slow, so it shows only the beginning of a longer one. */
+/** A text area is slow with a longer text than this, so it shows only the first SHOWN units. */
 const MAX_EDITED = 100_000;
 const SHOWN = 2_000;
 
@@ -40,7 +41,7 @@ export class TextBox {
     this.#use(null, "");
   }
 
-  /** Return the text, or the bytes of a file; undefined if they are the same as at the last call. */
+  /** Return the text, or the bytes of a file; undefined if it did not change since the last call. */
   take() {
     if (!this.#isNew) return undefined;
     this.#isNew = false;
@@ -52,7 +53,7 @@ export class TextBox {
     this.#isNew = true;
   }
 
-  /** Put `text` into the text area: only its beginning if it is long. */
+  /** Put `text` into the text area. If `text` is too long, put only its beginning there. */
   #show(text) {
     this.#long = text.length > MAX_EDITED ? text : null;
     this.#area.readOnly = this.#long !== null;
@@ -76,7 +77,8 @@ export class TextBox {
     this.#isNew = true;
     this.#clusters = "…";
     if (this.#long !== null) {
-      note = `The box shows the first ${grouped(SHOWN)} units of the text. It is too long to edit here. ${note}`;
+      const shown = `The box shows the first ${grouped(SHOWN)} UTF-16 units of the text.`;
+      note = `${shown} The text is too long to edit here. ${note}`;
     }
     if (bytes === null && !isWellFormed(this.value)) {
       note = "The text has lone surrogates, which UTF-8 cannot hold; U+FFFD replaces them.";
@@ -85,7 +87,7 @@ export class TextBox {
     this.#changed();
   }
 
-  /** Open a file. Its bytes stay as they are, even those that are not valid UTF-8. */
+  /** Open a file. Bytes that are not valid UTF-8 are kept. */
   async #open(file) {
     this.#file.value = "";
     if (!file) return;

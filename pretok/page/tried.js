@@ -1,11 +1,11 @@
-// The table of the rules that were tried where a pre-token begins, stage by stage.
+// Tables of the rules that were tried at the start of a pre-token: one table for each stage.
 
 import { visibleParts } from "./display.js";
 import { make, regex, shownParts } from "./elements.js";
 import { NO_RULE } from "./rule_numbers.js";
 import { swatch } from "./rules.js";
 
-/** Return the elements for the answer of `Side.explain`. */
+/** Return the elements that show `stages`, the result of `Side.explain`. */
 export function triedRules(stages, rules) {
   return stages.flatMap((stage, i) => {
     const elements = [];

@@ -1,9 +1,9 @@
-// Positions in bytes that hold UTF-8. A byte that is not valid UTF-8 counts as 1 in each unit.
+// Convert positions in UTF-8 to other units. An invalid byte counts as 1 in each unit.
 
 const BLOCK = 256;
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Return the length of the valid UTF-8 sequence at `at`; 0 if there is none. */
+/** Return the length in bytes of the valid UTF-8 sequence at index `at`; 0 if there is none. */
 export function sequenceLength(bytes, at) {
   const first = bytes[at];
   if (first < 0x80) return 1;
@@ -35,8 +35,8 @@ export function* runs(bytes) {
 
 /** A text as bytes. It converts positions to code points and UTF-16 code units. */
 export class Utf8Text {
-  // The first character that starts in each block of bytes, as three numbers: its byte, and how
-  // many code points and UTF-16 units are before it.
+  // Three numbers for each block of BLOCK bytes: the position of the first character that starts in
+  // the block, in bytes, in code points and in UTF-16 units.
   #blocks;
 
   constructor(bytes) {
@@ -54,7 +54,7 @@ export class Utf8Text {
     this.length = { byte, char, utf16 };
   }
 
-  /** Return the span in each unit. It covers each code point that has a byte in the span. */
+  /** Return the span of bytes in each unit. It covers every code point with a byte in the span. */
   span(start, end) {
     const from = this.#position(start);
     const to = this.#position(end);
@@ -65,7 +65,7 @@ export class Utf8Text {
     return { byte: [start, end], char: [from.char, to.char], utf16: [from.utf16, to.utf16] };
   }
 
-  /** Return the start of the character that `target` is in, in each unit. */
+  /** Return the start, in each unit, of the character that has the byte `target`. */
   #position(target) {
     if (target >= this.bytes.length) return { ...this.length };
     let index = Math.floor(target / BLOCK);

@@ -1,18 +1,20 @@
-// The part of the results that the page shows at a time.
+// A window: the part of the results that the page shows at one time.
 
 import { spokenText, visibleParts } from "./display.js";
 import { regionAfter } from "./differences.js";
 
-/** Maximum pieces of a side that are shown at a time. */
+/** Maximum pieces of a side that are shown at one time. */
 export const MAX_PIECES = 1000;
+/** Maximum bytes of a piece that the page shows as numbers, and maximum ids of a piece. */
 const MAX_BYTES = 64;
 const MAX_IDS = 8;
 
 /**
- * Return the window at byte `at`: the pieces of `sides` from there on.
+ * Return the window of the pieces of `sides` from byte `at` on.
  *
- * `earlier` and `later` are the bytes at which the windows before and after it start. The pieces of
- * all sides cover the same bytes. `regions` are the differences of the sides.
+ * In the result, `earlier` and `later` are the bytes at which the windows before and after this
+ * window start; null if there is no such window. The pieces of all sides cover the same bytes.
+ * `regions` are the differences of the sides, as `differences` returns them.
  */
 export function windows(sides, view, at, regions) {
   const all = sides.map((side) => side.pieces(view));
@@ -34,7 +36,7 @@ export function windows(sides, view, at, regions) {
   };
 }
 
-/** Return the start of a window that has the piece at byte `position` near its beginning. */
+/** Return the start of a window with the piece at byte `position` among its first pieces. */
 export function windowStart(sides, view, position) {
   const starts = sides.map((side) => {
     const all = side.pieces(view).starts;
@@ -43,7 +45,7 @@ export function windowStart(sides, view, position) {
   return Math.max(0, ...starts.filter((start) => start <= position));
 }
 
-/** Return pieces `first` to `stop` of `all`, the tokens or pre-tokens of `side`, for the page. */
+/** Return pieces `first` to `stop` (exclusive) of `all`, the tokens or pre-tokens of `side`. */
 function pieces(side, all, first, stop, regions) {
   const { preTokens, tokens } = side;
   const showsTokens = all === tokens;

@@ -1,4 +1,4 @@
-// The worker computes everything, so that the page responds while a long text is split.
+// The worker computes everything, so that the page still responds while a long text is split.
 //
 // The first message is {core}, the compiled WebAssembly module. Each other message is {id, kind, ...}
 // and has one answer, {id, result} or {id, error}.
@@ -10,6 +10,7 @@ import { Utf8Text } from "./utf8.js";
 import { windowStart, windows } from "./window.js";
 
 const MAX_TEXT = 64 << 20;
+/** Number of grapheme clusters to count before other messages are handled. */
 const CLUSTERS_AT_ONCE = 20000;
 
 let start;
@@ -19,7 +20,7 @@ let sides;
 let text = new Utf8Text(new Uint8Array());
 let shown = { sides: [], view: "tokens", regions: new Uint32Array() };
 
-/** Return `module` with a `get` that keeps the pre-tokenizers. */
+/** Return the functions of `module` that Side needs; `get` keeps and reuses the pre-tokenizers. */
 function cached(module) {
   const kept = new Map();
   const get = (name, unicode) => {
@@ -40,7 +41,10 @@ const HANDLERS = {
     return { version, unicodeVersion, unicodeVersions: [...unicodeVersions], presets };
   },
 
-  /** Split and encode the text, a new one if given, with the settings of each side. */
+  /**
+   * Split and encode the text with the settings of each side. `source` is a new text; undefined
+   * means the text of the last call.
+   */
   run({ source, settings, view }) {
     if (source !== undefined) text = new Utf8Text(bytesOf(source));
     const active = sides.slice(0, settings.length);
@@ -69,14 +73,14 @@ const HANDLERS = {
     };
   },
 
-  /** Return the pieces from byte `at` on. */
+  /** Return the window of the pieces from byte `at` on; see `windows`. */
   window({ at }) {
     const shownWindows = windows(shown.sides, shown.view, at, shown.regions);
     const places = sides.map((side) => shown.sides.indexOf(side));
     return { ...shownWindows, sides: places.map((place) => shownWindows.sides[place] ?? null) };
   },
 
-  /** Return the difference after or before byte `position`, and a window that has it. */
+  /** Return the difference after or before byte `position`, and a window that shows it. */
   difference({ position, isBackward }) {
     const { regions } = shown;
     const count = regions.length / 2;
@@ -128,7 +132,7 @@ const HANDLERS = {
 function bytesOf(source) {
   const bytes = typeof source === "string" ? new TextEncoder().encode(source) : new Uint8Array(source);
   if (bytes.length > MAX_TEXT) {
-    throw new RangeError(`the text has ${bytes.length} bytes; use one of at most ${MAX_TEXT}`);
+    throw new RangeError(`the text has ${bytes.length} bytes; use a text of at most ${MAX_TEXT}`);
   }
   return bytes;
 }

@@ -7,7 +7,7 @@ const CODES = [
   "NO_TOKEN", "INTERNAL",
 ];
 
-/** The advice in some messages of the C library, and the advice for JavaScript. */
+/** Pairs: advice in messages of the C library, and the text that replaces it in JavaScript. */
 const ADVICE = [
   [
     /; encode it as text with PRETOK_SPECIAL_TEXT.*/s,
@@ -25,7 +25,7 @@ export class PretokError extends Error {
   }
 }
 
-/** Return the error with a status of the C library. */
+/** Return the error for a status of the C library. */
 export function errorOf(status, message, position) {
   for (const [pattern, advice] of ADVICE) message = message.replace(pattern, advice);
   return new PretokError(CODES[status] ?? "INTERNAL", message, position);

@@ -2,13 +2,16 @@
 
 import { PretokError, errorOf, invalid } from "./errors.js";
 
-/** The units by number, as in cpp/wasm/source.hpp. */
+/** The index of a unit is its number in cpp/wasm/source.hpp. */
 const UNITS = ["codepoint", "byte", "utf16"];
 const BYTE = UNITS.indexOf("byte");
-/** The size of pretok_error, and where its message begins. */
+/** The size of the C struct pretok_error, and the offset of its message, in bytes. */
 const ERROR_SIZE = 248;
 const ERROR_MESSAGE = 8;
-/** Below this length, the copy of a string reserves 3 bytes for each UTF-16 code unit. */
+/**
+ * For a string of fewer UTF-16 code units, a copy reserves 3 bytes for each unit, which is always
+ * enough. For a longer string, it first reserves 1 byte for each unit.
+ */
 const SHORT = 1 << 16;
 
 const encoder = new TextEncoder();
@@ -61,7 +64,7 @@ export class Core {
     return this.#exports.memory.buffer.byteLength;
   }
 
-  /** Call an export. If the module stops, this call and all later calls throw. */
+  /** Call an export of the module. If the module stops, this call and all later calls throw. */
   call(name, ...values) {
     if (this.#failure) throw this.#failure;
     try {
@@ -105,7 +108,7 @@ export class Core {
     return decoder.decode(bytes.subarray(0, bytes.indexOf(0)));
   }
 
-  /** Return work(allocate), and free what `allocate(size)` allocated. */
+  /** Return work(allocate), and then free all memory that `allocate(size)` returned. */
   scoped(work) {
     const pointers = [];
     const allocate = (size) => {
@@ -124,9 +127,9 @@ export class Core {
   }
 
   /**
-   * Return work(copy), where `copy` is {pointer, size, isUtf8, isAscii, allocate}. `isAscii` may be
-   * false for ASCII. If `keepsSurrogates`, a string with lone surrogates is copied as code points;
-   * else each lone surrogate becomes U+FFFD.
+   * Return work(copy), where `copy` is {pointer, size, isUtf8, isAscii, allocate}. If `isAscii` is
+   * true, the text is ASCII; if it is false, the text may be ASCII. If `keepsSurrogates`, a string
+   * with lone surrogates is copied as code points; else each lone surrogate becomes U+FFFD.
    */
   withText(text, work, keepsSurrogates = false) {
     return this.scoped((allocate) => {
@@ -158,7 +161,7 @@ export class Core {
     return { pointer: larger, size: bytes.length };
   }
 
-  /** Copy a short text that ends with NUL; null gives a null pointer. */
+  /** Copy a short string, and add NUL at its end. Return 0, the null pointer, for null. */
   copyName(text, allocate) {
     if (text === undefined || text === null) return 0;
     if (typeof text !== "string" || text.includes("\0")) {
@@ -175,7 +178,7 @@ export class Core {
     return pointer;
   }
 
-  /** Return copies of the first `count` results of the last call, and free them. */
+  /** Return copies of the first `count` results of the last call, and free the results. */
   takeResults(count) {
     const results = [];
     for (let index = 0; index < count; ++index) {
@@ -187,14 +190,14 @@ export class Core {
   }
 }
 
-/** Return a text that is a Uint8Array or an ArrayBuffer as a Uint8Array. */
+/** Return `text`, a Uint8Array or an ArrayBuffer, as a Uint8Array. */
 export function bytesOf(text) {
   if (text instanceof Uint8Array) return text;
   if (text instanceof ArrayBuffer) return new Uint8Array(text);
   throw invalid(`the text is of type ${typeof text}; expected a string, a Uint8Array or an ArrayBuffer`);
 }
 
-/** Return the number of `unit`. The default is the unit that indexes `text`. */
+/** Return the number of `unit`. If `unit` is undefined, use the unit in which `text` is indexed. */
 export function unitNumber(unit, text) {
   if (unit === undefined) return UNITS.indexOf(typeof text === "string" ? "utf16" : "byte");
   const number = UNITS.indexOf(unit);
@@ -202,7 +205,7 @@ export function unitNumber(unit, text) {
   return number;
 }
 
-/** Return the number of a unit for a copy of a text: in ASCII, all units are bytes. */
+/** Return the unit `number`; but BYTE if `copy` is ASCII, because then all units are equal. */
 export function unitIn(copy, number) {
   return copy.isAscii ? BYTE : number;
 }

@@ -4,9 +4,9 @@ import { PretokError, invalid } from "./errors.js";
 import { unitIn, unitNumber } from "./memory.js";
 
 export const NO_RULE = -1;
-/** NO_RULE, and the end of a rule that does not match, as unsigned numbers. */
+/** In unsigned results of the module: NO_RULE, and the end of a rule that does not match. */
 const NONE = 0xffffffff;
-/** The count of numbers before the tried rules of a stage, as in cpp/wasm/explain.cpp. */
+/** How many numbers precede the tried rules of a stage, as in cpp/wasm/explain.cpp. */
 const HEAD = 8;
 
 export class PreTokenizer {
@@ -91,7 +91,7 @@ export class PreTokenizer {
       );
       const [words] = this.#core.takeResults(1);
       if (words.length === 0) {
-        throw invalid(`position ${position} is not in the text; expected a smaller one`);
+        throw invalid(`position ${position} is not in the text; expected a smaller position`);
       }
       return explainedStages(words);
     });
@@ -102,7 +102,7 @@ export class PreTokenizer {
     this.#handle = 0;
   }
 
-  /** Return work(copy, handle) with a copy of the text. */
+  /** Return work(copy, handle), where `copy` is a copy of the text (see `Core.withText`). */
   #with(text, work) {
     if (!this.#handle) throw invalid("free() was called on the pre-tokenizer; get() another one");
     return this.#core.withText(text, (copy) => work(copy, this.#handle), true);

@@ -1,4 +1,4 @@
-// pretok in JavaScript; pretok.d.ts documents it.
+// The entry point of pretok in JavaScript; pretok.d.ts documents all functions and classes.
 
 import { PretokError, invalid } from "./errors.js";
 import { start } from "./memory.js";
@@ -12,7 +12,7 @@ export async function load(source = new URL("pretok.wasm", import.meta.url)) {
   return new Pretok(await start(await compiled(source)));
 }
 
-/** Return the WebAssembly.Module of bytes, of a URL, or of a module. */
+/** Return the WebAssembly.Module for `source`: bytes, a URL, or a module. */
 async function compiled(source) {
   if (source instanceof WebAssembly.Module) return source;
   if (source instanceof URL || typeof source === "string") source = await fetched(source);

@@ -3,10 +3,11 @@
 import { PretokError, invalid } from "./errors.js";
 import { bytesOf, decodeUtf8, unitIn, unitNumber } from "./memory.js";
 
+/** The index of a treatment of special tokens is its number in pretok_special of pretok.h. */
 const SPECIAL = ["raise", "text", "allow"];
 /** The caches of a tokenizer hold at most this many bytes. */
 const CACHE_BYTES = 32 << 20;
-/** The longest pre-token of mergeSteps: its time is quadratic. */
+/** Maximum bytes of a pre-token for mergeSteps, because mergeSteps takes quadratic time. */
 const MAX_TRACED = 4096;
 /** No token has this id. */
 const NO_ID = 0xffffffff;
@@ -169,7 +170,7 @@ export class Tokenizer {
     });
   }
 
-  /** Return work(copy, options) with a copy of the text and a pretok_encode_options. */
+  /** Return work(copy, options): a copy of the text, and a pointer to a pretok_encode_options. */
   #withCall(text, { special = "raise", addSpecialTokens = false }, work) {
     const core = this.#core;
     return core.withText(text, (copy) => {
@@ -178,6 +179,7 @@ export class Tokenizer {
       if (number === -1) {
         throw invalid(`special: ${String(special)}; expected "raise", "text", "allow" or an array`);
       }
+      // The members of pretok_encode_options; the first is its size in bytes.
       const words = [16, number, allowed, addSpecialTokens ? 1 : 0];
       try {
         return work(copy, core.copyWords(words, copy.allocate));
@@ -210,6 +212,7 @@ function copyLoadOptions(core, options, allocate) {
     core.bytes(pointer, bytes.length).set(bytes);
     return [pointer, bytes.length, id];
   });
+  // The members of pretok_load_options; the first is its size in bytes.
   const words = [
     32,
     core.copyName(preset, allocate),
