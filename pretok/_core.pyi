@@ -79,10 +79,18 @@ def build_characters(
     """
 
 def text_decode_call(make_texts: Any, special: Sequence[int], slow_call: Any) -> Any:
-    """Return the function decode(ids, errors, skip) that cpp/bindings/decode_calls.hpp explains."""
+    """Return a function decode(ids, errors, skip), as cpp/bindings/text_decode_call.hpp says."""
 
 class Encoder:
-    """The native backend of bpe; bpe.encoding.backends.Backend documents each method."""
+    """The native backend of bpe; bpe.encoding.backends.Backend documents each method.
+
+    `token_bytes`, `lengths` and `ids` are the tokens, as the three results of `read_ranks`. The
+    first `mergeable` tokens take part in merging; further tokens are only for decoding. `merges`
+    has rows (left id, right id, id of the result). If `from_ranks` is true, a merge ranks by the id
+    of its result, else by its row. Tokens with ids from `first_step` on are only steps of merging.
+    `marked_spaces` has the fields of bpe.encoding.text_spaces.TextSpaces. If `is_whole` is true,
+    the model does not split text.
+    """
 
     def __init__(
         self,

@@ -166,7 +166,7 @@ class BackendError(PretokError, RuntimeError):
 def _near(name: object, known: list[str]) -> list[str]:
     if not isinstance(name, str) or len(name) > MAX_SHOWN:
         return []
-    # Import difflib only for an error: it takes half as long as importing pretok.
+    # Import difflib only here, for an error: its import takes half as long as importing pretok.
     from difflib import get_close_matches
 
     return get_close_matches(name.lower(), known, n=5, cutoff=0.5)

@@ -18,7 +18,7 @@ BLOCK = 1 << 18
 pre-token of the block takes about 200 bytes of memory, even a pre-token of one byte."""
 
 ITSELF = {"--text": "the text itself", "--ids": "the ids themselves"}
-"""Descriptions of the options that replace an input file, for messages."""
+"""Maps each option that replaces an input file to what it takes, for messages."""
 
 _names = reprlib.Repr()
 _names.maxstring = 120

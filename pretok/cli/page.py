@@ -20,8 +20,8 @@ from pretok.page.server import HOST, PageServer
 def page_command(port: int, no_open: bool) -> None:
     """Open a page in the browser that shows splits and tokens.
 
-    The page runs offline, and no text leaves it. The command serves the page to this machine only,
-    prints its address, and stops at Ctrl-C.
+    The page runs offline, and no text leaves the page. The command serves the page only to this
+    machine, prints its address, and stops at Ctrl-C.
     """
     try:
         server = PageServer(port)

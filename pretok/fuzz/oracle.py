@@ -86,9 +86,9 @@ def of_pattern(pattern: str, name: EngineName, ours: PreTokenizer) -> tuple[str,
         return _spans_around(text, bounds, max(at, 0))
 
     def _spans_around(text: str, bounds: list[Span], at: int) -> list[Span]:
-        """Return the spans of `ours` up to shortly before index `at`, then tiktoken's spans.
+        """Return the spans of `ours` up to shortly before index `at`, then spans of tiktoken.
 
-        tiktoken's spans are those in the smallest window where the two splits differ.
+        The spans of tiktoken come from the first window size for which the two splits differ.
         """
         first = max(at - 2, 0)
         start = bounds[first][0] if bounds else 0

@@ -1,8 +1,8 @@
 // Convert a .model file of minbpe to a tokenizer.json with the same ids, because the core cannot
 // read minbpe files.
 //
-// Line 1 of a minbpe file begins with FIRST_LINE, line 2 is the pattern, and line 3 is the number of
-// special tokens. Then come one line for each special token, and one line with two ids for each
+// Line 1 of a minbpe file begins with FIRST_LINE, line 2 is the pattern, and line 3 is the number
+// of special tokens. Then come one line for each special token, and one line with two ids for each
 // merge.
 
 const FIRST_LINE = "minbpe v1";
@@ -15,7 +15,7 @@ export function isMinbpe(bytes) {
   return new TextDecoder().decode(bytes.subarray(0, FIRST_LINE.length)) === FIRST_LINE;
 }
 
-/** Return {bytes, pattern}: a tokenizer.json without a split, and the pattern in the minbpe file. */
+/** Return {bytes, pattern}: a tokenizer.json without a split, and the pattern of the file. */
 export function fromMinbpe(bytes) {
   const lines = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes).split("\n");
   if (lines.at(-1) === "") lines.pop();

@@ -41,7 +41,7 @@ export class TextBox {
     this.#use(null, "");
   }
 
-  /** Return the text, or the bytes of a file; undefined if it did not change since the last call. */
+  /** Return the text, or the bytes of a file; undefined if nothing changed since the last call. */
   take() {
     if (!this.#isNew) return undefined;
     this.#isNew = false;

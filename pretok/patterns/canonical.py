@@ -85,7 +85,7 @@ def _form(pattern: str, engine: Engine) -> Alternatives | None:
     return joined(parts_of(pattern, engine))
 
 
-# Cache forms: recognizing a pattern, or explaining why it is unknown, takes its form several times.
+# Cache the forms: recognizing a pattern, or explaining why it is unknown, uses its form repeatedly.
 _form_of_short = lru_cache(maxsize=64)(_form)
 _form_of_long = lru_cache(maxsize=2)(_form)
 

@@ -102,8 +102,8 @@ MAX_CELLS = 50_000
 class NotCompiledError(ValueError):
     """No rules match exactly what a pattern matches.
 
-    `construct` is the part of the pattern that no rules match, `position` is its index in the
-    pattern, and `reason` says why no rules match it.
+    `construct` is the part of the pattern that no rules match, and `position` is the index of this
+    part in the pattern. `reason` says why no rules match this part.
     """
 
     def __init__(self, construct: str, position: int, reason: str) -> None:

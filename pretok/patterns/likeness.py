@@ -69,10 +69,10 @@ def _pairs(text: str) -> Iterable[str]:
 def aligned(
     ours: Sequence[_Item], theirs: Sequence[_Item], key: Callable[[_Item], Hashable]
 ) -> Iterator[tuple[_Item | None, _Item | None]]:
-    """Yield pairs of items of both lists in order, with as many pairs of equal keys as possible.
+    """Yield pairs (item of `ours`, item of `theirs`) in order, such as the lines of a diff.
 
-    Items without a partner are paired with None. Unequal items between two pairs of equal keys are
-    also paired. For long lists, there may be fewer pairs of equal keys than possible.
+    The number of pairs with equal keys is the largest possible, except for long lists. Unequal
+    items between two such pairs are also paired. Items without a partner are paired with None.
 
     >>> list(aligned("abxd", "bcd", key=str))
     [('a', None), ('b', 'b'), ('x', 'c'), ('d', 'd')]

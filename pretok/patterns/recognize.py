@@ -51,8 +51,8 @@ def from_pattern(
     has this preset. Otherwise the pattern is compiled to the rules of a new preset. `unicode` and
     `backend` are as in `pretok.get`.
 
-    Raises UnknownPatternError for a pattern that no rules match exactly. The error has the
-    construct that does not compile, its position, the reason, and the nearest known pattern. A
+    Raises UnknownPatternError if no preset and no rules have exactly the same split. The error has
+    the construct that does not compile, its position, the reason, and the nearest known pattern. A
     pattern of more than 8,192 characters raises this error, unless it is the pattern of a preset.
     Raises ValueError for an unknown engine.
 

@@ -10,8 +10,8 @@ class Piece(NamedTuple):
     """A part of a text, and the span of each character of the part in the original text.
 
     Character `i` of `text` comes from code points `starts[i]` to `ends[i]` (exclusive) of the
-    original text. A prepended character has the span of the character after it. In unchanged text,
-    `starts` and `ends` are ranges, which need little memory.
+    original text. A prepended character has the span of the character after it. For unchanged text,
+    `starts` and `ends` are `range` objects, which need little memory.
     """
 
     text: str

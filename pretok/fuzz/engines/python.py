@@ -21,7 +21,8 @@ class PythonEngine(Engine):
     name = "python"
     version = "the Python backend"
 
-    def _load(self) -> None: ...
+    def _load(self) -> None:
+        """Load nothing, because the engine is part of pretok."""
 
     def unsupported_reason(self, preset: Preset) -> str:
         """Return "", because the Python backend can express every preset."""
@@ -42,6 +43,7 @@ class PythonEngine(Engine):
         python = PreTokenizer(tokenizer.preset, tokenizer.unicode, "python")
 
         def same(name: str, ask: Callable[[PreTokenizer, str], list[Any]]) -> Comparison:
+            """Return a comparison of the results of `ask` for both backends."""
             return Comparison(
                 name,
                 lambda texts: [ask(tokenizer, text) for text in texts],
@@ -49,6 +51,7 @@ class PythonEngine(Engine):
             )
 
         def streamed(streaming: PreTokenizer, whole: PreTokenizer, name: str) -> Comparison:
+            """Return a comparison of streams of `streaming` with splits by `whole`."""
             return Comparison(
                 f"{name} stream",
                 lambda texts: [_streamed(streaming, text) for text in texts],

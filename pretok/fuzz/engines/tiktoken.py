@@ -16,7 +16,7 @@ from pretok.preset import Preset
 
 
 class TiktokenEngine(Engine):
-    """tiktoken with every substring of the texts as a token, so each pre-token has one id."""
+    """tiktoken, with every substring of the texts as a token. So each pre-token has one id."""
 
     name = _module_name = "tiktoken"
     _reads_like = ("tiktoken",)
@@ -62,7 +62,7 @@ class TiktokenEngine(Engine):
 
 @cache
 def _leaves_gaps(preset: Preset) -> bool:
-    """Return whether there is a code point that no rule matches, if it is the whole text."""
+    """Return whether some text of one code point is matched by no rule."""
     tokenizer = PreTokenizer(preset)
     classes = Classifier(compile_rules(preset.rules).alphabet, tokenizer.unicode).classes
     code_points = np.unique(classes, return_index=True)[1].tolist()
