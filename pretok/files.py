@@ -58,9 +58,9 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 def read(path: Path, limit: int) -> bytes:
     """Return the bytes of a regular file of at most `limit` bytes.
 
-    Reads at most `limit` + 1 bytes, even if the file grows meanwhile. Raises UnreadableFileError if
-    the file is larger than `limit` or not a regular file, and OSError if the system cannot open or
-    read the file.
+    Reads at most `limit` + 1 bytes, even if the file grows during the read. Raises
+    UnreadableFileError if the file is larger than `limit` bytes or not a regular file, and OSError
+    if the system cannot open or read the file.
     """
     with opened(path) as file:
         size = os.fstat(file.fileno()).st_size
@@ -71,7 +71,7 @@ def read(path: Path, limit: int) -> bytes:
             part = file.read(min(read_size, limit + 1 - size_read))
             if part is None:
                 raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
-            if not part:  # the end of the file; the size may have changed meanwhile
+            if not part:  # the end of the file, whose size may have changed
                 return parts[0] if len(parts) == 1 else b"".join(parts)
             parts.append(part)
             size_read += len(part)

@@ -248,8 +248,8 @@ def native_machine(pre_tokenizer: PreTokenizer) -> Splitter:
 
 
 def _threads(texts: Sequence[str]) -> int:
-    # One thread for each 2**20 code points. Starting a thread takes about 20 us, as long as
-    # splitting 10 kB of text. Splitting 2**20 code points takes about 100 times as long.
+    # One thread for each 2**20 code points: to split these takes about 100 times the 20 us of
+    # starting a thread.
     return max(1, min(os.cpu_count() or 1, sum(map(len, texts)) >> 20))
 
 

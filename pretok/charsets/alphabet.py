@@ -16,7 +16,7 @@ from pretok.unicode.atoms import ATOMS
 END = 31
 """Class of the sentinel after the text. No mask has bit 31, so every run stops at the sentinel."""
 NO_MASK = 0
-"""Mask of an absent set: no class is in it."""
+"""Stands for the mask of an absent set. Contains no class."""
 
 
 @dataclass(frozen=True)

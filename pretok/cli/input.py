@@ -166,9 +166,10 @@ def _not_text(name: str, position: int, problem: str) -> click.ClickException:
 
 @contextmanager
 def _progress(stream: BinaryIO) -> Iterator[Callable[[int], object]]:
-    """Show a progress bar after one second, if standard error is a terminal and the output is not.
+    """Yield a function for the caller, who passes the number of bytes of each block to it.
 
-    Yield a function. The caller passes the number of bytes of each block to this function.
+    If standard error is a terminal and standard output is not, the function advances a progress
+    bar, which appears after one second.
     """
     if sys.stderr is None or not sys.stderr.isatty() or sys.stdout is None or sys.stdout.isatty():
         yield lambda count: None

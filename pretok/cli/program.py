@@ -19,9 +19,9 @@ from pretok.preset import Preset
 def program_command(preset: Preset, binary: bool) -> None:
     """Write the preset NAME for the C library.
 
-    The output is a C array for pretok_pre_tokenizer_from_program. A comment in it names the preset
-    and its Unicode version. NAME may be a preset of your own, as MODULE:NAME; an application in C
-    or C++ can then use it without Python.
+    The output is a C array for pretok_pre_tokenizer_from_program, with a comment that names the
+    preset and its Unicode version. NAME may be a preset of your own, as MODULE:NAME. An application
+    in C or C++ can then use this preset without Python.
     """
     words = serialize_stages(preset.stages)
     write([struct.pack(f"<{len(words)}I", *words) if binary else _array(preset, words)])

@@ -11,10 +11,10 @@ from pretok.unicode.atoms import ATOMS, WHITE_SPACE_CODE_POINTS
 
 WHITE_SPACE = tuple(map(chr, WHITE_SPACE_CODE_POINTS))
 # Three kinds of code points:
-# - those that only some languages or engines treat as white space, as an ASCII letter, or as an
-#   apostrophe;
+# - code points that only some languages or engines treat as white space, as an ASCII letter, or as
+#   an apostrophe;
 # - the first and last code points of planes;
-# - those that some UTF-8 decoders get wrong.
+# - code points that some UTF-8 decoders get wrong.
 CONFUSABLE = tuple(
     chr(c)
     for c in (

@@ -30,8 +30,8 @@ def rule_before(look: Look, parts: list[Part], engine: Engine) -> Rule | None:
         raise Refusal(look, "a rule looks at one code point after its match, not at more")
     last = parts[-1]
     chars, after = last.chars, look.allowed
-    # `look` always holds if it allows everything. It also always holds after a whole run of
-    # `chars`, if it allows the end of the text and every code point outside `chars`.
+    # `look` always holds if it allows everything. After a whole run of `chars`, it is enough that
+    # `look` allows the end of the text and every code point outside `chars`.
     if (after == ANY and look.at_end) or (
         last.high is None and last.mode != "lazy" and look.at_end and not ~(after | chars)
     ):

@@ -39,7 +39,7 @@ from pretok.patterns.terms import Term
 MAX_ITEMS = 20_000
 """Maximum items of one pattern, including the copies made for `(?:X){n}`."""
 MAX_COPIES = 8
-"""Maximum n in `(?:X){n}`, if X is not one set."""
+"""Maximum n in `(?:X){n}` for an X that is not one set."""
 Mode = Literal["greedy", "lazy", "possessive"]
 
 
@@ -127,7 +127,7 @@ _PROPERTIES = {
 
 
 class ItemMaker:
-    """Makes the items of one pattern, MAX_ITEMS at most."""
+    """Makes the items of one pattern. Raises Refusal for more than MAX_ITEMS items."""
 
     def __init__(self) -> None:
         self._made = 0
@@ -137,8 +137,8 @@ class ItemMaker:
         items: list[Item] = []
         for term in terms:
             for item in self._of_node(term.node, term):
-                # An assertion about one code point and the part after the assertion, if it takes
-                # one code point, test the same code point. So make one part of both.
+                # An assertion about one code point and a following part of one code point test the
+                # same code point. So replace both by one part.
                 previous = items[-1] if items else None
                 if (
                     isinstance(previous, Look)

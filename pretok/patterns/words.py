@@ -121,8 +121,8 @@ def _of_any_case(suffixes: dict[str, None], most: int) -> set[str]:
 def texts_of(items: Items) -> list[str] | None:
     """Return all texts that `items` match, in order of preference.
 
-    Returns None if there are more than MAX_TEXTS texts, if a text is longer than MAX_LITERAL, or if
-    `items` are a run of one set, which becomes a Run.
+    Returns None if there are more than MAX_TEXTS texts, or if a text is longer than MAX_LITERAL
+    code points. Also returns None for a run of one set, because a Run matches it.
     """
     choices: list[str] = []
     count = 1
