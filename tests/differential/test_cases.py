@@ -78,9 +78,9 @@ GOOD = 'name = "n"\ntext = "ab"\npresets = ["gpt2"]\npre_tokens = ["ab"]\n'
         ("[[case]]\n" + GOOD.replace('["ab"]', '"ab"'), "case 1: pre_tokens='ab'"),
         ("[[case]]\n" + GOOD.replace('["gpt2"]', "[2]"), r"case 1: presets=\[2\]"),
         ("[[case]]\n" + GOOD.replace('["gpt2"]', "[]"), "no presets"),
-        ("[[case]]\n" + GOOD.replace('["ab"]', '["a"]'), "are not the text"),
-        ("[[case]]\n" + GOOD.replace('["ab"]', '["ab", ""]'), "one is empty"),
-        (("[[case]]\n" + GOOD) * 2, r"case 2: \('n', 'gpt2'\) is there twice"),
+        ("[[case]]\n" + GOOD.replace('["ab"]', '["a"]'), "differ from the text"),
+        ("[[case]]\n" + GOOD.replace('["ab"]', '["ab", ""]'), "a pre-token is empty"),
+        (("[[case]]\n" + GOOD) * 2, r"case 2: \('n', 'gpt2'\) occurs twice"),
     ],
 )
 def test_a_malformed_case_is_refused(tmp_path: Path, content: str, message: str) -> None:

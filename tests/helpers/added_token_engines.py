@@ -1,4 +1,4 @@
-"""Random added tokens, and a Tokenizer of tokenizers that has them."""
+"""Random added tokens, and a tokenizer of Hugging Face's tokenizers that has them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bpe import AddedToken
 from vocabularies import BYTES, as_chars, live_bpe
 
-# tokenizers represents no byte beyond ASCII by one of these characters.
+# None of these characters stands for a byte in byte-level vocabularies, except those of ASCII.
 contents = st.text("ab< >\u4e2d\u1ebf_\u3000", min_size=1, max_size=4)
 flags = st.fixed_dictionaries(
     {name: st.booleans()
@@ -22,7 +22,10 @@ added_tokens = st.lists(
 
 
 def live(added: list[tuple[str, dict[str, bool]]], nfc: bool) -> tuple[Any, list[AddedToken]]:
-    """Return a Tokenizer of tokenizers with added tokens, and the tokens with their ids."""
+    """Return a tokenizers.Tokenizer with these added tokens, and the same tokens with their ids.
+
+    Skips the test if tokenizers is not installed.
+    """
     tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
     engine = live_bpe({as_chars(token): id for id, token in BYTES.items()}, [])
     if nfc:

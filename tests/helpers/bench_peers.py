@@ -1,4 +1,8 @@
-"""Peers for the tests of `pretok bench`: a wrong one, a failing one, and small vocabularies."""
+"""Peers for the tests of `pretok bench`, and a small vocabulary.
+
+A peer is a package that `pretok bench` compares with pretok. These peers give equal results, wrong
+results, or errors.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,7 @@ QUICK = Settings(rounds=2)
 
 
 def nothing(_: str) -> None:
-    """Watch nothing."""
+    """Ignore a message about progress."""
 
 
 def small_subject(folder: Path, backend: BackendName | None = None) -> Subject:
@@ -29,13 +33,13 @@ def small_subject(folder: Path, backend: BackendName | None = None) -> Subject:
 
 
 class Equal(Ours):
-    """Answers as ours does."""
+    """Gives the results of pretok."""
 
     name = "equal"
 
 
 class Liar(Peer):
-    """Returns our results, but drops the last item."""
+    """Returns wrong results: those of pretok with another last item."""
 
     name = "liar"
     module = "pretok"
@@ -72,7 +76,7 @@ class Liar(Peer):
 
 
 class Failing(Peer):
-    """Makes objects that fail when they are used."""
+    """Raises RuntimeError in every call."""
 
     name = "failing"
     module = "pretok"

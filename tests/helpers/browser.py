@@ -1,4 +1,4 @@
-"""Chromium without a window, and the page of pretok in it."""
+"""Open the page of pretok in Chromium without a window."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PATIENCE = 60_000
 
 
 def _missing() -> str:
-    """Return why there is no browser to test with, or ""."""
+    """Return why the tests have no browser, or "" if they have one."""
     if not find_spec("playwright") or not find_spec("axe_playwright_python"):
         return "playwright or axe-playwright-python not installed: pip install 'pretok[browser]'"
     if _executable() is None:
@@ -46,8 +46,9 @@ def _executable() -> str | None:
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """Run Chromium; yield playwright's Browser. Without one, skip the test, or fail it if
-    PRETOK_REQUIRE_BROWSER=1.
+    """Run Chromium; yield playwright's Browser.
+
+    If no browser is installed, skip the test, or fail it if PRETOK_REQUIRE_BROWSER=1.
     """
     if reason := _missing():
         if os.environ.get("PRETOK_REQUIRE_BROWSER") == "1":
@@ -77,7 +78,7 @@ def serving() -> Iterator[str]:
 
 
 class Tab:
-    """A tab with the page; it records problems: errors, and requests to other machines."""
+    """A tab with the page. `problems` records errors, warnings, and requests to other machines."""
 
     def __init__(self, browser: Any, address: str, fragment: str = "", **options: Any) -> None:
         self.context = browser.new_context(**options)
@@ -99,11 +100,11 @@ class Tab:
             self.problems.append(f"request: {url}")
 
     def type(self, text: str) -> None:
-        """Replace the text."""
+        """Replace the text in the text field."""
         self.page.fill("#text", text)
 
     def wait_for_count(self, noun: str, count: int, side: str = "A") -> None:
-        """Wait until a side has this count."""
+        """Wait until side A or B shows this count, such as noun "tokens" and count 5."""
         self.page.wait_for_function(
             """([id, noun, count]) => [...document.querySelectorAll(
                 `section[aria-labelledby=${id}] .counts div`)].some((item) =>
@@ -112,7 +113,7 @@ class Tab:
         )
 
     def pieces(self, side: str = "A") -> list[str]:
-        """Return the text of each piece that is shown, with visible white space."""
+        """Return the text of each piece as the page shows it, with visible white space."""
         options = self.page.locator(f"#pieces-{side.lower()} [role=option] .shown")
         texts: list[str] = options.all_inner_texts()
         return texts
@@ -124,13 +125,13 @@ class Tab:
         return texts
 
     def open_vocabulary(self, path: Path, side: str = "A") -> None:
-        """Open a vocabulary, and wait for it."""
+        """Open a vocabulary file, and wait until the page has loaded it."""
         section = self.page.locator(f"section[aria-labelledby=side-{side.lower()}]")
         section.locator("input.vocabulary").set_input_files(path)
         section.locator(".vocabulary-note", has_text=path.name).wait_for()
 
     def ask(self, kind: str, message: dict[str, Any]) -> Any:
-        """Ask the worker of the page, as its modules do."""
+        """Return the answer of the page's worker, called as the modules of the page call it."""
         return self.page.evaluate(
             "async ([kind, message]) => (await import('./client.js')).ask(kind, message)",
             [kind, message],

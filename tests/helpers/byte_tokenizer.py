@@ -11,7 +11,10 @@ PLAIN = Vocabulary(BYTES, [])
 
 
 def make(backend: BackendName, *added: AddedToken | str, nfc: bool = False) -> Tokenizer:
-    """Return a tokenizer with added tokens; contents without an id get ids from 256 on."""
+    """Return a tokenizer with added tokens.
+
+    A str at index i of `added` becomes a token with the id 256 + i.
+    """
     tokens = [
         AddedToken(token, 256 + at) if isinstance(token, str) else token
         for at, token in enumerate(added)

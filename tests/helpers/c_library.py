@@ -1,4 +1,4 @@
-"""The C library: built once for all tests, and called through ctypes."""
+"""Build the C library once for all tests, and call it through ctypes."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class _EncodeOptions(c.Structure):
 
 
 class CLibrary:
-    """The functions of pretok.h; a status other than PRETOK_OK raises CError."""
+    """The functions of pretok.h. A call with a status other than PRETOK_OK raises CError."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -88,7 +88,7 @@ class CLibrary:
         return function
 
     def call(self, name: str, *arguments: object) -> None:
-        """Call a function that returns a status."""
+        """Call the function pretok_NAME, which returns a status and takes an error last."""
         error = _Error()
         status = self._dll[f"pretok_{name}"](*arguments, c.byref(error))
         if status != 0:
@@ -100,7 +100,7 @@ class CLibrary:
         self._dll[f"pretok_{name}_free"](handle)
 
     def made(self, name: str, *arguments: object) -> c.c_void_p:
-        """Return the handle that a function creates."""
+        """Return the handle that the function pretok_NAME creates."""
         handle = c.c_void_p()
         self.call(name, *arguments, c.byref(handle))
         return handle
@@ -128,7 +128,10 @@ class CPreTokenizer:
         return cls(library, made)
 
     def spans(self, data: bytes) -> list[tuple[int, int]]:
-        """Return the spans of the pre-tokens; also calls with no buffer and a buffer too small."""
+        """Return the spans of the pre-tokens.
+
+        First calls the function without a buffer, and with a buffer that is too small.
+        """
         count = c.c_size_t()
         given = (self.handle, data, c.c_size_t(len(data)))
         self.library.call("spans", *given, None, c.c_size_t(0), c.byref(count))
@@ -200,7 +203,11 @@ class CTokenizer:
     def encode(
         self, data: bytes, special: str | Collection[str] = "raise", template: bool = False
     ) -> list[int]:
-        """Return the ids of a text; calls `pretok_encode` with a large and a minimal buffer."""
+        """Return the ids of a text.
+
+        Checks that a large buffer and a buffer of the exact size give the same ids, and that
+        pretok_count gives their number.
+        """
         count = c.c_size_t()
         given = (self.handle, data, c.c_size_t(len(data)), self._options(special, template))
         bound = self.library.bound(self.handle, c.c_size_t(len(data)))
@@ -255,7 +262,7 @@ class CTokenizer:
         return room.raw
 
     def decode_stream(self, chunks: Iterable[Sequence[int]], skip_special: bool) -> list[str]:
-        """Return the text that each id completes, and the rest at the end."""
+        """Return the text that each chunk of ids completes, and then the text of finish."""
         made = self.library.made("decode_stream_new", self.handle, c.c_bool(skip_special))
         text, size = c.c_void_p(), c.c_size_t()
         found: list[str] = []
@@ -288,16 +295,17 @@ def _bytes(at: c.c_void_p, size: c.c_size_t) -> bytes:
 
 
 def build(folder: Path) -> Path:
-    """Return the path of the shared library, which is built in `folder`, once for all processes.
+    """Build the shared library in `folder`; return its path.
 
-    It is built from the two files that cpp/amalgamate.py writes; `folder` keeps them, the object
-    file pretok.o, and the compiler's warnings. Skips the test if a tool is missing.
+    Only the first process builds; other processes wait for it. The sources are the two files that
+    cpp/amalgamate.py writes. `folder` also keeps the object file pretok.o and the compiler's
+    warnings. Skips the test if the C++ sources or a compiler are missing.
     """
     script = CPP / "amalgamate.py"
     if not script.exists():
-        pytest.skip("the C++ sources are not here")
+        pytest.skip("this checkout has no C++ sources")
     if sys.platform == "win32" or compiler() is None:
-        pytest.skip("building the C library needs a C++ compiler and a Unix")
+        pytest.skip("building the C library needs Unix and a C++ compiler")
     folder.mkdir(parents=True, exist_ok=True)
     library, done = folder / "libpretok.so", folder / "done"
     try:
@@ -314,9 +322,9 @@ def build(folder: Path) -> Path:
 
 
 def _build_failure(folder: Path, library: Path) -> str:
-    """Build; return the output of the command that failed, or ""."""
+    """Build the library; return the output of the command that failed, or "" if none failed."""
     amalgamate = [sys.executable, CPP / "amalgamate.py", folder]
-    # -O0 is fast enough here, and takes a third of the time to compile of -O2.
+    # -O0 compiles in a third of the time of -O2, and the code is fast enough for the tests.
     compile_ = [compiler(), "-std=c++17", "-O0", "-Wall", "-Wextra", "-pthread", "-fPIC",
                 "-fvisibility=hidden", "-DPRETOK_SHARED", "-DPRETOK_BUILDING",
                 "-c", folder / "pretok.cpp", "-o", folder / "pretok.o"]  # fmt: skip
@@ -331,5 +339,5 @@ def _build_failure(folder: Path, library: Path) -> str:
 
 
 def compiler() -> str | None:
-    """Return the C++ compiler, if there is one."""
+    """Return the path of the C++ compiler, or None."""
     return next(filter(None, map(shutil.which, (os.environ.get("CXX", ""), "c++", "g++"))), None)

@@ -17,7 +17,7 @@ from paths import CASES, REGRESSIONS
 
 @dataclass(frozen=True)
 class Case:
-    """The pre-tokens of `text` for `presets`; `why` explains a regression, else it is ""."""
+    """The pre-tokens of `text` for `presets`. `why` explains a regression, and is "" otherwise."""
 
     name: str
     text: str
@@ -29,7 +29,7 @@ class Case:
 def load(path: Path) -> list[Case]:
     """Return the cases of a file of [[case]] or [[regression]] tables.
 
-    Raises ValueError, which names the malformed entry and the problem.
+    Raises ValueError with the malformed table and the problem.
     """
     with path.open("rb") as file:
         try:
@@ -48,7 +48,7 @@ def load(path: Path) -> list[Case]:
             raise ValueError(f"{path.name}, {kind} {number}: {error}") from None
         for key in ((case.name, preset) for preset in case.presets):
             if key in seen:
-                raise ValueError(f"{path.name}, {kind} {number}: {key} is there twice")
+                raise ValueError(f"{path.name}, {kind} {number}: {key} occurs twice")
             seen.add(key)
         cases.append(case)
     return cases
@@ -68,13 +68,13 @@ def _case(entry: dict[str, Any], kind: str) -> Case:
     if not entry["presets"] or not entry["name"]:
         raise ValueError("has no presets or no name")
     if "".join(entry["pre_tokens"]) != entry["text"] or "" in entry["pre_tokens"]:
-        raise ValueError("pre_tokens, joined, are not the text, or one is empty")
+        raise ValueError("the joined pre_tokens differ from the text, or a pre-token is empty")
     presets, pre_tokens = tuple(entry["presets"]), tuple(entry["pre_tokens"])
     return Case(entry["name"], entry["text"], presets, pre_tokens, entry.get("why", ""))
 
 
 def cases_by_preset() -> dict[str, dict[str, Case]]:
-    """Return the cases of each preset by "file: name"."""
+    """Return, for each preset, its cases by "file: name"."""
     found: dict[str, dict[str, Case]] = {}
     for path in [*sorted(CASES.glob("*.toml")), REGRESSIONS]:
         for case in load(path):

@@ -10,10 +10,14 @@ _HAS_RULE = 1 << 8
 
 
 def charsmap(rules: Mapping[bytes, str]) -> bytes:
-    """Return the charsmap with these rules. Each node of its trie takes a block of 256 units."""
+    """Return the charsmap that replaces each key of `rules` with its value.
+
+    A charsmap is a double-array trie of the keys, and a pool of replacements. The array is larger
+    than necessary: each node gets its own block of 256 units.
+    """
     pool = b""
     units = [0] * 256
-    places = {b"": 0}  # the index of the unit of each beginning of a rule
+    places = {b"": 0}  # for each prefix of a rule, the index of its unit
     values: dict[bytes, int] = {}
     for rule, replacement in rules.items():
         values[rule] = len(pool)
@@ -22,7 +26,7 @@ def charsmap(rules: Mapping[bytes, str]) -> bytes:
         place, children = places[start], len(units)
         units += [0] * 256
         units[place] |= (place ^ children) << 10
-        units[children] = 1  # no child: its label would be 0
+        units[children] = 1  # the label 1 differs from 0, so this unit is no child
         if start in values:
             units[place] |= _HAS_RULE
             units[children] = _VALUE | values[start]

@@ -1,7 +1,7 @@
 """Tokens and words that collided in the hash tables of pretok 0.1.0, which had no secret keys.
 
-Each function returns `count` strings. With `collide=False` they have the same sizes and no more
-in common than the strings of a usual file.
+Each public function returns `count` strings. With `collide=False`, the strings have the same sizes,
+and collide as rarely as the strings of a usual file.
 """
 
 from __future__ import annotations
@@ -20,20 +20,26 @@ PRINTABLE = np.frombuffer(bytes(range(0x21, 0x7F)), np.uint8)
 
 
 def short_tokens(count: int, collide: bool) -> list[bytes]:
-    """Return tokens of 11 bytes; a factor of their hash was 0 (TokenTable)."""
+    """Return tokens of 11 bytes. A factor of their hash was 0, so all hashes were equal.
+
+    They collided in TokenTable.
+    """
     prefix = OTHER.tobytes() if collide else b"ordinary"
     return [prefix + number.to_bytes(3, "big") for number in range(count)]
 
 
 def long_tokens(count: int, collide: bool) -> list[bytes]:
-    """Return tokens of 32 bytes of printable ASCII, with one 64-bit hash (hash_long)."""
+    """Return tokens of 32 bytes of printable ASCII, which had the same 64-bit hash_long."""
     blocks = _blocks() if collide else _random_blocks(len(_blocks()))
     pairs = product(blocks, repeat=2)
     return [one + other for one, other in (next(pairs) for _ in range(count))]
 
 
 def cut_tokens(count: int, collide: bool) -> list[bytes]:
-    """Return tokens of 12 bytes whose polynomials modulo 2^64 had one slot (TokenSplits)."""
+    """Return tokens of 12 bytes whose polynomial hashes modulo 2^64 selected the same slot.
+
+    They collided in TokenSplits.
+    """
     random = np.random.default_rng(1)
     halves = random.integers(0, 256, (2, 2 * count, 6), np.uint8)
     if not collide:
@@ -42,7 +48,8 @@ def cut_tokens(count: int, collide: bool) -> list[bytes]:
     with np.errstate(over="ignore"):
         wanted = -(first * OTHER**6)
     order = np.argsort(last)
-    # The last half whose hash comes next after the one that makes the sum 0: as good as 0.
+    # No last half makes the sum exactly 0. Choose the one with the next larger hash: the sum is
+    # then so small that its high bits, which select the slot, are 0.
     found = order[np.searchsorted(last[order], wanted) % len(order)]
     with np.errstate(over="ignore"):
         sums = last[found] - wanted
@@ -54,14 +61,14 @@ def cut_tokens(count: int, collide: bool) -> list[bytes]:
 
 
 def training_words(count: int, collide: bool) -> list[str]:
-    """Return words of 13 letters; only the first 8 bytes counted (WordTable)."""
+    """Return words of 13 letters. The hash of WordTable used only the first 8 bytes."""
     letters = product(ascii_lowercase, repeat=5)
     numbers = ("".join(next(letters)) for _ in range(count))
     return [f"collides{number}" if collide else f"{number}ordinary" for number in numbers]
 
 
 def _blocks() -> list[bytes]:
-    """Return 16 bytes each, printable, with one hash."""
+    """Return blocks of 16 bytes of printable ASCII that had the same hash."""
     random = np.random.default_rng(1)
     low = PRINTABLE[random.integers(0, len(PRINTABLE), (1 << 19, 8))].view("<u8")[:, 0]
     with np.errstate(over="ignore"):

@@ -1,4 +1,4 @@
-"""Call the command line in this process and in a new process."""
+"""Run the command `pretok` in this process, or in a new process."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ Call = Callable[..., tuple[int, str, str]]
 
 def environment(**added: str) -> dict[str, str]:
     """Return an environment in which a new process runs the pretok that is tested here."""
-    # An unbuffered output would hide what is not flushed, or flushed once too often.
+    # PYTHONUNBUFFERED would hide output that the program flushes never, or twice.
     inherited = {key: os.environ[key] for key in os.environ.keys() - CHANGES_WHAT_IS_TESTED}
     return {**inherited, "PYTHONPATH": str(PACKAGE_FOLDER), **added}
 
 
 @contextmanager
 def running(*arguments: str, **options: Any) -> Iterator[subprocess.Popen[bytes]]:
-    """Run `pretok` in a process of its own, away from the source folder."""
+    """Run `pretok` in a new process, outside the source folder."""
     options.setdefault("env", environment())
     with subprocess.Popen([*COMMAND, *arguments], cwd=os.sep, **options) as process:
         hung = threading.Timer(LONGEST, process.kill)
@@ -69,7 +69,10 @@ def pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
 
 @contextmanager
 def open_terminal() -> Iterator[tuple[int, int]]:
-    """A terminal of 80 columns: the end that a person has, and the end that a program has."""
+    """Open a terminal of 80 columns; yield the file descriptors of its two ends.
+
+    The first end is that of a person, the second that of a program.
+    """
     if os.name != "posix":
         pytest.skip("needs POSIX terminals")
     import fcntl
@@ -84,14 +87,14 @@ def open_terminal() -> Iterator[tuple[int, int]]:
 
 
 def shown(process: subprocess.Popen[bytes], terminal: tuple[int, int]) -> bytes:
-    """Return all that `process` writes to `terminal`, with the program's end closed."""
+    """Return all output of `process` to `terminal`. Closes the program's end of the terminal."""
     person, program = terminal
     os.close(program)
     found = b""
     while True:
         try:
             read = os.read(person, 1 << 16)
-        except OSError:  # Linux: nobody has the program's end any more
+        except OSError:  # on Linux, after all processes have closed the program's end
             read = b""
         if not read:
             process.wait(timeout=LONGEST)
@@ -100,7 +103,10 @@ def shown(process: subprocess.Popen[bytes], terminal: tuple[int, int]) -> bytes:
 
 
 def caller(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
-    """Return a function that runs `main` here; it returns exit status, output and errors."""
+    """Return a function that runs `main` in this process.
+
+    The function returns the exit status, the output and the errors.
+    """
 
     def call(*arguments: str, stdin: bytes = b"") -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
@@ -111,7 +117,10 @@ def caller(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
 
 
 def error_of(call: Call, *arguments: str, stdin: bytes = b"") -> str:
-    """Return the error message of `call`, which must be one line without other output."""
+    """Return the error message of `call`.
+
+    Fails unless the message is one line and the only output, and the exit status is 2.
+    """
     status, output, errors = call(*arguments, stdin=stdin)
     assert (status, output) == (2, "")
     assert errors.startswith("pretok: error: ")

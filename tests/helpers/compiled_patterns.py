@@ -1,4 +1,4 @@
-"""Compare compiled patterns with the live engines."""
+"""Compare patterns that pretok compiles to rules with the installed tiktoken and tokenizers."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from pretok.preset import Engine, Preset
 from pretok.unicode import DEFAULT_VERSION
 
 PREFERRED = "'s a\n\tL1!/\u4e2d"
-"""Representatives of their classes, if rules tell them apart from others."""
+"""`representatives` takes a class's code point from here, if one of these belongs to the class."""
 
 
 def compiled(pattern: str, engine: Engine) -> Preset:
-    """Return the preset of the compiled `pattern`, even if a known preset splits alike."""
+    """Compile `pattern` to a preset, even if a built-in preset splits like it."""
     stage = compile_stage(pattern, engine, *PATTERN_BEHAVIORS[engine])
     return Preset("compiled", stages=[stage], engine=engine)
 
@@ -46,7 +46,10 @@ def representatives(preset: Preset) -> str:
 
 
 def all_strings(letters: str, longest: int, most: int) -> list[str]:
-    """Return all strings of `letters` up to `longest`, or as long as they are `most` in number."""
+    """Return all strings of 1 to `longest` letters, shortest first.
+
+    Stops before a length that would give more than `most` strings in total.
+    """
     found: list[str] = []
     for size in range(1, longest + 1):
         if len(found) + len(letters) ** size > most:
@@ -56,7 +59,10 @@ def all_strings(letters: str, longest: int, most: int) -> list[str]:
 
 
 def engine_splitter(preset: Preset) -> Callable[[Sequence[str]], list[list[str]]]:
-    """Return what the live engine makes of texts with the pattern of `preset`."""
+    """Return a function that splits texts with the pattern of `preset`, by the preset's engine.
+
+    Skips the test if the engine (tiktoken, or Hugging Face's tokenizers) is not installed.
+    """
     if preset.engine == "tiktoken":
         pytest.importorskip("tiktoken")
         theirs: Any = engine_of("tiktoken").comparisons(PreTokenizer(preset))[0].theirs
@@ -69,7 +75,10 @@ def engine_splitter(preset: Preset) -> Callable[[Sequence[str]], list[list[str]]
 def first_difference(
     preset: Preset, texts: Sequence[str], backend: BackendName
 ) -> tuple[str, list[str], list[str]] | None:
-    """Return the first of `texts` that pretok splits unlike the engine, with both splits."""
+    """Return the first text that pretok and the engine split differently, and both results.
+
+    Returns None if all results are equal. The result of pretok comes first.
+    """
     tokenizer = pretok.get(preset, backend=backend)
     for text, theirs in zip(texts, engine_splitter(preset)(texts), strict=True):
         ours = tokenizer.split(text)

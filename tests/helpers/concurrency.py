@@ -1,4 +1,4 @@
-"""Run work in several threads, cut texts for threads, and measure how long threads wait."""
+"""Run work in several threads, make their tasks small, and measure how long threads wait."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ def run_at_once(workers: list[Work]) -> list[BaseException]:
 
 
 def assert_lets_threads_run(work: Work) -> None:
-    """Fail if this thread waits for half of the time that `work` takes in another thread.
+    """Fail if `work` in another thread keeps this thread from running, for example by the GIL.
 
-    Tries 50 times, because on a busy machine a thread may wait for other reasons.
+    A single wait of this thread must take less than half of the time of `work`. One of 50 tries
+    must succeed, because on a busy machine a thread may also wait for other reasons.
     """
     shares = []
     for _ in range(50):
@@ -57,7 +58,7 @@ def assert_lets_threads_run(work: Work) -> None:
 
 @contextmanager
 def tasks_of(size: int) -> Iterator[None]:
-    """Share work out in tasks as small as this."""
+    """Divide the work of native threads into tasks of `size`, so that short texts need several."""
     from pretok import _core
 
     before = _core.set_task_size(size)
@@ -68,7 +69,10 @@ def tasks_of(size: int) -> Iterator[None]:
 
 
 def outcome(call: Callable[[], Any]) -> Any:
-    """Return what `call` returns as lists, or what special token it found where."""
+    """Return the result of `call`, with arrays as lists.
+
+    If it refuses a special token, return the token, its position and the index of the text.
+    """
     try:
         found = call()
     except SpecialTokenError as error:
@@ -81,7 +85,7 @@ def outcome(call: Callable[[], Any]) -> Any:
 def everything(
     tok: Tokenizer, texts: list[str | bytes], special: str, threads: int | None
 ) -> list[Any]:
-    """Return the outcome of all calls that encode `texts`."""
+    """Return the outcome of every method that encodes, for each of `texts` or for all of them."""
     calls: list[Callable[[], Any]] = []
     for text in texts:
         for method in (tok.encode, tok.encode_array, tok.count, tok.tokens):

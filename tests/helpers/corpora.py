@@ -49,7 +49,7 @@ def tokenizer(backend: BackendName, **options: Any) -> Tokenizer:
 
 
 def random_documents(count: int, seed: int, max_words: int = 12) -> list[str]:
-    """Return documents, some of them empty."""
+    """Return random documents of up to `max_words` WORDS each, some of them empty."""
     chance = seeded(seed)
     return ["".join(chance.choices(WORDS, k=chance.randint(0, max_words))) for _ in range(count)]
 
@@ -64,7 +64,7 @@ def write_json_lines(path: Path, documents: Sequence[str], field: str = "text") 
 
 
 def write(path: Path, data: bytes) -> Path:
-    """Write a file, packed if its suffix says so."""
+    """Write a file, compressed if its suffix is .gz or .zst."""
     if path.suffix == ".gz":
         data = gzip.compress(data, mtime=0)
     elif path.suffix == ".zst":
@@ -104,5 +104,5 @@ def content(folder: Path) -> dict[str, bytes]:
 
 
 def expected_ids(tokenizer: Tokenizer, documents: Sequence[str], **options: Any) -> list[list[int]]:
-    """Return the ids of each document, as `encode` gives them, with the END after them."""
+    """Return the ids of each document by `encode`, with END after them."""
     return [[*tokenizer.encode(text, "text", **options), END] for text in documents]

@@ -1,4 +1,4 @@
-"""A small tokenizer for decoding, with ids of tokens and of incomplete characters."""
+"""A small tokenizer for tests of decoding. Some of its tokens are incomplete characters."""
 
 from __future__ import annotations
 

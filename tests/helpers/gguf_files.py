@@ -19,7 +19,7 @@ KINDS = {"uint8": (0, "B"), "int8": (1, "b"), "uint16": (2, "H"), "int16": (3, "
 
 
 class Typed(NamedTuple):
-    """A value of a GGUF type; with `of` an array of values of that type."""
+    """A value of a GGUF type. For an array, `of` is the type of its elements."""
 
     kind: str
     value: Any
@@ -29,10 +29,11 @@ class Typed(NamedTuple):
 def gguf(
     values: dict[str, Any], version: int = 3, order: str = "<", tensors: int = 0, count: int = -1
 ) -> bytes:
-    """Return a GGUF file with these keys and values, and without tensors.
+    """Return a GGUF file with these keys and values, and without data of tensors.
 
-    A value is Typed, or gets the usual GGUF type of its Python type; `...` omits the key. `count`
-    is the stored number of keys, if not negative.
+    A value is Typed, or gets the usual GGUF type of its Python type. The value `...` omits its key.
+    `order` is the byte order, as in struct. `tensors` is the stored number of tensors. `count` is
+    the stored number of keys; a negative `count` means the true number.
     """
     entries = {key: _typed(value) for key, value in values.items() if value is not ...}
     head = struct.pack(order + "IQQ", version, tensors, len(entries) if count < 0 else count)
@@ -48,9 +49,10 @@ def gguf(
 
 
 def metadata(vocabulary: Vocabulary | None = None, **changes: Any) -> dict[str, Any]:
-    """Return the keys and values of a small model; `changes` replace those of tokenizer.ggml.
+    """Return the keys and values of a small model.
 
-    The last of the tokens, 264, is "<|end|>", a control token.
+    `changes` replace values whose keys begin with "tokenizer.ggml.". The last token is "<|end|>", a
+    control token; its id is 264 with the default `vocabulary`.
     """
     small = vocabulary or made_vocabulary()
     texts = [to_text(token) for _, token in sorted(small.token_bytes.items())]
@@ -75,7 +77,7 @@ def metadata(vocabulary: Vocabulary | None = None, **changes: Any) -> dict[str, 
 def loaded(
     tmp_path: Path, *arguments: Any, backend: BackendName = "python", **changes: Any
 ) -> bpe.Tokenizer:
-    """Return the tokenizer of a small file whose tokenizer.ggml has these `changes`."""
+    """Return the tokenizer of a small file whose metadata have these `changes`."""
     path = write(tmp_path / "small.gguf", gguf(metadata(**changes)))
     return bpe.load(path, *arguments, backend=backend)
 

@@ -1,4 +1,4 @@
-"""A small vocabulary with tokens such as hello, and Tokenizers of it."""
+"""A small vocabulary with tokens such as "hello", and Tokenizers with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plugin of pytest that runs the tests of others with the stand-in for tokenizers in place."""
+"""A pytest plugin that runs the tests of Hugging Face's tokenizers with bpe's stand-in for it."""
 
 from __future__ import annotations
 
@@ -16,5 +16,8 @@ for _name, _module in list(sys.modules.items()):
 
 
 def pytest_collection_finish() -> None:
-    """Give pickle the real class by its name again, after the tests have imported ours."""
+    """Restore tokenizers.Tokenizer, after the tests have imported our class under this name.
+
+    Pickle finds the real class by its name.
+    """
     vars(tokenizers)["Tokenizer"] = _real

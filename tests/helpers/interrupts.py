@@ -14,7 +14,10 @@ import pytest
 
 LONGEST_SWITCH = 1000.0
 WHOLE = 0.4
-"""Native code checks for signals each 0.05 s, in which two threads use 0.1 s of processor time."""
+"""The seconds of processor time that the uninterrupted work takes at least.
+
+Native code checks for signals every 0.05 s. In this time two threads use 0.1 s of processor time.
+"""
 
 
 def interrupt_me() -> None:
@@ -60,10 +63,10 @@ def time_after_interrupt(work: Callable[[], object]) -> float:
 def stops_soon(*prepare: Callable[[int], Callable[[], object]], size: int) -> bool:
     """Return whether native work stops soon after an interrupt at its start.
 
-    Each function of `prepare` returns work of a size; they do the same, for example with one thread
-    and with two. Doubles `size` until the first one's work takes WHOLE seconds, so that a fast
-    machine cannot end it before it notices the interrupt. Compares processor times, the least of a
-    few: other processes cannot shorten them.
+    Each function of `prepare` takes a size and returns work of this size. The works do the same,
+    for example with one thread and with two. Doubles `size` until the work of the first function
+    takes WHOLE seconds of processor time; otherwise a fast machine could end the work before it
+    notices the interrupt. Each work must stop in half of that time, in one of five tries.
     """
     while (whole := processor_time(prepare[0](size))) < WHOLE:
         size *= 2
@@ -82,10 +85,10 @@ def processor_time(work: Callable[[], object]) -> float:
 
 @contextmanager
 def deadline(seconds: int = 30) -> Iterator[None]:
-    """Raise AssertionError if the block takes longer."""
+    """Raise AssertionError if the block takes longer than `seconds`."""
 
     def fail(*_: object) -> None:
-        raise AssertionError("it hangs")
+        raise AssertionError(f"the work did not end in {seconds} seconds")
 
     before = signal.signal(signal.SIGALRM, fail)
     signal.alarm(seconds)

@@ -34,7 +34,10 @@ FIXED = (
 
 
 def node() -> str:
-    """Return the path of Node. Skip the test without Node; fail it if PRETOK_REQUIRE_BROWSER=1."""
+    """Return the path of Node.
+
+    If Node is missing or old, skip the test, or fail it if PRETOK_REQUIRE_BROWSER=1.
+    """
     path = shutil.which("node")
     version = 0
     if path is not None:
@@ -56,11 +59,11 @@ class Calls:
     calls: list[dict[str, Any]] = field(default_factory=list)
 
     def add(self, on: dict[str, Any] | None, method: str, *arguments: Any) -> None:
-        """Add a call. `on` is as in answers.mjs."""
+        """Add the call of a method. `on` describes the object that has it, as in answers.mjs."""
         self.calls.append({"on": on, "method": method, "arguments": [*map(_json, arguments)]})
 
     def each(self, on: dict[str, Any] | None, method: str, *arguments: Any) -> None:
-        """Add a call for each text, the first argument. The answer is a list."""
+        """Add a call with each text as the first argument. Their answers become one list."""
         self.add(on, method, *arguments)
         self.calls[-1]["each"] = True
 
@@ -80,7 +83,7 @@ class Calls:
 
 @dataclass(frozen=True)
 class JsError:
-    """A PretokError."""
+    """A PretokError, the exception of the JavaScript API."""
 
     code: str
     message: str
@@ -88,12 +91,12 @@ class JsError:
 
 
 def preset(name: str, unicode: str | None = None) -> dict[str, Any]:
-    """Return the `on` of a pre-tokenizer."""
+    """Return the argument `on` of Calls.add for the pre-tokenizer of a preset."""
     return {"get": [name, {"unicode": unicode} if unicode else {}]}
 
 
 def tokenizer(path: Path, **options: Any) -> dict[str, Any]:
-    """Return the `on` of a tokenizer."""
+    """Return the argument `on` of Calls.add for the tokenizer of a vocabulary file."""
     return {"load": [str(path), options]}
 
 
@@ -125,9 +128,9 @@ def _decoded(value: Any) -> Any:
 
 
 def texts(count: int) -> list[str]:
-    """Return difficult texts: `count` random ones, and a few more.
+    """Return `count` random texts, and a few fixed difficult texts.
 
-    No high surrogate comes right before a low one: in JavaScript they are one character.
+    A high surrogate before a low one becomes one character, as in JavaScript.
     """
     made = TextMaker("javascript", "16.0").batch(count)
     return [text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")

@@ -1,4 +1,4 @@
-"""Texts of as many different words as a test needs, and a vocabulary for them."""
+"""Texts with a given number of different words, and a vocabulary for them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ LETTERS = str.maketrans("0123456789", "ghijklmnop")
 
 
 def words(count: int, first: int = 0) -> str:
-    """Return a text of `count` different words, with long and Chinese ones."""
+    """Return a text of `count` different words.
+
+    Every fifth word is long and has Chinese characters. `first` is the number of the first word;
+    texts of other numbers have other words.
+    """
     parts = []
     for number in range(first, first + count):
         word = f" {number:x}".translate(LETTERS)

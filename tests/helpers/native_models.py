@@ -36,7 +36,11 @@ from pretok.presets import BUILT_IN, GPT2
 
 
 class Said(NamedTuple):
-    """The contents of a file; or else whether it is unsupported or malformed."""
+    """The contents of a tokenizer file, as one reader reports them.
+
+    `unsupported` is None if the file is valid. Otherwise it tells unsupported files (True) from
+    malformed files (False), and the other fields are empty.
+    """
 
     unsupported: bool | None = None
     tokens: dict[int, bytes] | None = None
@@ -89,7 +93,8 @@ def said_to_cpp(data: bytes) -> Said:
 def said_to_python(data: bytes) -> Said:
     """Return the model that Python reads from a file.
 
-    A model of text, and the steps of a tokenizer.json that only Python has, are unsupported in C++.
+    Returns Said(True) for files that only Python supports: most models whose tokens are text, and
+    tokenizer.json files with other normalizers or decoders.
     """
     try:
         contents = read(data)
@@ -102,7 +107,7 @@ def said_to_python(data: bytes) -> Said:
         is_plain = contents.normalizer in (None, "NFC") and contents.decoder is None
         if not is_text and not is_plain:
             return Said(True)
-        # Checks the added tokens.
+        # The constructor checks the added tokens.
         Tokenizer(contents.vocabulary, GPT2, added_tokens=contents.added_tokens, backend="python")
     except BpeError as error:
         return Said(isinstance(error, UnsupportedError))
@@ -166,7 +171,7 @@ def _read(data: bytes) -> TokenizerSpec:
             assert source.json is not None
             try:
                 return huggingface.read(source.json)
-            except UnsupportedError:  # perhaps only the pre_tokenizer is not supported
+            except UnsupportedError:  # the pre_tokenizer may be the only unsupported part
                 return huggingface.read(source.json, needs_preset=False)
         case TiktokenFormat():
             return tiktoken.parse(data)
@@ -174,12 +179,12 @@ def _read(data: bytes) -> TokenizerSpec:
             return pretok_file.parse(data)
         case SentencePieceFormat():
             return sentencepiece.parse(data)
-        case format:  # only Python reads it
+        case format:  # a format that only Python reads
             raise UnsupportedError(f"a file of format {format.name}")
 
 
 class _InMemory(Source):
-    """A source whose file was never written."""
+    """A source with its data in memory instead of a file."""
 
     def __init__(self, data: bytes) -> None:
         super().__init__(Path("memory"))
