@@ -1,4 +1,4 @@
-"""Calls of transformers tokenizers by feature, each with a result of plain values."""
+"""Calls of transformers tokenizers, grouped by feature. Each group returns plain values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Feature = Callable[[Any], Any]
 
 
 def feature(name: str) -> Callable[[Feature], Feature]:
-    """Register a function as the calls of a feature."""
+    """Return a decorator that registers a function, which makes the calls of the feature `name`."""
 
     def register(function: Feature) -> Feature:
         FEATURES[name] = function

@@ -61,12 +61,12 @@ def base() -> str:
 
 
 def small(**parts: Any) -> str:
-    """Return a small tokenizer.json with some other parts."""
+    """Return a small tokenizer.json in which `parts` replace members."""
     return json.dumps({**json.loads(base()), **parts})
 
 
 def both(serialized: str) -> tuple[Any, Any]:
-    """Return a real tokenizer, and ours."""
+    """Return the tokenizers.Tokenizer of a tokenizer.json, and bpe's stand-in for it."""
     import tokenizers
 
     from bpe.compat import huggingface
@@ -97,7 +97,7 @@ def random_tokenizer(random: Random) -> str:
 
 
 def byte_level(**flags: bool) -> dict[str, Any]:
-    """Return a ByteLevel."""
+    """Return a ByteLevel object of a tokenizer.json."""
     return {"type": "ByteLevel", "use_regex": True, **flags}
 
 
@@ -305,7 +305,10 @@ def outcome(call: Call, tok: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """Return a value to compare; all of an encoding, its overflow and lookups included."""
+    """Return plain values that can be compared.
+
+    The values of an encoding are its attributes, the results of its lookups, and its overflow.
+    """
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
     if not hasattr(value, "overflowing"):

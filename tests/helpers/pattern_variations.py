@@ -1,4 +1,4 @@
-"""Variations of the published patterns: one number, class or quantifier changed in each."""
+"""Variations of the published patterns. Each variation changes one number, class or quantifier."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import regex
 import pretok
 from pretok.preset import ENGINES, Engine
 
-# Parts of published patterns, each with parts that a person might write instead.
+# A regex that matches part of a published pattern, and texts that might replace this part.
 CHANGES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"\{1,3\}\+", ("{1,2}+", "{2,3}+", "+", "{3}")),
     (r"\{1,3\}(?!\+)", ("{1,2}", "{1,4}", "{2,3}", "{3}", "{2,}", "", "+", "*", "{1,3}+")),
@@ -37,7 +37,7 @@ CHANGES: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 def variations() -> Iterator[tuple[str, Engine]]:
-    """Yield each published pattern with one change, for the engine that reads it."""
+    """Yield each distinct variation with an engine. The engines alternate."""
     seen: set[str] = set()
     for preset in pretok.presets():
         for stage in preset.stages:

@@ -24,4 +24,5 @@ def sequence(*parts: dict[str, Any]) -> dict[str, Any]:
     return {"type": "Sequence", "pretokenizers": list(parts)}
 
 
+# A ByteLevel that does not split.
 BYTES = byte_level(use_regex=False)

@@ -1,7 +1,8 @@
-"""The setup of the workers of the Ray cluster that tests begin.
+"""Set up the workers of the Ray cluster that tests start.
 
-Sizes are small, so that few documents make many tasks. In each kind of task, one worker dies: the
-first that comes to the chosen moment, and finds no file of this name in the folder of deaths.
+Sizes are small, so that few documents make many tasks. In each kind of task ("read", "encode",
+"count"), one worker dies: the first that reaches a fixed moment of the task. This worker creates a
+file with the name of the kind in the folder of deaths, so that no other worker dies there.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _is_set_up = False
 
 
 class WithSetup:
-    """Becomes `value` in a worker that unpickles it, after the setup of this worker."""
+    """Unpickles as `value`. The first unpickling in a worker sets the worker up."""
 
     def __init__(self, value: Any) -> None:
         self._value = value

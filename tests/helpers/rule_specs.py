@@ -41,7 +41,10 @@ from pretok.charsets import (
 
 @dataclass(frozen=True)
 class Spec:
-    """`rules` must split as `pattern` does; `alphabet` has code points for all states."""
+    """`rules` must split like `pattern`.
+
+    Tests try texts of up to `longest` characters of `alphabet`, which reach all states of `rules`.
+    """
 
     name: str
     rules: tuple[Rule, ...]
@@ -86,7 +89,7 @@ SPECS = (
     ),
     Spec("capitals in a suffix", (Contraction("Re"),), "'Re", "'Rer"),
     Spec(
-        "contraction behind a word",
+        "contraction after a word",
         (Run(LETTER), Contraction("s", "ve")),
         r"\p{L}+|'s|'ve",
         "'sve a",
@@ -196,7 +199,7 @@ SPECS = (
         f"aA{ACUTE}{MODIFIER} ",
         6,
     ),
-    # Once forgotten among what the word may begin with.
+    # A past bug: the first code points of a word lacked this lead.
     Spec(
         "cased word, the lead is the apostrophe",
         (CasedWord(UPPER, LOWER, code_points("'")),),
@@ -218,7 +221,7 @@ SPECS = (
     Spec("through the last line break", (Spaces(LAST_NEWLINE),), r"\s*[\r\n]+", "a \n\r", 6),
     Spec("to the end of the text", (Spaces(END_OF_TEXT),), r"\s++$", "a \n", 7),
     Spec(
-        "no newline rule",
+        "white space without a rule for line breaks",
         (Run(LETTER, lead=SPACE), Spaces(ALL_BUT_LAST), Spaces(ALL)),
         r" ?\p{L}+|\s+(?!\S)|\s+",
         "a \n1",
@@ -232,7 +235,7 @@ SPECS = (
         6,
     ),
     Spec(
-        "all, then the rest that it leaves none",
+        "a rule for all white space leaves nothing to the next rule",
         (Spaces(ALL), Spaces(END_OF_TEXT), Run(ANY, at_most=1)),
         r"\s+|\s++$|[\s\S]",
         "a \n",
@@ -281,21 +284,21 @@ SPECS = (
         6,
     ),
     Spec(
-        "a lead that may be of the body",
+        "a lead that may belong to the body",
         (Run(LETTER | MARK, lead=~(NEWLINE | LETTER | PUNCTUATION)), Run(ANY, at_most=1)),
         r"[^\r\n\p{L}\p{P}]?[\p{L}\p{M}]+|[\s\S]",
         f"a.{ACUTE} \n",
         6,
     ),
     Spec(
-        "a tail of one",
+        "a tail of at most one",
         (Run(OTHER, lead=SPACE, tail=NEWLINE | code_points("/"), tail_at_most=1), Spaces(ALL)),
         r" ?[^\s\p{L}\p{N}]+[\r\n/]?|\s+",
         "!/\n a",
         6,
     ),
     Spec(
-        "a tail of two at most",
+        "a tail of at most two",
         (Run(NUMBER, at_most=2, tail=SPACE, tail_at_most=2), Spaces(ALL_BUT_LAST)),
         r"\p{N}{1,2} {0,2}|\s+(?!\S)",
         "1 a",
@@ -311,7 +314,7 @@ SPECS = (
     ),
     Spec("texts, the shorter one first", (Literal("a", "ab", "bb"),), "a|ab|bb", "abc", 7),
     Spec(
-        "a text with a sign that patterns use",
+        "literal texts with characters that are special in patterns",
         (Literal("[a]", "."), Run(LETTER)),
         r"\[a\]|\.|\p{L}+",
         "[a]. ",
@@ -325,14 +328,14 @@ SPECS = (
         7,
     ),
     Spec(
-        "two or three enclosed, without an end like the start",
+        "two or three enclosed, the end begins like the start",
         (Enclosed("aa", code_points("b-c"), "ad", 3, 2),),
         "aa[bc]{2,3}ad",
         "abd",
         9,
     ),
     Spec(
-        "enclosed in what is like it",
+        "the body has the letters of the start",
         (Enclosed("AB", code_points("A-C"), "Z", at_most=3),),
         "AB[A-C]{1,3}Z",
         "ABCZ",
@@ -369,7 +372,7 @@ SPECS = (
         7,
     ),
     Spec(
-        "words that go on otherwise than they begin",
+        "words whose first letter is of another class than the rest",
         (Phrase(UPPER, LOWER | NUMBER, PUNCTUATION),),
         r"(?:[\p{Lu}\p{Lt}][\p{Ll}\p{N}]*(?:\p{P}[\p{Lu}\p{Lt}][\p{Ll}\p{N}]*)*)+",
         "aA.1",
@@ -377,7 +380,7 @@ SPECS = (
     ),
     # Effects of order
     Spec(
-        "a run of all but what follows it",
+        "a run whose tail has all other code points",
         (Run(~UPPER, tail=UPPER), Run(LETTER)),
         r"[^\p{Lu}\p{Lt}]+[\p{Lu}\p{Lt}]*|\p{L}+",
         f"aT'{HAN_CHAR} ",
@@ -405,14 +408,14 @@ SPECS = (
         6,
     ),
     Spec(
-        "the lead of one is the body of another",
+        "the lead of one rule is the body of another",
         (Run(NUMBER, lead=PUNCTUATION), Run(PUNCTUATION)),
         r"\p{P}?\p{N}+|\p{P}+",
         "1.a",
         7,
     ),
     Spec(
-        "white space glued on both sides",
+        "white space as lead and as tail",
         (Run(LETTER, lead=SPACE, tail=NEWLINE), Spaces(ALL_BUT_LAST)),
         r" ?\p{L}+[\r\n]*|\s+(?!\S)",
         "a \n1",

@@ -15,10 +15,11 @@ Row = tuple[str, float, PieceType]
 
 UNKNOWN: Row = ("<unk>", 0.0, PieceType.UNKNOWN)
 BYTES: tuple[Row, ...] = tuple((f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256))
+# Options of a trainer_spec: model_type=BPE, and byte_fallback=true.
 BPE: tuple[Field, ...] = ((3, 2),)
 BYTE_FALLBACK: tuple[Field, ...] = (*BPE, (35, 1))
 NO_CHANGES: tuple[Field, ...] = ((3, 0), (4, 0))
-"""A normalizer_spec that only escapes spaces."""
+"""Options of a normalizer_spec that only replaces spaces by "▁": no prefix, no removed spaces."""
 
 
 def varint(number: int) -> bytes:
@@ -44,7 +45,7 @@ def message(listed: Iterable[Field]) -> bytes:
 
 
 def piece(text: str, score: float, kind: int) -> bytes:
-    """Return a piece; as in real files the type is left out if it is NORMAL."""
+    """Return a piece. As in published files, the type NORMAL is omitted."""
     kinds: list[Field] = [] if kind == PieceType.NORMAL else [(3, int(kind))]
     return message([(1, text.encode()), (2, float(score)), *kinds])
 

@@ -33,7 +33,7 @@ NAMED: dict[str, CharSet] = {
     for name, value in vars(sets).items()
     if isinstance(value, CharSet) and name != "NOTHING"
 }
-# Bounds that matter: ASCII and its end, the ends of planes, surrogates, and plain numbers.
+# Bounds of random ranges: in ASCII and at its end, in other scripts, surrogates, ends of planes.
 BOUNDS = (0, 0x20, 0x27, 0x41, 0x61, 0x7A, 0x7F, 0x80, 0xFF, 0x100, 0x3000, 0x4E00, 0xD800, 0xDFFF,
           0xFFFF, 0x10000, 0x10FFFF)  # fmt: skip
 
@@ -58,7 +58,7 @@ def _combined(inner: st.SearchStrategy[CharSet]) -> st.SearchStrategy[CharSet]:
 
 char_sets = st.recursive(basic_sets, _combined, max_leaves=4)
 
-# Building blocks of the sets of random rules, each with its regex inside a class.
+# Building blocks of the sets of random rules, each with its notation in a regex class [...].
 PARTS: tuple[tuple[CharSet, str], ...] = (
     (sets.LETTER, r"\p{L}"),
     (sets.UPPER, r"\p{Lu}\p{Lt}"),
@@ -115,8 +115,10 @@ LITERALS = ("a", "ab", " ", "  ", "\n", "1.", "1/", "'", "..", "\u4e00a")
 
 @st.composite
 def _literals(draw: st.DrawFn) -> tuple[Rule, str]:
-    """Draw a rule that is always possible: other strategies return it if their sets exclude each
-    other, because `assume` in each of several rules would reject most examples.
+    """Draw a Literal, which is always a valid rule.
+
+    Other strategies return a Literal if their drawn sets make no valid rule. They do not use
+    `assume`, because in several rules it would reject most examples.
     """
     texts = draw(st.lists(st.sampled_from(LITERALS), min_size=1, max_size=3))
     return Literal(*texts), f"(?:{'|'.join(map(regex.escape, texts))})"
@@ -128,7 +130,8 @@ def _runs(draw: st.DrawFn) -> tuple[Rule, str]:
     at_most = draw(st.sampled_from([None, None, 1, 2, 3]))
     at_least = min(draw(st.sampled_from([1, 1, 1, 2, 3])), at_most or 3)
     required = lead is not None and draw(st.sampled_from([False, False, True]))
-    if lead and (at_most or at_least > 1 or required):  # the other part of the lead is refused
+    # With these options, Run refuses a lead that shares code points with the body.
+    if lead and (at_most or at_least > 1 or required):
         lead = (lead[0] - body[0], f"(?!{body[1]}){lead[1]}")
         if not lead[0]:
             return draw(_literals())
@@ -182,7 +185,7 @@ def _phrases(draw: st.DrawFn) -> tuple[Rule, str]:
     if not joint[0] or (lead and not lead[0]):
         return draw(_literals())
     begin = f"(?:{lead[1]})?" if lead else ""
-    # In a run of both, each start begins a word of its own.
+    # Words may follow each other without a joint, so a start may come anywhere in a run.
     pattern = f"{begin}{start[1]}(?:{start[1]}|{rest[1]}|{joint[1]}{start[1]})*+"
     return Phrase(start[0], rest[0], joint[0], lead and lead[0]), pattern
 
@@ -249,4 +252,4 @@ def longest_start_that_compiles(rules: list[tuple[Rule, str]]) -> list[tuple[Rul
 
 
 any_rules: st.SearchStrategy[list[tuple[Rule, str]]] = _any_rules()
-"""Rules of at most 31 classes, each with the equivalent regex."""
+"""Lists of rules, each with the equivalent regex. A list has at most 31 classes of code points."""

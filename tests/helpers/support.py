@@ -40,7 +40,7 @@ SOME_NAMES = [*CORE_NAMES, "starcoder", "falcon", "deepseek-v3", "superbpe"]
 
 
 REPORT: list[str] = []
-"""Lines that the run prints at its end, such as the progress of open-ended tests."""
+"""Lines that the run prints at its end, such as the number of strings of an exhaustive test."""
 
 
 def _seed() -> int | None:
@@ -146,7 +146,7 @@ def regex_split(pattern: str, text: str) -> list[str]:
 def changed(
     preset: Preset, rules: Iterable[Rule] | None = None, pattern: str | None = None
 ) -> Preset:
-    """Return `preset`, of one stage, with other rules or another pattern."""
+    """Return `preset`, which must have one stage, with other rules or another pattern."""
     return Preset(
         preset.name,
         preset.rules if rules is None else rules,
@@ -195,10 +195,10 @@ def members(chars: CharSet, version: str = "16.0") -> NDArray[np.bool_]:
 
 @cache
 def scalar_values() -> list[int]:
-    """Return all code points but surrogates if FULL, otherwise those that may differ from others.
+    """Return all code points but surrogates if FULL, otherwise a selection.
 
-    The latter are U+0000 to U+1FFFF, characters that decompose or are tags, the ends of runs of
-    one atom in any version, and each 257th of the long runs in other planes.
+    The selection has U+0000 to U+1FFFF, compatibility ideographs, tags, the first and last code
+    point of each run of one atom in any Unicode version, and every 257th code point.
     """
     asked = np.zeros(CODE_POINTS, bool)
     asked[:0x20000] = asked[0x2F800:0x2FA20] = asked[0xE0000:0xE0200] = asked[::257] = True
@@ -220,9 +220,9 @@ def _unstable() -> frozenset[int]:
 
 
 def stable(text: str) -> bool:
-    """Return whether every code point of `text` has one class in all of pretok's versions.
+    """Return whether every code point of `text` has the same class in all of pretok's versions.
 
-    Only then may an engine of whatever Unicode version be asked about `text`.
+    Only such texts can be compared with an engine of any Unicode version.
     """
     return _unstable().isdisjoint(map(ord, text))
 
@@ -245,8 +245,8 @@ def run_python(
 
 TIMES = 16
 TOO_MUCH = 60.0
-"""A bound for `growth`: linear work reaches 16 (a few times more if caches overflow), quadratic
-work 256."""
+"""A bound for `growth`. Linear work has a growth of 16 (a few times more if caches overflow),
+quadratic work of 256."""
 MEASURABLE = 0.2 if sys.platform == "win32" else 0.002
 """Seconds of processor time that a measurement lasts at least, far above the clock's resolution
 (15.6 ms on Windows)."""
@@ -269,8 +269,10 @@ def growth(work: Callable[[int], object], size: int) -> float:
 
 
 def processor_time(work: Callable[[int], object], size: int) -> float:
-    """Return the seconds of processor time that work(size) takes: the mean of enough calls to last
-    MEASURABLE, hence never 0. Garbage collection waits: it would visit all objects of the process.
+    """Return the mean seconds of processor time of work(size), which are never 0.
+
+    Repeats the call until all calls together take MEASURABLE seconds. Turns garbage collection off,
+    because it would visit all objects of the process.
     """
     calls = 0
     was_enabled = gc.isenabled()

@@ -1,4 +1,4 @@
-"""Tests of the helpers: strategies keep their promises, measurements do not fail by chance."""
+"""Tests of the helpers: strategies draw valid rules, and measurements do not fail by chance."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_exhaustive_tests_try_a_fixed_part_or_all(
     assert count == 0x110000 - 0x800 if full else 0x1F800 < count < 150_000
 
 
-def test_any_rules_have_all_kinds_and_are_several() -> None:
+def test_any_rules_draws_all_kinds_and_one_to_five_rules() -> None:
     kinds: set[type[Rule]] = set()
     sizes: set[int] = set()
 
@@ -64,7 +64,7 @@ def test_any_rules_have_all_kinds_and_are_several() -> None:
 
 
 class Clock:
-    """A clock that work advances, with a resolution."""
+    """A clock that the measured work advances. Its times are multiples of `resolution`."""
 
     def __init__(self, resolution: float) -> None:
         self.now, self.resolution = 0.0, resolution
@@ -92,5 +92,5 @@ def test_growth_tells_linear_from_quadratic(
     assert growth(quadratic, 10) > TOO_MUCH
 
 
-def test_growth_of_no_time_at_all_is_small() -> None:
+def test_growth_of_work_that_takes_no_time_is_small() -> None:
     assert growth(lambda size: None, 10) < TOO_MUCH

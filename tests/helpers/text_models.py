@@ -1,4 +1,4 @@
-"""Small tokenizer.json files whose tokens are text, for tests of bpe and tokenizers."""
+"""Small tokenizer.json files whose tokens are text, for bpe and Hugging Face's tokenizers."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ NORMALIZED = [*ADDED, added(3, "foo", normalized=True, special=False),
 
 
 def metaspace(scheme: str = "always", **options: Any) -> dict[str, Any]:
-    """Return a Metaspace, a pre_tokenizer and a decoder."""
+    """Return a Metaspace object, which can be a pre_tokenizer or a decoder."""
     return {"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme,
             "split": True, **options}  # fmt: skip
 
 
 def chained(*normalizers: str | dict[str, Any]) -> dict[str, Any]:
-    """Return a Sequence of normalizers; a name stands for one without options."""
+    """Return a Sequence of normalizers. A str is the type of a normalizer without options."""
     listed = [{"type": each} if isinstance(each, str) else each for each in normalizers]
     return {"type": "Sequence", "normalizers": listed}
 
 
 def regex(pattern: str, content: str) -> dict[str, Any]:
-    """Return a Replace of a regex."""
+    """Return a Replace object that replaces the matches of a regex by `content`."""
     return {"type": "Replace", "pattern": {"Regex": pattern}, "content": content}
 
 
@@ -125,7 +125,7 @@ CASES |= {
 
 @cache
 def trained() -> dict[str, Any]:
-    """Return the BPE model that tokenizers trains on SENTENCES, as JSON."""
+    """Return the BPE model that Hugging Face's tokenizers trains on SENTENCES, as JSON."""
     import tokenizers
 
     tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE(unk_token="<unk>"))
@@ -139,7 +139,10 @@ def trained() -> dict[str, Any]:
 
 
 def file_of(**changes: Any) -> dict[str, Any]:
-    """Return a small tokenizer.json of text; `changes` are those of `huggingface`."""
+    """Return a small tokenizer.json whose tokens are text.
+
+    `changes` are as in vocabulary_files.huggingface.
+    """
     vocab = dict(trained()["vocab"])
     if changes.get("model_byte_fallback"):
         vocab |= {name: len(vocab) + byte for byte, name in enumerate(BYTE_NAMES)}

@@ -1,4 +1,4 @@
-"""Models with tokens of text that a .pretok file can hold."""
+"""Models whose tokens are text, and which a .pretok file can store."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ WORDS = ["▁t", "he", "▁the", "▁a", "aa", "llo", "▁he", "▁hello", "日�
 
 @cache
 def model_of(name: str) -> Tokenizer:
-    """Return one of `NAMES`."""
+    """Return the model with this name, one of `NAMES`."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "file"
         if name in _FILES:
@@ -44,7 +44,11 @@ def model_of(name: str) -> Tokenizer:
 
 
 def sentencepiece_model(has_prefix: bool, **pieces: tuple[str, ...]) -> bytes:
-    """Return a .model; `pieces` may have more words, and symbols that a user has defined."""
+    """Return a SentencePiece .model.
+
+    `pieces` may have `words`, which become further normal pieces, and `symbols`, which become
+    user-defined pieces.
+    """
     words = [*WORDS, *pieces.get("words", ())]
     letters = sorted({"▁", *"".join(words)})
     rows = [

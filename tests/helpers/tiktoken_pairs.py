@@ -1,4 +1,4 @@
-"""Pairs of encodings with equal vocabularies: the drop-in's and tiktoken's."""
+"""Pairs of encodings with equal vocabularies: one of bpe.compat.tiktoken, and one of tiktoken."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from paths import SHARED
 from pretok.machine.backend import BackendName
 
 INSTALLED = {"cl100k": "cl100k_base", "o200k": "o200k_base"}
-"""Vocabularies in installed packages, by their names there."""
+"""The vocabularies that the package bpe-openai contains: our name, and the name there."""
 
 SPECIAL = {name: source.special for name, source in vocabularies.SOURCES.items()}
 
@@ -40,7 +40,10 @@ def texts(surrogates: bool = False) -> st.SearchStrategy[str]:
 
 
 def ranks(name: str) -> dict[bytes, int]:
-    """Return the tokens of a real vocabulary, with or without the shared folder."""
+    """Return the tokens of a real vocabulary.
+
+    Without the shared folder, they come from an installed package, if it has the vocabulary.
+    """
     if SHARED is None and name in INSTALLED:
         return vocabularies.installed_ranks(INSTALLED[name])
     return vocabularies.ranks(vocabularies.SOURCES[name].file)
@@ -48,13 +51,13 @@ def ranks(name: str) -> dict[bytes, int]:
 
 @cache
 def ours(name: str, backend: BackendName) -> Encoding:
-    """Return the drop-in's encoding with a real vocabulary."""
+    """Return the bpe.compat.tiktoken.Encoding with a real vocabulary."""
     return Encoding(name, **_arguments(name), backend=backend)
 
 
 @cache
 def live(name: str) -> Any:
-    """Return tiktoken's encoding with a real vocabulary."""
+    """Return the tiktoken.Encoding with a real vocabulary."""
     tiktoken = pytest.importorskip("tiktoken", reason="the engine is not installed")
     return tiktoken.Encoding(name, **_arguments(name))
 
@@ -72,7 +75,7 @@ def assert_same(encodings: tuple[Any, Any], call: Callable[[Any], Any]) -> None:
     """Fail unless `call` has equal results for ours and tiktoken's, or equal types of errors."""
     mine, theirs = (_outcome(encoding, call) for encoding in encodings)
     if isinstance(theirs, Exception):
-        assert isinstance(mine, type(theirs)), f"tiktoken raises {theirs!r}, we {mine!r}"
+        assert isinstance(mine, type(theirs)), f"tiktoken raises {theirs!r}, bpe gives {mine!r}"
     else:
         assert mine == theirs
 

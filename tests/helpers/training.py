@@ -55,7 +55,10 @@ def merges_of(trainer: Any) -> Merges:
 def hugging_face(
     texts: Iterable[str], tokens: int, pattern: str | None = None, **options: int
 ) -> Merges:
-    """Return the merges that Hugging Face's BpeTrainer makes; `pattern` "" does not split."""
+    """Return the merges that Hugging Face's BpeTrainer makes.
+
+    A `pattern` of None splits like GPT-2; "" does not split.
+    """
     tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
     pre, byte_level = tokenizers.pre_tokenizers, tokenizers.pre_tokenizers.ByteLevel
     tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
@@ -80,8 +83,8 @@ def hugging_face(
 def gigatoken(text: str, tokens: int) -> Merges:
     """Return the merges that gigatoken's trainer makes, with GPT-2's pre-tokens.
 
-    By default gigatoken ends documents at "<|endoftext|>", so this passes another separator.
-    gigatoken continues after the last pair.
+    By default gigatoken ends documents at "<|endoftext|>". This function passes a separator that no
+    text contains. If no pair is left, gigatoken goes on, so `tokens` must not be too large.
     """
     engine = pytest.importorskip("gigatoken", reason="the engine is not installed")
     _, merges = engine.train_bpe(text.encode(), 256 + tokens, [], separator=b"\0no such thing\0")
@@ -93,7 +96,10 @@ def _bytes(token: str) -> bytes:
 
 
 def recount(words: Sequence[tuple[bytes, int]], tokens: int) -> Merges:
-    """Return minbpe's merges: recounts all pairs for each merge; the first of equal counts wins."""
+    """Return the merges by minbpe's algorithm.
+
+    It counts all pairs again for each merge. Of the pairs with the highest count, the first wins.
+    """
     sequences = [([bytes([byte]) for byte in word], count) for word, count in words]
     # A symbol is (bytes, number of its merge), because each merge makes a new token.
     symbols = [([(token, 0) for token in word], count) for word, count in sequences]

@@ -1,4 +1,4 @@
-"""Texts to train on."""
+"""Texts to train vocabularies on."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ def merges_of(tokenizer: Tokenizer) -> Merges:
 
 
 def generated(size: int) -> str:
-    """Return much the same text each time, of words that are as frequent as words are."""
+    """Return a text of `size` // 6 words, whose frequencies resemble those of real words.
+
+    Calls with equal sizes return equal texts.
+    """
     chance = np.random.default_rng(11)
     letters = [*"etaoinshrdlucmfwypvbgkjqxzéü中文"]
     weights = 1.0 / np.arange(1, len(letters) + 1)

@@ -1,4 +1,4 @@
-"""Random transformers tokenizers and calls, for bpe.compat.huggingface and plain transformers."""
+"""Random transformers tokenizers and calls, to compare bpe.compat.huggingface with transformers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Vocabularies for tests: random small ones, and real ones with live engines."""
+"""Random small vocabularies, and published vocabularies in bpe and in the installed engines.
+
+The engines are tiktoken and Hugging Face's tokenizers. Functions that begin with `live` return
+their tokenizers.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +85,7 @@ SOURCES = {
 
 @cache
 def ranks(file: str) -> dict[bytes, int]:
-    """Return the tokens of a file of tiktoken's in the shared folder."""
+    """Return the tokens of a tiktoken rank file in the shared folder."""
     lines = shared("vocabs", file).read_bytes().split(b"\n")
     found = [line.split() for line in lines if line]
     return {base64.b64decode(token): int(rank) for token, rank in found}
@@ -106,12 +110,12 @@ def installed_ranks(name: str) -> dict[bytes, int]:
 
 @cache
 def vocabulary(file: str) -> Vocabulary:
-    """Return the vocabulary of a file of tiktoken's in the shared folder."""
+    """Return the vocabulary of a tiktoken rank file in the shared folder."""
     return Vocabulary({rank: token for token, rank in ranks(file).items()})
 
 
 def specials(found: dict[str, int]) -> list[AddedToken]:
-    """Return tiktoken's special tokens as ours."""
+    """Return added tokens for the special tokens of a tiktoken encoding."""
     return [AddedToken(content, id) for content, id in found.items()]
 
 
@@ -142,7 +146,7 @@ def live(name: str) -> Any:
 
 
 def _byte_chars() -> dict[int, str]:
-    """Return the character that stands for each byte in vocabularies of GPT-2's kind."""
+    """Return the character that stands for each byte in byte-level vocabularies."""
     printed = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     others = [byte for byte in range(256) if byte not in printed]
     return {byte: chr(byte) for byte in printed} | {
@@ -155,17 +159,17 @@ _CHAR_BYTES = {char: byte for byte, char in BYTE_CHARS.items()}
 
 
 def as_chars(token: bytes) -> str:
-    """Return a token as tokenizers' ByteLevel writes it."""
+    """Return a token in the characters of ByteLevel (Hugging Face's tokenizers)."""
     return "".join(BYTE_CHARS[byte] for byte in token)
 
 
 def as_bytes(token: str) -> bytes:
-    """Return the bytes of a token as tokenizers' ByteLevel writes it."""
+    """Return the bytes of a token in the characters of ByteLevel."""
     return bytes(_CHAR_BYTES[char] for char in token)
 
 
 def from_chars(vocab: dict[str, int], merges: list[list[str]]) -> Vocabulary:
-    """Return the vocabulary of a byte-level BPE of tokenizers'."""
+    """Return the vocabulary of a byte-level BPE model of Hugging Face's tokenizers."""
     return Vocabulary(
         {id: as_bytes(token) for token, id in vocab.items()},
         merges=[(vocab[left], vocab[right], vocab[left + right]) for left, right in merges],
@@ -173,20 +177,20 @@ def from_chars(vocab: dict[str, int], merges: list[list[str]]) -> Vocabulary:
 
 
 def pairs(merges: list[Any]) -> list[list[str]]:
-    """Return merges as pairs, which files write as "left right" or as [left, right]."""
+    """Return merges as lists [left, right]. Some files write a merge as "left right"."""
     return [merge.split(" ") if isinstance(merge, str) else merge for merge in merges]
 
 
 @cache
 def huggingface_file(name: str) -> dict[str, Any]:
-    """Return what a tokenizer.json in the shared folder says."""
+    """Return the contents of a tokenizer.json in the shared folder."""
     found: dict[str, Any] = json.loads(shared("vocabs", "hf", name).read_text(encoding="utf-8"))
     return found
 
 
 @cache
 def huggingface(name: str, backend: BackendName) -> Tokenizer:
-    """Return our tokenizer of a tokenizer.json with the split of GPT-2."""
+    """Return our tokenizer of a tokenizer.json that splits like GPT-2."""
     file = huggingface_file(name)
     added = [AddedToken(**token) for token in file["added_tokens"]]
     contents = {token.content for token in added}
@@ -203,7 +207,7 @@ def huggingface(name: str, backend: BackendName) -> Tokenizer:
 
 @cache
 def live_huggingface(name: str) -> Any:
-    """Return tokenizers' own Tokenizer of a tokenizer.json."""
+    """Return the tokenizers.Tokenizer of a tokenizer.json."""
     tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
     return tokenizers.Tokenizer.from_file(str(shared("vocabs", "hf", name)))
 
@@ -229,7 +233,7 @@ def qwen2_with_merges(backend: BackendName) -> Tokenizer:
 
 @cache
 def live_qwen2() -> Any:
-    """Return tokenizers' own Tokenizer with what qwen2_with_merges has."""
+    """Return the tokenizers.Tokenizer that equals qwen2_with_merges."""
     vocab, merges = _qwen2()
     made = live_bpe(vocab, [(left, right) for left, right in merges])
     tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
@@ -248,7 +252,7 @@ def live_qwen2() -> Any:
 def live_bpe(
     vocab: dict[str, int], merges: list[tuple[str, str]], *, ignore_merges: bool = False
 ) -> Any:
-    """Return a Tokenizer of tokenizers' with ByteLevel, GPT-2's split, and no prefix space."""
+    """Return a tokenizers.Tokenizer with ByteLevel, the split of GPT-2, and no prefix space."""
     tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
     model = tokenizers.models.BPE(vocab, merges, ignore_merges=ignore_merges)
     made = tokenizers.Tokenizer(model)
@@ -257,7 +261,7 @@ def live_bpe(
 
 
 def in_chars(made: Vocabulary) -> tuple[dict[str, int], list[tuple[str, str]]]:
-    """Return the vocabulary and the merges as tokenizers takes them."""
+    """Return the vocabulary and the merges in the form of Hugging Face's tokenizers."""
     tokens = {id: as_chars(token) for id, token in made.token_bytes.items()}
     merges = [(tokens[left], tokens[right]) for left, right, _ in made.merges or ()]
     return {token: id for id, token in tokens.items()}, merges
@@ -288,7 +292,7 @@ def _joined(joins: list[tuple[int, int]]) -> list[bytes]:
 
 @st.composite
 def from_ranks(draw: st.DrawFn) -> Vocabulary:
-    """Vocabularies of ranks: as training makes them, or with tokens and an order of any kind."""
+    """Draw a vocabulary of ranks, like a trained one, or with any tokens in any order."""
     tokens = _joined(draw(_joins))
     if draw(st.booleans()):
         tokens += [word for word in draw(st.lists(_words, max_size=6, unique=True))
@@ -304,9 +308,9 @@ def from_ranks(draw: st.DrawFn) -> Vocabulary:
 
 @st.composite
 def from_merges(draw: st.DrawFn, twins: bool = True) -> Vocabulary:
-    """Vocabularies of merges, in any order, some twice, some never reached.
+    """Draw a vocabulary of merges in any order. Some merges occur twice, some are never reached.
 
-    With `twins` some tokens have the same bytes as another.
+    With `twins`, some tokens have the same bytes as another token.
     """
     tokens = _joined(draw(_joins))
     tokens += [word for word in draw(st.lists(_words, max_size=4, unique=True))
@@ -330,7 +334,10 @@ def from_merges(draw: st.DrawFn, twins: bool = True) -> Vocabulary:
 
 
 def naive(made: Vocabulary, pre_token: bytes) -> list[int]:
-    """Return the ids of a pre-token, by the definition of merging."""
+    """Return the ids of a pre-token, by the definition of merging.
+
+    If a pair has several merges, the last one counts.
+    """
     tokens = made.token_bytes
     if made.ignore_merges and pre_token in tokens.values():
         return [min(id for id, token in tokens.items() if token == pre_token)]

@@ -16,7 +16,7 @@ from pretok.machine.backend import BackendName
 
 PAIRS = ((b"a", b"b"), (b" ", b"t"), (b"ab", b"c"), (b" t", b"h"), (b" th", b"e"), (b"1", b"2"),
          (b"\xc3", b"\xa9"), (b"\r", b"\n"))  # fmt: skip
-"""Merges; a single pair makes each token, so ranks are equivalent."""
+"""Merges. Only one pair makes each token, so a rank file of the tokens gives the same ids."""
 
 TEXTS = (
     "",
@@ -64,9 +64,10 @@ def tiktoken_lines(vocabulary: Vocabulary | None = None) -> list[bytes]:
 
 
 def huggingface(**changes: Any) -> dict[str, Any]:
-    """Return a small tokenizer.json; `changes` replace members, "model_x" x of the model.
+    """Return a small tokenizer.json.
 
-    With ... that member is left out.
+    `changes` replace members of the file. `model_x` replaces the member x of the model, and removes
+    it if the value is `...`.
     """
     vocabulary = made_vocabulary()
     texts = {id: to_text(token) for id, token in vocabulary.token_bytes.items()}
@@ -102,7 +103,7 @@ def huggingface(**changes: Any) -> dict[str, Any]:
 
 
 def added(id: int, content: str, **flags: bool) -> dict[str, Any]:
-    """Return an added token as a tokenizer.json has it."""
+    """Return an added token in the form of a tokenizer.json."""
     names = ("single_word", "lstrip", "rstrip", "normalized")
     return {
         "id": id,
@@ -113,7 +114,10 @@ def added(id: int, content: str, **flags: bool) -> dict[str, Any]:
 
 
 def write(path: Path, content: bytes | str | list[bytes] | dict[str, Any]) -> Path:
-    """Write a file: bytes or a str as they are, lines with their ends, an object as JSON."""
+    """Write a file; return its path.
+
+    A list has lines, which get a line feed each. A dict becomes JSON.
+    """
     if isinstance(content, list):
         content = b"".join(line + b"\n" for line in content)
     elif isinstance(content, dict):
@@ -123,7 +127,7 @@ def write(path: Path, content: bytes | str | list[bytes] | dict[str, Any]) -> Pa
 
 
 def gpt2_files(folder: Path, prefix: str = "") -> tuple[Path, Path]:
-    """Write a vocab.json and a merges.txt."""
+    """Write a vocab.json and a merges.txt; return their paths."""
     model = huggingface()["model"]
     merges = "".join(f"{left} {right}\n" for left, right in model["merges"])
     return (

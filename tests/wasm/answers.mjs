@@ -1,9 +1,10 @@
 // Answer the calls of a test: node answers.mjs < calls.json > answers.json.
 //
-// A call is {on, method, arguments}. `on` is null for the module, or the arguments of `get`, or of
-// `loadTokenizer` with a path. The answer is {value}, or {error} with the code and the message. With
-// `each`, the first argument is each of `texts` in turn, and the answer is a list of answers.
-// Arguments and values are JSON, except that {bytes: "hex"} is a Uint8Array.
+// A call is {on, method, arguments}. `on` names the object: null is the module, {get: [name,
+// options]} a pre-tokenizer, and {load: [path, options]} a tokenizer. The answer is {value}, or
+// {error, message, position}, where `error` is the code of the PretokError. A call with `each` is
+// repeated with each of `texts` as the first argument; its answer is a list of answers. Arguments
+// and values are JSON, except that {bytes: "hex"} is a Uint8Array.
 
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";

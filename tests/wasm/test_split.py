@@ -58,7 +58,8 @@ def test_spans_and_rules_equal_those_of_python() -> None:
             assert answer == expected, (name, text)
 
 
-def test_pieces_are_parts_of_the_text() -> None:
+def test_pre_tokens_and_counts_equal_those_of_python() -> None:
+    # Without line breaks, controls and lone surrogates; the offsets above are tested with them.
     samples = [text for text in texts(60) if text.isprintable()]
     invalid = invalid_texts(30)
     names = ["cl100k", "deepseek-v3", "clip"]  # clip drops text
@@ -84,6 +85,7 @@ def test_a_megabyte_splits_as_in_python(name: str) -> None:
 
 
 def test_every_unicode_version_has_its_own_classes() -> None:
+    # The ends of the runs of code points whose class differs between Unicode versions.
     ends = {code for run, _ in changed_runs() for code in run}
     samples = ["".join(f"a{chr(code)}1{chr(code)} " for code in sorted(ends))]
     calls = Calls(samples)
@@ -99,18 +101,20 @@ def test_the_module_lists_its_presets_and_versions() -> None:
     calls = Calls()
     for name in ("version", "unicodeVersion", "unicodeVersions", "presets"):
         calls.add(None, name)
-    calls.add(preset("qwen3"), "preset")
-    calls.add(preset("qwen3"), "rules")
+    alias = "qwen3"  # of the preset qwen2
+    calls.add(preset(alias), "preset")
+    calls.add(preset(alias), "rules")
     version, unicode, versions, presets, qwen2, rules = calls.answers()
     assert version == pretok.__version__
     assert unicode == pretok.get("gpt2").unicode
     assert versions == list(VERSIONS)
     assert [listed["name"] for listed in presets] == ALL_NAMES
     assert qwen2["name"] == "qwen2"
-    assert [rule["pattern"] for rule in rules] == [*map(str, pretok.get("qwen3").preset.rules)]
+    assert [rule["pattern"] for rule in rules] == [*map(str, pretok.get(alias).preset.rules)]
 
 
 def _explained(name: str, text: str) -> list[Any]:
+    """Return the answer of `explain` for each position of `text`: a list of stages."""
     calls = Calls()
     for position in range(len(text)):
         calls.add(preset(name), "explain", text, position, "codepoint")
@@ -158,7 +162,7 @@ def test_errors_say_what_was_expected() -> None:
     calls.add(preset("r50k"), "free")
     calls.add(preset("r50k"), "split", "a")
     answers: list[JsError] = calls.answers()
-    answers.pop(-2)
+    answers.pop(-2)  # of "free", the only call without an error; the next call uses a freed object
     codes = ["UNKNOWN_NAME"] * 2 + ["INVALID_ARGUMENT"] * 4 + ["REMOVES_TEXT", "INVALID_ARGUMENT"]
     assert [answer.code for answer in answers] == codes
     assert answers[1].message == (

@@ -72,7 +72,7 @@ Pair = tuple[Tokenizer, dict[str, Any]]
 
 
 def _pair(name: str, folder: Path) -> Pair:
-    """Return a tokenizer of Python, and the `on` of the same tokenizer in JavaScript."""
+    """Return a tokenizer in Python, and the argument `on` of Calls for the same in JavaScript."""
     make, options = FILES[name]
     path = make(folder)
     names = {"special_tokens": "specialTokens"}
@@ -95,6 +95,7 @@ def _as_text(text: str | bytes) -> str:
 
 
 def _check_byte_without_token(work: Callable[[Any], object], text: Any, error: JsError) -> None:
+    """Check that JavaScript refused `text` with `error`, and that `work` refuses it in Python."""
     assert error.code == "NO_TOKEN"
     with pytest.raises(bpe.UnknownTokenError):
         work(text)
