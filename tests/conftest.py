@@ -18,8 +18,8 @@ from pretok.cli import input as cli_input
 from pretok.machine.backend import BackendName
 from support import BACKENDS, REPORT, SEED, native_missing, need_native
 
-# Fixed examples, and no database, so that no run depends on the one before. No deadline, because
-# the time of an example says nothing on a busy machine.
+# Without SEED, hypothesis tries the same examples in each run. It has no database, so that no run
+# depends on an earlier run. It has no deadline, because a busy machine makes any example slow.
 settings.register_profile(
     "pretok",
     derandomize=SEED is None,
@@ -33,28 +33,28 @@ settings.load_profile("pretok")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Give hypothesis SEED, let SIGINT interrupt, and let workers of pytest-xdist take neighbours.
+    """Pass SEED to hypothesis, enable SIGINT, and set how pytest-xdist divides the tests.
 
-    Neighbours need the same vocabularies and fixtures.
+    "worksteal" gives a worker neighbouring tests, which need the same vocabularies and fixtures.
     """
     if getattr(config.option, "dist", "no") == "load":
         config.option.dist = "worksteal"
     if SEED is not None:
         config.option.hypothesis_seed = str(SEED)
-    # A shell lets its background jobs ignore SIGINT, and the processes they start inherit that.
+    # A background job of a shell may ignore SIGINT, and so may the processes that it starts.
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_finish() -> None:
-    """Keep ten thousand test items, which live as long as the run, out of garbage collections."""
+    """Exclude the ten thousand test items, which live until the end, from garbage collection."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture(scope="session", params=BACKENDS)
 def backend(request: pytest.FixtureRequest) -> BackendName:
-    """Each backend in turn; the native one is skipped, or required, as support.need_native says."""
+    """Each backend in turn. If the native backend is missing, see support.need_native."""
     name: BackendName = request.param
     if name == "native":
         need_native()
@@ -63,14 +63,17 @@ def backend(request: pytest.FixtureRequest) -> BackendName:
 
 @pytest.fixture(scope="session")
 def native() -> BackendName:
-    """The native backend, for tests of it alone."""
+    """The native backend, for tests of only this backend."""
     need_native()
     return "native"
 
 
 @pytest.fixture
 def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let tokenizers use one thread; of several errors in a batch, its threads report any one."""
+    """Let Hugging Face's tokenizers use one thread.
+
+    With several threads, it reports any one of several errors in a batch.
+    """
     monkeypatch.setenv("TOKENIZERS_PARALLELISM", "false")
 
 
@@ -90,7 +93,7 @@ def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
 
 @pytest.fixture(scope="session")
 def vocab(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The file of small_tokenizer."""
+    """The path of a tokenizer.json with small_tokenizer."""
     path = tmp_path_factory.mktemp("vocab") / "small.json"
     small_tokenizer().save(path)
     return str(path)
@@ -98,19 +101,19 @@ def vocab(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture
 def given(vocab: str, backend: BackendName) -> list[str]:
-    """The options that every call has, for each backend."""
+    """The command-line options for the small vocabulary and the backend."""
     return ["--vocab", vocab, "--backend", backend]
 
 
 @pytest.fixture(params=[1, 3, 64])
 def small_blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read so few bytes at a time that blocks end inside lines and UTF-8 sequences."""
+    """Let commands read blocks of few bytes, which end inside lines and UTF-8 sequences."""
     monkeypatch.setattr(cli_input, "BLOCK", request.param)
 
 
 @pytest.fixture(scope="session")
 def c_library(tmp_path_factory: pytest.TempPathFactory) -> CLibrary:
-    """The C library, built once for all processes of a run; skipped where it cannot be."""
+    """The C library, built once for all processes of a run; skips tests that cannot build it."""
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent
@@ -119,14 +122,17 @@ def c_library(tmp_path_factory: pytest.TempPathFactory) -> CLibrary:
 
 @pytest.fixture
 def own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Remove the presets that the test registers after the test."""
+    """After the test, remove the presets that the test registered."""
     for name in ("_presets", "_by_name", "_pre_tokenizers"):
         monkeypatch.setattr(registry, name, dict(getattr(registry, name)))
     monkeypatch.setattr(registry, "_installed", None)
 
 
 def pytest_report_header() -> str:
-    """Say which pretok is tested: `python -m pytest` may find the sources, without the C++ core."""
+    """Return the folder of the tested pretok.
+
+    `python -m pytest` may find the sources, which have no C++ core.
+    """
     return f"pretok: {PACKAGE_FOLDER}, {native_missing() or 'with the native backend'}"
 
 
@@ -135,6 +141,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if SEED is not None:
         terminalreporter.section(f"random tests: PRETOK_SEED={SEED} repeats them")
     if REPORT:
-        terminalreporter.section("how far tests went")
+        terminalreporter.section("cases of the exhaustive tests")
         for line in REPORT:
             terminalreporter.write_line(line)

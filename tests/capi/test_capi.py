@@ -1,4 +1,4 @@
-"""The C interface gives what Python gives: spans, ids, decoded text, streams, errors."""
+"""The C interface and Python give equal spans, ids, decoded texts, streams and errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import bpe
 import pretok
 from bpe import AddedToken, SpecialTokenError, Template, Tokenizer, UnknownTokenError, Vocabulary
 from bpe.formats import pretok_file
-from c_library import CError, CLibrary, CPreTokenizer, CTokenizer, compiler
+from c_library import STATUSES, CError, CLibrary, CPreTokenizer, CTokenizer, compiler
 from command_line import Call, error_of, running
 from gguf_files import gguf, metadata
 from paths import CPP, ROOT, shared
@@ -40,7 +40,7 @@ FIRST_ADDED = 300
 
 
 def random_data(source: random.Random, most: int) -> bytes:
-    """Return a text that is hard to cut: of few kinds of pieces, sometimes not UTF-8."""
+    """Return a text that is hard to cut: it repeats few pieces, and may be invalid UTF-8."""
     pieces = [piece.encode() for piece in source.sample(PIECES, 5)]
     pieces += source.sample(BAD, source.choice([0, 0, 1]))
     everything = [*map(str.encode, PIECES), *BAD]
@@ -61,7 +61,7 @@ def chunks_of(source: random.Random, data: bytes) -> Iterator[bytes]:
 
 
 def merges_of(source: random.Random) -> Vocabulary:
-    """Return a vocabulary of merges; sometimes bytes that no text has are no tokens."""
+    """Return a vocabulary of merges. Sometimes three rare bytes have no token."""
     missing = {0xC0, 0xF2, 0xFF} if source.random() < 0.5 else set()
     tokens = {byte: bytes([byte]) for byte in range(256) if byte not in missing}
     merges: list[tuple[int, int, int]] = []
@@ -77,7 +77,7 @@ def merges_of(source: random.Random) -> Vocabulary:
 
 
 def random_tokenizer(source: random.Random) -> Tokenizer:
-    """Return a tokenizer with anything that a file may say."""
+    """Return a tokenizer with random values of all options that a .pretok file stores."""
     contents = source.sample(["<x>", "<xx>", "<end", "word", " the", "\n", "中", "é", "e\u0301",
                               "<", "==", "\u2126", "가"], source.randrange(5))  # fmt: skip
     added = [
@@ -103,13 +103,13 @@ def random_tokenizer(source: random.Random) -> Tokenizer:
 
 
 def wanted(tok: Tokenizer, data: bytes, special: str, template: bool) -> list[int] | CError:
-    """Return what Python gives, or the error as C has it."""
+    """Return the ids that Python gives, or the error that the C interface must give."""
     try:
         return tok.encode(data, special, add_special_tokens=template)
     except SpecialTokenError as error:
-        return CError(8, error.position, "")
+        return CError(STATUSES.index("special token"), error.position, "")
     except UnknownTokenError:
-        return CError(12, 0, "")
+        return CError(STATUSES.index("no token"), 0, "")
 
 
 def test_presets_by_name(c_library: CLibrary) -> None:
@@ -196,11 +196,12 @@ def test_streams_of_random_tokenizers(c_library: CLibrary) -> None:
                     ours.stream(chunks, special, template)
                 if expected.status == "special token":
                     assert raised.value.position == expected.position
-                # A byte without a token may come in a later chunk than a special one.
+                # One call may report a byte without a token; the stream may find a refused special
+                # token in an earlier chunk.
                 assert raised.value.status in {expected.status, "special token"}
 
 
-def test_decoding_as_it_comes(c_library: CLibrary) -> None:
+def test_decode_streams(c_library: CLibrary) -> None:
     source = seeded(5)
     tok = Tokenizer(RANKS, "cl100k", added_tokens=[AddedToken("<x>", FIRST_ADDED)])
     ours = CTokenizer(c_library, pretok_file.dump(tok.to_spec()))
@@ -262,7 +263,7 @@ def test_the_weights_of_a_gguf_file_are_not_read(c_library: CLibrary, tmp_path: 
     path = tmp_path / "model.gguf"
     path.write_bytes(gguf(metadata(add_bos_token=True, bos_token_id=264)))
     tok = bpe.load(path)
-    os.truncate(path, 1 << 34)  # 16 GB of nothing, which no disk has to hold
+    os.truncate(path, 1 << 34)  # a sparse file of 16 GB, which takes no space on the disk
     ours = CTokenizer(c_library, path)
     for special in ("text", "allow"):
         text = b"hello <|end|>"
@@ -277,7 +278,7 @@ def test_the_weights_of_a_gguf_file_are_not_read(c_library: CLibrary, tmp_path: 
 
 @pytest.fixture
 def own_preset() -> Preset:
-    """A preset that is not built in, of two stages."""
+    """A preset of two stages that is not built in."""
     from pretok import Stage
 
     return Preset(
@@ -286,7 +287,7 @@ def own_preset() -> Preset:
     )
 
 
-def test_a_preset_of_ones_own(
+def test_a_preset_that_is_not_built_in(
     c_library: CLibrary, call: Call, own_registry: None, own_preset: Preset
 ) -> None:
     pretok.register(own_preset)
@@ -310,7 +311,7 @@ def test_a_preset_of_ones_own(
         assert loaded.encode(data) == replaced.encode(data) == tok.encode(data)
 
 
-def test_a_program_in_binary(call: Call) -> None:
+def test_the_command_program_writes_binary(call: Call) -> None:
     with running("program", "o200k", "--binary", stdout=subprocess.PIPE) as process:
         found = process.communicate()[0]
     assert process.returncode == 0
@@ -322,7 +323,7 @@ def test_a_program_in_binary(call: Call) -> None:
 
 @pytest.fixture(scope="session")
 def ids_program(c_library: CLibrary) -> Path:
-    """The program cpp/tests/ids.cpp, which prints the ids of a text."""
+    """The compiled program cpp/tests/ids.cpp, which writes the ids of its input."""
     folder = c_library.path.parent
     program = folder / "ids"
     made = folder / f"ids-{os.getpid()}"

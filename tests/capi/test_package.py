@@ -1,4 +1,4 @@
-"""The C/C++ library as users take it: installed, in their build, or as two files."""
+"""The C/C++ library in the ways that users get it: installed, in their build, or as two files."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ else:
 EXAMPLES = CPP / "examples"
 HEADER = (CPP / "capi" / "pretok.h").read_text(encoding="utf-8")
 LARGEST = 650_000
-"""Bytes of the stripped shared library with the tables of one Unicode version."""
+"""The maximum bytes of the stripped shared library with the tables of one Unicode version."""
 BUILD = os.environ.get("PRETOK_BUILD")
-"""The folder of a build of cpp/, in which little is left to be built."""
+"""The folder of an earlier CMake build of cpp/. Building in it again takes little time."""
+# The libraries that the shared library may depend on.
 MAY_NEED = ("libc", "libstdc++", "libm", "libgcc_s", "libpthread", "ld-linux", "linux-vdso")
 
 CONSUMER = """\
@@ -48,21 +49,21 @@ endforeach()
 """
 
 pytestmark = [
-    pytest.mark.skipif(sys.platform != "linux", reason="looks at ELF files"),
-    # One worker builds what several tests use.
+    pytest.mark.skipif(sys.platform != "linux", reason="the tests inspect ELF files"),
+    # All tests run on one worker, so that the library is built only once.
     pytest.mark.xdist_group("package"),
 ]
 
 
 def slow(test: Callable[..., None]) -> Callable[..., None]:
-    """Mark a test that builds the library anew."""
+    """Mark a test that builds the library again. It runs only if PRETOK_FULL=1."""
     skip = pytest.mark.skipif(not FULL, reason="takes minutes; set PRETOK_FULL=1")
     marked: Callable[..., None] = pytest.mark.slow(skip(test))
     return marked
 
 
 def tool(name: str) -> str:
-    """Return the path of a program; skip the test where there is none."""
+    """Return the path of a program; skip the test if it is not installed."""
     found = shutil.which(name)
     if found is None:
         pytest.skip(f"{name} is not installed")
@@ -70,7 +71,7 @@ def tool(name: str) -> str:
 
 
 def ran(*command: str | Path, stdin: Path | None = None) -> str:
-    """Return what a command writes; fail with all that it says if it fails."""
+    """Return the standard output of a command. If it fails, fail with all of its output."""
     with open(stdin or os.devnull, "rb") as source:
         done = subprocess.run(
             [str(part) for part in command], stdin=source, capture_output=True, check=False
@@ -115,11 +116,12 @@ def static_prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def programs(prefix: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the examples, built by a project that finds the installed library."""
+    """The folder of the compiled examples, built by a project that finds the installed library."""
     return consumer(tmp_path_factory.mktemp("consumer"), f"-DCMAKE_PREFIX_PATH={prefix}")
 
 
 def consumer(at: Path, option: str) -> Path:
+    """Build the examples as a CMake project of a user; return the folder of the programs."""
     (at / "source").mkdir()
     (at / "source" / "CMakeLists.txt").write_text(CONSUMER)
     return built(at / "source", at / "build", f"-DEXAMPLES={EXAMPLES}", option)
@@ -141,6 +143,7 @@ def by_pkg_config(prefix: Path, at: Path, *options: str, source: Path | None = N
 
 
 def check_examples(folder: Path) -> None:
+    """Check the output of the compiled examples in `folder`."""
     vocabulary = (EXAMPLES / "tiny.tiktoken", "cl100k")
     ids = ran(folder / "ids", *vocabulary, stdin=EXAMPLES / "hello.txt")
     assert ids == (EXAMPLES / "hello.ids").read_text()
@@ -154,7 +157,7 @@ def test_the_ids_of_the_example_are_those_of_python() -> None:
     assert "".join(f"{id}\n" for id in ids) == (EXAMPLES / "hello.ids").read_text()
 
 
-def test_the_versions_are_one() -> None:
+def test_cmake_and_python_have_the_same_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     cmake = (CPP / "CMakeLists.txt").read_text(encoding="utf-8")
     version = project["project"]["version"]
@@ -172,7 +175,7 @@ def test_pkg_config(prefix: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["cl100k", "o200k"])
-def test_the_example_prints_what_tiktoken_says(programs: Path, name: str) -> None:
+def test_the_example_prints_the_ids_of_tiktoken(programs: Path, name: str) -> None:
     text = shared("texts", "udhr.txt")
     source = SOURCES[name]
     printed = ran(programs / "ids", shared("vocabs", source.file), source.preset, stdin=text)
@@ -222,7 +225,7 @@ def test_the_commands_of_the_readme(tmp_path: Path) -> None:
     assert ran("bash", "-c", commands).endswith((EXAMPLES / "hello.ids").read_text())
 
 
-def test_the_exports_and_needs_of_the_shared_library(prefix: Path) -> None:
+def test_the_exports_and_dependencies_of_the_shared_library(prefix: Path) -> None:
     library = next(prefix.glob("**/libpretok.so"))
     listed = ran(tool("nm"), "-D", "--defined-only", library)
     functions = set(re.findall(r"\b(pretok_\w+)\(", HEADER))
@@ -249,7 +252,7 @@ def amalgamation() -> dict[str, str]:
 STRICT = ("-std=c++17", "-pthread", "-Wall", "-Wextra", "-Werror")
 
 
-def test_two_files_are_all_that_is_needed(c_library: CLibrary, tmp_path: Path) -> None:
+def test_two_files_are_enough(c_library: CLibrary, tmp_path: Path) -> None:
     built = c_library.path.parent
     assert (built / "warnings").read_text() == ""
     for name in ("pretok.hpp", "pretok.o"):
@@ -259,7 +262,7 @@ def test_two_files_are_all_that_is_needed(c_library: CLibrary, tmp_path: Path) -
 
 @slow
 @pytest.mark.parametrize("name", ["g++", "clang++"])
-def test_two_files_without_options(name: str, tmp_path: Path) -> None:
+def test_two_files_compile_without_warnings(name: str, tmp_path: Path) -> None:
     for file, text in amalgamation().items():
         (tmp_path / file).write_text(text, encoding="utf-8")
     ran(tool(name), *STRICT, "-c", tmp_path / "pretok.cpp", "-o", tmp_path / "pretok.o")
@@ -267,12 +270,12 @@ def test_two_files_without_options(name: str, tmp_path: Path) -> None:
 
 
 def check_two_files(folder: Path, compiler: str) -> None:
-    """Build the examples from the header and pretok.o in `folder`."""
+    """Build the examples from the header and pretok.o in `folder`, and check their output."""
     strict = (compiler, *STRICT)
     program = (EXAMPLES / "chat.cpp").read_text(encoding="utf-8")
     (folder / "chat.cpp").write_text(program, encoding="utf-8")
     ran(*strict, folder / "chat.cpp", folder / "pretok.o", "-o", folder / "chat")
-    # The same header does for C.
+    # A C program can include the same header.
     program = (EXAMPLES / "ids.c").read_text(encoding="utf-8")
     (folder / "ids.c").write_text(program.replace("pretok.h", "pretok.hpp"), encoding="utf-8")
     ran(tool("cc"), "-std=c99", "-Wall", "-Werror", "-c", folder / "ids.c", "-o", folder / "ids.o")
@@ -281,7 +284,7 @@ def check_two_files(folder: Path, compiler: str) -> None:
 
 
 @slow
-def test_a_project_that_has_it_in_a_folder(tmp_path: Path) -> None:
+def test_a_project_that_has_the_sources_in_a_folder(tmp_path: Path) -> None:
     check_examples(consumer(tmp_path, f"-DPRETOK_SOURCE={CPP}"))
 
 

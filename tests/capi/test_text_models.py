@@ -1,4 +1,4 @@
-"""The C interface gives what Python gives for models whose tokens are text."""
+"""The C interface and Python give equal results for models whose tokens are text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import bpe
 from bpe import AddedToken, SpecialTokenError, Tokenizer
 from bpe.formats import pretok_file
 from bpe.formats.sentencepiece import PieceType
-from c_library import CError, CLibrary, CTokenizer
+from c_library import STATUSES, CError, CLibrary, CTokenizer
 from paths import shared
 from sentencepiece_models import BYTE_FALLBACK, BYTES, UNKNOWN, message, model, normal, trained
 from support import max_examples, seeded
@@ -43,15 +43,15 @@ def texts(source: random.Random, count: int) -> Iterator[bytes]:
 
 
 def expected_ids(tok: Tokenizer, data: bytes, special: str) -> list[int] | CError:
-    """Return the ids, or the error as C has it."""
+    """Return the ids that Python gives, or the error that the C interface must give."""
     try:
         return tok.encode(data, special)
     except SpecialTokenError as error:
-        return CError(8, error.position, "")
+        return CError(STATUSES.index("special token"), error.position, "")
 
 
 def check(c_library: CLibrary, tok: Tokenizer, source: random.Random, count: int) -> None:
-    """Check every call with a model."""
+    """Compare every call of the C interface with Python, on `count` random texts."""
     ours = CTokenizer(c_library, pretok_file.dump(tok.to_spec()))
     assert c_library.vocab_size(ours.handle) == tok.vocab_size
     ids = list(tok.vocabulary.token_bytes) + [token.id for token in tok.added_tokens]
@@ -78,7 +78,7 @@ def check(c_library: CLibrary, tok: Tokenizer, source: random.Random, count: int
 
 
 def check_decoding(tok: Tokenizer, ours: CTokenizer, ids: list[int], source: random.Random) -> None:
-    """Check decoding at once and as ids come."""
+    """Compare decoding by one call, and by a stream that gets the ids in chunks."""
     skip = source.random() < 0.5
     assert ours.decode(ids, skip) == tok._decode_bytes(ids, skip)
     ends = sorted({0, *source.choices(range(len(ids) + 1), k=3), len(ids)})
@@ -86,7 +86,7 @@ def check_decoding(tok: Tokenizer, ours: CTokenizer, ids: list[int], source: ran
     stream = tok.decode_stream(skip_special=skip)
     expected = [*map(stream.feed, chunks), stream.finish()]
     decoded = ours.decode_stream(chunks, skip)
-    # Python may hold text back longer than C, or the other way around.
+    # The streams of Python and C may return the same text after different chunks.
     assert "".join(decoded) == "".join(expected) == tok.decode(ids, skip_special=skip)
 
 
@@ -113,7 +113,7 @@ def test_published_models(c_library: CLibrary, name: str) -> None:
     "name", ["llama2.model", "tokenizer.model.v1", "mistral_instruct_tokenizer_240323.model.v3"]
 )
 def test_published_models_of_sentencepiece(c_library: CLibrary, name: str) -> None:
-    """Models are read directly, with the ids of sentencepiece."""
+    """The C interface reads .model files without Python, and gives the ids of sentencepiece."""
     sentencepiece = pytest.importorskip("sentencepiece", reason="the engine is not installed")
     path = published(name)
     ours, tok = CTokenizer(c_library, path), bpe.load(path)
@@ -213,8 +213,8 @@ def test_options_that_text_models_refuse(c_library: CLibrary) -> None:
     assert more.decode(ids) == python.decode_bytes(ids)
 
 
-def test_streams_hold_little(c_library: CLibrary) -> None:
-    """The parts of a long text begin without the space that comes before a text."""
+def test_streams_add_the_space_before_a_text_once(c_library: CLibrary) -> None:
+    """A stream encodes a long text in parts. Only the first part gets the space before the text."""
     ours = CTokenizer(c_library, pretok_file.dump(model_of("llama").to_spec()))
     data = b"the quick brown fox " * 500
     assert ours.stream([data[at : at + 64] for at in range(0, len(data), 64)], "text") == (

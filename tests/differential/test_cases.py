@@ -1,4 +1,4 @@
-"""The cases of cases/*.toml and regressions.toml, on every backend and on the engines."""
+"""Every backend and every engine gives the pre-tokens of cases/*.toml and regressions.toml."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pretok.registry import find
 from support import CORE_NAMES, engine_splits, regex_split, stable
 
 CASES_OF = cases_by_preset()
-# Thousands of answers: as a test each, collecting them would take longer than asking.
+# One test checks all cases of a preset: thousands of tests take longer to collect than to run.
 each_preset = pytest.mark.parametrize("preset", CASES_OF)
 
 
@@ -35,13 +35,13 @@ def test_backends_split_as_the_cases_say(preset: str, backend: BackendName) -> N
         differ = {what: pair for what, pair in answers.items() if pair[0] != pair[1]}
         if differ:
             wrong[name] = differ
-    assert wrong == {}, "ours and the case's"
+    assert wrong == {}, "each pair has our answer, then that of the case"
 
 
 @each_preset
 def test_engines_split_as_the_cases_say(preset: str) -> None:
     cases = {name: case for name, case in CASES_OF[preset].items() if stable(case.text)}
-    assert len(cases) > len(CASES_OF[preset]) * 0.9, "few depend on the Unicode version"
+    assert len(cases) > len(CASES_OF[preset]) * 0.9, "too many depend on the Unicode version"
     texts = [case.text for case in cases.values()]
     found: dict[str, list[list[str]]] = {find(preset).engine: engine_splits(find(preset), texts)}
     if preset in CORE_NAMES:
@@ -52,10 +52,10 @@ def test_engines_split_as_the_cases_say(preset: str) -> None:
         for (name, case), split in zip(cases.items(), splits, strict=True)
         if split != list(case.pre_tokens)
     }
-    assert wrong == {}, "the engine's and the case's"
+    assert wrong == {}, "each pair has the answer of the engine, then that of the case"
 
 
-def test_every_preset_of_the_core_has_cases_in_every_file_and_every_other_somewhere() -> None:
+def test_core_presets_have_cases_in_every_file_and_other_presets_in_some_file() -> None:
     everywhere = set()
     for path in CASES.glob("*.toml"):
         covered = {preset for case in load(path) for preset in case.presets}

@@ -1,4 +1,4 @@
-"""Every code point, U+0000 to U+10FFFF: its class as measured in the engines, and its splits."""
+"""Every code point has the class that was measured in the engines, and splits accordingly."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MEASURED = {
     "unicodedata2 17.0.0": "17.0",
     "unicodedata2 18.0.0": "18.0",
 }
-"""The columns of class_ranges.json, and the version of which each must have every class."""
+"""The columns of class_ranges.json, and the Unicode version whose classes each column must have."""
 GENERAL: dict[CharSet, str] = {
     sets.LETTER: r"\p{L}",
     sets.UPPER: r"\p{Lu}\p{Lt}",
@@ -67,6 +67,7 @@ def measured() -> dict[str, dict[str, list[list[int]]]]:
 
 
 def measured_members(column: str, *names: str) -> Flags:
+    """Return, for each code point, whether it belonged to one of the named classes."""
     found = np.zeros(CODE_POINTS, bool)
     for name in names:
         for first, last in measured()[name][column]:
@@ -118,7 +119,10 @@ def test_surrogates_are_of_category_c(version: str) -> None:
 def test_both_backends_find_the_atom_of_every_code_point(
     version: str, backend: BackendName
 ) -> None:
-    """One rule for each atom, one code point a pre-token: the rule that matched is the atom."""
+    """The preset has one rule for each atom, in order, and each code point is one pre-token.
+
+    So the number of the matching rule is the atom of the code point.
+    """
     rules = tuple(Run(CharSet(((0, 1 << atom),)), at_most=1) for atom in Atom)
     tokenizer = pretok.get(Preset("atoms", rules=rules), version, backend)
     every = list(range(CODE_POINTS)) if backend == "native" else scalar_values()
@@ -128,15 +132,15 @@ def test_both_backends_find_the_atom_of_every_code_point(
     assert np.array_equal(found, atoms_by_code_point(version)[every])
 
 
-# The places of the code point: between letters; first and second after an apostrophe; between a
-# number and a line break, and after a line break. Each part begins with a space after a letter,
-# where every preset cuts, so the split of many cells is the splits of each cell, joined.
+# A cell has the tested code point in these places: between letters; first and second after an
+# apostrophe; between a number and a line break; and after a line break. A cell begins with a space
+# and ends with a letter. Every preset splits between them, so the cells of a text do not interact.
 SLOT = "\ufffc"
 CELL = f" a{SLOT}a x'{SLOT}z x'l{SLOT}z 1{SLOT}\n{SLOT}b"
 
 
 def cells(points: NDArray[np.uint32]) -> str:
-    """Return the text of CELL with each of `points` in its slots, one after the other."""
+    """Return one CELL for each of `points`, joined. The point is in all slots of its cell."""
     one = code_points_of(CELL)
     filled = np.where(one == ord(SLOT), points[:, None], one)
     return filled.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
@@ -144,7 +148,7 @@ def cells(points: NDArray[np.uint32]) -> str:
 
 @cache
 def kinds(column: str) -> NDArray[np.int64]:
-    """Return a number for each code point, the same for those that an engine must treat alike."""
+    """Return a number for each code point. Equal numbers mean that the engine splits them alike."""
     names = [[name] for name in measured() if name.startswith("(?i:")]
     names += [[r"\p{Lu}", r"\p{Lt}"], [r"\p{Ll}"], [r"\p{Lm}", r"\p{Lo}"], [r"\p{M}"]]
     names += [[r"\p{N}"], [r"\s"], [r"[\r\n]"]]
@@ -157,29 +161,31 @@ def kinds(column: str) -> NDArray[np.int64]:
 
 @cache
 def expected_cuts(preset: Preset, column: str) -> tuple[NDArray[np.int64], Flags]:
-    """Return the row of each code point, and in each row where its CELL is cut.
+    """Return (the row of each code point, rows). A row says where a CELL is split.
 
-    Rows come from `regex`, asked about one code point of each kind whose kind in the column is
-    that which `regex` itself has for it.
+    There is one row for each kind: the split by `regex` of one code point of this kind. The code
+    point must have the same kind in `column` and in `regex`.
     """
     kind = kinds(column)
     alike = np.where(kind == kinds("regex"), kind, np.iinfo(np.int64).max)
     unique, firsts = np.unique(alike, return_index=True)
     assert len(unique) > 0x80 + 8
     points = firsts[unique != np.iinfo(np.int64).max].astype(np.uint32)
-    assert np.isin(kind, kind[points]).all(), "a kind without an example"
+    assert np.isin(kind, kind[points]).all(), "a kind has no code point of this kind in `regex`"
     rows = np.zeros((len(points), len(CELL)), bool)
     for row, point in zip(rows, points, strict=True):
         lengths = [len(part) for part in regex_split(preset.pattern, cells(np.array([point])))]
         row[np.cumsum([0, *lengths[:-1]])] = True
     together = [len(part) for part in regex_split(preset.pattern, cells(points))]
-    assert np.array_equal(np.cumsum([0, *together[:-1]]), np.flatnonzero(rows)), "cells interact"
+    assert np.array_equal(np.cumsum([0, *together[:-1]]), np.flatnonzero(rows)), (
+        "the cells interact"
+    )
     order = np.argsort(kind[points])
     return order[np.searchsorted(kind[points], kind, sorter=order)], rows
 
 
 def bounds_of_runs(version: str) -> NDArray[np.uint32]:
-    """Return the code points at and beside the ends of runs of one atom, and all below U+3000."""
+    """Return the code points at or next to an end of a run of one atom, and all below U+3000."""
     firsts = table(version)[0]
     near = np.concatenate([firsts + step for step in (-2, -1, 0, 1)] + [np.arange(0x3000)])
     return np.unique(near[(near >= 0) & (near < CODE_POINTS)]).astype(np.uint32)
@@ -187,7 +193,7 @@ def bounds_of_runs(version: str) -> NDArray[np.uint32]:
 
 @pytest.mark.parametrize("version", ["16.0", "18.0"])
 @pytest.mark.parametrize("name", CORE_NAMES)
-def test_every_code_point_splits_as_its_measured_class_says(
+def test_every_code_point_splits_like_its_measured_class(
     name: str, version: str, backend: BackendName
 ) -> None:
     tokenizer = pretok.get(name, version, backend)
@@ -195,7 +201,7 @@ def test_every_code_point_splits_as_its_measured_class_says(
     rows_of, rows = expected_cuts(preset, preset.engine if version == "16.0" else "regex")
     points = np.arange(CODE_POINTS, dtype=np.uint32)
     if not FULL:
-        points = bounds_of_runs(version)  # the test above has asked it for every class
+        points = bounds_of_runs(version)  # the test of atoms above tries more code points
     for start in range(0, len(points), 1 << 16):
         block = points[start : start + (1 << 16)]
         found = tokenizer.offsets(cells(block))[:-1]

@@ -1,6 +1,6 @@
 """All strings over a small alphabet: the first pre-token of each is that of `regex`.
 
-Unless PRETOK_FULL=1, all short strings, and a sample of the longer ones.
+Without PRETOK_FULL=1, tests try all short strings and a sample of the longer ones.
 
 No pattern looks behind. So each pre-token of a text is the first pre-token of the rest of the text.
 If the first pre-tokens of all strings up to a length are equal, the splits of these strings are
@@ -35,33 +35,39 @@ LIMITS = {
     },
     "python": {True: 170_000, False: 4_000},
 }
-"""The greatest number of strings of one length, for the core and for others."""
+"""The greatest number of strings of one length: True for core presets, False for other presets."""
 SAMPLE = {"native": {True: 20_000, False: 1_000}, "python": {True: 4_000, False: 300}}
-"""The number of strings of each length unless FULL, for the core and for others."""
+"""The number of strings of each length if not FULL, for core presets and other presets."""
 ENOUGH = {"native": 6, "python": 5}
-"""A length that covers the states: `lead U c ' l l`, four digits in a row, `\\s\\n\\s\\n\\s x`."""
+"""The length that the strings of core presets must reach.
+
+Such strings reach all states: `lead U c ' l l`, four digits in a row, `\\s\\n\\s\\n\\s x`.
+"""
 
 NAMES = [preset.name for preset in pretok.presets()]
 Letters = Callable[[PreTokenizer], str]
 
 
 def letters_of_classes(tokenizer: PreTokenizer) -> str:
-    """Return one code point of each class that the preset's rules, of all stages, tell apart."""
+    """Return one code point of each class that the rules of all stages tell apart."""
     return one_of_each_class(tokenizer.preset, tokenizer.unicode)
 
 
 def letters_of_contractions(tokenizer: PreTokenizer) -> str:
-    """Return every letter that has a part of its own in a contraction, and what may be around.
+    """Return letters of contractions, an apostrophe, and characters to put around contractions.
 
-    t, m and d do as s does, ve as re, and a capital as its small letter: see the last test.
+    Rules treat t, m and d like s, ve like re, and most capitals like small letters;
+    test_every_two_letters_after_an_apostrophe checks this.
     """
     return "'srelS\u017fx "
 
 
 def check(tokenizer: PreTokenizer, texts: Iterator[str]) -> int:
-    """Compare each text, or its first pre-token if that is enough, with an engine; return how many.
+    """Compare texts with an engine; return their number.
 
-    That is `regex`, or the preset's own engine where that reads its patterns otherwise.
+    For core presets, compares the first pre-token of each text with `regex`. For other presets,
+    compares the whole split with `regex`, or with the preset's engine if `regex` cannot express
+    the preset.
     """
     if tokenizer.preset.name not in CORE_NAMES:
         return check_whole(tokenizer, texts)
@@ -81,12 +87,13 @@ def check(tokenizer: PreTokenizer, texts: Iterator[str]) -> int:
 def first_ends(tokenizer: PreTokenizer, texts: list[str]) -> list[int]:
     """Return the end of the first pre-token of each text."""
     machine = tokenizer._backend
-    if isinstance(machine, Machine):  # all that `split` does but the making of arrays
+    if isinstance(machine, Machine):  # the work of `split` without building arrays
         return [machine.advance(text, partial=False).ends[0] for text in texts]
     return [len(pre_tokens[0]) for pre_tokens in map(machine.split, texts)]
 
 
 def check_whole(tokenizer: PreTokenizer, texts: Iterator[str]) -> int:
+    """Compare the whole splits of texts with an engine; return the number of texts."""
     ask = oracle_of(tokenizer.preset).comparisons(tokenizer)[0].theirs
     count = 0
     for batch in iter(lambda: list(islice(texts, 1 << 9)), []):
@@ -116,7 +123,7 @@ def test_the_first_pre_token_of_every_string(
     is_core = name in CORE_NAMES
     most, enough = LIMITS[backend][is_core], ENOUGH[backend] if is_core else 2
     if is_core and backend == "python" and not FULL:
-        most = len(letters) ** enough  # longer ones are left to the native backend
+        most = len(letters) ** enough  # only the native backend tries longer strings
     while len(letters) ** (length + 1) <= most:
         length += 1
         total += check(tokenizer, strings(letters, length, SAMPLE[backend][is_core]))
@@ -131,7 +138,7 @@ def test_the_first_pre_token_of_every_string(
 
 
 @pytest.mark.parametrize("name", CORE_NAMES)
-def test_every_two_letters_behind_an_apostrophe(name: str, backend: BackendName) -> None:
+def test_every_two_letters_after_an_apostrophe(name: str, backend: BackendName) -> None:
     letters = [*string.ascii_letters, *"\u017f\u212a\u0130\u0131\u00df\ufb06", ""]
     texts = (
         before + "'" + "".join(pair) + after
@@ -143,7 +150,7 @@ def test_every_two_letters_behind_an_apostrophe(name: str, backend: BackendName)
 
 
 FIRST_BYTES = bytes.fromhex("0a 20 27 41 61 80 bf c1 c2 df e0 e1 e4 ed ef f0 f1 f4 f5")
-"""The first bytes that are tried unless FULL: of each kind of UTF-8, and of several classes."""
+"""The first bytes that are tried if not FULL: each kind of byte in UTF-8, and several classes."""
 
 
 def _sequences(first: int) -> bytes:
@@ -158,7 +165,7 @@ def _sequences(first: int) -> bytes:
 
 
 def test_every_sequence_of_three_bytes_splits_alike_in_both_backends(native: BackendName) -> None:
-    # o200k tells most classes apart. ASCII around each keeps sequences out of each other's way.
+    # o200k has many classes. The ASCII characters around a sequence separate it from the next one.
     fast = pretok.get("o200k", backend=native)
     plain = pretok.get("o200k", backend="python")
     machine = plain._backend
@@ -168,8 +175,9 @@ def test_every_sequence_of_three_bytes_splits_alike_in_both_backends(native: Bac
         data = _sequences(first)
         points = code_points_of(data.decode("utf-8", ESCAPE))
         widths = widths_of(points, "byte", from_str=False).astype(np.uint8)
-        # The Python backend sees classes, and the letters after an apostrophe, which follow from
-        # the second and third byte. Texts that are equal in these and in widths have equal offsets.
+        # The offsets in Python depend only on classes, apostrophes and widths. The letters after an
+        # apostrophe follow from the second and third byte. So texts with an equal key have equal
+        # offsets.
         seen = np.stack([machine._classifier.classes[points], points == ord("'"), widths])
         key = hashlib.sha256(seen.tobytes()).digest()
         if key not in expected:

@@ -1,4 +1,4 @@
-"""Cases and texts with the pre-tokens that the real engines returned."""
+"""Presets give the pre-tokens that were recorded from the engines, and those of `regex`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def cases(name: str) -> list[Case]:
     lines = shared("golden", f"golden_{name}.jsonl").read_text().splitlines()
     rows = [json.loads(line) for line in lines]
     assert len(rows) > 1000
-    # "hf" is there only where Hugging Face's pre-tokens are not tiktoken's.
+    # A row has "hf" only if Hugging Face's tokenizers gave other pre-tokens than tiktoken.
     return [
         Case(row["id"], row["text"], row["pieces"], row.get("hf", row["pieces"])) for row in rows
     ]
@@ -73,7 +73,7 @@ def test_the_golden_cases_tell_cl100k_from_llama3() -> None:
 
 
 def test_golden_bytes_survive(backend: BackendName) -> None:
-    """No engine shows its pre-tokens of bytes that are not UTF-8; none may be lost."""
+    """No byte may be lost. No engine returns pre-tokens of invalid UTF-8 to compare with."""
     lines = shared("golden", "golden_bytes.jsonl").read_text().splitlines()
     for data in {base64.b64decode(json.loads(line)["bytes_b64"]) for line in lines}:
         for name in PRESET_NAMES:
@@ -90,6 +90,10 @@ def text_names() -> list[str]:
 
 
 def assert_split_as_regex(name: str, backend: BackendName, text: str, what: str) -> None:
+    """Compare with `regex` in its Unicode version, and then in the version of the preset.
+
+    The second comparison leaves out code points whose class differs between the versions.
+    """
     newest = engine("regex").unicode(pretok.get(name).preset)
     assert_bounds(pretok.get(name, newest, backend), text, what)
     tokenizer = pretok.get(name, backend=backend)
@@ -99,7 +103,7 @@ def assert_split_as_regex(name: str, backend: BackendName, text: str, what: str)
     assert_bounds(tokenizer, same, what)
 
 
-@lru_cache(2)  # a text, and what of it is the same in both Unicode versions
+@lru_cache(2)  # both texts of assert_split_as_regex
 def bounds_of_matches(pattern: str, text: str) -> NDArray[np.int64]:
     matches = compiled(pattern).finditer(text)
     return np.fromiter((0, *(match.end() for match in matches)), np.int64)
@@ -118,9 +122,9 @@ def test_a_part_of_every_text_splits_as_with_regex(name: str) -> None:
         path = shared("texts", file)
         with path.open("rb") as stream:
             stream.seek(path.stat().st_size // 3)
-            text = stream.read(SLICE).decode("utf-8", "ignore")  # less a sequence cut at an end
+            text = stream.read(SLICE).decode("utf-8", "ignore")  # drops sequences cut at the ends
         assert len(text) > 10_000
-        for backend in backends:  # the matches are found once for both
+        for backend in backends:  # the second backend uses the cached matches of `regex`
             assert_split_as_regex(name, backend, text, f"{name}, {file}")
 
 

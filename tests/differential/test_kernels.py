@@ -1,4 +1,7 @@
-"""Every set of kernels that the processor can run splits and decodes as plain C++ does."""
+"""Every set of kernels that the processor can run splits, decodes and encodes like plain C++.
+
+Kernels are the implementations of the core's loops for one instruction set.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ TEXTS = ("code.txt", "emoji.txt", "multilingual.txt", "naughty_strings.txt", "wh
 
 @pytest.fixture
 def all_kernels(native: BackendName) -> Iterator[list[str]]:
-    """The names of all kernels; the best are in use again after the test."""
+    """The names of all kernels, the fastest first. After the test, the fastest are in use again."""
     from pretok import _core
 
     names = _core.kernels()
@@ -31,7 +34,7 @@ def all_kernels(native: BackendName) -> Iterator[list[str]]:
 
 @cache
 def _texts() -> list[str]:
-    """Texts whose str has units of 1, 2 and 4 bytes, with what is rare between what is not."""
+    """Return texts whose str has units of 1, 2 or 4 bytes."""
     found = ["", "a", "don't", " \n\n  x", "12345678 " * 300, "\n" + " " * 5000 + "x"]
     for name in TEXTS:
         text = shared("texts", name).read_bytes()[:SIZE].decode(errors="replace")
@@ -41,7 +44,7 @@ def _texts() -> list[str]:
     return found
 
 
-def test_plain_kernels_are_always_there(all_kernels: list[str]) -> None:
+def test_plain_kernels_always_exist(all_kernels: list[str]) -> None:
     assert all_kernels[-1] == "plain"
     assert len(set(all_kernels)) == len(all_kernels)
 
@@ -58,7 +61,7 @@ def test_kernels_split_as_the_machine_does(preset: str, all_kernels: list[str]) 
 
     made = _core.built_in_program(preset)
     if made is None:
-        pytest.skip("a preset of stages has no program of its own")
+        pytest.skip("C++ has no built-in program of this preset")
     machine = _core.Machine(made[1], made[0])
     for text in _texts():
         wanted = [0, *machine.steps(text)[1].tolist()]
@@ -73,7 +76,7 @@ def test_kernels_split_as_the_machine_does(preset: str, all_kernels: list[str]) 
 
 
 @pytest.mark.parametrize("preset", ["gpt2", "cl100k", "o200k"])
-def test_kernels_agree_on_bytes_that_are_no_text(preset: str, all_kernels: list[str]) -> None:
+def test_kernels_agree_on_invalid_utf8(preset: str, all_kernels: list[str]) -> None:
     from pretok import _core
 
     data = shared("texts", "multilingual.txt").read_bytes()[:SIZE]
@@ -93,7 +96,7 @@ def test_kernels_agree_on_bytes_that_are_no_text(preset: str, all_kernels: list[
 
 @pytest.fixture
 def bytewise(native: BackendName) -> bpe.Tokenizer:
-    """A tokenizer whose tokens are the bytes."""
+    """A tokenizer whose tokens are the 256 bytes."""
     return bpe.train([], vocab_size=256, preset="gpt2", backend=native)
 
 
@@ -113,8 +116,8 @@ WIDTHS = ("a", "\x7f", "\x80", "é", "\u07ff", "\u0800", "\ud7ff", "\ue000", "\u
     )
 )
 @example(parts=[(b"\xed\xa0\x80", 30)])  # surrogates
-@example(parts=[(b"a", 61), (b"\xe4\xb8\xad", 1), (b"\xe0\x80\x80", 1), (b"b", 64)])  # too long
-@example(parts=[("é".encode(), 32), (b"\xc3", 1)])  # the end of a block, and of all
+@example(parts=[(b"a", 61), (b"\xe4\xb8\xad", 1), (b"\xe0\x80\x80", 1), (b"b", 64)])  # overlong
+@example(parts=[("é".encode(), 32), (b"\xc3", 1)])  # a block of 64 bytes, then a cut sequence
 @example(parts=[(b"a", 63), ("中".encode(), 100), ("😀".encode(), 1), ("я".encode(), 200)])
 @settings(
     max_examples=max_examples(300),
@@ -138,7 +141,8 @@ def test_kernels_decode_as_python_does(
         max_size=12,
     )
 )
-@example(parts=[("é", 14), ("a", 1)])  # a str of 1, 2 and 4 bytes per unit: the end of a block
+# The ends of blocks, in a str with units of 1, 2 and 4 bytes.
+@example(parts=[("é", 14), ("a", 1)])
 @example(parts=[("中", 10), ("a", 1)])
 @example(parts=[("😀", 8), ("中", 1), ("\ud800", 1)])
 @example(parts=[("я", 7), ("\ud83d", 1), ("\ude00", 1), ("中", 20)])  # a pair across blocks

@@ -1,4 +1,7 @@
-"""Every preset against real engines: hypothesis and `regex`, and volume against all of them."""
+"""Compare every preset with the installed engines on random texts.
+
+Hypothesis makes small texts to compare with `regex`. `fuzz` makes many texts for all engines.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ HYPOTHESIS = settings(
     suppress_health_check=[HealthCheck.too_slow],
 )
 NAMES = [preset.name for preset in pretok.presets()]
-# `pretok fuzz` tries millions each night.
+# The number of texts for each engine. `pretok fuzz` tries millions each night.
 LIVE = {"regex": 5_000, "tiktoken": 2_000, "hf": 5_000}
 LIVE_PYTHON = 1_500
 
@@ -45,7 +48,7 @@ LIVE_PYTHON = 1_500
 BY_REGEX = [
     name for name in SOME_NAMES if not engine("regex").unsupported_reason(pretok.get(name).preset)
 ]
-"""The presets of SOME_NAMES that `regex` can express; tests below compare the others."""
+"""The presets of SOME_NAMES that `regex` can express. Tests below use engines for the rest."""
 
 
 @cache
@@ -55,7 +58,7 @@ def oracle(preset: Preset) -> Ask:
 
 @cache
 def unlike_regex(version: str) -> dict[int, None]:
-    """Return a `str.translate` table that drops what is not the same in `regex`'s version."""
+    """Return a `str.translate` table that drops code points whose class is another in `regex`."""
     versions = (version, engine("regex").unicode(pretok.presets()[0]))
     return dict.fromkeys(
         point for (first, last), _ in changed_runs(versions) for point in range(first, last + 1)
@@ -87,20 +90,20 @@ def test_a_split_is_that_of_regex_in_its_unicode_version(
 
 
 def test_some_code_points_are_left_out_and_few() -> None:
-    """The first test above would be empty if the table dropped everything, or the versions met."""
+    """Without these checks, the table could drop all text from the first test above."""
     dropped = unlike_regex("16.0")
     assert 0x295 in dropped or engine("regex").unicode(pretok.presets()[0]) == "16.0"
     assert len(dropped) < 30_000
     assert not {ord(char) for text in (*PLAIN, *WHITE_SPACE) for char in text} & set(dropped)
 
 
-# The presets that each engine cannot express; any other preset that is skipped is a failure.
+# The presets that each engine cannot express. The tests must skip no other preset.
 REFUSED = {
     "hf": {"r50k", "cl100k"},
-    # Blocks, `$` and `\\b` of Oniguruma, classes within classes.
+    # They use blocks, `$` or `\\b` of Oniguruma, or classes within classes.
     "regex": {"kimi-k2", "tiny-aya", "deepseek-coder", "deepseek-llm", "afmoe", "starcoder",
               "falcon", "bloom", "viking", "superbpe"},
-    # Several stages, and gaps, which tiktoken drops.
+    # They have several stages, or gaps between matches, which tiktoken drops.
     "tiktoken": {preset.name for preset in pretok.presets() if len(preset.stages) > 1}
     | {"bloom", "whitespace"},
 }  # fmt: skip
@@ -127,17 +130,17 @@ def test_a_preset_splits_as_the_engine_does(
 
 
 def test_the_engines_of_the_presets_have_their_default_unicode_version() -> None:
-    """If this fails, an engine moved on: give its presets the version that it has now."""
+    """If this fails, an installed engine has a new Unicode version: set it in its presets."""
     for preset in pretok.presets():
         assert engine(preset.engine).unicode(preset) == preset.unicode
 
 
 @settings(HYPOTHESIS, max_examples=max_examples(80))
 @given(rules=any_rules, seed=st.integers(0, 1 << 32), text=TEXTS)
-def test_any_rules_do_the_same_on_both_backends_however_they_are_asked(
+def test_random_rules_give_equal_results_on_both_backends(
     rules: list[tuple[Rule, str]], seed: int, text: str, native: BackendName
 ) -> None:
-    """The backends run the same rules in any company, not only in the presets that there are."""
+    """Tries combinations of rules that no preset has, with every method that splits."""
     preset = Preset("drawn", rules=tuple(rule for rule, _ in rules))
     texts = [text, *TextMaker(seed, preset.unicode).batch(20)]
     for what, ours, theirs in engine("python").comparisons(pretok.get(preset, backend=native)):

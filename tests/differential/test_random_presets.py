@@ -1,4 +1,4 @@
-"""Any preset that can be made splits alike in Python and C++, by each way that C++ has."""
+"""Random presets split alike in Python and C++, with every method that splits."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _rule(source: random.Random) -> Rule:
 
 
 def _preset(source: random.Random) -> Preset:
-    """A preset of one to three stages at random."""
+    """Return a random preset of one to three stages."""
     stages: list[Stage] = []
     wanted = source.choice([1, 1, 2, 3])
     while len(stages) < wanted:
@@ -110,7 +110,7 @@ def _preset(source: random.Random) -> Preset:
 
 
 def _rules(source: random.Random) -> tuple[Rule, ...]:
-    """Rules at random, of those that are not refused."""
+    """Return one to seven random rules. Draws again if a rule is invalid."""
     rules: list[Rule] = []
     wanted = source.randint(1, 7)
     while len(rules) < wanted:

@@ -1,4 +1,4 @@
-"""Ids equal to live engines: tiktoken with its vocabularies, tokenizers with its own."""
+"""Ids of real vocabularies equal those of the installed tiktoken and Hugging Face's tokenizers."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def text_names() -> list[str]:
 
 
 def part_of(file: str, size: int) -> str:
-    """Return `size` bytes of a text, from a third of it on."""
+    """Return `size` bytes of a text file, after its first third."""
     path = shared("texts", file)
     with path.open("rb") as stream:
         stream.seek(path.stat().st_size // 3)
-        # Less a sequence that is cut at an end.
+        # "ignore" drops UTF-8 sequences that are cut at the ends.
         return stream.read(size).decode("utf-8", "ignore")
 
 
@@ -61,7 +61,7 @@ def assert_as_tiktoken(tok: Tokenizer, engine: Any, text: str, what: str) -> Non
     if found != wanted:
         parts = ((part, engine.encode_ordinary(part)) for part in lines(text, 200))
         wrong = [(part, ids) for part, ids in parts if tok.encode(part, "text") != ids]
-        pytest.fail(f"{what}: the ids differ, as of {wrong[:1]}")
+        pytest.fail(f"{what}: the ids differ, for example for {wrong[:1]}")
     assert tok.count(text, "text") == len(wanted)
 
 
@@ -104,7 +104,7 @@ def test_random_texts_as_in_tiktoken(backend: BackendName, name: str, text: str)
         return
     tok, engine = tokenizer(name, backend), live(name)
     ids = tok.encode(text, "text")
-    # With encode it is tiktoken that joins surrogates; encode_ordinary does so as well.
+    # Both methods of tiktoken join surrogate pairs.
     assert ids == engine.encode(text, disallowed_special=()) == engine.encode_ordinary(text)
     assert tok.encode(text, "allow") == engine.encode(text, allowed_special="all")
     assert tok.decode_bytes(ids) == engine.decode_bytes(ids)
@@ -120,13 +120,13 @@ def test_offsets_as_in_tiktoken(backend: BackendName, name: str) -> None:
         found = tok.tokens(text, "allow")
         ids = [token.id for token in found]
         assert ids == engine.encode(text, allowed_special="all")
-        # tiktoken says where the code point starts that a token is a part of, and no ends.
+        # tiktoken returns the start of the code point in which a token begins, and no ends.
         assert engine.decode_with_offsets(ids) == (text, [token.start for token in found])
 
 
 @pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"])
 def test_installed_vocabularies_as_in_tiktoken(backend: BackendName, name: str) -> None:
-    """Without a shared folder there still are two real vocabularies."""
+    """An installed package has these vocabularies, so this test needs no shared folder."""
     tiktoken = pytest.importorskip("tiktoken", reason="the engine is not installed")
     preset = name.removesuffix("_base")
     special = {ENDOFTEXT: len(installed_ranks(name)) + 10}
@@ -178,7 +178,7 @@ def test_a_part_of_every_text_as_in_tokenizers(backend: BackendName, name: str) 
         if found != wanted:
             wrong = [part for part in lines(text, 100) if tok.encode(part, "allow")
                      != engine.encode(part, add_special_tokens=False).ids]  # fmt: skip
-            pytest.fail(f"{name}, {file}: the ids differ, as of {wrong[:1]}")
+            pytest.fail(f"{name}, {file}: the ids differ, for example for {wrong[:1]}")
 
 
 @pytest.mark.parametrize("name", HUGGINGFACE)

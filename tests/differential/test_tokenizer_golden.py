@@ -102,22 +102,22 @@ def test_special_tokens(backend: BackendName, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["r50k", "cl100k", "o200k", "llama3"])
 def test_bytes_that_are_not_utf8(backend: BackendName, name: str) -> None:
-    """tiktoken decodes what it can and gives the rest as one pre-token, so ids may differ there.
+    """The ids decode to the bytes, and so do the ids that tiktoken gave.
 
-    What must not differ is the bytes, and the ids of what is UTF-8.
+    The ids may differ: tiktoken and bpe.compat.tiktoken merge the bytes after the last valid text
+    as one pre-token.
     """
     tok = tokenizer(name, backend)
     found = [row for row in rows("golden_bytes.jsonl") if row["encoding"] == name]
     assert len(found) == 32
     for row in found:
         data = base64.b64decode(row["bytes_b64"])
-        # tiktoken and bpe.compat.tiktoken merge the bytes after the last text as one pre-token.
         assert tok.decode_bytes(tok.encode(data, "text")) == data
         assert tok.decode_bytes(row["ids"]) == data
 
 
 def test_worked_examples(backend: BackendName) -> None:
-    # Some tutorials print other lists; these are from the engine.
+    # These ids are from tiktoken. Some tutorials print other ids.
     r50k = tokenizer("r50k", backend)
     assert r50k.encode("    hello world!!!") == [220, 220, 220, 23748, 995, 10185]
     assert r50k.encode("\u3053\u3093\u306b\u3061\u306f") == [46036, 22174, 28618, 2515, 94, 31676]

@@ -56,7 +56,7 @@ def test_examples_in_docstrings(module: str) -> None:
         run(test)
 
 
-def test_public_names_are_sorted_and_there() -> None:
+def test_public_names_are_unique_and_exist() -> None:
     for package in (pretok, bpe):
         assert len(set(package.__all__)) == len(package.__all__)
         assert all(hasattr(package, name) for name in package.__all__)
@@ -78,7 +78,7 @@ def files(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         if f'bpe.load("{name}")' in text or f'get_encoding("{name}")' in text:
             (tmp_path / f"{name}.tiktoken").write_bytes(rank_file(name))
     if "tokenizer.model" in text:
-        package = pytest.importorskip("mistral_common", reason="it has the tokenizer.model")
+        package = pytest.importorskip("mistral_common", reason="it contains the tokenizer.model")
         model = Path(package.__file__).parent / "data" / "tokenizer.model.v1"
         shutil.copy(model, tmp_path / "tokenizer.model")
     if "huggingface as hf" in text:
@@ -92,7 +92,7 @@ def files(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @cache
 def rank_file(name: str) -> bytes:
-    """Return the published file of a vocabulary of tiktoken."""
+    """Return the rank file of a tiktoken vocabulary, as it is published."""
     ranks = sorted(installed_ranks(name).items(), key=lambda item: item[1])
     return b"".join(b"%s %d\n" % (b64encode(token), rank) for token, rank in ranks)
 
@@ -110,7 +110,7 @@ def python_blocks(page: Path) -> list[tuple[int, str]]:
     "page", [page for page in pages() if python_blocks(page)], ids=lambda page: page.stem
 )
 def test_examples_on_pages(page: Path, files: Path) -> None:
-    # One reader goes through the page: a later block may use what an earlier one made.
+    # The blocks of a page share their variables: a later block may use those of an earlier block.
     names: dict[str, object] = {}
     for line, code in python_blocks(page):
         if ">>>" in code:

@@ -1,4 +1,4 @@
-"""The programs of examples/ work, and behave as the libraries that they replace."""
+"""The programs of examples/ work, and give the results of the libraries that they replace."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def tok() -> bpe.Tokenizer:
 
 @pytest.fixture(scope="session")
 def json_file(tok: bpe.Tokenizer, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tokenizer.json that puts <|user|> before and <|end|> after a text."""
+    """The path of a tokenizer.json that puts <|user|> before and <|end|> after a text."""
     path = tmp_path_factory.mktemp("examples") / "tokenizer.json"
     tok.save(path)
     file = json.loads(path.read_text())
@@ -63,7 +63,7 @@ def json_file(tok: bpe.Tokenizer, tmp_path_factory: pytest.TempPathFactory) -> P
 
 
 async def ask(stream: tuple[asyncio.StreamReader, asyncio.StreamWriter], text: bytes) -> Any:
-    """Return the ids of a prompt, or what the server says against it."""
+    """Return the ids of a prompt, or the error message of the server."""
     reader, writer = stream
     writer.write(struct.pack(">I", len(text)) + text)
     await writer.drain()
@@ -94,7 +94,7 @@ def test_the_server_allows_special_tokens_in_its_template_only(tok: bpe.Tokenize
             assert answer == tok.encode(f"<|user|>{text}<|end|><|assistant|>", "allow")
 
 
-def test_the_server_refuses_what_is_too_long_and_hangs_up(tok: bpe.Tokenizer) -> None:
+def test_the_server_refuses_a_long_prompt_and_closes_the_connection(tok: bpe.Tokenizer) -> None:
     server = PromptServer(tok, limit=10)
     assert asyncio.run(asked(server, b"x" * 10, b"x" * 11)) == [
         tok.encode("x" * 10),
@@ -106,7 +106,7 @@ def test_the_server_refuses_what_is_too_long_and_hangs_up(tok: bpe.Tokenizer) ->
 
 @pytest.fixture
 def never_interrupted() -> Iterator[None]:
-    """Threads take turns only where one gives up the GIL, as native work and waiting do."""
+    """Let Python switch threads only when one releases the GIL, as native work and waiting do."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1000)
     yield
@@ -126,7 +126,7 @@ def test_the_loop_goes_on_during_a_long_prompt(
 
     class Watched(PromptServer):
         def encode(self, prompt: bytes) -> bytes:
-            # On a busy machine the loop's thread may get no turn during some of them.
+            # On a busy machine, the thread of the loop may not run during some of these calls.
             for _ in range(100):
                 before = beats
                 answer = super().encode(prompt)
@@ -194,7 +194,9 @@ def test_arrays_are_those_of_tokenizers(
         assert ours == [text.replace("<|end|>", "") for text in texts]
 
 
-def test_arrays_of_nothing_and_of_too_little_room(tok: bpe.Tokenizer, json_file: Path) -> None:
+def test_arrays_of_no_texts_and_a_max_length_that_is_too_small(
+    tok: bpe.Tokenizer, json_file: Path
+) -> None:
     batch = transformers_style.encode_batch(tok, [], 0)
     assert {name: array.shape for name, array in batch.items()} == {
         "input_ids": (0, 0),

@@ -1,4 +1,4 @@
-"""Generated files, for C++ and for people, are what the generators in Python write."""
+"""The committed generated files are what the generators write now."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_literals_of_cpp_have_the_bytes_of_the_text() -> None:
     assert FILES.literal('"\\?1\nü') == r'"\042\134\0771\012\303\274"'
 
 
-def test_the_page_lists_every_preset_with_every_name() -> None:
+def test_the_page_lists_every_preset_with_its_aliases() -> None:
     lines = generator("presets").page().splitlines()
     for preset in pretok.presets():
         (row,) = (line for line in lines if line.startswith(f"| `{preset.name}` |"))
@@ -73,7 +73,7 @@ def test_the_page_lists_every_preset_with_every_name() -> None:
         assert ("unknown" in row) == (preset.exactness == "unknown")
 
 
-def test_cpp_finds_each_preset_by_each_name(native: BackendName) -> None:
+def test_cpp_finds_each_preset_by_its_name_and_aliases(native: BackendName) -> None:
     from pretok import _core
     from pretok.presets import BUILT_IN
 

@@ -1,4 +1,4 @@
-"""Imports run one way, from the command line down to the tables; none is of a regex engine."""
+"""Modules import only modules of lower layers, and no module imports a regex engine."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from support import SOME_NAMES, run_python
 
 PACKAGES = ("pretok", "bpe")
 
-# From the bottom up: a module imports what is below it. The command line, fuzzing and measuring are
-# on top of each package, and may import their like.
+# The layers, from the bottom up. A module may import modules of lower layers. The command line,
+# fuzzing and benchmarks are the top layer of each package.
 LAYERS = (
     ("pretok.errors", "pretok.text", "pretok.unicode.atoms", "pretok.unicode.table_*",
      "pretok.formats", "pretok.machine", "pretok.patterns"),
@@ -106,9 +106,9 @@ LAYERS = (
     ("bpe.cli*", "bpe.bench*", "bpe.__main__"),
 )  # fmt: skip
 COMMAND_LINE = {LAYERS.index(names) for names in LAYERS if names[0].endswith(".cli*")}
-# Formats, as well as the parts of a drop-in, may import each other; but there is no circle.
+# In these layers, which have patterns with "*", modules may import each other, but without a cycle.
 AMONG_THEMSELVES = {LAYERS.index(names) for names in LAYERS if "*" in names[0]}
-# Upwards, and therefore not when the module is loaded: for a repr, and for types.
+# Imports of a higher layer or of the C++ core. They run in functions, not when the module loads.
 LATE = {
     ("pretok.charsets.sets", "pretok.charsets.notation"),
     ("pretok.machine.backend", "pretok._core"),
@@ -180,14 +180,14 @@ def own_imports() -> list[Import]:
 
 
 def layer(module: str) -> int:
-    """Return the number of the layer of `module`; an exact name goes before a pattern."""
+    """Return the number of the layer of `module`. An exact name takes precedence over a pattern."""
     for number, names in enumerate(LAYERS):
         if module in names:
             return number
     for number, names in enumerate(LAYERS):
         if any(fnmatch(module, name) for name in names):
             return number
-    raise AssertionError(f"{module} is in no layer; say in LAYERS where it belongs")
+    raise AssertionError(f"{module} is in no layer; add it to LAYERS")
 
 
 def test_every_module_has_a_layer() -> None:
@@ -195,7 +195,7 @@ def test_every_module_has_a_layer() -> None:
         layer(module)
     for names in LAYERS:
         for name in names:
-            assert any(fnmatch(module, name) for module in MODULES), f"no module is {name}"
+            assert any(fnmatch(module, name) for module in MODULES), f"no module matches {name}"
 
 
 def test_imports_run_one_way() -> None:
@@ -221,7 +221,7 @@ def test_imports_upwards_are_few_and_known() -> None:
 
 
 def test_pretok_does_without_bpe() -> None:
-    """Nothing in pretok names a module of bpe, not even in a string or a comment."""
+    """No source of pretok names a module of bpe, not even in a string or a comment."""
     for module, path in MODULES.items():
         if module.split(".")[0] == "pretok":
             named = re.search(r"\bbpe\.[a-z_]|\b(import|from) bpe\b", path.read_text("utf-8"))
@@ -272,13 +272,13 @@ def test_engines_are_only_for_fuzzing_and_measuring() -> None:
         for found in all_imports()
         if found.target.split(".")[0] in engines
         and not any(fnmatch(found.module, name) for name in MAY_USE_REGEX)
-        # It stands in front of the real engine.
+        # The stand-in for Hugging Face's tokenizers calls the real one.
         and not (found.target == "tokenizers" and found.module.startswith(STAND_IN))
     ]
     assert not wrong
 
 
-# Modules below the command line that may use such a library: for progress bars, and for NFC.
+# The modules below the command line that may use these libraries: for progress bars, and for NFC.
 MAY_USE = {
     "click": (),
     "tqdm": ("bpe.progress", "bpe.hub.fetch"),

@@ -1,4 +1,4 @@
-"""The documentation site: links, pictures, the page of the C header, and the build by mkdocs."""
+"""The documentation site: links, pictures, reference pages, and the build by mkdocs."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_the_pictures_are_what_the_script_draws() -> None:
 
 
 def test_the_page_of_plots_has_the_pictures_and_commands_of_the_script() -> None:
-    """The numbers change with every change of the texts, so only the labels are compared."""
+    """Compares only labels, because the numbers change with every change of the measured texts."""
     plots = repository_module("docs", "tools", "plots.py")
     page = (DOCS / "how-to" / "plots.md").read_text(encoding="utf-8")
     pictures = re.findall(r"plot-(\w+)\.svg", plots.COMMANDS)
@@ -116,7 +116,7 @@ def test_every_public_name_is_in_the_reference(package: ModuleType) -> None:
     for name in package.__all__:
         value = getattr(package, name)
         if isinstance(value, type) and issubclass(value, BaseException):
-            continue  # the reference has whole modules of them
+            continue  # the reference includes the modules of exceptions as a whole
         if inspect.isclass(value) or inspect.isfunction(value):
             # A function with the name of a submodule is listed under the module that defines it.
             paths = f"{package.__name__}.{name}", f"{value.__module__}.{name}"
@@ -124,7 +124,7 @@ def test_every_public_name_is_in_the_reference(package: ModuleType) -> None:
 
 
 def test_the_reference_lists_every_member_of_tokenizer() -> None:
-    """The list sorts them by subject; without it, inherited members come first."""
+    """The page lists the members by subject. Without a list, inherited members would come first."""
     page = (DOCS / "reference" / "bpe.md").read_text(encoding="utf-8")
     listed = re.search(r"::: bpe\.Tokenizer\n.*?members: \[(.*?)\]", page, re.DOTALL)
     assert listed is not None

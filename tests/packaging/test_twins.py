@@ -1,4 +1,4 @@
-"""Definitions that stand in Python and in C++ are equal: rule kinds, fields, numbers, names."""
+"""Definitions that Python and C++ both have are equal: rule kinds, fields, numbers, names."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ FILES: dict[type[Rule], str] = {
     Phrase: "phrase",
 }
 KINDS = tuple(FILES)
-# Members of the C++ structs that Python has as constants or works out.
+# Members of the C++ structs that Python has as constants or computes.
 DERIVED: dict[type[Rule], set[str]] = {
     Contraction: {"apostrophe", "letters"},
     Literal: {"begin", "rest"},
     Enclosed: {"begin", "rest"},
 }
-# Fields of Python that C++ has under another name.
+# Fields that have another name in C++.
 RENAMED: dict[type[Rule], dict[str, str]] = {
     Groups: {"unless_before": "stop"},
     Phrase: {"start": "begin", "rest": "word"},
@@ -79,13 +79,13 @@ def python_source(module: ModuleType) -> str:
 
 
 def class_of(kind: type[Rule]) -> str:
-    """Return the Python class of a kind."""
+    """Return the source of the Python class of a kind."""
     code = Path(inspect.getfile(kind)).read_text(encoding="utf-8")
     return code.split(f"class {kind.__name__}(Rule):")[1].split("\n@dataclass")[0]
 
 
 def body_of(kind: type[Rule]) -> str:
-    """Return the C++ struct of a kind."""
+    """Return the body of the C++ struct of a kind."""
     code = source(f"split/rules/{FILES[kind]}.hpp")
     found = re.search(rf"^struct {kind.__name__} {{\n(.*?)^}};", code, re.M | re.S)
     assert found, f"there is no struct {kind.__name__}"
@@ -180,7 +180,7 @@ def test_the_same_constants() -> None:
     }
 
 
-def test_no_match_and_undecided_are_the_numbers_that_cpp_has() -> None:
+def test_the_same_numbers_for_no_match_and_undecided() -> None:
     assert f"NO_MATCH = static_cast<std::size_t>({rules.NO_MATCH});" in source("split/text.hpp")
     assert f"UNDECIDED = static_cast<std::size_t>({classified_text.UNDECIDED});" in source(
         "split/text.hpp"
@@ -240,7 +240,7 @@ def stub_functions() -> dict[str, ast.arguments]:
 
 
 def documented_parameters(signature: str) -> list[tuple[str, bool]]:
-    """Return the names in a signature that pybind11 writes, and whether there is a default."""
+    """Return each parameter in a signature by pybind11, and whether it has a default."""
     inner = signature[signature.index("(") + 1 : signature.rindex(") ->")]
     while "[" in inner:
         inner = re.sub(r"\[[^\[\]]*\]", "", inner)

@@ -1,4 +1,4 @@
-"""The public names have the types that they are documented with, as mypy sees them."""
+"""For mypy, the public names have their documented types."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_a_users_program_has_the_types_it_expects(tmp_path: Path) -> None:
         pytest.skip("mypy is not installed; pip install 'pretok[dev]'")
     program = tmp_path / "program.py"
     program.write_text(PROGRAM.read_text(encoding="utf-8"), encoding="utf-8")
-    # Away from the repository, so that the installed package and its py.typed are what is seen.
+    # Outside the repository, mypy finds the installed package and its py.typed.
     command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--cache-dir=cache"]
     done = subprocess.run(
         [*command, program.name], cwd=tmp_path, capture_output=True, text=True, check=False

@@ -110,7 +110,7 @@ assert_type(made.vocabulary.ids, dict[bytes, int])
 
 
 def mistakes() -> None:
-    """Each line is an error; mypy --strict reports an ignore that silences nothing."""
+    """Each line is a type error. mypy --strict reports a `type: ignore` that silences no error."""
     tok.split(1)  # type: ignore[arg-type]
     tok.split_batch([1])  # type: ignore[list-item]
     tok.offsets("a", unit="bytes")  # type: ignore[arg-type]

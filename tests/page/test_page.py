@@ -1,4 +1,7 @@
-"""The page in a real Chromium: its controls, its pieces and ids, and its accessibility."""
+"""The page in Chromium: its controls, its pieces and ids, and its accessibility.
+
+A piece is a pre-token or a token that the page shows.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ def address(browser: Any) -> Iterator[str]:
 
 @pytest.fixture
 def opened(browser: Any, address: str) -> Iterator[Open]:
-    """A function that opens a tab; no tab may report a problem before the test ends."""
+    """A function that opens a tab. After the test, no tab may have recorded a problem."""
     tabs: list[Tab] = []
 
     def open_tab(fragment: str = "", **options: Any) -> Tab:
@@ -211,7 +214,7 @@ def test_merges_are_shown_one_by_one(tab: Tab, tmp_path: Path) -> None:
 
 
 def paste(tab: Tab, text: str) -> None:
-    """Replace the text by pasting."""
+    """Replace the text in the text field by pasting `text`."""
     tab.page.evaluate(
         """(text) => {
           const area = document.getElementById("text");
@@ -233,13 +236,13 @@ def test_a_megabyte_is_pasted(tab: Tab) -> None:
     assert ranges.inner_text() == f"1 to 1,000 of {count:,}"
     assert len(tab.pieces()) == 1000
     tab.page.get_by_role("button", name="Later").click()
-    # A function: the policy of the page does not allow to evaluate an expression.
+    # Pass a function, because the Content-Security-Policy forbids evaluating an expression.
     tab.page.wait_for_function(
         "() => document.querySelector('.range').textContent.startsWith('1,001')"
     )
     expected = pretok.get("cl100k").split(text)[1000:2000]
     assert tab.pieces() == [visible(piece) for piece in expected]
-    # One pre-token of a megabyte: only its beginning is shown.
+    # The page shows only the beginning of a pre-token of a megabyte.
     paste(tab, "a" * 1_000_000)
     tab.wait_for_count("pre-tokens", 1)
     assert len(tab.pieces()[0]) < 500

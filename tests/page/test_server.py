@@ -56,7 +56,7 @@ def test_no_other_path_is_served(address: str, path: str) -> None:
     connection.close()
 
 
-def test_only_this_machine_is_served() -> None:
+def test_the_server_listens_only_on_the_loopback_address() -> None:
     with server.PageServer() as found:
         assert found.server_address[0] == "127.0.0.1"
 

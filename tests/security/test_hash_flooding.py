@@ -1,4 +1,4 @@
-"""Keys chosen to collide in a hash table take no longer than other keys."""
+"""Strings that an attacker chose to collide in hash tables take no longer than other strings."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from support import need_native, run_python
 from vocabulary_files import huggingface, tiktoken_lines, write
 
 LIMIT = 3.0
-"""The largest allowed ratio to the time for other input of the same size. Colliding input took 20
-times as long, or more, before hashes were seeded."""
+"""The maximum ratio of the time for colliding input to the time for other input of the same size.
+Before hash tables had random keys, the ratio was 20 or more."""
 
 Strings = Callable[[int, bool], list[bytes]]
 
@@ -33,9 +33,10 @@ def _native() -> None:
 
 
 def excess(work: Callable[[bool], object]) -> float:
-    """Return how many times as long work(True) takes as work(False), the best of a few runs.
+    """Return the processor time of work(True) divided by that of work(False).
 
-    Ends early below LIMIT: another process can make one measurement slow, and never fast.
+    Takes the fastest of up to four runs of each, because other processes can only slow a run down.
+    Stops at a ratio below LIMIT.
     """
     chosen = ordinary = float("inf")
     for _ in range(4):
@@ -53,7 +54,7 @@ def _seconds(work: Callable[[bool], object], collide: bool) -> float:
 
 
 def ranked(tokens: list[bytes]) -> list[bytes]:
-    """Return the lines of a rank file of the 256 bytes and `tokens`."""
+    """Return the lines of a rank file with the 256 bytes and `tokens`."""
     every = dict(enumerate([bytes([byte]) for byte in range(256)] + tokens))
     return tiktoken_lines(Vocabulary(every))
 
@@ -96,6 +97,7 @@ def of_pretok(path: Path, tokens: list[bytes]) -> Path:
     return path.with_suffix(".pretok")
 
 
+# The file formats from which the test loads each kind of strings.
 FORMS: dict[Strings, list[Callable[[Path, list[bytes]], Path]]] = {
     short_tokens: [of_rank_file, of_pretok, of_json, of_gguf],
     long_tokens: [of_rank_file, of_pretok, of_json, of_gguf, of_gpt2],
@@ -139,8 +141,8 @@ print(hashlib.sha256(repr(found).encode()).hexdigest())
 """
 
 
-def test_results_do_not_depend_on_the_key(tmp_path: Path) -> None:
-    """Each process draws its own."""
+def test_results_do_not_depend_on_the_hash_key(tmp_path: Path) -> None:
+    """Each process draws its own random hash key."""
     names = [
         str(form(tmp_path / f"{form.__name__}", cut_tokens(2000, True)))
         for form in (of_rank_file, of_json)

@@ -19,7 +19,7 @@ from paths import ROOT
 
 PAGE = ROOT / ".github" / "SECURITY.md"
 NETWORK = {"http", "urllib", "socket", "ssl", "ftplib", "asyncio", "requests", "httpx"}
-# Modules that may run code from data.
+# Modules that may run code while they read data.
 RUNS_DATA = {"pickle", "marshal", "shelve", "dill", "cloudpickle"}
 
 
@@ -48,13 +48,13 @@ def test_limits_are_those_of_the_code() -> None:
     assert f"{files.MAX_BYTES >> 20} MiB" in text
 
 
-def test_the_page_links_to_what_is_there() -> None:
+def test_the_links_of_the_page_lead_to_files() -> None:
     for link in re.findall(r"\]\(([^)#:]+)\)", page()):
         assert (PAGE.parent / link).exists(), link
 
 
 def imports_of(source: str) -> set[str]:
-    """Return the top-level names of all modules that a source imports, wherever it does."""
+    """Return the top-level names of all modules that a source imports, also inside functions."""
     found = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
@@ -66,12 +66,12 @@ def imports_of(source: str) -> set[str]:
 
 def modules() -> list[Path]:
     roots = (Path(package.__path__[0]) for package in (pretok, bpe))
-    # Benchmarks and fuzzing run engines of others.
+    # Benchmarks and fuzzing run the engines of other projects.
     return [path for root in roots for path in root.rglob("*.py")
             if not {"bench", "fuzz"} & set(path.parts)]  # fmt: skip
 
 
-def test_only_fetch_knows_the_network_and_nothing_runs_data() -> None:
+def test_only_two_modules_import_network_libraries_and_none_imports_pickle() -> None:
     assert len(modules()) > 60
     networked = []
     for path in modules():
@@ -106,7 +106,7 @@ class Harmful:
 
 
 @pytest.mark.parametrize("protocol", range(2, 6))
-def test_a_pickle_is_refused_unread(tmp_path: Path, protocol: int) -> None:
+def test_a_pickle_is_refused_without_unpickling(tmp_path: Path, protocol: int) -> None:
     import pickle
 
     path = tmp_path / "tokenizer.bin"
