@@ -1,4 +1,4 @@
-/* Checks, and a small tokenizer, that all tests of the C interface share. */
+/* The checks and the small tokenizer that all tests of the C interface share. */
 #ifndef CAPI_CHECKS_H
 #define CAPI_CHECKS_H
 
@@ -39,7 +39,9 @@ extern size_t file_size;
 
 /* Options with preset cl100k, and the special tokens <|end|> and <|x|>. */
 pretok_load_options standard_options(void);
+/* Loads the small vocabulary; ends the program if this fails. */
 pretok_tokenizer *load(const pretok_load_options *options);
+/* Loads the small vocabulary with standard_options(). */
 pretok_tokenizer *load_standard(void);
 pretok_encode_options options_with(pretok_special special);
 

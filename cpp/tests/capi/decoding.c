@@ -1,4 +1,4 @@
-/* Decoding, at once and id by id. */
+/* Decoding by one call, and by a stream that gets one id at a time. */
 #include "checks.h"
 
 void test_decoding(const pretok_tokenizer *tokenizer) {
@@ -35,7 +35,7 @@ void test_decode_stream(const pretok_tokenizer *tokenizer) {
   size_t size = 0;
   static const struct {
     const char *input;
-    const char *expected; /* after each id, and at the end */
+    const char *expected; /* the text after each id, ended by "|", then the text of finish */
   } STEPS[] = {
       {"h\xC3\xA9", "h||\xC3\xA9|"},
       {"\xE4\xB8\xAD", "||\xE4\xB8\xAD|"},

@@ -111,6 +111,7 @@ void test_loading(void) {
   pretok_tokenizer_free(NULL);
 }
 
+/* Options of a later version of pretok, of an earlier version, and of no version. */
 void test_struct_sizes(void) {
   struct {
     pretok_load_options options;

@@ -60,9 +60,13 @@ void test_spans(void) {
 }
 
 void test_programs(void) {
-  /* A program of one stage, one class and one rule: groups of three code points. */
+  /* A program of one stage, one class and one rule: runs of 1 to 3 code points. The words are
+   * the magic number, the number of stages, the behavior, `invert`, the size of the stage (set
+   * below), the number of classes, the number of ranges, and the start of the only range. */
   uint32_t words[64] = {0x70740002, 1, 0, 0, 0, 1, 1, 0};
-  size_t size = 8 + 5;
+  size_t size = 8 + 5; /* with 5 words for the classes of the range */
+  /* The size of the rule, the kind (run), and its fields: body, lead, tail, at_most, at_least,
+   * tail_at_most, lead_required. */
   const uint32_t rule[] = {8, 1, 1, 0, 0, 3, 1, 0, 0};
   pretok_pre_tokenizer *pre_tokenizer = NULL;
   pretok_span spans[8];

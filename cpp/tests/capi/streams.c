@@ -1,4 +1,4 @@
-/* Encoding streams, with every size of chunks. */
+/* Encoding streams, with chunks of many sizes. */
 #include "checks.h"
 
 enum { MAX_TEXT_SIZE = 1 << 14 };
@@ -61,9 +61,10 @@ static size_t random_text(char *to, size_t max_size, unsigned *seed) {
   }
 }
 
-/* Encodes a text by a stream. If `seed` is NULL, each chunk has `step` bytes, else a random
- * size of at most `step` bytes. Returns the number of ids, or -1 if a special token is refused.
- * Sets `largest` to the number of ids that the last call returns. */
+/* Encodes a text by a stream. If `seed` is NULL, each chunk has `step` bytes; otherwise each
+ * chunk has a random size of at most `step` bytes. Writes the ids to `to` and returns their
+ * number, or -1 if a special token is refused. Sets `largest` to the number of ids that
+ * pretok_encode_stream_finish returns. */
 static size_t stream_ids(const pretok_tokenizer *tokenizer,
                          const pretok_encode_options *options, const char *text, size_t size,
                          size_t step, unsigned *seed, uint32_t *to, size_t *largest) {
@@ -100,6 +101,7 @@ static size_t stream_ids(const pretok_tokenizer *tokenizer,
   return status == PRETOK_OK ? total : (size_t)-1;
 }
 
+/* Checks that a stream gives the ids of one call, for chunks of many sizes. */
 void test_chunkings(const pretok_tokenizer *tokenizer, unsigned seed) {
   static char text[MAX_TEXT_SIZE];
   static uint32_t expected[4 * MAX_TEXT_SIZE];
@@ -194,7 +196,8 @@ void test_encode_stream(const pretok_tokenizer *tokenizer) {
         "result");
 }
 
-/* Checks that a stream buffers only a small part of a text with spaces, in several scripts. */
+/* Checks that a stream holds back only a small part of a text with spaces, in several scripts:
+ * finish returns fewer than 1000 ids. */
 void test_memory(const pretok_tokenizer *tokenizer) {
   static const char *const WORDS[] = {" hello", " \xE4\xB8\xAD", " e\xCC\x81",
                                       " \xE1\x84\x80\xE1\x85\xA1\xE1\x86\xA8"};
@@ -220,7 +223,7 @@ void test_nfc(void) {
   size_t count = 0;
   CHECK(pretok_encode(tokenizer, "e\xCC\x81", 3, NULL, ids, 64, &count, &last_error) ==
         PRETOK_OK);
-  CHECK(count == 1 && ids[0] == 256 + 20);
+  CHECK(count == 1 && ids[0] == 256 + 20); /* LONGER_TOKENS[20] is U+00E9 */
   FAILS(pretok_encode(tokenizer, "e\xCC\x81<|x|>", 8, NULL, ids, 64, &count, &last_error),
         PRETOK_SPECIAL_TOKEN, "<|x|>");
   CHECK(last_error.position == 3);
