@@ -1,15 +1,11 @@
 // Ask the worker, and receive its answers.
 
-const worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
+const { worker, failure } = window.core; // start.js
 const waiting = new Map();
 let lastId = 0;
+let problem = null;
 
-// Compile the core while the worker loads its scripts.
-fetch(new URL("core/pretok.wasm", import.meta.url))
-  .then((response) => response.arrayBuffer())
-  .then((bytes) => WebAssembly.compile(bytes))
-  .then((core) => worker.postMessage({ core }))
-  .catch(stop);
+failure.then(stop);
 
 worker.addEventListener("message", ({ data: { id, result, error } }) => {
   const { resolve, reject } = waiting.get(id);
@@ -18,16 +14,16 @@ worker.addEventListener("message", ({ data: { id, result, error } }) => {
   else reject(new Error(error));
 });
 
-worker.addEventListener("error", stop);
-
+/** Reject all questions, now and later. */
 function stop() {
-  const error = new Error("the page could not load the core; reload the page");
-  for (const { reject } of waiting.values()) reject(error);
+  problem = new Error("the page could not load the core; reload the page");
+  for (const { reject } of waiting.values()) reject(problem);
   waiting.clear();
 }
 
 /** Ask the worker for `kind`; see HANDLERS in worker.js. */
 export function ask(kind, message = {}, transfer = []) {
+  if (problem) return Promise.reject(problem);
   const id = ++lastId;
   return new Promise((resolve, reject) => {
     waiting.set(id, { resolve, reject });

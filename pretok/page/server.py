@@ -45,6 +45,7 @@ class Handler(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True  # otherwise the body of an answer waits for an acknowledgment
+    wbufsize = -1  # headers and body of an answer are sent together
     server_version = "pretok"
     sys_version = ""
 

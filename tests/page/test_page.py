@@ -414,3 +414,12 @@ def test_a_phone_needs_no_sideways_scrolling(opened: Open) -> None:
     tab.page.locator("#pieces-b [role=option]").first.wait_for()
     wide = tab.page.evaluate("document.documentElement.scrollWidth")
     assert wide <= 360
+
+
+@pytest.mark.parametrize("file", ["core/pretok.wasm", "worker.js", "side.js"])
+def test_a_page_without_its_core_says_so(browser: Any, address: str, file: str) -> None:
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.route(f"**/{file}", lambda route: route.abort())
+        page.goto(address)
+        page.locator("#error", has_text="could not load the core; reload the page").wait_for()
