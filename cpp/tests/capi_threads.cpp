@@ -72,9 +72,9 @@ bool ask(const pretok_tokenizer *tokenizer, const pretok_pre_tokenizer *split,
   return good;
 }
 
-// Calls `ask` with the same texts on six threads. The caches may hold `cache_bytes` bytes. One
-// thread also trims the tokenizer before each text. Returns whether all threads got the results
-// of a single thread.
+// Calls `ask` with the same texts on six threads. `cache_bytes` limits the caches; 0 means the
+// default limit. One thread also trims the tokenizer before each text. Returns whether all
+// threads got the results of a single thread.
 bool all_agree(std::size_t cache_bytes) {
   std::string file(std::size_t{1} << 14, ' ');
   file.resize(write_small_vocabulary(file.data()));

@@ -114,7 +114,7 @@ def test_published_models(c_library: CLibrary, name: str) -> None:
 )
 def test_published_models_of_sentencepiece(c_library: CLibrary, name: str) -> None:
     """The C interface reads .model files without Python, and gives the ids of sentencepiece."""
-    sentencepiece = pytest.importorskip("sentencepiece", reason="the engine is not installed")
+    sentencepiece = pytest.importorskip("sentencepiece", reason="sentencepiece is not installed")
     path = published(name)
     ours, tok = CTokenizer(c_library, path), bpe.load(path)
     live = sentencepiece.SentencePieceProcessor(model_file=str(path))
@@ -145,7 +145,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("options", OPTIONS)
 def test_trained_models_of_sentencepiece(c_library: CLibrary, tmp_path: Path, options: str) -> None:
-    sentencepiece = pytest.importorskip("sentencepiece", reason="the engine is not installed")
+    sentencepiece = pytest.importorskip("sentencepiece", reason="sentencepiece is not installed")
     data = trained(SENTENCES, byte_fallback=True, vocab_size=400, remove_extra_whitespaces=False,
                    normalization_rule_name="identity", **OPTIONS[options])  # fmt: skip
     path = write(tmp_path / "small.model", data)

@@ -68,11 +68,11 @@ def test_a_preset_splits_as_the_engine_did(
         assert tokenizer.split(case.text) == expected, f"{name}, golden case {case.id}"
 
 
-def test_the_golden_cases_tell_cl100k_from_llama3() -> None:
+def test_the_golden_cases_distinguish_cl100k_and_llama3() -> None:
     assert sum(case.hf != case.tiktoken for case in cases("cl100k")) == 20
 
 
-def test_golden_bytes_survive(backend: BackendName) -> None:
+def test_splitting_loses_no_byte_of_the_golden_bytes(backend: BackendName) -> None:
     """No byte may be lost. No engine returns pre-tokens of invalid UTF-8 to compare with."""
     lines = shared("golden", "golden_bytes.jsonl").read_text().splitlines()
     for data in {base64.b64decode(json.loads(line)["bytes_b64"]) for line in lines}:

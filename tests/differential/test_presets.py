@@ -69,7 +69,7 @@ def unlike_regex(version: str) -> dict[int, None]:
 @HYPOTHESIS
 @given(text=TEXTS)
 @example(text="\u0295Ab")
-def test_a_split_is_that_of_regex_but_for_code_points_that_changed(
+def test_splits_without_changed_code_points_equal_those_of_regex(
     name: str, backend: BackendName, text: str
 ) -> None:
     tokenizer = pretok.get(name, backend=backend)
@@ -81,7 +81,7 @@ def test_a_split_is_that_of_regex_but_for_code_points_that_changed(
 @HYPOTHESIS
 @given(text=TEXTS)
 @example(text="\u0295Ab")
-def test_a_split_is_that_of_regex_in_its_unicode_version(
+def test_splits_in_the_unicode_version_of_regex_equal_those_of_regex(
     name: str, backend: BackendName, text: str
 ) -> None:
     version = engine("regex").unicode(pretok.get(name).preset)
@@ -89,7 +89,7 @@ def test_a_split_is_that_of_regex_in_its_unicode_version(
     assert tokenizer.split(text) == oracle(tokenizer.preset)([text])[0]
 
 
-def test_some_code_points_are_left_out_and_few() -> None:
+def test_few_code_points_changed() -> None:
     """Without these checks, the table could drop all text from the first test above."""
     dropped = unlike_regex("16.0")
     assert 0x295 in dropped or engine("regex").unicode(pretok.presets()[0]) == "16.0"

@@ -127,7 +127,7 @@ def test_offsets_as_in_tiktoken(backend: BackendName, name: str) -> None:
 @pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"])
 def test_installed_vocabularies_as_in_tiktoken(backend: BackendName, name: str) -> None:
     """An installed package has these vocabularies, so this test needs no shared folder."""
-    tiktoken = pytest.importorskip("tiktoken", reason="the engine is not installed")
+    tiktoken = pytest.importorskip("tiktoken", reason="tiktoken is not installed")
     preset = name.removesuffix("_base")
     special = {ENDOFTEXT: len(installed_ranks(name)) + 10}
     made = Vocabulary({id: token for token, id in installed_ranks(name).items()})
@@ -225,7 +225,7 @@ def test_offsets_of_normalized_text_begin_as_in_tokenizers(backend: BackendName)
 def test_a_space_before_the_text_as_in_tokenizers(
     backend: BackendName, text: str, trailing: bool
 ) -> None:
-    tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     tokens = {byte: bytes([byte]) for byte in range(256)} | {256: b" a", 257: b"ab", 258: b"  "}
     made = Vocabulary(tokens, [(32, 97, 256), (97, 98, 257), (32, 32, 258)])
     engine = live_bpe(*in_chars(made))

@@ -116,7 +116,7 @@ def test_bytes_that_are_not_utf8(backend: BackendName, name: str) -> None:
         assert tok.decode_bytes(row["ids"]) == data
 
 
-def test_worked_examples(backend: BackendName) -> None:
+def test_ids_of_examples_in_tutorials(backend: BackendName) -> None:
     # These ids are from tiktoken. Some tutorials print other ids.
     r50k = tokenizer("r50k", backend)
     assert r50k.encode("    hello world!!!") == [220, 220, 220, 23748, 995, 10185]

@@ -26,7 +26,7 @@ def live(added: list[tuple[str, dict[str, bool]]], nfc: bool) -> tuple[Any, list
 
     Skips the test if tokenizers is not installed.
     """
-    tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     engine = live_bpe({as_chars(token): id for id, token in BYTES.items()}, [])
     if nfc:
         engine.normalizer = tokenizers.normalizers.NFC()

@@ -48,8 +48,8 @@ def cut_tokens(count: int, collide: bool) -> list[bytes]:
     with np.errstate(over="ignore"):
         wanted = -(first * OTHER**6)
     order = np.argsort(last)
-    # No last half makes the sum exactly 0. Choose the one with the next larger hash: the sum is
-    # then so small that its high bits, which select the slot, are 0.
+    # For each first half, choose the last half whose hash is `wanted` or the next larger one. Their
+    # sum is 0 or so small that its high bits, which select the slot, are 0.
     found = order[np.searchsorted(last[order], wanted) % len(order)]
     with np.errstate(over="ignore"):
         sums = last[found] - wanted

@@ -13,8 +13,9 @@ from contextlib import contextmanager
 import pytest
 
 LONGEST_SWITCH = 1000.0
+"""A switch interval so long, in seconds, that a thread keeps the GIL until it releases it."""
 WHOLE = 0.4
-"""The seconds of processor time that the uninterrupted work takes at least.
+"""The minimum processor time of the uninterrupted work, in seconds.
 
 Native code checks for signals every 0.05 s. In this time two threads use 0.1 s of processor time.
 """

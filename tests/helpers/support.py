@@ -160,9 +160,8 @@ def changed(
 
 @lru_cache(100)
 def _ask_engine_of(preset: Preset) -> Ask:
-    pytest.importorskip(
-        "tokenizers" if preset.engine == "hf" else "tiktoken", reason="the engine is not installed"
-    )
+    module = "tokenizers" if preset.engine == "hf" else "tiktoken"
+    pytest.importorskip(module, reason=f"{module} is not installed")
     return engine(preset.engine).comparisons(pretok.get(preset))[0].theirs
 
 
@@ -248,7 +247,7 @@ TOO_MUCH = 60.0
 """A bound for `growth`. Linear work has a growth of 16 (a few times more if caches overflow),
 quadratic work of 256."""
 MEASURABLE = 0.2 if sys.platform == "win32" else 0.002
-"""Seconds of processor time that a measurement lasts at least, far above the clock's resolution
+"""The minimum processor time of a measurement, in seconds, far above the clock's resolution
 (15.6 ms on Windows)."""
 
 

@@ -58,7 +58,7 @@ def ours(name: str, backend: BackendName) -> Encoding:
 @cache
 def live(name: str) -> Any:
     """Return the tiktoken.Encoding with a real vocabulary."""
-    tiktoken = pytest.importorskip("tiktoken", reason="the engine is not installed")
+    tiktoken = pytest.importorskip("tiktoken", reason="tiktoken is not installed")
     return tiktoken.Encoding(name, **_arguments(name))
 
 

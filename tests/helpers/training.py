@@ -59,7 +59,7 @@ def hugging_face(
 
     A `pattern` of None splits like GPT-2; "" does not split.
     """
-    tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     pre, byte_level = tokenizers.pre_tokenizers, tokenizers.pre_tokenizers.ByteLevel
     tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
     if pattern:
@@ -86,7 +86,7 @@ def gigatoken(text: str, tokens: int) -> Merges:
     By default gigatoken ends documents at "<|endoftext|>". This function passes a separator that no
     text contains. If no pair is left, gigatoken goes on, so `tokens` must not be too large.
     """
-    engine = pytest.importorskip("gigatoken", reason="the engine is not installed")
+    engine = pytest.importorskip("gigatoken", reason="gigatoken is not installed")
     _, merges = engine.train_bpe(text.encode(), 256 + tokens, [], separator=b"\0no such thing\0")
     return [tuple(pair) for pair in merges]
 

@@ -94,7 +94,7 @@ def ranks(file: str) -> dict[bytes, int]:
 @cache
 def installed_ranks(name: str) -> dict[bytes, int]:
     """Return the tokens of cl100k_base or o200k_base, which are in an installed package."""
-    bpe_openai = pytest.importorskip("bpe_openai", reason="the engine is not installed")
+    bpe_openai = pytest.importorskip("bpe_openai", reason="bpe_openai is not installed")
     encoding = bpe_openai.get_encoding(name)
     special = encoding.special_tokens_set
     found = {}
@@ -135,7 +135,7 @@ def tokenizer(name: str, backend: BackendName) -> Tokenizer:
 @cache
 def live(name: str) -> Any:
     """Return the tiktoken.Encoding with a real vocabulary of ranks."""
-    tiktoken = pytest.importorskip("tiktoken", reason="the engine is not installed")
+    tiktoken = pytest.importorskip("tiktoken", reason="tiktoken is not installed")
     source = SOURCES[name]
     return tiktoken.Encoding(
         name,
@@ -208,7 +208,7 @@ def huggingface(name: str, backend: BackendName) -> Tokenizer:
 @cache
 def live_huggingface(name: str) -> Any:
     """Return the tokenizers.Tokenizer of a tokenizer.json."""
-    tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     return tokenizers.Tokenizer.from_file(str(shared("vocabs", "hf", name)))
 
 
@@ -236,7 +236,7 @@ def live_qwen2() -> Any:
     """Return the tokenizers.Tokenizer that equals qwen2_with_merges."""
     vocab, merges = _qwen2()
     made = live_bpe(vocab, [(left, right) for left, right in merges])
-    tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     pre = tokenizers.pre_tokenizers
     pattern = tokenizers.Regex(pretok.get("qwen2").preset.pattern)
     made.pre_tokenizer = pre.Sequence(
@@ -253,7 +253,7 @@ def live_bpe(
     vocab: dict[str, int], merges: list[tuple[str, str]], *, ignore_merges: bool = False
 ) -> Any:
     """Return a tokenizers.Tokenizer with ByteLevel, the split of GPT-2, and no prefix space."""
-    tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     model = tokenizers.models.BPE(vocab, merges, ignore_merges=ignore_merges)
     made = tokenizers.Tokenizer(model)
     made.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)

@@ -82,7 +82,7 @@ def files(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         model = Path(package.__file__).parent / "data" / "tokenizer.model.v1"
         shutil.copy(model, tmp_path / "tokenizer.model")
     if "huggingface as hf" in text:
-        pytest.importorskip("tokenizers", reason="the engine is not installed")
+        pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     if "sample.txt" in text:
         shutil.copy(ROOT / "docs" / "tutorial" / "sample.txt", tmp_path)
     monkeypatch.setenv("PRETOK_VOCAB_DIR", str(tmp_path))

@@ -170,7 +170,7 @@ def test_the_server_is_a_program(json_file: Path, tok: bpe.Tokenizer) -> None:
 def test_arrays_are_those_of_tokenizers(
     json_file: Path, max_length: int | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tokenizers = pytest.importorskip("tokenizers", reason="the engine is not installed")
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     theirs = tokenizers.Tokenizer.from_file(str(json_file))
     pad = theirs.token_to_id("<pad>")
     theirs.enable_padding(pad_id=pad, pad_token="<pad>")
@@ -232,7 +232,7 @@ def same_chat(mine: Any, theirs: Any) -> None:
 def test_a_chat_is_counted_as_with_tiktoken(
     tok: bpe.Tokenizer, json_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tiktoken = pytest.importorskip("tiktoken", reason="the engine is not installed")
+    tiktoken = pytest.importorskip("tiktoken", reason="tiktoken is not installed")
     mine = tiktoken_style.encoding_of(str(json_file))
     theirs = tiktoken.Encoding(
         "small",

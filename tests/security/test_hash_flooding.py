@@ -109,7 +109,7 @@ COUNTS: dict[Strings, int] = {short_tokens: 30_000, long_tokens: 15_000, cut_tok
 @pytest.mark.parametrize(
     ("strings", "form"), [(strings, form) for strings, forms in FORMS.items() for form in forms]
 )
-def test_loading(
+def test_loading_colliding_tokens_takes_the_usual_time(
     strings: Strings, form: Callable[[Path, list[bytes]], Path], tmp_path: Path
 ) -> None:
     files = {
@@ -119,7 +119,7 @@ def test_loading(
     assert excess(lambda collide: bpe.load(files[collide], preset="gpt2")) < LIMIT
 
 
-def test_training() -> None:
+def test_training_on_colliding_words_takes_the_usual_time() -> None:
     given = {collide: " ".join(training_words(60_000, collide)) for collide in (False, True)}
     assert (
         excess(lambda collide: bpe.train([given[collide]], vocab_size=260, preset="gpt2")) < LIMIT

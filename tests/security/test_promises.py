@@ -29,7 +29,7 @@ def page() -> str:
     return PAGE.read_text(encoding="utf-8")
 
 
-def test_examples() -> None:
+def test_the_examples_of_the_page() -> None:
     found = re.findall(r"^```python\n(.*?)^```", page(), re.M | re.S)
     assert found
     for code in found:
