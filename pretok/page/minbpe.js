@@ -6,7 +6,7 @@
 // merge.
 
 const FIRST_LINE = "minbpe v1";
-const BYTES = " bytes ";
+const BYTES = " bytes=";
 /** Maximum bytes of all tokens together. Without it, a few lines could make very long tokens. */
 const MAX_BYTES = 64 << 20;
 
@@ -64,7 +64,7 @@ function byteTokens(line) {
 function fromHex(line) {
   const digits = line.startsWith(FIRST_LINE + BYTES) ? line.slice((FIRST_LINE + BYTES).length) : "";
   const ids = Array.from(digits.match(/[0-9a-f]{2}/g) ?? [], (pair) => parseInt(pair, 16));
-  if (digits.length !== 512 || new Set(ids).size !== 256) throw malformed(0, "256 ids after 'bytes'");
+  if (digits.length !== 512 || new Set(ids).size !== 256) throw malformed(0, "256 ids after 'bytes='");
   return ids;
 }
 

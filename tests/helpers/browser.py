@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -136,3 +136,12 @@ class Tab:
             "async ([kind, message]) => (await import('./client.js')).ask(kind, message)",
             [kind, message],
         )
+
+
+Open = Callable[..., Tab]
+"""The fixture `opened`: a function that opens a Tab."""
+
+
+def visible(text: str) -> str:
+    """Return ASCII text as the page shows it."""
+    return text.replace(" ", "·").replace("\n", "⏎").replace("\t", "→")

@@ -6,60 +6,19 @@ A piece is a pre-token or a token that the page shows.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import bpe
 import pretok
-from browser import Tab, chromium, serving
+from browser import Open, Tab, visible
 from command_line import small_tokenizer
-from gguf_files import gguf, metadata
 from pretok.fuzz.text import TextMaker
 from support import seeded
 
-Open = Callable[..., Tab]
 TEXT = "I'm 12345,  hello\n\nhello"
 WORDS = "It's some 12 words,  over\n\nand over. "
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def address(browser: Any) -> Iterator[str]:
-    with serving() as found:
-        yield found
-
-
-@pytest.fixture
-def opened(browser: Any, address: str) -> Iterator[Open]:
-    """A function that opens a tab. After the test, no tab may have recorded a problem."""
-    tabs: list[Tab] = []
-
-    def open_tab(fragment: str = "", **options: Any) -> Tab:
-        tabs.append(Tab(browser, address, fragment, **options))
-        return tabs[-1]
-
-    yield open_tab
-    for tab in tabs:
-        tab.context.close()
-        assert tab.problems == []
-
-
-@pytest.fixture
-def tab(opened: Open) -> Tab:
-    return opened()
-
-
-def visible(text: str) -> str:
-    """Return ASCII text as the page shows it."""
-    return text.replace(" ", "·").replace("\n", "⏎").replace("\t", "→")
 
 
 def test_a_text_is_split_and_counted_as_it_is_typed(tab: Tab) -> None:
@@ -142,75 +101,6 @@ def test_two_presets_are_compared(tab: Tab) -> None:
         .inner_text()
         .startswith(differing["cl100k"][0])
     )
-
-
-def vocabulary_files(folder: Path) -> dict[str, tuple[Path, bpe.Tokenizer]]:
-    """Return a small file of each format that the page opens, with its tokenizer."""
-    small = small_tokenizer()
-    found = {}
-    for suffix in (".json", ".tiktoken", ".pretok"):
-        small.save(folder / f"small{suffix}")
-        found[suffix] = folder / f"small{suffix}"
-    found[".gguf"] = folder / "small.gguf"
-    found[".gguf"].write_bytes(gguf(metadata()))
-    found[".model"] = folder / "small.model"
-    bpe.train([TEXT * 3], vocab_size=262, preset="gpt2").save(found[".model"])
-    preset = {".tiktoken": "cl100k"}
-    return {
-        suffix: (path, bpe.load(path, preset=preset.get(suffix))) for suffix, path in found.items()
-    }
-
-
-@pytest.mark.parametrize("suffix", [".json", ".tiktoken", ".model", ".gguf", ".pretok"])
-def test_vocabularies_are_opened(tab: Tab, tmp_path: Path, suffix: str) -> None:
-    path, tokenizer = vocabulary_files(tmp_path)[suffix]
-    tab.type(TEXT)
-    tab.open_vocabulary(path)
-    ids = tokenizer.encode(TEXT, "text")
-    tab.wait_for_count("tokens", len(ids))
-    assert tab.labels() == list(map(str, ids))
-    tab.page.get_by_role("button", name="Close").click()
-    tab.page.locator(".vocabulary-note").wait_for(state="hidden")
-    preset = tab.page.input_value("#preset-a")
-    assert tab.pieces() == [visible(piece) for piece in pretok.get(preset).split(TEXT)]
-
-
-def test_a_file_that_is_no_vocabulary_is_refused(tab: Tab, tmp_path: Path) -> None:
-    (tmp_path / "no.json").write_text("{}")
-    tab.page.locator("input.vocabulary").set_input_files(tmp_path / "no.json")
-    tab.page.locator("#error", has_text="no.json: ").wait_for()
-    assert tab.page.locator(".vocabulary-note").is_hidden()
-
-
-def test_special_tokens_are_text_or_ids(tab: Tab, tmp_path: Path) -> None:
-    path, tokenizer = vocabulary_files(tmp_path)[".json"]
-    text = "hello<|end|>hello <|end|>"
-    tab.type(text)
-    tab.open_vocabulary(path)
-    tab.wait_for_count("tokens", tokenizer.count(text, "text"))
-    tab.page.check("#special")
-    tab.wait_for_count("tokens", tokenizer.count(text, "allow"))
-    assert tab.labels() == list(map(str, tokenizer.encode(text, "allow")))
-
-
-def test_merges_are_shown_one_by_one(tab: Tab, tmp_path: Path) -> None:
-    path, tokenizer = vocabulary_files(tmp_path)[".json"]
-    tab.type("say hello")
-    tab.open_vocabulary(path)
-    tab.wait_for_count("tokens", len(tokenizer.encode("say hello")))
-    tab.page.locator("#pieces-a [role=option]").last.click()
-    merges = tab.page.locator("#details .merges")
-    merges.locator("summary").click()
-    merges.locator("li").first.wait_for()
-    shown = [merges.locator("li").all_inner_texts()]
-    while merges.get_by_role("button", name="Next merge").is_enabled():
-        merges.get_by_role("button", name="Next merge").click()
-        shown.append(merges.locator("li").all_inner_texts())
-    assert shown[0] == list("·hello")
-    assert shown[-1] == ["·hello"]
-    assert [len(pieces) for pieces in shown] == [6, 5, 4, 3, 2, 1]
-    merges.get_by_role("button", name="Previous merge").click()
-    assert merges.locator("li").all_inner_texts() == ["·", "hello"]
 
 
 def paste(tab: Tab, text: str) -> None:
@@ -363,29 +253,6 @@ def test_pieces_and_rules_are_those_of_python(tab: Tab) -> None:
         assert answer == expected, f"{name}: {json.dumps(text)}"
 
 
-def test_ids_are_those_of_python(tab: Tab, tmp_path: Path) -> None:
-    path, tokenizer = vocabulary_files(tmp_path)[".json"]
-    tab.open_vocabulary(path)
-    texts = TextMaker(str(seeded("page ids").random()), "16.0", surrogates=False).batch(500)
-    texts = [text + " hello" for text in texts]
-    answers = tab.page.evaluate(
-        """async (texts) => {
-          const { ask } = await import("./client.js");
-          const settings = [{ preset: "", unicode: "", special: false }];
-          const answers = [];
-          for (const source of texts) {
-            const { window } = await ask("run", { source, settings, view: "tokens" });
-            answers.push(window.sides[0].pieces.map(({ ids, span }) => [ids[0], ...span.char]));
-          }
-          return answers;
-        }""",
-        texts,
-    )
-    for text, answer in zip(texts, answers, strict=True):
-        tokens = tokenizer.tokens(text, "text")
-        assert answer == [[token.id, token.start, token.end] for token in tokens], json.dumps(text)
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(opened: Open, scheme: str, tmp_path: Path) -> None:
     from axe_playwright_python.sync_playwright import Axe
@@ -393,7 +260,8 @@ def test_axe_finds_nothing_serious(opened: Open, scheme: str, tmp_path: Path) ->
     tab = opened(color_scheme=scheme)
     tab.type("I'm 12\x00\n é")
     tab.page.check("#compare")
-    tab.open_vocabulary(vocabulary_files(tmp_path)[".json"][0], "B")
+    small_tokenizer().save(tmp_path / "small.json")
+    tab.open_vocabulary(tmp_path / "small.json", "B")
     tab.page.locator("#pieces-b [role=option]").first.click()
     for summary in tab.page.locator("#details summary").all():
         summary.click()

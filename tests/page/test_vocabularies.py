@@ -1,0 +1,133 @@
+"""The page in Chromium: vocabulary files, their ids and their merges."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import bpe
+import pretok
+from browser import Tab, visible
+from command_line import small_tokenizer
+from gguf_files import gguf, metadata
+from pretok.fuzz.text import TextMaker
+from sentencepiece_models import UNKNOWN, model, normal
+from support import seeded
+from vocabulary_files import made, made_vocabulary
+
+TEXT = "I'm 12345,  hello\n\nhello"
+
+
+def vocabulary_files(folder: Path) -> dict[str, tuple[Path, bpe.Tokenizer]]:
+    """Return a small file of each format that the page opens, with its tokenizer."""
+    small = small_tokenizer()
+    found = {}
+    for suffix in (".json", ".tiktoken", ".pretok"):
+        small.save(folder / f"small{suffix}")
+        found[suffix] = folder / f"small{suffix}"
+    found[".gguf"] = folder / "small.gguf"
+    found[".gguf"].write_bytes(gguf(metadata()))
+    found[".model"] = folder / "small.model"
+    bpe.train([TEXT * 3], vocab_size=262, preset="gpt2").save(found[".model"])
+    preset = {".tiktoken": "cl100k"}
+    return {
+        suffix: (path, bpe.load(path, preset=preset.get(suffix))) for suffix, path in found.items()
+    }
+
+
+@pytest.mark.parametrize("suffix", [".json", ".tiktoken", ".model", ".gguf", ".pretok"])
+def test_vocabularies_are_opened(tab: Tab, tmp_path: Path, suffix: str) -> None:
+    path, tokenizer = vocabulary_files(tmp_path)[suffix]
+    tab.type(TEXT)
+    tab.open_vocabulary(path)
+    ids = tokenizer.encode(TEXT, "text")
+    tab.wait_for_count("tokens", len(ids))
+    assert tab.labels() == list(map(str, ids))
+    tab.page.get_by_role("button", name="Close").click()
+    tab.page.locator(".vocabulary-note").wait_for(state="hidden")
+    preset = tab.page.input_value("#preset-a")
+    assert tab.pieces() == [visible(piece) for piece in pretok.get(preset).split(TEXT)]
+
+
+def test_a_minbpe_file_lists_the_ids_of_the_bytes(tab: Tab, tmp_path: Path) -> None:
+    tokenizer = made(vocabulary=made_vocabulary(byte_ids=reversed(range(256))), special=())
+    tokenizer.save(tmp_path / "small.model")
+    ids = tokenizer.encode(TEXT)
+    tab.type(TEXT)
+    tab.open_vocabulary(tmp_path / "small.model")
+    tab.wait_for_count("tokens", len(ids))
+    assert tab.labels() == list(map(str, ids))
+
+
+def test_a_model_of_sentencepiece_is_opened(tab: Tab, tmp_path: Path) -> None:
+    pieces = [UNKNOWN, *normal("\u2581he", "ll", "he", "\u2581", "h", "e", "l", "o")]
+    path = tmp_path / "small.model"
+    path.write_bytes(model(pieces))
+    ids = bpe.load(path).encode("he hello?")
+    tab.type("he hello?")
+    tab.open_vocabulary(path)
+    tab.wait_for_count("tokens", len(ids))
+    assert tab.labels() == list(map(str, ids))
+
+
+def test_a_file_that_is_no_vocabulary_is_refused(tab: Tab, tmp_path: Path) -> None:
+    (tmp_path / "no.json").write_text("{}")
+    tab.page.locator("input.vocabulary").set_input_files(tmp_path / "no.json")
+    tab.page.locator("#error", has_text="no.json: ").wait_for()
+    assert tab.page.locator(".vocabulary-note").is_hidden()
+
+
+def test_special_tokens_are_text_or_ids(tab: Tab, tmp_path: Path) -> None:
+    path, tokenizer = vocabulary_files(tmp_path)[".json"]
+    text = "hello<|end|>hello <|end|>"
+    tab.type(text)
+    tab.open_vocabulary(path)
+    tab.wait_for_count("tokens", tokenizer.count(text, "text"))
+    tab.page.check("#special")
+    tab.wait_for_count("tokens", tokenizer.count(text, "allow"))
+    assert tab.labels() == list(map(str, tokenizer.encode(text, "allow")))
+
+
+def test_merges_are_shown_one_by_one(tab: Tab, tmp_path: Path) -> None:
+    path, tokenizer = vocabulary_files(tmp_path)[".json"]
+    tab.type("say hello")
+    tab.open_vocabulary(path)
+    tab.wait_for_count("tokens", len(tokenizer.encode("say hello")))
+    tab.page.locator("#pieces-a [role=option]").last.click()
+    merges = tab.page.locator("#details .merges")
+    merges.locator("summary").click()
+    merges.locator("li").first.wait_for()
+    shown = [merges.locator("li").all_inner_texts()]
+    while merges.get_by_role("button", name="Next merge").is_enabled():
+        merges.get_by_role("button", name="Next merge").click()
+        shown.append(merges.locator("li").all_inner_texts())
+    assert shown[0] == list("·hello")
+    assert shown[-1] == ["·hello"]
+    assert [len(pieces) for pieces in shown] == [6, 5, 4, 3, 2, 1]
+    merges.get_by_role("button", name="Previous merge").click()
+    assert merges.locator("li").all_inner_texts() == ["·", "hello"]
+
+
+def test_ids_are_those_of_python(tab: Tab, tmp_path: Path) -> None:
+    path, tokenizer = vocabulary_files(tmp_path)[".json"]
+    tab.open_vocabulary(path)
+    texts = TextMaker(str(seeded("page ids").random()), "16.0", surrogates=False).batch(500)
+    texts = [text + " hello" for text in texts]
+    answers = tab.page.evaluate(
+        """async (texts) => {
+          const { ask } = await import("./client.js");
+          const settings = [{ preset: "", unicode: "", special: false }];
+          const answers = [];
+          for (const source of texts) {
+            const { window } = await ask("run", { source, settings, view: "tokens" });
+            answers.push(window.sides[0].pieces.map(({ ids, span }) => [ids[0], ...span.char]));
+          }
+          return answers;
+        }""",
+        texts,
+    )
+    for text, answer in zip(texts, answers, strict=True):
+        tokens = tokenizer.tokens(text, "text")
+        assert answer == [[token.id, token.start, token.end] for token in tokens], json.dumps(text)
