@@ -113,11 +113,22 @@ const char *Vocabulary::Builder::place_tokens(const VocabularyData &data) {
 // that are known to be the last when the bytes of the token merge. is_reachable does not merge
 // the bytes of these tokens.
 void Vocabulary::Builder::find_reachable(bool from_ranks) {
+  const OrderedMerges &merges = vocabulary_.merges_;
   is_made_.assign(vocabulary_.tokens_.size(), false);
-  if (vocabulary_.in_order_ || (vocabulary_.has_merge_table_ && from_ranks))
-    for (std::uint32_t symbol = 0; symbol < vocabulary_.merges_.size(); ++symbol)
-      if (vocabulary_.merges_.id(symbol) != NO_ID)
-        is_made_[vocabulary_.merges_.id(symbol)] = true;
+  if (!vocabulary_.has_merge_table_)
+    return;
+  // By symbol: whether the symbol is reachable, and ranks after its parts, as they after
+  // theirs.
+  std::vector<bool> is_ordered(merges.size(), true);
+  for (std::uint32_t symbol = 0; symbol < merges.size(); ++symbol) {
+    if (symbol >= OrderedMerges::BYTES && !vocabulary_.in_order_ && !from_ranks) {
+      const auto [left, right] = merges.parts(symbol);
+      is_ordered[symbol] = std::max(left, right) < symbol && is_ordered[left] &&
+                           is_ordered[right] && merges.stay_apart(left, right);
+    }
+    if (is_ordered[symbol] && merges.id(symbol) != NO_ID)
+      is_made_[merges.id(symbol)] = true;
+  }
 }
 
 // Returns whether merging the bytes of a token makes this token.

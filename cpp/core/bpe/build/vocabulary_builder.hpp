@@ -35,12 +35,14 @@ private:
   void pairs_from_merges(const std::vector<Merge> &merges);
   bool makes_from_higher(std::uint32_t id, Merge &merge) const;
   bool table_from_pairs();
-  std::vector<Merge> merges_that_happen() const;
+  void insert_pair(const Merge &merge);
+  std::vector<Merge> merges_that_happen();
   bool ends_with(const Merge &merge) const;
 
   Vocabulary &vocabulary_;
   std::vector<bool> is_made_; // by id: whether find_reachable knows that merges make the token
   std::vector<std::uint32_t> merged_;
+  std::vector<Merge> listed_; // the merges of Vocabulary::pairs_, in order of rank
   // The number of tokens, in order of id, whose merges order_ranks has found. It stops at the
   // first token that is made of a token with a higher id.
   std::size_t ordered_count_ = 0;
