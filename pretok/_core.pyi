@@ -45,20 +45,56 @@ class AddedTokens:
         self, text: bytes
     ) -> tuple[list[tuple[int, int, int | None]], tuple[str, int] | None]: ...
 
-def merge_rows(vocab: dict[str, int], merges: list[Any]) -> NDArray[np.uint32] | None:
-    """Return (left id, right id, id of the result) of each merge, one per row.
+def merge_rows(
+    vocab: dict[str, int], merges: list[Any]
+) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]] | None:
+    """Return the bytes, lengths and ids of the texts, and the rows of the merges.
 
-    Returns None if the data is invalid; bpe.formats.bpe_model then finds the error and raises it.
+    A row is (left id, right id, id of the result). Returns None if the data is invalid;
+    bpe.formats.bpe_model then finds the error and raises it.
+    """
+
+def read_pieces(
+    data: bytes,
+) -> (
+    tuple[
+        tuple[bytes, NDArray[np.uint32], NDArray[np.uint32]],
+        NDArray[np.float32],
+        list[tuple[int, str, float, int]],
+        tuple[bytes, bytes, bytes],
+    ]
+    | None
+):
+    """Return the parts of a .model; cpp/bindings/piece_loading.cpp describes them.
+
+    Returns None for a file that bpe.formats.sentencepiece reads without C++, or refuses.
+    """
+
+def piece_merges(
+    data: bytes,
+    lengths: NDArray[np.uint32],
+    ids: NDArray[np.uint32],
+    scores: NDArray[np.float32],
+) -> NDArray[np.uint32] | None:
+    """Return the merges of pieces with these scores, in order of rank.
+
+    Returns None if the scores need bpe.characters.CharacterMerger, or if pieces have characters
+    that are no pieces.
     """
 
 def build_characters(
-    pieces: dict[str, int],
+    data: bytes,
+    lengths: NDArray[np.uint32],
+    ids: NDArray[np.uint32],
     merges: NDArray[np.uint32],
     fallback: Sequence[int],
     first_step: int,
     has_spaces: bool,
 ) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
     """Return the tokens and the merges of bpe.encoding.character_backend.byte_vocabulary."""
+
+def find_inner_marks(data: bytes, lengths: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Return the indices of the texts that have a "▁" after another character."""
 
 def text_decode_call(make_texts: Any, special: Sequence[int], slow_call: Any) -> Any:
     """Return the function decode(ids, errors, skip) that cpp/bindings/decode_calls.hpp explains."""

@@ -200,8 +200,8 @@ def merge_ids(
     return merges
 
 
-def native_merge_rows(vocab: Value, merges: ListedMerges) -> Rows | None:
-    """Return the result of `merge_ids` as an array, from C++.
+def native_merge_rows(vocab: Value, merges: ListedMerges) -> tuple[Packed, Rows] | None:
+    """Return the texts of `vocab` and the result of `merge_ids` as arrays, from C++.
 
     Return None without C++, and for entries or merges that C++ does not take. In Python, an error
     may follow.
@@ -211,7 +211,8 @@ def native_merge_rows(vocab: Value, merges: ListedMerges) -> Rows | None:
         return None
     from pretok import _core
 
-    return _core.merge_rows(ids, merges.items)
+    parts = _core.merge_rows(ids, merges.items)
+    return None if parts is None else (Packed(*parts[:3]), parts[3])
 
 
 def _utf8(text: str) -> bytes:

@@ -1,10 +1,9 @@
 #include "bindings/loading.hpp"
 
 #include "bindings/convert.hpp"
-
+#include "bindings/packed_tokens.hpp"
 #include "bindings/utf8_texts.hpp"
 #include "core/base/ids.hpp"
-#include "formats/character_model.hpp"
 #include "formats/pretok_file.hpp"
 #include "formats/rank_file.hpp"
 #include "formats/read_spec.hpp"
@@ -22,21 +21,6 @@
 
 namespace pretok {
 namespace {
-
-py::bytes as_bytes(const std::vector<std::uint8_t> &bytes) {
-  return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
-}
-
-// Returns the bytes, lengths and ids of the tokens.
-py::tuple packed(VocabularyData &data) {
-  return py::make_tuple(as_bytes(data.bytes), as_array(std::move(data.lengths)),
-                        as_array(std::move(data.ids)));
-}
-
-// Returns the bytes, lengths and ids of the tokens, and an array of the merges.
-py::tuple packed_merges(VocabularyData &data) {
-  return packed(data) + py::make_tuple(as_rows(data.merges));
-}
 
 py::object read_ranks(const py::bytes &data) {
   const auto *first = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(data.ptr()));
@@ -140,8 +124,9 @@ py::object build_from_texts(const py::dict &vocab, const py::list &merges,
   return packed_merges(spec.vocabulary);
 }
 
-// Returns the ids of the two tokens and of the result of each merge, or None if an argument is
-// invalid. For None, the caller reads the merges in Python, which raises the error.
+// Returns the bytes, lengths and ids of the texts; and the ids of the two tokens and of the
+// result of each merge. Returns None if an argument is invalid. For None, the caller reads the
+// merges in Python, which raises the error.
 py::object merge_rows(const py::dict &vocab, const py::list &merges) {
   Utf8Texts utf8;
   TextModel source;
@@ -153,31 +138,18 @@ py::object merge_rows(const py::dict &vocab, const py::list &merges) {
   for (std::size_t rank = 0; rank < merges.size(); ++rank)
     if (!read_merge(merges[rank].ptr(), utf8, source.merges[rank]))
       return py::none();
-  std::vector<Merge> rows;
-  unlocked(source.texts.size(), [&] {
-    if (LoadError error = find_merges(source, TextIndex(source.texts), rows))
-      rows.clear();
-  });
-  return rows.size() == source.merges.size() ? py::object(as_rows(rows)) : py::none();
-}
-
-using Numbers = py::array_t<std::uint32_t, py::array::c_style | py::array::forcecast>;
-
-// Returns a vocabulary of characters as a vocabulary of bytes. `pieces` and `merges` are valid.
-py::tuple build_from_characters(const py::dict &pieces, const Numbers &merges,
-                                const std::vector<std::uint32_t> &fallback,
-                                std::uint32_t first_step, bool has_spaces) {
-  Utf8Texts utf8;
-  TextModel source;
-  if (!read_texts(pieces, {}, utf8, source))
-    throw py::value_error("expected texts and their ids");
-  CharacterModel model{
-      std::move(source.texts), std::move(source.ids), {}, fallback, first_step, has_spaces};
-  const std::uint32_t *at = merges.data();
-  for (py::ssize_t i = 0; i + 2 < merges.size(); i += 3)
-    model.merges.push_back({at[i], at[i + 1], at[i + 2]});
   VocabularyData data;
-  unlocked(model.texts.size(), [&] { build_characters(model, data); });
+  unlocked(source.texts.size(), [&] {
+    if (LoadError error = find_merges(source, TextIndex(source.texts), data.merges))
+      data.merges.clear();
+    for (const std::string_view text : source.texts) {
+      data.bytes.insert(data.bytes.end(), text.begin(), text.end());
+      data.lengths.push_back(static_cast<std::uint32_t>(text.size()));
+    }
+  });
+  if (data.merges.size() != source.merges.size())
+    return py::none();
+  data.ids = std::move(source.ids);
   return packed_merges(data);
 }
 
@@ -239,8 +211,6 @@ void bind_loading(pybind11::module_ &module) {
   module.def("build_vocabulary", &build_from_texts, py::arg("vocab"), py::arg("merges"),
              py::arg("added"), py::arg("ignore_merges"), py::arg("loose"));
   module.def("merge_rows", &merge_rows, py::arg("vocab"), py::arg("merges"));
-  module.def("build_characters", &build_from_characters, py::arg("pieces"), py::arg("merges"),
-             py::arg("fallback"), py::arg("first_step"), py::arg("has_spaces"));
   module.def("read_spec", &read_file, py::arg("data")); // for tests
 }
 

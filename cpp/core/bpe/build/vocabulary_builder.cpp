@@ -24,9 +24,22 @@ const char *Vocabulary::build(VocabularyData &&data) {
   return Builder(*this).build(std::move(data));
 }
 
+const char *Vocabulary::find_merges(VocabularyData &&data) {
+  return Builder(*this).find_merges(std::move(data));
+}
+
+const char *Vocabulary::Builder::find_merges(VocabularyData &&data) {
+  if (const char *wrong = place_tokens(data))
+    return wrong;
+  const std::vector<std::uint32_t> ids = in_order(data);
+  vocabulary_.whole_tokens_.assign(ids, vocabulary_.bytes_.data() + vocabulary_.bytes_.size());
+  vocabulary_.in_order_ = order_ranks(ids);
+  if (!vocabulary_.in_order_)
+    pairs_from_ranks(ids);
+  return nullptr;
+}
+
 const char *Vocabulary::Builder::build(VocabularyData &&data) {
-  vocabulary_.bytes_ = std::move(data.bytes);
-  vocabulary_.first_step_ = data.first_step;
   if (const char *wrong = place_tokens(data))
     return wrong;
   if (const char *wrong = data.from_ranks ? nullptr : check_merges(data.merges))
@@ -73,7 +86,9 @@ const char *Vocabulary::Builder::build(VocabularyData &&data) {
   return nullptr;
 }
 
-const char *Vocabulary::Builder::place_tokens(const VocabularyData &data) {
+const char *Vocabulary::Builder::place_tokens(VocabularyData &data) {
+  vocabulary_.bytes_ = std::move(data.bytes);
+  vocabulary_.first_step_ = data.first_step;
   if (data.ids.size() != data.lengths.size() || data.mergeable > data.ids.size())
     return "expected as many ids as lengths, and no more mergeable tokens";
   std::size_t start = 0;

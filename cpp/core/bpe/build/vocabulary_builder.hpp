@@ -13,13 +13,14 @@ class Vocabulary::Builder {
 public:
   explicit Builder(Vocabulary &vocabulary) : vocabulary_(vocabulary) {}
 
-  // See Vocabulary::build.
+  // See Vocabulary.
   const char *build(VocabularyData &&data);
+  const char *find_merges(VocabularyData &&data);
 
 private:
   // place_tokens fills Vocabulary::tokens_ and byte_ids_. place_tokens and check_merges return
   // nullptr, or an error message.
-  const char *place_tokens(const VocabularyData &data);
+  const char *place_tokens(VocabularyData &data);
   void find_reachable(bool from_ranks);
   bool is_reachable(std::uint32_t id);
   const char *check_merges(const std::vector<Merge> &merges) const;
