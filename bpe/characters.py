@@ -201,7 +201,7 @@ class CharacterVocabulary(Vocabulary):
         return self._fallback
 
     @once
-    def pieces(self) -> dict[str, int]:
+    def pieces(self) -> Mapping[str, int]:
         """The id of each piece by its text."""
         tokens = self.token_bytes
         return {tokens[id].decode(): id for id in self.scores}

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bpe.characters import (
     SPACE_MARK,
@@ -83,7 +84,7 @@ class TextVocabulary(CharacterVocabulary):
         # At least one of `_texts` and `_pieces` is set, and at least one of `_merges` and
         # `_merge_rows`.
         self._texts: dict[int, str] | None = dict(texts)
-        self._pieces: dict[str, int] | None = None
+        self._pieces: Mapping[str, int] | None = None
         self._packed_texts: Packed | None = None
         self._merges: tuple[Merge, ...] | None = tuple(merges)
         self._merge_rows = None
@@ -94,7 +95,7 @@ class TextVocabulary(CharacterVocabulary):
     @classmethod
     def of_checked(
         cls,
-        pieces: dict[str, int],
+        pieces: Mapping[str, int],
         packed: Packed,
         merges: Rows,
         options: TextOptions,
@@ -173,8 +174,25 @@ class TextVocabulary(CharacterVocabulary):
 
     def bytes_of(self, id: int) -> bytes | None:
         """Return the bytes of the token with this id, or None."""
-        text = self.texts.get(id)
+        text = self._text_of(id)
         return None if text is None else self._bytes_of(text)
+
+    def _text_of(self, id: int) -> str | None:
+        packed = self._packed_texts
+        if self._texts is not None or packed is None:
+            return self.texts.get(id)
+        places, ends = self._places
+        place = int(places[id]) if 0 <= id < len(places) else -1
+        end = int(ends[place])
+        return None if place < 0 else packed.data[end - int(packed.lengths[place]) : end].decode()
+
+    @once
+    def _places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The index of each id in `packed_pieces`, or -1; and the end of each text in its data."""
+        packed = self.packed_pieces
+        places = np.full(self.size, -1, np.int64)
+        places[packed.ids] = np.arange(len(packed.ids))
+        return places, np.cumsum(packed.lengths, dtype=np.int64)
 
     @once
     def size(self) -> int:
@@ -189,8 +207,8 @@ class TextVocabulary(CharacterVocabulary):
         return self._options
 
     @property
-    def pieces(self) -> dict[str, int]:
-        """The id of each token by its text; do not change it."""
+    def pieces(self) -> Mapping[str, int]:
+        """The id of each token by its text."""
         pieces = self._pieces
         if pieces is None:
             pieces = self._pieces = {text: id for id, text in self.texts.items()}

@@ -45,8 +45,27 @@ class AddedTokens:
         self, text: bytes
     ) -> tuple[list[tuple[int, int, int | None]], tuple[str, int] | None]: ...
 
+class JsonModel:
+    """The members `vocab` and `merges` of the model of a tokenizer.json."""
+
+    def __len__(self) -> int: ...
+    def find(self, text: str) -> int | None:
+        """Return the id of a text, or None."""
+
+    def ids(self) -> dict[str, int]:
+        """Return all texts and their ids."""
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """Return the two texts of each merge, in order of rank."""
+
+def read_json_model(file: bytes) -> tuple[bytes, JsonModel] | None:
+    """Return the file with {} and [] in place of its `vocab` and `merges`, and these two members.
+
+    Returns None for any file that cpp/bindings/json_model.hpp leaves to Python.
+    """
+
 def merge_rows(
-    vocab: dict[str, int], merges: list[Any]
+    vocab: dict[str, int] | JsonModel, merges: list[Any]
 ) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]] | None:
     """Return the bytes, lengths and ids of the texts, and the rows of the merges.
 
@@ -222,7 +241,7 @@ def read_pretok_file_tokens(
     """
 
 def build_vocabulary(
-    vocab: dict[str, int],
+    vocab: dict[str, int] | JsonModel,
     merges: list[Any],
     added: Sequence[tuple[str, int, bool]],
     ignore_merges: bool,

@@ -1,6 +1,7 @@
 #include "bindings/loading.hpp"
 
 #include "bindings/convert.hpp"
+#include "bindings/json_model.hpp"
 #include "bindings/packed_tokens.hpp"
 #include "bindings/utf8_texts.hpp"
 #include "core/base/ids.hpp"
@@ -12,7 +13,9 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <unordered_set>
@@ -90,25 +93,133 @@ bool read_merge(PyObject *merge, Utf8Texts &utf8, TextMerge &result) {
   return true;
 }
 
+// The object `vocab` and the list `merges` of a tokenizer.json.
+class NativeJsonModel {
+public:
+  explicit NativeJsonModel(py::bytes file) : file_(std::move(file)) {}
+
+  bool read() {
+    const std::string_view file = view_of(file_);
+    bool is_read = false;
+    unlocked(file.size(), [&] { is_read = model_.read(file); });
+    return is_read;
+  }
+
+  // Returns the file without the vocabulary and the merges: {} and [] replace them.
+  py::bytes rest() const {
+    const std::string_view file = view_of(file_);
+    const auto [start, end] = model_.vocab();
+    const auto [other_start, other_end] = model_.merges();
+    std::string rest;
+    if (start < other_start) {
+      rest.append(file.substr(0, start)).append("{}");
+      rest.append(file.substr(end, other_start - end)).append("[]");
+    } else {
+      rest.append(file.substr(0, other_start)).append("[]");
+      rest.append(file.substr(other_end, start - other_end)).append("{}");
+    }
+    rest.append(file.substr(std::max(end, other_end)));
+    return rest;
+  }
+
+  const JsonModel &model() const { return model_; }
+  std::size_t size() const { return model_.source().texts.size(); }
+
+  // Returns the id of a text, or None.
+  std::optional<std::uint32_t> find(const py::str &text) const {
+    Py_ssize_t size = 0;
+    const char *const utf8 = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+    if (utf8 == nullptr) { // a lone surrogate
+      PyErr_Clear();
+      return std::nullopt;
+    }
+    const std::uint32_t place = model_.places().find({utf8, static_cast<std::size_t>(size)});
+    return place == TextIndex::NO_TEXT ? std::nullopt
+                                       : std::optional(model_.source().ids[place]);
+  }
+
+  py::dict ids() const {
+    py::dict result;
+    for (std::size_t i = 0; i < size(); ++i)
+      result[py::str(model_.source().texts[i])] = model_.source().ids[i];
+    return result;
+  }
+
+  py::list pairs() const {
+    py::list result;
+    for (const auto &[left, right] : model_.source().merges)
+      result.append(py::make_tuple(left, right));
+    return result;
+  }
+
+private:
+  py::bytes file_;
+  JsonModel model_;
+};
+
+// Returns the rest of a tokenizer.json and its model, or None if JsonModel::read returns false.
+py::object read_json_model(const py::bytes &file) {
+  auto model = std::make_unique<NativeJsonModel>(file);
+  if (!model->read())
+    return py::none();
+  const py::bytes rest = model->rest();
+  return py::make_tuple(rest, py::cast(std::move(model)));
+}
+
+// The texts, ids and merges of a vocabulary, with an index of the texts.
+class ModelArguments {
+public:
+  // `vocab` is a NativeJsonModel, or a dict of texts and ids with a list of merges. Returns
+  // false if the vocabulary or a merge is invalid.
+  bool read(const py::object &vocab, const py::list &merges,
+            const std::unordered_set<std::uint32_t> &loose) {
+    if (py::isinstance<NativeJsonModel>(vocab)) {
+      const JsonModel &model = vocab.cast<const NativeJsonModel &>().model();
+      source = model.source();
+      places_ = &model.places();
+      for (const std::uint32_t id : source.ids)
+        if (!loose.empty())
+          source.loose.push_back(loose.count(id) != 0);
+      return true;
+    }
+    if (!read_texts(vocab.cast<py::dict>(), loose, utf8, source))
+      return false;
+    source.merges.resize(merges.size());
+    for (std::size_t rank = 0; rank < merges.size(); ++rank)
+      if (!read_merge(merges[rank].ptr(), utf8, source.merges[rank]))
+        return false;
+    return true;
+  }
+
+  // Does not need the GIL.
+  const TextIndex &places() {
+    if (places_ == nullptr)
+      places_ = &own_places_.emplace(source.texts);
+    return *places_;
+  }
+
+  Utf8Texts utf8;
+  TextModel source;
+
+private:
+  std::optional<TextIndex> own_places_;
+  const TextIndex *places_ = nullptr;
+};
+
 // Returns a vocabulary, or None if an argument is invalid. For None, the caller builds the
 // vocabulary in Python, which raises the error. `loose` has the ids of the loose entries of
 // `vocab` (formats/text_model.hpp).
-py::object build_from_texts(const py::dict &vocab, const py::list &merges,
+py::object build_from_texts(const py::object &vocab, const py::list &merges,
                             const std::vector<std::tuple<py::str, std::uint32_t, bool>> &added,
                             bool ignore_merges,
                             const std::unordered_set<std::uint32_t> &loose) {
-  Utf8Texts utf8;
-  TextModel source;
-  source.ignore_merges = ignore_merges;
-  if (!read_texts(vocab, loose, utf8, source))
+  ModelArguments arguments;
+  if (!arguments.read(vocab, merges, loose))
     return py::none();
-  source.merges.resize(merges.size());
-  for (std::size_t rank = 0; rank < merges.size(); ++rank)
-    if (!read_merge(merges[rank].ptr(), utf8, source.merges[rank]))
-      return py::none();
+  arguments.source.ignore_merges = ignore_merges;
   TokenizerSpec spec;
   for (const auto &[text, id, special] : added) {
-    const std::optional<std::string_view> content = utf8.add(text.ptr());
+    const std::optional<std::string_view> content = arguments.utf8.add(text.ptr());
     if (!content)
       return py::none();
     spec.added.emplace_back();
@@ -117,8 +228,9 @@ py::object build_from_texts(const py::dict &vocab, const py::list &merges,
     spec.added_special.push_back(special);
   }
   LoadError error;
+  const TextModel &source = arguments.source;
   unlocked(source.texts.size(),
-           [&] { error = build_vocabulary(source, TextIndex(source.texts), spec); });
+           [&] { error = build_vocabulary(source, arguments.places(), spec); });
   if (error)
     return py::none();
   return packed_merges(spec.vocabulary);
@@ -127,20 +239,17 @@ py::object build_from_texts(const py::dict &vocab, const py::list &merges,
 // Returns the bytes, lengths and ids of the texts; and the ids of the two tokens and of the
 // result of each merge. Returns None if an argument is invalid. For None, the caller reads the
 // merges in Python, which raises the error.
-py::object merge_rows(const py::dict &vocab, const py::list &merges) {
-  Utf8Texts utf8;
-  TextModel source;
-  if (!read_texts(vocab, {}, utf8, source) ||
-      std::any_of(source.texts.begin(), source.texts.end(),
+py::object merge_rows(const py::object &vocab, const py::list &merges) {
+  ModelArguments arguments;
+  if (!arguments.read(vocab, merges, {}))
+    return py::none();
+  TextModel &source = arguments.source;
+  if (std::any_of(source.texts.begin(), source.texts.end(),
                   [](std::string_view text) { return text.empty(); }))
     return py::none();
-  source.merges.resize(merges.size());
-  for (std::size_t rank = 0; rank < merges.size(); ++rank)
-    if (!read_merge(merges[rank].ptr(), utf8, source.merges[rank]))
-      return py::none();
   VocabularyData data;
   unlocked(source.texts.size(), [&] {
-    if (LoadError error = find_merges(source, TextIndex(source.texts), data.merges))
+    if (LoadError error = find_merges(source, arguments.places(), data.merges))
       data.merges.clear();
     for (const std::string_view text : source.texts) {
       data.bytes.insert(data.bytes.end(), text.begin(), text.end());
@@ -208,6 +317,12 @@ void bind_loading(pybind11::module_ &module) {
   module.def("read_ranks", &read_ranks, py::arg("data"));
   module.def("read_pretok_file_tokens", &read_tokens, py::arg("data"), py::arg("at"),
              py::arg("from_ranks"));
+  py::class_<NativeJsonModel>(module, "JsonModel")
+      .def("__len__", &NativeJsonModel::size)
+      .def("find", &NativeJsonModel::find, py::arg("text"))
+      .def("ids", &NativeJsonModel::ids)
+      .def("pairs", &NativeJsonModel::pairs);
+  module.def("read_json_model", &read_json_model, py::arg("file"));
   module.def("build_vocabulary", &build_from_texts, py::arg("vocab"), py::arg("merges"),
              py::arg("added"), py::arg("ignore_merges"), py::arg("loose"));
   module.def("merge_rows", &merge_rows, py::arg("vocab"), py::arg("merges"));

@@ -126,9 +126,9 @@ LoadError find_piece_merges(const ScoredPieces &pieces, std::vector<Merge> &merg
     if (!is_character(pieces.texts[i]))
       words.push_back(i);
   const std::vector<float> &scores = pieces.scores;
-  std::sort(words.begin(), words.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
-  });
+  // Mostly sorted: std::stable_sort takes less time than std::sort.
+  std::stable_sort(words.begin(), words.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return scores[a] > scores[b]; });
   const auto is_tie = [&](std::uint32_t a, std::uint32_t b) { return scores[a] == scores[b]; };
   const auto tie = std::adjacent_find(words.begin(), words.end(), is_tie);
   std::vector<Merge> run_merges;
