@@ -245,10 +245,11 @@ class CharacterVocabulary(Vocabulary):
         """True if "▁" is a piece."""
         if self._packed_pieces is None:
             return SPACE_MARK in self.pieces
-        mark = SPACE_MARK.encode()
+        mark = np.frombuffer(SPACE_MARK.encode(), np.uint8)
         data, lengths, _ = self.packed_pieces
-        starts = np.cumsum(lengths, dtype=np.int64)[lengths == len(mark)] - len(mark)
-        return any(data.startswith(mark, start) for start in starts.tolist())
+        ends = np.cumsum(lengths, dtype=np.int64)[lengths == len(mark)]
+        pieces = np.frombuffer(data, np.uint8)[ends[:, np.newaxis] + np.arange(-len(mark), 0)]
+        return bool((pieces == mark).all(axis=1).any())
 
     @property
     def native_rows(self) -> Rows | None:

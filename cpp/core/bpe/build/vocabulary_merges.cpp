@@ -342,7 +342,7 @@ std::vector<Merge> Vocabulary::Builder::merges_that_happen() {
     else
       others.push_back(merge);
   // Parts are shorter than the token that they make.
-  std::stable_sort(others.begin(), others.end(), [this](const Merge &a, const Merge &b) {
+  std::sort(others.begin(), others.end(), [this](const Merge &a, const Merge &b) {
     return vocabulary_.tokens_[a.id].size < vocabulary_.tokens_[b.id].size;
   });
   for (const Merge &merge : others)
