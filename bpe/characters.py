@@ -24,12 +24,16 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bpe.character_runs import TiedRuns, tied_runs
 from bpe.encoding.utf8 import ESCAPE, decode_utf8
 from bpe.errors import VocabularyError, shortened
 from bpe.merge import RankedMerge, merge
 from bpe.once import once
-from bpe.vocabulary import ID_LIMIT, Merge, Vocabulary, check_tokens
+from bpe.vocabulary import ID_LIMIT, Merge, Packed, Rows, Vocabulary, check_tokens
+from pretok.machine.backend import backend
 
 SPACE_MARK = "\u2581"
 """The character ▁, which stands for a space in pieces."""
@@ -86,20 +90,46 @@ class CharacterVocabulary(Vocabulary):
         self._packed = None
         self._merges, self._merge_rows = None, None
         self._from_ranks, self._ignore_merges = False, False
-        self._scores = dict(scores)
+        # Either `_token_bytes` and `_scores` are set, or `_packed_pieces` and `_others`.
+        self._scores: dict[int, float] | None = dict(scores)
+        self._packed_pieces: tuple[Packed, NDArray[np.float32]] | None = None
+        self._others: dict[int, bytes] = {}
         self._unknown_id = unknown_id
         self._fallback = None if byte_ids is None else tuple(byte_ids)
         self._check()
+
+    @classmethod
+    def of_pieces(
+        cls,
+        pieces: Packed,
+        scores: NDArray[np.float32],
+        others: Mapping[int, bytes],
+        unknown_id: int,
+        byte_ids: Sequence[int] | None,
+    ) -> CharacterVocabulary:
+        """Return a vocabulary; `_core.read_pieces` has checked `pieces` and `scores`.
+
+        `others` has the tokens that are no pieces.
+        """
+        vocabulary = cls.__new__(cls)
+        vocabulary._token_bytes, vocabulary._packed = None, None
+        vocabulary._merges, vocabulary._merge_rows = None, None
+        vocabulary._from_ranks, vocabulary._ignore_merges = False, False
+        vocabulary._scores, vocabulary._unknown_id = None, unknown_id
+        vocabulary._fallback = None if byte_ids is None else tuple(byte_ids)
+        vocabulary._packed_pieces = pieces, scores
+        vocabulary._others = dict(others)
+        return vocabulary
 
     def _check(self) -> None:
         check_tokens(self.token_bytes)
         if self._fallback is not None and len(self._fallback) != 256:
             raise VocabularyError(f"byte_ids has {len(self._fallback)} ids; expected 256")
-        for id in (self._unknown_id, *self._scores, *(self._fallback or ())):
+        for id in (self._unknown_id, *self.scores, *(self._fallback or ())):
             if id not in self.token_bytes:
                 raise VocabularyError(f"id {id} has no token; add it to the tokens")
         pieces: dict[bytes, int] = {}
-        for id, score in self._scores.items():
+        for id, score in self.scores.items():
             token = self.token_bytes[id]
             if pieces.setdefault(token, id) != id:
                 raise VocabularyError(
@@ -118,7 +148,47 @@ class CharacterVocabulary(Vocabulary):
     @property
     def scores(self) -> dict[int, float]:
         """The score of each piece that merges may make; do not change it."""
-        return self._scores
+        scores = self._scores
+        if scores is None:
+            pieces, values = self.packed_scores
+            scores = self._scores = dict(zip(pieces.ids.tolist(), values.tolist(), strict=True))
+        return scores
+
+    @property
+    def token_bytes(self) -> dict[int, bytes]:
+        """The bytes of each token by its id; do not change it."""
+        tokens = self._token_bytes
+        if tokens is None:
+            every = self.packed_pieces.unpacked() | self._others
+            tokens = self._token_bytes = dict(sorted(every.items()))
+        return tokens
+
+    def bytes_of(self, id: int) -> bytes | None:
+        """Return the bytes of the token with this id, or None."""
+        other = self._others.get(id)
+        return self.token_bytes.get(id) if other is None else other
+
+    @once
+    def size(self) -> int:
+        """One more than the largest id."""
+        if self._token_bytes is not None:
+            return 1 + max(self._token_bytes)
+        return 1 + max(int(self.packed_pieces.ids.max(initial=0)), *self._others)
+
+    @property
+    def packed_pieces(self) -> Packed:
+        """The pieces as arrays."""
+        return self.packed_scores[0]
+
+    @property
+    def packed_scores(self) -> tuple[Packed, NDArray[np.float32]]:
+        """The pieces as arrays, and their scores, which may be rounded."""
+        if self._packed_pieces is not None:
+            return self._packed_pieces
+        tokens, scores = self.token_bytes, self.scores
+        values = np.fromiter(scores.values(), np.float64, len(scores))
+        with np.errstate(over="ignore"):
+            return Packed.of({id: tokens[id] for id in scores}), values.astype(np.float32)
 
     @property
     def unknown_id(self) -> int:
@@ -131,10 +201,10 @@ class CharacterVocabulary(Vocabulary):
         return self._fallback
 
     @once
-    def pieces(self) -> dict[str, int]:
+    def pieces(self) -> Mapping[str, int]:
         """The id of each piece by its text."""
         tokens = self.token_bytes
-        return {tokens[id].decode(): id for id in self._scores}
+        return {tokens[id].decode(): id for id in self.scores}
 
     @once
     def ids(self) -> dict[bytes, int]:
@@ -158,8 +228,8 @@ class CharacterVocabulary(Vocabulary):
     @once
     def ranks(self) -> dict[int, int]:
         """The rank of each piece: 0 for the highest score; equal scores have equal ranks."""
-        order = {score: rank for rank, score in enumerate(sorted({*self._scores.values()})[::-1])}
-        return {id: order[score] for id, score in self._scores.items()}
+        order = {score: rank for rank, score in enumerate(sorted({*self.scores.values()})[::-1])}
+        return {id: order[score] for id, score in self.scores.items()}
 
     @once
     def tied_runs(self) -> TiedRuns | None:
@@ -169,7 +239,37 @@ class CharacterVocabulary(Vocabulary):
     @once
     def allows_cuts(self) -> bool:
         """True if no merge crosses the start of a run of "▁", so that text may be cut there."""
-        return allows_cuts(self.pieces)
+        if self.native_rows is None:
+            return allows_cuts(self.pieces)
+        return self.has_mark and not len(inner_marks(self.packed_pieces))
+
+    @once
+    def has_mark(self) -> bool:
+        """True if "▁" is a piece."""
+        if self._packed_pieces is None:
+            return SPACE_MARK in self.pieces
+        mark = np.frombuffer(SPACE_MARK.encode(), np.uint8)
+        data, lengths, _ = self.packed_pieces
+        ends = np.cumsum(lengths, dtype=np.int64)[lengths == len(mark)]
+        pieces = np.frombuffer(data, np.uint8)[ends[:, np.newaxis] + np.arange(-len(mark), 0)]
+        return bool((pieces == mark).all(axis=1).any())
+
+    @property
+    def native_rows(self) -> Rows | None:
+        """The merges in order of rank from C++, or None if C++ does not find them."""
+        return self._native_rows
+
+    @once
+    def _native_rows(self) -> Rows | None:
+        # C++ adds symbols for bytes and for the beginnings of characters.
+        if backend() != "native" or self.size + 256 + 3 * len(self.packed_pieces.ids) > ID_LIMIT:
+            return None
+        from pretok import _core
+
+        pieces, scores = self.packed_scores
+        if self._packed_pieces is None and scores.tolist() != list(self.scores.values()):
+            return None  # C++ would take rounded scores for equal ones
+        return _core.piece_merges(*pieces, scores)
 
     @property
     def merges_any_split(self) -> bool:
@@ -183,6 +283,8 @@ class CharacterVocabulary(Vocabulary):
     @once
     def why_not_native(self) -> str:
         """Why C++ cannot merge these pieces, or ""."""
+        if self.native_rows is not None:
+            return ""
         ranks = [self.ranks[id] for text, id in self.pieces.items() if len(text) > 1]
         if len(set(ranks)) < len(ranks) and self.tied_runs is None:
             return "pieces of several characters have equal scores"
@@ -250,7 +352,7 @@ class CharacterVocabulary(Vocabulary):
         return hash((len(self.token_bytes), self._unknown_id, self._fallback))
 
     def _key(self) -> tuple[object, ...]:
-        return self.token_bytes, self._scores, self._unknown_id, self._fallback
+        return self.token_bytes, self.scores, self._unknown_id, self._fallback
 
     def __repr__(self) -> str:
         return f"<CharacterVocabulary of {len(self.token_bytes)} tokens>"
@@ -350,6 +452,13 @@ def cut_at_marks(text: str) -> list[str]:
             cuts.append(at)
         at = text.find(SPACE_MARK, at + 1)
     return [text[start:end] for start, end in pairwise([*cuts, len(text)])] if text else []
+
+
+def inner_marks(texts: Packed) -> NDArray[np.uint32]:
+    """Return the ids of the texts that have a "▁" after another character; needs C++."""
+    from pretok import _core
+
+    return texts.ids[_core.find_inner_marks(texts.data, texts.lengths)]
 
 
 def allows_cuts(pieces: Collection[str]) -> bool:

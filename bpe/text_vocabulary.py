@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bpe.characters import (
     SPACE_MARK,
@@ -19,14 +20,16 @@ from bpe.characters import (
     PartCache,
     allows_cuts,
     cut_at_marks,
+    inner_marks,
     spans_of,
 )
 from bpe.encoding.utf8 import ESCAPE, decode_utf8
 from bpe.errors import UnsupportedError, VocabularyError, shortened
 from bpe.merge import RankedMerge, merge
 from bpe.once import once
-from bpe.vocabulary import ID_LIMIT, Merge, Rows, invalid_id
+from bpe.vocabulary import ID_LIMIT, Merge, Packed, Rows, invalid_id
 from pretok.byte_characters import BYTE_CHARACTERS
+from pretok.machine.backend import backend
 
 BYTE_NAMES = tuple(f"<0x{byte:02X}>" for byte in range(256))
 """The texts of fallback tokens."""
@@ -81,7 +84,8 @@ class TextVocabulary(CharacterVocabulary):
         # At least one of `_texts` and `_pieces` is set, and at least one of `_merges` and
         # `_merge_rows`.
         self._texts: dict[int, str] | None = dict(texts)
-        self._pieces: dict[str, int] | None = None
+        self._pieces: Mapping[str, int] | None = None
+        self._packed_texts: Packed | None = None
         self._merges: tuple[Merge, ...] | None = tuple(merges)
         self._merge_rows = None
         self._set_options(options, not_whole)
@@ -90,11 +94,17 @@ class TextVocabulary(CharacterVocabulary):
 
     @classmethod
     def of_checked(
-        cls, pieces: dict[str, int], merges: Rows, options: TextOptions, not_whole: Iterable[int]
+        cls,
+        pieces: Mapping[str, int],
+        packed: Packed,
+        merges: Rows,
+        options: TextOptions,
+        not_whole: Iterable[int],
     ) -> TextVocabulary:
-        """Return a vocabulary; `_core.merge_rows` has checked `pieces`, and made `merges`."""
+        """Return a vocabulary; `_core.merge_rows` has checked `pieces`, and made the other two."""
         vocabulary = cls.__new__(cls)
         vocabulary._texts, vocabulary._pieces = None, pieces
+        vocabulary._packed_texts = packed
         vocabulary._merges, vocabulary._merge_rows = None, merges
         vocabulary._set_options(options, not_whole)
         vocabulary._check_options()
@@ -164,12 +174,31 @@ class TextVocabulary(CharacterVocabulary):
 
     def bytes_of(self, id: int) -> bytes | None:
         """Return the bytes of the token with this id, or None."""
-        text = self.texts.get(id)
+        text = self._text_of(id)
         return None if text is None else self._bytes_of(text)
+
+    def _text_of(self, id: int) -> str | None:
+        packed = self._packed_texts
+        if self._texts is not None or packed is None:
+            return self.texts.get(id)
+        places, ends = self._places
+        place = int(places[id]) if 0 <= id < len(places) else -1
+        end = int(ends[place])
+        return None if place < 0 else packed.data[end - int(packed.lengths[place]) : end].decode()
+
+    @once
+    def _places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The index of each id in `packed_pieces`, or -1; and the end of each text in its data."""
+        packed = self.packed_pieces
+        places = np.full(self.size, -1, np.int64)
+        places[packed.ids] = np.arange(len(packed.ids))
+        return places, np.cumsum(packed.lengths, dtype=np.int64)
 
     @once
     def size(self) -> int:
         """One more than the largest id."""
+        if self._packed_texts is not None:
+            return 1 + int(self._packed_texts.ids.max())
         return 1 + max(self.texts, default=-1)
 
     @property
@@ -178,12 +207,29 @@ class TextVocabulary(CharacterVocabulary):
         return self._options
 
     @property
-    def pieces(self) -> dict[str, int]:
-        """The id of each token by its text; do not change it."""
+    def pieces(self) -> Mapping[str, int]:
+        """The id of each token by its text."""
         pieces = self._pieces
         if pieces is None:
             pieces = self._pieces = {text: id for id, text in self.texts.items()}
         return pieces
+
+    @property
+    def packed_pieces(self) -> Packed:
+        """The texts of all tokens as arrays."""
+        if self._packed_texts is None:
+            self._packed_texts = Packed.of({id: text.encode() for id, text in self.texts.items()})
+        return self._packed_texts
+
+    @once
+    def has_mark(self) -> bool:
+        """True if "▁" is a token."""
+        return SPACE_MARK in self.pieces
+
+    @property
+    def native_rows(self) -> Rows:
+        """The merges."""
+        return self.merge_rows
 
     @once
     def ids(self) -> dict[bytes, int]:
@@ -240,6 +286,8 @@ class TextVocabulary(CharacterVocabulary):
             return False
         if options.unknown is None and self.fallback_ids is None:
             return False  # A dropped character lets its neighbors merge.
+        if backend() == "native":
+            return not np.isin(inner_marks(self.packed_pieces), self.merge_rows[:, 2]).any()
         texts = self.texts
         merged = [texts[id] for id in np.unique(self.merge_rows[:, 2]).tolist()]
         return allows_cuts([SPACE_MARK, *merged])
@@ -266,9 +314,10 @@ class TextVocabulary(CharacterVocabulary):
         unmerged = [*self.byte_ids.values(), self.unknown_id]
         if np.isin(self.merge_rows.astype(np.int64), unmerged).any():
             return "a merge has the unknown token or a fallback token"
-        characters = {text for text in self.pieces if len(text) == 1}
-        if self.size + 256 + 3 * len(characters) > ID_LIMIT:
-            return "the ids are too large"
+        if self.size + 256 + 3 * len(self.pieces) > ID_LIMIT:
+            characters = {text for text in self.pieces if len(text) == 1}
+            if self.size + 256 + 3 * len(characters) > ID_LIMIT:
+                return "the ids are too large"
         return ""
 
     def is_whole(self, text: str) -> int | None:

@@ -59,14 +59,66 @@ class AddedTokens:
         self, text: bytes
     ) -> tuple[list[tuple[int, int, int | None]], tuple[str, int] | None]: ...
 
-def merge_rows(vocab: dict[str, int], merges: list[Any]) -> NDArray[np.uint32] | None:
-    """Return (left id, right id, id of the result) of each merge, one per row.
+class JsonModel:
+    """The members `vocab` and `merges` of the model of a tokenizer.json."""
 
-    Returns None if the data is invalid; bpe.formats.bpe_model then finds the error and raises it.
+    def __len__(self) -> int: ...
+    def find(self, text: str) -> int | None:
+        """Return the id of a text, or None."""
+
+    def ids(self) -> dict[str, int]:
+        """Return all texts and their ids."""
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """Return the two texts of each merge, in order of rank."""
+
+def read_json_model(file: bytes) -> tuple[bytes, JsonModel] | None:
+    """Return the file with {} and [] in place of its `vocab` and `merges`, and these two members.
+
+    Returns None for any file that cpp/bindings/json_model.hpp leaves to Python.
+    """
+
+def merge_rows(
+    vocab: dict[str, int] | JsonModel, merges: list[Any]
+) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]] | None:
+    """Return the bytes, lengths and ids of the texts, and the rows of the merges.
+
+    A row is (left id, right id, id of the result). Returns None if the data is invalid;
+    bpe.formats.bpe_model then finds the error and raises it.
+    """
+
+def read_pieces(
+    data: bytes,
+) -> (
+    tuple[
+        tuple[bytes, NDArray[np.uint32], NDArray[np.uint32]],
+        NDArray[np.float32],
+        list[tuple[int, str, float, int]],
+        tuple[bytes, bytes, bytes],
+    ]
+    | None
+):
+    """Return the parts of a .model; cpp/bindings/piece_loading.cpp describes them.
+
+    Returns None for a file that bpe.formats.sentencepiece reads without C++, or refuses.
+    """
+
+def piece_merges(
+    data: bytes,
+    lengths: NDArray[np.uint32],
+    ids: NDArray[np.uint32],
+    scores: NDArray[np.float32],
+) -> NDArray[np.uint32] | None:
+    """Return the merges of pieces with these scores, in order of rank.
+
+    Returns None if the scores need bpe.characters.CharacterMerger, or if pieces have characters
+    that are no pieces.
     """
 
 def build_characters(
-    pieces: dict[str, int],
+    data: bytes,
+    lengths: NDArray[np.uint32],
+    ids: NDArray[np.uint32],
     merges: NDArray[np.uint32],
     fallback: Sequence[int],
     first_step: int,
@@ -77,6 +129,9 @@ def build_characters(
     bpe.encoding.character_backend.byte_vocabulary explains the tokens, the merges and the
     arguments.
     """
+
+def find_inner_marks(data: bytes, lengths: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Return the indices of the texts that have a "▁" after another character."""
 
 def text_decode_call(make_texts: Any, special: Sequence[int], slow_call: Any) -> Any:
     """Return a function decode(ids, errors, skip), as cpp/bindings/text_decode_call.hpp says."""
@@ -218,7 +273,7 @@ def read_pretok_file_tokens(
     """
 
 def build_vocabulary(
-    vocab: dict[str, int],
+    vocab: dict[str, int] | JsonModel,
     merges: list[Any],
     added: Sequence[tuple[str, int, bool]],
     ignore_merges: bool,

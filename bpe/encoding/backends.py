@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.characters import SPACE_MARK, CharacterVocabulary
+from bpe.characters import CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken, AddedTokens, AddedTokenSearch, word_ranges
 from bpe.encoding.character_backend import CharacterBackend, character_encoder
 from bpe.encoding.missing_bytes_backend import MissingBytesBackend
@@ -232,7 +232,7 @@ def takes_spaces(
     return (
         backend == "native"
         and isinstance(vocabulary, CharacterVocabulary)
-        and SPACE_MARK in vocabulary.pieces
+        and vocabulary.has_mark
         and _merges_in_core(vocabulary)
         and splits_alike(getattr(pre_tokenizer, "preset", None))
     )

@@ -28,7 +28,6 @@ from bpe.characters import SPACE_MARK, CharacterVocabulary
 from bpe.encoding.python_backend import OneByOne
 from bpe.encoding.text_spaces import TextSpaces, keeps_whole
 from bpe.encoding.utf8 import StrOrBytes
-from bpe.text_vocabulary import TextVocabulary
 from bpe.types import Ids, Offsets
 from bpe.vocabulary import Packed
 from pretok.charsets.sets import code_points
@@ -118,12 +117,13 @@ def byte_vocabulary(
 
     If `has_spaces`, tokens have spaces in place of "▁".
     """
-    if isinstance(vocabulary, TextVocabulary):
+    native_rows = vocabulary.native_rows
+    if native_rows is not None:
         from pretok import _core
 
         data, lengths, numbers, rows = _core.build_characters(
-            vocabulary.pieces,
-            vocabulary.merge_rows,
+            *vocabulary.packed_pieces,
+            native_rows,
             vocabulary.fallback_ids or (),
             first_symbol,
             has_spaces,

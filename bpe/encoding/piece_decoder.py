@@ -179,7 +179,7 @@ class PieceDecoder:
         changed = {*self.decoding.invisible, self._vocabulary.unknown_id}
         mark = SPACE_MARK.encode()
         if self._is_native and not any(
-            self._vocabulary.token_bytes.get(id, b"").startswith(mark) for id in changed
+            (self._vocabulary.bytes_of(id) or b"").startswith(mark) for id in changed
         ):
             return native_calls(self._joined, self._special, self.decode)
         return self.decode, self.decode_bytes

@@ -6,12 +6,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, count
 from operator import add
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bpe.byte_level import all_to_bytes
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats.json_value import Value
+from bpe.text_ids import TextIds, TextPairs
 from bpe.vocabulary import (
     ID_LIMIT,
     NOT_IN_UTF8,
@@ -24,6 +25,9 @@ from bpe.vocabulary import (
 from pretok.byte_characters import BYTE_CHARACTERS
 from pretok.errors import shortened
 from pretok.machine.backend import backend
+
+if TYPE_CHECKING:
+    from pretok import _core
 
 _ASCII = frozenset(bytes([byte]) for byte in range(0x80))
 # The characters of the bytes that a byte-level vocabulary must have.
@@ -39,7 +43,7 @@ class InertEntryError(UnsupportedError):
 class ListedMerges(NamedTuple):
     """The merges of a file."""
 
-    items: list[Any]
+    items: list[Any] | TextPairs
     """The merges as in the file: "a b" or ["a", "b"]. Any other value is an error."""
     pairs: Callable[[], Sequence[tuple[str, str]]]
     """Returns the two texts of each merge, or raises the error for a malformed merge."""
@@ -67,9 +71,8 @@ def build(
         valid_added = [
             (token.content, token.id, token.special) for token in added if 0 <= token.id < ID_LIMIT
         ]
-        parts = _core.build_vocabulary(
-            vocab.object(), merges.items, valid_added, ignore_merges, frozenset(loose)
-        )
+        texts, pairs = _arguments(vocab, merges)
+        parts = _core.build_vocabulary(texts, pairs, valid_added, ignore_merges, frozenset(loose))
         if parts is not None:
             return Vocabulary.of_packed(Packed(*parts[:3]), parts[3], False, ignore_merges)
     # C++ returns None instead of raising errors; `_build` finds and raises them.
@@ -120,7 +123,7 @@ def build_if_bytes(
     One reason is that a byte of valid text has no token. Hugging Face's tokenizers and llama.cpp
     drop such a byte, or replace the byte by the unknown token.
     """
-    texts = vocab.object()
+    texts = vocab.ids()
     if all(char in texts for char in _NEEDED):
         with suppress(InertEntryError):
             return build(vocab, merges, ignore_merges, added, loose)
@@ -142,7 +145,7 @@ def assigned_ids(contents: Sequence[str], ids: Mapping[str, int]) -> list[int]:
 def check_ids(vocab: Value) -> dict[str, int]:
     """Return the ids of `vocab`; raise VocabularyError if they are invalid or not unique."""
     texts: dict[int, str] = {}
-    ids: dict[str, int] = vocab.object()
+    ids: dict[str, int] = dict(vocab.ids())
     for text, id in ids.items():
         if type(id) is not int or not 0 <= id < ID_LIMIT:
             raise Value(id, _entry(vocab, text)).malformed(f"a number from 0 to {ID_LIMIT - 1}")
@@ -202,18 +205,29 @@ def merge_ids(
     return merges
 
 
-def native_merge_rows(vocab: Value, merges: ListedMerges) -> Rows | None:
-    """Return the result of `merge_ids` as an array, from C++.
+def native_merge_rows(vocab: Value, merges: ListedMerges) -> tuple[Packed, Rows] | None:
+    """Return the texts of `vocab` and the result of `merge_ids` as arrays, from C++.
 
     Return None if C++ is not available, or does not accept the entries or merges. Python must then
     read them, and raises an error if they are invalid.
     """
-    ids = vocab.object()
-    if backend() != "native" or not ids:
+    if backend() != "native" or not vocab.ids():
         return None
     from pretok import _core
 
-    return _core.merge_rows(ids, merges.items)
+    parts = _core.merge_rows(*_arguments(vocab, merges))
+    return None if parts is None else (Packed(*parts[:3]), parts[3])
+
+
+def _arguments(
+    vocab: Value, merges: ListedMerges
+) -> tuple[_core.JsonModel | dict[str, int], list[Any]]:
+    """Return the vocabulary and the merges as C++ takes them."""
+    texts, items = vocab.ids(), merges.items
+    if isinstance(texts, TextIds) and isinstance(items, TextPairs):
+        return texts.native, []  # it has the merges too
+    ids = texts if isinstance(texts, dict) else dict(texts)
+    return ids, items.listed if isinstance(items, TextPairs) else items
 
 
 def _utf8(text: str) -> bytes:

@@ -63,7 +63,7 @@ class Source:
         if self.text.lstrip()[:1] not in (b"{", b"["):
             return None
         with named(self.path):
-            value = json_value.parse(self.data)
+            value = json_value.parse_tokenizer(self.data)
             value.object()
             return value
 

@@ -31,6 +31,7 @@ from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.json_value import Value, parse
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.tokenizer_config import added_token, config_tokens, join, named_tokens
+from bpe.text_ids import TextPairs
 from bpe.text_vocabulary import TextOptions, TextVocabulary
 from bpe.vocabulary import Merge, Vocabulary
 from pretok.errors import shortened
@@ -85,11 +86,13 @@ def read(
     model = file["model"]
     _check_model(model)
     added = added_tokens(file["added_tokens"])
-    _check_ids(file["added_tokens"], added, model["vocab"].object())
-    added = join(added, in_config, named_in_config, model["vocab"].object())
+    _check_ids(file["added_tokens"], added, model["vocab"].ids())
+    added = join(added, in_config, named_in_config, model["vocab"].ids())
     merges = model["merges"]
     listed = ListedMerges(
-        merges.values(), lambda: _pairs(merges), lambda index: f"model.merges[{index}]"
+        merges.value if isinstance(merges.value, TextPairs) else merges.values(),
+        lambda: _pairs(merges),
+        lambda index: f"model.merges[{index}]",
     )
     read_parts = _byte_level if text_model.is_byte_level(model, file["pre_tokenizer"]) else _text
     return replace(
@@ -173,6 +176,8 @@ def _check_model(model: Value) -> None:
 
 
 def _pairs(merges: Value) -> list[tuple[str, str]]:
+    if isinstance(merges.value, TextPairs):
+        return merges.value.listed
     listed = merges.values()
     kinds = set(map(type, listed))
     if kinds == {str} and set(map(methodcaller("count", " "), listed)) == {1}:
@@ -193,7 +198,7 @@ def _pair(merges: Value, index: int) -> tuple[str, str]:
     return parts[0], parts[1]
 
 
-def _check_ids(listed: Value, added: Sequence[AddedToken], vocab: dict[str, int]) -> None:
+def _check_ids(listed: Value, added: Sequence[AddedToken], vocab: Mapping[str, int]) -> None:
     """Raise VocabularyError if the library tokenizers gives an added token another id."""
     ids = assigned_ids([token.content for token in added], vocab)
     for index, (token, id) in enumerate(zip(added, ids, strict=True)):

@@ -7,9 +7,11 @@ token are special tokens: `special="text"` encodes their text like any other, as
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
 from enum import IntEnum
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bpe.characters import CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken
@@ -22,7 +24,8 @@ from bpe.formats.protobuf import fields
 from bpe.formats.sentencepiece_writer import dump
 from bpe.formats.spec import TokenizerSpec
 from bpe.text_vocabulary import TextVocabulary
-from bpe.vocabulary import ID_LIMIT
+from bpe.vocabulary import ID_LIMIT, Packed
+from pretok.machine.backend import backend
 from pretok.patterns.lookup import WHOLE
 
 MAX_PIECE = 1 << 12
@@ -90,33 +93,24 @@ def parse(data: bytes) -> TokenizerSpec:
 
     Raises UnsupportedError for a model that is not BPE, VocabularyError for a malformed file.
     """
-    pieces: list[Piece] = []
-    messages = {2: b"", 3: b"", 5: b""}
-    for number, value in fields(data, "the model"):
-        if number == 1:
-            if len(pieces) == ID_LIMIT:
-                raise VocabularyError(f"the model has more than {ID_LIMIT} pieces")
-            pieces.append(_piece(_bytes(value, "a piece"), len(pieces)))
-        elif number in messages:
-            # Protobuf merges the parts of a message that is listed twice.
-            messages[number] += _bytes(value, "the model")
-    trainer = _Options(messages[2], "trainer_spec")
+    pieces, others, messages = _native_pieces(data) or _pieces(data)
+    trainer = _Options(messages[0], "trainer_spec")
     kind = trainer.number(3, 1)
     if kind != _BPE:
         raise UnsupportedError(
             f"the SentencePiece model is of type {_MODEL_TYPES.get(kind, kind)}; bpe reads only "
             "type BPE"
         )
-    _check_options(trainer, messages[5])
-    normalizer = _Options(messages[3], "normalizer_spec")
-    user_defined = [piece.text for piece in pieces if piece.type == PieceType.USER_DEFINED]
+    _check_options(messages[2])
+    normalizer = _Options(messages[1], "normalizer_spec")
+    user_defined = [piece.text for piece in others.values() if piece.type == PieceType.USER_DEFINED]
     removes = normalizer.flag(4, True)
     dummy_prefix = normalizer.flag(3, True)
     unknown_surface = trainer.text(44, " \u2047 ")
     return TokenizerSpec(
-        _vocabulary(pieces, trainer.flag(35, False)),
+        _vocabulary(pieces, others, trainer.flag(35, False)),
         WHOLE,
-        added_tokens=_added(pieces),
+        added_tokens=_added(others),
         normalizer=SentencePieceNormalizer(
             normalizer.bytes(2, b""),
             dummy_prefix,
@@ -128,10 +122,53 @@ def parse(data: bytes) -> TokenizerSpec:
         decoder=SentencePieceDecoding(
             dummy_prefix or removes,
             removes,
-            frozenset(id for id, piece in enumerate(pieces) if piece.type == PieceType.CONTROL),
+            frozenset(id for id, piece in others.items() if piece.type == PieceType.CONTROL),
             unknown_surface,
         ),
     )
+
+
+class _Model(NamedTuple):
+    """The parts of a model."""
+
+    normal: dict[int, Piece] | tuple[Packed, NDArray[np.float32]]
+    """The pieces of type NORMAL by id, or as arrays with their scores."""
+    others: dict[int, Piece]
+    """All other pieces by id."""
+    messages: tuple[bytes, bytes, bytes]
+    """The messages trainer_spec, normalizer_spec and denormalizer_spec."""
+
+
+def _native_pieces(data: bytes) -> _Model | None:
+    """Return the result of `_pieces` from C++, or None if there may be an error."""
+    if backend() != "native":
+        return None
+    from pretok import _core
+
+    parts = _core.read_pieces(data)
+    if parts is None:
+        return None
+    normal, scores, others, messages = parts
+    listed = {id: Piece(text, score, type) for id, text, score, type in others}
+    return _Model((Packed(*normal), scores), listed, messages)
+
+
+def _pieces(data: bytes) -> _Model:
+    pieces: list[Piece] = []
+    messages = {2: b"", 3: b"", 5: b""}
+    for number, value in fields(data, "the model"):
+        if number == 1:
+            if len(pieces) == ID_LIMIT:
+                raise VocabularyError(f"the model has more than {ID_LIMIT} pieces")
+            pieces.append(_piece(_bytes(value, "a piece"), len(pieces)))
+        elif number in messages:
+            # Protobuf merges the parts of a message that is listed twice.
+            messages[number] += _bytes(value, "the model")
+    normal: dict[int, Piece] = {}
+    others: dict[int, Piece] = {}
+    for id, piece in enumerate(pieces):
+        (normal if piece.type == PieceType.NORMAL else others)[id] = piece
+    return _Model(normal, others, (messages[2], messages[3], messages[5]))
 
 
 class _Options:
@@ -159,7 +196,7 @@ class _Options:
         return _text(self.bytes(number, default.encode()), f"field {number} of {self._name}")
 
 
-def _check_options(trainer: _Options, denormalizer: bytes) -> None:
+def _check_options(denormalizer: bytes) -> None:
     if _Options(denormalizer, "denormalizer_spec").bytes(2, b""):
         raise UnsupportedError(
             "the SentencePiece model has a denormalizer, which bpe does not apply"
@@ -193,15 +230,18 @@ def _piece(message: bytes, id: int) -> Piece:
     return Piece(text, score, type)
 
 
-def _vocabulary(pieces: Sequence[Piece], byte_fallback: bool) -> CharacterVocabulary:
-    _check_pieces(pieces, byte_fallback)
-    unknown = next(id for id, piece in enumerate(pieces) if piece.type == PieceType.UNKNOWN)
+def _vocabulary(
+    normal: dict[int, Piece] | tuple[Packed, NDArray[np.float32]],
+    others: dict[int, Piece],
+    byte_fallback: bool,
+) -> CharacterVocabulary:
+    by_id = dict(sorted((normal | others).items())) if isinstance(normal, dict) else others
+    _check_pieces(by_id, byte_fallback)
+    unknown = next(id for id, piece in others.items() if piece.type == PieceType.UNKNOWN)
     byte_ids: list[int] | None = None
-    tokens = {id: piece.text.encode() for id, piece in enumerate(pieces)}
+    tokens = {id: piece.text.encode() for id, piece in by_id.items()}
     if byte_fallback:
-        by_text = {
-            piece.text: id for id, piece in enumerate(pieces) if piece.type == PieceType.BYTE
-        }
+        by_text = {piece.text: id for id, piece in others.items() if piece.type == PieceType.BYTE}
         missing = [name for name in _BYTE_NAMES if name not in by_text]
         if missing:
             raise VocabularyError(
@@ -210,18 +250,20 @@ def _vocabulary(pieces: Sequence[Piece], byte_fallback: bool) -> CharacterVocabu
             )
         byte_ids = [by_text[name] for name in _BYTE_NAMES]
         tokens |= {id: bytes([byte]) for byte, id in enumerate(byte_ids)}
+    if not isinstance(normal, dict):
+        return CharacterVocabulary.of_pieces(*normal, tokens, unknown, byte_ids)
     scores = {
         id: piece.score
-        for id, piece in enumerate(pieces)
+        for id, piece in by_id.items()
         if piece.type in (PieceType.NORMAL, PieceType.UNUSED)
     }
     return CharacterVocabulary(tokens, scores, unknown, byte_ids)
 
 
-def _check_pieces(pieces: Sequence[Piece], byte_fallback: bool) -> None:
+def _check_pieces(pieces: dict[int, Piece], byte_fallback: bool) -> None:
     ids: dict[str, int] = {}
     unknown = 0
-    for id, piece in enumerate(pieces):
+    for id, piece in pieces.items():
         if ids.setdefault(piece.text, id) != id:
             raise VocabularyError(
                 f"pieces {ids[piece.text]} and {id} are both {shortened(piece.text)}; expected "
@@ -247,7 +289,7 @@ def _check_pieces(pieces: Sequence[Piece], byte_fallback: bool) -> None:
         raise VocabularyError(f"the model has {unknown} pieces of type UNKNOWN; expected one")
 
 
-def _added(pieces: Sequence[Piece]) -> tuple[AddedToken, ...]:
+def _added(others: dict[int, Piece]) -> tuple[AddedToken, ...]:
     """Return the control symbols and the unknown token, and the user-defined symbols.
 
     sentencepiece finds user-defined symbols in the normalized text, before it merges.
@@ -255,7 +297,7 @@ def _added(pieces: Sequence[Piece]) -> tuple[AddedToken, ...]:
     special = (PieceType.CONTROL, PieceType.UNKNOWN)
     added = [
         AddedToken(piece.text, id, special=is_special, normalized=not is_special)
-        for id, piece in enumerate(pieces)
+        for id, piece in others.items()
         if (is_special := piece.type in special) or piece.type == PieceType.USER_DEFINED
     ]
     return tuple(added)

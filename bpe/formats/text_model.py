@@ -60,7 +60,7 @@ def vocabulary(
     special = [token.id for token in added if token.special]
     rows = None if prefix else native_merge_rows(model["vocab"], merges)
     if rows is not None:
-        return TextVocabulary.of_checked(model["vocab"].object(), rows, options, special)
+        return TextVocabulary.of_checked(model["vocab"].ids(), *rows, options, special)
     ids = check_ids(model["vocab"])
     listed = merge_ids(ids, merges.pairs(), merges.location, prefix)
     texts = {id: text for text, id in ids.items() if text}

@@ -8,6 +8,7 @@
 #include "bindings/interrupt_check.hpp"
 #include "bindings/native_machine.hpp"
 #include "bindings/normal_text.hpp"
+#include "bindings/packed_tokens.hpp"
 #include "bindings/results.hpp"
 #include "bindings/span_call.hpp"
 #include "bindings/text_decode_call.hpp"
@@ -34,13 +35,8 @@
 namespace pretok {
 namespace {
 
-template <typename T> using Array = py::array_t<T, py::array::c_style | py::array::forcecast>;
 // The fields content, id, normalized, lstrip, rstrip, single_word and special.
 using AddedRecord = std::tuple<std::string, std::uint32_t, bool, bool, bool, bool, bool>;
-
-template <typename T> std::vector<T> as_vector(const Array<T> &values) {
-  return {values.data(), values.data() + values.size()};
-}
 
 AddedTokens make_added(const std::vector<AddedRecord> &records, CodePointRanges words,
                        bool nfc) {
@@ -118,12 +114,8 @@ public:
     data.from_ranks = from_ranks;
     data.ignore_merges = ignore_merges;
     data.first_step = first_step;
-    if (merges) {
-      const std::uint32_t *at = merges->data();
-      data.merges.reserve(static_cast<std::size_t>(merges->size()) / 3);
-      for (py::ssize_t i = 0; i + 2 < merges->size(); i += 3)
-        data.merges.push_back({at[i], at[i + 1], at[i + 2]});
-    }
+    if (merges)
+      data.merges = merges_of(*merges);
     const char *build_error = nullptr;
     unlocked(MIN_SIZE_TO_RELEASE, [&] { build_error = vocabulary_.build(std::move(data)); });
     if (build_error != nullptr)

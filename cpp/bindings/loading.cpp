@@ -1,10 +1,10 @@
 #include "bindings/loading.hpp"
 
 #include "bindings/convert.hpp"
-
+#include "bindings/json_model.hpp"
+#include "bindings/packed_tokens.hpp"
 #include "bindings/utf8_texts.hpp"
 #include "core/base/ids.hpp"
-#include "formats/character_model.hpp"
 #include "formats/pretok_file.hpp"
 #include "formats/rank_file.hpp"
 #include "formats/read_spec.hpp"
@@ -13,7 +13,9 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <unordered_set>
@@ -22,21 +24,6 @@
 
 namespace pretok {
 namespace {
-
-py::bytes as_bytes(const std::vector<std::uint8_t> &bytes) {
-  return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
-}
-
-// Returns the bytes, lengths and ids of the tokens.
-py::tuple packed(VocabularyData &data) {
-  return py::make_tuple(as_bytes(data.bytes), as_array(std::move(data.lengths)),
-                        as_array(std::move(data.ids)));
-}
-
-// Returns the bytes, lengths and ids of the tokens, and an array of the merges.
-py::tuple packed_merges(VocabularyData &data) {
-  return packed(data) + py::make_tuple(as_rows(data.merges));
-}
 
 // Returns the bytes, lengths and ids of the tokens of a rank file (rank_file.hpp). Returns None
 // if the file needs the reader in Python.
@@ -110,25 +97,133 @@ bool read_merge(PyObject *merge, Utf8Texts &utf8, TextMerge &result) {
   return true;
 }
 
-// Returns the result of packed_merges, or None if an argument is invalid. For None, the caller
-// builds the vocabulary in Python, which raises the error. `loose` has the ids of the loose
-// entries of `vocab` (formats/text_model.hpp).
-py::object build_from_texts(const py::dict &vocab, const py::list &merges,
+// The object `vocab` and the list `merges` of a tokenizer.json.
+class NativeJsonModel {
+public:
+  explicit NativeJsonModel(py::bytes file) : file_(std::move(file)) {}
+
+  bool read() {
+    const std::string_view file = view_of(file_);
+    bool is_read = false;
+    unlocked(file.size(), [&] { is_read = model_.read(file); });
+    return is_read;
+  }
+
+  // Returns the file without the vocabulary and the merges: {} and [] replace them.
+  py::bytes rest() const {
+    const std::string_view file = view_of(file_);
+    const auto [start, end] = model_.vocab();
+    const auto [other_start, other_end] = model_.merges();
+    std::string rest;
+    if (start < other_start) {
+      rest.append(file.substr(0, start)).append("{}");
+      rest.append(file.substr(end, other_start - end)).append("[]");
+    } else {
+      rest.append(file.substr(0, other_start)).append("[]");
+      rest.append(file.substr(other_end, start - other_end)).append("{}");
+    }
+    rest.append(file.substr(std::max(end, other_end)));
+    return rest;
+  }
+
+  const JsonModel &model() const { return model_; }
+  std::size_t size() const { return model_.source().texts.size(); }
+
+  // Returns the id of a text, or None.
+  std::optional<std::uint32_t> find(const py::str &text) const {
+    Py_ssize_t size = 0;
+    const char *const utf8 = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+    if (utf8 == nullptr) { // a lone surrogate
+      PyErr_Clear();
+      return std::nullopt;
+    }
+    const std::uint32_t place = model_.places().find({utf8, static_cast<std::size_t>(size)});
+    return place == TextIndex::NO_TEXT ? std::nullopt
+                                       : std::optional(model_.source().ids[place]);
+  }
+
+  py::dict ids() const {
+    py::dict result;
+    for (std::size_t i = 0; i < size(); ++i)
+      result[py::str(model_.source().texts[i])] = model_.source().ids[i];
+    return result;
+  }
+
+  py::list pairs() const {
+    py::list result;
+    for (const auto &[left, right] : model_.source().merges)
+      result.append(py::make_tuple(left, right));
+    return result;
+  }
+
+private:
+  py::bytes file_;
+  JsonModel model_;
+};
+
+// Returns the rest of a tokenizer.json and its model, or None if JsonModel::read returns false.
+py::object read_json_model(const py::bytes &file) {
+  auto model = std::make_unique<NativeJsonModel>(file);
+  if (!model->read())
+    return py::none();
+  const py::bytes rest = model->rest();
+  return py::make_tuple(rest, py::cast(std::move(model)));
+}
+
+// The texts, ids and merges of a vocabulary, with an index of the texts.
+class ModelArguments {
+public:
+  // `vocab` is a NativeJsonModel, or a dict of texts and ids with a list of merges. Returns
+  // false if the vocabulary or a merge is invalid.
+  bool read(const py::object &vocab, const py::list &merges,
+            const std::unordered_set<std::uint32_t> &loose) {
+    if (py::isinstance<NativeJsonModel>(vocab)) {
+      const JsonModel &model = vocab.cast<const NativeJsonModel &>().model();
+      source = model.source();
+      places_ = &model.places();
+      for (const std::uint32_t id : source.ids)
+        if (!loose.empty())
+          source.loose.push_back(loose.count(id) != 0);
+      return true;
+    }
+    if (!read_texts(vocab.cast<py::dict>(), loose, utf8, source))
+      return false;
+    source.merges.resize(merges.size());
+    for (std::size_t rank = 0; rank < merges.size(); ++rank)
+      if (!read_merge(merges[rank].ptr(), utf8, source.merges[rank]))
+        return false;
+    return true;
+  }
+
+  // Does not need the GIL.
+  const TextIndex &places() {
+    if (places_ == nullptr)
+      places_ = &own_places_.emplace(source.texts);
+    return *places_;
+  }
+
+  Utf8Texts utf8;
+  TextModel source;
+
+private:
+  std::optional<TextIndex> own_places_;
+  const TextIndex *places_ = nullptr;
+};
+
+// Returns a vocabulary, or None if an argument is invalid. For None, the caller builds the
+// vocabulary in Python, which raises the error. `loose` has the ids of the loose entries of
+// `vocab` (formats/text_model.hpp).
+py::object build_from_texts(const py::object &vocab, const py::list &merges,
                             const std::vector<std::tuple<py::str, std::uint32_t, bool>> &added,
                             bool ignore_merges,
                             const std::unordered_set<std::uint32_t> &loose) {
-  Utf8Texts utf8;
-  TextModel source;
-  source.ignore_merges = ignore_merges;
-  if (!read_texts(vocab, loose, utf8, source))
+  ModelArguments arguments;
+  if (!arguments.read(vocab, merges, loose))
     return py::none();
-  source.merges.resize(merges.size());
-  for (std::size_t rank = 0; rank < merges.size(); ++rank)
-    if (!read_merge(merges[rank].ptr(), utf8, source.merges[rank]))
-      return py::none();
+  arguments.source.ignore_merges = ignore_merges;
   TokenizerSpec spec;
   for (const auto &[text, id, special] : added) {
-    const std::optional<std::string_view> content = utf8.add(text.ptr());
+    const std::optional<std::string_view> content = arguments.utf8.add(text.ptr());
     if (!content)
       return py::none();
     spec.added.emplace_back();
@@ -137,53 +232,37 @@ py::object build_from_texts(const py::dict &vocab, const py::list &merges,
     spec.added_special.push_back(special);
   }
   LoadError error;
+  const TextModel &source = arguments.source;
   unlocked(source.texts.size(),
-           [&] { error = build_vocabulary(source, TextIndex(source.texts), spec); });
+           [&] { error = build_vocabulary(source, arguments.places(), spec); });
   if (error)
     return py::none();
   return packed_merges(spec.vocabulary);
 }
 
-// Returns an array with a row for each merge: the ids of its left token, right token and
-// result. Returns None if an argument is invalid. The caller then reads the merges in Python,
-// which raises the error.
-py::object merge_rows(const py::dict &vocab, const py::list &merges) {
-  Utf8Texts utf8;
-  TextModel source;
-  if (!read_texts(vocab, {}, utf8, source) ||
-      std::any_of(source.texts.begin(), source.texts.end(),
+// Returns the bytes, lengths and ids of the texts; and the ids of the two tokens and of the
+// result of each merge. Returns None if an argument is invalid. For None, the caller reads the
+// merges in Python, which raises the error.
+py::object merge_rows(const py::object &vocab, const py::list &merges) {
+  ModelArguments arguments;
+  if (!arguments.read(vocab, merges, {}))
+    return py::none();
+  TextModel &source = arguments.source;
+  if (std::any_of(source.texts.begin(), source.texts.end(),
                   [](std::string_view text) { return text.empty(); }))
     return py::none();
-  source.merges.resize(merges.size());
-  for (std::size_t rank = 0; rank < merges.size(); ++rank)
-    if (!read_merge(merges[rank].ptr(), utf8, source.merges[rank]))
-      return py::none();
-  std::vector<Merge> rows;
-  unlocked(source.texts.size(), [&] {
-    if (LoadError error = find_merges(source, TextIndex(source.texts), rows))
-      rows.clear();
-  });
-  return rows.size() == source.merges.size() ? py::object(as_rows(rows)) : py::none();
-}
-
-using Numbers = py::array_t<std::uint32_t, py::array::c_style | py::array::forcecast>;
-
-// Turns a vocabulary of characters into a vocabulary of bytes (formats/character_model.hpp),
-// and returns the result of packed_merges. The caller has checked `pieces` and `merges`.
-py::tuple build_from_characters(const py::dict &pieces, const Numbers &merges,
-                                const std::vector<std::uint32_t> &fallback,
-                                std::uint32_t first_step, bool has_spaces) {
-  Utf8Texts utf8;
-  TextModel source;
-  if (!read_texts(pieces, {}, utf8, source))
-    throw py::value_error("expected texts without surrogates, and distinct ids below 2^24");
-  CharacterModel model{
-      std::move(source.texts), std::move(source.ids), {}, fallback, first_step, has_spaces};
-  const std::uint32_t *at = merges.data();
-  for (py::ssize_t i = 0; i + 2 < merges.size(); i += 3)
-    model.merges.push_back({at[i], at[i + 1], at[i + 2]});
   VocabularyData data;
-  unlocked(model.texts.size(), [&] { build_characters(model, data); });
+  unlocked(source.texts.size(), [&] {
+    if (LoadError error = find_merges(source, arguments.places(), data.merges))
+      data.merges.clear();
+    for (const std::string_view text : source.texts) {
+      data.bytes.insert(data.bytes.end(), text.begin(), text.end());
+      data.lengths.push_back(static_cast<std::uint32_t>(text.size()));
+    }
+  });
+  if (data.merges.size() != source.merges.size())
+    return py::none();
+  data.ids = std::move(source.ids);
   return packed_merges(data);
 }
 
@@ -244,11 +323,15 @@ void bind_loading(pybind11::module_ &module) {
   module.def("read_ranks", &read_ranks, py::arg("data"));
   module.def("read_pretok_file_tokens", &read_tokens, py::arg("data"), py::arg("at"),
              py::arg("from_ranks"));
+  py::class_<NativeJsonModel>(module, "JsonModel")
+      .def("__len__", &NativeJsonModel::size)
+      .def("find", &NativeJsonModel::find, py::arg("text"))
+      .def("ids", &NativeJsonModel::ids)
+      .def("pairs", &NativeJsonModel::pairs);
+  module.def("read_json_model", &read_json_model, py::arg("file"));
   module.def("build_vocabulary", &build_from_texts, py::arg("vocab"), py::arg("merges"),
              py::arg("added"), py::arg("ignore_merges"), py::arg("loose"));
   module.def("merge_rows", &merge_rows, py::arg("vocab"), py::arg("merges"));
-  module.def("build_characters", &build_from_characters, py::arg("pieces"), py::arg("merges"),
-             py::arg("fallback"), py::arg("first_step"), py::arg("has_spaces"));
   module.def("read_spec", &read_file, py::arg("data")); // for tests
 }
 

@@ -6,5 +6,6 @@
 namespace pretok {
 
 void bind_loading(pybind11::module_ &module);
+void bind_piece_loading(pybind11::module_ &module); // for tokens that are text
 
 } // namespace pretok

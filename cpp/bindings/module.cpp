@@ -65,5 +65,6 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   pretok::bind_fast_call_method(module);
   pretok::bind_encoder(module);
   pretok::bind_loading(module);
+  pretok::bind_piece_loading(module);
   pretok::bind_training(module);
 }

@@ -44,6 +44,8 @@ bool append_bytes(std::string_view text, std::vector<std::uint8_t> &to) {
   const std::size_t before = to.size();
   const auto *at = reinterpret_cast<const std::uint8_t *>(text.data());
   const std::uint8_t *const end = at + text.size();
+  to.resize(before + text.size()); // a character takes at least one byte
+  std::uint8_t *next = to.data() + before;
   while (at != end) {
     const Decoded decoded = decode_utf8(at, static_cast<std::size_t>(end - at));
     const std::uint16_t byte = decoded.code_point < Characters::COUNT
@@ -53,9 +55,10 @@ bool append_bytes(std::string_view text, std::vector<std::uint8_t> &to) {
       to.resize(before);
       return false;
     }
-    to.push_back(static_cast<std::uint8_t>(byte));
+    *next++ = static_cast<std::uint8_t>(byte);
     at += decoded.width;
   }
+  to.resize(static_cast<std::size_t>(next - to.data()));
   return true;
 }
 

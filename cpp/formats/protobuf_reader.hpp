@@ -52,6 +52,10 @@ public:
 
   // Returns what is wrong with the message, or "".
   const char *damage() const { return damage_; }
+  // Returns the error for the damage of the message `name`.
+  LoadError error(const std::string &name) const {
+    return malformed(name + " " + damage_ + "; the file is damaged or truncated");
+  }
 
 private:
   enum : std::uint32_t { VARINT = 0, FIXED64 = 1, LENGTH = 2, FIXED32 = 5 };

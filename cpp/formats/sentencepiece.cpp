@@ -4,56 +4,30 @@
 #include "core/unicode/utf8.hpp"
 #include "formats/character_spec.hpp"
 #include "formats/load_error.hpp"
+#include "formats/piece_file.hpp"
 #include "formats/piece_merges.hpp"
 #include "formats/protobuf_reader.hpp"
 #include "formats/rank_file.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <string>
 #include <vector>
 
 namespace pretok {
 namespace {
 
-constexpr std::size_t MAX_PIECE = 1 << 12; // characters
-constexpr std::size_t MAX_SYMBOL = 256;    // characters of a user-defined symbol
+constexpr std::size_t MAX_SYMBOL = 256; // characters of a user-defined symbol
 
 // The numbers of the fields that this reader needs.
-struct ModelField {
-  enum : std::uint32_t { PIECE = 1, TRAINER = 2, NORMALIZER = 3, DENORMALIZER = 5 };
-};
-struct PieceField {
-  enum : std::uint32_t { TEXT = 1, SCORE = 2, TYPE = 3 };
-};
 struct TrainerField {
   enum : std::uint32_t { MODEL_TYPE = 3, SPACE_SUFFIX = 24, BYTE_FALLBACK = 35, UNKNOWN = 44 };
 };
 struct NormalizerField {
   enum : std::uint32_t { CHARSMAP = 2, DUMMY_PREFIX = 3, REMOVES_SPACES = 4, ESCAPES = 5 };
 };
-struct PieceType {
-  enum : std::uint32_t { NORMAL = 1, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE };
-};
 constexpr const char *MODEL_TYPES[] = {"", "Unigram", "BPE", "word", "character"};
 constexpr std::uint64_t BPE = 2;
-
-struct Piece {
-  std::string_view text;
-  float score = 0;
-  std::uint32_t type = PieceType::NORMAL;
-};
-
-LoadError damaged(const std::string &name, const char *damage) {
-  return malformed(name + " " + damage + "; the file is damaged or truncated");
-}
-
-std::size_t count_characters(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char byte) {
-    return !is_tail(static_cast<std::uint8_t>(byte));
-  }));
-}
 
 // The scalar fields of a message. The last value of a field counts.
 class Options {
@@ -64,7 +38,7 @@ public:
     for (ProtobufField field; reader.next(field);)
       if (field.number < fields_.size())
         fields_[field.number] = field;
-    return *reader.damage() == '\0' ? LoadError() : damaged(name, reader.damage());
+    return *reader.damage() == '\0' ? LoadError() : reader.error(name);
   }
 
   std::uint64_t number(std::uint32_t number, std::uint64_t fallback) {
@@ -99,7 +73,7 @@ public:
   explicit ModelReader(TokenizerSpec &spec) : spec_(spec) {}
 
   LoadError read(std::string_view data) {
-    if (LoadError error = read_fields(data))
+    if (LoadError error = read_piece_file(data, file_))
       return error;
     if (LoadError error = read_options())
       return error;
@@ -117,71 +91,11 @@ public:
   }
 
 private:
-  LoadError read_fields(std::string_view data) {
-    ProtobufReader reader(data);
-    for (ProtobufField field; reader.next(field);) {
-      // Protobuf merges the parts of a message that is listed twice.
-      std::string *const message = field.number == ModelField::TRAINER        ? &trainer_
-                                   : field.number == ModelField::NORMALIZER   ? &normalizer_
-                                   : field.number == ModelField::DENORMALIZER ? &denormalizer_
-                                                                              : nullptr;
-      if (message == nullptr && field.number != ModelField::PIECE)
-        continue;
-      if (field.is_number)
-        return damaged("the model", "has a number in place of a message");
-      if (message != nullptr)
-        message->append(field.bytes);
-      else if (LoadError error = read_piece(field.bytes))
-        return error;
-    }
-    return *reader.damage() == '\0' ? LoadError() : damaged("the model", reader.damage());
-  }
-
-  LoadError read_piece(std::string_view message) {
-    const std::string name = "piece " + std::to_string(pieces_.size());
-    Piece piece;
-    ProtobufReader reader(message);
-    for (ProtobufField field; reader.next(field);) {
-      if (field.number == PieceField::TEXT) {
-        if (field.is_number || !is_utf8(field.bytes))
-          return malformed(name + " is not UTF-8; the file is damaged");
-        piece.text = field.bytes;
-      } else if (field.number == PieceField::SCORE) {
-        if (field.is_number || field.bytes.size() != sizeof piece.score)
-          return malformed(name + " has a score that is not a float; the file is damaged");
-        piece.score = read_float(field.bytes);
-      } else if (field.number == PieceField::TYPE) {
-        if (!field.is_number || field.value < PieceType::NORMAL ||
-            field.value > PieceType::BYTE)
-          return malformed(name + " has an unknown type; expected 1 to 6");
-        piece.type = static_cast<std::uint32_t>(field.value);
-      }
-    }
-    if (*reader.damage() != '\0')
-      return damaged(name, reader.damage());
-    if (piece.text.empty() || count_characters(piece.text) > MAX_PIECE)
-      return malformed(name + " is empty or has more than " + std::to_string(MAX_PIECE) +
-                       " characters; the file is damaged");
-    if (pieces_.size() == ID_LIMIT)
-      return malformed("the model has more than " + std::to_string(ID_LIMIT) + " pieces");
-    pieces_.push_back(piece);
-    return {};
-  }
-
-  static float read_float(std::string_view bytes) {
-    std::uint32_t bits = 0;
-    for (std::size_t i = 0; i < sizeof bits; ++i)
-      bits |= std::uint32_t{static_cast<std::uint8_t>(bytes[i])} << 8 * i;
-    float value = 0;
-    std::memcpy(&value, &bits, sizeof value);
-    return value;
-  }
-
   LoadError read_options() {
     Options trainer;
     Options normalizer;
     Options denormalizer;
-    if (LoadError error = trainer.read(trainer_, "trainer_spec"))
+    if (LoadError error = trainer.read(file_.trainer, "trainer_spec"))
       return error;
     const std::uint64_t type = trainer.number(TrainerField::MODEL_TYPE, 1);
     if (LoadError error = trainer.check())
@@ -191,12 +105,12 @@ private:
                          (type != 0 && type < std::size(MODEL_TYPES) ? MODEL_TYPES[type]
                                                                      : std::to_string(type)) +
                          "; pretok reads only type BPE");
-    if (LoadError error = denormalizer.read(denormalizer_, "denormalizer_spec"))
+    if (LoadError error = denormalizer.read(file_.denormalizer, "denormalizer_spec"))
       return error;
     const std::string_view denormalizes = denormalizer.bytes(NormalizerField::CHARSMAP, "");
     if (LoadError error = denormalizer.check())
       return error;
-    if (LoadError error = normalizer.read(normalizer_, "normalizer_spec"))
+    if (LoadError error = normalizer.read(file_.normalizer, "normalizer_spec"))
       return error;
     has_fallback_ = trainer.number(TrainerField::BYTE_FALLBACK, 0) != 0;
     const bool is_suffix = trainer.number(TrainerField::SPACE_SUFFIX, 0) != 0;
@@ -237,30 +151,34 @@ private:
   LoadError check_pieces() {
     std::size_t unknown = 0;
     std::size_t fallback = 0;
-    for (std::size_t id = 0; id < pieces_.size(); ++id) {
-      const Piece &piece = pieces_[id];
-      const std::string name = "piece " + std::to_string(id) + ", " + quote(piece.text) + ",";
+    for (std::size_t id = 0; id < file_.pieces.size(); ++id) {
+      const Piece &piece = file_.pieces[id];
+      const auto name = [&] {
+        return "piece " + std::to_string(id) + ", " + quote(piece.text) + ",";
+      };
       const bool is_one = count_characters(piece.text) == 1;
       const bool is_byte = piece.type == PieceType::BYTE;
       if (is_byte && !(has_fallback_ && fallback_byte(piece.text)))
-        return malformed(name +
+        return malformed(name() +
                          " has type BYTE; expected a piece from \"<0x00>\" to \"<0xFF>\" "
                          "in a model with byte_fallback");
       if (piece.type == PieceType::CONTROL && is_one)
-        return unsupported(name + " is a control symbol of one character; expected more, since "
-                                  "the library sentencepiece cannot encode this character");
+        return unsupported(name() +
+                           " is a control symbol of one character; expected more, since "
+                           "the library sentencepiece cannot encode this character");
       if (piece.type == PieceType::UNUSED && !is_one)
-        return unsupported(name + " has type UNUSED; pretok reads pieces of this type only if "
-                                  "they have one character");
+        return unsupported(name() +
+                           " has type UNUSED; pretok reads pieces of this type only if "
+                           "they have one character");
       if (piece.type == PieceType::UNKNOWN && is_one)
-        return unsupported(name + " is an unknown token of one character; use bpe.load in "
-                                  "Python");
+        return unsupported(name() + " is an unknown token of one character; use bpe.load in "
+                                    "Python");
       if (piece.type == PieceType::USER_DEFINED && count_characters(piece.text) > MAX_SYMBOL)
-        return unsupported(name + " is a user-defined symbol of more than " +
+        return unsupported(name() + " is a user-defined symbol of more than " +
                            std::to_string(MAX_SYMBOL) + " characters");
       const bool has_score = piece.type == PieceType::NORMAL || piece.type == PieceType::UNUSED;
       if (has_score && piece.score != piece.score)
-        return malformed(name + " has the score NaN; expected a number");
+        return malformed(name() + " has the score NaN; expected a number");
       unknown += piece.type == PieceType::UNKNOWN ? 1 : 0;
       fallback += is_byte ? 1 : 0;
     }
@@ -275,8 +193,8 @@ private:
 
   void list_tokens() {
     VocabularyData &data = spec_.vocabulary;
-    for (std::uint32_t id = 0; id < pieces_.size(); ++id) {
-      const Piece &piece = pieces_[id];
+    for (std::uint32_t id = 0; id < file_.pieces.size(); ++id) {
+      const Piece &piece = file_.pieces[id];
       data.bytes.insert(data.bytes.end(), piece.text.begin(), piece.text.end());
       data.lengths.push_back(static_cast<std::uint32_t>(piece.text.size()));
       data.ids.push_back(id);
@@ -297,15 +215,12 @@ private:
     }
     // Every piece is an entry of the vocabulary, so TextTokens decodes it like a piece even if
     // it is an added token too. build_characters ignores the pieces that merging cannot make.
-    data.mergeable = pieces_.size();
+    data.mergeable = file_.pieces.size();
     data.from_ranks = data.ignore_merges = false;
   }
 
   TokenizerSpec &spec_;
-  std::string trainer_;
-  std::string normalizer_;
-  std::string denormalizer_;
-  std::vector<Piece> pieces_; // by id
+  PieceFile file_;
   ScoredPieces scored_;
   bool has_fallback_ = false;
   const char *unsupported_ = nullptr; // the first part that C++ does not support

@@ -5,6 +5,8 @@
 #include "formats/load_error.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace pretok {
 namespace {
@@ -22,23 +24,35 @@ std::string merge_name(const TextModel &source, std::size_t rank) {
 // token, the right token and the result. Fails if one of them is not in the vocabulary.
 template <typename Add>
 LoadError for_merges(const TextModel &source, const TextIndex &places, Add add) {
+  constexpr std::size_t BATCH_SIZE = 32; // merges whose slots are prefetched together
   std::string concatenated;
+  std::array<std::array<std::uint64_t, 2>, BATCH_SIZE> hashes;
   std::uint32_t at[3] = {};
   for (std::size_t rank = 0; rank < source.merges.size(); ++rank) {
+    const std::size_t index = rank % BATCH_SIZE;
+    for (std::size_t i = rank;
+         index == 0 && i < std::min(rank + BATCH_SIZE, source.merges.size()); ++i) {
+      hashes[i - rank] = {places.hash_of(source.merges[i].left),
+                          places.hash_of(source.merges[i].right)};
+      places.prefetch(hashes[i - rank][0]);
+      places.prefetch(hashes[i - rank][1]);
+    }
     const auto &[left, right] = source.merges[rank];
     concatenated.assign(left).append(right);
     // In most vocabularies, the results of consecutive merges have consecutive indices. So try
     // the next index before looking up the text.
     const std::uint32_t next = rank == 0 ? TextIndex::NO_TEXT : at[2] + 1;
-    int count = 0;
-    for (const std::string_view part : {left, right, std::string_view(concatenated)}) {
-      const bool is_next = count == 2 && next < source.texts.size();
-      at[count] = is_next && source.texts[next] == part ? next : places.find(part);
-      if (at[count++] == TextIndex::NO_TEXT)
+    at[0] = places.find(left, hashes[index][0]);
+    at[1] = places.find(right, hashes[index][1]);
+    at[2] = next < source.texts.size() && source.texts[next] == concatenated
+                ? next
+                : places.find(concatenated);
+    for (const auto &[place, part] : {std::pair(at[0], left), std::pair(at[1], right),
+                                      std::pair(at[2], std::string_view(concatenated))})
+      if (place == TextIndex::NO_TEXT)
         return malformed(merge_name(source, rank) + " merges " + quote(left) + " and " +
                          quote(right) + ", but the vocabulary has no token " + quote(part) +
                          "; the merges belong to another vocabulary, or the file is damaged");
-    }
     if (LoadError error = add(rank, static_cast<const std::uint32_t *>(at)))
       return error;
   }
@@ -179,16 +193,24 @@ private:
 } // namespace
 
 TextIndex::TextIndex(const std::vector<std::string_view> &texts) : texts_(texts) {
+  constexpr std::size_t BATCH_SIZE = 32; // texts whose slots are prefetched together
   slots_.reset(texts.size());
-  for (std::size_t place = 0; place < texts.size(); ++place) {
-    const std::uint64_t hash = hash_of(texts[place]);
-    slots_.find_or_add(hash, is_text(texts[place], hash)) = {tag_of(hash),
-                                                             static_cast<std::uint32_t>(place)};
+  std::array<std::uint64_t, BATCH_SIZE> hashes;
+  for (std::size_t first = 0; first < texts.size(); first += BATCH_SIZE) {
+    const std::size_t count = std::min(texts.size() - first, BATCH_SIZE);
+    for (std::size_t i = 0; i < count; ++i) {
+      hashes[i] = hash_of(texts[first + i]);
+      slots_.prefetch(hashes[i]);
+    }
+    for (std::size_t i = 0; i < count; ++i)
+      slots_.find_or_add(hashes[i], is_text(texts[first + i], hashes[i])) = {
+          tag_of(hashes[i]), static_cast<std::uint32_t>(first + i)};
   }
 }
 
-std::uint32_t TextIndex::find(std::string_view text) const {
-  const std::uint64_t hash = hash_of(text);
+std::uint32_t TextIndex::find(std::string_view text) const { return find(text, hash_of(text)); }
+
+std::uint32_t TextIndex::find(std::string_view text, std::uint64_t hash) const {
   return slots_.find(hash, is_text(text, hash)).place;
 }
 

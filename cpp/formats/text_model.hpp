@@ -26,6 +26,13 @@ public:
 
   // Returns the index of `text` in `texts`, or NO_TEXT.
   std::uint32_t find(std::string_view text) const;
+  // As find(text), which takes these three steps. Prefetching several slots first is faster.
+  std::uint64_t hash_of(std::string_view text) const;
+  void prefetch(std::uint64_t hash) const { slots_.prefetch(hash); }
+  std::uint32_t find(std::string_view text, std::uint64_t hash) const;
+
+  // Returns the number of different texts.
+  std::size_t size() const { return slots_.size(); }
 
 private:
   // `tag` is half of the hash of the text. find() compares texts only if their tags are equal.
@@ -36,7 +43,6 @@ private:
     bool is_free() const { return place == NO_TEXT; }
   };
 
-  std::uint64_t hash_of(std::string_view text) const;
   static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash); }
   auto is_text(std::string_view text, std::uint64_t hash) const {
     return [this, text, hash](const Slot &slot) {

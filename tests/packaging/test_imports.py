@@ -53,7 +53,7 @@ LAYERS = (
     ("bpe.byte_level", "bpe.decoders", "bpe.normalizers", "bpe.encoding", "bpe.encoding.fast_calls",
      "bpe.encoding.utf8", "bpe.errors", "bpe.hub", "bpe.once", "bpe.progress", "bpe.training",
      "bpe.types"),
-    ("bpe.text_files", "bpe.training.limits", "bpe.vocabulary"),
+    ("bpe.text_files", "bpe.text_ids", "bpe.training.limits", "bpe.vocabulary"),
     ("bpe.encoding.charsmap", "bpe.encoding.matcher", "bpe.merge", "bpe.encoding.normalize"),
     ("bpe.character_runs",),
     ("bpe.encoding.added_tokens", "bpe.characters", "bpe.decoders.flows",
@@ -112,6 +112,8 @@ AMONG_THEMSELVES = {LAYERS.index(names) for names in LAYERS if "*" in names[0]}
 LATE = {
     ("pretok.charsets.sets", "pretok.charsets.notation"),
     ("pretok.machine.backend", "pretok._core"),
+    ("bpe.characters", "pretok._core"),
+    ("bpe.text_ids", "pretok._core"),
     ("bpe.encoding.backends", "pretok._core"),
     ("bpe.encoding.character_backend", "pretok._core"),
     ("bpe.encoding.missing_bytes_backend", "pretok._core"),

@@ -123,8 +123,13 @@ public:
   // symbols: whether no merge crosses the boundary between them. Takes time in proportion to
   // the number of boundary pairs (for_boundary_pairs).
   bool is_valid_pair(std::uint32_t left, std::uint32_t right) const {
-    if (find(left, right) != NO_MERGE)
-      return false;
+    return find(left, right) == NO_MERGE && stay_apart(left, right);
+  }
+
+  // Returns whether the bytes of `left` and `right`, side by side, merge into these two symbols
+  // before a merge crosses the boundary between them. Exact in any vocabulary if each symbol
+  // that `left` and `right` are made of ranks after its parts.
+  bool stay_apart(std::uint32_t left, std::uint32_t right) const {
     bool apart = true;
     for_boundary_pairs(left, right,
                        [&](std::uint32_t a, std::uint32_t b, std::uint32_t deadline) {

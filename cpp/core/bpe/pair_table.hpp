@@ -33,8 +33,8 @@ public:
   // Empties the table and makes room for at most `count` pairs.
   void reset(std::size_t count);
 
-  // Inserts a pair, or replaces its rank and result.
-  void insert(std::uint32_t left, std::uint32_t right, Merged merged);
+  // Inserts a pair, or replaces its rank and result. Returns whether the pair is new.
+  bool insert(std::uint32_t left, std::uint32_t right, Merged merged);
 
   Merged find(std::uint32_t left, std::uint32_t right) const {
     const std::uint64_t pair = std::uint64_t{left} << 32 | right;

@@ -29,6 +29,8 @@ public:
 
   // Returns nullptr, or a message that says what is wrong with `data`.
   const char *build(VocabularyData &&data);
+  // Like `build` of data with `from_ranks`, but afterwards only merges() may be called.
+  const char *find_merges(VocabularyData &&data);
 
   // Writes the ids of a pre-token of at least one byte to `to`, which has room for one id per
   // byte. Returns the number of ids. May read memory up to `limit`. A byte without a token

@@ -24,9 +24,22 @@ const char *Vocabulary::build(VocabularyData &&data) {
   return Builder(*this).build(std::move(data));
 }
 
+const char *Vocabulary::find_merges(VocabularyData &&data) {
+  return Builder(*this).find_merges(std::move(data));
+}
+
+const char *Vocabulary::Builder::find_merges(VocabularyData &&data) {
+  if (const char *wrong = place_tokens(data))
+    return wrong;
+  const std::vector<std::uint32_t> ids = in_order(data);
+  vocabulary_.whole_tokens_.assign(ids, vocabulary_.bytes_.data() + vocabulary_.bytes_.size());
+  vocabulary_.in_order_ = order_ranks(ids);
+  if (!vocabulary_.in_order_)
+    pairs_from_ranks(ids);
+  return nullptr;
+}
+
 const char *Vocabulary::Builder::build(VocabularyData &&data) {
-  vocabulary_.bytes_ = std::move(data.bytes);
-  vocabulary_.first_step_ = data.first_step;
   if (const char *wrong = place_tokens(data))
     return wrong;
   if (const char *wrong = data.from_ranks ? nullptr : check_merges(data.merges))
@@ -73,7 +86,9 @@ const char *Vocabulary::Builder::build(VocabularyData &&data) {
   return nullptr;
 }
 
-const char *Vocabulary::Builder::place_tokens(const VocabularyData &data) {
+const char *Vocabulary::Builder::place_tokens(VocabularyData &data) {
+  vocabulary_.bytes_ = std::move(data.bytes);
+  vocabulary_.first_step_ = data.first_step;
   if (data.ids.size() != data.lengths.size() || data.mergeable > data.ids.size())
     return "expected as many ids as lengths, and no more mergeable tokens";
   std::size_t start = 0;
@@ -113,11 +128,22 @@ const char *Vocabulary::Builder::place_tokens(const VocabularyData &data) {
 // merge is known to make from their own bytes. So is_reachable need not merge the bytes of
 // these tokens.
 void Vocabulary::Builder::find_reachable(bool from_ranks) {
+  const OrderedMerges &merges = vocabulary_.merges_;
   is_made_.assign(vocabulary_.tokens_.size(), false);
-  if (vocabulary_.in_order_ || (vocabulary_.has_merge_table_ && from_ranks))
-    for (std::uint32_t symbol = 0; symbol < vocabulary_.merges_.size(); ++symbol)
-      if (vocabulary_.merges_.id(symbol) != NO_ID)
-        is_made_[vocabulary_.merges_.id(symbol)] = true;
+  if (!vocabulary_.has_merge_table_)
+    return;
+  // By symbol: whether the symbol is reachable, and ranks after its parts, as they after
+  // theirs.
+  std::vector<bool> is_ordered(merges.size(), true);
+  for (std::uint32_t symbol = 0; symbol < merges.size(); ++symbol) {
+    if (symbol >= OrderedMerges::BYTES && !vocabulary_.in_order_ && !from_ranks) {
+      const auto [left, right] = merges.parts(symbol);
+      is_ordered[symbol] = std::max(left, right) < symbol && is_ordered[left] &&
+                           is_ordered[right] && merges.stay_apart(left, right);
+    }
+    if (is_ordered[symbol] && merges.id(symbol) != NO_ID)
+      is_made_[merges.id(symbol)] = true;
+  }
 }
 
 // Returns whether merging the bytes of a token makes this token.

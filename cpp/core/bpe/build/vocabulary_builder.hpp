@@ -13,13 +13,14 @@ class Vocabulary::Builder {
 public:
   explicit Builder(Vocabulary &vocabulary) : vocabulary_(vocabulary) {}
 
-  // See Vocabulary::build.
+  // See Vocabulary.
   const char *build(VocabularyData &&data);
+  const char *find_merges(VocabularyData &&data);
 
 private:
   // place_tokens fills Vocabulary::tokens_ and byte_ids_. place_tokens and check_merges return
   // nullptr, or an error message.
-  const char *place_tokens(const VocabularyData &data);
+  const char *place_tokens(VocabularyData &data);
   void find_reachable(bool from_ranks);
   bool is_reachable(std::uint32_t id);
   const char *check_merges(const std::vector<Merge> &merges) const;
@@ -35,12 +36,14 @@ private:
   void pairs_from_merges(const std::vector<Merge> &merges);
   bool makes_from_higher(std::uint32_t id, Merge &merge) const;
   bool table_from_pairs();
-  std::vector<Merge> merges_that_happen() const;
+  void insert_pair(const Merge &merge);
+  std::vector<Merge> merges_that_happen();
   bool ends_with(const Merge &merge) const;
 
   Vocabulary &vocabulary_;
   std::vector<bool> is_made_; // by id: whether find_reachable knows that merges make the token
   std::vector<std::uint32_t> merged_;
+  std::vector<Merge> listed_; // the merges of Vocabulary::pairs_, in order of rank
   // The number of tokens, in order of id, whose merges order_ranks has found. order_ranks stops
   // at the first token that has a part with a higher id.
   std::size_t ordered_count_ = 0;

@@ -232,6 +232,7 @@ bool Vocabulary::Builder::makes_from_higher(std::uint32_t id, Merge &merge) cons
 
 void Vocabulary::Builder::pairs_from_ranks(const std::vector<std::uint32_t> &ids) {
   vocabulary_.pairs_.reset(ids.size());
+  listed_.clear();
   // Lower ranks alone decide the merge of a token, so the merges that order_ranks found are
   // valid here too.
   const OrderedMerges &ordered = vocabulary_.merges_;
@@ -239,7 +240,7 @@ void Vocabulary::Builder::pairs_from_ranks(const std::vector<std::uint32_t> &ids
        ordered_count_ != 0 && symbol < ordered.size(); ++symbol) {
     const OrderedMerges::Parts parts = ordered.parts(symbol);
     const std::uint32_t id = ordered.id(symbol);
-    vocabulary_.pairs_.insert(ordered.id(parts.left), ordered.id(parts.right), {id, id});
+    insert_pair({ordered.id(parts.left), ordered.id(parts.right), id});
   }
   std::vector<std::uint32_t> parts;
   for (std::size_t i = ordered_count_; i < ids.size(); ++i) {
@@ -251,23 +252,32 @@ void Vocabulary::Builder::pairs_from_ranks(const std::vector<std::uint32_t> &ids
     parts.resize(token.size);
     Merge merge{};
     if (vocabulary_.merge_in_any_order(token.bytes, token.size, parts.data()) == 2)
-      vocabulary_.pairs_.insert(parts[0], parts[1], {id, id});
+      insert_pair({parts[0], parts[1], id});
     else if (makes_from_higher(id, merge))
-      vocabulary_.pairs_.insert(merge.left, merge.right, {id, id});
+      insert_pair(merge);
   }
+}
+
+// Inserts a merge that ranks by the id of its result.
+void Vocabulary::Builder::insert_pair(const Merge &merge) {
+  vocabulary_.pairs_.insert(merge.left, merge.right, {merge.id, merge.id});
+  listed_.push_back(merge);
 }
 
 // Fills `merges_` from a list of merges. Some files list every way to split a token in two.
 // Most of these merges never happen: the token has a merge already, or its two parts are not a
-// valid pair. order_merges skips merges that never happen.
+// valid pair. order_merges skips merges that never happen. A merge that ranks before the merge
+// of one of its parts never happens if its result has another merge, which ranks before the
+// merge of this part: then the bytes of the result merge into the result before they merge into
+// the part.
 bool Vocabulary::Builder::order_merges(const std::vector<Merge> &merges) {
   std::vector<std::uint32_t> symbols = reset_merges(merges.size());
-  std::vector<std::uint32_t> unmade_parts; // parts of a merge that had no symbol yet
+  std::vector<Merge> early; // merges that rank before the merges of their parts
   for (const Merge &merge : merges) {
     const std::uint32_t left = symbols[merge.left];
     const std::uint32_t right = symbols[merge.right];
     if (left == OrderedMerges::NO_MERGE || right == OrderedMerges::NO_MERGE) {
-      unmade_parts.push_back(left == OrderedMerges::NO_MERGE ? merge.left : merge.right);
+      early.push_back(merge);
       continue;
     }
     if (vocabulary_.merges_.find(left, right) != OrderedMerges::NO_MERGE)
@@ -279,16 +289,19 @@ bool Vocabulary::Builder::order_merges(const std::vector<Merge> &merges) {
         return false;
     }
   }
-  return std::all_of(unmade_parts.begin(), unmade_parts.end(), [&symbols](std::uint32_t part) {
-    return symbols[part] == OrderedMerges::NO_MERGE;
+  return std::all_of(early.begin(), early.end(), [&symbols](const Merge &merge) {
+    const std::uint32_t last = std::max(symbols[merge.left], symbols[merge.right]);
+    return last == OrderedMerges::NO_MERGE || symbols[merge.id] < last;
   });
 }
 
 void Vocabulary::Builder::pairs_from_merges(const std::vector<Merge> &merges) {
   vocabulary_.pairs_.reset(merges.size());
+  bool repeats = false;
   std::uint32_t rank = 0;
   for (const Merge &merge : merges)
-    vocabulary_.pairs_.insert(merge.left, merge.right, {rank++, merge.id});
+    repeats |= !vocabulary_.pairs_.insert(merge.left, merge.right, {rank++, merge.id});
+  listed_ = repeats ? vocabulary_.merges() : merges;
 }
 
 // Fills `merges_` from `pairs_`, for a vocabulary that is not ordered. Returns false if the
@@ -309,8 +322,8 @@ bool Vocabulary::Builder::table_from_pairs() {
 // most one merge for each token remains. Until a merge makes a token, none of the token's bytes
 // has merged with a neighbor. So the bytes have merged as they do alone, and only the last of
 // these merges makes the token.
-std::vector<Merge> Vocabulary::Builder::merges_that_happen() const {
-  std::vector<Merge> merges = vocabulary_.merges();
+std::vector<Merge> Vocabulary::Builder::merges_that_happen() {
+  std::vector<Merge> merges = std::move(listed_);
   std::vector<std::uint32_t> counts(vocabulary_.tokens_.size());
   for (const Merge &merge : merges)
     ++counts[merge.id];
@@ -318,18 +331,26 @@ std::vector<Merge> Vocabulary::Builder::merges_that_happen() const {
     merges.erase(std::remove_if(merges.begin(), merges.end(), is_dropped), merges.end());
   };
   drop_if([&](const Merge &merge) { return counts[merge.id] > 1 && !ends_with(merge); });
-  // Parts are shorter than the token that they make.
-  std::vector<Merge> by_size = merges;
-  std::stable_sort(by_size.begin(), by_size.end(), [this](const Merge &a, const Merge &b) {
-    return vocabulary_.tokens_[a.id].size < vocabulary_.tokens_[b.id].size;
-  });
   std::vector<bool> is_made(vocabulary_.tokens_.size());
   for (const std::uint32_t id : vocabulary_.byte_ids_)
     if (id != NO_ID)
       is_made[id] = true;
-  for (const Merge &merge : by_size)
-    is_made[merge.id] = is_made[merge.id] || (is_made[merge.left] && is_made[merge.right]);
-  drop_if([&](const Merge &merge) { return !is_made[merge.left] || !is_made[merge.right]; });
+  const auto makes = [&](const Merge &merge) {
+    return is_made[merge.left] && is_made[merge.right];
+  };
+  std::vector<Merge> others; // the parts of the other merges rank before them
+  for (const Merge &merge : merges)
+    if (makes(merge))
+      is_made[merge.id] = true;
+    else
+      others.push_back(merge);
+  // Parts are shorter than the token that they make.
+  std::sort(others.begin(), others.end(), [this](const Merge &a, const Merge &b) {
+    return vocabulary_.tokens_[a.id].size < vocabulary_.tokens_[b.id].size;
+  });
+  for (const Merge &merge : others)
+    is_made[merge.id] = is_made[merge.id] || makes(merge);
+  drop_if([&](const Merge &merge) { return !makes(merge); });
   return merges;
 }
 

@@ -1,0 +1,46 @@
+"""Define TextIds and TextPairs, the vocabulary and merges of a tokenizer.json that C++ has read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from bpe.once import once
+
+if TYPE_CHECKING:
+    from pretok import _core
+
+
+class TextIds(Mapping[str, int]):
+    """The ids of texts. Look-ups make no Python objects of the other texts. Immutable."""
+
+    def __init__(self, native: _core.JsonModel) -> None:
+        self.native = native
+
+    @once
+    def _ids(self) -> dict[str, int]:
+        return self.native.ids()
+
+    def __getitem__(self, text: str) -> int:
+        id = self.native.find(text)
+        if id is None:
+            raise KeyError(text)
+        return id
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ids)
+
+    def __len__(self) -> int:
+        return len(self.native)
+
+
+class TextPairs:
+    """The merges, as pairs of texts. Immutable."""
+
+    def __init__(self, native: _core.JsonModel) -> None:
+        self.native = native
+
+    @once
+    def listed(self) -> list[tuple[str, str]]:
+        """The two texts of each merge, in order of rank."""
+        return self.native.pairs()

@@ -1,0 +1,69 @@
+// Converts the tokens and merges of a vocabulary to and from Python.
+#pragma once
+
+#include "bindings/convert.hpp"
+#include "core/bpe/vocabulary_data.hpp"
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace pretok {
+
+template <typename T> using Array = py::array_t<T, py::array::c_style | py::array::forcecast>;
+
+inline py::bytes as_bytes(const std::vector<std::uint8_t> &bytes) {
+  return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
+}
+
+// Returns the bytes, lengths and ids of the tokens.
+inline py::tuple packed(VocabularyData &data) {
+  return py::make_tuple(as_bytes(data.bytes), as_array(std::move(data.lengths)),
+                        as_array(std::move(data.ids)));
+}
+
+// Returns the bytes, lengths and ids of the tokens, and an array of the merges.
+inline py::tuple packed_merges(VocabularyData &data) {
+  return packed(data) + py::make_tuple(as_rows(data.merges));
+}
+
+inline std::string_view view_of(const py::bytes &data) {
+  return {PyBytes_AS_STRING(data.ptr()),
+          static_cast<std::size_t>(PyBytes_GET_SIZE(data.ptr()))};
+}
+
+template <typename T> std::vector<T> as_vector(const Array<T> &values) {
+  return {values.data(), values.data() + values.size()};
+}
+
+// Returns a view of each text. Throws py::value_error if `data` is too short.
+inline std::vector<std::string_view> texts_of(const py::bytes &data,
+                                              const Array<std::uint32_t> &lengths) {
+  std::string_view rest = view_of(data);
+  std::vector<std::string_view> texts;
+  texts.reserve(static_cast<std::size_t>(lengths.size()));
+  for (const std::uint32_t length : as_vector(lengths)) {
+    if (length == 0 || length > rest.size())
+      throw py::value_error("a text is empty, or longer than the bytes left");
+    texts.push_back(rest.substr(0, length));
+    rest.remove_prefix(length);
+  }
+  return texts;
+}
+
+// Returns the merges of an array of shape (n, 3).
+inline std::vector<Merge> merges_of(const Array<std::uint32_t> &rows) {
+  std::vector<Merge> merges;
+  merges.reserve(static_cast<std::size_t>(rows.size()) / 3);
+  const std::uint32_t *at = rows.data();
+  for (py::ssize_t i = 0; i + 2 < rows.size(); i += 3)
+    merges.push_back({at[i], at[i + 1], at[i + 2]});
+  return merges;
+}
+
+} // namespace pretok

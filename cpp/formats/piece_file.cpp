@@ -1,0 +1,92 @@
+#include "formats/piece_file.hpp"
+
+#include "core/base/ids.hpp"
+#include "core/unicode/utf8.hpp"
+#include "formats/protobuf_reader.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace pretok {
+namespace {
+
+constexpr std::size_t MAX_PIECE = 1 << 12; // characters
+
+struct ModelField {
+  enum : std::uint32_t { PIECE = 1, TRAINER = 2, NORMALIZER = 3, DENORMALIZER = 5 };
+};
+struct PieceField {
+  enum : std::uint32_t { TEXT = 1, SCORE = 2, TYPE = 3 };
+};
+
+float read_float(std::string_view bytes) {
+  std::uint32_t bits = 0;
+  for (std::size_t i = 0; i < sizeof bits; ++i)
+    bits |= std::uint32_t{static_cast<std::uint8_t>(bytes[i])} << 8 * i;
+  float value = 0;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+LoadError read_piece(std::string_view message, std::size_t id, Piece &piece) {
+  const auto name = [id] { return "piece " + std::to_string(id); };
+  ProtobufReader reader(message);
+  for (ProtobufField field; reader.next(field);) {
+    if (field.number == PieceField::TEXT) {
+      if (field.is_number || !is_utf8(field.bytes))
+        return malformed(name() + " is not UTF-8; the file is damaged");
+      piece.text = field.bytes;
+    } else if (field.number == PieceField::SCORE) {
+      if (field.is_number || field.bytes.size() != sizeof piece.score)
+        return malformed(name() + " has a score that is not a float; the file is damaged");
+      piece.score = read_float(field.bytes);
+    } else if (field.number == PieceField::TYPE) {
+      if (!field.is_number || field.value < PieceType::NORMAL || field.value > PieceType::BYTE)
+        return malformed(name() + " has an unknown type; expected 1 to 6");
+      piece.type = static_cast<std::uint32_t>(field.value);
+    }
+  }
+  if (*reader.damage() != '\0')
+    return reader.error(name());
+  if (piece.text.empty() || count_characters(piece.text) > MAX_PIECE)
+    return malformed(name() + " is empty or has more than " + std::to_string(MAX_PIECE) +
+                     " characters; the file is damaged");
+  return {};
+}
+
+} // namespace
+
+LoadError read_piece_file(std::string_view data, PieceFile &file) {
+  ProtobufReader reader(data);
+  for (ProtobufField field; reader.next(field);) {
+    // Protobuf merges the parts of a message that is listed twice.
+    std::string *const message = field.number == ModelField::TRAINER        ? &file.trainer
+                                 : field.number == ModelField::NORMALIZER   ? &file.normalizer
+                                 : field.number == ModelField::DENORMALIZER ? &file.denormalizer
+                                                                            : nullptr;
+    if (message == nullptr && field.number != ModelField::PIECE)
+      continue;
+    if (field.is_number)
+      return malformed("the model has a number in place of a message; the file is damaged or "
+                       "truncated");
+    if (message != nullptr) {
+      message->append(field.bytes);
+      continue;
+    }
+    Piece piece;
+    if (LoadError error = read_piece(field.bytes, file.pieces.size(), piece))
+      return error;
+    if (file.pieces.size() == ID_LIMIT)
+      return malformed("the model has more than " + std::to_string(ID_LIMIT) + " pieces");
+    file.pieces.push_back(piece);
+  }
+  return *reader.damage() == '\0' ? LoadError() : reader.error("the model");
+}
+
+std::size_t count_characters(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char byte) {
+    return !is_tail(static_cast<std::uint8_t>(byte));
+  }));
+}
+
+} // namespace pretok

@@ -1,0 +1,225 @@
+"""C++ reads the large parts of files for Python, and gives what the readers in Python give."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from functools import partial
+from random import Random
+from typing import Any, TypeVar
+
+import numpy as np
+import pytest
+
+from bpe import BpeError
+from bpe.characters import CharacterVocabulary
+from bpe.encoding.character_backend import byte_vocabulary
+from bpe.formats import json_value, sentencepiece
+from bpe.formats.sentencepiece import PieceType
+from bpe.formats.tokenizer_config import join
+from bpe.text_ids import TextIds, TextPairs
+from pretok.machine.backend import BackendName
+from sentencepiece_models import BYTE_FALLBACK, BYTES, UNKNOWN, model, normal
+from support import max_examples, seeded
+from vocabulary_files import huggingface
+
+T = TypeVar("T")
+SCORES = (0.0, -0.0, -1.0, -2.5, float("inf"), float("nan"))
+
+
+def damaged(data: bytes, random: Random) -> bytes:
+    """Return `data` with a changed, deleted, repeated or inserted part."""
+    start = random.randrange(len(data))
+    end = start + random.choice([0, 1, 1, 2, 8])
+    new = random.choice([b"", data[start:end] * 2, random.randbytes(1), b'"', b"\\", b"{}", b","])
+    return data[:start] + new + data[end:]
+
+
+def models(random: Random) -> Iterator[bytes]:
+    texts = ["▁", "a", "b", "é", "ab", "▁a", "▁▁", "▁▁▁", "a▁", "aé", " a", "<s>"]
+    for _ in range(max_examples(100)):
+        rows = [UNKNOWN, *BYTES] if random.random() < 0.8 else [UNKNOWN]
+        for text in random.sample(texts, random.randrange(len(texts))):
+            kind = PieceType.NORMAL if random.random() < 0.8 else random.choice([*PieceType])
+            rows.append((text, random.choice(SCORES), kind))
+        yield model([*rows, *normal("x", "xa")], BYTE_FALLBACK if len(rows) > 256 else ())
+
+
+def result(call: Callable[[], T]) -> T | str:
+    """Return the result of `call`, or its error as text."""
+    try:
+        return call()
+    except BpeError as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def vocabulary(parts: sentencepiece._Model, byte_fallback: bool) -> CharacterVocabulary:
+    return sentencepiece._vocabulary(parts.normal, parts.others, byte_fallback)
+
+
+def same_or_refused(data: bytes) -> bool:
+    """Compare the parts that both readers read; return False if C++ leaves the file to Python."""
+    parts = sentencepiece._native_pieces(data)
+    if parts is None:
+        return False
+    expected = sentencepiece._pieces(data)
+    assert parts.messages == expected.messages
+    assert repr(parts.others) == repr(expected.others)  # a score may be NaN
+    for byte_fallback in (False, True):
+        listed = result(partial(vocabulary, expected, byte_fallback))
+        fast = result(partial(vocabulary, parts, byte_fallback))
+        if isinstance(listed, str) or isinstance(fast, str):
+            assert fast == listed
+            continue
+        assert (fast.size, fast.has_mark) == (listed.size, listed.has_mark)
+        assert fast.allows_cuts == listed.allows_cuts
+        assert fast.why_not_native == listed.why_not_native
+        assert [fast.bytes_of(id) for id in range(-1, fast.size + 1)] == [
+            listed.bytes_of(id) for id in range(-1, fast.size + 1)
+        ]
+        assert fast == listed
+        assert list(fast.token_bytes) == list(listed.token_bytes)
+    return True
+
+
+def test_models(native: BackendName) -> None:
+    random = seeded("models")
+    read = 0
+    for data in models(random):
+        read += same_or_refused(data)
+        for _ in range(4):
+            same_or_refused(damaged(data, random))
+    assert read > 5
+
+
+def test_merges_are_those_of_the_definition(native: BackendName) -> None:
+    random = seeded("piece merges")
+    found = 0
+    for _ in range(max_examples(100)):
+        texts = {"a", "b", "▁"} | {
+            "".join(random.choice("ab▁") for _ in range(random.randrange(2, 6))) for _ in range(12)
+        }
+        scores = random.sample(range(1000), len(texts))
+        tokens = {0: b"?"} | {id: text.encode() for id, text in enumerate(sorted(texts), 1)}
+        pieces = CharacterVocabulary(tokens, dict(enumerate(map(float, scores), 1)), 0)
+        assert pieces.native_rows is not None
+        assert tuple(map(tuple, pieces.native_rows.tolist())) == pieces.ranked_merges
+        found += len(pieces.ranked_merges)
+    assert found > 100
+
+
+def test_scores_that_only_differ_as_doubles(native: BackendName) -> None:
+    tokens = {0: b"?", 1: b"a", 2: b"b", 3: b"ab", 4: b"ba"}
+    pieces = CharacterVocabulary(tokens, {1: 0.0, 2: 0.0, 3: 1.0, 4: 1.0 + 1e-12}, 0)
+    assert pieces.native_rows is None
+    assert pieces.why_not_native == ""
+    assert len(byte_vocabulary(pieces, 5).merges) == 2
+
+
+def files() -> dict[str, Callable[[], bytes]]:
+    joined = huggingface()
+    joined["model"]["merges"] = list(map(" ".join, joined["model"]["merges"]))
+    last = huggingface()
+    last["model"] = dict(reversed(last["model"].items()))
+    escaped = huggingface()
+    escaped["model"]["vocab"] |= {'"\\/\b\f\n\r\té☃😀': 900, "\x7f": 901}
+    return {
+        "compact": lambda: json.dumps(huggingface(), separators=(",", ":")).encode(),
+        "indented": lambda: json.dumps(huggingface(), indent="\t ").encode(),
+        "joined merges": lambda: json.dumps(joined).encode(),
+        "merges first": lambda: json.dumps(last, ensure_ascii=False).encode(),
+        "escapes": lambda: json.dumps(escaped).encode(),
+        "slashes": lambda: json.dumps(escaped).replace("/", "\\/").encode(),
+        "byte order mark": lambda: b"\xef\xbb\xbf" + json.dumps(huggingface()).encode(),
+    }
+
+
+def plain(value: Any) -> Any:
+    """Return a JSON value with a dict and lists in place of TextIds and TextPairs."""
+    if isinstance(value, TextIds):
+        return dict(value)
+    if isinstance(value, TextPairs):
+        return value.listed
+    return {key: plain(item) for key, item in value.items()} if type(value) is dict else value
+
+
+def pairs_of(merges: list[Any]) -> list[tuple[str, ...]]:
+    return [tuple(merge.split(" ") if type(merge) is str else merge) for merge in merges]
+
+
+def same_json(data: bytes) -> bool:
+    """Compare both readers; return False if C++ leaves the file to Python."""
+    listed = result(partial(json_value.parse, data))
+    fast = result(partial(json_value.parse_tokenizer, data))
+    if isinstance(listed, str) or isinstance(fast, str):
+        assert fast == listed
+        return False
+    expected, file = listed.value, fast.value
+    is_fast = (
+        type(file) is dict
+        and type(file.get("model")) is dict
+        and isinstance(file["model"].get("vocab"), TextIds)
+    )
+    if is_fast:
+        expected["model"]["merges"] = pairs_of(expected["model"]["merges"])
+        assert len(file["model"]["vocab"]) == len(expected["model"]["vocab"])
+        assert list(file) == list(expected)
+    assert plain(file) == expected
+    return is_fast
+
+
+@pytest.mark.parametrize("name", files())
+def test_tokenizer_json(name: str, native: BackendName) -> None:
+    data = files()[name]()
+    assert same_json(data)
+    random = seeded(name)
+    for _ in range(max_examples(300)):
+        same_json(damaged(data, random))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b'"Z": 90', b'"Z": 90.0'),
+        (b'"Z": 90', b'"Z": 090'),
+        (b'"Z": 90', b'"Z": -90'),
+        (b'"Z": 90', b'"Z": 89'),
+        (b'"Z": 90', b'"Z": 16777216'),
+        (b'"Z": 90', b'"Y": 90'),
+        (b'"Z": 90', b'"\\ud83d": 90'),
+        (b'"Z": 90', b'"\\udc00\\ud800": 90'),
+        (b'"Z": 90', b'"\\u00zz": 90'),
+        (b'"Z": 90', b'"\n": 90'),
+        (b'"Z": 90', b'"\xff": 90'),
+        (b'"Z": 90,', b'"Z": 90,,'),
+        (b'"Z": 90', b'"Z" 90'),
+        (b'"Z": 90', b'"Z": null'),
+        (b'"vocab"', b'"vocab": {}, "vocab"'),
+        (b'"model"', b'"model": {}, "model"'),
+        (b'"model"', b'"other": {}, "model"'),
+        (b'"model"', b'"version": nan, "model"'),
+        (b'"model"', b'"version": [}, "model"'),
+        (b'"merges": [', b'"merges": ["a",'),
+        (b'"merges": [', b'"merges": [["a", "b", "c"],'),
+        (b'"merges": [', b'"merges": [["a"],'),
+        (b'"merges": [', b'"merges": [7,'),
+    ],
+)
+def test_unusual_json_is_left_to_python(old: bytes, new: bytes, native: BackendName) -> None:
+    data = json.dumps(huggingface()).encode()
+    assert data.count(old) == 1
+    assert not same_json(data.replace(old, new))
+
+
+def test_look_ups(native: BackendName) -> None:
+    model_of_file = json_value.parse_tokenizer(json.dumps(huggingface()).encode())["model"]
+    ids = model_of_file["vocab"].ids()
+    assert isinstance(ids, TextIds)
+    assert ids["Z"] == 90
+    assert "\ud800" not in ids
+    assert "no token" not in ids
+    with pytest.raises(KeyError):
+        ids["no token"]
+    assert join((), (), ("Z",), ids)[0].id == 90
+    assert model_of_file["merges"].values() == model_of_file["merges"].value.listed
+    assert np.array_equal(sorted(ids.values()), sorted(dict(ids).values()))
