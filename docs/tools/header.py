@@ -12,7 +12,7 @@ NAME = re.compile(r"\b(?:(?:enum|struct) )?(pretok_\w+)(?=\(| \{|;)")
 def header_page(header: str) -> str:
     """Return the page of pretok.h."""
     opening, _, body = header.partition("#ifndef PRETOK_H\n")
-    body = body[body.index("/* The version of this interface.") :]
+    body = body[body.index("/* The version of the interface in this header.") :]
     first, *rest = SECTION.split(body)
     parts = ["# The C API\n", _text(opening), "\n## Versions and errors\n", *_declarations(first)]
     for title, declarations in zip(rest[::2], rest[1::2], strict=True):

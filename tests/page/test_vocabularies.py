@@ -13,7 +13,7 @@ from browser import Tab, visible
 from command_line import small_tokenizer
 from gguf_files import gguf, metadata
 from pretok.fuzz.text import TextMaker
-from sentencepiece_models import UNKNOWN, model, normal
+from sentencepiece_models import BYTE_FALLBACK, BYTES, UNKNOWN, model, normal
 from support import seeded
 from vocabulary_files import made, made_vocabulary
 
@@ -62,9 +62,9 @@ def test_a_minbpe_file_lists_the_ids_of_the_bytes(tab: Tab, tmp_path: Path) -> N
 
 
 def test_a_model_of_sentencepiece_is_opened(tab: Tab, tmp_path: Path) -> None:
-    pieces = [UNKNOWN, *normal("\u2581he", "ll", "he", "\u2581", "h", "e", "l", "o")]
+    pieces = [UNKNOWN, *BYTES, *normal("\u2581he", "ll", "he", "\u2581", "h", "e", "l", "o")]
     path = tmp_path / "small.model"
-    path.write_bytes(model(pieces))
+    path.write_bytes(model(pieces, BYTE_FALLBACK))
     ids = bpe.load(path).encode("he hello?")
     tab.type("he hello?")
     tab.open_vocabulary(path)
