@@ -45,8 +45,8 @@ def load(
 
     `load` detects the format from the content of the file:
 
-    - a tokenizer.json of Hugging Face whose model is BPE, byte-level or like SentencePiece
-      (README.md lists the supported parts)
+    - a tokenizer.json of Hugging Face whose model is BPE: either byte-level BPE, or BPE as in
+      SentencePiece (README.md lists the supported parts)
     - a rank file of tiktoken
     - a vocab.json with its merges.txt, or OpenAI's encoder.json with its vocab.bpe (give one path,
       or both in a tuple)
@@ -58,18 +58,20 @@ def load(
       not)
     - a .pretok file, which `Tokenizer.save` writes, and which loads fastest
 
-    A folder may hold a tokenizer.json, a vocab.json with its merges.txt, or a
-    tekken.json. If the folder also holds a tokenizer_config.json, `load` adds the tokens of this
-    file to a tokenizer.json or vocab.json. A string that is not a path is a name, such as
-    "cl100k_base" or "org/model". `load` looks for names in $PRETOK_VOCAB_DIR, in the folder where
-    `pretok fetch` puts files, and in the caches of tiktoken and huggingface_hub, never on the
+    A folder may hold a tokenizer.json, a vocab.json with its merges.txt, or a tekken.json. If the
+    folder also holds a tokenizer_config.json, the tokenizer of a tokenizer.json or vocab.json also
+    has the added tokens of this file. A string that is not the path of a file or folder is a name,
+    such as "cl100k_base" or "org/model". `load` looks for names in $PRETOK_VOCAB_DIR, in the folder
+    where `pretok fetch` puts files, and in the caches of tiktoken and huggingface_hub, never on the
     network.
 
-    `preset` is the preset or the pre-tokenizer that splits text. By default, it comes from the file
-    or from the published vocabulary that the file holds. `special_tokens` has the ids of special
-    tokens that the file does not list. By default, they come from a tokenizer_config.json in the
-    folder of a vocab.json, or from the published vocabulary. `normalizer` is for files that cannot
-    name a normalizer, such as GGUF. `Tokenizer` explains `backend` and `cache_mb`.
+    `preset` is the preset or the pre-tokenizer that splits text. By default, it comes from the
+    file. A rank file or vocab.json does not name it. If it has the content of a published
+    vocabulary, such as cl100k_base, it has the preset of this vocabulary. `special_tokens` has the
+    ids of special tokens that the file does not list. By default, they are those of the published
+    vocabulary, or of a tokenizer_config.json in the folder of a vocab.json. `normalizer` is for
+    files that cannot name a normalizer, such as GGUF. `Tokenizer` explains `backend` and
+    `cache_mb`.
 
     Raises VocabularyError if the file is malformed, MissingPresetError if neither the file nor
     `preset` names the split, UnsupportedError for features that bpe does not have,

@@ -26,7 +26,7 @@ from bpe.encoding.python_backend import concatenate_ids
 
 GROUP = "encode"
 ONE_THREAD = "one thread"
-"""The contender that is pretok with one thread, in the results of pretok with two threads."""
+"""The name of pretok with one thread, where results compare it with pretok with two threads."""
 
 
 class Way(NamedTuple):
@@ -63,7 +63,8 @@ def bench_encode(
     The cold pass is the first pass of a new tokenizer object over `text`, and the warm pass is the
     second. Both passes use one thread on one core. BYTES takes the whole text; ARRAYS and LISTS
     take the documents of the text. If the process may use several cores, also yield warm passes of
-    pretok with two threads against one thread, and of all contenders with one thread for each core.
+    pretok with two threads against one thread. They also compare all contenders whose number of
+    threads can be set, with one thread for each core.
     """
     texts = documents(text)
     size = len(text.encode())
@@ -107,9 +108,9 @@ def contenders(
     first. `absent` maps the name of each peer that is left out to the reason. Each contender
     encodes once, with `arguments` for the call of `way`. A peer that fails is left out. If the
     result of a peer differs from the result of pretok, the peer is left out, or, if
-    `settings.is_strict`, WrongAnswerError is raised; `where` names the text in this error. All
-    contenders encode on one core here, so a thread pool that a peer starts at the first call has
-    one thread.
+    `settings.is_strict`, WrongAnswerError is raised; `where` names the text in this error. This
+    first call of each contender runs on one core. A peer that starts a thread pool for the whole
+    process at its first call then has one thread in the timed passes too.
     """
     makers: dict[str, Callable[[], Calls]] = {}
     absent: dict[str, str] = {}
@@ -155,7 +156,7 @@ def passes(
 
 
 def _call(way: Way, calls: Calls) -> Callable[..., Any]:
-    """Return the call of `calls` that encodes in the way `way`; raises CannotError."""
+    """Return the call of `calls` for `way`. Raises CannotError if `calls` has none."""
     call = way.call(calls)
     if call is None:
         raise CannotError(f"it has no call for {way.what}")

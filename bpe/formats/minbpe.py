@@ -167,7 +167,7 @@ def _merges(spec: TokenizerSpec) -> Sequence[Merge]:
 def _pattern(spec: TokenizerSpec) -> str:
     """Return the pattern of the split; "" if each text is one pre-token (WHOLE)."""
     if spec.preset is None:
-        raise VocabularyError("a custom pre-tokenizer has no pattern")
+        raise VocabularyError("expected a preset with a pattern, got a custom pre-tokenizer")
     unicode = spec.unicode or spec.preset.unicode
     if unicode != DEFAULT_VERSION:
         raise VocabularyError(f"expected Unicode {DEFAULT_VERSION}, got Unicode {unicode}")

@@ -35,7 +35,9 @@ def as_pieces(spec: TokenizerSpec) -> TokenizerSpec:
     assert isinstance(vocabulary, TextVocabulary), "the caller has checked it"
     _check_options(vocabulary)
     if spec.preset is None or not keeps_whole(spec.preset):
-        raise UnsupportedError(f"a .model of SentencePiece does not split text{_ADVICE}")
+        raise UnsupportedError(
+            f"a .model of SentencePiece does not split text before it merges{_ADVICE}"
+        )
     for token in spec.added_tokens:
         if not token.special or token.lstrip or token.rstrip or token.single_word:
             raise UnsupportedError(

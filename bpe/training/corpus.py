@@ -92,14 +92,14 @@ def source_items(
     """
     if isinstance(source, (str, bytes, bytearray, memoryview)):
         raise TypeError(
-            f"expected an iterable of texts or a path, got one {type(source).__name__}; "
-            "pass [text] to train on one text, pathlib.Path(name) to train on a file"
+            f"expected an iterable of texts or a pathlib.Path, got one {type(source).__name__}; "
+            "pass [text] to train on one text, or pathlib.Path(name) to train on a file"
         )
     items: Iterable[object] = [source] if isinstance(source, os.PathLike) else source
     if not isinstance(items, Iterable):
         advice = "; it has no __iter__, so pass iter(source)"
         raise TypeError(
-            f"expected an iterable of texts or a path, got {type(source).__name__}"
+            f"expected an iterable of texts or a pathlib.Path, got {type(source).__name__}"
             f"{advice if hasattr(source, '__getitem__') else ''}"
         )
     if isinstance(items, (list, tuple)) and items and isinstance(items[0], os.PathLike):

@@ -53,7 +53,8 @@ py::tuple read_tokens(const py::bytes &data, std::size_t at, bool from_ranks) {
 }
 
 // Adds the texts and ids of `vocab` to `source`. `utf8` owns the texts. Returns false if an id
-// is invalid or repeated, or if a text has no UTF-8. `loose` has the ids of loose entries.
+// is invalid or repeated, or if a text has a lone surrogate. `loose` has the ids of the loose
+// entries (formats/text_model.hpp).
 bool read_texts(const py::dict &vocab, const std::unordered_set<std::uint32_t> &loose,
                 Utf8Texts &utf8, TextModel &source) {
   std::vector<bool> seen;

@@ -51,16 +51,17 @@ struct JsonPart {
   bool kind(std::string_view &result, LoadError &error) const;
   // Fails if the object has a member that is not null and whose name is not in `names`.
   bool only(std::initializer_list<std::string_view> names, LoadError &error) const;
-  // Appends the parts of a pre_tokenizer, normalizer or post_processor to `result`. A Sequence
-  // has the list of its parts in the member `name`. In place of a Sequence in a Sequence,
-  // appends the parts of the inner Sequence. If this value is not a Sequence, appends this
-  // value.
+  // Appends the parts of a pre_tokenizer, normalizer or post_processor to `result`. If its
+  // "type" is "Sequence", the parts are the elements of the list in the member `name`. An
+  // element that is a Sequence itself is replaced by its parts. Otherwise this value is the
+  // only part.
   bool parts(std::string_view name, std::vector<JsonPart> &result, LoadError &error) const;
 };
 
 // Returns whether any object in `value` has two members with the same name. Does not look into
-// model.vocab. `depth` is the number of lists and objects around `value`. The recursion cannot
-// overflow the stack, because simdjson limits the depth of a file.
+// model.vocab. `depth` is the number of lists and objects around `value`; it tells model.vocab
+// from other members of this name. The recursion cannot overflow the stack, because simdjson
+// limits the depth of a file.
 bool has_duplicate_member(simdjson::dom::element value, std::size_t depth = 0);
 
 } // namespace pretok

@@ -26,8 +26,8 @@ The key True is for presets in CORE_NAMES, the key False for other presets.
 def one_of_each_class(preset: Preset, version: str) -> str:
     """Return one code point for each combination of the classes of all stages.
 
-    Skips code points whose atom depends on the Unicode version. Prefers common ASCII characters,
-    then the lowest code point.
+    Skips code points whose properties differ between Unicode versions. Prefers common ASCII
+    characters, then the lowest code point.
     """
     classes = np.zeros(CODE_POINTS, np.int64)
     for stage in preset.stages:
@@ -46,7 +46,7 @@ def one_of_each_class(preset: Preset, version: str) -> str:
 
 
 def longest(letters: str, is_core: bool) -> int:
-    """Return the maximum length of strings of which tests try all strings over `letters`.
+    """Return the greatest n such that tests try all strings over `letters` up to length n.
 
     >>> longest("abcdefg", True), longest("abcdefg", False)
     (7, 5)

@@ -36,10 +36,10 @@ def rule_before(look: Look, parts: list[Part], engine: Engine) -> Rule | None:
         last.high is None and last.mode != "lazy" and look.at_end and not ~(after | chars)
     ):
         return None
-    # `look` allows only the end of the text and members of `chars`.
+    # The next case: `look` allows the end of the text, and otherwise only members of `chars`.
     if len(parts) == 1 and look.at_end and not after - chars:
-        # A lazy run first takes `low` members. If `look` fails there, the run has ended, so no
-        # longer match is possible.
+        # A lazy run first takes `low` members. If `look` fails there, the run has ended, so a
+        # longer match is impossible too.
         if last.mode == "lazy" and after == chars:
             last = replace(last, high=last.low)
         is_whole = last.high is None and last.low == 1  # the part is `S+`
@@ -60,17 +60,26 @@ def rule_before(look: Look, parts: list[Part], engine: Engine) -> Rule | None:
 def refuse_misplaced(look: Look) -> NoReturn:
     """Raise Refusal for an assertion in a place where rules have no assertions."""
     if isinstance(look.node, EngineSpecific):
-        raise Refusal(look, "it may depend on the text before the match, or stop backtracking")
+        raise Refusal(
+            look,
+            "it may look at the text before the match, or prevent backtracking; a rule does neither",
+        )
     raise Refusal(look, "a rule looks ahead only at the end of its match")
 
 
 def _newline_of(chars: CharSet) -> CharSet:
-    """Return a subset of `chars`, for a Spaces rule whose matches do not depend on `newline`."""
+    """Return the `newline` of a Spaces rule with `space=chars` that does not use it.
+
+    A Spaces rule requires a subset of `space`.
+    """
     return chars if NEWLINE - chars else NEWLINE
 
 
 def _groups(parts: list[Part], node: Node, engine: Engine) -> Rule | None:
-    """Return the Groups rule for `B{1,k}(?=(?:B{k})*(?!B))` (lemma 7)."""
+    """Return the Groups rule for `B{n,k}(?=(?:B{k})*(?!S))`, or None for another assertion.
+
+    n is at least 1, S contains B, and `\\b` may take the place of `(?!S)`. Lemma 7 has the proof.
+    """
     if len(parts) != 1 or not isinstance(node, Lookahead) or node.negative:
         return None
     part = parts[0]

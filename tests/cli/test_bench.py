@@ -73,7 +73,7 @@ def test_each_command_runs_and_writes_a_record(
     assert output.isascii()
 
 
-def test_a_record_says_what_figures_depend_on(call: Call, text: Path, tmp_path: Path) -> None:
+def test_a_record_says_what_its_figures_depend_on(call: Call, text: Path, tmp_path: Path) -> None:
     record = tmp_path / "record.json"
     assert call("bench", "split", str(text), "-p", "o200k", "--rounds", "3", "--cpu-time",
                 "--peer", "regex", "--json", str(record))[0] == 0  # fmt: skip
@@ -107,7 +107,7 @@ def test_peers_that_are_missing_are_named(
     assert [list(one["runs"]) for one in saved["measured"]] == [[OURS]] * 3
 
 
-def test_all_measures_every_group_and_its_record_is_judged(
+def test_bench_all_measures_every_group_and_goals_judge_its_record(
     call: Call, small: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     record = tmp_path / "record.json"
@@ -163,7 +163,7 @@ def test_a_record_that_cannot_be_written_is_refused_before_the_work(
     )
 
 
-def test_an_unknown_preset_or_vocabulary_is_one_line(call: Call, text: Path) -> None:
+def test_an_unknown_preset_or_vocabulary_gives_an_error_of_one_line(call: Call, text: Path) -> None:
     assert "unknown preset" in error_of(call, "bench", "train", str(text), "-p", "gtp2")
     assert "no_such" in error_of(call, "bench", "latency", "-v", "no_such")
 

@@ -36,7 +36,7 @@ class Ours(Peer):
         )
 
     def message(self, subject: Subject) -> Message:
-        """Return `encode` and `encode_array`."""
+        """Return the calls that encode one short message: to a list, and to an array."""
         return Message(subject.tokenizer.encode, subject.tokenizer.encode_array)
 
     def loader(self, path: str, subject: Subject) -> Callable[[], Callable[[str], Any]]:

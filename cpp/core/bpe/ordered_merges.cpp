@@ -22,7 +22,8 @@ void OrderedMerges::reset(const std::array<std::uint32_t, 256> &byte_ids, std::s
   ids_.assign(byte_ids.begin(), byte_ids.end());
   ids_.reserve(BYTES + count);
   ids_are_symbols_ = true;
-  // Clears only the used entries, because a vocabulary may be reset several times.
+  // Clears only the used entries of byte_pairs_. A vocabulary may be reset several times, and
+  // clearing all 65,536 entries each time would be slow.
   if (byte_pairs_.empty())
     byte_pairs_.assign(1 << 16, 0);
   for (const auto &[left, right] : parts_)

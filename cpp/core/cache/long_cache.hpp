@@ -49,8 +49,8 @@ public:
     return slot->count;
   }
 
-  // Adds an entry, and evicts the older slot of its bucket. The entry has `size` bytes and
-  // `count` ids. `count` must be at most `size`.
+  // Adds an entry of `size` bytes and `count` ids. If its bucket has no free slot, the entry of
+  // the older slot is evicted. `size` must be at most MAX_BYTES, and `count` at most `size`.
   void insert(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
               const std::uint32_t *ids, std::size_t count);
 
@@ -97,10 +97,10 @@ private:
   CacheAccount &account_;
   Slot *slots_ = nullptr;
   std::size_t slot_count_ = 0; // a power of two, or 0
-  std::size_t used_slots_ = 0; // insertions since the table last grew or failed to grow
+  std::size_t used_slots_ = 0; // insertions since the last attempt to grow the table
   std::uint32_t *store_ = nullptr;
   std::size_t store_size_ = 0; // in words; charged to the account
-  std::size_t block_size_ = 0; // size of the allocated block in bytes; may exceed the store
+  std::size_t block_size_ = 0; // allocated bytes at `store_`, at least store_size_ words
   std::size_t store_used_ = 0;
   std::uint32_t generation_ = 1; // slots of older generations point to overwritten entries
 };

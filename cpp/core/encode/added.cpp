@@ -60,7 +60,7 @@ void AddedTokens::add_finder(const std::vector<AddedToken> &tokens, bool normali
         patterns.push_back({normalized && nfc ? as_nfc(token.content) : token.content, &token});
   if (patterns.empty())
     return;
-  // std::string compares bytes as unsigned.
+  // The matcher needs ascending bytes, as unsigned numbers. std::string compares them so.
   std::stable_sort(patterns.begin(), patterns.end(),
                    [](const Pattern &a, const Pattern &b) { return a.bytes < b.bytes; });
   patterns.erase(
@@ -92,8 +92,8 @@ AddedTokens AddedTokens::treating(Treatment treatment) const {
   AddedTokens result;
   result.words_ = words_;
   result.treatment_ = treatment;
-  // With TEXT, special tokens match nothing, but hide other tokens within their bytes (see
-  // search_from). If all tokens are special, there is nothing to hide.
+  // With TEXT, a special token gives no segment, but no other token of its phase is found
+  // within its bytes (see search_from). If all tokens are special, no search is necessary.
   const bool all_special = std::all_of(finders_.begin(), finders_.end(),
                                        [](const auto &finder) { return finder->all_special; });
   if (treatment != Treatment::TEXT || !all_special)
@@ -117,13 +117,13 @@ Refusal AddedTokens::search_from(std::size_t at, std::size_t phase, const std::u
                                  const OnSegment &emit) const {
   const Finder &finder = *finders_[phase];
   std::size_t done = start;
-  Spaces spaces; // the last run that `rstrip` included
+  Spaces spaces; // the last run of white space that `skip` read, so that none is read twice
   Refusal refusal;
   const auto visit = [&](std::size_t pattern, std::size_t first, std::size_t last) {
     const AddedToken &token = finder.tokens[pattern];
     if (token.special && treatment_ == Treatment::TEXT)
-      return true; // As in Hugging Face tokenizers, the bytes of this match are not searched
-                   // for other tokens.
+      return true; // As in Hugging Face tokenizers, this phase finds no other token in the
+                   // bytes of this match. Later phases do.
     if (token.single_word &&
         (is_word_before(data, start, first) || is_word_at(data, last, end)))
       return true;
@@ -198,7 +198,7 @@ std::size_t AddedTokens::skip_back(const std::uint8_t *data, std::size_t start,
 std::size_t AddedTokens::skip(const std::uint8_t *data, std::size_t at, std::size_t end,
                               Spaces &spaces) {
   if (at >= spaces.start && at < spaces.end)
-    return is_tail(data[at]) ? at : spaces.end;
+    return is_tail(data[at]) ? at : spaces.end; // a token may end within a character
   spaces = {at, at};
   for (Decoded next = character_at(data, at, end); is_white_space(next.code_point);
        next = character_at(data, spaces.end, end))

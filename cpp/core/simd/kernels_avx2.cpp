@@ -76,7 +76,8 @@ PRETOK_TARGET inline Vector narrow(const std::uint32_t *data, bool &is_ascii) {
   return _mm256_permutevar8x32_epi32(mixed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }
 
-// A table of 32 bytes, indexed by class.
+// A table of 32 bytes for pairs of neighboring classes, indexed by one class of the pair. Each
+// half of the table is there twice, because the shuffle reads 16 bytes.
 struct PairTable {
   Vector low;
   Vector high;
@@ -93,15 +94,15 @@ PRETOK_TARGET inline Vector look_up(const PairTable &table, Vector index) {
       _mm256_shuffle_epi8(table.high, _mm256_sub_epi8(index, _mm256_set1_epi8(0x10))));
 }
 
-// Returns a mask of 32 bits: bit i is set if bytes[i] has none of the wanted bits. Each of
-// the four bytes of `bits` has the wanted bits.
+// Returns a mask of 32 bits: bit i is set if bytes[i] has none of the wanted bits. `bits`
+// has the byte of wanted bits four times.
 PRETOK_TARGET inline std::uint64_t none_of(const std::uint8_t *bytes, std::uint32_t bits) {
   const Vector part = both(load(bytes), _mm256_set1_epi32(static_cast<int>(bits)));
   return static_cast<std::uint32_t>(
       _mm256_movemask_epi8(_mm256_cmpeq_epi8(part, _mm256_setzero_si256())));
 }
-// Returns a mask of 64 bits: bit i is set if bytes[i] has any of the wanted bits. Each of
-// the four bytes of `bits` has the wanted bits.
+// Returns a mask of 64 bits: bit i is set if bytes[i] has any of the wanted bits. `bits`
+// has the byte of wanted bits four times.
 PRETOK_TARGET inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32_t bits) {
   return ~(none_of(bytes, bits) | none_of(bytes + 32, bits) << 32);
 }
@@ -139,7 +140,7 @@ PRETOK_TARGET void append_mixed(const ClassTable &table, const std::uint8_t *dat
   };
   const Vector top = both(first, repeated(0xF0));
   const Vector begins_three = _mm256_cmpeq_epi8(top, repeated(0xE0));
-  // The signed bytes 0xC2 to 0xDF.
+  // The bytes 0xC2 to 0xDF. The comparisons are signed, so these bytes are negative.
   const Vector begins_two =
       both(_mm256_cmpgt_epi8(first, repeated(0xC1)), _mm256_cmpgt_epi8(repeated(0xE0), first));
   const std::uint32_t tails = is_tail(first);
@@ -166,7 +167,7 @@ PRETOK_TARGET void append_mixed(const ClassTable &table, const std::uint8_t *dat
   const Vector low = _mm256_blendv_epi8(_mm256_blendv_epi8(first, low_of_two, begins_two),
                                         low_of_three, begins_three);
   alignas(WIDTH) std::uint16_t code_points[WIDTH];
-  const Vector outer = _mm256_unpacklo_epi8(low, high); // of the bytes 0 to 7 and 16 to 23
+  const Vector outer = _mm256_unpacklo_epi8(low, high); // of bytes 0 to 7 and 16 to 23
   const Vector inner = _mm256_unpackhi_epi8(low, high);
   _mm256_store_si256(reinterpret_cast<Vector *>(code_points),
                      _mm256_permute2x128_si256(outer, inner, 0x20));
@@ -180,7 +181,9 @@ PRETOK_TARGET void append_mixed(const ClassTable &table, const std::uint8_t *dat
   constexpr std::uint32_t TOP_BIT = std::uint32_t{1} << 31;
   std::uint32_t starts = ~tails;
   const std::size_t count = count_ones(starts);
-  for (std::size_t done = 0; done < count; done += 4) // see bits_to_positions
+  // Writes four entries per step without a branch, so up to three entries after `count`. A
+  // later call overwrites them. TOP_BIT keeps lowest_bit defined when no start is left.
+  for (std::size_t done = 0; done < count; done += 4)
     for (std::size_t i = done; i < done + 4; ++i) {
       const unsigned start = lowest_bit(starts | TOP_BIT);
       starts &= starts - 1;

@@ -16,10 +16,10 @@ namespace pretok {
 //
 // safe_cut first tries the positions that PreTokenizer::cuts() marks as BOUNDARY
 // (neighbors.hpp). The split before a BOUNDARY depends on at most one code point after it. So
-// safe_cut splits the text from the previous BOUNDARY to the cut twice, with and without the
-// code point after the cut, and compares the two splits. If no BOUNDARY is safe, safe_cut tries
-// the ends of pre-tokens of the first stage. A pre-token of the last stage also ends there,
-// since later stages split only the pieces of the first stage.
+// safe_cut splits the text from the previous BOUNDARY to this one twice, with and without the
+// next code point. If the two splits are equal, the BOUNDARY is a safe cut. If no BOUNDARY is
+// safe, safe_cut tries the ends of pre-tokens of the first stage. A pre-token of the last stage
+// also ends there, since later stages split only the pieces of the first stage.
 std::size_t safe_cut(const PreTokenizer &pre_tokenizer, const std::uint8_t *data,
                      std::size_t size);
 

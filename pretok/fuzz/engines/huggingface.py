@@ -1,4 +1,4 @@
-"""Compare with the library tokenizers of Hugging Face."""
+"""Compare with `tokenizers`, the library of Hugging Face."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pretok.stage import Stage
 
 
 class HuggingFaceEngine(Engine):
-    """The library tokenizers: `Split`, other pre_tokenizers, and `ByteLevel` for GPT-2."""
+    """Splits each stage by a pre_tokenizer of `tokenizers`, and GPT-2 also by `ByteLevel`."""
 
     name = "hf"
     _module_name = "tokenizers"
@@ -25,7 +25,7 @@ class HuggingFaceEngine(Engine):
     def comparisons(self, tokenizer: PreTokenizer) -> list[Comparison]:
         """Return comparisons of `tokenizer` with the engine; the first one compares `split`."""
         preset, library = tokenizer.preset, self._module.pre_tokenizers
-        # Use the published patterns, because the comparison tests how the engine reads them.
+        # Pass the patterns as published: the comparison also tests how the engine reads them.
         stages = [
             self._compile(preset, partial(self._stage, stage), stage.pattern)
             for stage in preset.stages

@@ -167,14 +167,18 @@ def test_the_name_of_a_file_is_refused_as_a_text(
 
 @pytest.mark.parametrize("source", ["text", b"text", bytearray(b"text")])
 def test_a_single_text_is_refused_as_a_source(source: object) -> None:
-    with pytest.raises(TypeError, match=r"expected an iterable of texts or a path.*pass \[text\]"):
+    with pytest.raises(
+        TypeError, match=r"expected an iterable of texts or a pathlib.Path.*pass \[text\]"
+    ):
         read(source)
 
 
 @pytest.mark.parametrize("source", [5, None])
 def test_a_source_that_cannot_be_iterated_is_refused(source: object) -> None:
     kind = type(source).__name__
-    with pytest.raises(TypeError, match=rf"^expected an iterable of texts or a path, got {kind}$"):
+    with pytest.raises(
+        TypeError, match=rf"^expected an iterable of texts or a pathlib.Path, got {kind}$"
+    ):
         read(source)
 
 
