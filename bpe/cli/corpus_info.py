@@ -70,8 +70,8 @@ def _verify(corpus: Corpus) -> None:
         problems += bool(problem)
     if problems:
         raise click.ClickException(
-            f"{shown_path(str(corpus.folder))}: {problems} of its files are damaged; delete the "
-            "folder and make the corpus again"
+            f"{shown_path(str(corpus.folder))}: damaged files: {problems}; delete the folder and "
+            "make the corpus again"
         )
 
 

@@ -149,5 +149,5 @@ def _summary(corpus: Corpus) -> str:
     shards = sum(map(len, corpus.splits.values()))
     parts = [f"{manifest.tokens} tokens", f"{manifest.documents} documents", f"{shards} shards"]
     if manifest.skipped:
-        parts.append(f"{manifest.skipped} damaged documents left out")
+        parts.append(f"damaged documents left out: {manifest.skipped}")
     return ", ".join(parts)

@@ -62,7 +62,7 @@ def refuse_misplaced(look: Look) -> NoReturn:
     if isinstance(look.node, EngineSpecific):
         raise Refusal(
             look,
-            "it may look at the text before the match, or prevent backtracking; a rule does neither",
+            "it may look at the text before the match or prevent backtracking; no rule does so",
         )
     raise Refusal(look, "a rule looks ahead only at the end of its match")
 

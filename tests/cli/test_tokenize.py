@@ -81,7 +81,7 @@ def test_damaged_documents(call: Call, vocab: str, tmp_path: Path) -> None:
     given = ("tokenize", str(path), "--vocab", vocab, "-o", str(tmp_path / "out"))
     assert error_of(call, *given).endswith("pass --skip-bad to leave this document out")
     given = (*given[:-1], str(tmp_path / "rest"))
-    assert "1 damaged documents left out" in call(*given, "--skip-bad")[1]
+    assert "damaged documents left out: 1" in call(*given, "--skip-bad")[1]
     assert "left out       " in call("corpus-info", str(tmp_path / "rest"))[1]
 
 
@@ -98,7 +98,7 @@ def test_corpus_info(call: Call, vocab: str, path: Path, tmp_path: Path) -> None
     status, output, errors = call("corpus-info", out, "--verify")
     assert status == 2
     assert "train-00000.bin: expected 38 bytes, got 0\n" in output
-    assert "1 of its files are damaged" in errors
+    assert "damaged files: 1" in errors
     assert "document 4 of split 'train'; expected 0 to 3" in error_of(
         call, "corpus-info", out, "-d", "4"
     )

@@ -100,8 +100,8 @@ ACCEPTED: list[tuple[str, tuple[Engine, ...]]] = [
 REFUSED: list[tuple[str, Engine, str, int, str]] = [
     (r"x|\p{L}+a|.", "hf", r"\p{L}+", 2, "give back code points of a that the next part needs"),
     (r"\p{L}+\.|.", "hf", r"\.", 6, "would scan the rest of the run again at each code point"),
-    (r"a|(?<=a)b", "hf", "(?<=a)", 2, "may depend on the text before the match"),
-    (r"a\bb", "tiktoken", r"\b", 1, "may depend on the text before the match"),
+    (r"a|(?<=a)b", "hf", "(?<=a)", 2, "may look at the text before the match"),
+    (r"a\bb", "tiktoken", r"\b", 1, "may look at the text before the match"),
     (r"b|a*", "hf", "a*", 2, "can match the empty text"),
     (r"b|(?:a|b?)", "hf", "b?", 7, "can match the empty text"),
     (r"(?:ab)+|.", "hf", "(?:ab)+", 0, "no rule repeats this group"),
