@@ -80,7 +80,7 @@ def fuzz(
     end = time.monotonic() + seconds if seconds is not None else float("inf")
     done = 0
     mismatch = None
-    limit = cases or float("inf")
+    limit = cases if cases is not None else float("inf")
     while mismatch is None and (done == 0 or (done < limit and time.monotonic() < end)):
         texts = maker.batch(engine.batch)
         mismatch = _first_mismatch(tokenizer, comparisons, texts)

@@ -53,9 +53,11 @@ class Rows(IterableDataset):  # type: ignore[misc]
         step, turn = self._ranks * workers, self._rank * workers + index
         for path in self._paths:
             rows = np.memmap(path, self._dtype, "r").reshape(-1, self._row)
-            for row in rows[turn % step :: step]:
+            for row in rows[turn::step]:
                 tokens = row.astype(np.int64)
                 yield tokens[:-1], tokens[1:]
+            # Count on in the next shard, so that numbers of rows differ by at most one.
+            turn = (turn - len(rows)) % step
 
 
 def main(folder: str) -> None:

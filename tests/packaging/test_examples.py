@@ -266,15 +266,18 @@ def test_rows_of_shards(
     corpus = bpe.corpus.tokenize(path, tmp_path / "out", tok, pack=17, eos="<s>", shard_tokens=100)
     ids = [*corpus.document(0).tolist(), *[hello_tokenizer.SPECIAL] * 16]
     expected = [ids[at : at + 17] for at in range(0, len(ids) - 16, 17)]
-    found = []
+    found, counts = [], []
     for rank in range(2):
         for worker in range(3):
+            before = len(found)
             info = SimpleNamespace(num_workers=3, id=worker)
             monkeypatch.setattr(torch_shards, "get_worker_info", lambda info=info: info)
             for inputs, targets in torch_shards.Rows(tmp_path / "out", rank=rank, ranks=2):
                 assert inputs[1:].tolist() == targets[:-1].tolist()
                 found.append([*inputs.tolist(), int(targets[-1])])
+            counts.append(len(found) - before)
     assert sorted(found) == sorted(expected)
+    assert max(counts) - min(counts) <= 1
     monkeypatch.setattr(torch_shards, "get_worker_info", lambda: None)
     torch_shards.main(str(tmp_path / "out"))
     assert capsys.readouterr().out == f"{len(expected)} rows of 16 tokens\n"

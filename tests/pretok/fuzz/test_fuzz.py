@@ -172,6 +172,10 @@ def test_python_and_native_agree(name: str, native: BackendName) -> None:
     assert result.mismatch is None, result.mismatch
 
 
+def test_a_limit_of_no_cases_is_one_batch(native: BackendName) -> None:
+    assert fuzz(QWEN2, SmallBatches(), cases=0, backend=native).cases == 64
+
+
 def test_the_python_backend_is_not_compared_with_itself() -> None:
     with pytest.raises(pretok.PretokError, match=r"Python backend|not built"):
         fuzz(QWEN2, engine("python"), cases=1, backend="python")
