@@ -34,7 +34,8 @@ def locked(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        # Windows cannot remove an open file. Other systems must keep the lock until then.
+        # Windows cannot remove an open file, so close it first. On other systems, closing it would
+        # release the lock, so remove the file first.
         if sys.platform == "win32":
             os.close(file)
         with suppress(OSError):

@@ -18,7 +18,7 @@ _MAX_STRIPPED = 256
 
 
 def read(decoder: Value) -> DecoderChain:
-    """Return the decoder of a tokenizer.json.
+    """Return the decoder of a tokenizer.json; null stands for steps.Spaces.
 
     Raises UnsupportedError for a decoder that bpe does not have, and VocabularyError for a
     malformed decoder.

@@ -18,7 +18,10 @@ from pretok.errors import short_path
 
 VOCAB, MERGES = "vocab.json", "merges.txt"
 NAMES = {VOCAB: MERGES, "encoder.json": "vocab.bpe"}
-"""The name of the merges file by the name of the other file, of Hugging Face and of OpenAI."""
+"""Maps the name of the file of ids to the name of its merges file.
+
+The first pair is of Hugging Face, the second of OpenAI.
+"""
 
 
 class Gpt2Format(Format):

@@ -47,7 +47,8 @@ def parse(data: bytes) -> Value:
 def parse_tokenizer(data: bytes) -> Value:
     """Return the result of `parse`; of a tokenizer.json, C++ reads the vocabulary and the merges.
 
-    Then the members `vocab` and `merges` of its model are TextIds and TextPairs.
+    Then the members `vocab` and `merges` of its model are TextIds and TextPairs, which read the
+    data that C++ holds.
     """
     if backend() == "native" and len(data) <= json_text.MAX_BYTES:
         from pretok import _core
@@ -95,7 +96,7 @@ class Value:
             yield Value(value, f"{self.path}[{index}]")
 
     def values(self) -> list[Any]:
-        """Return the plain values of a list."""
+        """Return the items of a list as Python objects, without their paths."""
         if isinstance(self.value, TextPairs):
             return self.value.listed
         return self._checked(list)

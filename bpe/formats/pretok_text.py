@@ -6,7 +6,7 @@ fallback tokens for the 256 bytes. C++ makes no normalized copy of a text. Some 
 copy, and C++ does not support them. The checks here accept exactly the models that C++ supports.
 The section has these numbers:
 
-    spaces        the place of the normalizer in _NORMALIZERS
+    spaces        the index of the normalizer in _NORMALIZERS, from 0
     split         0: text is not split; 1: it is split before each "▁"
     unknown       0, or the id of the unknown token plus one
     flags         1: ids are decoded as SentencePiece does; 2 (only with 1): the decoder strips the
@@ -272,7 +272,7 @@ def _concatenates(vocabulary: TextVocabulary) -> bool:
 
 
 def _as_text(vocabulary: Vocabulary) -> TextVocabulary:
-    """Return a TextVocabulary, which has merges, that gives the same ids as `vocabulary`.
+    """Return a TextVocabulary that gives the same ids as `vocabulary`; merges replace scores.
 
     Raises UnsupportedError if there is none.
     """

@@ -29,7 +29,10 @@ from pretok.machine.backend import backend
 from pretok.patterns.lookup import WHOLE
 
 MAX_PIECE = 1 << 12
-"""Merging concatenates the texts of symbols, so a long piece would cost time at each merge."""
+"""The maximal length of a piece in characters.
+
+Merging concatenates the texts of symbols, so a long piece would cost time at each merge.
+"""
 
 
 class PieceType(IntEnum):
@@ -292,7 +295,8 @@ def _check_pieces(pieces: dict[int, Piece], byte_fallback: bool) -> None:
 def _added(others: dict[int, Piece]) -> tuple[AddedToken, ...]:
     """Return the control symbols and the unknown token, and the user-defined symbols.
 
-    sentencepiece finds user-defined symbols in the normalized text, before it merges.
+    sentencepiece finds user-defined symbols in the normalized text, before it merges; so they are
+    added tokens with `normalized`.
     """
     special = (PieceType.CONTROL, PieceType.UNKNOWN)
     added = [
