@@ -33,7 +33,10 @@ class NormalizesText(Protocol):
         """Return `text` normalized."""
 
     def align(self, text: str, /) -> tuple[str, list[tuple[int, int]]]:
-        """Return `text` normalized, and the span in `text` of each character of the result."""
+        """Return `text` normalized, and the origin of each code point of the result.
+
+        An origin is a half-open span (start, end) of code points in `text`.
+        """
 
 
 Normalizer: TypeAlias = Nfc | NormalizesText

@@ -92,8 +92,8 @@ class DecodeStream:
     def feed(self, ids: SupportsIndex | Iterable[int]) -> str:
         """Add `ids`, one id or several, and return the text whose UTF-8 is now complete.
 
-        Raises UnknownTokenError, and then leaves the stream unchanged. Raises ValueError after
-        `finish`.
+        Raises UnknownTokenError for an id that no token has, and then leaves the stream unchanged.
+        Raises ValueError after `finish`.
         """
         self._check_open()
         data = self._decode_bytes(ids if isinstance(ids, Iterable) else (index(ids),))

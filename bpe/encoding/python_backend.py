@@ -82,7 +82,7 @@ class OneByOne(ABC):
 class PythonBackend(OneByOne):
     """The Backend in pure Python; also used for pre-tokenizers that are written in Python.
 
-    It ignores `threads` and keeps no caches. `split` splits UTF-8 into pre-tokens, `merge` returns
+    It ignores `threads`, and has no caches of its own. `split` splits UTF-8 into pre-tokens, `merge` returns
     the ids of one pre-token, and `merges` returns all merges of the vocabulary, one per row.
     """
 
