@@ -18,7 +18,8 @@ namespace {
 // speed.
 bool is_chinese(const PreTokenBatch &batch) {
   // Added tokens of several batches may include the same white space up to the end of the text.
-  // Scanning all bytes of these batches would take quadratic time.
+  // Scanning all bytes of these batches would take quadratic time, so only batches without
+  // added tokens are scanned.
   if (batch.added_count == 0 &&
       is_ascii(batch.text + batch.start, batch.ends[batch.count - 1] - batch.start))
     return false;
