@@ -200,7 +200,11 @@ class Encoding:
         return id
 
     def decode_bytes(self, tokens: Iterable[int]) -> bytes:
-        """Return the bytes of the ids `tokens`; raises KeyError, OverflowError, TypeError."""
+        """Return the bytes of the ids `tokens`.
+
+        Raises KeyError or OverflowError for an id that no token has (see the class), and TypeError
+        for an item that is not an int.
+        """
         if not isinstance(tokens, (list, tuple, np.ndarray)):
             tokens = list(tokens)
         try:

@@ -80,8 +80,9 @@ class ShardWriter:
     def add(self, tokens: NDArray[np.integer], ends: Offsets) -> bool:
         """Append `tokens`. A document ends before tokens[end] for each of the ascending `ends`.
 
-        The last end may be len(tokens), and equal ends stand for empty documents. Tokens after the last end belong to a document that the next call continues. Returns whether
-        a shard was finished.
+        The last end may be len(tokens), and equal ends stand for empty documents. Tokens after the
+        last end belong to a document that the next call continues. Returns whether a shard was
+        finished.
         """
         is_finished = False
         while len(tokens) or len(ends):

@@ -178,8 +178,9 @@ def merge_ids(
 ) -> list[Merge]:
     """Return the ids of the two tokens of each merge, and of its result.
 
-    The text of the result omits the `prefix` of the right token (continuing_subword_prefix). Raises VocabularyError if a token
-    is not in `ids`; `location` returns the place of a merge for the error.
+    The text of the result omits the `prefix` of the right token (continuing_subword_prefix). Raises
+    VocabularyError if a token is not in `ids`; `location` returns the place of a merge for the
+    error.
     """
     try:
         lefts, rights = zip(*pairs, strict=True) if pairs and not prefix else ((), ())

@@ -62,8 +62,9 @@ def detect(source: Source) -> Format:
 def save(spec: TokenizerSpec, path: str | os.PathLike[str]) -> None:
     """Write `spec` to `path` atomically, in the format of the suffix.
 
-    If several formats have the suffix, the first one that can hold the vocabulary is used. Raises VocabularyError or UnsupportedError if the format cannot hold `spec`, ValueError if no
-    format has the suffix, and OSError if the file cannot be written.
+    If several formats have the suffix, the first one that can hold the vocabulary is used. Raises
+    VocabularyError or UnsupportedError if the format cannot hold `spec`, ValueError if no format
+    has the suffix, and OSError if the file cannot be written.
     """
     write_atomically(path, dump(spec, path))
 

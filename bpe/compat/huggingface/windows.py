@@ -139,7 +139,11 @@ class Window:
         return tuple(parts)
 
     def truncated(self, max_length: int, stride: int, direction: Direction) -> Window:
-        """Return the first window of up to `max_length` ids; later windows become its overflow."""
+        """Return the first window of up to `max_length` ids; later windows become its overflow.
+
+        Consecutive windows share `stride` ids. With the direction "left", the first window is at
+        the end. If `max_length` is 0, the first window is empty, and this window is its overflow.
+        """
         size = len(self)
         if max_length >= size:
             return self
