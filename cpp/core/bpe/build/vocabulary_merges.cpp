@@ -338,13 +338,14 @@ std::vector<Merge> Vocabulary::Builder::merges_that_happen() {
   const auto makes = [&](const Merge &merge) {
     return is_made[merge.left] && is_made[merge.right];
   };
-  std::vector<Merge> others; // the parts of the other merges rank before them
+  std::vector<Merge> others; // merges with a part that no earlier merge makes
   for (const Merge &merge : merges)
     if (makes(merge))
       is_made[merge.id] = true;
     else
       others.push_back(merge);
-  // Parts are shorter than the token that they make.
+  // Parts are shorter than the token that they make. So in order of size, each merge comes
+  // after all merges that may make its parts.
   std::sort(others.begin(), others.end(), [this](const Merge &a, const Merge &b) {
     return vocabulary_.tokens_[a.id].size < vocabulary_.tokens_[b.id].size;
   });
