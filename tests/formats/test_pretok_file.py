@@ -51,7 +51,7 @@ TOKENIZERS: dict[str, dict[str, Any]] = {
 
 
 def _load(data: bytes, backend: BackendName) -> Tokenizer:
-    """Return the tokenizer of a file; `backend` also reads the file."""
+    """Return the tokenizer of a file. `backend` reads the tokens of the file, and encodes."""
     with patch.object(pretok_tokens, "backend", lambda: backend):
         contents = pretok_file.parse(data)
     assert contents.preset is not None

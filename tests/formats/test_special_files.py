@@ -39,7 +39,7 @@ def sparse(folder: Path) -> Path:
 
 
 def listening(folder: Path) -> Path:
-    # The name of a socket must be short.
+    # The path of a socket is limited to about 100 bytes, so bind a relative path.
     before = os.getcwd()
     os.chdir(folder)
     try:
