@@ -90,6 +90,7 @@ class Replace:
     def flow(self, errors: str, in_parts: bool) -> Flow:
         """Return a new flow."""
         flow = Each(self.replace.normalize)
+        # A match of one character lies within one part. Any other match may cross parts.
         is_local = len(self.replace.pattern) == 1 and not self.replace.is_regex
         return Held(flow) if in_parts and not is_local else flow
 

@@ -142,6 +142,8 @@ def byte_vocabulary(
     in_order += [spelled for text in words if (spelled := symbols.spell(text)) is not None]
     renamed = np.array([symbols.ids[symbol] for symbol in in_order], np.uint32)
     by_rank = Packed.of(dict(enumerate(in_order)))
+    # The ids of `by_rank` are ranks, from which an encoder recovers the merges. `renamed` replaces
+    # these ids by the final ids.
     merges = _encoder(by_rank, len(in_order), None, _native(WHOLE), 0).merges()
     tokens = by_rank._replace(ids=renamed)
     runs = {id: spelled for text, id in pieces.items()

@@ -67,7 +67,7 @@ def spaces_of(
     else:
         spaces = _of_steps(normalizer)
     # The normalizer changes text before the search for normalized tokens. C++ searches the original
-    # text.
+    # text, so these tokens must match at the same places in both texts.
     if spaces is None or not normalized:
         return spaces
     has_place = spaces.prefix == "never" or spaces.precedes_tokens
@@ -104,6 +104,7 @@ def _of_sentencepiece(normalizer: SentencePieceNormalizer) -> TextSpaces | None:
 
 
 def _of_steps(chain: NormalizerChain) -> TextSpaces | None:
+    # `prefix` and `space` are what the steps so far make of the start of a text, and of a space.
     prefix, space = "", " "
     for step in chain.steps:
         if isinstance(step, Prepend):

@@ -206,8 +206,9 @@ class _NativeCounter:
         self._safe_cut = _core.safe_cut
         self._words = _core.WordCounts()
         self._limits = limits
-        # If the first stage joins pieces, no cut of a text is safe. So `_stream_counter` counts
-        # texts that come in blocks.
+        # A cut of a text is safe if it does not change the pre-tokens. If the first stage of the
+        # preset joins or drops pieces, no cut is safe. So `_stream_counter` counts texts that come
+        # in blocks.
         self._stream_counter: _Counter | None = None
         if pre_tokenizer.preset.stages[0].behavior != "isolated":
             self._stream_counter = _Counter(pre_tokenizer, self._words, limits)
