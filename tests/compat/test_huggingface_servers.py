@@ -61,9 +61,10 @@ def _steps(stream: Any, backend: Any, ids: list[int]) -> list[Any]:
 @behavior
 def vllm_detokenizes_step_by_step(tok: Any) -> Any:
     prompt, answer = tok(TEXT)["input_ids"], tok(" brown 🦙<s>")["input_ids"]
-    # Look the class up in its module, so that the patch has an effect.
+    # The patch replaces the class in its module, so look it up there in each run.
     stream = tokenizers.decoders.DecodeStream(ids=prompt, skip_special_tokens=True)
-    beyond = [len(tok), len(tok) + 100]  # embeddings have more rows than the vocabulary
+    # Embeddings have more rows than the vocabulary, so a model may generate these ids.
+    beyond = [len(tok), len(tok) + 100]
     return _steps(stream, tok._tokenizer, [*answer, *beyond, -1, 1 << 32, *answer])
 
 

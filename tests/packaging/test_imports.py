@@ -254,7 +254,7 @@ def test_imports_have_no_cycle() -> None:
     for found in own_imports():
         if found.at_load:
             graph[found.module].add(found.target)
-    TopologicalSorter(graph).prepare()  # raises CycleError
+    TopologicalSorter(graph).prepare()  # raises CycleError if there is a cycle
 
 
 def test_nothing_imports_a_regex_engine() -> None:

@@ -48,7 +48,10 @@ def all_sequences(of: bytes, length: int) -> Iterator[bytes]:
 
 
 def as_private_use(error: UnicodeError) -> tuple[str, int]:
-    """An error handler: a byte that is not UTF-8 becomes U+E000, of general category C."""
+    """An error handler: a byte that is not UTF-8 becomes U+E000.
+
+    pretok gives both the same class, because U+E000 is for private use, of general category C.
+    """
     assert isinstance(error, UnicodeDecodeError)
     return "\ue000" * (error.end - error.start), error.end
 

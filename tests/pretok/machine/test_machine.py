@@ -225,7 +225,7 @@ def test_a_gap_longer_than_a_window_is_one_pre_token(monkeypatch: pytest.MonkeyP
 
 
 def test_only_rules_that_can_begin_with_a_class_are_tried(backend: BackendName) -> None:
-    # A rule is also tried if only its lead has the class, and its body has another class.
+    # A rule is also tried if its lead has the class of the first character, and its body has not.
     rules = (Run(LETTER, lead=SPACE), Run(NUMBER, lead=code_points("'")), Contraction("s"))
     tok = pretok.get(Preset("leads", rules=rules), backend=backend)
     assert tok.split(" a'1's' 1") == [" a", "'1", "'s", "' ", "1"]

@@ -89,7 +89,8 @@ def disjoint_sets(count: int) -> list[CharSet]:
 
 
 def test_31_classes_are_the_most(backend: BackendName) -> None:
-    # 30 sets and all other code points make 31 classes. The next number is END.
+    # 30 sets and all other code points make the classes 0 to 30. END, the class of the end of the
+    # text, is 31.
     sets = disjoint_sets(END - 1)
     rules = tuple(Run(chars) for chars in [*sets, ~disjoint_union(sets)])
     assert compile_rules(rules).alphabet.size == END
@@ -228,7 +229,8 @@ LITERAL, ENCLOSED, CONTRACTION = 4, 5, 0
 def test_wrong_masks_of_literal_text_change_nothing(
     native: BackendName, rule: Rule, kind: int, place: int
 ) -> None:
-    # In a former version, they made the fast path cut literal text, or write past its buffers.
+    # In a former version, wrong masks made the fast path cut literal text, or write past its
+    # buffers.
     from pretok._core import Machine
 
     rules = (rule, *(Run(chars) for chars in (LETTER, code_points("0-9"), code_points("'", " "))))

@@ -145,7 +145,8 @@ CASES = [
 
 @pytest.mark.parametrize(("preset", "alphabet"), CASES)
 def test_a_stream_emits_exactly_the_certain_pre_tokens(preset: Preset, alphabet: str) -> None:
-    # The default backend is enough: test_machine.py tests that both decide the same of a prefix.
+    # The default backend is enough: test_machine.py tests that both backends decide the same
+    # pre-tokens of a prefix.
     assert hold_back_errors(pretok.get(preset), alphabet, 3, 3) == []
 
 
