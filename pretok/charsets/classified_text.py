@@ -1,4 +1,7 @@
-"""Find the class of each code point of a text, once for all rules of the Python backend."""
+"""Find the class of each code point of a text, once for all rules of the Python backend.
+
+pretok.charsets.alphabet makes the classes: the rules do not distinguish code points of one class.
+"""
 
 from __future__ import annotations
 

@@ -133,7 +133,10 @@ async function openVocabulary(i, file) {
   }
 }
 
-/** Return the bytes of a vocabulary file. A GGUF file has its vocabulary near the beginning. */
+/**
+ * Return the bytes of a vocabulary file. Of a GGUF file, return only the first bytes: the
+ * vocabulary is near the beginning, and the file may be too large to read.
+ */
 async function readVocabulary(file) {
   const limit = 256 << 20;
   const magic = new TextDecoder().decode(await file.slice(0, 4).arrayBuffer());
