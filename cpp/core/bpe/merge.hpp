@@ -169,7 +169,8 @@ public:
       const std::uint64_t lowest = heap_.back();
       heap_.pop_back();
       const auto at = static_cast<std::uint32_t>(lowest);
-      // Skip entries that a later merge of either symbol has made obsolete.
+      // Skip an entry if a merge of one of its symbols has made it obsolete since it was
+      // pushed.
       if (key(at) == lowest)
         merge(at);
     }

@@ -35,6 +35,7 @@ struct PreTokenBatch {
 
 // The result of looking up a PreTokenBatch.
 struct CacheProbe {
+  // look_up_avx512 writes 64 indices at once, of which only the first ones may be misses.
   static constexpr std::size_t MISS_PADDING = 64;
 
   // The key of each pre-token, or none() for a pre-token that is too long for a key.

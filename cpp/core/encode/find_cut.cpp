@@ -12,7 +12,8 @@ namespace pretok {
 namespace {
 
 // The first search covers the last FIRST_WINDOW bytes. Each further search covers WINDOW_FACTOR
-// times as many bytes as the previous one.
+// times as many bytes as the previous one, so all searches together take time linear in the
+// last one.
 constexpr std::size_t FIRST_WINDOW = 256;
 constexpr std::size_t WINDOW_FACTOR = 16;
 

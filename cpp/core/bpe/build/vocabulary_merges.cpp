@@ -70,7 +70,7 @@ bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
   };
   // Returns the parts of a token, or NO_PARTS. Tries all splits in turn.
   const auto parts_of = [&](TokenView token, std::size_t which) {
-    // Merging takes linear time, but trying all splits does not.
+    // Merging takes linear time, but trying all splits does not. So merge a long token.
     if (token.size > TokenSplits::MAX_BYTES) {
       std::vector<std::uint32_t> merged(token.size);
       if (vocabulary_.merge_ordered(token.bytes, token.size, merged.data()) != 2)
@@ -161,7 +161,7 @@ bool Vocabulary::Builder::order_likely(const std::vector<std::uint32_t> &ids,
       Parts parts = batch.confirmed(i);
       if (next != likely.end() && next->id == id) {
         // `confirmed` also rejects correct parts: if one of them is a token of this batch, or
-        // if there are too many boundary pairs.
+        // if there are too many boundary pairs. So test rejected parts again.
         if (!are_known(parts)) {
           parts = {symbols[next->left], symbols[next->right]};
           if (!are_known(parts) || !vocabulary_.merges_.is_valid_pair(parts.left, parts.right))
