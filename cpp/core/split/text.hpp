@@ -1,6 +1,6 @@
-// A text as rules read it: a class at each position. Every text ends with class END, which no
-// mask of a character set contains. Positions are in code units.
-// pretok/charsets/classified_text.py does the same in Python.
+// A text as rules read it: a class at each position. Every text ends with class END. No mask
+// of a character set contains END, so no run crosses the end of the text. Positions are in code
+// units. pretok/charsets/classified_text.py does the same in Python.
 #pragma once
 
 #include "core/split/sources.hpp"

@@ -31,7 +31,8 @@ namespace pretok {
 template <typename View> class TextTasks {
 public:
   // Makes tasks of about `size` code units each, or a single task if `size` is 0. `has_marks`
-  // is TextSpaces::are_marks. All arguments must outlive this object.
+  // is TextSpaces::are_marks: whether texts may have U+2581 in place of a space. All arguments
+  // must outlive this object.
   TextTasks(const std::vector<View> &texts, std::size_t size, const PreTokenizer &pre_tokenizer,
             const AddedTokens &added, bool has_marks)
       : texts_(texts), size_(size), pre_tokenizer_(pre_tokenizer), added_(added),

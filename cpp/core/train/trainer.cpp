@@ -270,8 +270,8 @@ bool Trainer::is_at(PairKey key, Place place) const {
          slots_[place + tokens_.length(left)].symbol == right_of(key);
 }
 
-// Returns Entry::order of a bucket: its pair, or its first place at which the pair still is.
-// Drops earlier places from the bucket.
+// Returns Entry::order of a bucket: its pair, or its first place at which the pair still is
+// (its last place, if the pair is at none). Drops earlier places from the bucket.
 std::uint64_t Trainer::order_of(Bucket &bucket) const {
   if (options_.tie_break == TieBreak::HUGGINGFACE)
     return bucket.key;

@@ -175,6 +175,7 @@ void compose(std::vector<Item> &items) {
   std::uint32_t last_class = 0;       // combining class of the last item kept
   for (const Item item : items) {
     const std::uint32_t class_ = item >> CLASS_SHIFT;
+    // If last_class is 0, the last kept code point is the starter itself.
     if (starter < kept && (last_class == 0 || last_class < class_)) {
       const std::uint32_t composed = composite(items[starter], item & CODE_POINT);
       if (composed != NO_CODE_POINT) {
