@@ -143,7 +143,7 @@ class _Model(NamedTuple):
 
 
 def _native_pieces(data: bytes) -> _Model | None:
-    """Return the result of `_pieces` from C++, or None if there may be an error."""
+    """Return the result of `_pieces` from C++, or None if `_pieces` must look for an error."""
     if backend() != "native":
         return None
     from pretok import _core

@@ -170,6 +170,8 @@ def write_pre_tokenizer(spec: TokenizerSpec) -> dict[str, Any] | None:
     except DefinitionError as error:
         raise _not_held(error) from None
     if step is not None:
+        # A Metaspace replaces spaces, and also splits if `split` is true. If the split itself
+        # begins with a Metaspace, one part does both; otherwise a part that only replaces is added.
         marks = Metaspace(step.replacement, step.prepend_scheme)
         if parts[:1] == [Metaspace(step.replacement, "never").to_dict()]:
             parts[0] = marks.to_dict()

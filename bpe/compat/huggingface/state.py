@@ -251,7 +251,10 @@ def normalized_tokens(real: Any) -> set[str]:
 
 
 def fingerprint(name: str, component: Any) -> Any:
-    """Return a value that changes whenever the component does."""
+    """Return a value that changes whenever Python code changes the component.
+
+    For a model it has only the options, because a handle cannot change anything else in a model.
+    """
     if component is None:
         return None
     if name == "model":
