@@ -342,7 +342,7 @@ class CharacterVocabulary(Vocabulary):
 
     @property
     def merges(self) -> tuple[Merge, ...]:
-        """Every pair of pieces whose text is a piece, in order of rank."""
+        """Every pair of pieces whose joined text is a piece, in order of rank."""
         return self._pairs
 
     def __eq__(self, other: object) -> bool:

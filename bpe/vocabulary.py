@@ -84,10 +84,11 @@ class Vocabulary:
     """The tokens of a byte-level BPE by id, and the ranks of their merges. Immutable.
 
     A merge is (left id, right id, id of the result), and its index in `merges` is its rank, as in
-    tokenizer.json, merges.txt and minbpe. If `merges` is None, the id of a token is the rank of
-    every merge that makes it, as in tiktoken. The pair with the lowest rank merges first; of pairs
-    with equal ranks, the leftmost. If `ignore_merges` is true or `merges` is None, a pre-token that
-    equals a token becomes this token without merging.
+    tokenizer.json, merges.txt and minbpe. If a pair is listed twice, its last index counts. If
+    `merges` is None, the id of a token is the rank of every merge that makes it, as in tiktoken:
+    two adjacent tokens merge if their joined bytes are a token. The pair with the lowest rank
+    merges first; of pairs with equal ranks, the leftmost. If `ignore_merges` is true or `merges` is
+    None, a pre-token that equals a token becomes this token without merging.
 
     Raises VocabularyError if a byte has no token, an id or a token is invalid, or a merge does not
     concatenate its two tokens. If `merges` is given, the bytes of NOT_IN_UTF8 and UNASSIGNED need

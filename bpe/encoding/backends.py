@@ -228,7 +228,10 @@ def takes_spaces(
     pre_tokenizer: PreTokenizer | SupportsOffsets,
     backend: BackendName,
 ) -> bool:
-    """Return whether `make_backend` accepts `spaces`."""
+    """Return whether `make_backend` accepts `spaces`.
+
+    Then C++ encodes a text whose spaces have not been replaced by "▁" (see TextSpaces).
+    """
     return (
         backend == "native"
         and isinstance(vocabulary, CharacterVocabulary)

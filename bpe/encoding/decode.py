@@ -20,7 +20,10 @@ DecodeBytes: TypeAlias = Callable[[Iterable[int], bool], bytes]
 
 
 class Decoder:
-    """Decodes ids for Tokenizer, with the backend of the Tokenizer."""
+    """Decodes ids for Tokenizer, with the backend of the Tokenizer.
+
+    `tokens` returns all tokens by id; only the errors for unknown ids need them.
+    """
 
     def __init__(
         self, backend: Backend, tokens: Callable[[], Mapping[int, bytes]], special: Collection[int]

@@ -207,8 +207,8 @@ class _NativeCounter:
         self._words = _core.WordCounts()
         self._limits = limits
         # A cut of a text is safe if it does not change the pre-tokens. If the first stage of the
-        # preset joins or drops pieces, no cut is safe. So `_stream_counter` counts texts that come
-        # in blocks.
+        # preset joins or drops pieces, `_safe_cut` finds no cut. So `_stream_counter` counts texts
+        # that come in blocks.
         self._stream_counter: _Counter | None = None
         if pre_tokenizer.preset.stages[0].behavior != "isolated":
             self._stream_counter = _Counter(pre_tokenizer, self._words, limits)

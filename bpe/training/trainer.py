@@ -169,7 +169,7 @@ class Trainer:
         self._names = names
         self._tokens = list(alphabet)
         self._known = {token: symbol for symbol, token in enumerate(self._tokens)}
-        self._symbols = [BETWEEN]
+        self._symbols = [BETWEEN]  # the slots
         self._word_of = [0]  # the index of the word of each slot
         self._counts: list[int] = []  # the count of each word
         self._pairs: dict[Pair, _PairCount] = {}
