@@ -75,8 +75,9 @@ def _installed_presets() -> Installed:
 def register(preset: Preset) -> Preset:
     """Make `preset` known to `get` by its name and aliases. Return `preset`.
 
-    Raises ValueError if a different preset has one of the names. Registering an equal preset again
-    changes nothing.
+    Raises ValueError if a different built-in or registered preset has one of the names. `get`
+    prefers `preset` to presets of installed packages with these names. Registering an equal preset again changes
+    nothing.
 
     >>> from pretok import Run
     >>> from pretok.charsets import NUMBER

@@ -111,7 +111,7 @@ def _negative(parts: _Parts | None) -> str:
     if parts is None or parts == ([], []):
         return ""
     if "CONTROL" in parts.names and "WHITE_SPACE" not in parts.names:
-        return ""
+        return ""  # brackets cannot exclude white space from \p{C} (see `_positive`)
     return f"[^{''.join(_items(parts))}]"
 
 

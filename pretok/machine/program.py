@@ -18,7 +18,7 @@ MAGIC = 0x70740002
 class Program:
     """The rules of a stage, and the alphabet of all sets in these rules.
 
-    Both backends run programs.
+    The alphabet divides the code points into classes: each set is a union of classes. Both backends run programs.
     """
 
     rules: tuple[Rule, ...]

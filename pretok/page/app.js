@@ -21,6 +21,7 @@ const tip = new Tip();
 let views = [];
 let vocabularies = [null, null];
 let result = null;
+// The byte at which the chosen piece or difference starts, or else -1; and the shown window.
 let place = { position: -1, window: null };
 let statusTimer = 0;
 
