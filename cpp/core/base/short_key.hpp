@@ -66,7 +66,7 @@ struct ShortKey {
 
   // Returns the key of a string of more than MAX_BYTES bytes. It contains only a hash, so two
   // such strings may have equal keys. No string of at most MAX_BYTES bytes has an equal key,
-  // since its last byte is the size, not 0xFF.
+  // since the last byte of its key is its size, not 0xFF.
   static ShortKey of_long(const std::uint8_t *bytes, std::size_t size, const HashKey &key) {
     ShortKey result;
     result.low = hash_long(bytes, size, key);

@@ -44,8 +44,7 @@ std::uint64_t TokenSplits::hash_of(const std::uint8_t *bytes, std::size_t size) 
 // of the written hashes.
 TokenSplits::Hashes *TokenSplits::hash_splits(TokenView token, std::uint64_t hash,
                                               Hashes *to) const {
-  const std::uint64_t base =
-      powers_[1]; // a local copy, since a store to `to` may alias powers_
+  const std::uint64_t base = powers_[1]; // a local copy: a store to `to` could alias powers_
   std::uint64_t left = 0;
   for (std::uint32_t at = 1; at < token.size; ++at) {
     left = left * base + digits_[token.bytes[at - 1]];

@@ -211,7 +211,9 @@ bool Vocabulary::Builder::merges_fit() const {
 }
 
 // Returns whether the bytes of a token merge into exactly two tokens by all merges except those
-// that make the token itself. Sets `merge` to the merge of these two tokens.
+// that make the token itself. Sets `merge` to the merge of these two tokens. Callers have found
+// that the merges of lower rank alone do not make the token, so merges of higher rank take
+// part.
 bool Vocabulary::Builder::makes_from_higher(std::uint32_t id, Merge &merge) const {
   std::vector<std::uint32_t> symbols = byte_ids_of(vocabulary_.tokens_[id]);
   std::vector<std::uint8_t> both;
