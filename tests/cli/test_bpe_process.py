@@ -254,6 +254,6 @@ def test_commands_import_only_what_they_need(folder: Path) -> None:
     ):
         modules = imported_modules(*arguments)
         assert unwanted.isdisjoint(modules)
-        if unwanted is vocabularies:  # bpe.cli lists the commands
+        if unwanted is vocabularies:  # only bpe.cli is needed, because it lists the commands
             assert {name for name in modules if name.split(".")[0] == "bpe"} == {"bpe", "bpe.cli"}
         assert {"regex", "tiktoken", "tokenizers"}.isdisjoint(modules)

@@ -130,8 +130,8 @@ class CPreTokenizer:
     def spans(self, data: bytes) -> list[tuple[int, int]]:
         """Return the spans of the pre-tokens.
 
-        First calls the function without a buffer, to get their number, and with a buffer for one
-        span less, which must be an error.
+        First calls the function without a buffer, to get their number. Then checks that a buffer
+        for one span less is an error.
         """
         count = c.c_size_t()
         given = (self.handle, data, c.c_size_t(len(data)))

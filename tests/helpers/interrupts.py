@@ -17,8 +17,8 @@ LONGEST_SWITCH = 1000.0
 WHOLE = 0.4
 """The minimum processor time of the uninterrupted work, in seconds.
 
-Native code checks for signals every 0.05 s. In this time two threads use 0.1 s of processor time,
-so work that stops at the next check uses less than half of WHOLE.
+Native code checks for signals every 0.05 s. In this time two threads use 0.1 s of processor time.
+So work that stops at the next check uses less than half of WHOLE.
 """
 
 

@@ -34,8 +34,8 @@ BACKENDS = ("python", "native")
 PRESET_NAMES: list[str] = [preset.name for preset in pretok.presets() if not preset.drops_text]
 """The presets that keep the whole text."""
 CORE_NAMES = list(exhaustive.CORE_NAMES)
-"""The main preset of each family. Each has one stage (a pass of rules over the whole text), and its
-rules leave no gap (text that no rule matches)."""
+"""The main preset of each family. Each has one stage, a pass of rules over the whole text. Its
+rules leave no gap, a text that no rule matches."""
 SOME_NAMES = [*CORE_NAMES, "starcoder", "falcon", "deepseek-v3", "superbpe"]
 """CORE_NAMES, and some presets with several stages or with gaps."""
 

@@ -98,8 +98,8 @@ def _bytes(token: str) -> bytes:
 def recount(words: Sequence[tuple[bytes, int]], tokens: int) -> Merges:
     """Return the merges by minbpe's algorithm.
 
-    It counts all pairs again for each merge. Of the pairs with the highest count, it merges the one
-    that occurs first in `words`.
+    It counts all pairs again for each merge. It merges the pair with the highest count; if several
+    pairs have this count, the one that occurs first in `words`.
     """
     sequences = [([bytes([byte]) for byte in word], count) for word, count in words]
     # A symbol is (bytes, number of its merge), because each merge makes a new token.
