@@ -21,7 +21,7 @@ from pretok.pre_tokenizer import PreTokenizer
 from support import CORE_NAMES, FULL, PRESET_NAMES, atoms_by_code_point, native_missing
 
 SLICE = 200_000 if FULL else 40_000
-"""Bytes of each text that are split in a normal run."""
+"""The number of bytes of each file that test_a_part_of_every_text_splits_as_with_regex splits."""
 
 
 class Case(NamedTuple):

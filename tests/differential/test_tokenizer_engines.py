@@ -30,7 +30,7 @@ from vocabularies import (
 )
 
 SLICE = {"native": 300_000 if FULL else 60_000, "python": 12_000 if FULL else 6_000}
-"""Bytes of each text that are encoded in a normal run."""
+"""The number of bytes of each file that the tests of a part of every text encode."""
 texts = st.text(max_size=30) | st.text("aA'st \n1\u4e2d\u00e9\u0301\U0001f600_/.", max_size=40)
 any_texts = texts | st.text("a \ud83d\ude00\ud800\udfff\u4e2d", max_size=12)
 each_ranks = pytest.mark.parametrize("name", OURS)

@@ -140,7 +140,7 @@ ARE_SAME = {
     "pretok, SentencePiece": _are_same_program,
 }
 PLACES = {"pretok, own preset": 100, "pretok, text": 200, "pretok, SentencePiece": 200}
-"""The number of places where a file is damaged. Files without a program are damaged in 400 places,
+"""The number of places where each of these files is damaged. Other files are damaged in 400 places,
 and with FULL each file in all places."""
 
 

@@ -136,7 +136,7 @@ class Import(NamedTuple):
 
 
 def modules() -> dict[str, Path]:
-    """Return every module of the package, by its name."""
+    """Return the path of every module of both packages, by the module's name."""
     found = {}
     for path in sorted(path for name in PACKAGES for path in (ROOT / name).rglob("*.py")):
         name = ".".join(path.relative_to(ROOT).with_suffix("").parts)

@@ -1,6 +1,7 @@
 """The rule machine: both backends agree on pre-tokens, gaps, and what a prefix of a text decides.
 
-A gap is text that no rule matches. The Python backend reads long texts in windows.
+A gap is text that no rule matches. The Python backend reads long texts in windows: parts of a text
+that grow if a pre-token does not end in them.
 """
 
 from __future__ import annotations
