@@ -146,11 +146,11 @@ public:
   // pair if they do not merge themselves, and no visited pair merges before its deadline, that
   // is, by a merge that ranks below the deadline.
   //
-  // The deadline is the time at which one symbol of the pair merges away. Merges with equal
-  // ranks are applied from left to right. So the merge that makes `left` is applied before a
-  // merge of equal rank across the boundary, and the deadline is left. The merge that makes
-  // `right` is applied after a merge of equal rank across the boundary, and the deadline is
-  // right + 1.
+  // The deadline is the time at which one symbol of the pair becomes part of a longer symbol.
+  // Merges with equal ranks are applied from left to right. So the merge that makes `left` is
+  // applied before a merge of equal rank across the boundary, and the deadline is `left`. The
+  // merge that makes `right` is applied after a merge of equal rank across the boundary, and
+  // the deadline is `right` + 1.
   template <typename Visit>
   void for_boundary_pairs(std::uint32_t left, std::uint32_t right, Visit visit) const {
     for (;;) {

@@ -12,7 +12,7 @@
 
 namespace pretok {
 
-// A token is stored as its index in `ids`, an argument of the constructor.
+// A token is stored as its index in `ids`, an argument of the constructor, not as its id.
 class TokenSplits {
 public:
   static constexpr std::uint32_t NO_TOKEN = 0xFFFFFFFF;
