@@ -21,8 +21,9 @@ class Shard:
     """A finished shard: consecutive documents of a split; with packing, also parts of documents.
 
     Document i of the shard has tokens offsets[i]:offsets[i + 1]; the offsets are in a file of the
-    shard. `padding` tokens follow the last document. `continues` is true if the last document
-    continues in the next shard.
+    shard. `first_document` is the index of document 0 in the split. `padding` tokens follow the
+    last document; `tokens` counts them too. `continues` is true if the last document continues in
+    the next shard.
     """
 
     name: str

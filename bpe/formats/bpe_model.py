@@ -282,8 +282,8 @@ def _check_inert(inert: dict[int, str], tokens: dict[int, bytes], ignore_merges:
     proper = {token: id for id, token in tokens.items() if id not in inert}
     for id, text in inert.items():
         twin = proper.get(tokens[id])
-        # No merge makes an inert entry. But a byte becomes the token with the same bytes, which may
-        # be an inert entry.
+        # No merge makes an inert entry. But a byte becomes the token of this byte with the lowest
+        # id, which may be an inert entry.
         is_byte = len(tokens[id]) == 1
         if ignore_merges or (twin is not None and id < twin and is_byte):
             raise InertEntryError(

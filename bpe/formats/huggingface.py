@@ -288,8 +288,9 @@ def _texts(vocabulary: Vocabulary) -> dict[int, str]:
 def _inert_text(vocabulary: Vocabulary, id: int, token: bytes) -> str:
     """Return a text that decodes to `token`, but has a character that stands for no byte.
 
-    The library tokenizers therefore never encodes text to it, just as bpe never encodes text to
-    the second of two ids for the same bytes. Raises VocabularyError if there is no such text.
+    So the library tokenizers never encodes text to `id`. bpe does not either, because
+    `vocabulary.ids` has another id for these bytes. Raises VocabularyError if there is no such
+    text.
     """
     text = token.decode(errors="replace")
     if text.encode() != token or to_bytes(text) is not None:

@@ -55,7 +55,10 @@ def for_byte_level(listed: tuple[Step, ...]) -> Normalizer | None:
 
 
 def write(normalizer: Normalizer | None) -> dict[str, Any] | None:
-    """Return the normalizer of a tokenizer.json, without Metaspace, which is a pre_tokenizer."""
+    """Return the normalizer of a tokenizer.json, without Metaspace, which is a pre_tokenizer.
+
+    Raises UnsupportedError for any other normalizer, such as that of SentencePiece.
+    """
     if normalizer is None:
         return None
     if normalizer == "NFC":

@@ -116,7 +116,11 @@ class TextSection:
     def vocabulary(
         self, reader: Reader, tokens: Mapping[int, bytes], merges: Iterable[Merge]
     ) -> TextVocabulary:
-        """Return the vocabulary."""
+        """Return the vocabulary of these tokens and merges.
+
+        Raises VocabularyError if the tokens are not different texts, or if the unknown token is
+        not among them.
+        """
         try:
             texts = {id: token.decode() for id, token in tokens.items()}
         except UnicodeDecodeError:
@@ -129,7 +133,10 @@ class TextSection:
         return TextVocabulary(texts, merges, options)
 
     def complete(self, reader: Reader, spec: TokenizerSpec) -> TokenizerSpec:
-        """Return `spec` with its normalizer and its decoder."""
+        """Return `spec` with its normalizer and its decoder.
+
+        Raises VocabularyError for a model that C++ does not support.
+        """
         added, vocabulary = spec.added_tokens, spec.vocabulary
         assert isinstance(vocabulary, TextVocabulary), "the caller makes one"
         normalizer: Normalizer = self._normalizer
