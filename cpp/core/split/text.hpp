@@ -64,9 +64,10 @@ public:
 
   // Records that the match depends on text that may follow, and returns UNDECIDED. The match
   // stays undecided until `needed` more code points with classes in `mask` follow, or one code
-  // point of another class. `last_word` is a position from which the match can be tried again
-  // when more text follows; the text before this position is not needed then. If `last_word` is
-  // not after the start of the match, there is no such position.
+  // point of another class. `last_word` is a position, such as the start of the last word
+  // of a Phrase, from which the match can be tried again when more text follows; the text
+  // before this position is not needed then. If `last_word` is not after the start of the
+  // match, there is no such position.
   std::size_t undecided(Mask mask, std::size_t needed = UNLIMITED, std::size_t last_word = 0) {
     undecided_classes = mask;
     min_more = needed;

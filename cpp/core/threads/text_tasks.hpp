@@ -110,6 +110,7 @@ private:
   // before `to`, then the last 2048, then the last 16384, but never more than size_ (the size
   // of a task).
   std::size_t cut_at(const View &text, std::size_t to, Scratch &scratch) const {
+    // safe_cut_between needs added_.longest() bytes before `from`.
     const std::size_t margin = added_.longest() + 4;
     for (const std::size_t distance :
          {std::size_t{256}, std::size_t{2048}, std::size_t{16384}}) {

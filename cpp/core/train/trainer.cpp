@@ -245,8 +245,8 @@ void Trainer::replace_top(const Entry &entry) {
   heap_[at] = entry;
 }
 
-// Makes a heap of the waiting entries with the highest counts. Most entries never reach the
-// heap, which stays small and fast. Returns false if no entry waits.
+// Makes a heap of the waiting entries with the highest counts, about an eighth of them. Most
+// entries never reach the heap, which stays small and fast. Returns false if no entry waits.
 bool Trainer::refill() {
   if (waiting_.empty())
     return false;

@@ -24,6 +24,8 @@
 
 namespace pretok {
 
+// Among pairs of equal counts, HUGGINGFACE merges the pair with the lowest PairKey, and
+// FIRST_SEEN the pair that occurs first in the words.
 enum class TieBreak { HUGGINGFACE, FIRST_SEEN };
 
 struct TrainerOptions {

@@ -75,6 +75,7 @@ struct ClassBuffer {
       count = MAX_CODE_POINTS;
       units = filled == MAX_CODE_POINTS ? read : offset(MAX_CODE_POINTS);
     }
+    // The kernels look up whole blocks of 64 classes.
     std::memset(classes() + filled, 0, PADDING);
   }
 
