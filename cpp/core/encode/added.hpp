@@ -54,8 +54,8 @@ public:
   // of normalized tokens are converted to NFC. If several tokens with an equal flag
   // `normalized` then have equal bytes, only one of them matches: the first special token, or
   // the first token if none of them is special. The treatment is ALLOW; treating() returns a
-  // copy with another treatment. Throws std::length_error if all tokens together have
-  // TokenMatcher::MAX_BYTES bytes or more.
+  // copy with another treatment. Throws std::length_error if all tokens with an equal flag
+  // `normalized` together have TokenMatcher::MAX_BYTES bytes or more.
   AddedTokens(const std::vector<AddedToken> &tokens, CodePointRanges words, bool nfc = false);
 
   // Returns a copy with another treatment of special tokens.
