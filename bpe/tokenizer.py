@@ -333,7 +333,10 @@ class Tokenizer(TokenizerParts):
         return Pipeline(encoder, self._added_tokens, normalizer, self._vocabulary.missing_bytes)
 
     def _pipeline_of_segments(self) -> Pipeline:
-        """Return a Pipeline whose backend takes normalized text, for bpe.compat.huggingface."""
+        """Return a Pipeline whose backend takes normalized text.
+
+        bpe.compat.huggingface uses it, because it normalizes text itself to align tokens with it.
+        """
         if self._spaces is None:
             return self._pipeline
         if self._segments_pipeline is None:

@@ -88,7 +88,10 @@ class Padding(NamedTuple):
     pad_to_multiple_of: int | None
 
     def target(self, longest: int) -> int:
-        """Return the length to pad to if the longest encoding has `longest` ids."""
+        """Return the length to pad to if the longest encoding has `longest` ids.
+
+        It is `length`, or else `longest`, rounded up to a multiple of `pad_to_multiple_of`.
+        """
         length = longest if self.length is None else self.length
         multiple = self.pad_to_multiple_of
         if multiple and length % multiple:

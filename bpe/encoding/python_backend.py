@@ -82,9 +82,9 @@ class OneByOne(ABC):
 class PythonBackend(OneByOne):
     """The Backend in pure Python; also used for pre-tokenizers that are written in Python.
 
-    It ignores `threads`, and has no caches of its own. `split` splits UTF-8 into pre-tokens.
-    `merge` returns the ids of one pre-token, and `merges` all merges of the vocabulary, one per
-    row.
+    It ignores `threads`, and has no caches of its own; `cache_bytes` and `trim` ignore a cache that
+    `merge` keeps. `split` splits UTF-8 into pre-tokens. `merge` returns the ids of one pre-token,
+    and `merges` all merges of the vocabulary, one per row.
     """
 
     cache_bytes = 0

@@ -57,7 +57,10 @@ def empty_words(backend: BackendName) -> Words:
 
 
 class TextCounter(Protocol):
-    """Splits texts and counts their pre-tokens; raises TooLongError if a pre-token is too long."""
+    """Splits texts and counts their pre-tokens.
+
+    Raises TooLongError if a pre-token exceeds its limit, or a text that must be split as a whole.
+    """
 
     @property
     def collect_batch(self) -> corpus.CollectBatch:
@@ -82,7 +85,11 @@ def text_counter(
     threads: int | None,
     limits: Limits | None = None,
 ) -> TextCounter:
-    """Return a counter of pre-tokens; its result does not depend on `threads`."""
+    """Return a counter of pre-tokens; its result does not depend on `threads`.
+
+    If `threads` is None, the counter uses up to one thread per processor, if the texts are long
+    enough.
+    """
     bounds = limits or Limits()
     if backend == "native" and isinstance(pre_tokenizer, PreTokenizer):
         return _NativeCounter(
