@@ -34,7 +34,8 @@ struct TextExample {
   bool has_prefix() const {
     return spaces == SpacesOf::SPM_PREFIX || spaces == SpacesOf::PREPEND;
   }
-  // Returns whether added tokens are searched after the spaces of the text have changed.
+  // Returns whether normalized added tokens are searched after the spaces of the text have
+  // changed.
   bool is_normalizer() const { return spaces < SpacesOf::NEVER || spaces > SpacesOf::ALWAYS; }
 };
 

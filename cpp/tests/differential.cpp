@@ -171,9 +171,9 @@ std::vector<std::size_t> ends_of_part(const PreTokenizer &tokenizer,
 }
 
 // Cuts `text` between all neighboring code points whose classes has_boundary() accepts, which
-// says that a pre-token always ends there. Returns whether the two
-// parts, split separately, always have the pre-tokens of the whole text. The first part is
-// split together with the code point after the cut, on which its pre-tokens may depend.
+// says that a pre-token always ends there. Returns whether the two parts, split separately,
+// always have the pre-tokens of the whole text. The first part is split together with the code
+// point after the cut, on which its pre-tokens may depend.
 bool cuts_hold(const PreTokenizer &tokenizer, const std::vector<std::uint32_t> &text) {
   const std::size_t size = text.size();
   const ClassTable &classes = tokenizer.classes();

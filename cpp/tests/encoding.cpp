@@ -58,8 +58,8 @@ std::string random_text(std::size_t limit) {
                                       "\x98",
                                       "\x80",
                                       "\xF0\x9F"};
-  // The encoder divides pre-tokens of Chinese text into segments, between positions that
-  // no merge crosses.
+  // The encoder divides pre-tokens of Chinese text into segments, between positions that no
+  // merge crosses.
   static const char *const CHINESE[] = {"\xE4\xB8\xAD", "\xE4\xB8\x80", "\xE6\xB8\xAD",
                                         "\xE6\x96\x87", "\xE3\x80\x82"};
   const bool is_chinese = below(3) == 0;
@@ -233,7 +233,7 @@ bool agree_on_long(const Example &example, const Vocabulary &vocabulary) {
 }
 
 // Compares merge_long, which uses a heap, with merge_in_rounds, for random merges that have
-// ranks in any order. merge_in_rounds refuses some of them.
+// ranks in any order. merge_in_rounds refuses some of them, so compares only the rest.
 bool rounds_agree() {
   std::size_t done = 0;
   std::size_t refused = 0;

@@ -32,8 +32,8 @@ private:
   static constexpr std::int16_t UNCERTAIN = -2;
 
   // Returns the rule of every pre-token that begins with classes a and b. If `b` is END, the
-  // text ends after the first code point. Returns GAP if no
-  // rule matches there, and UNCERTAIN if the classes do not decide the rule.
+  // text ends after the first code point. Returns GAP if no rule matches there, and UNCERTAIN
+  // if the classes do not decide the rule.
   std::int16_t certain_rule(std::uint8_t a, std::uint8_t b) const {
     for (const int index : machine_.candidates()[a]) {
       const Rule &rule = machine_.rules()[static_cast<std::size_t>(index)];
