@@ -105,7 +105,7 @@ class Batch:
 
 
 class ReadOptions(NamedTuple):
-    """The options for reading: see `bpe.corpus.tokenize`."""
+    """The options for reading; `bpe.corpus.tokenize` explains its arguments of these names."""
 
     field: str
     lines: bool

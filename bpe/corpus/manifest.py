@@ -68,7 +68,10 @@ class Manifest:
 
 
 def load_manifest(folder: Path) -> Manifest | None:
-    """Return the manifest in `folder`, or None if there is none; raises CorpusError."""
+    """Return the manifest in `folder`, or None if there is no manifest.json.
+
+    Raises CorpusError if manifest.json is not the manifest of a corpus in this version.
+    """
     path = folder / NAME
     try:
         data = path.read_bytes()

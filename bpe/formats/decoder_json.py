@@ -36,7 +36,7 @@ def joins_bytes(decoder: Value) -> bool:
 
 
 def write(chain: Decoding | None) -> dict[str, Any] | None:
-    """Return the decoder of a tokenizer.json; raises UnsupportedError."""
+    """Return the decoder of a tokenizer.json; raises UnsupportedError for SentencePiece's."""
     if chain is None:
         return dict(BYTE_LEVEL)
     if not isinstance(chain, DecoderChain):

@@ -79,7 +79,10 @@ def _beginning(value: Any) -> Any:
 
 
 class Value:
-    """A JSON value and its path in the file."""
+    """A JSON value and its path in the file.
+
+    Methods that return a value of a certain type raise VocabularyError if the value has another.
+    """
 
     def __init__(self, value: Any, path: str) -> None:
         self.value = value

@@ -224,7 +224,7 @@ def _special(lines: Sequence[str], index: int) -> AddedToken:
 
 
 def _numbers(lines: Sequence[str], index: int, count: int) -> list[int]:
-    """Return the `count` numbers in `lines[index]`; raises VocabularyError."""
+    """Return the numbers in `lines[index]`; raises VocabularyError unless they are `count`."""
     fields = lines[index].split(" ")
     if len(fields) != count or not all(
         field.isascii() and field.isdecimal() and len(field) <= 9 for field in fields

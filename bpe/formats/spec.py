@@ -34,7 +34,7 @@ class TokenizerSpec:
     unicode: str | None = None
     """The Unicode version of the split; None stands for the version of the preset."""
     decoder: Decoding | None = None
-    """How ids become text; None joins the bytes of the tokens."""
+    """The decoder of ids to text; None joins the bytes of the tokens."""
     recovered_merges: Callable[[], Sequence[Merge]] | None = field(
         default=None, repr=False, compare=False
     )

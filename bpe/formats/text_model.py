@@ -43,7 +43,7 @@ def is_byte_level(model: Value, pre_tokenizer: Value) -> bool:
 def vocabulary(
     model: Value, merges: ListedMerges, pre_tokenizer: Value, added: Sequence[AddedToken]
 ) -> TextVocabulary:
-    """Return the vocabulary of `model`; raises VocabularyError and UnsupportedError."""
+    """Return the vocabulary of `model`; raises VocabularyError for invalid ids or merges."""
     prefix, suffix, unknown = (
         "" if model[name].value is None else model[name].text()
         for name in ("continuing_subword_prefix", "end_of_word_suffix", "unk_token")
@@ -152,7 +152,10 @@ def normalizer(value: Value, step: MetaspaceStep | None) -> NormalizerChain | No
 
 
 def write_pre_tokenizer(spec: TokenizerSpec) -> dict[str, Any] | None:
-    """Return the pre_tokenizer of a tokenizer with a TextVocabulary; raises VocabularyError."""
+    """Return the pre_tokenizer of a tokenizer with a TextVocabulary.
+
+    Raises VocabularyError if a tokenizer.json cannot hold the split.
+    """
     step = spec.normalizer.metaspace if isinstance(spec.normalizer, NormalizerChain) else None
     if spec.preset is None:
         raise VocabularyError(
@@ -185,7 +188,10 @@ def write_pre_tokenizer(spec: TokenizerSpec) -> dict[str, Any] | None:
 
 
 def _parts_before(preset: Preset) -> list[dict[str, Any]]:
-    """Return the parts of a pre_tokenizer before its Metaspace; raises VocabularyError."""
+    """Return the parts of a pre_tokenizer before its Metaspace, which split like `preset`.
+
+    Raises VocabularyError if a tokenizer.json cannot hold this split.
+    """
     try:
         parts: list[dict[str, Any]] = huggingface.to_json(preset)["pretokenizers"]
     except DefinitionError as error:

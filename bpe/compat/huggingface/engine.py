@@ -78,7 +78,10 @@ class Engine:
     def quick_spans(
         self, text: str, treatment: Treatment, add_special_tokens: bool
     ) -> tuple[list[int], list[Span]] | None:
-        """Return the ids of a text, and their spans. See `quick`."""
+        """Return the ids of a text and their spans; None if C++ cannot handle the text.
+
+        Requires `is_simple`.
+        """
         encoded = self._spans.encode(text, treatment)
         if encoded is not None and add_special_tokens and self._added:
             ids, spans = encoded
