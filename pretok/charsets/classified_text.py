@@ -58,7 +58,7 @@ class Classifier:
 
 
 class Text:
-    """A classified text.
+    """A text and the class of each of its code points; not related to pretok.text.Text.
 
     `members[mask]` has one byte for each code point: IN if the class of the code point is in
     `mask`, else OUT. A last byte OUT stands for the end of the text, so every run stops there.

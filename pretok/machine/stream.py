@@ -164,7 +164,8 @@ class _StageStream:
         text, start, outer, last = part
         if self._pending_mask and not last:
             inside = self._backend.run_length(text, self._pending_mask)
-            # Such text decides nothing (see `Advance`), so hold it without trying the rules again.
+            # Fewer than `_pending_limit` code points, all with classes in `_pending_mask`, decide
+            # nothing. So hold them without trying the rules again.
             if inside == len(text) < self._pending_limit:
                 self._held.append(text)
                 self._pending_limit -= inside
