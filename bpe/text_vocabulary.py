@@ -203,7 +203,7 @@ class TextVocabulary(CharacterVocabulary):
 
     @property
     def options(self) -> TextOptions:
-        """How text becomes the first symbols."""
+        """The options, which say how text becomes the first symbols."""
         return self._options
 
     @property

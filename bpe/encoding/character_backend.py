@@ -129,6 +129,8 @@ def byte_vocabulary(
             has_spaces,
         )
         return ByteVocabulary(Packed(data, lengths, numbers), rows)
+    # Otherwise build both in Python. `in_order` has the bytes of all symbols, lowest rank first:
+    # single bytes, beginnings of characters, and pieces in the order of their scores.
     symbols = Symbols(vocabulary, first_symbol, has_spaces)
     ranks, pieces = vocabulary.ranks, vocabulary.pieces
     starts = _starts(set("".join(pieces)))

@@ -41,7 +41,7 @@ codecs.register_error(REPLACE_EACH, _replace_each)
 
 @dataclass(frozen=True)
 class SentencePieceDecoding:
-    """How SentencePiece decodes the ids of a model.
+    """The rules by which SentencePiece decodes the ids of a model.
 
     "▁" in a piece becomes a space. If `strips_space`, a space at the start of the first piece is
     dropped. If `strips_spaces` is also true, this is repeated for the following pieces, until a
@@ -57,7 +57,7 @@ class SentencePieceDecoding:
 
 
 Decoding: TypeAlias = SentencePieceDecoding | DecoderChain
-"""How ids become text, if not by joining the bytes of their tokens."""
+"""The rules by which ids become text, other than joining the bytes of their tokens."""
 
 
 def make_decoder(

@@ -87,8 +87,8 @@ def text_counter(
 ) -> TextCounter:
     """Return a counter of pre-tokens; its result does not depend on `threads`.
 
-    If `threads` is None, the counter uses up to one thread per processor, if the texts are long
-    enough.
+    If `threads` is None, the C++ counter starts up to one thread per processor, but only as many as
+    save time.
     """
     bounds = limits or Limits()
     if backend == "native" and isinstance(pre_tokenizer, PreTokenizer):
