@@ -106,6 +106,8 @@ def test_an_open_run_decides_nothing_while_it_goes_on(backend: BackendName, spec
         before = machine.advance(text, True, False)
         if not before[-1]:
             continue
+        # Advance has pending_limit and pending_mask last: nothing more is decided while fewer than
+        # `room` code points follow, all of classes in `mask`.
         *decided, room, mask = before
         inside = [char for char in spec.alphabet if machine.run_length(char, mask) == 1]
         count = rng.randrange(1, 4)

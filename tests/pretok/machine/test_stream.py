@@ -26,7 +26,10 @@ each_preset = pytest.mark.parametrize("name", SOME_NAMES)
 
 
 def chunks(data: str | bytes, at: Sequence[int]) -> Iterator[str | bytes]:
-    """Yield `data` cut at the positions `at`; equal positions make empty chunks."""
+    """Yield `data` cut at the positions `at`, in code points or bytes, in any order.
+
+    Equal positions make empty chunks. Positions after the end count as the end.
+    """
     bounds = [0, *sorted(min(cut, len(data)) for cut in at), len(data)]
     for start, end in pairwise(bounds):
         yield data[start:end]
