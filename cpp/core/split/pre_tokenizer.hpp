@@ -66,7 +66,7 @@ public:
       cut(0, source, 0, GAP, nullptr, emit);
   }
   // Calls emit(start, end, rule) for each pre-token. Uses the fast path if possible, so `rule`
-  // is meaningless.
+  // is meaningless. `use` has the kernels of one instruction set (kernels.hpp).
   template <typename Source, typename Emit>
   void spans(const Source &source, const Kernels &use, Emit emit) const {
     if (source.size() == 0)

@@ -12,7 +12,7 @@
 namespace pretok {
 
 inline constexpr std::size_t NO_MATCH = static_cast<std::size_t>(-1);
-// The match depends on text that may follow; see Text::undecided.
+// The match depends on text that may follow. Text::undecided records how much is needed.
 inline constexpr std::size_t UNDECIDED = static_cast<std::size_t>(-2);
 // Larger than any number of code points in a text.
 inline constexpr std::size_t UNLIMITED = static_cast<std::size_t>(-1) / 2;
