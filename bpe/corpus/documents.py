@@ -186,7 +186,8 @@ class _Hash:
         """Return the path, the size and the sha256 of the file."""
         self._hashing.wait()
         size = os.path.getsize(name)
-        # The digest is incomplete for a damaged file, and for a Parquet file.
+        # A damaged file is not read to its end, and a Parquet file not in order. The digest is then
+        # incomplete, so the file is hashed again.
         whole = size == self._size
         return {
             "path": name,

@@ -24,7 +24,8 @@ def locked(folder: Path) -> Iterator[None]:
         file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             _lock(file, folder)
-            # Another process may have removed the file before this one locked it.
+            # Another process may have removed the file before this one locked it. The lock would
+            # then protect nothing, so try again.
             if _is_same(file, path):
                 break
         except BaseException:

@@ -220,7 +220,8 @@ class ShardWriter:
                 os.replace(file.part, file.path)
                 files[file.path.name] = file.description()
         before = self.shards[-1].next_document if self.shards else 0
-        # This shard begins with the rest of a document if the previous shard ended within it.
+        # If the previous shard ended within a document, this shard begins with the rest of it, and
+        # `next_document` is the index of this document.
         shard = Shard(place.name, count, padding, before, documents, continues)
         shard.files = dict(sorted(files.items()))
         self.shards.append(shard)

@@ -311,7 +311,8 @@ def _with_added(ids: dict[str, int], added: list[AddedToken]) -> dict[str, int]:
                 "text"
             )
     contents = [token.content for token in added]
-    # If ids have gaps, versions of the library tokenizers disagree on the next free id.
+    # If ids have gaps, versions of the library tokenizers disagree on the next free id. So the
+    # vocabulary must then list the added tokens with their ids.
     has_all = max(ids.values()) == len(ids) - 1
     if has_all and assigned_ids(contents, ids) == [token.id for token in added]:
         return ids

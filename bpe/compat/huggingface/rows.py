@@ -11,7 +11,7 @@ from pretok.unicode.atoms import WHITE_SPACE_CODE_POINTS
 
 Span: TypeAlias = tuple[int, int]
 
-# Ġ is a space in the tokens of a byte-level vocabulary.
+# Ġ is a space in the tokens of a byte-level vocabulary, so it counts as white space here.
 _SPACES = "Ġ" + "".join(map(chr, WHITE_SPACE_CODE_POINTS))
 
 
