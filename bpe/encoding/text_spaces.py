@@ -3,7 +3,7 @@
 Before SentencePiece merges, it puts a space before the text, and replaces each space by "▁". C++
 avoids this copy of the text: it gets the vocabulary with a space in place of each "▁", and encodes
 the original text. The ids are equal, because the normalized text has no spaces: in C++, a space can
-stand for "▁".
+stand for "▁". If the original text has a "▁", which is rare, C++ replaces it by a space.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class TextSpaces(NamedTuple):
     """Describes a normalizer that replaces each space by "▁", and may put a space before a text.
 
     `prefix` says whether a space is put before a text between added tokens. With "unless_space", a
-    text that begins with a space gets no other space. If `only_first`, a text after an added token
-    gets no space.
+    text that begins with a space or "▁" gets no other space. If `only_first`, a text after an added
+    token gets no space.
     """
 
     prefix: Literal["never", "unless_space", "always"]
