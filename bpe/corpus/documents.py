@@ -186,8 +186,8 @@ class _Hash:
         """Return the path, the size and the sha256 of the file."""
         self._hashing.wait()
         size = os.path.getsize(name)
-        # A damaged file is not read to its end, and a Parquet file not in order. The digest is then
-        # incomplete, so the file is hashed again.
+        # A damaged file may not be read to its end, and pyarrow reads a Parquet file without this
+        # object. The digest is then incomplete, so the file is hashed again.
         whole = size == self._size
         return {
             "path": name,
@@ -214,7 +214,7 @@ def _runs(name: str, options: ReadOptions, begin: int, watch: Watch) -> Iterator
             yield run
             position = run.next_line
     except TextFileError as error:
-        # The rest of the file cannot be read.
+        # The rest of the file cannot be read, so with `skip_bad` its documents end here.
         message = str(error)
         if position and message.startswith(f"{name}: "):
             message = f"{name}, after line {position}{message[len(name) :]}"

@@ -43,7 +43,11 @@ def is_byte_level(model: Value, pre_tokenizer: Value) -> bool:
 def vocabulary(
     model: Value, merges: ListedMerges, pre_tokenizer: Value, added: Sequence[AddedToken]
 ) -> TextVocabulary:
-    """Return the vocabulary of `model`; raises VocabularyError for invalid ids or merges."""
+    """Return the vocabulary of `model`.
+
+    Raises VocabularyError for invalid ids or merges. Raises UnsupportedError if byte_fallback is
+    set together with a prefix or suffix of tokens, or with a ByteLevel pre_tokenizer.
+    """
     prefix, suffix, unknown = (
         "" if model[name].value is None else model[name].text()
         for name in ("continuing_subword_prefix", "end_of_word_suffix", "unk_token")
