@@ -25,8 +25,9 @@
 namespace pretok {
 namespace {
 
-// Returns the bytes, lengths and ids of the tokens of a rank file (rank_file.hpp). Returns None
-// if the file needs the reader in Python.
+// Returns the bytes, lengths and ids of the tokens of a rank file (one token in base64 and its
+// rank per line). Returns None if the file is not in the exact format of tiktoken. The reader
+// in Python then accepts a variant of the format, or raises the error.
 py::object read_ranks(const py::bytes &data) {
   const auto *first = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(data.ptr()));
   const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(data.ptr()));

@@ -190,7 +190,8 @@ py::tuple gather_texts(const py::object &iterator, std::size_t enough, std::size
 
 // Reads the text of the member `field` from each line of `data`. Each line is a JSON object.
 // Returns three arrays: the bytes of all n texts, their n + 1 offsets, and n bytes `is_known`.
-// If is_known[i] is 0, another JSON parser must read line i; see json_texts.
+// If is_known[i] is 0, another JSON parser must read line i, because the line is invalid, or
+// parsers may read it differently.
 py::tuple json_texts_of(const py::bytes &data, const py::bytes &field) {
   const ByteView lines = view(data);
   const ByteView name = view(field);

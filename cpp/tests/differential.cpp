@@ -282,7 +282,8 @@ Program random_program(Random &source, std::size_t max_classes) {
   for (const std::uint32_t first :
        {0x17Fu, 0x2000u, 0x3000u, 0x3001u, 0x4E00u, 0xD800u, 0xE000u})
     segment(first);
-  // Bytes that are not UTF-8 must not be white space.
+  // Bytes that are not UTF-8 have a class of their own, which `space` below leaves out.
+  // hostile_programs.cpp tests programs in which this class is white space.
   program.alphabet[program.alphabet.size() - 2].class_map.fill(
       static_cast<std::uint8_t>(classes));
   ClassTable table(program.alphabet, unicode_table("16.0"));
