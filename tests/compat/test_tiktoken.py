@@ -177,6 +177,7 @@ def test_recorded_answers_for_special_tokens(backend: BackendName) -> None:
     seen = set()
     for line in shared("golden", "golden_special.jsonl").read_text().splitlines():
         case = json.loads(line)
+        # A case without special tokens has the special tokens of the case before it.
         special = case["special_tokens"] or special
         name, text = case["encoding"], case["text"]
         seen.add(name)

@@ -50,7 +50,8 @@ def cases(name: str) -> list[Case]:
         ("gpt2", "r50k", "hf"),
         ("r50k", "r50k", "tiktoken"),
         ("cl100k", "cl100k", "tiktoken"),
-        ("llama3", "cl100k", "hf"),  # the files of Hugging Face have another pattern for cl100k
+        # For cl100k, the files of Hugging Face have the pattern of llama3.
+        ("llama3", "cl100k", "hf"),
         ("llama3", "llama3", "tiktoken"),
         ("llama3", "llama3", "hf"),
         ("qwen2", "qwen2", "tiktoken"),

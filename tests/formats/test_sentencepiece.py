@@ -231,7 +231,8 @@ def test_fallback_decodes_each_byte(tmp_path: Path) -> None:
         tokenizer.decode(ids, errors="strict")
     stream = tokenizer.decode_stream()
     assert [stream.feed(id) for id in ids[3:]] == ["", "", "☃"]
-    # Bytes that are not UTF-8 become U+FFFD before they are encoded, as in sentencepiece.
+    # Bytes that are not UTF-8 become U+FFFD before they are encoded, as in sentencepiece. `merge`
+    # keeps them.
     assert tokenizer.encode(b"\xff") == [1 + byte for byte in "\ufffd".encode()]
     assert tokenizer.merge(b"\xff") == [256]
 
