@@ -1,6 +1,6 @@
 """Read and write the literals, merges and ids of .pretok files; see pretok_file.py.
 
-A literal is a token whose bytes the file stores. Merges make the bytes of all other tokens.
+A literal is a token whose bytes the file stores; merges make the bytes of all other tokens.
 """
 
 from __future__ import annotations
