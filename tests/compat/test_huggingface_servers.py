@@ -1,4 +1,4 @@
-"""What servers and data loaders do with a tokenizer gives the same results with the patch."""
+"""Each use of a tokenizer by a server or data loader gives the same results with the patch."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ BEHAVIORS: list[Behavior] = []
 
 
 def behavior(function: Behavior) -> Behavior:
-    """Register what a program does with a tokenizer; the result must not depend on the patch."""
+    """Register a function that uses a tokenizer as a program does, and returns its results.
+
+    The result must not depend on the patch.
+    """
     BEHAVIORS.append(function)
     return function
 

@@ -177,7 +177,10 @@ def test_variations_of_published_patterns(shard: int) -> None:
 
 
 def _compiled_or_refused(pattern: str, engine: Engine) -> pretok.Preset | None:
-    """Return the preset of the compiled `pattern`; None if it is refused with a reason."""
+    """Return the preset of the compiled `pattern`, or None if it is refused with a reason.
+
+    The test fails if the error has no reason, or does not show the construct at its position.
+    """
     try:
         return compiled(pattern, engine)
     except UnreadablePatternError as unread:
