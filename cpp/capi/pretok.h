@@ -126,7 +126,9 @@ typedef struct pretok_special_token {
 } pretok_special_token;
 
 /* Set struct_size to sizeof(pretok_load_options). For a member that is 0, the value in the file
- * applies. If the file has none, the default applies. */
+ * applies. If the file has none, the default applies. If the tokens of the model are text, not
+ * bytes (as in a .model of SentencePiece), the file alone says how to split and normalize:
+ * `preset`, `unicode`, `normalizer` and `pre_tokenizer` must be NULL. */
 typedef struct pretok_load_options {
   size_t struct_size;
   const char *preset;     /* the name of the pre-tokenizer; necessary for tiktoken rank files */
@@ -143,8 +145,8 @@ typedef struct pretok_load_options {
 
 /* Loads a tokenizer from a file. The content decides the format: a tiktoken rank file, a GGUF
  * file (only the tokenizer section is read), a .pretok file written by Python's Tokenizer.save,
- * or a tokenizer.json if the library was built with a JSON library. `options` may be NULL.
- * `path` is UTF-8 and names a regular file. */
+ * a .model of SentencePiece, or a tokenizer.json if the library was built with a JSON library.
+ * `options` may be NULL. `path` is UTF-8 and names a regular file. */
 PRETOK_API pretok_status pretok_tokenizer_from_file(const char *path,
                                                     const pretok_load_options *options,
                                                     pretok_tokenizer **result,
