@@ -1,5 +1,6 @@
 """Convert the bytes of tokens to GPT-2's 256 characters, one for each byte value, and back.
 
+Each of these characters is printable and no space: "Ġ" stands for the byte of a space.
 tokenizer.json, vocab.json, merges.txt and GGUF store tokens in these characters.
 cpp/formats/byte_level.hpp is the C++ version.
 """

@@ -1,8 +1,8 @@
 """TiedRuns: pieces with equal scores that are runs of one character, such as "▁▁" and "▁▁▁".
 
 Llama 2 and Mistral have such pieces for runs of spaces. Their scores are lower than the scores of
-all other pieces, so these pieces merge last. No other piece has the character twice in a row, so no
-other merge touches a run.
+all other pieces, so these pieces merge last. No other piece has the character twice in a row. So
+after all other merges, the characters of a run that are left merge only with each other.
 
 Among pairs with equal scores, the leftmost pair merges first. So the first symbol of a run grows
 until it is the longest piece, which does not merge again. The remaining characters of the run then
@@ -57,7 +57,7 @@ class TiedRuns:
     def merges(self) -> tuple[tuple[int, int], ...] | None:
         """The lengths of the two symbols of each merge, in order of rank.
 
-        None if merges with distinct ranks do not give the same pieces.
+        None if this search finds no order of the merges that gives the same pieces.
         """
         if not self.repeats():
             return None
@@ -66,6 +66,7 @@ class TiedRuns:
         sizes = range(2 * self.longest + 1)
         steps = [step for size in sizes for step in self._steps(size)]
         used = {merged for merged, _ in steps}
+        # later[pair] has the merges that must rank before `pair`.
         later: dict[tuple[int, int], set[tuple[int, int]]] = {pair: set() for pair in used}
         for merged, others in steps:
             for pair in others & used:

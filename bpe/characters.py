@@ -39,7 +39,7 @@ SPACE_MARK = "\u2581"
 """The character ▁, which stands for a space in pieces."""
 
 MAX_CACHED = 1 << 16
-"""The maximal number of parts that a PartCache keeps."""
+"""The maximal number of parts that a PartCache keeps; a full PartCache is emptied."""
 MAX_CACHED_CHARACTERS = 32
 """The maximal length of a part that a PartCache keeps; longer parts rarely repeat."""
 
@@ -261,7 +261,8 @@ class CharacterVocabulary(Vocabulary):
 
     @once
     def _native_rows(self) -> Rows | None:
-        # C++ adds symbols for bytes and for the beginnings of characters.
+        # C++ adds symbols for bytes and for the beginnings of characters. Their ids, too, must be
+        # below ID_LIMIT.
         if backend() != "native" or self.size + 256 + 3 * len(self.packed_pieces.ids) > ID_LIMIT:
             return None
         from pretok import _core
@@ -289,6 +290,7 @@ class CharacterVocabulary(Vocabulary):
         if len(set(ranks)) < len(ranks) and self.tied_runs is None:
             return "pieces of several characters have equal scores"
         # C++ adds a symbol for each byte value, and for the first 2, 3 and 4 bytes of a character.
+        # The ids of these symbols, too, must be below ID_LIMIT.
         if self.size + 256 + 3 * len(set("".join(self.pieces))) > ID_LIMIT:
             return "the ids are too large"
         return ""
@@ -330,7 +332,7 @@ class CharacterVocabulary(Vocabulary):
 
     @once
     def run_merges(self) -> tuple[Merge, ...]:
-        """The merges of `tied_runs` in order of rank, after all other merges."""
+        """The merges of `tied_runs` in order of rank; all other merges have lower ranks."""
         runs = self.tied_runs
         lengths = None if runs is None else runs.merges
         if runs is None or lengths is None:
@@ -340,7 +342,7 @@ class CharacterVocabulary(Vocabulary):
 
     @property
     def merges(self) -> tuple[Merge, ...]:
-        """Every pair of pieces whose text is a piece, in order of rank."""
+        """Every pair of pieces whose joined text is a piece, in order of rank."""
         return self._pairs
 
     def __eq__(self, other: object) -> bool:
@@ -390,7 +392,7 @@ class CharacterMerger:
         """
         text = decode_utf8(pre_token)
         # After a cut, a part begins with "▁", which is a piece. So adjacent unknown characters are
-        # in one part.
+        # in one part, and `_merge` can join them to one token.
         parts = cut_at_marks(text) if self._cuts else [text] if text else []
         return [token for part in parts for token in self._cache.get(part)]
 
@@ -444,7 +446,10 @@ class PartCache:
 
 
 def cut_at_marks(text: str) -> list[str]:
-    """Return the parts of `text` that merge by themselves if the vocabulary allows cuts."""
+    """Return the parts of `text`, which is cut before each run of "▁".
+
+    If the vocabulary allows cuts, no merge crosses from one part to the next.
+    """
     cuts = [0]
     at = text.find(SPACE_MARK, 1)
     while at > 0:

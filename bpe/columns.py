@@ -20,7 +20,8 @@ def encode(
 
     `column` is an Array or a ChunkedArray of pyarrow, a Series of Polars, or another object with
     the Arrow C stream interface. The result for a Series is a Series, else an array of pyarrow. The
-    lists for a large_string have 64-bit offsets. The texts are read in place. A null stays null.
+    lists for large and view types have 64-bit offsets. The texts are read in place, except in
+    chunks with nulls and for view types, which pyarrow copies first. A null stays null.
 
     Raises TypeError for a column without strings, ModuleNotFoundError without pyarrow, and the
     errors of `Tokenizer.encode`. The index in a SpecialTokenError counts rows from the start of the

@@ -66,12 +66,12 @@ def load(
     network.
 
     `preset` is the preset or the pre-tokenizer that splits text. By default, it comes from the
-    file. A rank file or vocab.json does not name it. If it has the content of a published
-    vocabulary, such as cl100k_base, it has the preset of this vocabulary. `special_tokens` has the
-    ids of special tokens that the file does not list. By default, they are those of the published
-    vocabulary, or of a tokenizer_config.json in the folder of a vocab.json. `normalizer` is for
-    files that cannot name a normalizer, such as GGUF. `Tokenizer` explains `backend` and
-    `cache_mb`.
+    file. A rank file or vocab.json does not name a preset. If the file has the content of a
+    published vocabulary, such as cl100k_base, text is split with the preset of this vocabulary; for
+    other such files, `preset` is required. `special_tokens` has the ids of special tokens that the
+    file does not list. By default, they are the special tokens of the published vocabulary, or of a
+    tokenizer_config.json in the folder of a vocab.json. `normalizer` is for files that cannot name
+    a normalizer, such as GGUF. `Tokenizer` explains `backend` and `cache_mb`.
 
     Raises VocabularyError if the file is malformed, MissingPresetError if neither the file nor
     `preset` names the split, UnsupportedError for features that bpe does not have,

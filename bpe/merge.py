@@ -120,7 +120,7 @@ def _merge_long(symbols: list[int], find: FindMerge) -> list[int]:
     before = list(range(-1, size - 1))
     after = list(range(1, size + 1))
     # Entries (rank, index of the left symbol, left id, right id, id of the result). An entry is
-    # stale if a merge has replaced one of its two symbols.
+    # stale if a merge has replaced one of its two symbols; the loop skips stale entries.
     heap = [
         (candidate[0], at, left, right, candidate[1])
         for at, (left, right) in enumerate(pairwise(symbols))

@@ -41,7 +41,8 @@ def progress_bar(
 ) -> Iterator[Bar]:
     """Show a progress bar if standard error is a terminal, unless `progress` is False.
 
-    The bar appears after `delay` seconds (default DELAY).
+    The bar appears after `delay` seconds (default DELAY). `total` is the number of units at the
+    end, or None if it is unknown.
     """
     if progress is False or sys.stderr is None or not sys.stderr.isatty():
         yield _NoBar()

@@ -22,7 +22,7 @@ Watch: TypeAlias = Callable[[bytes], object]
 
 
 def suffix_of(name: str, suffixes: tuple[str, ...]) -> str:
-    """Return the suffix in `suffixes` with which `name` ends, without .gz or .zst.
+    """Return the one of `suffixes` that `name` ends with, not counting .gz and .zst.
 
     Raises TextFileError for any other suffix, and OSError if the file cannot be opened.
     """
@@ -37,7 +37,7 @@ def suffix_of(name: str, suffixes: tuple[str, ...]) -> str:
 
 
 def find_suffix(name: str, suffixes: tuple[str, ...]) -> str | None:
-    """Return the suffix in `suffixes` with which `name` ends, without .gz or .zst, or None."""
+    """Return the one of `suffixes` that `name` ends with, not counting .gz and .zst, or None."""
     lowered = name.lower()
     for suffix in suffixes:
         if lowered.endswith(tuple(suffix + packed for packed in PACKED)):
@@ -209,7 +209,7 @@ def lines_of_file(name: str, max_line: int, size: int = BLOCK) -> Iterator[bytes
             _check_line(len(line), name, done + 1, max_line)
             yield line
             done += 1
-        if not isinstance(block, bytes):
+        if not isinstance(block, bytes):  # a LongLine has more than `max_line` bytes
             _check_line(max_line + 1, name, done + 1, max_line)
 
 

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 
 class TextIds(Mapping[str, int]):
-    """The ids of texts. Look-ups make no Python objects of the other texts. Immutable."""
+    """The ids of texts. Immutable.
+
+    A look-up makes no Python objects of the other texts, but iterating makes a dict of all texts.
+    """
 
     def __init__(self, native: _core.JsonModel) -> None:
         self.native = native

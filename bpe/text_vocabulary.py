@@ -101,7 +101,7 @@ class TextVocabulary(CharacterVocabulary):
         options: TextOptions,
         not_whole: Iterable[int],
     ) -> TextVocabulary:
-        """Return a vocabulary; `_core.merge_rows` has checked `pieces`, and made the other two."""
+        """Return a vocabulary; `_core.merge_rows` has checked `pieces`, and made the arrays."""
         vocabulary = cls.__new__(cls)
         vocabulary._texts, vocabulary._pieces = None, pieces
         vocabulary._packed_texts = packed
@@ -112,7 +112,7 @@ class TextVocabulary(CharacterVocabulary):
 
     def _set_options(self, options: TextOptions | None, not_whole: Iterable[int]) -> None:
         self._options = options or TextOptions()
-        # Without `ignores_merges`, no token is found whole.
+        # Without `ignores_merges`, every pre-token is merged, so `not_whole` has no effect.
         self._not_whole = frozenset(not_whole if self._options.ignores_merges else ())
         self._token_bytes, self._packed = None, None
         self._from_ranks, self._ignore_merges = False, self._options.ignores_merges
@@ -203,7 +203,7 @@ class TextVocabulary(CharacterVocabulary):
 
     @property
     def options(self) -> TextOptions:
-        """How text becomes the first symbols."""
+        """The options, which say how text becomes the first symbols."""
         return self._options
 
     @property
@@ -228,7 +228,7 @@ class TextVocabulary(CharacterVocabulary):
 
     @property
     def native_rows(self) -> Rows:
-        """The merges."""
+        """The merges in order of rank, as an array of shape (n, 3)."""
         return self.merge_rows
 
     @once

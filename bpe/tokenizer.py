@@ -255,12 +255,12 @@ class Tokenizer(TokenizerParts):
         return self._pipeline.encode_packed(PackedTexts(data, offsets), special, threads)
 
     def safe_cut(self, text: bytes, special: Special = "raise") -> int:
-        """Return a byte offset at which a cut of `text` does not change the ids, or 0.
+        """Return a byte offset at which a cut of `text` does not change the ids, or 0 if none.
 
         The ids of both parts together are the ids of `text`, also if other text follows `text`. So
         a long text can be encoded in parts. Returns the last such offset that the backend finds.
-        The Python backend always returns 0. So do all backends if Python applies a normalizer, or
-        if every text gets a prefix.
+        The Python backend always returns 0. So do all backends if Python applies a normalizer other
+        than "NFC", or if every text gets a prefix.
         """
         return self._pipeline.safe_cut(text, special)
 
@@ -333,7 +333,10 @@ class Tokenizer(TokenizerParts):
         return Pipeline(encoder, self._added_tokens, normalizer, self._vocabulary.missing_bytes)
 
     def _pipeline_of_segments(self) -> Pipeline:
-        """Return a Pipeline whose backend takes normalized text, for bpe.compat.huggingface."""
+        """Return a Pipeline whose backend takes normalized text.
+
+        bpe.compat.huggingface uses it, because it normalizes text itself to align tokens with it.
+        """
         if self._spaces is None:
             return self._pipeline
         if self._segments_pipeline is None:
@@ -390,7 +393,7 @@ class Tokenizer(TokenizerParts):
         return self._ids_to_text.stream(self._decode_bytes, errors, bool(skip_special))
 
     def token_bytes(self, id: int) -> bytes:
-        """Return the bytes of the token with this id; raises UnknownTokenError."""
+        """Return the bytes of the token with this id; raises UnknownTokenError if there is none."""
         if self._decoding is not None and id in self._token_bytes_by_id:
             return self._token_bytes_by_id[id]
         return self.decode_bytes((id,))

@@ -103,7 +103,7 @@ class TokenizerParts:
 
     @property
     def decoder(self) -> Decoding | None:
-        """How ids become text; None joins the bytes of their tokens."""
+        """The rules by which ids become text; None joins the bytes of their tokens."""
         return self._decoding
 
     @property

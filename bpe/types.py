@@ -33,7 +33,10 @@ class NormalizesText(Protocol):
         """Return `text` normalized."""
 
     def align(self, text: str, /) -> tuple[str, list[tuple[int, int]]]:
-        """Return `text` normalized, and the span in `text` of each character of the result."""
+        """Return `text` normalized, and the origin of each code point of the result.
+
+        An origin is a half-open span (start, end) of code points in `text`.
+        """
 
 
 Normalizer: TypeAlias = Nfc | NormalizesText
@@ -85,7 +88,10 @@ class Padding(NamedTuple):
     pad_to_multiple_of: int | None
 
     def target(self, longest: int) -> int:
-        """Return the length to pad to if the longest encoding has `longest` ids."""
+        """Return the length to pad to if the longest encoding has `longest` ids.
+
+        It is `length`, or else `longest`, rounded up to a multiple of `pad_to_multiple_of`.
+        """
         length = longest if self.length is None else self.length
         multiple = self.pad_to_multiple_of
         if multiple and length % multiple:

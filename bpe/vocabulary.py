@@ -15,7 +15,7 @@ from bpe.once import forget, once
 Merge = tuple[int, int, int]
 """(left id, right id, id of the result)."""
 Rows: TypeAlias = NDArray[np.uint32]
-"""Merges, one per row."""
+"""Merges, one per row of three ids, in the order of Merge."""
 
 ID_LIMIT = 1 << 24
 """Ids are below this limit, because tables have an entry for each id up to the largest."""
@@ -57,7 +57,7 @@ class Packed(NamedTuple):
         return dict(zip(self.ids.tolist(), tokens, strict=True))
 
     def token(self, id: int) -> bytes | None:
-        """Return the bytes of the token with this id, or None; takes linear time."""
+        """Return the bytes of the token with this id, or None if there is none; in linear time."""
         for at in np.flatnonzero(self.ids == id):
             start = int(self.lengths[:at].sum(dtype=np.int64))
             return self.data[start : start + int(self.lengths[at])]
@@ -84,10 +84,11 @@ class Vocabulary:
     """The tokens of a byte-level BPE by id, and the ranks of their merges. Immutable.
 
     A merge is (left id, right id, id of the result), and its index in `merges` is its rank, as in
-    tokenizer.json, merges.txt and minbpe. If `merges` is None, the id of a token is the rank of
-    every merge that makes it, as in tiktoken. The pair with the lowest rank merges first; of pairs
-    with equal ranks, the leftmost. If `ignore_merges` is true or `merges` is None, a pre-token that
-    equals a token becomes this token without merging.
+    tokenizer.json, merges.txt and minbpe. If a pair is listed twice, its last index counts. If
+    `merges` is None, the id of a token is the rank of every merge that makes it, as in tiktoken:
+    two adjacent tokens merge if their joined bytes are a token. The pair with the lowest rank
+    merges first; of pairs with equal ranks, the leftmost. If `ignore_merges` is true or `merges` is
+    None, a pre-token that equals a token becomes this token without merging.
 
     Raises VocabularyError if a byte has no token, an id or a token is invalid, or a merge does not
     concatenate its two tokens. If `merges` is given, the bytes of NOT_IN_UTF8 and UNASSIGNED need
@@ -135,11 +136,11 @@ class Vocabulary:
     def of_packed(
         cls, packed: Packed, merges: Rows, from_ranks: bool, ignore_merges: bool
     ) -> Vocabulary:
-        """Return a vocabulary whose `merges` are known to fit its tokens.
+        """Return a vocabulary. The caller has checked that `merges` fit the tokens of `packed`.
 
-        If `from_ranks` is true, ids are ranks, and no two tokens may have the same bytes. Then
-        `merges` is only a hint: likely merges, which make the native backend faster. Raises
-        VocabularyError if a byte has no token.
+        If `from_ranks` is true, ids are ranks, and the caller has checked that no two tokens have
+        the same bytes. Then `merges` is only a hint: likely merges, which make the native backend
+        faster. Raises VocabularyError if a byte has no token.
         """
         vocabulary = cls._of_packed(packed, merges, from_ranks, ignore_merges)
         vocabulary._check_bytes()

@@ -1,4 +1,4 @@
-"""Let `python -m pretok` run the commands of `pretok.cli`. They need no vocabulary."""
+"""Let `python -m pretok` run the commands of `pretok.cli`, which need no vocabulary."""
 
 from __future__ import annotations
 

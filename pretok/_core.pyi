@@ -18,7 +18,7 @@ def built_in_program(name: str) -> tuple[str, list[int]] | None:
     """
 
 def kernels() -> list[str]:
-    """Return the names of the sets of kernels that this processor can run. For tests."""
+    """Return the names of the sets of SIMD kernels that this processor can run. For tests."""
 
 def use_kernels(name: str) -> bool:
     """Select a set of kernels, for tests. Return False if this processor has no set `name`."""
@@ -98,7 +98,7 @@ def read_pieces(
     ]
     | None
 ):
-    """Return the parts of a .model; cpp/bindings/piece_loading.cpp describes them.
+    """Return the parts of a SentencePiece .model; cpp/bindings/piece_loading.cpp describes them.
 
     Returns None for a file that bpe.formats.sentencepiece reads without C++, or refuses.
     """
@@ -111,8 +111,8 @@ def piece_merges(
 ) -> NDArray[np.uint32] | None:
     """Return the merges of pieces with these scores, in order of rank.
 
-    Returns None if the scores need bpe.characters.CharacterMerger, or if pieces have characters
-    that are no pieces.
+    Returns None if the scores need bpe.characters.CharacterMerger, or if a character of a piece is
+    not itself a piece.
     """
 
 def build_characters(
@@ -142,9 +142,9 @@ class Encoder:
     `token_bytes`, `lengths` and `ids` are the tokens, as the three results of `read_ranks`. The
     first `mergeable` tokens take part in merging; further tokens are only for decoding. `merges`
     has rows (left id, right id, id of the result). If `from_ranks` is true, a merge ranks by the id
-    of its result, else by its row. Tokens with ids from `first_step` on are only steps of merging.
-    `marked_spaces` has the fields of bpe.encoding.text_spaces.TextSpaces. If `is_whole` is true,
-    the model does not split text.
+    of its result, else by its row. Tokens with ids from `first_step` on are only steps of merging:
+    the tokens of their bytes replace them in results. `marked_spaces` has the fields of
+    bpe.encoding.text_spaces.TextSpaces. If `is_whole` is true, the model does not split text.
     """
 
     def __init__(

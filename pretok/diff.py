@@ -15,7 +15,7 @@ class Region(NamedTuple):
     `start` and `end` are the half-open span in code points. Both splits have a boundary at `start`
     and a boundary at `end`, but share no boundary in between. `first` lists the pre-tokens of the
     span in the first split, and `second` lists the pre-tokens of the span in the second split. Each
-    list stops after `keep` pre-tokens, an argument of Diff. `first_count` and `second_count` count
+    list has only the first `keep` pre-tokens (see Diff). `first_count` and `second_count` count
     all pre-tokens of the span.
     """
 

@@ -18,8 +18,10 @@ def shortened(value: object, most: int = MAX_SHOWN, show: Callable[[object], str
     """Return show(value) for a message, shortened if it is long. Never raises.
 
     If `value` is a str or bytes longer than `most`, `show` gets only the first and the last
-    `most` // 2 characters or bytes. If the result of `show` is longer than 4 * `most` characters,
-    only the first and the last 2 * `most` characters of the result are kept.
+    `most` // 2 characters or bytes. Of an int of more than 256 bits, only the number of bits is
+    shown. If `show` is repr, only the first items of a container are shown. If the result of `show`
+    is longer than 4 * `most` characters, only the first and the last 2 * `most` characters of the
+    result are kept.
 
     >>> shortened("a" * 1000, 8)
     "'aaaa'...'aaaa' (1,000 characters)"
@@ -69,7 +71,7 @@ class UnknownPresetError(PretokError, ValueError):
 
 
 class DuplicatePresetError(PretokError, ValueError):
-    """Two installed packages provide different presets of this name."""
+    """Two installed packages provide different presets with one name."""
 
     def __init__(self, name: str, first_package: str, second_package: str) -> None:
         super().__init__(

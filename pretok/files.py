@@ -51,6 +51,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         _check_regular(path.stat())
         with open(os.open(path, _FLAGS), "rb", buffering=0) as file:
+            # Check again: `path` may name another file since the first check.
             _check_regular(os.fstat(file.fileno()))
             yield file
 

@@ -162,9 +162,10 @@ class PreTokenizer:
     def split_batch(self, texts: Iterable[Text], threads: int | None = None) -> list[list[str]]:
         """Return the pre-tokens of each of `texts`, as `split` does.
 
-        The native backend finds the boundaries with up to `threads` threads. The default is one
-        thread for each 2**20 code points, but not more than the number of processors. The result
-        does not depend on `threads`. Raises TypeError if `texts` is one text, and ValueError if
+        The native backend finds the boundaries with up to `threads` threads; the Python backend
+        uses one thread. The default is one thread for each 2**20 code points of all texts together,
+        but at least one thread, and not more than the number of processors. The result does not
+        depend on `threads`. Raises TypeError if `texts` is one text, and ValueError if
         `threads` is less than 1.
 
         >>> import pretok
@@ -248,8 +249,8 @@ def native_machine(pre_tokenizer: PreTokenizer) -> Splitter:
 
 
 def _threads(texts: Sequence[str]) -> int:
-    # One thread for each 2**20 code points: to split these takes about 100 times the 20 us of
-    # starting a thread.
+    # One thread for each 2**20 code points: to split them takes about 100 times as long as to start
+    # a thread, which takes 20 us.
     return max(1, min(os.cpu_count() or 1, sum(map(len, texts)) >> 20))
 
 

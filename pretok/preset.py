@@ -29,8 +29,8 @@ class Preset:
 
     `exactness` is "tested" if tests compare the split with the engine. `exactness` is "approximate"
     if no stages can express the original split; then `source` says how the splits differ.
-    `exactness` is "unknown" if the original split is not known. Raises DefinitionError or
-    UnknownUnicodeVersionError.
+    `exactness` is "unknown" if the original split is not known. Raises DefinitionError for an
+    invalid argument, and UnknownUnicodeVersionError if pretok has no table of `unicode`.
 
     >>> from pretok import Run
     >>> from pretok.charsets import LETTER

@@ -40,7 +40,8 @@ def registered() -> tuple[Preset, ...]:
 def find(name: str) -> Preset:
     """Return the preset whose name or alias is `name`.
 
-    Raises UnknownPresetError, which lists similar names, or DuplicatePresetError.
+    Raises UnknownPresetError, which lists similar names, if no preset has the name, and
+    DuplicatePresetError if installed packages give the name to different presets.
     """
     try:
         known = _by_name.get(name)
@@ -75,8 +76,9 @@ def _installed_presets() -> Installed:
 def register(preset: Preset) -> Preset:
     """Make `preset` known to `get` by its name and aliases. Return `preset`.
 
-    Raises ValueError if a different preset has one of the names. Registering an equal preset again
-    changes nothing.
+    Raises ValueError if a different built-in or registered preset has one of the names. `get`
+    prefers `preset` to presets of installed packages with these names. Registering an equal
+    preset again changes nothing.
 
     >>> from pretok import Run
     >>> from pretok.charsets import NUMBER
@@ -107,8 +109,10 @@ def get(
     `unicode` is a Unicode version such as "18.0"; the default is the version of the preset.
     `backend` is "native" or "python"; the default is the best available backend (see
     `pretok.backend`). The result for a name or an alias is cached, so repeated calls are fast.
-    Raises UnknownPresetError, which lists similar names, DuplicatePresetError,
-    UnknownUnicodeVersionError, or BackendError.
+    Raises UnknownPresetError, which lists similar names, if no preset has the name,
+    DuplicatePresetError if installed packages give the name to different presets,
+    UnknownUnicodeVersionError if pretok has no table of `unicode`, and BackendError if `backend` is
+    unknown or was not built.
 
     >>> get("qwen2").split("Hello world 42")
     ['Hello', ' world', ' ', '4', '2']

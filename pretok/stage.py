@@ -19,11 +19,12 @@ MAX_RULES, MAX_STAGES = 255, 16
 class Stage:
     r"""An ordered list of rules, and the behavior applied to their matches.
 
-    At each position the first rule in `rules` that matches produces a part. The text between two
+    At each position the first rule in `rules` that matches produces a part. Text that no rule
     matches is a gap, which is also a part. `invert` swaps matches and gaps. `behavior` joins, keeps
     or drops matches as in Split of Hugging Face's tokenizers (see `pretok.behaviors`). `pattern` is
-    the published regex. `huggingface` is the equivalent pre_tokenizer as JSON text, or "" if a
-    Split by `pattern` is equivalent. Raises DefinitionError.
+    the published regex. `huggingface` is the equivalent pre_tokenizer of a tokenizer.json as JSON
+    text, or "" if a Split by `pattern` is equivalent. Raises DefinitionError for an unknown
+    behavior, for items that are not rules, and for rules that may not be in one stage.
 
     >>> from pretok import Run
     >>> from pretok.charsets import NUMBER
@@ -76,7 +77,8 @@ class Stage:
 class Stages(Protocol):
     """An item of the `stages` of a Preset: a Stage, or a block that consists of stages.
 
-    An item whose attribute `changes_text` is true must come last.
+    An item whose attribute `changes_text` is true must come last, because stages only split: a
+    later stage would still split the unchanged text.
     """
 
     def stages(self) -> tuple[Stage, ...]:
@@ -112,7 +114,11 @@ def flatten_stages(items: Iterable[Stages]) -> tuple[Stage, ...]:
 
 
 def _require_linear(rules: Iterable[Rule]) -> None:
-    """Raise DefinitionError if the total look-ahead of `rules` exceeds MAX_LOOK_AHEAD."""
+    """Raise DefinitionError if the total look-ahead of `rules` exceeds MAX_LOOK_AHEAD.
+
+    The rules of a position may read this many code points again at the next position. So the limit
+    bounds the time per code point.
+    """
     look_aheads = [(rule.look_ahead, type(rule).__name__) for rule in rules]
     total = sum(size for size, _ in look_aheads)
     if total > MAX_LOOK_AHEAD:

@@ -18,8 +18,9 @@ from pretok.cli import input as cli_input
 from pretok.machine.backend import BackendName
 from support import BACKENDS, REPORT, SEED, native_missing, need_native
 
-# Without SEED, hypothesis tries the same examples in each run. It has no database, so that no run
-# depends on an earlier run. It has no deadline, because a busy machine makes any example slow.
+# SEED comes from the environment variable PRETOK_SEED. If it is None, hypothesis tries the same
+# examples in each run. It has no database, so that no run depends on an earlier run. It has no
+# deadline, because a busy machine makes any example slow.
 settings.register_profile(
     "pretok",
     derandomize=SEED is None,
@@ -35,13 +36,15 @@ settings.load_profile("pretok")
 def pytest_configure(config: pytest.Config) -> None:
     """Pass SEED to hypothesis, enable SIGINT, and set how pytest-xdist divides the tests.
 
-    "worksteal" gives a worker neighbouring tests, which need the same vocabularies and fixtures.
+    "worksteal" gives a worker neighbouring tests. These need the same vocabularies and fixtures, so
+    few workers load each of them.
     """
     if getattr(config.option, "dist", "no") == "load":
         config.option.dist = "worksteal"
     if SEED is not None:
         config.option.hypothesis_seed = str(SEED)
-    # A background job of a shell may ignore SIGINT, and so may the processes that it starts.
+    # In a background job of a shell, Python inherits that SIGINT is ignored, and then installs no
+    # handler. Tests of Ctrl-C need the handler.
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -54,7 +57,10 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session", params=BACKENDS)
 def backend(request: pytest.FixtureRequest) -> BackendName:
-    """Each backend in turn. If the native backend is missing, see support.need_native."""
+    """Each backend in turn. If the native backend is missing, its tests are skipped.
+
+    With PRETOK_REQUIRE_NATIVE=1, they fail instead.
+    """
     name: BackendName = request.param
     if name == "native":
         need_native()
@@ -72,7 +78,8 @@ def native() -> BackendName:
 def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let Hugging Face's tokenizers use one thread.
 
-    With several threads, it reports any one of several errors in a batch.
+    With several threads, it reports any one of several errors in a batch, so a test could not
+    predict the error.
     """
     monkeypatch.setenv("TOKENIZERS_PARALLELISM", "false")
 
@@ -87,13 +94,13 @@ def no_logs() -> Iterator[None]:
 
 @pytest.fixture
 def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
-    """Run `main` in this process; see command_line.caller."""
+    """A function that runs `main` in this process; returns its status, output and errors."""
     return caller(monkeypatch, capsys)
 
 
 @pytest.fixture(scope="session")
 def vocab(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The path of a tokenizer.json with small_tokenizer."""
+    """The path of a tokenizer.json that stores command_line.small_tokenizer()."""
     path = tmp_path_factory.mktemp("vocab") / "small.json"
     small_tokenizer().save(path)
     return str(path)
@@ -122,7 +129,7 @@ def c_library(tmp_path_factory: pytest.TempPathFactory) -> CLibrary:
 
 @pytest.fixture
 def own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After the test, remove the presets that the test registered."""
+    """Give the test a copy of the registry, so the presets that it registers disappear after it."""
     for name in ("_presets", "_by_name", "_pre_tokenizers"):
         monkeypatch.setattr(registry, name, dict(getattr(registry, name)))
     monkeypatch.setattr(registry, "_installed", None)
@@ -131,7 +138,8 @@ def own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
 def pytest_report_header() -> str:
     """Return the folder of the tested pretok.
 
-    `python -m pytest` may find the sources, which have no C++ core.
+    `python -m pytest` may import the sources in the current folder, which have no C++ core, instead
+    of the installed package. The report shows the mistake.
     """
     return f"pretok: {PACKAGE_FOLDER}, {native_missing() or 'with the native backend'}"
 

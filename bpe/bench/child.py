@@ -1,9 +1,9 @@
 """Run a contender in a separate process, to measure its memory, or because it may hang or crash.
 
-`python -m bpe.bench.child` reads a job as JSON from standard input, and writes the result as JSON.
-The entry "job" is "repeat" or "memory", the entry "peer" names the contender, and files_of returns
-the entries for the vocabulary. All other entries are arguments of the functions `repeat` and
-`memory`.
+A contender is pretok or a peer (another package). `python -m bpe.bench.child` reads a job as JSON
+from standard input, and writes the result as JSON. The entry "job" is "repeat" or "memory", the
+entry "peer" names the contender, and files_of returns the entries for the vocabulary. All other
+entries are arguments of the functions `repeat` and `memory`.
 """
 
 from __future__ import annotations

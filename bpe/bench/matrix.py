@@ -1,5 +1,7 @@
 """Measure the matrix: one cell for each vocabulary, text and shape, against its best peer.
 
+The best peer of a cell is the fastest other package that gives the same results as pretok.
+
 A shape is a kind of call. A shape of WAYS encodes the documents of a text, in each of STATES. A
 shape of OF_SUBJECT needs no text: it encodes one message, or loads a file.
 """

@@ -87,7 +87,10 @@ def _method_times(splitter: _Splitter, text: str) -> list[float]:
 
 
 def _splitter(peer: str, text: str, preset: Preset, backend: BackendName | None) -> _Splitter:
-    """Return the _Splitter of `text` for the peer of this name; raises CannotError."""
+    """Return the _Splitter of `text` for the peer of this name.
+
+    Raises CannotError if the peer cannot split like `preset`.
+    """
     if peer == "regex":
         engine = RegexEngine()
         refusal = engine.unsupported_reason(preset)

@@ -61,7 +61,7 @@ class Result:
 
     @property
     def row(self) -> str:
-        """The part of `what` before the first comma."""
+        """The part of `what` before the first comma; after it may come a state, such as "cold"."""
         return self.what.partition(", ")[0]
 
     def peers(self) -> list[str]:

@@ -1,4 +1,7 @@
-"""Find the vocabularies of the matrix: LISTED has all of them, `opened_vocabulary` loads one."""
+"""Find the vocabularies of the matrix (matrix.py).
+
+LISTED has all of them, and `opened_vocabulary` loads one.
+"""
 
 from __future__ import annotations
 
@@ -242,7 +245,11 @@ def _convert(path: Path, listed: Listed, place: Path) -> tuple[Path, ...]:
 
 
 def _readable_source(paths: tuple[Path, ...]) -> str | None:
-    """Return the only file of `paths` if peers can read it, else None."""
+    """Return the only file of `paths` if peers can read it, else None.
+
+    Peers trust the suffix, so the content must have the format of the suffix: a .model may be a
+    rank file.
+    """
     path = paths[0]
     if len(paths) != 1 or path.suffix not in READABLE or not path.is_file():
         return None

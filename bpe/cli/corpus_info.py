@@ -18,7 +18,10 @@ from pretok.cli.output import one_line, write
 BAR = 50
 """The length of the longest bar of the histogram."""
 BINS = 64
-"""Lengths from 2^(i - 1) to 2^i - 1 are in bin i; bin 0 is for the length 0."""
+"""The number of bins of the histogram.
+
+Bin i counts documents of 2^(i - 1) to 2^i - 1 tokens, bin 0 empty documents.
+"""
 
 
 @click.command("corpus-info")

@@ -200,7 +200,11 @@ class Encoding:
         return id
 
     def decode_bytes(self, tokens: Iterable[int]) -> bytes:
-        """Return the bytes of the ids `tokens`; raises KeyError, OverflowError, TypeError."""
+        """Return the bytes of the ids `tokens`.
+
+        Raises KeyError or OverflowError for an id that no token has (see the class), and TypeError
+        for an item that is not an int.
+        """
         if not isinstance(tokens, (list, tuple, np.ndarray)):
             tokens = list(tokens)
         try:
@@ -304,7 +308,11 @@ class Encoding:
         return self._tokenizer.encode(text, "text", errors="strict")
 
     def _encode_bytes(self, text: bytes) -> list[int]:
-        """Return the ids of bytes that may be invalid UTF-8; see `OpenEnd.encode_bytes`."""
+        """Return the ids of bytes that may be invalid UTF-8.
+
+        The last pre-token before the first invalid byte, and all bytes after this pre-token, are
+        merged as one pre-token.
+        """
         if not isinstance(text, bytes):
             raise TypeError(f"expected bytes, got {type(text).__name__}")
         return self._open_end.encode_bytes(text)

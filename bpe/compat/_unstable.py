@@ -58,6 +58,8 @@ class OpenEnd:
         rest = self._bytes_of(ids[start:])  # the bytes of the unstable ids
         if not rest:
             return ids, []
+        # A completion is one token that begins with `rest`, the ids of a part of `rest` and a token
+        # that begins with its other part, or the ids of both sides of a split in white space.
         completions: set[tuple[int, ...]] = {
             (self._ids[token],) for token in self._starting_with(rest)
         }

@@ -105,7 +105,7 @@ class Batch:
 
 
 class ReadOptions(NamedTuple):
-    """The options for reading: see `bpe.corpus.tokenize`."""
+    """The options for reading; `bpe.corpus.tokenize` explains its arguments of these names."""
 
     field: str
     lines: bool
@@ -186,7 +186,8 @@ class _Hash:
         """Return the path, the size and the sha256 of the file."""
         self._hashing.wait()
         size = os.path.getsize(name)
-        # The digest is incomplete for a damaged file, and for a Parquet file.
+        # A damaged file may not be read to its end, and pyarrow reads a Parquet file without this
+        # object. The digest is then incomplete, so the file is hashed again.
         whole = size == self._size
         return {
             "path": name,
@@ -213,7 +214,7 @@ def _runs(name: str, options: ReadOptions, begin: int, watch: Watch) -> Iterator
             yield run
             position = run.next_line
     except TextFileError as error:
-        # The rest of the file cannot be read.
+        # The rest of the file cannot be read, so with `skip_bad` its documents end here.
         message = str(error)
         if position and message.startswith(f"{name}: "):
             message = f"{name}, after line {position}{message[len(name) :]}"

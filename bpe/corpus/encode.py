@@ -31,7 +31,11 @@ class Encoded:
     """The ids of the texts. A whole document includes the ids that `Options` puts around it."""
     offsets: Offsets
     held_out: NDArray[np.bool_] | None
-    """An item is True if its document is in the split for validation. None without this split."""
+    """An item is True if its document is in the split for validation.
+
+    None without this split, and for a part of a long document, for which `Part.is_held_out` says
+    it.
+    """
 
 
 class DocumentEncoder:

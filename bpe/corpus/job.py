@@ -84,8 +84,9 @@ def tokenize(
     maximum size in bytes of a text that must be encoded as a whole, and of a JSON line without its
     text. A progress bar appears if standard error is a terminal, unless `progress=False`.
 
-    Raises CorpusError if the folder has other files or another process writes to it, or for a
-    special token that `special` does not allow; OSError.
+    Raises CorpusError if the folder has other files or a corpus of other arguments, if another
+    process writes to it, or for a special token that `special` does not allow; OSError if a file
+    cannot be read or written.
     """
     options = make_options(
         tokenizer, layout=layout, dtype=dtype, bos=bos, eos=eos,

@@ -24,7 +24,8 @@ def locked(folder: Path) -> Iterator[None]:
         file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             _lock(file, folder)
-            # Another process may have removed the file before this one locked it.
+            # Another process may have removed the file before this one locked it. The lock would
+            # then protect nothing, so try again.
             if _is_same(file, path):
                 break
         except BaseException:
@@ -34,7 +35,8 @@ def locked(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        # Windows cannot remove an open file. Other systems must keep the lock until then.
+        # Windows cannot remove an open file, so close it first. On other systems, closing it would
+        # release the lock, so remove the file first.
         if sys.platform == "win32":
             os.close(file)
         with suppress(OSError):

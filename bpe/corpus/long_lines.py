@@ -100,7 +100,7 @@ class _Line:
         return True
 
     def string(self) -> bytes:
-        """Return the string, and go to its end."""
+        """Return the bytes of the string with its escapes, and go to its end."""
         string = b"".join(map(self._keep, self._parts()))
         self._keep(b'"')
         return string
@@ -162,8 +162,9 @@ def _backslashes_before(data: bytes, at: int, start: int) -> int:
 def _safe_end(data: bytes, start: int) -> int:
     """Return an offset near the end of `data` at which a JSON string can be cut.
 
-    The offset is neither within an escape, nor between the escapes of a surrogate pair, nor within
-    a sequence of UTF-8.
+    The bytes of the string begin at `start`, not within an escape, and go beyond `data`. The offset
+    is neither within an escape, nor between the escapes of a surrogate pair, nor within a sequence
+    of UTF-8.
     """
     # All escapes that a cut at the end could divide are in these bytes; 4 is a margin.
     last = data.rfind(b"\\", max(start, len(data) - LONGEST_ESCAPE - 4))

@@ -21,8 +21,9 @@ class Shard:
     """A finished shard: consecutive documents of a split; with packing, also parts of documents.
 
     Document i of the shard has tokens offsets[i]:offsets[i + 1]; the offsets are in a file of the
-    shard. `padding` tokens follow the last document. `continues` is true if the last document
-    continues in the next shard.
+    shard. `first_document` is the index of document 0 in the split. `padding` tokens follow the
+    last document; `tokens` counts them too. `continues` is true if the last document continues in
+    the next shard.
     """
 
     name: str
@@ -67,7 +68,10 @@ class Manifest:
 
 
 def load_manifest(folder: Path) -> Manifest | None:
-    """Return the manifest in `folder`, or None if there is none; raises CorpusError."""
+    """Return the manifest in `folder`, or None if there is no manifest.json.
+
+    Raises CorpusError if manifest.json is not the manifest of a corpus in this version.
+    """
     path = folder / NAME
     try:
         data = path.read_bytes()

@@ -13,7 +13,7 @@ from bpe.training.limits import MAX_TEXT
 from bpe.types import Special
 
 MAX_UINT16 = 1 << 16
-"""The number of ids that 16 bits can hold."""
+"""The number of ids that 16 bits can hold: one more than the largest such id."""
 SHARD_TOKENS = 1 << 27
 """The default number of tokens of a shard."""
 
@@ -64,7 +64,11 @@ def make_options(
     skip_bad: bool = False,
     max_text: int | None = None,
 ) -> Options:
-    """Return checked options; raises ValueError, TypeError and UnknownTokenError."""
+    """Return checked options.
+
+    Raises ValueError or TypeError for a wrong value, and UnknownTokenError for a token that the
+    vocabulary does not have.
+    """
     if layout not in LAYOUTS:
         raise ValueError(f"layout={layout!r}; expected one of {', '.join(map(repr, LAYOUTS))}")
     for name, number in (("shard_tokens", shard_tokens), ("pack", pack), ("max_text", max_text)):
@@ -144,7 +148,7 @@ def _dtype(tokenizer: Tokenizer, dtype: str | None) -> str:
 
 
 def _shard_tokens(tokens: int, pack: int | None) -> int:
-    """Return the size of a shard: with `pack`, a whole number of rows."""
+    """Return the size of a shard: with `pack`, a whole number of rows, and at least one row."""
     return tokens if pack is None else max(1, tokens // pack) * pack
 
 

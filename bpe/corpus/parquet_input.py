@@ -51,7 +51,8 @@ def rows_of_file(
                 is_null = column.is_null().to_numpy(zero_copy_only=False)
                 yield packed(column.fill_null("")), is_null
     except (pyarrow.ArrowException, OSError) as error:
-        # pyarrow raises an OSError without errno for a damaged file.
+        # pyarrow raises an OSError without errno for a damaged file. With errno it is an error of
+        # the system.
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise TextFileError(f"{name}: truncated or damaged ({error}); get the file again") from None

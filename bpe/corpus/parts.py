@@ -101,7 +101,10 @@ class _Cutter:
             )
 
     def _texts(self, blocks: Iterator[bytes], origin: Position) -> Iterator[tuple[bytes, bool]]:
-        """Yield the text of each part, and whether it is the last one."""
+        """Yield the text of each part, and whether it is the last one.
+
+        Parts end only where `Tokenizer.safe_cut` allows it: a cut there does not change the ids.
+        """
         return cut_parts(
             blocks,
             lambda text: self._tokenizer.safe_cut(text, self._special),

@@ -52,14 +52,18 @@ class Corpus:
         return shards[-1].next_document if shards else 0
 
     def document(self, index: int, split: str = "train") -> Ids:
-        """Return the ids of a document; raise IndexError."""
+        """Return the ids of a document; documents count from 0, over all shards of the split.
+
+        Raises IndexError if the split has no document `index`.
+        """
         shards = self._shards(split)
         if not 0 <= index < self.documents(split):
             raise IndexError(
                 f"document {index} of split {split!r}; expected 0 to {self.documents(split) - 1}"
             )
         parts = []
-        # With packing, the document may continue in later shards.
+        # With packing, the document may continue in later shards. Find the last shard that begins
+        # with it or before it, then go back to the shard in which it begins.
         at = bisect_right(shards, index, key=lambda shard: shard.first_document) - 1
         while at > 0 and shards[at].first_document == index and shards[at - 1].continues:
             at -= 1
@@ -92,7 +96,7 @@ class Corpus:
                 yield lengths
 
     def tokenizer(self) -> Tokenizer:
-        """Return the tokenizer that encoded the corpus."""
+        """Return the tokenizer that encoded the corpus; raise CorpusError if its file changed."""
         description = self.manifest.tokenizer
         path = self.folder / description["file"]
         if sha256_of(path) != description["sha256"]:

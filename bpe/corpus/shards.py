@@ -49,7 +49,7 @@ class ShardWriter:
         state: dict[str, Any] | None,
         layout: Layout | None = None,
     ) -> None:
-        """Continue after `shards`, and after the open shard of `state`.
+        """Continue after `shards`, and after the open shard of `state` if it is not None.
 
         `layout` replaces the layout of `options`.
         """
@@ -80,8 +80,9 @@ class ShardWriter:
     def add(self, tokens: NDArray[np.integer], ends: Offsets) -> bool:
         """Append `tokens`. A document ends before tokens[end] for each of the ascending `ends`.
 
-        Tokens after the last end belong to a document that the next call continues. Returns whether
-        a shard was finished.
+        The last end may be len(tokens), and equal ends stand for empty documents. Tokens after the
+        last end belong to a document that the next call continues. Returns whether a shard was
+        finished.
         """
         is_finished = False
         while len(tokens) or len(ends):
@@ -161,9 +162,10 @@ class ShardWriter:
         }
 
     def remove_stale(self) -> None:
-        """Remove files that no manifest needs.
+        """Remove the .part files of finished shards whose layout wrote the tokens to another file.
 
-        Call it after a manifest with all finished shards was saved.
+        Call it after a manifest with all finished shards was saved. With an older manifest, an
+        interrupted job continues from the .part files.
         """
         for path in self._stale:
             path.unlink(missing_ok=True)
@@ -176,7 +178,7 @@ class ShardWriter:
         self._files = None
 
     def finish(self) -> None:
-        """Finish the last shard."""
+        """Finish the open shard, if there is one."""
         if self._files is not None:
             self._finish()
 
@@ -218,7 +220,8 @@ class ShardWriter:
                 os.replace(file.part, file.path)
                 files[file.path.name] = file.description()
         before = self.shards[-1].next_document if self.shards else 0
-        # This shard begins with the rest of a document if the previous shard ended within it.
+        # If the previous shard ended within a document, this shard begins with the rest of it, and
+        # `next_document` is the index of this document.
         shard = Shard(place.name, count, padding, before, documents, continues)
         shard.files = dict(sorted(files.items()))
         self.shards.append(shard)
@@ -231,13 +234,14 @@ class _PartFile:
     """A file with the suffix .part: a header, written last, and data that is only appended."""
 
     def __init__(self, path: Path, header_size: int, data_size: int | None) -> None:
-        """Create the file, or keep its first `data_size` bytes of data."""
+        """Create the file if `data_size` is None; else keep its first `data_size` bytes of data."""
         self.path = path
         self.part = path.with_name(path.name + PART)
         # The header is written last, so only a file without a header is hashed while it is written.
         self._digest = None if header_size else hashlib.sha256()
         if data_size is not None:
-            # Without a .part file, the shard was finished after the manifest was saved.
+            # Without a .part file, the shard was finished after the manifest was saved. Rename its
+            # file back, because the manifest still has the shard as open.
             if not self.part.exists():
                 with suppress(FileNotFoundError):
                     os.replace(path, self.part)

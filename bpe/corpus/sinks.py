@@ -80,12 +80,12 @@ class Sink:
         return {name: writer.state() for name, writer in self.writers.items()}
 
     def finish(self) -> None:
-        """Finish the last shards."""
+        """Finish the open shard of each split."""
         for writer in self.writers.values():
             writer.finish()
 
     def remove_stale(self) -> None:
-        """Remove files that no manifest needs."""
+        """Call `ShardWriter.remove_stale` of each split, after a manifest was saved."""
         for writer in self.writers.values():
             writer.remove_stale()
 

@@ -17,12 +17,12 @@ class InOrder:
         self._last: Future[object] | None = None
 
     def call(self, function: Callable[..., object], *arguments: object) -> None:
-        """Wait for the last call, raise its error, and begin the next call."""
+        """Wait for the previous call, raise its error if it failed, and begin this call."""
         self.wait()
         self._last = self._pool.submit(function, *arguments)
 
     def wait(self) -> None:
-        """Wait for the last call, and raise its error."""
+        """Wait for the previous call, and raise its error if it failed."""
         if self._last is not None:
             self._last.result()
 

@@ -132,7 +132,7 @@ class Job:
             self._long = self._first_sink.begin_long(part.is_held_out, spool)
             self._long_size = self._long_tokens = 0
         long = self._long
-        # Writing to the spool file does not change the shards.
+        # Writing to the spool file does not change the shards, so the state may still be saved.
         self._is_broken = spool is None
         long.add(item.tokens)
         self._long_size += item.size

@@ -59,7 +59,10 @@ class DecoderChain:
         return any(isinstance(step, ByteFallback) for step in self.steps)
 
     def flows(self, errors: str) -> list[Flow]:
-        """Return new flows of the steps after `by_token`."""
+        """Return new flows of the steps after `by_token`.
+
+        ByteLevel and Fuse join all tokens to one, so all flows after them take it in parts.
+        """
         first = len(self.by_token)
         flows = []
         in_parts = False
@@ -128,7 +131,8 @@ class ChainDecoder:
     def tokens(self, ids: Iterable[int], skip_special: bool) -> list[str]:
         """Return the texts of `ids` after the steps `by_token`.
 
-        Raises UnknownTokenError or TypeError.
+        Raises UnknownTokenError for an id that no token has, and TypeError for an item that is not
+        an int.
         """
         sequence = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
         cache, special = self._cache, self._special if skip_special else frozenset()
@@ -158,8 +162,8 @@ class ChainDecodeStream(DecodeStream):
     def feed(self, ids: SupportsIndex | Iterable[int]) -> str:
         """Return the text that `ids`, one id or several, complete.
 
-        Raises UnknownTokenError, and then leaves the stream unchanged. Raises ValueError after
-        `finish`.
+        Raises UnknownTokenError for an id that no token has, and then leaves the stream unchanged.
+        Raises ValueError after `finish`.
         """
         self._check_open()
         several = ids if isinstance(ids, Iterable) else (index(ids),)

@@ -154,7 +154,7 @@ class BytesOfCharacters:
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
 
     def feed(self, token: str) -> list[str]:
-        """Return the complete characters."""
+        """Return the characters that are complete after `token`; keep the bytes of the next one."""
         try:
             data = bytes([_BYTES[char] for char in token])
         except KeyError:

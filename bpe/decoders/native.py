@@ -10,7 +10,12 @@ from bpe.encoding.utf8 import ESCAPE
 
 
 class JoinedTexts(NamedTuple):
-    """The tokens that C++ joins; cpp/bindings/text_decode_call.hpp explains the fields."""
+    """The tokens that C++ joins: their bytes in the order of their ids, their lengths and ids.
+
+    C++ strips at most `start` and `stop` spaces at the start and at the end of the joined text. If
+    `spaced` is not None, it strips the start only if the first token with text is one of these ids.
+    If `repeats`, and this token is only a space, the next token may lose its space too.
+    """
 
     data: bytes
     lengths: list[int]

@@ -45,7 +45,7 @@ class ByteLevel:
 
 @dataclass(frozen=True)
 class ByteFallback:
-    """Joins adjacent tokens of the form <0x00> into the text of their bytes."""
+    """Joins adjacent tokens such as <0x0A>, which stand for bytes, into the text of their bytes."""
 
     def flow(self, errors: str, in_parts: bool) -> Flow:
         """Return a new flow."""
@@ -64,7 +64,9 @@ class Fuse:
 
 @dataclass(frozen=True)
 class Strip:
-    """Strips `content`, at most `start` times in front of a token and `stop` times at its end."""
+    """Strips the character `content`, at most `start` times in front of a token and `stop` times at
+    its end.
+    """
 
     content: str
     start: int
@@ -90,6 +92,7 @@ class Replace:
     def flow(self, errors: str, in_parts: bool) -> Flow:
         """Return a new flow."""
         flow = Each(self.replace.normalize)
+        # A match of one character lies within one part. Any other match may cross parts.
         is_local = len(self.replace.pattern) == 1 and not self.replace.is_regex
         return Held(flow) if in_parts and not is_local else flow
 

@@ -146,7 +146,10 @@ def _words(
 
 
 class _Tree:
-    """Adds up counts, FAN_IN neighbors at a time: this keeps the order of the words."""
+    """Adds up counts, FAN_IN neighbors at a time.
+
+    Only neighbors are added, in order, so the words keep the order of their first appearance.
+    """
 
     def __init__(self, adder: Any, shared: Shared[Counting]) -> None:
         self._adder = adder
@@ -165,6 +168,6 @@ class _Tree:
 
     def root(self) -> Any:
         """Return the reference of the sum of all counts."""
-        # Higher levels have earlier counts.
+        # Higher levels have earlier counts, so they come first.
         nodes = [node for level in reversed(self._levels) for node in level]
         return self._adder.remote(self._shared, *nodes)

@@ -50,7 +50,7 @@ class AddedTokenSearch(Protocol):
 
 @dataclass(frozen=True)
 class AddedToken:
-    """A token that is matched literally, before the text is split.
+    """A token that is searched for literally, before the pre-tokenizer splits the text.
 
     If `special` is true, the argument `special` of an encoding call decides what the token becomes.
     Any other added token always becomes its id. A `normalized` token is searched for in the
@@ -128,7 +128,9 @@ class AddedTokens:
     def split(self, data: bytes) -> Iterator[Segment]:
         """Yield the segments of `data` in order; they cover all of `data`, and none is empty.
 
-        Raises SpecialTokenError at a special token if the policy is "raise".
+        As in Hugging Face's tokenizers, a token that begins with white space may overlap the token
+        before it, if that token has `rstrip`.
+        If the policy is "raise", raises SpecialTokenError at the first special token.
         """
         return self._search(self._phases, data, 0, len(data))
 
@@ -182,7 +184,7 @@ class AddedTokens:
                 if not spaces[0] <= last < spaces[1]:
                     spaces = last, _skip_spaces(data, last, end)
                 last = spaces[1]
-            if first >= last:
+            if first >= last:  # rstrip of the previous token has included the whole token
                 continue
             if done < first:
                 yield Segment(done, first, None)
@@ -259,6 +261,9 @@ def word_ranges() -> Ranges:
     from pretok.charsets.sets import WORD
     from pretok.unicode import CODE_POINTS, DEFAULT_VERSION, table
 
+    # Each code point has an atom, a number from 0 on. Most properties of Unicode are sets of atoms;
+    # WORD stores such sets as bit masks, one for each segment of the code points. All code points
+    # between two neighbors in `cuts` have the same atom and the same mask.
     firsts, atoms = table(DEFAULT_VERSION)
     cuts = sorted({*firsts.tolist(), *(start for start, _ in WORD.segments)})
     ranges: list[tuple[int, int]] = []

@@ -41,10 +41,10 @@ def backend_for(
     pre_tokenizer: object,
     requested: BackendName | None,
 ) -> BackendName:
-    """Return the backend to use.
+    """Return the backend to use: "python" if C++ cannot merge the pre-tokens with `vocabulary`.
 
-    Raises BackendError as `choose_backend` does, and UnsupportedError if `requested` is "native"
-    and C++ cannot merge the vocabulary.
+    Otherwise `choose_backend` decides, and raises BackendError if the backend is not available.
+    Raises UnsupportedError if `requested` is "native" and C++ cannot merge.
     """
     if isinstance(pre_tokenizer, str):
         pre_tokenizer = find(pre_tokenizer)
@@ -106,7 +106,8 @@ def check_keeps_text(pre_tokenizer: object) -> None:
 def new_token_bytes(added: Sequence[AddedToken], vocabulary: Vocabulary) -> dict[int, bytes]:
     """Return the bytes of the added tokens whose ids are not in `vocabulary`, by id.
 
-    Raises VocabularyError for invalid added tokens.
+    Raises VocabularyError if a content is empty, has surrogates or is listed twice, or if an id is
+    invalid or belongs to another token of `vocabulary`.
     """
     new_tokens: dict[int, bytes] = {}
     contents: set[str] = set()
@@ -140,14 +141,20 @@ def new_token_bytes(added: Sequence[AddedToken], vocabulary: Vocabulary) -> dict
 
 
 def _is_text_of(vocabulary: Vocabulary, token: AddedToken) -> bool:
-    """Return whether `token` has the id of a fallback token, and its text, such as <0x0A>."""
+    """Return whether the token with this id in `vocabulary` has this text.
+
+    The texts of fallback tokens, such as <0x0A>, differ from their bytes.
+    """
     return (
         isinstance(vocabulary, TextVocabulary) and vocabulary.pieces.get(token.content) == token.id
     )
 
 
 def cache_limit(cache_mb: float | None) -> int:
-    """Convert `cache_mb` to bytes; raises TypeError and ValueError."""
+    """Convert `cache_mb` to bytes; None is DEFAULT_CACHE_MB.
+
+    Raises TypeError if it is not a number, and ValueError if it is negative or too large.
+    """
     if cache_mb is None:
         return DEFAULT_CACHE_MB << 20
     if isinstance(cache_mb, bool) or not isinstance(cache_mb, (int, float)):
@@ -164,7 +171,10 @@ def cache_limit(cache_mb: float | None) -> int:
 
 
 def resolve_threads(threads: int | None) -> int:
-    """Return the number of threads for a backend; 0 lets the backend choose."""
+    """Return the number of threads for a backend; 0, for None, lets the backend choose.
+
+    Raises ValueError unless `threads` is None or an int of at least 1.
+    """
     if threads is None:
         return 0
     if not isinstance(threads, int) or threads < 1:
@@ -175,7 +185,8 @@ def resolve_threads(threads: int | None) -> int:
 def validate_text(text: Text, errors: Errors) -> StrOrBytes:
     """Return `text` as the str or bytes that a backend takes.
 
-    Raises TypeError, ValueError or UnicodeEncodeError.
+    Raises TypeError for another type, ValueError for unknown `errors`, and UnicodeEncodeError for a
+    surrogate that the handler `errors` does not encode.
     """
     if errors not in _ERRORS:
         raise ValueError(

@@ -228,7 +228,10 @@ def takes_spaces(
     pre_tokenizer: PreTokenizer | SupportsOffsets,
     backend: BackendName,
 ) -> bool:
-    """Return whether `make_backend` accepts `spaces`."""
+    """Return whether `make_backend` accepts `spaces`.
+
+    Then C++ encodes a text whose spaces have not been replaced by "▁" (see TextSpaces).
+    """
     return (
         backend == "native"
         and isinstance(vocabulary, CharacterVocabulary)
@@ -262,7 +265,11 @@ def make_added(tokens: Iterable[AddedToken], nfc: bool, backend: Backend) -> Add
 
 
 def utf8_splitter(pre_tokenizer: SupportsOffsets) -> Callable[[bytes], list[bytes]]:
-    """Return a function that splits UTF-8 with a pre-tokenizer that takes only str."""
+    """Return a function that splits UTF-8 with a pre-tokenizer that takes only str.
+
+    The function raises ValueError unless the boundaries ascend from 0 to the length of the text. It
+    omits empty pre-tokens.
+    """
 
     def split(data: bytes) -> list[bytes]:
         text = decode_utf8(data)

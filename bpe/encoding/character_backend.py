@@ -129,6 +129,8 @@ def byte_vocabulary(
             has_spaces,
         )
         return ByteVocabulary(Packed(data, lengths, numbers), rows)
+    # Otherwise build both in Python. `in_order` has the bytes of all symbols, lowest rank first:
+    # single bytes, beginnings of characters, and pieces in the order of their scores.
     symbols = Symbols(vocabulary, first_symbol, has_spaces)
     ranks, pieces = vocabulary.ranks, vocabulary.pieces
     starts = _starts(set("".join(pieces)))
@@ -142,6 +144,8 @@ def byte_vocabulary(
     in_order += [spelled for text in words if (spelled := symbols.spell(text)) is not None]
     renamed = np.array([symbols.ids[symbol] for symbol in in_order], np.uint32)
     by_rank = Packed.of(dict(enumerate(in_order)))
+    # The ids of `by_rank` are ranks, from which an encoder recovers the merges. `renamed` replaces
+    # these ids by the final ids.
     merges = _encoder(by_rank, len(in_order), None, _native(WHOLE), 0).merges()
     tokens = by_rank._replace(ids=renamed)
     runs = {id: spelled for text, id in pieces.items()

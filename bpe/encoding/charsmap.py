@@ -6,7 +6,9 @@ are little-endian words of 32 bits.
 
 The trie is a double array of darts-clone. A unit with bit 31 holds the offset of a replacement. Any
 other unit has a label in bits 0 to 7. Bit 8 says that a rule ends at the unit. Bits 10 to 30 give
-the distance to the children of the unit; bit 9 says that the distance is multiplied by 256.
+the distance to the children of the unit; bit 9 says that the distance is multiplied by 256. The
+child for a byte is at index ^ distance ^ byte, and has this byte as its label. If a rule ends at
+the unit, the offset of the replacement is at index ^ distance.
 """
 
 from __future__ import annotations
@@ -71,7 +73,7 @@ class Charsmap:
 
 
 def _children(unit: int) -> int:
-    """Return the distance from a node to its children."""
+    """Return the distance from the unit `unit` to its children, to be combined with ^."""
     return unit >> 10 << ((unit & 1 << 9) >> 6)
 
 

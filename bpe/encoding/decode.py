@@ -20,7 +20,10 @@ DecodeBytes: TypeAlias = Callable[[Iterable[int], bool], bytes]
 
 
 class Decoder:
-    """Decodes ids for Tokenizer, with the backend of the Tokenizer."""
+    """Decodes ids for Tokenizer, with the backend of the Tokenizer.
+
+    `tokens` returns all tokens by id; only the errors for unknown ids need them.
+    """
 
     def __init__(
         self, backend: Backend, tokens: Callable[[], Mapping[int, bytes]], special: Collection[int]
@@ -92,8 +95,8 @@ class DecodeStream:
     def feed(self, ids: SupportsIndex | Iterable[int]) -> str:
         """Add `ids`, one id or several, and return the text whose UTF-8 is now complete.
 
-        Raises UnknownTokenError, and then leaves the stream unchanged. Raises ValueError after
-        `finish`.
+        Raises UnknownTokenError for an id that no token has, and then leaves the stream unchanged.
+        Raises ValueError after `finish`.
         """
         self._check_open()
         data = self._decode_bytes(ids if isinstance(ids, Iterable) else (index(ids),))

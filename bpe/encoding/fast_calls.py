@@ -17,8 +17,8 @@ def fast_call(attribute: str, positional: int, **defaults: object) -> Callable[[
     A call that passes only `first` and parameters of `defaults` runs self.<attribute>(first,
     *values) instead of the method; `values` has a value for each parameter of `defaults`. Both must
     return equal results. Any other call runs the method. If the class names the attribute in
-    __slots__, the calls are faster. If the native backend was not built, the decorator returns the
-    method unchanged.
+    __slots__, the calls are faster, since C++ reads a slot without a look-up in a dict. If the
+    native backend was not built, the decorator returns the method unchanged.
     """
 
     def decorate(method: Method) -> Method:

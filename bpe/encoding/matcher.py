@@ -50,7 +50,10 @@ class TokenMatcher:
         self._is_first = bytes(byte in firsts for byte in range(256))
 
     def matches(self, data: bytes, start: int, end: int) -> Iterator[tuple[int, int, int]]:
-        """Yield (pattern, start, end) of each match; `end` is exclusive. Matches do not overlap."""
+        """Yield (index of the pattern, start, end) of each match in data[start:end], in order.
+
+        Matches do not overlap. Both offsets count from the start of `data`; the end is exclusive.
+        """
         starts = data[start:end].translate(self._is_first)
         node = _ROOT
         at = start

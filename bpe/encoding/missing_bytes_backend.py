@@ -46,6 +46,8 @@ class MissingBytesBackend(OneByOne):
         missing = [byte for byte in range(256) if bytes([byte]) not in known]
         self._first_missing = vocabulary.size
         tokens |= {vocabulary.size + at: bytes([byte]) for at, byte in enumerate(missing)}
+        # A token with a character that stands for no byte is not in `tokens`. No text gives such a
+        # token, so its merges are dropped.
         rows = vocabulary.merge_rows
         rows = rows[np.isin(rows, list(tokens)).all(axis=1)]
         packed = Packed.of(tokens)

@@ -102,6 +102,8 @@ def _joins(char: str) -> bool:
 @cache
 def _joining_starters() -> frozenset[str]:
     """Return the characters of combining class 0 that NFC may compose with an earlier character."""
+    # The vowels and final consonants of Hangul, which compose by arithmetic. All other characters
+    # that compose with an earlier one are in the decomposition of another character.
     joining = {chr(code) for code in (*range(0x1161, 0x1176), *range(0x11A8, 0x11C3))}
     for code in range(0x110000):
         text = unicodedata2.decomposition(chr(code))

@@ -152,7 +152,8 @@ def _metaspace_segments(
 class _MetaspaceText:
     """A text between two exact added tokens, for a normalizer with a Metaspace step.
 
-    Exact added tokens are matched before normalization.
+    Exact added tokens are matched before normalization. The Metaspace step replaces spaces by "▁"
+    after the search for normalized added tokens, so it is applied to each text between them.
     """
 
     def __init__(self, segment: NormalizedSegment, metaspace: MetaspaceStep) -> None:

@@ -32,7 +32,10 @@ class ByteToCharOffsets:
             self._chars = np.append(np.flatnonzero(~is_second_of_pair), len(codes))
 
     def starts(self, offsets: Offsets) -> Offsets:
-        """Return the start of the code point that contains the byte at each of `offsets`."""
+        """Return the start of the code point that contains the byte at each of `offsets`.
+
+        The offset of the end becomes the length of the text.
+        """
         if self._is_ascii:
             return offsets
         indices = np.searchsorted(self._bytes, offsets, side="right") - 1
@@ -40,7 +43,10 @@ class ByteToCharOffsets:
         return starts
 
     def ends(self, offsets: Offsets) -> Offsets:
-        """Return the end of the code point that contains the byte before each of `offsets`."""
+        """Return the end of the code point that contains the byte before each of `offsets`.
+
+        Offset 0 stays 0.
+        """
         if self._is_ascii:
             return offsets
         ends: Offsets = self._chars[np.searchsorted(self._bytes, offsets, side="left")]

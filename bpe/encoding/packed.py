@@ -18,7 +18,7 @@ class PackedTexts:
     """
 
     def __init__(self, data: Any, offsets: Offsets) -> None:
-        """Raise ValueError if the offsets do not ascend within the data."""
+        """Raise ValueError if an offset is outside the data, or lower than the offset before it."""
         self.data = data
         self.offsets = np.ascontiguousarray(offsets, np.int64)
         size = memoryview(data).nbytes

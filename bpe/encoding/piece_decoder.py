@@ -41,7 +41,7 @@ codecs.register_error(REPLACE_EACH, _replace_each)
 
 @dataclass(frozen=True)
 class SentencePieceDecoding:
-    """How SentencePiece decodes the ids of a model.
+    """The rules by which SentencePiece decodes the ids of a model.
 
     "▁" in a piece becomes a space. If `strips_space`, a space at the start of the first piece is
     dropped. If `strips_spaces` is also true, this is repeated for the following pieces, until a
@@ -57,7 +57,7 @@ class SentencePieceDecoding:
 
 
 Decoding: TypeAlias = SentencePieceDecoding | DecoderChain
-"""How ids become text, if not by joining the bytes of their tokens."""
+"""The rules by which ids become text, other than joining the bytes of their tokens."""
 
 
 def make_decoder(
@@ -175,7 +175,7 @@ class PieceDecoder:
     def calls(self) -> tuple[Decode, DecodeBytes]:
         """Return `decode` and `decode_bytes`, or faster replacements in C++."""
         # C++ expects that the text of a token that begins with "▁" begins with a space. The tokens
-        # of `changed` have another text.
+        # of `changed` have another text, so if one of them begins with "▁", Python decodes.
         changed = {*self.decoding.invisible, self._vocabulary.unknown_id}
         mark = SPACE_MARK.encode()
         if self._is_native and not any(
@@ -217,7 +217,8 @@ class PieceDecoder:
     def checked(self, ids: Iterable[int], skip_special: bool) -> list[int]:
         """Return `ids` as a list, without special tokens if `skip_special`.
 
-        Raises UnknownTokenError or TypeError.
+        Raises UnknownTokenError for an id that no token has, and TypeError for an item that is not
+        an int.
         """
         sequence = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
         try:
@@ -265,8 +266,8 @@ class PieceDecodeStream(DecodeStream):
     def feed(self, ids: SupportsIndex | Iterable[int]) -> str:
         """Return the text that `ids`, one id or several, complete.
 
-        Raises UnknownTokenError, and then leaves the stream unchanged. Raises ValueError after
-        `finish`.
+        Raises UnknownTokenError for an id that no token has, and then leaves the stream unchanged.
+        Raises ValueError after `finish`.
         """
         self._check_open()
         several = ids if isinstance(ids, Iterable) else (index(ids),)

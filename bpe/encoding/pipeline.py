@@ -63,8 +63,9 @@ class Pipeline:
         # The UTF-8 of a str may contain the bytes in UNASSIGNED, since a str may contain unassigned
         # code points. No UTF-8 contains the other missing bytes.
         self._missing_in_str = [byte for byte in missing_bytes if byte in UNASSIGNED]
-        # The fast path does not normalize text in NFC. Normalizers other than NFC may change such
-        # text.
+        # On the fast path, the backend encodes a text without a check in Python. The fast path does
+        # not normalize, so it takes only text in NFC. Normalizers other than NFC may change text in
+        # NFC, so with them there is no fast path.
         self._has_fast_path = normalizer in (None, "NFC")
         # The arguments only_str, only_ascii and only_normal of Backend.all_take_fast_path.
         self._fast_path_limits = (
@@ -195,7 +196,7 @@ class Pipeline:
         """Return a byte offset at which a cut of `data` does not change the ids, or 0.
 
         The cut is safe for any text that may follow `data`. The result is the last such offset that
-        the backend finds. With a custom normalizer or the Python backend, it is always 0.
+        the backend finds. With a normalizer other than NFC, or the Python backend, it is always 0.
         """
         if not isinstance(self._normalizer, NfcNormalizer | None):
             return 0

@@ -65,7 +65,11 @@ class Policies:
         self._sets: dict[frozenset[str], tuple[_Phases, int]] = {}
 
     def added_for(self, special: Special, phase: Phase = "all") -> AddedTokenSearch:
-        """Return the search for the added tokens of a call; raises ValueError or TypeError."""
+        """Return the search for the added tokens of a call.
+
+        Raises ValueError if `special` is an unknown policy or has a text that is not a special
+        token, and TypeError if it is neither a str nor a set.
+        """
         if isinstance(special, str):
             return self._for_treatment(special)[phase]
         try:

@@ -82,8 +82,9 @@ class OneByOne(ABC):
 class PythonBackend(OneByOne):
     """The Backend in pure Python; also used for pre-tokenizers that are written in Python.
 
-    It ignores `threads` and keeps no caches. `split` splits UTF-8 into pre-tokens, `merge` returns
-    the ids of one pre-token, and `merges` returns all merges of the vocabulary, one per row.
+    It ignores `threads`, and has no caches of its own; `cache_bytes` and `trim` ignore a cache that
+    `merge` keeps. `split` splits UTF-8 into pre-tokens. `merge` returns the ids of one pre-token,
+    and `merges` all merges of the vocabulary, one per row.
     """
 
     cache_bytes = 0
@@ -212,7 +213,7 @@ class PythonBackend(OneByOne):
         return normalize(decode_utf8(data)).encode("utf-8", ESCAPE)
 
     def trim(self) -> None:
-        """Do nothing: there are no caches."""
+        """Do nothing: this class has no caches of its own."""
 
 
 def unknown_id(

@@ -85,9 +85,9 @@ class SentencePieceNormalizer:
         trims = self.remove_extra_whitespaces
         before, after = self._spaces
         space = self._escape(" ")
-        chars: list[str] = []
-        origins: list[int] = []
-        consumed = 0
+        chars: list[str] = []  # the result
+        origins: list[int] = []  # the start of the span of each of `chars`
+        consumed = 0  # the number of characters of `text` that are done
         has_begun, is_after_space = False, trims
         for replacement, size in self._steps(text):
             if not has_begun:

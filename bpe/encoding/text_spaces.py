@@ -3,7 +3,7 @@
 Before SentencePiece merges, it puts a space before the text, and replaces each space by "▁". C++
 avoids this copy of the text: it gets the vocabulary with a space in place of each "▁", and encodes
 the original text. The ids are equal, because the normalized text has no spaces: in C++, a space can
-stand for "▁".
+stand for "▁". If the original text has a "▁", which is rare, C++ replaces it by a space.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class TextSpaces(NamedTuple):
     """Describes a normalizer that replaces each space by "▁", and may put a space before a text.
 
     `prefix` says whether a space is put before a text between added tokens. With "unless_space", a
-    text that begins with a space gets no other space. If `only_first`, a text after an added token
-    gets no space.
+    text that begins with a space or "▁" gets no other space. If `only_first`, a text after an added
+    token gets no space.
     """
 
     prefix: Literal["never", "unless_space", "always"]
@@ -67,7 +67,7 @@ def spaces_of(
     else:
         spaces = _of_steps(normalizer)
     # The normalizer changes text before the search for normalized tokens. C++ searches the original
-    # text.
+    # text, so these tokens must match at the same places in both texts.
     if spaces is None or not normalized:
         return spaces
     has_place = spaces.prefix == "never" or spaces.precedes_tokens
@@ -104,6 +104,7 @@ def _of_sentencepiece(normalizer: SentencePieceNormalizer) -> TextSpaces | None:
 
 
 def _of_steps(chain: NormalizerChain) -> TextSpaces | None:
+    # `prefix` and `space` are what the steps so far make of the start of a text, and of a space.
     prefix, space = "", " "
     for step in chain.steps:
         if isinstance(step, Prepend):

@@ -37,7 +37,10 @@ _NEEDED = [
 
 
 class InertEntryError(UnsupportedError):
-    """A Vocabulary cannot hold these entries; a TextVocabulary can."""
+    """Text may become an entry with a character that stands for no byte (see `_check_inert`).
+
+    A Vocabulary cannot hold such an entry; a TextVocabulary can.
+    """
 
 
 class ListedMerges(NamedTuple):
@@ -60,8 +63,9 @@ def build(
 ) -> Vocabulary:
     """Return the vocabulary of `vocab`, which maps texts to ids, and `merges`.
 
-    Entries that are only `added` tokens are omitted (see `_drop_added`). Entries with an id in
-    `loose` are omitted unless a merge names them or they are ASCII bytes. Vocabulary explains
+    Entries of several bytes that are `added` tokens and in no merge are omitted (see
+    `_drop_added`). `loose` are ids of entries that a GGUF file does not mark as ordinary tokens;
+    such entries are omitted unless a merge names them or they are ASCII bytes. Vocabulary explains
     `ignore_merges`. Raises VocabularyError, and InertEntryError if text may become an entry with a
     character that stands for no byte.
     """
@@ -120,8 +124,9 @@ def build_if_bytes(
 ) -> Vocabulary | None:
     """Return the result of `build`, or None if only a TextVocabulary can hold the tokens.
 
-    One reason is that a byte of valid text has no token. Hugging Face's tokenizers and llama.cpp
-    drop such a byte, or replace the byte by the unknown token.
+    That is so if a byte of valid text has no token: Hugging Face's tokenizers and llama.cpp drop
+    such a byte, or replace it by the unknown token. It is also so if `build` raises
+    InertEntryError.
     """
     texts = vocab.ids()
     if all(char in texts for char in _NEEDED):
@@ -173,8 +178,9 @@ def merge_ids(
 ) -> list[Merge]:
     """Return the ids of the two tokens of each merge, and of its result.
 
-    The text of the result omits the `prefix` of the right token. Raises VocabularyError if a token
-    is not in `ids`; `location` returns the place of a merge for the error.
+    The text of the result omits the `prefix` of the right token (continuing_subword_prefix). Raises
+    VocabularyError if a token is not in `ids`; `location` returns the place of a merge for the
+    error.
     """
     try:
         lefts, rights = zip(*pairs, strict=True) if pairs and not prefix else ((), ())
@@ -247,7 +253,10 @@ def _drop_added(
     added: Sequence[AddedToken],
     ignore_merges: bool,
 ) -> None:
-    """Remove the added tokens of several bytes that no merge names from `tokens`."""
+    """Remove the added tokens of several bytes that no merge names from `tokens`.
+
+    Merging never makes these entries; text becomes them only as added tokens.
+    """
     merged: set[int] | None = None
     for token in added:
         if ids.get(token.content) != token.id or len(tokens.get(token.id, b"")) < 2:
@@ -264,7 +273,8 @@ def _drop_added(
 def _check_inert(inert: dict[int, str], tokens: dict[int, bytes], ignore_merges: bool) -> None:
     """Make sure that text never becomes an inert entry.
 
-    Removes an inert entry of one byte from `tokens` if no other token has this byte. Raises
+    An inert entry has a character that stands for no byte. Removes an inert entry of one byte from
+    `tokens` if no other token has this byte, because the byte would become the entry. Raises
     InertEntryError for any other inert entry that text may become.
     """
     if not inert:
@@ -272,8 +282,8 @@ def _check_inert(inert: dict[int, str], tokens: dict[int, bytes], ignore_merges:
     proper = {token: id for id, token in tokens.items() if id not in inert}
     for id, text in inert.items():
         twin = proper.get(tokens[id])
-        # No merge makes an inert entry. But a byte becomes the token with the same bytes, which may
-        # be an inert entry.
+        # No merge makes an inert entry. But a byte becomes the token of this byte with the lowest
+        # id, which may be an inert entry.
         is_byte = len(tokens[id]) == 1
         if ignore_merges or (twin is not None and id < twin and is_byte):
             raise InertEntryError(

@@ -18,7 +18,7 @@ _MAX_STRIPPED = 256
 
 
 def read(decoder: Value) -> DecoderChain:
-    """Return the decoder of a tokenizer.json.
+    """Return the decoder of a tokenizer.json; null stands for steps.Spaces.
 
     Raises UnsupportedError for a decoder that bpe does not have, and VocabularyError for a
     malformed decoder.
@@ -36,7 +36,7 @@ def joins_bytes(decoder: Value) -> bool:
 
 
 def write(chain: Decoding | None) -> dict[str, Any] | None:
-    """Return the decoder of a tokenizer.json; raises UnsupportedError."""
+    """Return the decoder of a tokenizer.json; raises UnsupportedError for SentencePiece's."""
     if chain is None:
         return dict(BYTE_LEVEL)
     if not isinstance(chain, DecoderChain):

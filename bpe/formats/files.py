@@ -81,8 +81,8 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def _replace(target: Path, mode: int | None, data: bytes) -> None:
-    # A longer name, such as the name of the target with ".tmp", could exceed the limit of the
-    # file system.
+    # The name is short and random. The name of the target with ".tmp" added could exceed the limit
+    # of the file system.
     temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
     # 0o666 as in open(): the system applies the umask.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)

@@ -69,7 +69,10 @@ class Source:
 
     @cached_property
     def first_lines(self) -> tuple[bytes, ...]:
-        """The first three lines of the first file that are not empty; () for JSON."""
+        """The first three lines of the first file that are not empty; () for JSON.
+
+        Only the first _FIRST_LINES_BYTES are searched, so a longer line is cut off.
+        """
         if self.json is not None or self.text.isspace():
             return ()
         lines = self.text[:_FIRST_LINES_BYTES].split(b"\n")
@@ -108,7 +111,10 @@ class Format(ABC):
         """
 
     def complete(self, source: Source) -> Source:
-        """Return `source` with the other files of its vocabulary."""
+        """Return `source` with the other files of its vocabulary.
+
+        Raises VocabularyError if one of them is not in the same folder.
+        """
         return source
 
     @abstractmethod

@@ -274,8 +274,9 @@ def _vocabulary(
     listed = ListedMerges(
         merges.values(), lambda: _pairs(merges), lambda index: f"{_MERGES}[{index}]"
     )
+    # `byte_level_model` drops entries that are not ordinary tokens (`loose`), unless a merge names
+    # them or they are ASCII bytes.
     loose = [id for id, kind in enumerate(types) if kind not in _ORDINARY]
-    # `byte_level_model` drops loose entries unless a merge names them or they are ASCII bytes.
     return byte_level_model(Value(ids, _TOKENS), listed, ignore_merges, loose=loose)
 
 

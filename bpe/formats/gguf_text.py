@@ -96,7 +96,10 @@ def _scores(scores: Value, count: int) -> list[float]:
 
 
 def _check_unreachable(texts: Sequence[str], ids: Iterable[int]) -> None:
-    """Raise UnsupportedError if llama.cpp may merge ordinary text to one of `ids`."""
+    """Raise UnsupportedError if llama.cpp may merge ordinary text to one of `ids`.
+
+    It may if the token is one character, or if two tokens or characters together have its text.
+    """
     known = {*texts, *"".join(texts)}
     for id in ids:
         text = texts[id]

@@ -18,7 +18,10 @@ from pretok.errors import short_path
 
 VOCAB, MERGES = "vocab.json", "merges.txt"
 NAMES = {VOCAB: MERGES, "encoder.json": "vocab.bpe"}
-"""The name of the merges file by the name of the other file, of Hugging Face and of OpenAI."""
+"""Maps the name of the file of ids to the name of its merges file.
+
+The first pair is of Hugging Face, the second of OpenAI.
+"""
 
 
 class Gpt2Format(Format):
@@ -124,7 +127,7 @@ def parse_merges(data: bytes) -> tuple[list[tuple[str, str]], list[int]]:
         pairs.append((left, right))
         numbers.append(number)
     # In a truncated last line the right token is shorter, so the merge may make the same token as
-    # an earlier line.
+    # an earlier line. A last line without a line break that does so is taken as truncated.
     if lines[-1] and pairs and "".join(pairs[-1]) in {left + right for left, right in pairs[:-1]}:
         raise VocabularyError(
             f"line {numbers[-1]} makes the same token as an earlier line, and ends without a line "

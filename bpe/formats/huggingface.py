@@ -199,7 +199,10 @@ def _pair(merges: Value, index: int) -> tuple[str, str]:
 
 
 def _check_ids(listed: Value, added: Sequence[AddedToken], vocab: Mapping[str, int]) -> None:
-    """Raise VocabularyError if the library tokenizers gives an added token another id."""
+    """Raise VocabularyError if the library tokenizers gives an added token an id not of the file.
+
+    The library ignores the ids of added tokens in the file (see `assigned_ids`).
+    """
     ids = assigned_ids([token.content for token in added], vocab)
     for index, (token, id) in enumerate(zip(added, ids, strict=True)):
         if token.id != id:
@@ -285,7 +288,9 @@ def _texts(vocabulary: Vocabulary) -> dict[int, str]:
 def _inert_text(vocabulary: Vocabulary, id: int, token: bytes) -> str:
     """Return a text that decodes to `token`, but has a character that stands for no byte.
 
-    Raises VocabularyError if there is no such text.
+    So the library tokenizers never encodes text to `id`. bpe does not either, because
+    `vocabulary.ids` has another id for these bytes. Raises VocabularyError if there is no such
+    text.
     """
     text = token.decode(errors="replace")
     if text.encode() != token or to_bytes(text) is not None:
@@ -306,7 +311,8 @@ def _with_added(ids: dict[str, int], added: list[AddedToken]) -> dict[str, int]:
                 "text"
             )
     contents = [token.content for token in added]
-    # If ids have gaps, versions of the library tokenizers disagree on the next free id.
+    # If ids have gaps, versions of the library tokenizers disagree on the next free id. So the
+    # vocabulary must then list the added tokens with their ids.
     has_all = max(ids.values()) == len(ids) - 1
     if has_all and assigned_ids(contents, ids) == [token.id for token in added]:
         return ids

@@ -47,7 +47,8 @@ def parse(data: bytes) -> Value:
 def parse_tokenizer(data: bytes) -> Value:
     """Return the result of `parse`; of a tokenizer.json, C++ reads the vocabulary and the merges.
 
-    Then the members `vocab` and `merges` of its model are TextIds and TextPairs.
+    Then the members `vocab` and `merges` of its model are TextIds and TextPairs, which read the
+    data that C++ holds.
     """
     if backend() == "native" and len(data) <= json_text.MAX_BYTES:
         from pretok import _core
@@ -78,7 +79,10 @@ def _beginning(value: Any) -> Any:
 
 
 class Value:
-    """A JSON value and its path in the file."""
+    """A JSON value and its path in the file.
+
+    Methods that return a value of a certain type raise VocabularyError if the value has another.
+    """
 
     def __init__(self, value: Any, path: str) -> None:
         self.value = value
@@ -95,7 +99,7 @@ class Value:
             yield Value(value, f"{self.path}[{index}]")
 
     def values(self) -> list[Any]:
-        """Return the plain values of a list."""
+        """Return the items of a list as Python objects, without their paths."""
         if isinstance(self.value, TextPairs):
             return self.value.listed
         return self._checked(list)

@@ -1,4 +1,4 @@
-"""Convert the truncation and padding of a tokenizer.json to values and back.
+"""Convert the truncation and padding of a tokenizer.json to Truncation and Padding, and back.
 
 bpe keeps both and writes them back, but no call applies them: `encode` returns every id of a text.
 """

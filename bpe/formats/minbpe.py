@@ -224,7 +224,10 @@ def _special(lines: Sequence[str], index: int) -> AddedToken:
 
 
 def _numbers(lines: Sequence[str], index: int, count: int) -> list[int]:
-    """Return the `count` numbers in `lines[index]`; raises VocabularyError."""
+    """Return the `count` numbers in `lines[index]`.
+
+    Raises VocabularyError if the line is not `count` decimal numbers with single spaces between.
+    """
     fields = lines[index].split(" ")
     if len(fields) != count or not all(
         field.isascii() and field.isdecimal() and len(field) <= 9 for field in fields

@@ -44,7 +44,10 @@ def read(normalizer: Value) -> tuple[Step, ...]:
 
 
 def for_byte_level(listed: tuple[Step, ...]) -> Normalizer | None:
-    """Return the normalizer of a byte-level tokenizer; "NFC" if NFC is the only step."""
+    """Return the normalizer of a byte-level tokenizer.
+
+    It is None if there is no step, and "NFC" if NFC is the only step.
+    """
     if set(listed) <= {UnicodeForm("NFC")}:
         name: Literal["NFC"] = "NFC"
         return name if listed else None
@@ -52,7 +55,10 @@ def for_byte_level(listed: tuple[Step, ...]) -> Normalizer | None:
 
 
 def write(normalizer: Normalizer | None) -> dict[str, Any] | None:
-    """Return the normalizer of a tokenizer.json, without Metaspace, which is a pre_tokenizer."""
+    """Return the normalizer of a tokenizer.json, without Metaspace, which is a pre_tokenizer.
+
+    Raises UnsupportedError for any other normalizer, such as that of SentencePiece.
+    """
     if normalizer is None:
         return None
     if normalizer == "NFC":
@@ -83,7 +89,10 @@ def pattern_of(part: Value) -> steps.Replace:
 
 
 def short_text(value: Value, may_be_empty: bool = False) -> str:
-    """Return a text of at most MAX_TEXT characters."""
+    """Return a text of at most MAX_TEXT characters, which is not empty unless `may_be_empty`.
+
+    Raises VocabularyError for any other value.
+    """
     text = value.text()
     if len(text) > MAX_TEXT or not (text or may_be_empty):
         raise value.malformed(f"a text of 1 to {MAX_TEXT} characters")

@@ -14,8 +14,8 @@ from pretok.preset import Preset
 def read(pre_tokenizer: Value) -> tuple[Preset, bool]:
     """Return the preset of a pre_tokenizer, and whether it puts a space before the text.
 
-    Raises UnsupportedError if no preset splits like the pre_tokenizer, or if the vocabulary is not
-    byte-level.
+    Raises UnsupportedError if no preset splits like the pre_tokenizer, if the pre_tokenizer drops
+    parts of the text, or if its last part is not ByteLevel.
     """
     _byte_level_parts(pre_tokenizer)
     try:
@@ -36,7 +36,7 @@ def read(pre_tokenizer: Value) -> tuple[Preset, bool]:
 def puts_space(pre_tokenizer: Value) -> bool:
     """Return whether a pre_tokenizer puts a space before the text, without reading its patterns.
 
-    Raises UnsupportedError if the vocabulary is not byte-level.
+    Raises UnsupportedError if the last part is not ByteLevel, or if the only part is malformed.
     """
     parts = _byte_level_parts(pre_tokenizer)
     if len(parts) > 1:  # A ByteLevel puts a space before the text only if it is the only part.

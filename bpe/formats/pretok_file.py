@@ -19,11 +19,11 @@ header. The sections follow in this order:
     text          with flag 32: the options of a model with tokens of text (pretok_text.py)
     literals      the number of tokens with stored bytes, in order of ids; the length of each; the
                   bytes of all
-    merges        the number of merges; the list of merges that make an existing token; the indexes
-                  of the left and the right token of each merge. The list has its length, then for
-                  each listed merge the number of merges between the previous listed merge and this
-                  one, and the index of the existing token. An index has 1, 2 or 3 bytes, the fewest
-                  that fit all tokens.
+    merges        the number of merges; the list of merges that make an existing token (a literal,
+                  or the token of an earlier merge); the indexes of the left and the right token of
+                  each merge. The list has its length, then for each listed merge the number of
+                  merges between the previous listed merge and this one, and the index of the
+                  existing token. An index has 1, 2 or 3 bytes, the fewest that fit all tokens.
     ids           the number of runs of consecutive ids; for each its first id and its length
 
 Numbers of fixed width are little-endian, all other numbers are LEB128. A text is its size in bytes,

@@ -76,7 +76,11 @@ def read_preset(reader: Reader, is_own: bool) -> tuple[Preset | None, str, str]:
 
 
 def _own_preset(reader: Reader, name: str, unicode: str) -> Preset:
-    """Return the preset of the program that `reader` has next; raises VocabularyError."""
+    """Return the preset of the program and description that `reader` has next.
+
+    If a preset of pretok has this program, return it. Raises VocabularyError if the program or the
+    description is malformed.
+    """
     words = [reader.number() for _ in range(reader.count(1))]
     description = reader.text()
     for preset in _candidates(name):

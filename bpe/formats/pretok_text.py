@@ -6,7 +6,7 @@ fallback tokens for the 256 bytes. C++ makes no normalized copy of a text. Some 
 copy, and C++ does not support them. The checks here accept exactly the models that C++ supports.
 The section has these numbers:
 
-    spaces        the place of the normalizer in _NORMALIZERS
+    spaces        the index of the normalizer in _NORMALIZERS, from 0
     split         0: text is not split; 1: it is split before each "▁"
     unknown       0, or the id of the unknown token plus one
     flags         1: ids are decoded as SentencePiece does; 2 (only with 1): the decoder strips the
@@ -116,7 +116,11 @@ class TextSection:
     def vocabulary(
         self, reader: Reader, tokens: Mapping[int, bytes], merges: Iterable[Merge]
     ) -> TextVocabulary:
-        """Return the vocabulary."""
+        """Return the vocabulary of these tokens and merges.
+
+        Raises VocabularyError if the tokens are not different texts, or if the unknown token is
+        not among them.
+        """
         try:
             texts = {id: token.decode() for id, token in tokens.items()}
         except UnicodeDecodeError:
@@ -129,7 +133,10 @@ class TextSection:
         return TextVocabulary(texts, merges, options)
 
     def complete(self, reader: Reader, spec: TokenizerSpec) -> TokenizerSpec:
-        """Return `spec` with its normalizer and its decoder."""
+        """Return `spec` with its normalizer and its decoder.
+
+        Raises VocabularyError for a model that C++ does not support.
+        """
         added, vocabulary = spec.added_tokens, spec.vocabulary
         assert isinstance(vocabulary, TextVocabulary), "the caller makes one"
         normalizer: Normalizer = self._normalizer
@@ -272,7 +279,7 @@ def _concatenates(vocabulary: TextVocabulary) -> bool:
 
 
 def _as_text(vocabulary: Vocabulary) -> TextVocabulary:
-    """Return a TextVocabulary, which has merges, that gives the same ids as `vocabulary`.
+    """Return a TextVocabulary that gives the same ids as `vocabulary`; merges replace scores.
 
     Raises UnsupportedError if there is none.
     """

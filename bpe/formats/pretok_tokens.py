@@ -1,4 +1,7 @@
-"""Read and write the literals, merges and ids of .pretok files; see pretok_file.py."""
+"""Read and write the literals, merges and ids of .pretok files; see pretok_file.py.
+
+A literal is a token whose bytes the file stores; merges make the bytes of all other tokens.
+"""
 
 from __future__ import annotations
 
@@ -173,8 +176,8 @@ def _first_merges(rows: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[
     """Return the ranks of the merges that make tokens in the file, in ascending order.
 
     Each is the first merge that makes its token. A token is a literal instead if it has more than
-    MAX_MERGED_TOKEN bytes, if this or an earlier merge uses it as a part, or if the limit of merged
-    bytes is reached.
+    MAX_MERGED_TOKEN bytes, if the limit of merged bytes is reached, or if this or an earlier merge
+    uses it as a part: a merge in the file refers only to literals and tokens of earlier merges.
     """
     count = len(rows)
     descending = np.arange(count)[::-1]

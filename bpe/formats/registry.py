@@ -25,8 +25,9 @@ from pretok.errors import short_path, shortened
 
 _GPT2 = Gpt2Format()  # the only format of two files
 
-# In order of detection. GgufFormat comes before formats that read the whole file. TiktokenFormat
-# comes before Gpt2Format, which accepts any lines with one space as a merges.txt.
+# In order of detection. GgufFormat comes first: it needs only the first bytes, and a GGUF file is
+# too large for the formats that read the whole file. TiktokenFormat comes before Gpt2Format, which
+# would accept a rank file: it takes any lines with one space for a merges.txt.
 FORMATS: tuple[Format, ...] = (
     GgufFormat(),
     PretokFormat(),
@@ -61,14 +62,15 @@ def detect(source: Source) -> Format:
 def save(spec: TokenizerSpec, path: str | os.PathLike[str]) -> None:
     """Write `spec` to `path` atomically, in the format of the suffix.
 
-    Raises VocabularyError or UnsupportedError if the format cannot hold `spec`, ValueError if no
-    format has the suffix, and OSError if the file cannot be written.
+    If several formats have the suffix, the first one that can hold the vocabulary is used. Raises
+    VocabularyError or UnsupportedError if the format cannot hold `spec`, ValueError if no format
+    has the suffix, and OSError if the file cannot be written.
     """
     write_atomically(path, dump(spec, path))
 
 
 def dump(spec: TokenizerSpec, path: str | os.PathLike[str]) -> bytes:
-    """Return the bytes that `save` writes."""
+    """Return the bytes that `save` writes; `path` gives the suffix, and the name in errors."""
     target = Path(path)
     suffix = target.suffix.lower()
     formats = [format for format in FORMATS if format.suffix == suffix and suffix]

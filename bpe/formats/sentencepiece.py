@@ -29,7 +29,10 @@ from pretok.machine.backend import backend
 from pretok.patterns.lookup import WHOLE
 
 MAX_PIECE = 1 << 12
-"""Merging concatenates the texts of symbols, so a long piece would cost time at each merge."""
+"""The maximal length of a piece in characters.
+
+Merging concatenates the texts of symbols, so a long piece would cost time at each merge.
+"""
 
 
 class PieceType(IntEnum):
@@ -140,7 +143,7 @@ class _Model(NamedTuple):
 
 
 def _native_pieces(data: bytes) -> _Model | None:
-    """Return the result of `_pieces` from C++, or None if there may be an error."""
+    """Return the result of `_pieces` from C++, or None if `_pieces` must look for an error."""
     if backend() != "native":
         return None
     from pretok import _core
@@ -292,7 +295,8 @@ def _check_pieces(pieces: dict[int, Piece], byte_fallback: bool) -> None:
 def _added(others: dict[int, Piece]) -> tuple[AddedToken, ...]:
     """Return the control symbols and the unknown token, and the user-defined symbols.
 
-    sentencepiece finds user-defined symbols in the normalized text, before it merges.
+    sentencepiece finds user-defined symbols in the normalized text, before it merges; so they are
+    added tokens with `normalized`.
     """
     special = (PieceType.CONTROL, PieceType.UNKNOWN)
     added = [

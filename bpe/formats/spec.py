@@ -19,8 +19,9 @@ from pretok.preset import Preset
 class TokenizerSpec:
     """The parts of a tokenizer that a file can hold.
 
-    `Format.read` returns a TokenizerSpec, and `Format.dump` takes one. `preset` is None if pretok
-    has no preset for the split; `why_no_preset` then gives the reason.
+    `Format.read` returns a TokenizerSpec, and `Format.dump` takes one. `preset` splits text into
+    pre-tokens. It is None if the file does not say how to split, or if no preset of pretok splits
+    so; `why_no_preset` then gives the reason.
     """
 
     vocabulary: Vocabulary
@@ -33,13 +34,13 @@ class TokenizerSpec:
     unicode: str | None = None
     """The Unicode version of the split; None stands for the version of the preset."""
     decoder: Decoding | None = None
-    """How ids become text; None joins the bytes of the tokens."""
+    """The decoder of ids to text; None joins the bytes of the tokens."""
     recovered_merges: Callable[[], Sequence[Merge]] | None = field(
         default=None, repr=False, compare=False
     )
     """Returns the merges of the vocabulary from a cache; if None, `merges()` recovers them."""
     recovered_rows: Callable[[], Rows] | None = field(default=None, repr=False, compare=False)
-    """Returns these merges as an array, without a Python object for each merge."""
+    """Returns the merges of `recovered_merges` as an array, without Python objects for merges."""
     truncation: Truncation | None = None
     padding: Padding | None = None
 
@@ -60,7 +61,7 @@ def max_merged_bytes(token_count: int) -> int:
     """Return the maximal total size of the tokens that merges make.
 
     A merge takes a few bytes of a file, however long its token is. This limit keeps a small file
-    from filling the memory. Real tokens have seven bytes on average. cpp/formats/pretok_file.hpp
-    has the same limit.
+    from filling the memory. Real tokens have seven bytes on average, far below the 32 bytes per
+    token allowed here. cpp/formats/pretok_file.hpp has the same limit.
     """
     return max(1 << 24, 32 * token_count)

@@ -94,7 +94,11 @@ def _has_prefix(spec: TokenizerSpec) -> bool:
 
 
 def _pieces(vocabulary: TextVocabulary, invisible: set[int]) -> CharacterVocabulary:
-    """Return the vocabulary with scores; the earliest merge has the highest score."""
+    """Return the vocabulary with scores; the earliest merge has the highest score.
+
+    `invisible` are the ids of tokens that decode to no text; they get no score. Raises
+    VocabularyError if sentencepiece may give other ids.
+    """
     fallback = vocabulary.fallback_ids if vocabulary.options.has_fallback else None
     others = {vocabulary.unknown_id, *invisible, *(fallback or ())}
     texts = {id: text for id, text in vocabulary.texts.items() if id not in others}
@@ -113,7 +117,11 @@ def _pieces(vocabulary: TextVocabulary, invisible: set[int]) -> CharacterVocabul
 
 
 def _check_merges(vocabulary: TextVocabulary, texts: dict[int, str], ranks: dict[int, int]) -> None:
-    """Raise VocabularyError unless earlier merges make the two tokens of each merge."""
+    """Raise VocabularyError unless earlier merges make the two tokens of each merge.
+
+    For each merge, the merges before it are applied to the characters of its result; exactly the
+    two tokens of the merge must remain.
+    """
     pieces = {text: id for id, text in texts.items()}
     for limit, pair in enumerate(vocabulary.merges):
         if not pieces.keys() >= set(texts.get(pair[2], "")) or pair[2] not in texts:

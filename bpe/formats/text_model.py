@@ -43,7 +43,11 @@ def is_byte_level(model: Value, pre_tokenizer: Value) -> bool:
 def vocabulary(
     model: Value, merges: ListedMerges, pre_tokenizer: Value, added: Sequence[AddedToken]
 ) -> TextVocabulary:
-    """Return the vocabulary of `model`; raises VocabularyError and UnsupportedError."""
+    """Return the vocabulary of `model`.
+
+    Raises VocabularyError for invalid ids or merges. Raises UnsupportedError if byte_fallback is
+    set together with a prefix or suffix of tokens, or with a ByteLevel pre_tokenizer.
+    """
     prefix, suffix, unknown = (
         "" if model[name].value is None else model[name].text()
         for name in ("continuing_subword_prefix", "end_of_word_suffix", "unk_token")
@@ -152,7 +156,10 @@ def normalizer(value: Value, step: MetaspaceStep | None) -> NormalizerChain | No
 
 
 def write_pre_tokenizer(spec: TokenizerSpec) -> dict[str, Any] | None:
-    """Return the pre_tokenizer of a tokenizer with a TextVocabulary; raises VocabularyError."""
+    """Return the pre_tokenizer of a tokenizer with a TextVocabulary.
+
+    Raises VocabularyError if a tokenizer.json cannot hold the split.
+    """
     step = spec.normalizer.metaspace if isinstance(spec.normalizer, NormalizerChain) else None
     if spec.preset is None:
         raise VocabularyError(
@@ -170,6 +177,8 @@ def write_pre_tokenizer(spec: TokenizerSpec) -> dict[str, Any] | None:
     except DefinitionError as error:
         raise _not_held(error) from None
     if step is not None:
+        # A Metaspace replaces spaces, and also splits if `split` is true. If the split itself
+        # begins with a Metaspace, one part does both; otherwise a part that only replaces is added.
         marks = Metaspace(step.replacement, step.prepend_scheme)
         if parts[:1] == [Metaspace(step.replacement, "never").to_dict()]:
             parts[0] = marks.to_dict()
@@ -183,7 +192,10 @@ def write_pre_tokenizer(spec: TokenizerSpec) -> dict[str, Any] | None:
 
 
 def _parts_before(preset: Preset) -> list[dict[str, Any]]:
-    """Return the parts of a pre_tokenizer before its Metaspace; raises VocabularyError."""
+    """Return the parts of a pre_tokenizer before its Metaspace, which split like `preset`.
+
+    Raises VocabularyError if a tokenizer.json cannot hold this split.
+    """
     try:
         parts: list[dict[str, Any]] = huggingface.to_json(preset)["pretokenizers"]
     except DefinitionError as error:

@@ -39,7 +39,7 @@ def locate_vocabulary(name: str) -> tuple[Path, ...]:
 
     Look in $PRETOK_VOCAB_DIR, the folder of `pretok fetch`, tiktoken's cache and the cache of
     huggingface_hub. Check the sha256 of files in the folder of `pretok fetch` and in tiktoken's
-    cache. Raises UnknownVocabularyError.
+    cache. Raises UnknownVocabularyError if none of these places has the vocabulary undamaged.
     """
     damaged: list[Path] = []
     for paths, files in _candidates(name):
@@ -103,9 +103,10 @@ def _hub_folder() -> Path:
 
 
 def _snapshot(name: str) -> Path | None:
-    """Return the folder of the newest snapshot of repository `name` in huggingface_hub's cache.
+    """Return the folder of a snapshot of repository `name` in huggingface_hub's cache.
 
-    Return None if the cache has no snapshot, or if the newest snapshot is not known.
+    It is the snapshot of the branch main, or else the only snapshot. Return None if main was not
+    downloaded, and there is no snapshot or more than one.
     """
     folder = _hub_folder() / f"models--{name.replace('/', '--')}"
     try:

@@ -12,7 +12,8 @@ Change: TypeAlias = tuple[str, int]
 
 0: the character replaces the next old character, and has its span.
 -n: the same, and the n old characters after the replaced character are dropped.
-1: the character is inserted, and has the span of the old character before it.
+1: the character is inserted, and has the span of the old character before it. At the start of the
+text, the span is (0, 0).
 """
 
 
@@ -33,7 +34,7 @@ class AlignedText(NamedTuple):
         return "".join(self.chars)
 
     def part(self, start: int, end: int) -> AlignedText:
-        """Return the characters from `start` to `end`."""
+        """Return the characters from `start` to `end`, without the one at `end`."""
         return AlignedText(self.chars[start:end], self.spans[start:end])
 
     def prepended(self, prefix: str) -> AlignedText:
@@ -77,7 +78,10 @@ class AlignedText(NamedTuple):
         return AlignedText(chars + self.chars[done:], spans + self.spans[done:])
 
     def transformed(self, changes: Iterable[Change]) -> AlignedText:
-        """Return the text that `changes` make of this text; they must cover the whole text."""
+        """Return the text that `changes` make of this text.
+
+        Each change takes the next old characters. Old characters after the last change are dropped.
+        """
         chars: list[str] = []
         spans: list[Span] = []
         at = 0

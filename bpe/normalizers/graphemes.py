@@ -99,6 +99,8 @@ def kind_of(char: str) -> Kind:
     return next((kind for kind, members in _MEMBERS if members.has(char)), Kind.OTHER)
 
 
+# `_MEMBERS` uses these lists. _NOT_EXTENDING has marks (category M) that are neither EXTEND nor
+# SPACING_MARK. _NOT_SPACING has marks of category Mc that are EXTEND, not SPACING_MARK.
 _NOT_EXTENDING = """
 5C8-5C9 B53-B54 102B-102C 1038 1062-1064 1067-106D 1083 1087-108C 108F 109A-109C 1A61 1A63-1A64
 1ADE-1ADF 1AEC-1AF0 AA7B AA7D 10ECB-10ECF 10EF0-10EF9 11720-11721 11DF0 1D127-1D128 1D250-1D252

@@ -82,7 +82,7 @@ class Precompiled:
 
 
 def _replace(changes: list[Change], old: int, new: str) -> None:
-    """Append the changes that replace `old` characters by `new`.
+    """Append to `changes` the changes that replace `old` characters by `new`.
 
     The last new character also records how many old characters are dropped without replacement. At
     the start of a text there is no such character, so all later spans are too low, as in Hugging

@@ -63,7 +63,7 @@ class Prepend:
 class Replace:
     """Replaces each match of `pattern` by `content`.
 
-    `pattern` is a regex if `is_regex`, else a literal.
+    `pattern` is a regex if `is_regex`, else a literal. It must not be empty.
 
     Raises UnknownPatternError for a regex that does not compile to rules.
     """
@@ -95,7 +95,8 @@ class Replace:
         """Return the spans of the matches, in order."""
         if self.is_regex:
             # The pieces of an "isolated" split are matches and the text between matches; the pieces
-            # of a "removed" split are only the text between matches.
+            # of a "removed" split are only the text between matches. So the matches are the pieces
+            # of the first split that the second split lacks.
             isolated, removed = self._splitters()
             between = set(removed.spans(text))
             return [span for span in isolated.spans(text) if span not in between]

@@ -61,7 +61,7 @@ def check_picture(path: str | os.PathLike[str]) -> None:
 def picture(path: str | os.PathLike[str], width: float, height: float) -> Iterator[Any]:
     """Yield an empty figure of `width` times `height` inches; save it to `path` at the end.
 
-    Raises the errors of check_picture, and OSError.
+    Raises the errors of check_picture, and OSError if the file cannot be written.
     """
     check_picture(path)
     from matplotlib import rc_context

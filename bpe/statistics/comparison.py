@@ -72,7 +72,8 @@ def compare(
         word_starts, word_ends = word_spans(text)
         for vocabulary, tokenizer in tokenizers.items():
             ids, starts, ends = tokenizer.token_spans(text, "text", errors=handler)
-            # The tokens of a word end after its start, and start before its end.
+            # The tokens of a word start before its end, and do not end at or before its start. Both
+            # arrays ascend, so the difference of two positions is the number of these tokens.
             per_word = np.searchsorted(starts, word_ends) - np.searchsorted(
                 ends, word_starts, side="right"
             )

@@ -142,7 +142,8 @@ def _merges_by_rank(vocabulary: Vocabulary, uses: list[int]) -> Offsets:
 def _parts(vocabulary: Vocabulary, id: int, merges: list[Merge]) -> tuple[int, int]:
     """Return the two ids that merge to `id`, one of the `merges` that make it."""
     if len({item[:2] for item in merges}) > 1:
-        # Nothing outside of a token influences its merges, so merge its bytes up to the last merge.
+        # Nothing outside of a token influences its merges. So merge its bytes, but not to `id`: the
+        # two ids that are left are the parts.
         find = merge_finder(vocabulary)
 
         def find_parts(left: int, right: int) -> tuple[int, int] | None:

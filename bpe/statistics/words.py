@@ -38,8 +38,8 @@ def word_spans(text: str) -> tuple[Offsets, Offsets]:
     """
     splitter = _splitter()
     boundaries = splitter.offsets(text, "char")
-    if len(boundaries) == 1:
+    if len(boundaries) == 1:  # the text is empty
         return boundaries[1:], boundaries[1:]
-    # Words and other text alternate.
+    # Words and other text alternate, so every second pre-token is a word.
     first = 0 if splitter.explain(text[0])[0].rule == WORD else 1
     return boundaries[:-1][first::2], boundaries[1:][first::2]

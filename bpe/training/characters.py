@@ -128,6 +128,8 @@ class CharacterWords:
             )
         from pretok import _core
 
+        # C++ takes the index in `alphabet` of each character, and the number of characters of each
+        # word. As in `Trainer.of_characters`, characters outside the alphabet are dropped.
         alphabet = _code_points("".join(self.alphabet))
         symbols = np.searchsorted(alphabet, chars := _code_points("".join(self.words)))
         is_known = alphabet[np.minimum(symbols, len(alphabet) - 1)] == chars

@@ -57,7 +57,10 @@ def empty_words(backend: BackendName) -> Words:
 
 
 class TextCounter(Protocol):
-    """Splits texts and counts their pre-tokens; raises TooLongError if a pre-token is too long."""
+    """Splits texts and counts their pre-tokens.
+
+    Raises TooLongError if a pre-token exceeds its limit, or a text that must be split as a whole.
+    """
 
     @property
     def collect_batch(self) -> corpus.CollectBatch:
@@ -82,7 +85,11 @@ def text_counter(
     threads: int | None,
     limits: Limits | None = None,
 ) -> TextCounter:
-    """Return a counter of pre-tokens; its result does not depend on `threads`."""
+    """Return a counter of pre-tokens; its result does not depend on `threads`.
+
+    If `threads` is None, the C++ counter starts up to one thread per processor, but only as many as
+    save time.
+    """
     bounds = limits or Limits()
     if backend == "native" and isinstance(pre_tokenizer, PreTokenizer):
         return _NativeCounter(
@@ -206,8 +213,9 @@ class _NativeCounter:
         self._safe_cut = _core.safe_cut
         self._words = _core.WordCounts()
         self._limits = limits
-        # If the first stage joins pieces, no cut of a text is safe. So `_stream_counter` counts
-        # texts that come in blocks.
+        # A cut of a text is safe if it does not change the pre-tokens. If the first stage of the
+        # preset joins or drops pieces, `_safe_cut` finds no cut. So `_stream_counter` counts texts
+        # that come in blocks.
         self._stream_counter: _Counter | None = None
         if pre_tokenizer.preset.stages[0].behavior != "isolated":
             self._stream_counter = _Counter(pre_tokenizer, self._words, limits)

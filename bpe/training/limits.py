@@ -18,7 +18,10 @@ class Limits(NamedTuple):
 
     @classmethod
     def of(cls, max_pre_token: int | None, max_text: int | None) -> Limits:
-        """Return limits with these values; None selects the default. Raises ValueError."""
+        """Return limits with these values; None selects the default.
+
+        Raises ValueError unless each value is None or an int of at least 1.
+        """
         values = {"max_pre_token": max_pre_token, "max_text": max_text}
         for name, value in values.items():
             if value is not None and (type(value) is not int or value < 1):

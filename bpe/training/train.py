@@ -158,7 +158,7 @@ class Training(NamedTuple):
         backend: BackendName | None,
         cache_mb: float | None,
     ) -> Training:
-        """Check the arguments; raises ValueError and TypeError."""
+        """Return the checked arguments; raises ValueError or TypeError if one is invalid."""
         _check_numbers(vocab_size, min_frequency, max_token_length)
         if tie_break not in get_args(TieBreak):
             raise ValueError(f"tie_break={tie_break!r}; expected one of {get_args(TieBreak)}")

@@ -63,7 +63,7 @@ class AnyTrainer(Protocol):
         ...
 
     def step(self, tokens: int) -> bool:
-        """Merge until `self.tokens == tokens`; return False if no pair is left."""
+        """Merge until `self.tokens == tokens`; return False if no pair may be merged any more."""
         ...
 
     def merges(self) -> NDArray[np.uint32]:
@@ -169,7 +169,7 @@ class Trainer:
         self._names = names
         self._tokens = list(alphabet)
         self._known = {token: symbol for symbol, token in enumerate(self._tokens)}
-        self._symbols = [BETWEEN]
+        self._symbols = [BETWEEN]  # the slots
         self._word_of = [0]  # the index of the word of each slot
         self._counts: list[int] = []  # the count of each word
         self._pairs: dict[Pair, _PairCount] = {}
@@ -213,13 +213,13 @@ class Trainer:
         return names[np.array(merges, np.uint32).reshape(-1, 3)]
 
     def step(self, tokens: int) -> bool:
-        """Merge until `self.tokens == tokens`; return False if no pair is left."""
+        """Merge until `self.tokens == tokens`; return False if no pair may be merged any more."""
         while self.tokens < tokens:
             if not self._heap:
                 return False
             entry = self._heap[0]
             updated = self._entry(entry[-1])
-            if updated != entry:
+            if updated != entry:  # the entry is outdated
                 heapq.heapreplace(self._heap, updated)
                 continue
             if -entry[0] < self._min_count:
@@ -269,7 +269,7 @@ class Trainer:
 
         Set `first` to the index of this place.
         """
-        # A place that has lost the pair never has the pair again.
+        # A place that has lost the pair never has the pair again, so `first` never decreases.
         last = len(bucket.places) - 1
         while bucket.first < last and not self._is_at(bucket.pair, bucket.places[bucket.first]):
             bucket.first += 1

@@ -52,7 +52,8 @@ public:
       utf8_size_ = size_;
     }
 #ifndef Py_GIL_DISABLED
-    // `utf8` is the UTF-8 that Python has cached for this str, or nullptr.
+    // `utf8` is the UTF-8 that Python has cached for this str, or nullptr. Without a GIL,
+    // another thread may set it meanwhile.
     else if (PyUnicode_IS_COMPACT(object)) {
       const auto *compact = reinterpret_cast<const PyCompactUnicodeObject *>(object);
       utf8_ = reinterpret_cast<const std::uint8_t *>(compact->utf8);
@@ -83,7 +84,8 @@ public:
   // Returns the number of code units: the code points of a str, or the bytes of UTF-8.
   std::size_t size() const { return size_; }
 
-  // Returns whether a str has a surrogate. Python cannot encode such a str as UTF-8.
+  // Returns whether a str has a surrogate. Python cannot encode such a str as UTF-8, so a str
+  // with cached UTF-8 has none.
   bool has_surrogate() const {
     return utf8_ == nullptr &&
            (width_ == 2   ? pretok::has_surrogate(as<std::uint16_t>(), size_)
@@ -120,7 +122,10 @@ public:
     }
   }
 
-  // TextTasks calls the following functions. core/threads/text_tasks.hpp describes them.
+  // TextTasks calls the following functions. Positions and sizes are in code units, except
+  // `bytes`. units_in(bytes) is the smallest number of units that take `bytes` bytes of UTF-8
+  // or more. whole(at) moves a position between two surrogates of a pair to the start of the
+  // pair.
   TextView part(std::size_t start, std::size_t end) const {
     TextView result = *this;
     result.data_ = as<char>() + start * static_cast<std::size_t>(width_ == 0 ? 1 : width_);

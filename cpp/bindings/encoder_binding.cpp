@@ -95,6 +95,8 @@ TextSpaces make_spaces(bool add_prefix_space, const std::optional<MarkedSpaces> 
 
 class NativeEncoder {
 public:
+  // Tokens with ids of `first_step` or more are steps: symbols that only merging needs. If
+  // `is_whole`, the model does not split text (Encoder).
   NativeEncoder(std::shared_ptr<NativeMachine> machine, const py::bytes &bytes,
                 const Array<std::uint32_t> &lengths, const Array<std::uint32_t> &ids,
                 std::size_t mergeable, const std::optional<Array<std::uint32_t>> &merges,
@@ -306,7 +308,8 @@ private:
     EncodeResult result;
     unlocked(text.size(), [&] {
       if (output != OutputKind::COUNT)
-        // Room that the ids do not need takes no memory, as in encode_to_arrays.
+        // The system allocates a memory page at the first write, so room that the ids do not
+        // need takes no memory.
         result.ids.reserve(text.size() / 2);
       if (plan_tasks(text.size(), threads).task_size == 0) {
         const CacheLease cache(encoder().caches());

@@ -143,7 +143,7 @@ PyObject *set_name(PyObject *self, PyObject *args) {
   PyObject *name = nullptr;
   if (!PyArg_ParseTuple(args, "O!O", &PyType_Type, &owner, &name))
     return nullptr;
-#ifndef Py_GIL_DISABLED // without a GIL, another thread may free the value that a slot has
+#ifndef Py_GIL_DISABLED // without a GIL, another thread may free a value while it is read
   FastCallMethod &method = *method_of(self);
   PyObject *const slot = PyObject_GetAttr(owner, method.attribute);
   if (slot == nullptr) {

@@ -14,8 +14,8 @@ namespace pretok {
 //
 // A call that passes only these parameters becomes self.<attribute>(values of all these
 // parameters). That call must return a result equal to the result of `function`. Any other call
-// goes to `function`. If the class names the attribute in __slots__, FastCallMethod reads it
-// without a look-up.
+// goes to `function`, and so does a call if `self` lacks the attribute. If the class names the
+// attribute in __slots__, FastCallMethod reads it without a look-up.
 void bind_fast_call_method(pybind11::module_ &module);
 
 } // namespace pretok

@@ -24,7 +24,7 @@ public:
   explicit IdObjects(std::size_t limit) {
 #ifdef Py_GIL_DISABLED
     // In free-threaded Python, threads that share ints would contend for their reference
-    // counts.
+    // counts, so cache no ints.
     limit = 0;
 #endif
     // calloc gets zeroed pages from the system. A page takes no memory until it is written.

@@ -52,6 +52,7 @@ public:
     bytes_.resize(static_cast<std::size_t>(sum) + PADDING);
   }
 
+  // The ids of all tokens must be below `limit`. An id without a token gets no bytes.
   TokenBytes(const Vocabulary &vocabulary, std::size_t limit) {
     starts_.reserve(limit + 1);
     std::uint64_t sum = 0;
@@ -115,7 +116,8 @@ public:
   }
 
   // Adds the tokens of the ids id_at(0) to id_at(count - 1). Returns false if the slow function
-  // must decode the ids, for example if an id has no token. Throws std::bad_alloc.
+  // (the decoder in Python) must decode the ids, for example if an id has no token. Throws
+  // std::bad_alloc.
   template <typename IdAt> bool add_all(std::size_t count, IdAt id_at) {
     if (count * BYTES_PER_TOKEN > capacity_ - size_)
       grow(size_ + count * BYTES_PER_TOKEN);
@@ -133,8 +135,8 @@ public:
       if (skipped != nullptr && skipped->has(id))
         continue;
       if (token.size == 0) {
-        // An empty token ends a run of fallback bytes. If the run ends within a character, the
-        // slow function must decode the ids.
+        // An empty token ends a run of fallback bytes (tokens such as <0x0A>). If the run ends
+        // within a character, the slow function must decode the ids.
         if (!ends_character(bytes_, to))
           return false;
         continue;

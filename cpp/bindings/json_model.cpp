@@ -146,7 +146,7 @@ private:
     const std::size_t size = at_ - start;
     if (size == 0 || (size > 1 && file_[start] == '0') || value >= ID_LIMIT)
       return false;
-    // Python also reads numbers such as 1.0, and refuses them.
+    // For a number such as 1.0, return false: Python then reads the file, and raises the error.
     return peek() == ',' || peek() == '}';
   }
 
@@ -237,7 +237,8 @@ private:
     return true;
   }
 
-  // Skips a value. Python checks it.
+  // Skips a value, which need not be valid JSON: Python reads it later, and refuses invalid
+  // JSON.
   bool skip_value() {
     std::size_t depth = 0;
     do {

@@ -25,8 +25,9 @@ public:
   // Reads `file`, which must outlive the JsonModel. Returns false unless each entry of the
   // vocabulary is a unique text with a unique id, and each merge is a pair of texts, or one
   // text "left right". Also returns false for unusual files, which Python then reads: with
-  // duplicate members, or with lone surrogates. If the rest of the file is valid JSON, the
-  // whole file is. pretok/json_text.py has the same limits of the size.
+  // unknown or duplicate members, with lone surrogates, or larger than the limits of
+  // pretok/json_text.py (which then raises the error). Does not check the rest of the file: if
+  // the rest is valid JSON, the whole file is.
   bool read(std::string_view file);
 
   JsonModel() = default;

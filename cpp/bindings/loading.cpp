@@ -25,8 +25,9 @@
 namespace pretok {
 namespace {
 
-// Returns the bytes, lengths and ids of the tokens of a rank file (rank_file.hpp). Returns None
-// if the file needs the reader in Python.
+// Returns the bytes, lengths and ids of the tokens of a rank file (one token in base64 and its
+// rank per line). Returns None if the file is not in the exact format of tiktoken. The reader
+// in Python then accepts a variant of the format, or raises the error.
 py::object read_ranks(const py::bytes &data) {
   const auto *first = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(data.ptr()));
   const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(data.ptr()));
@@ -39,7 +40,8 @@ py::object read_ranks(const py::bytes &data) {
                         as_array(std::move(file.ids)));
 }
 
-// Returns the vocabulary of a .pretok file. Its tokens begin at byte `at` of `data`.
+// Returns the vocabulary of a .pretok file. Its tokens begin at byte `at` of `data`. If
+// `from_ranks`, a merge ranks by the id of its result, so the file need not list all merges.
 py::tuple read_tokens(const py::bytes &data, std::size_t at, bool from_ranks) {
   const auto *first = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(data.ptr()));
   const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(data.ptr()));
@@ -54,7 +56,7 @@ py::tuple read_tokens(const py::bytes &data, std::size_t at, bool from_ranks) {
 
 // Adds the texts and ids of `vocab` to `source`. `utf8` owns the texts. Returns false if an id
 // is invalid or repeated, or if a text has a lone surrogate. `loose` has the ids of the loose
-// entries (formats/text_model.hpp).
+// entries: they are tokens only if a merge names them, or if they stand for an ASCII byte.
 bool read_texts(const py::dict &vocab, const std::unordered_set<std::uint32_t> &loose,
                 Utf8Texts &utf8, TextModel &source) {
   std::vector<bool> seen;
@@ -174,8 +176,8 @@ py::object read_json_model(const py::bytes &file) {
 // The texts, ids and merges of a vocabulary, with an index of the texts.
 class ModelArguments {
 public:
-  // `vocab` is a NativeJsonModel, or a dict of texts and ids with a list of merges. Returns
-  // false if the vocabulary or a merge is invalid.
+  // `vocab` is a NativeJsonModel, which has the merges too, or a dict of texts and ids.
+  // `merges` is used only with a dict. Returns false if the vocabulary or a merge is invalid.
   bool read(const py::object &vocab, const py::list &merges,
             const std::unordered_set<std::uint32_t> &loose) {
     if (py::isinstance<NativeJsonModel>(vocab)) {
@@ -213,7 +215,7 @@ private:
 
 // Returns a vocabulary, or None if an argument is invalid. For None, the caller builds the
 // vocabulary in Python, which raises the error. `loose` has the ids of the loose entries of
-// `vocab` (formats/text_model.hpp).
+// `vocab`; see read_texts.
 py::object build_from_texts(const py::object &vocab, const py::list &merges,
                             const std::vector<std::tuple<py::str, std::uint32_t, bool>> &added,
                             bool ignore_merges,
@@ -267,7 +269,8 @@ py::object merge_rows(const py::object &vocab, const py::list &merges) {
   return packed_merges(data);
 }
 
-// Returns the fields of a CharacterSpec except the vocabulary.
+// Returns the fields of a CharacterSpec that the reader in Python stores too. This leaves out
+// `is_normalizer`.
 py::tuple text_options(const CharacterSpec &options) {
   const TextSpaces &spaces = options.spaces;
   const TextDecoding &decoding = options.decoding;

@@ -47,8 +47,9 @@ public:
   explicit OffsetsOutput(Offsets &offsets) : offsets_(offsets) {}
 
   void add(std::size_t end) override { offsets_.push_back(static_cast<std::int64_t>(end)); }
-  // EndOutput describes the arguments. The caller's array `offsets` maps each bit to its
-  // distance from `base`; it is not `offsets_`, the result.
+  // Each bit that is set in `words` is an end. The caller's array `offsets` maps each bit to
+  // its distance from `base` (nullptr: one code unit per bit); it is not `offsets_`, the
+  // result.
   void add(const Kernels &use, const std::uint64_t *words, std::size_t count, std::size_t base,
            const std::uint16_t *offsets) override {
     // C++ allows code to write an int64_t through a pointer to its unsigned type, but not
@@ -138,7 +139,7 @@ public:
   }
 
   // Returns three arrays: the start, the end and the rule of each pre-token.
-  // PreTokenizer::steps explains the numbers of rules.
+  // The rules of all stages are numbered consecutively; GAP (-1) means that no rule matched.
   py::tuple steps(const py::str &text) const {
     Offsets starts;
     Offsets ends;
@@ -161,8 +162,9 @@ public:
 
   // Splits the next part of a text. Returns the ends and the rules of the pre-tokens that are
   // certain, and then the members of Undecided. If `partial`, more text may follow `chars`. If
-  // `in_gap`, the text before `chars` ends in a gap. If `rule` is not GAP, continues an
-  // unfinished match of this rule; see Machine::run_from.
+  // `in_gap`, the text before `chars` ends in a gap (code points at which no rule matches). If
+  // `rule` is not GAP, `chars` continues a match of this rule that an earlier call left
+  // unfinished, and starts at the `restart` of that call.
   py::tuple advance(const py::str &chars, bool partial, bool in_gap, int rule) const {
     std::vector<std::size_t> ends;
     std::vector<int> rules;

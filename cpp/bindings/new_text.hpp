@@ -154,6 +154,8 @@ inline PyObject *new_text(const std::uint8_t *data, std::size_t size, const char
   // The str has room for shape.code_points code points. read_all does not write more, even if
   // the bytes are not UTF-8: each code point that it writes has exactly one byte that is not a
   // continuation byte.
+  // The largest byte of valid UTF-8 is a lead byte, if any byte is not ASCII. Lead bytes below
+  // 0xC4 begin code points below U+0100; lead bytes below 0xF0, code points below U+10000.
   const Py_UCS4 max_char = shape.largest < 0x80   ? 0x7F
                            : shape.largest < 0xC4 ? 0xFF
                            : shape.largest < 0xF0 ? 0xFFFF

@@ -63,7 +63,8 @@ py::object read_pieces(const py::bytes &data) {
                                        py::bytes(file.denormalizer)));
 }
 
-// Returns the merges of pieces with scores, or None if find_piece_merges finds none.
+// Returns the merges of pieces with scores. Returns None if the scores do not define their
+// order: find_piece_merges fails if two pieces have equal scores, with few exceptions.
 py::object piece_merges(const py::bytes &data, const Array<std::uint32_t> &lengths,
                         const Array<std::uint32_t> &ids, const Array<float> &scores) {
   const ScoredPieces pieces{texts_of(data, lengths), as_vector(ids), as_vector(scores)};
@@ -75,7 +76,8 @@ py::object piece_merges(const py::bytes &data, const Array<std::uint32_t> &lengt
   return error ? py::object(py::none()) : as_rows(merges);
 }
 
-// Returns a vocabulary of characters as a vocabulary of bytes. Texts and merges are valid.
+// Returns a vocabulary of characters as a vocabulary of bytes. The caller has checked the texts
+// and the merges.
 py::tuple build_from_characters(const py::bytes &data, const Array<std::uint32_t> &lengths,
                                 const Array<std::uint32_t> &ids,
                                 const Array<std::uint32_t> &merges,
@@ -96,7 +98,7 @@ py::tuple build_from_characters(const py::bytes &data, const Array<std::uint32_t
   return packed_merges(result);
 }
 
-// Returns the indices of the texts that have a mark after another character.
+// Returns the indices of the texts that have a mark ("▁") after another character.
 py::array find_inner_marks(const py::bytes &data, const Array<std::uint32_t> &lengths) {
   std::vector<std::uint32_t> indices;
   std::uint32_t index = 0;

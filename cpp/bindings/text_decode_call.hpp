@@ -23,10 +23,10 @@ namespace pretok {
 //   - `repeats` says that, if the first token is only a space, the next token may lose its
 //     space too.
 //
-// The fast path handles the ids that make_decode_calls handles. Their joined bytes must be
-// valid UTF-8; otherwise `slow_call` handles the call. It is enough to check the joined bytes:
-// tokens that are not fallback tokens are valid UTF-8, so each run of fallback tokens is valid
-// too.
+// The fast path handles a list, a tuple or an array of ids, as make_decode_calls does. The
+// joined bytes of the tokens must be valid UTF-8; otherwise `slow_call` handles the call. It is
+// enough to check the joined bytes: tokens that are not fallback tokens are valid UTF-8, so
+// each run of fallback tokens is valid too.
 pybind11::object make_text_decode_call(const pybind11::object &make_texts,
                                        const std::vector<std::uint32_t> &special,
                                        const pybind11::object &slow_call);

@@ -117,7 +117,7 @@ public:
                 InterruptCheck()));
   }
 
-  // Trainer (core/train/trainer.hpp) describes the following methods.
+  // Merges until `tokens` tokens are learned. Returns false if no pair is left before.
 
   bool step(std::size_t tokens) {
     const py::gil_scoped_release released;
@@ -154,10 +154,11 @@ private:
   Trainer trainer_;
 };
 
-// The C++ version of bpe.training.corpus.collect_batch, which describes the result. Takes texts
-// from `iterator` until the sum of their sizes is `enough` or more. The size of a text is its
-// length plus `per_text`. Calls check(text) for each str whose last character is one of the
-// ASCII characters `checked_endings` (the argument `last` in Python).
+// The C++ version of bpe.training.corpus.collect_batch. Takes texts from `iterator` until the
+// sum of their sizes is `enough` or more. Returns the texts, a list with the item that ended
+// the batch because it is no text (or []), and whether the iterator is exhausted. The size of a
+// text is its length plus `per_text`. Calls check(text) for each str whose last character is
+// one of the ASCII characters `checked_endings` (the argument `last` in Python).
 py::tuple gather_texts(const py::object &iterator, std::size_t enough, std::size_t per_text,
                        const std::string &checked_endings, const py::function &check) {
   py::list texts;
@@ -187,9 +188,10 @@ py::tuple gather_texts(const py::object &iterator, std::size_t enough, std::size
   return py::make_tuple(std::move(texts), py::list(), false);
 }
 
-// Reads the text of the member `field` from each line of `data`, a JSON object. Returns three
-// arrays: the bytes of all n texts, their n + 1 offsets, and n bytes `is_known`. If is_known[i]
-// is 0, another JSON parser must read line i; see json_texts.
+// Reads the text of the member `field` from each line of `data`. Each line is a JSON object.
+// Returns three arrays: the bytes of all n texts, their n + 1 offsets, and n bytes `is_known`.
+// If is_known[i] is 0, another JSON parser must read line i, because the line is invalid, or
+// parsers may read it differently.
 py::tuple json_texts_of(const py::bytes &data, const py::bytes &field) {
   const ByteView lines = view(data);
   const ByteView name = view(field);

@@ -8,8 +8,9 @@
 namespace pretok {
 
 // Decodes blocks of 64 bytes of UTF-8 from `at` on, and writes the code points to `to` as
-// 16-bit units. Advances `at` and `to`. The text ends at `end`. Stops in three cases:
-//   - `at` has reached `stop`;
+// 16-bit units. Advances `at` and `to`. There must be room for 64 units per block. A sequence
+// that begins in a block belongs to this block. The text ends at `end`. Stops in three cases:
+//   - `at` has reached or passed `stop`;
 //   - fewer than 64 bytes remain before `end`;
 //   - the next block has an ill-formed sequence or a code point above U+FFFF.
 using Widen = void (*)(const std::uint8_t *&at, const std::uint8_t *stop,

@@ -11,8 +11,9 @@
 
 namespace pretok {
 
-// Calls emit(text) with the text of each id that is not skipped, in order. The caller has
-// checked that each id has a token (check_ids).
+// Calls emit(text) with the text of each id that is not skipped, in order. Strips the spaces at
+// the start of the first texts, if the model asks for it. The caller has checked that each id
+// has a token (check_ids).
 template <typename Emit>
 void for_texts(const pretok_tokenizer &tokenizer, const std::uint32_t *ids, std::size_t count,
                bool skip_special, Emit emit) {

@@ -131,7 +131,9 @@ public:
     }
   }
 
-  // Appends the text of `held`, the fallback bytes before a token of text or at the end.
+  // Appends the text of `held`, the fallback bytes before a token of text or at the end. If
+  // they are not UTF-8, appends one U+FFFD per byte. For SentencePiece, `held` is empty or an
+  // incomplete sequence, because add() has decoded all other bytes.
   void finish(const std::string &held, std::string &text) {
     if (!decoding_->is_sentencepiece && is_utf8(held)) {
       append(TextTokens::Kind::FALLBACK, held, text);
@@ -228,7 +230,7 @@ pretok_status pretok_decode_stream_finish(pretok_decode_stream *stream, const ch
   if (stream->finished)
     return fail(error, PRETOK_FINISHED, "the stream is finished; make a new one");
   return guarded(error, [&] {
-    // An incomplete sequence becomes one U+FFFD.
+    // An incomplete sequence becomes one U+FFFD, or one per byte if the tokens are text.
     std::string new_text;
     if (stream->texts)
       stream->texts->finish(stream->held, new_text);

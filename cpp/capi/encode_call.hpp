@@ -43,8 +43,8 @@ struct EncodeCall {
                             pretok_error *error) const;
 
   // Appends the ids of `text`, without the template. `position` is the offset of `text` in the
-  // whole text. If it is not 0, `text` must begin at a safe cut that find_cut found with the
-  // argument later_part().
+  // whole text. If it is not 0, `text` must begin at a safe cut (a position where a cut does
+  // not change the ids) that find_cut found with the argument later_part().
   pretok_status encode(const std::uint8_t *text, std::size_t size, std::size_t position,
                        PreTokenCache &cache, IdBuffer &ids, pretok_error *error) const;
 
@@ -60,7 +60,7 @@ struct EncodeCall {
                       std::size_t &result, pretok_error *error) const;
 
   // Returns PRETOK_OK if `refusal` has no token. Otherwise writes the error for the special
-  // token.
+  // token. `position` is the offset of the encoded text in the whole text.
   pretok_status refuse(const Refusal &refusal, std::size_t position, pretok_error *error) const;
 };
 

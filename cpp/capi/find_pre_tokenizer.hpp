@@ -14,7 +14,8 @@ namespace pretok {
 pretok_status find_pre_tokenizer(const char *name, const char *unicode,
                                  std::optional<NamedPreTokenizer> &result, pretok_error *error);
 
-// Makes a pre-tokenizer from the words of a program (core/split/program.hpp).
+// Makes a pre-tokenizer from the words of a program, which encode the rules of a preset
+// (core/split/program.hpp).
 pretok_status read_pre_tokenizer(const std::uint32_t *words, std::size_t count,
                                  const char *unicode, std::optional<NamedPreTokenizer> &result,
                                  pretok_error *error);

@@ -25,7 +25,9 @@ namespace pretok {
 struct NamedPreTokenizer {
   std::string name;
   PreTokenizer pre_tokenizer;
-  UnicodeTable table = {}; // of its Unicode version; empty for a model that merges characters
+  // The table of its Unicode version. Empty for a model that merges characters, like Llama 2.
+  // The tokens of such a model are text, except fallback tokens such as <0x0A>.
+  UnicodeTable table = {};
 };
 
 } // namespace pretok

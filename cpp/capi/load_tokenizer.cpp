@@ -62,7 +62,8 @@ pretok_status choose_split(const TokenizerSpec &spec, const pretok_load_options 
       spec.why_no_preset.c_str());
 }
 
-// Appends the special tokens of the caller to the special tokens of the file.
+// Appends the special tokens of the caller to the added tokens of the file. Skips a token that
+// the file already has. Fails if the file has it with another id.
 pretok_status join_added(TokenizerSpec &spec, const pretok_load_options &options,
                          pretok_error *error) {
   if (options.special_token_count != 0 && options.special_tokens == nullptr)
@@ -99,7 +100,7 @@ pretok_status join_added(TokenizerSpec &spec, const pretok_load_options &options
 }
 
 // Adds each added token to the vocabulary, unless the vocabulary already has a token with its
-// id.
+// id. Fails if this token has other bytes and is mergeable (a token of the model itself).
 pretok_status place_added(TokenizerSpec &spec, pretok_error *error) {
   VocabularyData &data = spec.vocabulary;
   constexpr std::size_t NOWHERE = static_cast<std::size_t>(-1);

@@ -64,7 +64,7 @@ typedef enum pretok_status {
   PRETOK_UNSUPPORTED = 7,      /* the file is valid, but needs a feature that is missing */
   PRETOK_SPECIAL_TOKEN = 8,    /* the text has a special token; see PRETOK_SPECIAL_RAISE */
   PRETOK_UNKNOWN_ID = 9,       /* no token has this id */
-  PRETOK_REMOVES_TEXT = 10,    /* the preset drops text, so ids could not decode to it */
+  PRETOK_REMOVES_TEXT = 10,    /* the preset drops text, so decoding would lose it */
   PRETOK_FINISHED = 11,        /* the stream is finished */
   PRETOK_NO_TOKEN = 12,        /* the vocabulary has no token for a byte */
   PRETOK_INTERNAL = 13         /* a bug in the library; please report it */
@@ -73,8 +73,9 @@ typedef enum pretok_status {
 /* An error. The message says what was expected, what the library got, and what to do. */
 typedef struct pretok_error {
   pretok_status status;
-  size_t position;   /* for PRETOK_SPECIAL_TOKEN and PRETOK_NO_TOKEN: an offset in the text;
-                        for PRETOK_UNKNOWN_ID: an index in `ids`; else 0 */
+  size_t position;   /* for PRETOK_SPECIAL_TOKEN and PRETOK_NO_TOKEN: an offset in the text (in
+                        all of it, for a stream); for PRETOK_UNKNOWN_ID: an index in the `ids`
+                        of the call; else 0 */
   char message[240]; /* UTF-8, NUL-terminated, truncated if too long */
 } pretok_error;
 
@@ -100,14 +101,16 @@ PRETOK_API pretok_status pretok_pre_tokenizer_named(const char *name, const char
                                                     pretok_pre_tokenizer **result,
                                                     pretok_error *error) PRETOK_NOEXCEPT;
 /* Makes the pre-tokenizer of a custom preset, from the words and the Unicode version that
- * `pretok program NAME` writes. */
+ * `pretok program NAME` writes. Fails with PRETOK_MALFORMED if the words are not a program, and
+ * with PRETOK_UNKNOWN_NAME if the version is unknown. */
 PRETOK_API pretok_status pretok_pre_tokenizer_from_program(const uint32_t *words, size_t count,
                                                            const char *unicode,
                                                            pretok_pre_tokenizer **result,
                                                            pretok_error *error) PRETOK_NOEXCEPT;
 PRETOK_API void pretok_pre_tokenizer_free(pretok_pre_tokenizer *) PRETOK_NOEXCEPT;
 
-/* Splits a text into pre-tokens, in order. Linear time. */
+/* Splits a text into pre-tokens, in order. The spans have no gaps between them, unless the
+ * preset drops text. Linear time. */
 PRETOK_API pretok_status pretok_spans(const pretok_pre_tokenizer *, const char *text,
                                       size_t size, pretok_span *spans, size_t capacity,
                                       size_t *count, pretok_error *error) PRETOK_NOEXCEPT;
@@ -123,7 +126,9 @@ typedef struct pretok_special_token {
 } pretok_special_token;
 
 /* Set struct_size to sizeof(pretok_load_options). For a member that is 0, the value in the file
- * applies. If the file has none, the default applies. */
+ * applies. If the file has none, the default applies. If the tokens of the model are text, not
+ * bytes (as in a .model of SentencePiece), the file alone says how to split and normalize:
+ * `preset`, `unicode`, `normalizer` and `pre_tokenizer` must be NULL. */
 typedef struct pretok_load_options {
   size_t struct_size;
   const char *preset;     /* the name of the pre-tokenizer; necessary for tiktoken rank files */
@@ -132,15 +137,16 @@ typedef struct pretok_load_options {
                              GGUF files */
   const pretok_special_token *special_tokens; /* added to the special tokens of the file */
   size_t special_token_count;
-  const pretok_pre_tokenizer *pre_tokenizer; /* replaces `preset`; copied */
+  const pretok_pre_tokenizer *pre_tokenizer; /* if not NULL, `preset` and `unicode`
+                                                must be NULL; copied */
   size_t cache_bytes; /* the maximum size of all caches (pretok_tokenizer_cache_limit); 0 means
                          128 MiB; with 1, no cache is kept between calls */
 } pretok_load_options;
 
 /* Loads a tokenizer from a file. The content decides the format: a tiktoken rank file, a GGUF
  * file (only the tokenizer section is read), a .pretok file written by Python's Tokenizer.save,
- * or a tokenizer.json if the library was built with a JSON library. `options` may be NULL.
- * `path` is UTF-8 and names a regular file. */
+ * a .model of SentencePiece, or a tokenizer.json if the library was built with a JSON library.
+ * `options` may be NULL. `path` is UTF-8 and names a regular file. */
 PRETOK_API pretok_status pretok_tokenizer_from_file(const char *path,
                                                     const pretok_load_options *options,
                                                     pretok_tokenizer **result,
@@ -178,12 +184,12 @@ PRETOK_API pretok_status pretok_token_bytes(const pretok_tokenizer *, uint32_t i
 PRETOK_API pretok_status pretok_token_id(const pretok_tokenizer *, const char *bytes,
                                          size_t size, uint32_t *id,
                                          pretok_error *error) PRETOK_NOEXCEPT;
-/* Whether `id` is the id of a special token. */
+/* Returns whether `id` is the id of a special token. */
 PRETOK_API bool pretok_is_special(const pretok_tokenizer *, uint32_t id) PRETOK_NOEXCEPT;
 
 /* ---- Encoding ------------------------------------------------------------------------ */
 
-/* How encoding treats a special token in a text. */
+/* The treatment of special tokens that a text contains. */
 typedef enum pretok_special {
   PRETOK_SPECIAL_RAISE = 0, /* fails, so untrusted text cannot inject special tokens */
   PRETOK_SPECIAL_TEXT = 1,  /* encodes the special token as ordinary text */
@@ -264,9 +270,10 @@ PRETOK_API pretok_status pretok_decode(const pretok_tokenizer *, const uint32_t 
                                        size_t capacity, size_t *size,
                                        pretok_error *error) PRETOK_NOEXCEPT;
 
-/* Decodes a stream of ids to UTF-8. Replaces each invalid sequence by U+FFFD. Buffers only
- * bytes whose text depends on later ids: an incomplete sequence, or a run of fallback tokens
- * (such as <0x0A>). */
+/* Decodes a stream of ids to UTF-8. Replaces each invalid sequence by one U+FFFD. For models
+ * with fallback tokens (such as <0x0A>), replaces each invalid byte by one U+FFFD, or, if the
+ * model is not of SentencePiece, each byte of the run of fallback tokens. Buffers only bytes
+ * whose text depends on later ids: an incomplete sequence, or a run of fallback tokens. */
 typedef struct pretok_decode_stream pretok_decode_stream;
 PRETOK_API pretok_status pretok_decode_stream_new(const pretok_tokenizer *, bool skip_special,
                                                   pretok_decode_stream **result,

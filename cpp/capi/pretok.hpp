@@ -158,8 +158,8 @@ struct LoadOptions {
   std::string unicode;    // the Unicode version of the preset
   std::string normalizer; // "NFC"; for models that need it if the file does not say so
   std::vector<SpecialToken> special_tokens;
-  const PreTokenizer *pre_tokenizer = nullptr; // replaces `preset`; copied
-  std::size_t cache_bytes = 0; // the value of cache_limit(); 0: 128 MiB; 1: no caches are kept
+  const PreTokenizer *pre_tokenizer = nullptr; // needs empty `preset` and `unicode`; copied
+  std::size_t cache_bytes = 0; // cache_limit(); 0: 128 MiB; 1: no cache between calls
 };
 
 class SpecialSet;
@@ -443,8 +443,8 @@ public:
   }
   Result<std::string_view> feed(std::uint32_t id) { return feed(&id, 1); }
 
-  // Returns the text of the bytes that are still buffered, or "". An incomplete sequence
-  // becomes U+FFFD. After that the stream can only be destroyed.
+  // Returns the text of the bytes that are still buffered, or "". U+FFFD replaces an
+  // incomplete sequence. After that the stream can only be destroyed.
   Result<std::string_view> finish() {
     pretok_error error;
     const char *text = nullptr;

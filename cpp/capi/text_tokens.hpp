@@ -1,5 +1,6 @@
-// The tokens of a model that merges characters, for decoding. (For encoding, such a model has a
-// Vocabulary too. Its tokens have spaces in place of the mark "▁".)
+// The tokens of a model that merges characters (its tokens are text), for decoding. (For
+// encoding, such a model has a Vocabulary too. Its tokens have spaces in place of the mark
+// "▁".)
 #pragma once
 
 #include "core/bpe/vocabulary.hpp"
@@ -48,7 +49,10 @@ public:
       : decoding_(&decoding), left_(decoding.strips) {}
 
   // Returns `text` without the spaces to strip. `text` is the text of the next token, or of a
-  // run of fallback tokens.
+  // run of fallback tokens. For SentencePiece, only the first token that has text can lose a
+  // space, and only if it begins with a mark; strips_again lets the next token lose one too if
+  // nothing remains. All other models lose up to `strips` spaces, from several tokens if need
+  // be, until another character occurs.
   TokenView strip(TextTokens::Kind kind, TokenView text) {
     if (left_ == 0 || text.size == 0)
       return text;

@@ -15,7 +15,7 @@ public:
 
   // Copies `count` bytes from offset `at` of the source to `to`. If the source ends before, or
   // if reading fails, copies fewer bytes. Returns the number of copied bytes. `at` must not be
-  // less than the end of the previous read.
+  // less than the end of the previous read, so that a source need not go back.
   virtual std::size_t read(std::uint64_t at, std::uint8_t *to, std::size_t count) = 0;
 
 protected:

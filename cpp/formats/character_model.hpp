@@ -18,11 +18,13 @@ struct CharacterModel {
   std::vector<std::string_view> texts; // of the pieces: UTF-8, unique and not empty
   std::vector<std::uint32_t> ids;      // of the pieces: unique, below first_step
   std::vector<Merge> merges;           // of these ids, in order of rank
-  // The ids of the fallback tokens of the 256 bytes. It may be empty. Then each byte that is
-  // not in `texts` gets an id of `first_step` or more.
+  // The ids of the fallback tokens of the 256 bytes, in order of bytes. It may be empty. Then
+  // each byte that is not in `texts` gets an id of `first_step` or more.
   std::vector<std::uint32_t> fallback;
-  std::uint32_t first_step = 0; // no token has this id or a larger one
-  bool has_spaces = false;      // if true, each SPACE_MARK in `texts` becomes a space
+  // No token has this id or a larger one. These ids are for steps: symbols that only merging
+  // needs, such as the first bytes of a character.
+  std::uint32_t first_step = 0;
+  bool has_spaces = false; // if true, each SPACE_MARK in `texts` becomes a space
 };
 
 // Sets the bytes, lengths, ids and merges of `data`.

@@ -16,8 +16,8 @@ std::uint32_t digit_of(char digit) {
                                         : 16;
 }
 
-// Returns whether no token that a merge makes has a mark after another character. Text can then
-// be cut before each run of marks.
+// Returns whether no token that a merge makes has a mark after a character other than a mark.
+// Text can then be cut before each run of marks.
 bool allows_cuts(const TokenizerSpec &spec) {
   const std::vector<std::string_view> texts = texts_of(spec);
   std::vector<bool> has_inner_mark(first_step(spec));

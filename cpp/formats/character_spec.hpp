@@ -22,7 +22,9 @@ std::optional<std::uint8_t> fallback_byte(std::string_view text);
 // Returns views of the tokens of spec.vocabulary, in their order.
 std::vector<std::string_view> texts_of(const TokenizerSpec &spec);
 
-// Returns the lowest id that is larger than the ids of all tokens and added tokens.
+// Returns the lowest id that is larger than the ids of all tokens and added tokens. The steps
+// get the ids from here on. A step is a symbol that only merging needs, such as the first bytes
+// of a character.
 std::uint32_t first_step(const TokenizerSpec &spec);
 // Returns an upper bound on the number of steps that byte_vocabulary adds.
 std::uint32_t max_steps(const TokenizerSpec &spec);
@@ -31,9 +33,9 @@ std::uint32_t max_steps(const TokenizerSpec &spec);
 // are too large". Returns "" if there is none. No two tokens may have the same text.
 std::string problem_of_characters(const TokenizerSpec &spec);
 
-// Returns a vocabulary of bytes for the first `mergeable` tokens. Its tokens have spaces in
-// place of the mark "▁". It also has steps: symbols that only merging needs, such as the bytes
-// of a character. Their ids begin at first_step(spec).
+// Returns a vocabulary of bytes for the first `mergeable` tokens of spec.vocabulary. The other
+// tokens are for decoding only. The tokens of the result have spaces in place of the mark "▁".
+// The result also has the steps.
 VocabularyData byte_vocabulary(const TokenizerSpec &spec);
 
 // Returns the pre-tokenizer for the vocabulary of bytes. If the model does not split text, no

@@ -10,6 +10,7 @@
 
 namespace pretok {
 
+// Returns whether `data` begins with the bytes "GGUF".
 bool is_gguf(const std::uint8_t *data, std::size_t size);
 
 // Reads the tokenizer of a GGUF file. Reads only the metadata, which comes before the tensors.

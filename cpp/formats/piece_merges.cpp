@@ -78,7 +78,7 @@ private:
   // Returns the characters of several bytes, and their beginnings of at least two bytes, in
   // order of bytes.
   std::vector<std::string> character_starts() const {
-    std::vector<bool> is_used(CODE_POINTS); // in order of code points, which is that of UTF-8
+    std::vector<bool> is_used(CODE_POINTS); // by code point; UTF-8 sorts in the same order
     for (const std::string_view text : pieces_.texts) {
       const auto *const bytes = reinterpret_cast<const std::uint8_t *>(text.data());
       for (std::size_t at = 0; at < text.size();) {

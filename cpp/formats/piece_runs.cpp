@@ -37,9 +37,9 @@ public:
   }
 
   // Sets pairs() to the pairs that merge, in order of rank. Pairs with a longer left symbol
-  // come first, so the first symbol of a run grows until it is the longest piece. The leftmost
-  // pair of equal scores merges first, with the same effect. Returns false if some run becomes
-  // different pieces by these ranks.
+  // come first, so the first symbol of a run grows until it is the longest piece. SentencePiece
+  // merges the leftmost pair of equal scores first, with the same effect. Returns false if some
+  // run becomes different pieces by these ranks.
   bool order_pairs() {
     // Runs of more than 2 * longest_ characters need no check: they begin with the longest
     // piece, and the remaining characters merge like a shorter run.
@@ -145,6 +145,8 @@ bool find_run_merges(const ScoredPieces &pieces, const std::vector<std::uint32_t
     if (!rest.empty() || !by_length.add(length, pieces.ids[run]))
       return false;
   }
+  // No word may have the character twice in a row. Then the characters of a run that the merges
+  // of words leave merge only with each other.
   const std::string two = std::string(character) + std::string(character);
   if (std::any_of(words.begin(), words.end(), [&](std::uint32_t word) {
         return pieces.texts[word].find(two) != std::string_view::npos;

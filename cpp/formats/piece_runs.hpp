@@ -11,7 +11,7 @@ namespace pretok {
 
 // `words` and `runs` have indices in `pieces`. All pieces of `runs` have the same score. It is
 // the lowest score, so they merge after `words`. Appends merges with distinct ranks that give
-// the same ids, in order of rank. Returns false if there are no such merges.
+// the same ids, in order of rank. Returns false if it finds no such merges.
 bool find_run_merges(const ScoredPieces &pieces, const std::vector<std::uint32_t> &words,
                      const std::vector<std::uint32_t> &runs, std::vector<Merge> &merges);
 

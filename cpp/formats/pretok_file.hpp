@@ -10,6 +10,7 @@
 
 namespace pretok {
 
+// Returns whether `data` begins with the eight bytes of the .pretok format.
 bool is_pretok_file(const std::uint8_t *data, std::size_t size);
 
 // Reads a .pretok file. Takes linear time and space in `size`, because max_merged_bytes()

@@ -11,7 +11,7 @@
 namespace pretok {
 namespace {
 
-constexpr std::size_t MAX_DIGITS = 9;
+constexpr std::size_t MAX_DIGITS = 9; // a number of 9 digits fits in 32 bits
 constexpr std::uint8_t NO_DIGIT = 64;
 
 constexpr std::array<std::uint8_t, 256> make_values() {

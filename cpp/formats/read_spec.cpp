@@ -46,8 +46,9 @@ bool starts_with(std::string_view text, std::string_view start) {
   return text.substr(0, start.size()) == start;
 }
 
-// Returns whether each of the first three lines that are not empty has exactly one space, as in
-// merges.txt. The first line may also be a header that begins with "#version".
+// Returns whether `text` looks like a merges.txt. Looks at the first three lines that are not
+// empty. None of them has a control character. The first line begins with "#version", or each
+// of the three lines has exactly one space.
 bool looks_like_merges(std::string_view text) {
   int seen = 0;
   bool is_header = false;

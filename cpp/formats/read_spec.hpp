@@ -17,16 +17,16 @@ namespace pretok {
 //   - ids are below ID_LIMIT, and unique among the tokens of the vocabulary;
 //   - if the tokens are bytes, each byte is a token. But a vocabulary with merges may lack the
 //     bytes that are rare or invalid in UTF-8 (is_rare_byte);
-//   - the added tokens have distinct contents. An added token with the id of a token in the
-//     vocabulary has the same content as that token.
+//   - the added tokens have distinct contents: UTF-8 that is not empty. An added token with the
+//     id of a token in the vocabulary has the same content as that token.
 LoadError read_spec(const std::uint8_t *data, std::size_t size, TokenizerSpec &spec);
 
 // Reads a tokenizer from a ByteSource. Of a GGUF file, reads only the metadata. Reads any other
 // file as a whole, but at most one byte more than the maximum size, and then fails.
 LoadError read_spec(ByteSource &file, TokenizerSpec &spec);
 
-// Checks the last condition of read_spec(), which calls check_added(). A caller that appends
-// added tokens must call it again.
+// Checks the conditions of read_spec() on added tokens. read_spec() calls check_added(). A
+// caller that appends added tokens must call it again.
 LoadError check_added(const TokenizerSpec &spec);
 
 } // namespace pretok

@@ -213,8 +213,9 @@ private:
         spec_.added_special.push_back(piece.type != PieceType::USER_DEFINED);
       }
     }
-    // Every piece is an entry of the vocabulary, so TextTokens decodes it like a piece even if
-    // it is an added token too. build_characters ignores the pieces that merging cannot make.
+    // Every piece is an entry of the vocabulary, so TextTokens, the decoder of these models,
+    // decodes it like a piece even if it is an added token too. build_characters ignores the
+    // pieces that merging cannot make.
     data.mergeable = file_.pieces.size();
     data.from_ranks = data.ignore_merges = false;
   }

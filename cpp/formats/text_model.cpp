@@ -187,7 +187,7 @@ private:
   std::vector<bool> inert_; // whether each entry is inert
   bool has_inert_ = false;
   std::vector<Merge> merges_;
-  std::vector<bool> in_merges_; // whether merges_ has each entry
+  std::vector<bool> in_merges_; // by entry: whether a merge in merges_ names it
 };
 
 } // namespace

@@ -48,7 +48,7 @@ std::string read_line(std::string_view line, RankLine &to) {
            std::to_string(ID_LIMIT - 1);
   const std::string_view text = line.substr(0, space);
   to.token.clear();
-  if (text.empty() || text == "=")
+  if (text.empty() || text == "=") // an empty token
     return "";
   to.token.resize(text.size());
   const auto *first = reinterpret_cast<const std::uint8_t *>(text.data());

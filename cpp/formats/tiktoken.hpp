@@ -10,6 +10,7 @@
 namespace pretok {
 
 // Returns whether one of the first three lines that are not empty has a token and its rank.
+// Looks at the first 64 KiB only.
 bool looks_like_ranks(const std::uint8_t *data, std::size_t size);
 
 // Reads a rank file. Error messages have the number of the line.

@@ -164,8 +164,9 @@ Split slow_split(const SlowAdded &added, const std::string &text) {
 
 // Checks `clear_places` for the bytes [from, to) of `text`. clear_places returns a range of
 // positions that no token can include or touch, whatever bytes follow `to`. This function also
-// computes the range by a slow definition. Then it cuts `text` at the end of the range and
-// splits both sides. Joined, they must equal `whole`, the split of `text`.
+// computes the range by a slow definition. If the end of the range is a valid place for a cut,
+// it cuts `text` there and splits both sides. Joined, they must equal `whole`, the split of
+// `text`.
 void check_clear(const AddedTokens &added, const std::vector<AddedToken> &tokens,
                  const std::string &text, const Split &whole, std::size_t from,
                  std::size_t to) {

@@ -15,7 +15,8 @@
 
 namespace pretok {
 
-// How a model writes spaces: the indices of the array SPACES in formats/pretok_file_text.cpp.
+// The ways in which models write spaces: the indices of the array SPACES in
+// formats/pretok_file_text.cpp.
 struct SpacesOf {
   enum : std::uint32_t { SPM, SPM_PREFIX, NEVER, FIRST, ALWAYS, REPLACE, PREPEND };
 };
@@ -26,13 +27,15 @@ struct TextExample {
   std::uint32_t spaces = 0;      // a value of SpacesOf
   bool splits = false;           // whether encoding splits before each space mark
   bool is_sentencepiece = false; // whether ids are decoded like SentencePiece
-  bool strips_again = false;     // whether decoding strips all spaces before the text
+  bool strips_again = false;     // TextDecoding::strips_again: strips several spaces
   std::uint32_t strips = 0;      // the maximum number of spaces that decoding strips
   std::vector<AddedToken> added;
 
   bool has_prefix() const {
     return spaces == SpacesOf::SPM_PREFIX || spaces == SpacesOf::PREPEND;
   }
+  // Returns whether normalized added tokens are searched after the spaces of the text have
+  // changed.
   bool is_normalizer() const { return spaces < SpacesOf::NEVER || spaces > SpacesOf::ALWAYS; }
 };
 

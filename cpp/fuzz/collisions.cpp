@@ -142,8 +142,8 @@ void check_merges(Input &input) {
     const std::size_t needed_slots = std::max<std::size_t>(32, 4 * (expected.size() + 1));
     check(merges.slots() <= 4 * needed_slots, "a table has at most 4 times the needed slots");
     if (symbol == OrderedMerges::NO_MERGE)
-      return; // The pairs collide with every seed. A Vocabulary then uses another type of
-              // table.
+      return; // The pairs collide with each key that the table tries. A Vocabulary then uses
+              // another type of table.
     expected[{left, right}] = symbol;
   }
   for (const auto &[pair, symbol] : expected)

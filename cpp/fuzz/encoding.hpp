@@ -59,11 +59,12 @@ inline Ids ids_of(const Encoder &encoder, const AddedTokens &added, PreTokenCach
   return {ids.data(), ids.data() + ids.size()};
 }
 
-// Encodes a text, and checks four properties:
-//   - the ids equal those of the slow definition;
-//   - the spans of the ids are in order;
+// Encodes a text, and checks these properties:
+//   - the refused token, or else the ids, equal those of the slow definition;
+//   - counting, and encoding with filled caches, agree with the ids;
+//   - the spans of the ids are in order, and cover the text;
 //   - both sides of a cut together have the ids of the whole text;
-//   - the ids decode to the text.
+//   - the ids decode to the text, if there are no added tokens.
 inline void check_encoding(const Example &example, const Vocabulary &vocabulary,
                            const Encoder &encoder, PreTokenCache &cache, Input &input) {
   static const CodePointRanges WORDS = {

@@ -76,7 +76,10 @@ std::vector<Scored> some_pieces(Input &input) {
   return pieces;
 }
 
-// Returns a model file. `is_plain` becomes true if it has only valid pieces and options.
+// Returns a model file. `is_plain` becomes true if it has only valid pieces and options. Field
+// 2 of the file is the trainer_spec: model_type (3; 2 is BPE) and byte_fallback (35). Field 3
+// is the normalizer_spec: precompiled_charsmap (2), add_dummy_prefix (3) and
+// remove_extra_whitespaces (4).
 std::string some_file(Input &input, const std::vector<Scored> &pieces, bool &is_plain) {
   std::string file = byte_pieces();
   for (const Scored &each : pieces)

@@ -50,8 +50,8 @@ BLOCK = 16
 def classes() -> dict[int, int]:
     """Return a dict from code point to combining class.
 
-    Omit code points with combining class 0. Omit the code points that NFC of Unicode 9 keeps
-    (left_alone), because they are newer.
+    Omit code points with combining class 0. Omit the code points that are newer than Unicode 9:
+    bpe.encoding.normalize leaves them unchanged (left_alone).
     """
     all_classes = enumerate(map(unicodedata2.combining, map(chr, range(CODE_POINTS))))
     unchanged = {ord(char) for char in left_alone()}
@@ -62,7 +62,8 @@ def classes() -> dict[int, int]:
 def decompositions() -> dict[int, tuple[int, ...]]:
     """Return a dict from code point to one step of its canonical decomposition.
 
-    Omit Hangul syllables, and the code points that NFC of Unicode 9 keeps (left_alone).
+    Omit Hangul syllables, because arithmetic decomposes them, and the code points that are newer
+    than Unicode 9 (left_alone).
     """
     texts = enumerate(map(unicodedata2.decomposition, map(chr, range(CODE_POINTS))))
     unchanged = {ord(char) for char in left_alone()} | {*HANGUL}
@@ -104,7 +105,7 @@ def singles() -> list[tuple[int, int]]:
 
 
 def kinds() -> list[tuple[int, str]]:
-    """Return the combining class and the flags (nfc.cpp) of each code point."""
+    """Return the combining class and the flags of each code point; nfc.cpp explains the flags."""
     # A member of `firsts` may compose with the next code point, and a member of `seconds` with the
     # previous code point.
     composing = [(first, second) for first, second, _, excluded in pairs() if not excluded]
@@ -182,7 +183,7 @@ def render() -> str:
     high, middle = blocks(middle)
     by_composite = sorted(range(len(pairs())), key=lambda at: pairs()[at][2])
     # The first UTF-8 bytes of all code points that NFC may change, either alone or together with
-    # the code point before them.
+    # the code point before them. Text without these bytes is in NFC.
     unstable_leads = {
         chr(code).encode()[0]
         for code, (_, flags) in enumerate(by_code[:end])

@@ -29,8 +29,9 @@ PYTHON_TABLES = REPOSITORY / "pretok" / "unicode"
 CPP_TABLES = CPP / "core" / "unicode" / "generated"
 COMMAND = "python -m cpp.generate.unicode_tables"
 
-# The atom of a code point that is not Han, by its general category. The categories Zs, Zl and Zp
-# are absent, because `atoms` handles white space before it looks up the category.
+# Atoms are disjoint sets of code points; each character class of a preset is a union of atoms.
+# PLAIN has the atom of a code point that is not Han, by its general category. The categories Zs, Zl
+# and Zp are absent, because `atoms` handles white space before it looks up the category.
 PLAIN = {
     **dict.fromkeys(["Lu", "Lt"], Atom.UPPER),
     "Ll": Atom.LOWER,

@@ -1,6 +1,5 @@
-// Tests added tokens through the C interface: many tokens, long tokens, several tokens with one
-// id, and tokens with the same bytes after normalization. Time must be linear in the sizes of
-// the tokens and the text.
+// Tests added tokens through the C interface: many tokens, long tokens, and several tokens with
+// one id. Time must be linear in the sizes of the tokens and the text.
 #include "pretok.h"
 #include "small_vocabulary.h"
 

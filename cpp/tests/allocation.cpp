@@ -105,8 +105,8 @@ bool load_file(const char *path) {
   const pretok_status status = pretok_tokenizer_from_file(path, &options, &tokenizer, &error);
   pretok_tokenizer_free(tokenizer);
   CHECK(live == 0);
-  // The C library allocates memory to open a file. If this allocation fails, the file cannot be
-  // read.
+  // The C library allocates memory to open a file. If this allocation fails, PRETOK_CANNOT_READ
+  // is a correct result.
   if (status == PRETOK_CANNOT_READ) {
     CHECK(failed);
     return false;

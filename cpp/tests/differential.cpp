@@ -170,9 +170,10 @@ std::vector<std::size_t> ends_of_part(const PreTokenizer &tokenizer,
   return ends;
 }
 
-// Cuts `text` at each pair of classes that has_boundary() accepts. Returns whether the two
-// parts, split separately, always have the pre-tokens of the whole text. The first part is
-// split together with the code point after the cut, on which its pre-tokens may depend.
+// Cuts `text` between all neighboring code points whose classes has_boundary() accepts, which
+// says that a pre-token always ends there. Returns whether the two parts, split separately,
+// always have the pre-tokens of the whole text. The first part is split together with the code
+// point after the cut, on which its pre-tokens may depend.
 bool cuts_hold(const PreTokenizer &tokenizer, const std::vector<std::uint32_t> &text) {
   const std::size_t size = text.size();
   const ClassTable &classes = tokenizer.classes();
@@ -281,7 +282,8 @@ Program random_program(Random &source, std::size_t max_classes) {
   for (const std::uint32_t first :
        {0x17Fu, 0x2000u, 0x3000u, 0x3001u, 0x4E00u, 0xD800u, 0xE000u})
     segment(first);
-  // Bytes that are not UTF-8 must not be white space.
+  // Bytes that are not UTF-8 have a class of their own, which `space` below leaves out.
+  // hostile_programs.cpp tests programs in which this class is white space.
   program.alphabet[program.alphabet.size() - 2].class_map.fill(
       static_cast<std::uint8_t>(classes));
   ClassTable table(program.alphabet, unicode_table("16.0"));

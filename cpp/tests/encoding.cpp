@@ -20,10 +20,11 @@ using Ids = std::vector<std::uint32_t>;
 using Ranks = std::map<std::pair<std::uint32_t, std::uint32_t>, Merged>;
 
 std::mt19937 source(20261120);
-// The number of examples with an ordered vocabulary (ordered_merges.hpp), and of all others.
+// The number of examples with an ordered vocabulary, and of all others. In an ordered
+// vocabulary, each token has one merge, which ranks after the merges of its two parts.
 std::size_t in_order = 0;
 std::size_t in_any_order = 0;
-// The number of examples with unreachable tokens (vocabulary.hpp).
+// The number of examples with unreachable tokens: merging their own bytes does not make them.
 std::size_t with_unreachable = 0;
 
 std::size_t below(std::size_t limit) { return source() % limit; }
@@ -57,7 +58,8 @@ std::string random_text(std::size_t limit) {
                                       "\x98",
                                       "\x80",
                                       "\xF0\x9F"};
-  // The encoder divides pre-tokens of Chinese text into segments (segment_encoder.hpp).
+  // The encoder divides pre-tokens of Chinese text into segments, between positions that no
+  // merge crosses.
   static const char *const CHINESE[] = {"\xE4\xB8\xAD", "\xE4\xB8\x80", "\xE6\xB8\xAD",
                                         "\xE6\x96\x87", "\xE3\x80\x82"};
   const bool is_chinese = below(3) == 0;
@@ -231,7 +233,7 @@ bool agree_on_long(const Example &example, const Vocabulary &vocabulary) {
 }
 
 // Compares merge_long, which uses a heap, with merge_in_rounds, for random merges that have
-// ranks in any order. merge_in_rounds refuses some of them.
+// ranks in any order. merge_in_rounds refuses some of them, so compares only the rest.
 bool rounds_agree() {
   std::size_t done = 0;
   std::size_t refused = 0;

@@ -9,7 +9,7 @@
 namespace {
 
 bool counting = false;
-long long until_failure = -1; // allocations until one fails; negative: none fails
+long long until_failure = -1; // allocations before the one that fails; negative: none fails
 bool stays_out = false;       // whether all allocations after the first failure fail too
 bool failed = false;          // whether an allocation has failed
 long long allocations = 0;    // number of allocations while counting

@@ -216,7 +216,7 @@ bool long_hashes_differ() {
   return true;
 }
 
-// The keys that follow the hash key must all be distinct.
+// A table that must be rebuilt takes the next key. These keys must all be distinct.
 bool keys_do_not_repeat() {
   HashKey key = hash_key();
   std::set<std::uint64_t> seen;

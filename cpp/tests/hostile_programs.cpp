@@ -21,7 +21,7 @@ using namespace pretok;
 //   5 enclosed: begin, rest, body, at_most, at_least, before, after
 //   6 groups: body, stop, size, at_least
 //   7 phrase: begin, word, joint, lead
-// A list of texts has its number first, and each text has its length first.
+// A list of texts begins with the number of texts, and each text with its length.
 using Record = std::vector<std::uint32_t>;
 
 int failures = 0;

@@ -21,7 +21,8 @@ struct TriedRule {
   std::size_t end;    // the end of its match; NO_MATCH if the rule does not match
 };
 
-// How one stage splits at one position. All positions count code units of the whole text.
+// The split that one stage makes at one position. All positions count code units of the whole
+// text.
 struct StageStep {
   std::size_t piece_start; // the piece that the stage splits
   std::size_t piece_end;

@@ -10,9 +10,9 @@
 
 namespace pretok {
 
-// For most pre-tokens, the classes of the first two code points decide which rule made the
-// pre-token (rules.hpp). FirstRules stores the rule for each pair of classes. For all other
-// pre-tokens, it tries the rules again.
+// Rules treat all code points of a class alike. For most pre-tokens, the classes of the first
+// two code points decide which rule made the pre-token (rules.hpp). FirstRules stores the rule
+// for each pair of classes. For all other pre-tokens, it tries the rules again.
 class FirstRules {
 public:
   explicit FirstRules(const Machine &machine) : machine_(machine) { known_.fill(UNSET); }
@@ -31,8 +31,9 @@ private:
   static constexpr std::int16_t UNSET = -3;
   static constexpr std::int16_t UNCERTAIN = -2;
 
-  // Returns the rule of every pre-token that begins with classes a and b. Returns GAP if no
-  // rule matches there, and UNCERTAIN if the classes do not decide the rule.
+  // Returns the rule of every pre-token that begins with classes a and b. If `b` is END, the
+  // text ends after the first code point. Returns GAP if no rule matches there, and UNCERTAIN
+  // if the classes do not decide the rule.
   std::int16_t certain_rule(std::uint8_t a, std::uint8_t b) const {
     for (const int index : machine_.candidates()[a]) {
       const Rule &rule = machine_.rules()[static_cast<std::size_t>(index)];

@@ -1,4 +1,7 @@
-"""Find the class of each code point of a text, once for all rules of the Python backend."""
+"""Find the class of each code point of a text, once for all rules of the Python backend.
+
+pretok.charsets.alphabet makes the classes: the rules do not distinguish code points of one class.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,7 @@ class Classifier:
 
 
 class Text:
-    """A classified text.
+    """A text and the class of each of its code points; not related to pretok.text.Text.
 
     `members[mask]` has one byte for each code point: IN if the class of the code point is in
     `mask`, else OUT. A last byte OUT stands for the end of the text, so every run stops there.

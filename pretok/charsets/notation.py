@@ -29,8 +29,8 @@ REGEX = {
     "SPACE": " ",
 }
 # Maps the names of further sets to their regexes, or to "" if a set has no regex. These sets were
-# measured in the engines (see sets.py). They are not unions of the sets in REGEX, because they
-# contain only some code points of an atom.
+# measured: sets.py lists what the engines match. They are not unions of the sets in REGEX,
+# because they contain only some code points of an atom.
 MEASURED = {"WORD": r"\w", "ONIGURUMA_WORD": "", "HF_PUNCTUATION": ""}
 UNBRACKETED = frozenset(
     {r"\p{L}", r"\p{N}", r"\s", r"\p{M}", r"\p{P}", r"\p{S}", r"\p{Han}", r"\p{Ll}", r"\p{Nd}"}
@@ -111,7 +111,7 @@ def _negative(parts: _Parts | None) -> str:
     if parts is None or parts == ([], []):
         return ""
     if "CONTROL" in parts.names and "WHITE_SPACE" not in parts.names:
-        return ""
+        return ""  # brackets cannot exclude white space from \p{C} (see `_positive`)
     return f"[^{''.join(_items(parts))}]"
 
 

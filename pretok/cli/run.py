@@ -92,7 +92,10 @@ def _message(error: Exception) -> str:
 
 
 class LazyCommand(click.Command):
-    """A command that is imported from `location`, "module:attribute", only when it runs."""
+    """A command that is imported from `location`, "module:attribute", only when it runs.
+
+    So the imports of the command do not slow down other commands.
+    """
 
     def __init__(self, name: str, location: str, short_help: str) -> None:
         super().__init__(name, short_help=short_help)

@@ -36,8 +36,9 @@ def from_gguf(
 
     Reads only the metadata of the file `path`. `variant`, `unicode` and `backend` are as in
     `from_gguf_pre`. Raises UnreadableFileError if the file is malformed or not GGUF,
-    UnsupportedFileError if the file names no pre-tokenizer, UnknownPresetError if no preset has the
-    name, and OSError if the system cannot open or read the file.
+    UnsupportedFileError if the file names no pre-tokenizer or has an unknown GGUF version,
+    UnknownPresetError if no preset has the name, and OSError if the system cannot open or read the
+    file.
     """
     try:
         values = gguf_metadata.load(Path(path), (MODEL_KEY, PRE_KEY))

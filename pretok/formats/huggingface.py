@@ -51,8 +51,8 @@ def from_huggingface(
     `backend` are as in `pretok.get`.
 
     Raises UnsupportedPreTokenizerError with the JSON path of a part that is malformed, prepends a
-    space, or has a pattern that does not compile. Raises OSError if the system cannot open or read
-    the file.
+    space, changes the text before another part, or has a pattern that does not compile. Raises
+    OSError if the system cannot open or read the file.
 
     >>> from_huggingface({"type": "Sequence", "pretokenizers": [
     ...     {"type": "Digits", "individual_digits": True},
@@ -86,7 +86,7 @@ class ParsedPreTokenizer(NamedTuple):
 def read(value: object, path: str) -> ParsedPreTokenizer:
     """Parse the pre_tokenizer `value`; `path` is the JSON path of `value`, for errors.
 
-    Raises UnsupportedPreTokenizerError.
+    Raises UnsupportedPreTokenizerError for a malformed part, and for a part without equal stages.
     """
     stages: list[Stage] = []
     compiled: list[str] = []
@@ -127,7 +127,10 @@ def read(value: object, path: str) -> ParsedPreTokenizer:
 
 
 def preset_of(parsed: ParsedPreTokenizer) -> Preset:
-    """Return a preset that is known to split as the stages of `parsed`, or else a new preset."""
+    """Return a preset that is known to split as the stages of `parsed`, or else a new preset.
+
+    Raises UnsupportedPreTokenizerError if the stages exceed a limit of presets.
+    """
     stages = parsed.stages or WHOLE.stages
     if len(stages) > MAX_STAGES:
         raise UnsupportedPreTokenizerError(
@@ -150,7 +153,8 @@ def to_byte_level_json(preset: Preset, add_prefix_space: bool = False) -> dict[s
     """Return the pre_tokenizer of a byte-level tokenizer.json that splits as `preset` does.
 
     Raises DefinitionError if a stage is not a block and no known pattern gives the same split in
-    Hugging Face's engine.
+    Hugging Face's engine. Also raises it for `add_prefix_space` with a split other than that of
+    GPT-2 or of the whole text.
     """
     stages = list(preset.stages)
     # If the last stage is the split of GPT-2, ByteLevel itself does this split (use_regex).
@@ -202,7 +206,11 @@ def stage_block(stage: Stage, pattern: str) -> dict[str, Any]:
 
 
 def pre_tokenizer_in(source: str | os.PathLike[str] | Mapping[str, Any]) -> tuple[object, str]:
-    """Return the pre_tokenizer in `source`, and its JSON path."""
+    """Return the pre_tokenizer in `source`, and its JSON path.
+
+    Raises UnsupportedPreTokenizerError if `source` has none or is a file without valid JSON, and
+    OSError if the system cannot open or read the file.
+    """
     value = dict(source) if isinstance(source, Mapping) else _json_of(source)
     members = _object(value)
     if "pre_tokenizer" in members:

@@ -24,7 +24,7 @@ class Mismatch:
 
     `comparison` names the call whose results differ. `ours` and `theirs` have one result per
     pre-token. `at` is the index of the first difference. `rule` is the rule that made the pre-token
-    of pretok at this index, or None if no rule matched.
+    of pretok at this index, or the last pre-token if there are fewer; None if no rule matched.
     """
 
     comparison: str
@@ -37,7 +37,10 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class Result:
-    """The number of compared texts, their Unicode version, and the first mismatch, if any."""
+    """The result of comparing `preset` with `engine` on `cases` texts.
+
+    `unicode` is the Unicode version of the engine. `mismatch` is the first mismatch, if any.
+    """
 
     preset: Preset
     engine: str
@@ -58,10 +61,10 @@ def fuzz(
 ) -> Result:
     """Compare `preset` with `engine` on difficult texts until they differ or a limit is reached.
 
-    The limit is `seconds` or `cases` texts, whichever is reached first; at least one batch always
-    runs. Equal seeds give equal texts. After each batch, `on_batch` is called with the number of
-    texts in the batch. Raises EngineError if the engine cannot express the preset, and ValueError
-    if `seconds` and `cases` are both None.
+    The limit is `seconds` or `cases` texts, whichever is reached first. Only whole batches run, at
+    least one, so there may be more texts than `cases`. Equal seeds give equal texts. After each
+    batch, `on_batch` is called with the number of texts in the batch. Raises EngineError if the
+    engine cannot express the preset, and ValueError if `seconds` and `cases` are both None.
     """
     if seconds is None and cases is None:
         raise ValueError("expected a limit, got none; pass seconds or cases")

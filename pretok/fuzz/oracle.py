@@ -48,7 +48,9 @@ def of_pattern(pattern: str, name: EngineName, ours: PreTokenizer) -> tuple[str,
     """Return the version of the engine `name`, and a function that splits by `pattern`.
 
     tiktoken does not expose pre-tokens. So the function gives tiktoken a vocabulary whose ids show
-    whether tiktoken has the same pre-tokens as `ours`. Raises EngineError.
+    whether tiktoken has the same pre-tokens as `ours`. Both raise EngineError: `of_pattern`
+    if the engine is not installed, and the function if tiktoken's split cannot be determined. One
+    of them raises it if the engine rejects `pattern`.
     """
     if name == "hf":
         split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated"}

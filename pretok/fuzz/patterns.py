@@ -164,8 +164,8 @@ def fuzz_patterns(
     `from_pattern` promises a PreTokenizer that splits as the engine does, or an UnknownPatternError
     with a short, printable message, in about linear time. Splits are compared with the package
     `regex` if it reads the pattern as the engine does. The limits and `on_batch` are as in
-    `pretok.fuzz.fuzz`. Raises EngineError if `regex` is not installed, and ValueError if `seconds`
-    and `cases` are both None.
+    `pretok.fuzz.fuzz`, but not more than `cases` patterns are tried. Raises EngineError if `regex`
+    is not installed, and ValueError if `seconds` and `cases` are both None.
     """
     if seconds is None and cases is None:
         raise ValueError("expected a limit, got none; pass seconds or cases")

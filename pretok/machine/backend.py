@@ -98,7 +98,10 @@ def make_backend(stages: tuple[Stage, ...], version: str, name: BackendName) -> 
 
 @lru_cache(maxsize=64)
 def stage_backend(stage: Stage, version: str, name: BackendName) -> Backend:
-    """Return a backend that splits by the rules of `stage`, but ignores `stage.behavior`."""
+    """Return a backend that splits by the rules of `stage`, but ignores `stage.behavior`.
+
+    Stream, which needs such backends, applies the behavior itself.
+    """
     if name == "python":
         return Machine(compile_rules(stage.rules), version)
     from pretok import _core

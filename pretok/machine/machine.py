@@ -1,7 +1,8 @@
 """Define Machine, the pure Python backend: at each position the first matching rule wins.
 
-cpp/core/split/machine.hpp declares the C++ form of the machine. cpp/bindings exports the C++ form
-as the class pretok._core.Machine, which has the same methods.
+A class is a set of code points that all rules treat alike (pretok.charsets.alphabet), and a mask is
+a set of classes. cpp/core/split/machine.hpp declares the C++ form of the machine. cpp/bindings
+exports the C++ form as the class pretok._core.Machine, which has the same methods.
 """
 
 from __future__ import annotations

@@ -18,7 +18,8 @@ MAGIC = 0x70740002
 class Program:
     """The rules of a stage, and the alphabet of all sets in these rules.
 
-    Both backends run programs.
+    The alphabet divides the code points into classes: each set is a union of classes. Both
+    backends run programs.
     """
 
     rules: tuple[Rule, ...]
@@ -40,14 +41,14 @@ class Program:
 
 
 def compile_rules(rules: Sequence[Rule]) -> Program:
-    """Return the program of `rules`; raises DefinitionError as `partition` does."""
+    """Return the program of `rules`; raises DefinitionError if they need more than 31 classes."""
     return Program(tuple(rules), partition(chars for rule in rules for chars in rule.sets()))
 
 
 def serialize_stages(stages: Sequence[Stage]) -> list[int]:
     """Return `stages` as 32-bit words, which cpp/core/split/program.cpp reads.
 
-    Raises DefinitionError as `partition` does.
+    Raises DefinitionError if the rules of a stage need more than 31 classes.
     """
     words = [MAGIC, len(stages)]
     for stage in stages:

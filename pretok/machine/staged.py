@@ -51,7 +51,7 @@ class StagedMachine:
     def offsets(self, data: str | bytes, unit: Unit) -> NDArray[np.int64]:
         """Return the n + 1 boundaries of the n pre-tokens, counted in `unit`.
 
-        No stage may drop text.
+        No stage may drop text; the caller checks this. Otherwise the boundaries would have gaps.
         """
         text = as_str(data)
         widths = np.zeros(len(text) + 1, np.int64)
@@ -85,7 +85,9 @@ def _cut(
     """Return (start, end, rule index) of each part into which `stage` splits `piece`.
 
     `piece` starts at code point `offset` of the text. `rule` is the index of the rule that matched
-    `piece` in an earlier stage. `before` is the number of rules of all earlier stages.
+    `piece` in an earlier stage; GAP if no rule did. `before` is the number of rules of all earlier
+    stages. The rule of a part is the first rule of this stage that matched in the part, or else
+    `rule`.
     """
     ends, rules = machine.ends_and_rules(piece)
     starts = [0, *ends][:-1]

@@ -1,4 +1,7 @@
-"""Restore stages from their serialized form."""
+"""Restore stages from their serialized form, which pretok.machine.program writes.
+
+The form divides the code points into classes, and stores a set as a mask with one bit per class.
+"""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class Stream:
     `feed` returns the pre-tokens that no later text can change, and holds back the rest of the
     text: at most the last pre-token and a look-ahead after it. `finish` returns the pre-tokens of
     the text held back. A gap (text that no rule matched) is returned by the same call as the match
-    after it.
+    after it, or by `finish`.
 
     Chunks are all str or all bytes. Bytes hold UTF-8, and a chunk may end inside a sequence. An
     invalid byte becomes the lone surrogate U+DC00 + byte, as with Python's error handler
@@ -164,6 +164,8 @@ class _StageStream:
         text, start, outer, last = part
         if self._pending_mask and not last:
             inside = self._backend.run_length(text, self._pending_mask)
+            # Fewer than `_pending_limit` code points, all with classes in `_pending_mask`, decide
+            # nothing. So hold them without trying the rules again.
             if inside == len(text) < self._pending_limit:
                 self._held.append(text)
                 self._pending_limit -= inside

@@ -21,6 +21,7 @@ const tip = new Tip();
 let views = [];
 let vocabularies = [null, null];
 let result = null;
+// The byte at which the chosen piece or difference starts, or else -1; and the shown window.
 let place = { position: -1, window: null };
 let statusTimer = 0;
 
@@ -133,7 +134,10 @@ async function openVocabulary(i, file) {
   }
 }
 
-/** Return the bytes of a vocabulary file. A GGUF file has its vocabulary near the beginning. */
+/**
+ * Return the bytes of a vocabulary file. Of a GGUF file, return only the first bytes: the
+ * vocabulary is near the beginning, and the file may be too large to read.
+ */
 async function readVocabulary(file) {
   const limit = 256 << 20;
   const magic = new TextDecoder().decode(await file.slice(0, 4).arrayBuffer());

@@ -1,4 +1,4 @@
-// The regions of a text that two splits cut differently.
+// The regions of a text that two splits cut differently. A split has pieces: pre-tokens or tokens.
 
 /**
  * Return the regions as [start, end, start, end, …], in bytes.

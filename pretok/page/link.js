@@ -17,7 +17,7 @@ export async function toFragment(text, settings) {
 
 /**
  * Return {text, settings, problem} of a fragment. `text` is null if the fragment has no text, or if
- * its text is damaged; only then is `problem` a message, else "".
+ * its text is damaged or too long. `problem` is a message if it is damaged or too long, else "".
  */
 export async function fromFragment(fragment) {
   const { text, ...settings } = Object.fromEntries(new URLSearchParams(fragment.slice(1)));

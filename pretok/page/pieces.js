@@ -1,4 +1,6 @@
 // The list of pieces of one side: a list box in which one piece at a time has the focus.
+//
+// A piece is a pre-token or a token, as the page shows either pre-tokens or tokens.
 
 import { NO_RULE_NAME, SPECIAL_NAME, ruleClass, ruleName } from "./rules.js";
 import { grouped, make, shownParts } from "./elements.js";

@@ -22,7 +22,7 @@ POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; "
     "connect-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'"
 )
-"""The Content-Security-Policy. index.html has it too, but there it does not apply to the worker."""
+"""The Content-Security-Policy. index.html has it too, but only a header applies to the worker."""
 HEADERS = {
     "Content-Security-Policy": f"{POLICY}; frame-ancestors 'none'",
     "Cache-Control": "no-cache",

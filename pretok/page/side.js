@@ -74,7 +74,10 @@ export class Side {
     return used;
   }
 
-  /** Open a file with the split that it names. If the core cannot load that, use `preset`. */
+  /**
+   * Open a file with the split that it names. If it names none, or one that the core cannot load,
+   * use `preset`.
+   */
   #open(preset, unicode) {
     try {
       this.#load("", unicode);
@@ -180,7 +183,7 @@ export class Side {
     };
   }
 
-  /** Return the spans of the special tokens in the text. */
+  /** Return the spans of the special tokens in the text; [] if it is encoded without them. */
   #specials() {
     if (!this.tokens || !this.#settings.special) return [];
     const special = new Set(this.#tokenizer.specialTokens.map((token) => token.id));

@@ -36,7 +36,7 @@ export function* runs(bytes) {
 /** A text as bytes. It converts positions to code points and UTF-16 code units. */
 export class Utf8Text {
   // Three numbers for each block of BLOCK bytes: the position of the first character that starts in
-  // the block, in bytes, in code points and in UTF-16 units.
+  // the block, in bytes, in code points and in UTF-16 units. So #position usually scans one block.
   #blocks;
 
   constructor(bytes) {

@@ -1,4 +1,5 @@
-// A window: the part of the results that the page shows at one time.
+// A window: the part of the results that the page shows at one time. Its pieces are the pre-tokens
+// or the tokens of a side.
 
 import { spokenText, visibleParts } from "./display.js";
 import { regionAfter } from "./differences.js";
@@ -36,7 +37,7 @@ export function windows(sides, view, at, regions) {
   };
 }
 
-/** Return the start of a window with the piece at byte `position` among its first pieces. */
+/** Return the start of a window that has the piece at byte `position` after at most 50 others. */
 export function windowStart(sides, view, position) {
   const starts = sides.map((side) => {
     const all = side.pieces(view).starts;

@@ -89,7 +89,10 @@ const HANDLERS = {
     return { ...shownWindows, sides: places.map((place) => shownWindows.sides[place] ?? null) };
   },
 
-  /** Return the difference after or before byte `position`, and a window that shows it. */
+  /**
+   * Return the difference after or before byte `position`, and a window that shows it. The first
+   * difference follows the last one. Return null if there are no differences.
+   */
   difference({ position, isBackward }) {
     const { regions } = shown;
     const count = regions.length / 2;

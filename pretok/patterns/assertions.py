@@ -36,7 +36,8 @@ def rule_before(look: Look, parts: list[Part], engine: Engine) -> Rule | None:
         last.high is None and last.mode != "lazy" and look.at_end and not ~(after | chars)
     ):
         return None
-    # The next case: `look` allows the end of the text, and otherwise only members of `chars`.
+    # Spaces needs one run of `chars`, and a `look` that allows the end of the text and otherwise
+    # only members of `chars`.
     if len(parts) == 1 and look.at_end and not after - chars:
         # A lazy run first takes `low` members. If `look` fails there, the run has ended, so a
         # longer match is impossible too.
@@ -68,9 +69,9 @@ def refuse_misplaced(look: Look) -> NoReturn:
 
 
 def _newline_of(chars: CharSet) -> CharSet:
-    """Return the `newline` of a Spaces rule with `space=chars` that does not use it.
+    """Return a valid `newline` for Spaces(ALL_BUT_LAST) or Spaces(END_OF_TEXT) with `space=chars`.
 
-    A Spaces rule requires a subset of `space`.
+    These rules do not use `newline`, but it must be a subset of `space`.
     """
     return chars if NEWLINE - chars else NEWLINE
 

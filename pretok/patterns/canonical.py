@@ -119,7 +119,7 @@ _cached_part = lru_cache(maxsize=384)(_part)
 
 
 def _join_literals(sequences: list[Sequence], last: bool) -> Alternatives:
-    """Return `sequences` with adjacent LiteralSets joined.
+    """Return `sequences` with adjacent LiteralSets joined, and `\\s` after `\\s+(?!\\S)` as `\\s+`.
 
     `last` is true if nothing follows the alternatives in the pattern.
     """
@@ -161,12 +161,14 @@ def _literal_set(texts: tuple[str, ...], last: bool) -> LiteralSet:
         position = smallest = positions[text]
         if prefixes:
             smallest = min(position, prefixes[-1][1])
-            # At the end of a pattern, a prefix with a smaller position always matches first.
+            # At the end of a pattern, a prefix with a smaller position always matches first, so
+            # `text` never matches.
             if last and smallest < position:
                 unreachable.add(text)
                 continue
             is_prefix_free = False
         prefixes.append((text, smallest))
+    # If no text is a prefix of another, at most one text occurs at a position, in any order.
     if is_prefix_free:
         return LiteralSet(frozenset(positions) - unreachable)
     return LiteralSet(tuple(text for text in positions if text not in unreachable))
@@ -344,6 +346,8 @@ def _drop_possessive(
         # match, unless nothing follows this alternative.
         is_redundant = last
     else:
+        # A code point that the node gives back is in `taken`. If no following node can begin with
+        # it, they fail each time.
         is_redundant = (
             ahead is not None and taken is not None and not any(taken & first for first in ahead)
         )
@@ -353,7 +357,8 @@ def _drop_possessive(
 def _drop_final_repeat(previous: Node, node: Node) -> Node:
     r"""Return `x` if `node` is `x+` and `previous` is a greedy run that includes `x`; else `node`.
 
-    For example, `\s*[\r\n]+` becomes `\s*[\r\n]`.
+    For example, `\s*[\r\n]+` becomes `\s*[\r\n]`. `previous` gives back code points only up to the
+    last `x` of its run, so no second `x` follows.
     """
     is_run = isinstance(previous, Repeat) and previous.high is None and previous.mode == "greedy"
     if is_run and isinstance(node, Repeat) and (node.low, node.high) == (1, None):

@@ -116,9 +116,9 @@ class NotCompiledError(ValueError):
 def compile_pattern(pattern: str, engine: Engine) -> tuple[Rule, ...]:
     r"""Return rules that match what `engine` matches with `pattern`.
 
-    The time is about linear in the length of `pattern`. Raises NotCompiledError, or
-    UnreadablePatternError for a pattern that the parser rejects or that is longer than
-    MAX_PATTERN_LENGTH.
+    The time is about linear in the length of `pattern`. Raises NotCompiledError if no rules match
+    exactly the same, and UnreadablePatternError for a pattern that the parser rejects or that is
+    longer than MAX_PATTERN_LENGTH.
 
     >>> compile_pattern(r"\p{L}+|\d{2}|.", "hf")
     (Run(LETTER), Run(DIGIT, at_most=2, at_least=2), Run(~code_points('\n'), at_most=1))

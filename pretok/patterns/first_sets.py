@@ -20,6 +20,8 @@ def _guaranteed_first_set(alternatives: Alternatives) -> CharSet:
     """Return a set at whose members `alternatives` match, whatever text follows."""
     sets: list[CharSet] = []
     for sequence in alternatives:
+        # Optional nodes can give back all that they took, unless they are possessive. So the only
+        # required node can match at the start of the sequence.
         needed = [node for node in sequence if not may_be_empty(node)]
         if len(needed) == 1 and not any(map(is_possessive, sequence)):
             sets.append(_guaranteed_first_set_of_node(needed[0]))

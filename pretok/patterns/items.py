@@ -133,7 +133,7 @@ class ItemMaker:
         self._made = 0
 
     def of_sequence(self, terms: Sequence[Term]) -> Items:
-        """Return the items of one alternative; raises Refusal."""
+        """Return the items of one alternative; raises Refusal if items cannot express a term."""
         items: list[Item] = []
         for term in terms:
             for item in self._of_node(term.node, term):

@@ -199,7 +199,7 @@ def _simplest(
     if behavior == "isolated":
         return behavior, False
     # If the matches cover every text, there are no gaps to drop. If the parser rejected the
-    # pattern, assume that its matches cover every text.
+    # pattern, assume so: its form equals only that of the identical pattern of a preset.
     has_no_gaps = isinstance(alternatives[0][0], EngineSpecific) or matches_everywhere(alternatives)
     if (behavior, invert) == ("removed", True) and has_no_gaps:
         return "isolated", False

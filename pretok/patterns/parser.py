@@ -152,7 +152,10 @@ class _Reader:
 
     @property
     def _engine(self) -> Engine:
-        """The engine. Reading this property sets `depends_on_engine`."""
+        """The engine. Reading this property sets `depends_on_engine`.
+
+        So `read_by_each` parses a pattern once if no construct needs the engine.
+        """
         self.depends_on_engine = True
         return self._engine_unmarked
 

@@ -93,7 +93,8 @@ def from_gguf_pre(
 
     The pre-tokenizer splits as the original tokenizer of the model does. If llama.cpp splits
     differently, variant="llama.cpp" selects the split of llama.cpp. `unicode` and `backend` are as
-    in `pretok.get`. Raises UnknownPresetError, which lists similar names.
+    in `pretok.get`. Raises UnknownPresetError, which lists similar names, if no preset has the
+    name, or if it has no such variant.
 
     >>> from_gguf_pre("llama-bpe").preset.name
     'llama3'

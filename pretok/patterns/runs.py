@@ -17,7 +17,7 @@ from pretok.rules.base import MAX_LITERAL
 
 
 def rule_of_runs(parts: list[Part]) -> Rule:
-    """Return the rule that matches what `parts` match; raises Refusal."""
+    """Return the rule that matches what `parts` match; raises Refusal if there is none."""
     parts = _simplified(parts)
     return _spaces(parts) or _enclosed(parts) or _run(parts)
 

@@ -23,7 +23,7 @@ rule. The limit does not apply to literal texts.
 
 
 def rule_of(items: Items, engine: Engine) -> Rule:
-    """Return the rule that matches what `items` match; raises Refusal."""
+    """Return the rule that matches what `items` match; raises Refusal if there is none."""
     try:
         return spelt(phrase(items) or word_with_suffix(items) or _rule(items, engine))
     except DefinitionError as error:

@@ -1,4 +1,7 @@
-"""Rewrite sets in the form that presets use, and shorten sets for error messages."""
+"""Rewrite sets in the form that presets use, and shorten sets for error messages.
+
+pretok.charsets.sets explains the atoms and masks of a set.
+"""
 
 from __future__ import annotations
 

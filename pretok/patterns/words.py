@@ -105,7 +105,7 @@ def _of_any_case(suffixes: dict[str, None], most: int) -> set[str]:
     """Return all texts that fold to a member of `suffixes`.
 
     The result is incomplete if there are more than `most` texts, or if a suffix has more than 8
-    letters.
+    letters. Then it differs from every set of at most `most` texts that fold to all `suffixes`.
     """
     forms: dict[str, str] = {chr(code): chr(code) for code in range(ord("a"), ord("z") + 1)}
     for form, letter in FOLD.items():
@@ -121,8 +121,9 @@ def _of_any_case(suffixes: dict[str, None], most: int) -> set[str]:
 def texts_of(items: Items) -> list[str] | None:
     """Return all texts that `items` match, in order of preference.
 
-    Returns None if there are more than MAX_TEXTS texts, or if a text is longer than MAX_LITERAL
-    code points. Also returns None for a run of one set, because a Run matches it.
+    Returns None if there are more than MAX_TEXTS texts, if a text is longer than MAX_LITERAL code
+    points, or if an item is not a fixed number of code points of a small set. Also returns None for
+    a run of one set, because a Run matches it.
     """
     choices: list[str] = []
     count = 1

@@ -59,7 +59,7 @@ class Block(ABC):
         return [(piece.text, piece.span) for piece in self.pieces(Piece.whole(text))]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the JSON object of this block in a tokenizer.json; see `from_dict`."""
+        """Return the JSON object of this block in a tokenizer.json; `from_dict` reads it back."""
         return {"type": type(self).__name__} | self._json()
 
     def to_json(self) -> str:

@@ -100,6 +100,9 @@ class Digits(_OneStage):
 class Punctuation(_OneStage):
     """Splits at each character of HF_PUNCTUATION; `behavior` joins, keeps or drops the character.
 
+    HF_PUNCTUATION (pretok.charsets) has the punctuation and the symbols of ASCII, and category P
+    of Unicode 8.0.
+
     >>> [part for part, _ in Punctuation("merged_with_previous").pre_tokenize_str("a, b")]
     ['a,', ' b']
     """
@@ -125,7 +128,7 @@ class Punctuation(_OneStage):
 
 @dataclass(frozen=True)
 class Whitespace(_OneStage):
-    r"""Drops white space; isolates each run of WORD, and each run of the remaining characters.
+    r"""Drops white space; isolates each run of `\w`, and each run of the remaining characters.
 
     >>> [part for part, _ in Whitespace().pre_tokenize_str("Hi,  you_2!?")]
     ['Hi', ',', 'you_2', '!?']

@@ -53,7 +53,8 @@ class UnicodeScripts(Block):
 @cache
 def _stages() -> tuple[Stage, ...]:
     # A stage has at most 31 classes, too few for 135 scripts. So two stages split the text by
-    # groups of scripts. Each of these stages has the groups of one partition (see GROUPS).
+    # groups of scripts. Each of these stages has the groups of one partition (see GROUPS), so at
+    # least one of them cuts between any two scripts.
     joiners = _set([JOINER])
     drop_leading_joiners = Stage(
         (Run(~joiners, at_most=1, tail=ANY),), behavior="removed", invert=True

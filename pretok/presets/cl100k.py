@@ -1,4 +1,7 @@
-"""The presets of cl100k, Llama 3 and Qwen: LEAD may come before the letters of a pre-token."""
+"""The presets of cl100k, Llama 3 and Qwen: letters may follow one member of LEAD in a pre-token.
+
+LEAD has all code points but line breaks, letters and numbers.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The GPT-2 family: a word includes the space before it, and no rule is only for line breaks."""
+"""The GPT-2 family: presets that are, vary or contain the split of GPT-2.
+
+In the split of GPT-2, a word includes the space before it, and no rule is only for line breaks.
+"""
 
 from __future__ import annotations
 

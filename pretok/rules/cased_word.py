@@ -17,10 +17,11 @@ from pretok.rules.contraction import APOSTROPHE, Contraction
 class CasedWord(Rule):
     r"""`lead?upper*lower+suffix?|lead?upper+lower*suffix?`: uppercase before lowercase.
 
-    Caseless letters are members of both `upper` and `lower`. A match is a run of `upper`, then a
-    run of `lower`. If no member of `lower` follows the run of `upper`, `upper*` backtracks to the
-    last caseless letter of the run, and the match ends after this letter. If the run of `upper` has
-    no caseless letter, the second alternative matches the whole run.
+    Here, a caseless letter is a member of both `upper` and `lower`. Between `lead` and `suffix`, a
+    match is a run of `upper`, then a run of `lower`. If no member of `lower` follows the run of
+    `upper`, `upper*` backtracks to the last caseless letter of the run, and the match ends after
+    this letter. If the run of `upper` has no caseless letter, the second alternative matches the
+    whole run.
 
     `lead` may contain caseless letters, because the match has the same end whether `lead` or
     `upper*` consumes a caseless letter. Raises DefinitionError if `lead` contains a letter that is

@@ -64,7 +64,8 @@ class Groups(Rule):
         size, at_least = self.size, self.at_least
 
         def match(text: Text, start: int) -> int:
-            # One scan finds the end of the run for all groups of the run.
+            # One scan finds the end of the run for all groups of the run, so the total time is
+            # linear.
             if start >= text.group_end:
                 text.group_end = text.members[body].find(OUT, start)
             end = text.group_end

@@ -63,6 +63,7 @@ class Phrase(Rule):
                 last_word = end
                 end = text.members[word].find(OUT, end)  # start rest*
                 if end == text.size and text.partial:
+                    # Later text cannot change the earlier words, so matching restarts at this one.
                     return text.undecided(word, restart=last_word)
                 if not text.members[joint][end]:
                     return end

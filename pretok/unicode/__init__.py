@@ -1,4 +1,8 @@
-"""Load the table of a Unicode version, which gives the atom of each code point."""
+"""Load the table of a Unicode version, which gives the atom of each code point.
+
+An atom is a part of a fixed partition of the code points, such as all of Nd; see ATOMS in
+pretok.unicode.atoms.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Define the atoms, the parts of a partition of the code points (see pretok.charsets.sets)."""
+"""Define the atoms, the parts of a fixed partition of the code points.
+
+Atoms are general categories, merged if no built-in preset distinguishes them, and divided by White
+Space and Han. pretok.charsets.sets builds sets from atoms.
+"""
 
 from __future__ import annotations
 

@@ -201,7 +201,8 @@ def test_memory_measures_one_thread_and_all_cores(tmp_path: Path, subject: Subje
         assert one.absent == {"regex": "it only splits"}
 
 
-# Runs in its own process: if the peak cannot be reset, this process has that of earlier tests.
+# Runs in its own process: if the system cannot reset the peak of memory, this process keeps the
+# peak of earlier tests.
 MEMORY = """
 import json, sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""CharacterVocabulary and TiedRuns merge as they are defined."""
+"""CharacterVocabulary, and TiedRuns (pieces of one repeated character), merge by definition."""
 
 from __future__ import annotations
 

@@ -69,7 +69,8 @@ def test_merging_equals_its_definition(
 def test_scan_and_heap_equal_the_definition(
     backend: BackendName, made: Vocabulary, text: list[int]
 ) -> None:
-    # Lengths on both sides of MAX_SCANNED.
+    # Up to MAX_SCANNED bytes, merging scans all pairs; for more bytes it has another algorithm. The
+    # lengths of `text` are on both sides.
     assert 50 < MAX_SCANNED < 80
     assert make(made, backend).encode(bytes(text)) == naive(made, bytes(text))
 
@@ -230,7 +231,7 @@ def test_merges_are_kept_as_they_were_passed(backend: BackendName) -> None:
 
 @pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"])
 def test_the_merges_of_a_real_vocabulary(native: BackendName, name: str) -> None:
-    """Each token has one merge. With the merges, Hugging Face has the ids of the ranks."""
+    """Each token has one merge. Merging by these merges gives equal ids, here and in tokenizers."""
     made = Vocabulary({id: token for token, id in installed_ranks(name).items()})
     preset = name.removesuffix("_base")
     by_ranks = Tokenizer(made, preset, backend=native)

@@ -55,7 +55,7 @@ def test_the_prefix_comes_once(scheme: str, tmp_path: Path, native: BackendName)
         model_merges=MERGES,
     )
     tokenizer = bpe.load(write(tmp_path / "tokenizer.json", file), backend=native)
-    # A second part would always begin with a prefix of its own.
+    # With "always", a second part would begin with a prefix of its own, so no other cut is safe.
     assert (tokenizer.safe_cut(b"ab cd " * 40) == 0) == (scheme == "always")
     for text in ("ab cd " * 40, "ab  cd ab" * 30, "ab cd" + "é" * 9):
         data = text.encode()

@@ -155,7 +155,7 @@ def test_surrogates_are_joined_or_replaced(backend: BackendName, text: str) -> N
     assert tok.encode_batch([text, "a"]) == [ids, [97]]
     tokens = tok.tokens(text)
     assert [token.id for token in tokens] == ids
-    # Each code point of `joined` is one or two code points of `text`.
+    # Each code point of `joined` is one code point of `text`, or the two of a surrogate pair.
     widths = []
     at = 0
     for char in joined:
@@ -209,7 +209,7 @@ def test_an_unknown_error_handler_is_refused(backend: BackendName, wrong: Any) -
 
 
 def many_texts(count: int, words: int) -> list[str | bytes]:
-    """Return `count` short random texts, one text of many words, and two others."""
+    """Return `count` short random texts, a text of many words, "", and a long run of one letter."""
     rng = seeded(count)
     units = ["hello ", "world's ", "\u4e2d\u6587", "12", "\n\n", "\U0001f600", "\ud800", "\x00"]
     made: list[str | bytes] = []

@@ -22,7 +22,7 @@ from pretok.machine.backend import BackendName
 from support import need_native
 
 FLOOR = 256 << 10
-"""The bytes that a running call may use beyond the limit."""
+"""The bytes of cache that each running call may use beyond the limit of the tokenizer."""
 MB = 1 << 20
 
 

@@ -113,7 +113,7 @@ def test_unassigned_has_the_bytes_that_only_unassigned_characters_have() -> None
 def test_bytes_that_characters_never_have_may_have_no_token(
     backend: BackendName, normalizer: Any, without: tuple[int, ...]
 ) -> None:
-    # StarCoder has no token for 0xf1.
+    # StarCoder has no token for 0xf1, because only unassigned characters have this byte.
     tokens = {id: token for id, token in AB.items() if id not in without}
     tok = Tokenizer(
         Vocabulary(tokens, [(97, 98, 256)]), "gpt2", normalizer=normalizer, backend=backend

@@ -21,7 +21,10 @@ FILES = ("matrix.json", "matrix.md", "matrix.svg")
 
 @pytest.fixture(autouse=True)
 def peers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two peers that are always installed: Equal has our ids, and Liar has other ids."""
+    """Replace gigatoken and fastokens by peers that are always installed.
+
+    Equal, for gigatoken, returns our ids; Liar, for fastokens, returns wrong ids.
+    """
     for name, peer in (("gigatoken", Equal()), ("fastokens", Liar())):
         monkeypatch.setitem(PEERS, name, peer)
         monkeypatch.setattr(type(peer), "missing", lambda self: "")

@@ -243,7 +243,8 @@ def progress_of_split(terminal: tuple[int, int], wait: float) -> bytes:
 
 # --- resources
 
-# Linux: not ru_maxrss, because a child inherits the peak of its parent, here that of pytest.
+# On Linux, PEAK does not read ru_maxrss, because a child inherits the peak of its parent, here that
+# of pytest.
 PEAK = """
 import sys
 from bpe.cli import main

@@ -1,4 +1,8 @@
-"""Objects of the stand-in pass for real ones, and follow changes of their parts and methods."""
+"""Objects of the stand-in pass for real ones, and follow changes of their parts and methods.
+
+A handle is a component of a tokenizer, such as its pre_tokenizer, that a program still refers to.
+The program can change the component, so the stand-in watches each handle while it lives.
+"""
 
 from __future__ import annotations
 

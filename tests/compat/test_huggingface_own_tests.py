@@ -1,4 +1,4 @@
-"""The test suite of Hugging Face's tokenizers passes with the stand-in instead of its classes.
+"""Tests of Hugging Face's tokenizers that pass with its classes also pass with the stand-in.
 
 Set PRETOK_TOKENIZERS_SDIST to the folder `bindings/python` of its unpacked source package.
 """

@@ -1,4 +1,4 @@
-"""What servers and data loaders do with a tokenizer gives the same results with the patch."""
+"""Each use of a tokenizer by a server or data loader gives the same results with the patch."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ BEHAVIORS: list[Behavior] = []
 
 
 def behavior(function: Behavior) -> Behavior:
-    """Register what a program does with a tokenizer; the result must not depend on the patch."""
+    """Register a function that uses a tokenizer as a program does, and returns its results.
+
+    The result must not depend on the patch.
+    """
     BEHAVIORS.append(function)
     return function
 
@@ -61,9 +64,10 @@ def _steps(stream: Any, backend: Any, ids: list[int]) -> list[Any]:
 @behavior
 def vllm_detokenizes_step_by_step(tok: Any) -> Any:
     prompt, answer = tok(TEXT)["input_ids"], tok(" brown 🦙<s>")["input_ids"]
-    # Look the class up in its module, so that the patch has an effect.
+    # The patch replaces the class in its module, so look it up there in each run.
     stream = tokenizers.decoders.DecodeStream(ids=prompt, skip_special_tokens=True)
-    beyond = [len(tok), len(tok) + 100]  # embeddings have more rows than the vocabulary
+    # Embeddings have more rows than the vocabulary, so a model may generate these ids.
+    beyond = [len(tok), len(tok) + 100]
     return _steps(stream, tok._tokenizer, [*answer, *beyond, -1, 1 << 32, *answer])
 
 

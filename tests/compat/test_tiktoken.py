@@ -104,7 +104,10 @@ DISALLOWED = [
 
 
 def one_name(value: Any) -> str:
-    """Return a name that is the same in each process, although the order of a set is not."""
+    """Return a test id that is the same in each process, although the order of a set is not.
+
+    pytest-xdist needs this, because each of its processes collects the tests.
+    """
     if isinstance(value, (set, frozenset)):
         return f"{type(value).__name__}{sorted(value)!r}"
     return repr(value)
@@ -112,7 +115,9 @@ def one_name(value: Any) -> str:
 
 @pytest.mark.parametrize("allowed", ALLOWED, ids=one_name)
 @pytest.mark.parametrize("disallowed", DISALLOWED, ids=one_name)
-@pytest.mark.parametrize("text", [MARKED, "hi 7", ""])  # completions of "hi" alone are slow
+# The text "hi" alone would be slow, because many tokens begin with it, and encode_with_unstable
+# lists them.
+@pytest.mark.parametrize("text", [MARKED, "hi 7", ""])
 def test_allowed_and_disallowed(pair: Pair, allowed: Any, disallowed: Any, text: str) -> None:
     given = {"allowed_special": allowed, "disallowed_special": disallowed}
     assert_same(pair, lambda enc: enc.encode(text, **given))
@@ -172,6 +177,7 @@ def test_recorded_answers_for_special_tokens(backend: BackendName) -> None:
     seen = set()
     for line in shared("golden", "golden_special.jsonl").read_text().splitlines():
         case = json.loads(line)
+        # A case without special tokens has the special tokens of the case before it.
         special = case["special_tokens"] or special
         name, text = case["encoding"], case["text"]
         seen.add(name)
@@ -188,7 +194,10 @@ def test_recorded_answers_for_special_tokens(backend: BackendName) -> None:
 
 
 def _with_special(encoding: Encoding, special: dict[str, int]) -> Encoding:
-    """Return `encoding` with other special tokens; equal calls return the same object."""
+    """Return `encoding` with other special tokens.
+
+    Keeps one object for each `encoding` and tuple of names, so the ids of a name must not change.
+    """
     found = _extended.get((id(encoding), tuple(special)))
     if found is None:
         found = Encoding(

@@ -58,7 +58,7 @@ def test_an_unknown_pattern_needs_a_preset(backend: BackendName) -> None:
 
 
 class EveryTwo:
-    """A pre-tokenizer object, as a user may write it: each pre-token has two code points."""
+    """A pre-tokenizer object, as a user may write it. It splits after every second code point."""
 
     def offsets(self, text: str) -> NDArray[np.int64]:
         return np.array([*range(0, len(text), 2), len(text)], np.int64)

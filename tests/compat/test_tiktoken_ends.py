@@ -1,4 +1,8 @@
-"""The drop-in for tiktoken with incomplete texts: truncated bytes, and encode_with_unstable."""
+"""The drop-in for tiktoken with incomplete texts: truncated bytes, and encode_with_unstable.
+
+encode_with_unstable returns the ids that stay if the text goes on, and the completions: lists of
+ids for the rest of the text, which may have more bytes than the rest.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +61,8 @@ def small_pair() -> Pair:
 
 
 # The completions of a space are slow: in a large vocabulary, the Python backend takes seconds for
-# them. In the largest, the native backend and tiktoken take half a second.
+# them. In the largest, the native backend and tiktoken take half a second. So without FULL, only
+# the first vocabulary is tried.
 COMPLETING = NAMES if FULL else NAMES[:1]
 
 

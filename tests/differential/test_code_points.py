@@ -1,4 +1,8 @@
-"""Every code point has the class that was measured in the engines, and splits accordingly."""
+"""Every code point has the class that was measured in the engines, and splits accordingly.
+
+An atom is a class of code points by general category, white space and the script Han, such as
+"Lu, Lt" or "Nd".
+"""
 
 from __future__ import annotations
 
@@ -134,7 +138,7 @@ def test_both_backends_find_the_atom_of_every_code_point(
 
 # A cell has the tested code point in these places: between letters; first and second after an
 # apostrophe; between a number and a line break; and after a line break. A cell begins with a space
-# and ends with a letter. Every preset splits between them, so the cells of a text do not interact.
+# and ends with a letter. So every preset splits between two cells, and cells do not interact.
 SLOT = "\ufffc"
 CELL = f" a{SLOT}a x'{SLOT}z x'l{SLOT}z 1{SLOT}\n{SLOT}b"
 

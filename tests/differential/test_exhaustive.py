@@ -41,7 +41,9 @@ SAMPLE = {"native": {True: 20_000, False: 1_000}, "python": {True: 4_000, False:
 ENOUGH = {"native": 6, "python": 5}
 """The length that the strings of core presets must reach.
 
-Such strings reach all states: `lead U c ' l l`, four digits in a row, `\\s\\n\\s\\n\\s x`.
+Strings of six characters reach all states of the rules, for example `\\s\\n\\s\\n\\s x`, and a word
+of o200k with a lead, an uppercase letter, another letter, and `'ll`. Four digits in a row exceed
+the limit of three. Pure Python tries only five characters, to save time.
 """
 
 NAMES = [preset.name for preset in pretok.presets()]
@@ -85,7 +87,7 @@ def check(tokenizer: PreTokenizer, texts: Iterator[str]) -> int:
 
 
 def first_ends(tokenizer: PreTokenizer, texts: list[str]) -> list[int]:
-    """Return the end of the first pre-token of each text."""
+    """Return the end of the first pre-token of each text, in code points. No text is empty."""
     machine = tokenizer._backend
     if isinstance(machine, Machine):  # the work of `split` without building arrays
         return [machine.advance(text, partial=False).ends[0] for text in texts]
@@ -175,9 +177,9 @@ def test_every_sequence_of_three_bytes_splits_alike_in_both_backends(native: Bac
         data = _sequences(first)
         points = code_points_of(data.decode("utf-8", ESCAPE))
         widths = widths_of(points, "byte", from_str=False).astype(np.uint8)
-        # The offsets in Python depend only on classes, apostrophes and widths. The letters after an
-        # apostrophe follow from the second and third byte. So texts with an equal key have equal
-        # offsets.
+        # The offsets in Python depend only on classes, apostrophes, widths, and the letters after
+        # an apostrophe. These letters are the second and third byte, which are the same for each
+        # `first`. So texts with an equal key have equal offsets.
         seen = np.stack([machine._classifier.classes[points], points == ord("'"), widths])
         key = hashlib.sha256(seen.tobytes()).digest()
         if key not in expected:

@@ -21,7 +21,7 @@ from pretok.pre_tokenizer import PreTokenizer
 from support import CORE_NAMES, FULL, PRESET_NAMES, atoms_by_code_point, native_missing
 
 SLICE = 200_000 if FULL else 40_000
-"""Bytes of each text that are split in a normal run."""
+"""The number of bytes of each file that test_a_part_of_every_text_splits_as_with_regex splits."""
 
 
 class Case(NamedTuple):
@@ -50,7 +50,8 @@ def cases(name: str) -> list[Case]:
         ("gpt2", "r50k", "hf"),
         ("r50k", "r50k", "tiktoken"),
         ("cl100k", "cl100k", "tiktoken"),
-        ("llama3", "cl100k", "hf"),  # the files of Hugging Face have another pattern for cl100k
+        # For cl100k, the files of Hugging Face have the pattern of llama3.
+        ("llama3", "cl100k", "hf"),
         ("llama3", "llama3", "tiktoken"),
         ("llama3", "llama3", "hf"),
         ("qwen2", "qwen2", "tiktoken"),
@@ -73,7 +74,7 @@ def test_the_golden_cases_distinguish_cl100k_and_llama3() -> None:
 
 
 def test_splitting_loses_no_byte_of_the_golden_bytes(backend: BackendName) -> None:
-    """No byte may be lost. No engine returns pre-tokens of invalid UTF-8 to compare with."""
+    """Check only that no byte is lost: no engine returns pre-tokens of invalid UTF-8."""
     lines = shared("golden", "golden_bytes.jsonl").read_text().splitlines()
     for data in {base64.b64decode(json.loads(line)["bytes_b64"]) for line in lines}:
         for name in PRESET_NAMES:

@@ -141,11 +141,12 @@ def test_kernels_decode_as_python_does(
         max_size=12,
     )
 )
-# The ends of blocks, in a str with units of 1, 2 and 4 bytes.
+# Changes near the end of a block, the units that a kernel reads at once, in a str with units of 1,
+# 2 and 4 bytes.
 @example(parts=[("é", 14), ("a", 1)])
 @example(parts=[("中", 10), ("a", 1)])
 @example(parts=[("😀", 8), ("中", 1), ("\ud800", 1)])
-@example(parts=[("я", 7), ("\ud83d", 1), ("\ude00", 1), ("中", 20)])  # a pair across blocks
+@example(parts=[("я", 7), ("\ud83d", 1), ("\ude00", 1), ("中", 20)])  # surrogates across blocks
 @settings(
     max_examples=max_examples(300),
     suppress_health_check=[HealthCheck.function_scoped_fixture],

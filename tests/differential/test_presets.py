@@ -100,7 +100,7 @@ def test_few_code_points_changed() -> None:
 # The presets that each engine cannot express. The tests must skip no other preset.
 REFUSED = {
     "hf": {"r50k", "cl100k"},
-    # They use blocks, `$` or `\\b` of Oniguruma, or classes within classes.
+    # They use pre-tokenizer blocks of Hugging Face, `$` or `\\b` of Oniguruma, or nested classes.
     "regex": {"kimi-k2", "tiny-aya", "deepseek-coder", "deepseek-llm", "afmoe", "starcoder",
               "falcon", "bloom", "viking", "superbpe"},
     # They have several stages, or gaps between matches, which tiktoken drops.

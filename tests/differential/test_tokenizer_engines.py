@@ -30,7 +30,7 @@ from vocabularies import (
 )
 
 SLICE = {"native": 300_000 if FULL else 60_000, "python": 12_000 if FULL else 6_000}
-"""Bytes of each text that are encoded in a normal run."""
+"""The number of bytes of each file that the tests of a part of every text encode."""
 texts = st.text(max_size=30) | st.text("aA'st \n1\u4e2d\u00e9\u0301\U0001f600_/.", max_size=40)
 any_texts = texts | st.text("a \ud83d\ude00\ud800\udfff\u4e2d", max_size=12)
 each_ranks = pytest.mark.parametrize("name", OURS)
@@ -41,7 +41,7 @@ def text_names() -> list[str]:
 
 
 def part_of(file: str, size: int) -> str:
-    """Return `size` bytes of a text file, after its first third."""
+    """Return the text of `size` bytes of a file, from the end of its first third."""
     path = shared("texts", file)
     with path.open("rb") as stream:
         stream.seek(path.stat().st_size // 3)
@@ -86,7 +86,7 @@ def test_every_text_as_in_tiktoken(native: BackendName, name: str) -> None:
     for file in text_names():
         data = shared("texts", file).read_bytes()
         total += len(data)
-        # tiktoken overflows its stack on the longest run of spaces.
+        # Encode parts, because tiktoken overflows its stack on the longest run of spaces.
         for part in lines(data.decode(), 500_000):
             assert_as_tiktoken(tok, engine, part, f"{name}, {file}")
     assert total > 80_000_000
@@ -206,7 +206,8 @@ WITH_OFFSETS = (
 def test_offsets_as_in_tokenizers(backend: BackendName, name: str, text: str) -> None:
     tok, engine = both(name, backend)
     found = [(token.start, token.end) for token in tok.tokens(text, "allow")]
-    # GPT-2's file trims no offsets; Qwen2's has no post-processor.
+    # bpe's spans include spaces. So do these engines': GPT-2's file turns trim_offsets off, and
+    # Qwen2's has no post-processor, which could trim.
     assert found == engine.encode(text).offsets
 
 

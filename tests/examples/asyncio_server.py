@@ -44,7 +44,8 @@ class PromptServer:
     def encode(self, prompt: bytes) -> bytes:
         """Return the answer to a prompt. Runs in a thread; the native encoder releases the GIL."""
         try:
-            # A special token in a prompt is an error. Otherwise a user could end a turn.
+            # A special token in a prompt is an error. Otherwise a user could end the turn, and
+            # write the answer of the model.
             ids = self.tok.encode_array(prompt, special="raise", threads=1)
         except bpe.SpecialTokenError as error:
             return refusal(f"special token {error.token!r} at byte {error.position}")

@@ -26,7 +26,7 @@ class FastDocumentTokenizer(DocumentTokenizer):  # type: ignore[misc]
 
     @cached_property
     def tokenizer(self) -> Any:
-        """The stand-in for DataTrove's tokenizer; it adds the same token --eos."""
+        """The stand-in for DataTrove's tokenizer. Like it, the stand-in appends the token --eos."""
         return hf.wrap(super().tokenizer)
 
 

@@ -3,7 +3,8 @@
     pretok tokenize data/ -o corpus -v cl100k_base --eos '<|endoftext|>' --pack 1025
     python torch_shards.py corpus
 
-Each worker of a DataLoader, and each rank of a distributed job, gets its own rows.
+Each worker of a DataLoader, and each rank of a distributed job, gets its own rows. A row of 1025
+tokens becomes 1024 inputs, and 1024 targets: the token after each input.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def packed(path: Path, data: bytes) -> Path:
 
 
 def test_ids(tmp_path: Path) -> None:
-    """The order of the ids is: characters of bytes, the same with </w>, merges, special tokens."""
+    """The ids are, in order: the characters of bytes, each with </w>, merges, special tokens."""
     lines = merges()
     ours = bpe.load(packed(tmp_path / "vocab.txt.gz", text_of(lines)), backend="python")
     chars = sorted(BYTE_CHARACTERS)
@@ -64,7 +64,7 @@ def test_ids(tmp_path: Path) -> None:
     assert ours.encode("a", add_special_tokens=True) == [
         len(names), names.index("a</w>"), len(names) + 1
     ]  # fmt: skip
-    ids = {"<start_of_text>": len(names), "<end_of_text>": len(names) + 1}  # open_clip 3
+    ids = {"<start_of_text>": len(names), "<end_of_text>": len(names) + 1}  # open_clip 3's names
     renamed = bpe.load(tmp_path / "vocab.txt.gz", special_tokens=ids, backend="python")
     assert renamed.special_tokens == ids
     plain = tmp_path / "vocab.txt"

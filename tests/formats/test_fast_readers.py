@@ -1,4 +1,4 @@
-"""C++ reads the large parts of files for Python, and gives what the readers in Python give."""
+"""C++ reads the large parts of files for Python, with the results of the Python readers."""
 
 from __future__ import annotations
 

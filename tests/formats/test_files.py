@@ -1,4 +1,4 @@
-"""Vocabulary files are written completely or not at all; other files are refused early."""
+"""Vocabulary files are written completely or not at all; files without one are refused early."""
 
 from __future__ import annotations
 
@@ -150,9 +150,9 @@ def _small(folder: Path, format: str) -> Path:
 
 
 def _load(path: Path, data: bytes) -> bpe.Tokenizer | str:
-    """Return the tokenizer of a damaged file, or the error message; any other error is a bug.
+    """Return the tokenizer of a damaged file, or its BpeError as text; other errors are bugs.
 
-    Reading `path` returns `data`, because writing thousands of files takes a minute.
+    A patch makes reading `path` return `data`, because writing thousands of files takes a minute.
     """
     read = pretok_files.read
     with pytest.MonkeyPatch.context() as patch:

@@ -22,7 +22,11 @@ from vocabulary_files import TEXTS, made, made_vocabulary, write
 
 
 def with_tokens(*more: tuple[str, int], **changes: Any) -> dict[str, Any]:
-    """Return `changes` with the tokens `more` added: their texts and types. Ids begin at 265."""
+    """Return `changes` with the tokens of the small file and `more`, pairs of text and GGUF type.
+
+    The ids of `more` begin at 265. The types are 1 normal, 2 unknown, 3 control, 4 user-defined,
+    5 unused and 6 byte.
+    """
     small = metadata(**changes)
     tokens = [*small["tokenizer.ggml.tokens"], *(text for text, _ in more)]
     types = [*small["tokenizer.ggml.token_type"], *(kind for _, kind in more)]
@@ -112,7 +116,8 @@ def test_types_of_tokens(tmp_path: Path, backend: BackendName) -> None:
     changes = with_tokens(
         ("<unk>", 2), ("<|mine|>", 4), ("\u00f8", 4), ("  ", 4), ("[PAD9]", 5), ("the", 0), ("", 1)
     )
-    # As in DeepSeek's files, "\u00f8" is a token of its own character, and byte 0xf8 has no token.
+    # "\u00f8" is the character of byte 0xf8. As in DeepSeek's files, it is a user-defined token
+    # instead, which stands for the character itself. So the byte has no token.
     changes["tokens"][0xF8], changes["token_type"][0xF8] = "[PAD8]", 5
     tokenizer = loaded(tmp_path, backend=backend, **changes)
     assert tokenizer.special_tokens == {"<|end|>": 264, "<unk>": 265}

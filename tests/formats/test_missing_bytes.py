@@ -1,4 +1,4 @@
-"""Byte-level vocabularies that lack some bytes, or have entries that are not written as bytes."""
+"""Byte-level vocabularies that lack some bytes, or entries not in ByteLevel's byte characters."""
 
 from __future__ import annotations
 
@@ -135,7 +135,10 @@ def test_entries_that_are_not_written_as_bytes(
 
 
 def test_an_entry_with_the_bytes_of_a_merge(tmp_path: Path, backend: BackendName) -> None:
-    """Command-R has the entry U+200D with a lower id than the token of the bytes E2 80 8D."""
+    """Command-R has the entry U+200D with a lower id than the token of the bytes E2 80 8D.
+
+    Encoding gives only the token of the bytes. Both ids decode to U+200D.
+    """
     tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     two, three = to_text(b"\xe2\x80"), to_text(b"\xe2\x80\x8d")
     file = huggingface(added_tokens=[added(400, "<|end|>")])
@@ -159,7 +162,7 @@ def test_an_entry_with_the_bytes_of_a_merge(tmp_path: Path, backend: BackendName
 
 
 def test_gguf_without_some_bytes(tmp_path: Path) -> None:
-    """Falcon's file lacks control characters. llama.cpp and Hugging Face drop them from texts."""
+    """Falcon's file lacks control characters. bpe drops them, as llama.cpp and Hugging Face do."""
     listed = metadata()
     tokens = listed["tokenizer.ggml.tokens"]
     tokens[tokens.index(to_text(b"\x01"))] = "<unused>"

@@ -51,7 +51,7 @@ TOKENIZERS: dict[str, dict[str, Any]] = {
 
 
 def _load(data: bytes, backend: BackendName) -> Tokenizer:
-    """Return the tokenizer of a file; `backend` also reads the file."""
+    """Return the tokenizer of a file. `backend` reads the tokens of the file, and encodes."""
     with patch.object(pretok_tokens, "backend", lambda: backend):
         contents = pretok_file.parse(data)
     assert contents.preset is not None
@@ -163,7 +163,8 @@ def test_own_presets(tmp_path: Path) -> None:
     mine = Preset("test-compact-mine", rules=(Run(LETTER), Run(~LETTER)), source="a test")
     made(preset=mine).save(path)
     assert bpe.load(path).preset == mine
-    # The code registers the same rules under a given name.
+    # The code registers a preset, loads the file, and prints the name of the file's preset. If the
+    # registered preset has the rules of the file, it is used, also under another name.
     code = (
         "import bpe, pretok, sys\n"
         "from pretok import Preset, Run\n"

@@ -88,6 +88,7 @@ def test_the_error_of_a_full_disk_names_the_file(
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
+    # Saving calls fchmod right after it writes the data.
     if what == "write":
         monkeypatch.setattr(os, "fchmod", full)
     else:

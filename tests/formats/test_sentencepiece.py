@@ -108,9 +108,8 @@ def assert_equal(tokenizers: Sequence[Tokenizer], live: Any, text: str, random: 
         parts = [stream.feed(id) for id in some]
         assert "".join(parts) + stream.finish() == live.decode(some)
     spans = [(token.id, token.start, token.end) for token in tokenizer.tokens(text, "text")]
-    fallback = set(
-        tokenizer.vocabulary.byte_ids.values()
-    )  # bpe gives them the span of the whole character
+    # bpe gives each fallback token the span of its whole character, so compare only other tokens.
+    fallback = set(tokenizer.vocabulary.byte_ids.values())
     assert [span for span in spans if span[0] not in fallback] == [
         span for span in live_spans(live, text) if span[0] not in fallback
     ], text
@@ -232,7 +231,8 @@ def test_fallback_decodes_each_byte(tmp_path: Path) -> None:
         tokenizer.decode(ids, errors="strict")
     stream = tokenizer.decode_stream()
     assert [stream.feed(id) for id in ids[3:]] == ["", "", "☃"]
-    # Bytes that are not UTF-8 become U+FFFD before they are encoded, as in sentencepiece.
+    # Bytes that are not UTF-8 become U+FFFD before they are encoded, as in sentencepiece. `merge`
+    # keeps them.
     assert tokenizer.encode(b"\xff") == [1 + byte for byte in "\ufffd".encode()]
     assert tokenizer.merge(b"\xff") == [256]
 

@@ -83,7 +83,10 @@ def test_merged_tokens_have_a_limit_in_minbpe_files(tmp_path: Path) -> None:
 def test_merged_tokens_have_a_limit_in_pretok_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file above the limit of merged bytes is refused. Saving writes such tokens byte by byte."""
+    """A file is refused if its merges make more bytes than the limit.
+
+    Saving writes tokens above the limit byte by byte, so the saved file can be loaded.
+    """
     tok = bpe.train(["abcdefgh " * 3] * 3, vocab_size=270, preset="gpt2", progress=False)
     whole = pretok_file.dump(tok.to_spec())
     monkeypatch.setattr(pretok_tokens, "max_merged_bytes", lambda count: 9)

@@ -39,7 +39,7 @@ def sparse(folder: Path) -> Path:
 
 
 def listening(folder: Path) -> Path:
-    # The name of a socket must be short.
+    # The path of a socket is limited to about 100 bytes, so bind a relative path.
     before = os.getcwd()
     os.chdir(folder)
     try:
@@ -110,9 +110,8 @@ def test_identify_refuses(call: Call, hostile: tuple[Path, str]) -> None:
     path, message = hostile
     with deadline():
         status, out, errors = call("identify", str(path))
-    assert out == "" or not os.path.exists(
-        path
-    )  # identify takes the name of a missing file for a pattern
+    # identify takes the name of a missing file for a pattern, so it may succeed.
+    assert out == "" or not os.path.exists(path)
     assert status == (2 if os.path.exists(path) else status)
     assert message in errors or not os.path.exists(path)
     assert "Traceback" not in errors

@@ -72,6 +72,7 @@ def native_makes(vocab: dict[str, Any], merges: list[Any]) -> bool:
         max_size=3,
     ),
     ignore_merges=st.booleans(),
+    # Ids of tokens that are omitted, unless a merge names them or they are ASCII bytes.
     loose=st.lists(st.integers(0, 300), max_size=4),
 )
 @settings(max_examples=max_examples(2000))

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from bpe import AddedToken
 from vocabularies import BYTES, as_chars, live_bpe
 
-# None of these characters stands for a byte in byte-level vocabularies, except those of ASCII.
+# None of these characters stands for a byte in byte-level vocabularies, except those of ASCII,
+# which stand for themselves. Otherwise tokenizers could give an added token the id of another byte.
 contents = st.text("ab< >\u4e2d\u1ebf_\u3000", min_size=1, max_size=4)
 flags = st.fixed_dictionaries(
     {name: st.booleans()

@@ -39,7 +39,7 @@ class Equal(Ours):
 
 
 class Liar(Peer):
-    """Returns wrong results: those of pretok with another last item."""
+    """Returns wrong results: those of pretok, changed at the end."""
 
     name = "liar"
     module = "pretok"

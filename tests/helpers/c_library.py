@@ -121,7 +121,7 @@ class CPreTokenizer:
 
     @classmethod
     def of_program(cls, library: CLibrary, words: Sequence[int], unicode: str) -> CPreTokenizer:
-        """Return the pre-tokenizer of a preset's program."""
+        """Return the pre-tokenizer of a program: compiled rules as 32-bit words."""
         array = (c.c_uint32 * len(words))(*words)
         size = c.c_size_t(len(words))
         made = library.made("pre_tokenizer_from_program", array, size, unicode.encode())
@@ -130,7 +130,8 @@ class CPreTokenizer:
     def spans(self, data: bytes) -> list[tuple[int, int]]:
         """Return the spans of the pre-tokens.
 
-        First calls the function without a buffer, and with a buffer that is too small.
+        First calls the function without a buffer, to get their number. Then checks that a buffer
+        for one span less is an error.
         """
         count = c.c_size_t()
         given = (self.handle, data, c.c_size_t(len(data)))

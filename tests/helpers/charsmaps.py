@@ -26,7 +26,7 @@ def charsmap(rules: Mapping[bytes, str]) -> bytes:
         place, children = places[start], len(units)
         units += [0] * 256
         units[place] |= (place ^ children) << 10
-        units[children] = 1  # the label 1 differs from 0, so this unit is no child
+        units[children] = 1  # the unit for byte 0; its wrong label, 1, means that it has no value
         if start in values:
             units[place] |= _HAS_RULE
             units[children] = _VALUE | values[start]

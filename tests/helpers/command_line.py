@@ -87,7 +87,10 @@ def open_terminal() -> Iterator[tuple[int, int]]:
 
 
 def shown(process: subprocess.Popen[bytes], terminal: tuple[int, int]) -> bytes:
-    """Return all output of `process` to `terminal`. Closes the program's end of the terminal."""
+    """Return all output of `process` to `terminal`; wait until the process ends.
+
+    Closes the program's end of the terminal here. Otherwise reading would never end.
+    """
     person, program = terminal
     os.close(program)
     found = b""

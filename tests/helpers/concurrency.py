@@ -85,7 +85,10 @@ def outcome(call: Callable[[], Any]) -> Any:
 def everything(
     tok: Tokenizer, texts: list[str | bytes], special: str, threads: int | None
 ) -> list[Any]:
-    """Return the outcome of every method that encodes, for each of `texts` or for all of them."""
+    """Return the outcomes of four methods for each of `texts`, and of both batch methods for all.
+
+    The four are `encode`, `encode_array`, `count` and `tokens`.
+    """
     calls: list[Callable[[], Any]] = []
     for text in texts:
         for method in (tok.encode, tok.encode_array, tok.count, tok.tokens):

@@ -421,7 +421,8 @@ def _(tok: Any) -> Any:
 def _(tok: Any) -> Any:
     model = tok._tokenizer.model
     results = [outcome(setattr, model, "dropout", 1.0), *_each(tok, ["the quick brown"])]
-    # Without dropout, tokenizers would keep the words that it merged before the change.
+    # The dropout keeps tokenizers from caching these words. So the last call merges them again,
+    # with the changed options.
     results += [
         outcome(setattr, model, option, value)
         for option, value in (("dropout", None), ("end_of_word_suffix", "</w>"))

@@ -18,6 +18,6 @@ for _name, _module in list(sys.modules.items()):
 def pytest_collection_finish() -> None:
     """Restore tokenizers.Tokenizer, after the tests have imported our class under this name.
 
-    Pickle finds the real class by its name.
+    Pickle looks up a class by its name, so the name of the real class must lead to it again.
     """
     vars(tokenizers)["Tokenizer"] = _real

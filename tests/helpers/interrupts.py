@@ -13,11 +13,12 @@ from contextlib import contextmanager
 import pytest
 
 LONGEST_SWITCH = 1000.0
-"""A switch interval so long, in seconds, that a thread keeps the GIL until it releases it."""
+"""A switch interval in seconds. It is so long that Python never takes the GIL from a thread."""
 WHOLE = 0.4
 """The minimum processor time of the uninterrupted work, in seconds.
 
 Native code checks for signals every 0.05 s. In this time two threads use 0.1 s of processor time.
+So work that stops at the next check uses less than half of WHOLE.
 """
 
 
@@ -64,10 +65,10 @@ def time_after_interrupt(work: Callable[[], object]) -> float:
 def stops_soon(*prepare: Callable[[int], Callable[[], object]], size: int) -> bool:
     """Return whether native work stops soon after an interrupt at its start.
 
-    Each function of `prepare` takes a size and returns work of this size. The works do the same,
-    for example with one thread and with two. Doubles `size` until the work of the first function
-    takes WHOLE seconds of processor time; otherwise a fast machine could end the work before it
-    notices the interrupt. Each work must stop in half of that time, in one of five tries.
+    Each function of `prepare` takes a size and returns work of this size. All of them do the same
+    work, for example with one thread and with two. Doubles `size` until the work of the first
+    function takes WHOLE seconds of processor time; otherwise a fast machine could end the work
+    before it notices the interrupt. Each work must stop in half of that time, in one of five tries.
     """
     while (whole := processor_time(prepare[0](size))) < WHOLE:
         size *= 2

@@ -14,8 +14,8 @@ LETTERS = str.maketrans("0123456789", "ghijklmnop")
 def words(count: int, first: int = 0) -> str:
     """Return a text of `count` different words.
 
-    Every fifth word is long and has Chinese characters. `first` is the number of the first word;
-    texts of other numbers have other words.
+    Every fifth word is long and has Chinese characters. The words have consecutive numbers from
+    `first` on. Each number has its own word, so texts without common numbers share no word.
     """
     parts = []
     for number in range(first, first + count):

@@ -94,7 +94,7 @@ def said_to_python(data: bytes) -> Said:
     """Return the model that Python reads from a file.
 
     Returns Said(True) for files that only Python supports: most models whose tokens are text, and
-    tokenizer.json files with other normalizers or decoders.
+    tokenizer.json files with a normalizer other than NFC, or a decoder other than ByteLevel.
     """
     try:
         contents = read(data)

@@ -37,7 +37,10 @@ CHANGES: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 def variations() -> Iterator[tuple[str, Engine]]:
-    """Yield each distinct variation with an engine. The engines alternate."""
+    """Yield each distinct variation of patterns of up to 400 characters, with one of two engines.
+
+    The engines alternate.
+    """
     seen: set[str] = set()
     for preset in pretok.presets():
         for stage in preset.stages:

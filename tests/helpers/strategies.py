@@ -76,7 +76,7 @@ PARTS: tuple[tuple[CharSet, str], ...] = (
     (code_points((0x3000, 0x4E00)), "\u3000-\u4e00"),
 )
 RULE_LETTERS = "aabBsStT1 1/.'' \n\r\t\u3000\u4e00\u4e01\u0301\u017f\u212a\u02b0"
-"""Has members of every union of PARTS, and non-members of nearly every union."""
+"""Letters of random texts: members of every union of PARTS, and non-members of nearly every one."""
 THROUGHS = {
     END_OF_TEXT: r"\s++\Z",
     LAST_NEWLINE: r"\s*[\r\n]+",
@@ -238,8 +238,9 @@ def _any_rules(draw: st.DrawFn) -> list[tuple[Rule, str]]:
 def longest_start_that_compiles(rules: list[tuple[Rule, str]]) -> list[tuple[Rule, str]]:
     """Drop rules from the end until the rest has at most 31 classes of code points.
 
-    Dropping replaces `assume`, so hypothesis never runs out of examples. One rule always compiles:
-    it has at most four sets, or three sets and eleven letters of a contraction.
+    `assume` would reject many examples, until hypothesis gives up; dropping rules does not. One
+    rule always compiles: it has at most four sets, or three sets and eleven letters of a
+    contraction.
     """
     while len(rules) > 1:
         try:

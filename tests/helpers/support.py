@@ -34,7 +34,8 @@ BACKENDS = ("python", "native")
 PRESET_NAMES: list[str] = [preset.name for preset in pretok.presets() if not preset.drops_text]
 """The presets that keep the whole text."""
 CORE_NAMES = list(exhaustive.CORE_NAMES)
-"""The main presets of the families; each has one stage, whose rules leave no gap."""
+"""The main preset of each family. Each has one stage, a pass of rules over the whole text. Its
+rules leave no gap, a text that no rule matches."""
 SOME_NAMES = [*CORE_NAMES, "starcoder", "falcon", "deepseek-v3", "superbpe"]
 """CORE_NAMES, and some presets with several stages or with gaps."""
 
@@ -79,7 +80,10 @@ def max_examples(default: int) -> int:
 
 
 def strings(letters: Sequence[str], length: int, size: int) -> Iterator[str]:
-    """Yield all strings of `length` of `letters` if FULL, otherwise about `size` of them."""
+    """Yield all strings of `length` letters if FULL or if there are at most `size`.
+
+    Otherwise yield `size` random ones, some perhaps twice.
+    """
     if FULL or len(letters) ** length <= size:
         return map("".join, product(letters, repeat=length))
     source = seeded(f"{''.join(letters)} {length}")
@@ -87,10 +91,10 @@ def strings(letters: Sequence[str], length: int, size: int) -> Iterator[str]:
 
 
 def sample(cases: Iterable[T], size: int) -> list[T]:
-    """Return all `cases` if FULL, otherwise `size` of them, chosen by `seeded`, in their order.
+    """Return all `cases` if FULL, otherwise at most `size` of them, in their order.
 
-    Exhaustive tests use it: a change of the code that breaks a few cases usually breaks many, so
-    a part of them finds it at once, and a nightly run tries the rest.
+    `seeded` chooses the cases. Exhaustive tests use this function: a change of the code that breaks
+    a few cases usually breaks many, so a part of them finds it at once. A nightly run tries all.
     """
     found = list(cases)
     if FULL or len(found) <= size:
@@ -134,7 +138,10 @@ def _compiled(pattern: str) -> regex.Pattern[str]:
 
 
 def regex_split(pattern: str, text: str) -> list[str]:
-    """Return the parts of `text` by `regex`: each match, and each gap between matches."""
+    """Return the parts of `text` by `regex`: each match, and the text around the matches.
+
+    Leaves out empty parts.
+    """
     found: list[str] = []
     end = 0
     for match in _compiled(pattern).finditer(text):
@@ -166,7 +173,9 @@ def _ask_engine_of(preset: Preset) -> Ask:
 
 
 def engine_splits(preset: Preset, texts: Sequence[str]) -> list[list[str]]:
-    """Return the split of each text by the engine of `preset`; skip if it is missing.
+    """Return the split of each text by the engine of `preset`.
+
+    Skips the test if the engine, tiktoken or Hugging Face's tokenizers, is not installed.
 
     tiktoken gets a new vocabulary in each call, so one call with many texts is faster.
     """
@@ -174,18 +183,25 @@ def engine_splits(preset: Preset, texts: Sequence[str]) -> list[list[str]]:
 
 
 def engine_split(preset: Preset, text: str) -> list[str]:
-    """Return the split of `text` by the engine of `preset`; skip if it is missing."""
+    """Return the split of `text` by the engine of `preset`; see engine_splits."""
     return engine_splits(preset, [text])[0]
 
 
 def atoms_by_code_point(version: str) -> NDArray[np.uint8]:
-    """Return the atom of each code point, in order."""
+    """Return the atom of each code point, in order of code points.
+
+    An atom is a smallest part in a partition of all code points, by their properties.
+    """
     firsts, atoms = table(version)
     return np.repeat(atoms, np.diff(firsts, append=CODE_POINTS))
 
 
 def members(chars: CharSet, version: str = "16.0") -> NDArray[np.bool_]:
-    """Return, for each code point, whether it belongs to `chars`: the definition of a CharSet."""
+    """Return, for each code point, whether it belongs to `chars`: the definition of a CharSet.
+
+    A segment ends where the next one starts. Its mask has bit i if the set has the code points of
+    atom i in this segment.
+    """
     masks = np.zeros(CODE_POINTS, np.int64)
     for first, mask in chars.segments:
         masks[first:] = mask
@@ -219,7 +235,7 @@ def _unstable() -> frozenset[int]:
 
 
 def stable(text: str) -> bool:
-    """Return whether every code point of `text` has the same class in all of pretok's versions.
+    """Return whether every code point of `text` has the same atom in all of pretok's versions.
 
     Only such texts can be compared with an engine of any Unicode version.
     """

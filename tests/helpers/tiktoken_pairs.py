@@ -31,7 +31,10 @@ PARTS = (
 
 
 def texts(surrogates: bool = False) -> st.SearchStrategy[str]:
-    """Return texts of PARTS and other code points; with `surrogates`, also surrogates."""
+    """Return a strategy for texts of PARTS and other code points.
+
+    With `surrogates`, the texts also have surrogates, alone and in pairs.
+    """
     others = st.text(st.characters(codec="utf-8", max_codepoint=0xFFFF), max_size=4)
     parts = [st.sampled_from(PARTS), others]
     if surrogates:

@@ -84,7 +84,7 @@ def gigatoken(text: str, tokens: int) -> Merges:
     """Return the merges that gigatoken's trainer makes, with GPT-2's pre-tokens.
 
     By default gigatoken ends documents at "<|endoftext|>". This function passes a separator that no
-    text contains. If no pair is left, gigatoken goes on, so `tokens` must not be too large.
+    text contains. gigatoken does not stop if no pair is left, so `tokens` must not be too large.
     """
     engine = pytest.importorskip("gigatoken", reason="gigatoken is not installed")
     _, merges = engine.train_bpe(text.encode(), 256 + tokens, [], separator=b"\0no such thing\0")
@@ -98,7 +98,8 @@ def _bytes(token: str) -> bytes:
 def recount(words: Sequence[tuple[bytes, int]], tokens: int) -> Merges:
     """Return the merges by minbpe's algorithm.
 
-    It counts all pairs again for each merge. Of the pairs with the highest count, the first wins.
+    It counts all pairs again for each merge. It merges the pair with the highest count; if several
+    pairs have this count, the one that occurs first in `words`.
     """
     sequences = [([bytes([byte]) for byte in word], count) for word, count in words]
     # A symbol is (bytes, number of its merge), because each merge makes a new token.

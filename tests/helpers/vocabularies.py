@@ -1,7 +1,8 @@
 """Random small vocabularies, and published vocabularies in bpe and in the installed engines.
 
 The engines are tiktoken and Hugging Face's tokenizers. Functions that begin with `live` return
-their tokenizers.
+their tokenizers. A vocabulary of ranks, as in a .tiktoken file, has no list of merges: the pair
+whose joined token has the lowest id merges first.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ LETTERS = b"abc"
 
 ENDOFTEXT = "<|endoftext|>"
 OURS = ("r50k", "p50k", "cl100k", "o200k", "llama3", "qwen2")
-"""The vocabularies of ranks, by their names in the golden files."""
+"""The vocabularies of ranks, by their names in the golden files of the shared folder."""
 
 
 class Source(NamedTuple):
@@ -63,7 +64,7 @@ SOURCES = {
         },
     ),
     "o200k": Source("o200k_base.tiktoken", "o200k", {ENDOFTEXT: 199999, "<|endofprompt|>": 200018}),
-    "o200k_harmony": Source("o200k_base.tiktoken", "o200k", {}),  # its tokens are in golden_special
+    "o200k_harmony": Source("o200k_base.tiktoken", "o200k", {}),  # specials: golden_special.jsonl
     "llama3": Source(
         "llama3_tokenizer.model",
         "llama3",
@@ -336,6 +337,8 @@ def from_merges(draw: st.DrawFn, twins: bool = True) -> Vocabulary:
 def naive(made: Vocabulary, pre_token: bytes) -> list[int]:
     """Return the ids of a pre-token, by the definition of merging.
 
+    Merges the adjacent pair of the lowest rank, the first of equal pairs, until no pair merges. The
+    rank is the index of the merge, or the id of the joined token if the vocabulary has only ranks.
     If a pair has several merges, the last one counts.
     """
     tokens = made.token_bytes

@@ -286,7 +286,7 @@ def test_rows_of_shards(
         torch_shards.Rows(tmp_path / "plain")
 
 
-@pytest.mark.filterwarnings("ignore")  # those of datatrove
+@pytest.mark.filterwarnings("ignore")  # datatrove causes warnings
 def test_datatrove_writes_the_same_tokens(
     json_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -136,7 +136,7 @@ class Import(NamedTuple):
 
 
 def modules() -> dict[str, Path]:
-    """Return every module of the package, by its name."""
+    """Return the path of every module of both packages, by the module's name."""
     found = {}
     for path in sorted(path for name in PACKAGES for path in (ROOT / name).rglob("*.py")):
         name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
@@ -254,7 +254,7 @@ def test_imports_have_no_cycle() -> None:
     for found in own_imports():
         if found.at_load:
             graph[found.module].add(found.target)
-    TopologicalSorter(graph).prepare()  # raises CycleError
+    TopologicalSorter(graph).prepare()  # raises CycleError if there is a cycle
 
 
 def test_nothing_imports_a_regex_engine() -> None:

@@ -89,7 +89,7 @@ def test_a_long_region_is_kept_in_part() -> None:
     assert (diff.first_count, diff.second_count, diff.region_count) == (2, 101, 1)
 
 
-# --- the command
+# --- the command `pretok diff`
 
 
 def test_differences_are_shown_and_make_the_exit_status_1(call: Call, backend: BackendName) -> None:

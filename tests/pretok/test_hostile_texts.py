@@ -48,7 +48,10 @@ def all_sequences(of: bytes, length: int) -> Iterator[bytes]:
 
 
 def as_private_use(error: UnicodeError) -> tuple[str, int]:
-    """An error handler: a byte that is not UTF-8 becomes U+E000, of general category C."""
+    """An error handler: a byte that is not UTF-8 becomes U+E000.
+
+    pretok gives both the same class, because U+E000 is for private use, of general category C.
+    """
     assert isinstance(error, UnicodeDecodeError)
     return "\ue000" * (error.end - error.start), error.end
 
@@ -101,7 +104,8 @@ def one_of_each_kind(sequences: Iterable[bytes]) -> list[bytes]:
 def test_every_sequence_of_1_and_2_bytes(backend: BackendName) -> None:
     every = bytes(range(256))
     single = list(all_sequences(every, 1))
-    # Pure Python takes ten times as long. test_exhaustive.py compares its offsets for all of them.
+    # Pure Python takes ten times as long, so it tries fewer. test_exhaustive.py compares offsets of
+    # sequences of three bytes in both backends.
     is_native = backend == "native"
     two = sample(all_sequences(every, 2), 1 << 16 if is_native else 3_000)
     check_bytes(["o200k"], [*single, *two], backend, every_method=is_native)
@@ -142,7 +146,8 @@ def test_a_long_run_takes_linear_time(backend: BackendName, unit: str) -> None:
     names = ("o200k", "cl100k") if unit.isspace() else ("o200k",)
     data = unit.encode("utf-8", "surrogatepass")
     # The largest size in bytes. A smaller size comes first, because quadratic code would hardly end
-    # at the largest. Python's texts fit in one window; test_machine.py tests several windows.
+    # at the largest. Python's texts fit in one window, the part of a text that it reads at once.
+    # test_machine.py tests several windows.
     most = (20_000_000 if FULL else 4_000_000) if backend == "native" else 200_000
     for name in names:
         tok = pretok.get(name, backend=backend)

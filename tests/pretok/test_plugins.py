@@ -137,7 +137,7 @@ def test_two_packages_with_one_name(install: Install) -> None:
     assert message.count("(entry point a = ") == 2
     assert "(entry point a = one_package:A)" in message
     assert str(pickle.loads(pickle.dumps(raised.value))) == message
-    # The other names of the two presets are unique.
+    # The other names of these presets are unique, so they still find the presets.
     assert pretok.get("first").preset.name == "mine"
     assert pretok.get("second").preset.name == "second"
     names = [preset.name for preset in pretok.presets()]

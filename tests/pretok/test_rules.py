@@ -108,7 +108,8 @@ def test_any_rules_split_as_their_regex(
 
 @pytest.mark.parametrize("through", [LAST_NEWLINE, END_OF_TEXT])
 def test_a_long_run_of_white_space_is_scanned_once(through: Through, backend: BackendName) -> None:
-    # The rule matches nowhere in the run, and must read to the end of the run to decide that.
+    # The rule matches nowhere in the run, and must read to the end of the run to decide that. If it
+    # forgot the end, it would read the rest of the run again at each space.
     tok = pretok.get(Preset("spaces", rules=(Spaces(through),)), backend=backend)
     size = 10_000 if backend == "native" else 40_000
     assert growth(lambda n: tok.count(" " * n + "x"), size) < TOO_MUCH

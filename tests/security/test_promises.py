@@ -66,7 +66,7 @@ def imports_of(source: str) -> set[str]:
 
 def modules() -> list[Path]:
     roots = (Path(package.__path__[0]) for package in (pretok, bpe))
-    # Benchmarks and fuzzing run the engines of other projects.
+    # Leave out benchmarks and fuzzing, which run the engines of other projects.
     return [path for root in roots for path in root.rglob("*.py")
             if not {"bench", "fuzz"} & set(path.parts)]  # fmt: skip
 

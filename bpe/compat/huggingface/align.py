@@ -24,7 +24,7 @@ from pretok.pre_tokenizer import PreTokenizer
 
 
 class _Builder:
-    """An alignment that grows segment by segment."""
+    """An alignment that grows segment by segment: added tokens, and the text between them."""
 
     def __init__(self) -> None:
         self._tokens: list[str] = []

@@ -225,7 +225,7 @@ class Encoding:
         return self._real.token_to_word(*args, **kwargs)  # type: ignore[no-any-return]
 
     def token_to_chars(self, *args: Any, **kwargs: Any) -> Span | None:
-        """Return the span of a token."""
+        """Return the span of a token in its text, in code points."""
         return self._real.token_to_chars(*args, **kwargs)  # type: ignore[no-any-return]
 
     def word_to_tokens(self, *args: Any, **kwargs: Any) -> Span | None:
@@ -233,11 +233,11 @@ class Encoding:
         return self._real.word_to_tokens(*args, **kwargs)  # type: ignore[no-any-return]
 
     def word_to_chars(self, *args: Any, **kwargs: Any) -> Span | None:
-        """Return the span of a word."""
+        """Return the span of a word in its text, in code points."""
         return self._real.word_to_chars(*args, **kwargs)  # type: ignore[no-any-return]
 
     def char_to_token(self, *args: Any, **kwargs: Any) -> int | None:
-        """Return the index of the token at an offset."""
+        """Return the index of the token at an offset, in code points of the text of a sequence."""
         # The real encoding answers calls with unusual arguments.
         numbers = [arg for arg in args if type(arg) is int and 0 <= arg <= sys.maxsize]
         if kwargs or len(numbers) != len(args) or len(args) not in (1, 2) or "_real" in vars(self):

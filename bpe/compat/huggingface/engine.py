@@ -38,8 +38,9 @@ class Engine:
     """One tokenizer without its state: truncation, padding and the use of special tokens are
     arguments. Immutable, and safe to share between threads.
 
-    The template of the post-processor puts special tokens around one or two sequences. It is simple
-    if it has a single sequence exactly once.
+    A row has the ids of one sequence, a text or a list of words. The template of the post-processor
+    puts special tokens around one or two sequences. The template is simple if the one for a single
+    sequence has it exactly once.
     """
 
     def __init__(
@@ -77,7 +78,10 @@ class Engine:
     def quick_spans(
         self, text: str, treatment: Treatment, add_special_tokens: bool
     ) -> tuple[list[int], list[Span]] | None:
-        """Return the ids of a text, and their spans. See `quick`."""
+        """Return the ids of a text and their spans; None if C++ cannot handle the text.
+
+        Requires `is_simple`.
+        """
         encoded = self._spans.encode(text, treatment)
         if encoded is not None and add_special_tokens and self._added:
             ids, spans = encoded
@@ -153,7 +157,8 @@ class Engine:
     ) -> tuple[list[Row], list[Ids]] | None:
         """Return the row of each text, and its truncated ids as an array, without the template.
 
-        Returns None if the template is not simple, or if a slice is not enough to truncate.
+        Returns None if the template is not simple, or if truncation does more than keep the first
+        or the last ids: with a maximal length below 1, or with the strategy "only_second".
         """
         limit = None
         if not self.is_simple:
@@ -218,7 +223,11 @@ def check_text(text: Any) -> None:
 
 
 def _truncated(ids: list[int], truncation: Truncation, added: int) -> list[int]:
-    """Return the ids of one sequence after truncation; `added` more ids must fit."""
+    """Return the ids of one sequence after truncation, so that `added` more ids fit.
+
+    If `added` is more than the maximal length, nothing is truncated: as in tokenizers, the
+    negative difference wraps around to a large number.
+    """
     max_length = (truncation.max_length - added) & MAX_LENGTH
     if max_length >= len(ids):
         return ids

@@ -18,7 +18,7 @@ _taken: list[Any] = []
 _limit = 64
 """The number of items at which `_note` drops items that nobody holds."""
 _period: int | None = None
-"""The number of the current period; None outside of a period."""
+"""The number of the current period, from `start` to `stop`; None outside of a period."""
 _periods = 0
 """The number of periods so far."""
 

@@ -22,8 +22,9 @@ def encode(
 ) -> tuple[list[Encoding], NDArray[np.int64], NDArray[np.int64]] | None:
     """Return the encodings, the ids and the attention mask of a batch.
 
-    Returns None if rows without padding differ in length, if the arrays are empty, or if
-    `Engine.array_rows` returns None. Raises CallFallbackError.
+    Returns None if there is no padding and rows differ in length, if padding is to fewer ids than
+    the longest row has, if the arrays would be empty, or if `Engine.array_rows` returns None.
+    Raises CallFallbackError for a text that bpe cannot encode as tokenizers does.
     """
     before, after = engine.template_ids if add_special_tokens else ([], [])
     added = len(before) + len(after)

@@ -11,7 +11,7 @@ from pretok.unicode.atoms import WHITE_SPACE_CODE_POINTS
 
 Span: TypeAlias = tuple[int, int]
 
-# Ġ is a space in the tokens of a byte-level vocabulary.
+# Ġ is a space in the tokens of a byte-level vocabulary, so it counts as white space here.
 _SPACES = "Ġ" + "".join(map(chr, WHITE_SPACE_CODE_POINTS))
 
 
@@ -88,7 +88,7 @@ class Row:
         return self.alignment.words if words is None else words
 
     def spans(self, start: int, stop: int) -> list[Span]:
-        """Return the spans of the ids `start` to `stop`."""
+        """Return the spans of the ids `start` to `stop`, without `stop`."""
         fast = self._fast_spans
         return (self.alignment.spans if fast is None else fast)[start:stop]
 
@@ -115,7 +115,8 @@ class Row:
 class _Spaces(dict[str, "Span | None"]):
     """The number of leading and trailing spaces of tokens; None for tokens without any.
 
-    Bounded, because the token of an added token is the text that it matched.
+    Bounded, because the token of an added token is the text that it matched, so there may be any
+    number of tokens.
     """
 
     _MAX_SIZE = 1 << 18

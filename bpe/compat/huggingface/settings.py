@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import local
 
+# True if a call that bpe does not serve raises FallbackError.
 strict = False
 check = 0.0
 """The share of calls whose result is compared with that of the real tokenizer."""

@@ -142,9 +142,10 @@ class State:
             raise FallbackError(f"bpe does not serve this call: {reason}")
 
     def check(self, result: Any, expected: Callable[[], Any], call: str) -> Any:
-        """Return `result`, compared with `expected` in a share of calls; see `patch`.
+        """Return `result`; in a share `settings.check` of calls, compare it with `expected()`.
 
-        After the first difference the real tokenizer serves all calls.
+        If they differ, return the result of `expected()`; the real tokenizer then serves all later
+        calls.
         """
         if random.random() >= settings.check:
             return result
@@ -251,7 +252,10 @@ def normalized_tokens(real: Any) -> set[str]:
 
 
 def fingerprint(name: str, component: Any) -> Any:
-    """Return a value that changes whenever the component does."""
+    """Return a value that changes whenever Python code changes the component.
+
+    For a model it has only the options, because a handle cannot change anything else in a model.
+    """
     if component is None:
         return None
     if name == "model":

@@ -1,7 +1,8 @@
 """Short versions of the methods of transformers' tokenizers for their most frequent arguments.
 
 A short version passes all other calls on to the method that it replaces. It passes truncation and
-padding to bpe as arguments, so that a thread does not change the settings of another thread.
+padding to bpe as arguments, so its result does not change if another thread changes the settings of
+the same tokenizer meanwhile.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ class ThinDecode:
             return True
         if getattr(tok, _CLEANS_BPE, True):  # transformers 4 has no such setting
             return False
-        # The original method warns once for each class.
+        # The original method warns once for each class, so let it answer the first call.
         if type(tok) in self._warned:
             return True
         self._warned.add(type(tok))

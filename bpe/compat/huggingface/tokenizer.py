@@ -270,6 +270,7 @@ def _check_batch(batch: Any) -> None:
 
 
 def _treatment(real: Any) -> Treatment:
+    """Return "text" if special tokens in a text are ordinary text, "allow" if they get their id."""
     return "text" if real.encode_special_tokens else "allow"
 
 

@@ -56,7 +56,7 @@ class Slice(NamedTuple):
     trims: bool = False
     """True if offsets exclude white space at both ends of a token."""
     adds_space: bool = False
-    """True if the first token keeps one leading space; see `rows.trim`."""
+    """True if the first token keeps one leading space, which the pre-tokenizer may have added."""
 
     @property
     def size(self) -> int:
@@ -110,7 +110,10 @@ class Window:
         return Window(parts, self.ranges, self.overflowing)
 
     def trimmed(self, adds_space: bool) -> Window:
-        """Return the window and its overflow with trimmed offsets; see `rows.trim`."""
+        """Return the window and its overflow with offsets without white space at ends of tokens.
+
+        `rows.trim` explains `adds_space`.
+        """
         parts = tuple(
             part if isinstance(part, Fixed) else part._replace(trims=True, adds_space=adds_space)
             for part in self.parts
@@ -139,7 +142,11 @@ class Window:
         return tuple(parts)
 
     def truncated(self, max_length: int, stride: int, direction: Direction) -> Window:
-        """Return the first window of up to `max_length` ids; later windows become its overflow."""
+        """Return the first window of up to `max_length` ids; later windows become its overflow.
+
+        Consecutive windows share `stride` ids. With the direction "left", the first window is at
+        the end. If `max_length` is 0, the first window is empty, and this window is its overflow.
+        """
         size = len(self)
         if max_length >= size:
             return self

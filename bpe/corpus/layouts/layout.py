@@ -63,8 +63,9 @@ class Layout:
     def finish(self, staged: Staged, place: Path) -> list[Path]:
         """Write the files of the shard besides tokens and offsets; return their paths.
 
-        `place` is the path of the shard without a suffix. The caller renames the file of tokens,
-        unless a returned path has the suffix of the layout.
+        `place` is the path of the shard without a suffix. If a returned path has the suffix of the
+        layout, it is the file of the shard, and the caller deletes the staged file of tokens. If
+        not, the caller renames the staged file to this path.
         """
         return []
 

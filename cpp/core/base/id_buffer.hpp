@@ -34,7 +34,8 @@ public:
       std::free(ids_);
   }
 
-  // Returns memory for the next `count` ids. Call `add` with the number of ids written.
+  // Returns memory for the next `count` ids, after the ids so far. Call `add` with the number
+  // of ids written. Throws std::bad_alloc. May move the ids.
   std::uint32_t *room(std::size_t count) {
     if (capacity_ - size_ < count)
       grow(saturating_add(size_, count));
@@ -42,7 +43,7 @@ public:
   }
   void add(std::size_t count) { size_ += count; }
   void clear() { size_ = 0; }
-  // Removes the first `count` ids.
+  // Removes the first `count` ids, at most size(). Moves the rest to the front.
   void drop_front(std::size_t count) {
     size_ -= count;
     if (size_ != 0)

@@ -27,8 +27,8 @@ ShortBytes ShortBytes::load_no_more(const std::uint8_t *bytes, std::size_t size)
     const std::uint64_t last = load_as<std::uint32_t>(bytes + size - 4);
     key.low = load_as<std::uint32_t>(bytes) | last << (8 * (size - 4));
   } else if (size != 0) {
-    // There are one to three bytes. They are at 0, size / 2 and size - 1; some of these
-    // positions may be equal.
+    // There are one to three bytes. They are at 0, size / 2 and size - 1. Some of these
+    // positions may be equal; the OR of equal bytes changes nothing.
     key.low = bytes[0] | std::uint64_t{bytes[size / 2]} << (8 * (size / 2)) |
               std::uint64_t{bytes[size - 1]} << (8 * (size - 1));
   }

@@ -27,7 +27,8 @@ struct ShortBytes {
       return load_no_more(bytes, size);
     std::memcpy(&key.low, bytes, 8);
     std::memcpy(&key.high, bytes + 8, 8);
-    // A branch would be mispredicted, because the size is unpredictable.
+    // Mask the bytes without a branch: the size is unpredictable, so a branch would be
+    // mispredicted.
     std::uint64_t mask;
     std::memcpy(&mask, BYTE_MASKS.data() + MAX_BYTES - size, 8);
     key.low &= mask;
@@ -64,7 +65,8 @@ struct ShortKey {
   }
 
   // Returns the key of a string of more than MAX_BYTES bytes. It contains only a hash, so two
-  // such strings may have equal keys. No string of at most MAX_BYTES bytes has an equal key.
+  // such strings may have equal keys. No string of at most MAX_BYTES bytes has an equal key,
+  // since the last byte of its key is its size, not 0xFF.
   static ShortKey of_long(const std::uint8_t *bytes, std::size_t size, const HashKey &key) {
     ShortKey result;
     result.low = hash_long(bytes, size, key);

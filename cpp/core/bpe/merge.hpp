@@ -49,7 +49,8 @@ inline std::size_t lowest(const std::uint32_t *ranks, std::size_t size) {
 }
 
 // Merges `size` symbols in place. `size` must be from 1 to MAX_SCANNED. find(left, right)
-// returns a Merged. Returns the number of symbols that remain. O(size^2).
+// returns a Merged (pair_table.hpp), the rank and the result of merging two symbols. Returns
+// the number of symbols that remain. O(size^2).
 template <typename Find>
 std::size_t merge_short(std::uint32_t *symbols, std::size_t size, Find find) {
   alignas(16) std::array<std::uint32_t, MAX_SCANNED + 4> ranks;
@@ -111,6 +112,8 @@ template <typename Find> bool merge_in_rounds(std::vector<std::uint32_t> &symbol
       break;
     // Two pairs that merge in this round may be adjacent, as in "abab". After the first merge,
     // its result is next to the left symbol of the second pair. These two may rank lower.
+    // Merging one pair at a time would then merge these two first, so the round would not be
+    // exact.
     bool is_lower = find(results[first], symbols[first]).rank < low;
     std::size_t kept = 0;
     std::size_t count = 0;
@@ -166,7 +169,8 @@ public:
       const std::uint64_t lowest = heap_.back();
       heap_.pop_back();
       const auto at = static_cast<std::uint32_t>(lowest);
-      // Skip entries that a later merge of either symbol has made obsolete.
+      // Skip an entry if a merge of one of its symbols has made it obsolete since it was
+      // pushed.
       if (key(at) == lowest)
         merge(at);
     }

@@ -206,7 +206,8 @@ MergeBarriers::Merging MergeBarriers::merge_char(const std::uint8_t *bytes, std:
 
 // A stray continuation byte may follow a character of several bytes. The last byte of the
 // character may merge with the stray byte before the bytes of the character merge. So the
-// `early_right` of such a character is NO_CHAR_BIT.
+// `early_right` of such a character is NO_CHAR_BIT: before a stray byte, begin_merge starts the
+// character as its bytes.
 void MergeBarriers::add_char(std::uint32_t index, const Merging &merged,
                              std::uint16_t early_right, const OrderedMerges &merges) {
   MergeStart start{
@@ -240,6 +241,8 @@ void MergeBarriers::add(const std::uint8_t *left, std::size_t left_size,
   const std::uint32_t other = index_of(b.code_point);
   const bool are_full = one != NO_CHAR && a.width == left_size && other != NO_CHAR;
   // In a vocabulary that is not ordered, the pair may rank before the merges of its characters.
+  // Then the characters must not start fully merged, so the merge is added as a partial merge,
+  // which begin_merge takes into account.
   if (are_full && symbol > std::max(last_merge_[one], last_merge_[other]))
     full_pairs_.push_back(std::uint64_t{one} << 17 | other);
   else

@@ -49,8 +49,8 @@ public:
     std::size_t count() const { return 1U + (ids[1] != NO_ID) + (ids[2] != NO_ID); }
   };
 
-  // `first_step` is VocabularyData::first_step. `token(symbol)` returns the bytes of a symbol
-  // as {bytes, size}.
+  // `first_step` is VocabularyData::first_step: symbols with ids from it on are only parts of
+  // the bytes of a character. `token(symbol)` returns the bytes of a symbol as {bytes, size}.
   template <typename Token>
   void build(const OrderedMerges &merges, std::uint32_t first_step, Token token) {
     begin_build(merges);

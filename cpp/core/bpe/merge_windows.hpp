@@ -81,7 +81,8 @@ std::size_t merge_windows(const Engine &engine, const std::uint8_t *bytes, std::
   std::size_t done = 0;  // number of bytes merged
   std::size_t count = 0; // number of symbols written
   std::size_t window = MAX_SCANNED;
-  // End of the last rejected window. Until `done` passes this end, windows never shrink.
+  // The farthest end of a rejected window. Until `done` passes this end, windows never shrink:
+  // a smaller window could be rejected at the same place again.
   std::size_t settled = 0;
   // Start and size of the last merged window. In a long run of one character all windows have
   // the same bytes, and `symbols` is reused.

@@ -58,9 +58,10 @@ public:
   // `count` merges.
   void reset(const std::array<std::uint32_t, 256> &byte_ids, std::size_t count);
 
-  // Adds the merge with the next rank: `left` and `right` make the token `id`. With the merges
-  // added so far, is_valid_pair(left, right) must be true. Returns the new symbol. Returns
-  // NO_MERGE if there are too many symbols, or if no hash key finds a slot for the entry.
+  // Adds the merge with the next rank: `left` and `right` make the token `id`. In an ordered
+  // vocabulary, is_valid_pair(left, right) must be true with the merges added so far. Returns
+  // the new symbol. Returns NO_MERGE if there are too many symbols, or if no hash key finds a
+  // slot for the entry.
   std::uint32_t add(std::uint32_t left, std::uint32_t right, std::uint32_t id);
 
   // Returns the symbol that two symbols merge into, or NO_MERGE. Branchless: the outcome is
@@ -138,17 +139,18 @@ public:
     return apart;
   }
 
-  // Visits the pairs of symbols that were neighbors at the boundary between `left` and `right`,
-  // from the latest pair to the earliest. Each step undoes one of the two merges that made
-  // `left` and `right`: the later merge. Calls visit(left, right, deadline) for each pair,
-  // until visit returns false. `left` and `right` are a valid pair if no visited pair merges
-  // before its deadline, that is, by a merge that ranks below the deadline.
+  // Visits the pairs of symbols that were neighbors at the boundary between `left` and `right`
+  // before these two symbols were made, from the latest pair to the earliest. Each step undoes
+  // one of the two merges that made `left` and `right`: the later merge. Calls visit(left,
+  // right, deadline) for each pair, until visit returns false. `left` and `right` are a valid
+  // pair if they do not merge themselves, and no visited pair merges before its deadline, that
+  // is, by a merge that ranks below the deadline.
   //
-  // The deadline is the time at which one symbol of the pair merges away. Merges with equal
-  // ranks are applied from left to right. So the merge that makes `left` is applied before a
-  // merge of equal rank across the boundary, and the deadline is left. The merge that makes
-  // `right` is applied after a merge of equal rank across the boundary, and the deadline is
-  // right + 1.
+  // The deadline is the time at which one symbol of the pair becomes part of a longer symbol.
+  // Merges with equal ranks are applied from left to right. So the merge that makes `left` is
+  // applied before a merge of equal rank across the boundary, and the deadline is `left`. The
+  // merge that makes `right` is applied after a merge of equal rank across the boundary, and
+  // the deadline is `right` + 1.
   template <typename Visit>
   void for_boundary_pairs(std::uint32_t left, std::uint32_t right, Visit visit) const {
     for (;;) {

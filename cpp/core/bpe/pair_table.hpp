@@ -30,7 +30,8 @@ public:
     std::uint32_t right() const { return static_cast<std::uint32_t>(pair); }
   };
 
-  // Empties the table and makes room for at most `count` pairs.
+  // Empties the table and makes room for `count` pairs. Inserting more pairs is an error: the
+  // table does not grow.
   void reset(std::size_t count);
 
   // Inserts a pair, or replaces its rank and result. Returns whether the pair is new.

@@ -51,7 +51,7 @@ public:
     for (std::size_t i = size; i < blocks_ * BLOCK; ++i)
       keys_[i] = NO_KEY;
     live_ = ((std::uint64_t{2} << size) - 1) | std::uint64_t{1} << BACK;
-    at_ = left_ = FRONT; // the first step looks up two sentinels
+    at_ = left_ = FRONT; // the first step looks up two sentinels, which never merge
     left_buckets_ = right_buckets_ =
         merges.buckets_of(OrderedMerges::NO_SYMBOL, OrderedMerges::NO_SYMBOL);
   }

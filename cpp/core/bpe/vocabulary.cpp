@@ -44,6 +44,7 @@ public:
     return symbol == NO_ID ? 1 : vocabulary_.tokens_[symbol].size;
   }
   bool is_valid_pair(std::uint32_t left, std::uint32_t right) const {
+    // NO_ID stands for a byte without a token, which merges with nothing.
     if (left == NO_ID || right == NO_ID)
       return true;
     const TokenView a = vocabulary_.tokens_[left];

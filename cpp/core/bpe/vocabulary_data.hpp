@@ -35,8 +35,9 @@ struct VocabularyData {
   std::vector<Merge> merges;
   // If true, a pre-token that equals a token becomes this token, without merging.
   bool ignore_merges = true;
-  // Tokens with ids from `first_step` on are only steps of merging. If no later merge uses a
-  // step, the step is replaced by the tokens of its bytes. NO_ID: there are no steps.
+  // Tokens with ids from `first_step` on are only steps of merging: parts of the bytes of a
+  // character. If no later merge uses a step, the step is replaced by the tokens of its bytes.
+  // NO_ID: there are no steps.
   std::uint32_t first_step = NO_ID;
 };
 

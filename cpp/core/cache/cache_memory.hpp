@@ -71,8 +71,9 @@ public:
   void clear_stuck() { is_stuck_ = false; }
 
   // Charges `size` bytes for a block that will replace a block of `before` bytes. Then the
-  // caller must replace the block and call release(before). If the account would hold too much,
-  // charges nothing and returns false.
+  // caller must replace the block and call release(before). Returns false and charges nothing
+  // if the table would exceed its part of the cache's share, or the budget its limit. Up to its
+  // part of MIN_BYTES, a table may always grow.
   bool replace(std::size_t before, std::size_t size) {
     const std::size_t after = held_ - before + size;
     if (after <= part_of(CacheBudget::MIN_BYTES)) {
@@ -98,9 +99,9 @@ private:
   bool is_stuck_ = false;
 };
 
-// Returns `size` zero bytes aligned to a cache line, or nullptr. Large blocks come from the
-// system and return to it when freed. If `is_dense`, the caller fills the block without gaps,
-// and allocate_block asks for huge pages.
+// Returns `size` zero bytes aligned to a cache line, or nullptr if there is no memory. Large
+// blocks come from the system and return to it when freed. If `is_dense`, the caller fills the
+// block without gaps, and allocate_block asks for huge pages.
 void *allocate_block(std::size_t size, bool is_dense);
 void free_block(void *data, std::size_t size);
 

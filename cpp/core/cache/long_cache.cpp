@@ -35,7 +35,8 @@ void LongCache::insert(const std::uint8_t *bytes, std::size_t size, std::uint64_
        static_cast<std::uint16_t>(count)});
 }
 
-// Puts `slot` into its bucket, and evicts the older slot of the bucket.
+// Puts `slot` first in its bucket. The first slot so far becomes the second. The second slot so
+// far, which is the older or a free slot, is dropped.
 void LongCache::put(const Slot &slot) {
   Slot *pair = slots_ + bucket_of(slot.hash);
   pair[1] = pair[0];
@@ -54,7 +55,8 @@ bool LongCache::grow_slots() {
   }
   Slot *const before = std::exchange(slots_, static_cast<Slot *>(larger));
   const std::size_t count_before = std::exchange(slot_count_, count);
-  // Visit the older slot of a bucket first, so that put evicts it.
+  // Visit the older slot of a bucket first, so that the newer slot is first in its bucket
+  // again, and a later call of put evicts the older one.
   for (std::size_t at = count_before; at-- != 0;)
     if (before[at].size != 0)
       put(before[at]);
@@ -67,7 +69,7 @@ bool LongCache::grow_slots() {
 bool LongCache::grow_store() {
   constexpr std::size_t WORD = sizeof *store_;
   std::size_t size = 0;
-  for (std::size_t factor = 8;; factor /= 2) { // see ShortCache::grow
+  for (std::size_t factor = 8;; factor /= 2) { // if the account refuses: 4, then 2
     if (factor < 2)
       return false;
     size = std::clamp(store_size_ * factor, MIN_STORE_WORDS, MAX_STORE_WORDS);

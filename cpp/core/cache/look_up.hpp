@@ -35,11 +35,13 @@ struct PreTokenBatch {
 
 // The result of looking up a PreTokenBatch.
 struct CacheProbe {
+  // look_up_avx512 writes 64 indices at once, of which only the first ones may be misses.
   static constexpr std::size_t MISS_PADDING = 64;
 
   // The key of each pre-token, or none() for a pre-token that is too long for a key.
   alignas(64) std::array<ShortKey, PreTokenBatch::MAX_COUNT> keys;
   std::array<std::uint64_t, PreTokenBatch::MAX_COUNT> hashes;
+  // The entry of each pre-token that the cache has. For a miss: entry 0, or another entry.
   std::array<const ShortCache::Entry *, PreTokenBatch::MAX_COUNT> hits;
   // The indices of the `miss_count` pre-tokens that the cache lacks.
   std::array<std::uint8_t, PreTokenBatch::MAX_COUNT + MISS_PADDING> misses;
@@ -80,7 +82,8 @@ struct CacheProbe {
   }
 };
 
-// Looks up the whole batch. The result does not depend on `instructions`.
+// Looks up the whole batch. If two slots of a bucket have equal tags, the hits may depend on
+// `instructions`, but the ids of a pre-token never do.
 void look_up(InstructionSet instructions, const PreTokenBatch &batch, const ShortCache &cache,
              CacheProbe &probe);
 

@@ -25,8 +25,8 @@ struct PreTokenCache {
   static constexpr unsigned PRE_TOKEN_BITS = 8;
   static constexpr unsigned SEGMENT_BITS = 6;
 #else
-  static constexpr unsigned PRE_TOKEN_BITS = 20; // 40 MB
-  static constexpr unsigned SEGMENT_BITS = 17;   // 5 MB
+  static constexpr unsigned PRE_TOKEN_BITS = 20; // at most 2^20 entries: 40 MB
+  static constexpr unsigned SEGMENT_BITS = 17;   // at most 2^17 entries: 5 MB
 #endif
 
   PreTokenCache(CacheBudget &budget, std::size_t pool_slot)

@@ -82,6 +82,7 @@ void ShortCache::put(std::uint64_t hash, std::uint32_t index) {
 
 // Returns whether the cache grew. A small cache grows by a factor of 4, since each step costs
 // page faults and a copy. If the account refuses this much memory, `grow` tries a factor of 2.
+// A large cache always grows by a factor of 2.
 bool ShortCache::grow() {
   const std::size_t before = entry_bytes(capacity_) + slot_bytes(capacity_);
   std::uint32_t capacity = 0;

@@ -98,7 +98,8 @@ public:
 #endif
   }
 
-  // Returns the entry of `key`, or nullptr.
+  // Returns the entry of `key`, or nullptr. May miss a key whose tag another slot of its bucket
+  // has too, as long as the bucket is not full. `insert` then adds the key again.
   const Entry *find(const ShortKey &key, std::uint64_t hash) const {
     const Entry *const first = look(hash);
     return first->key == key ? first : find_in_line(key, hash);
@@ -106,7 +107,7 @@ public:
 
   // Like `find`, after `look` has returned an entry with another key.
   const Entry *find_in_line(const ShortKey &key, std::uint64_t hash) const {
-    // A bucket with a free slot has never overflowed.
+    // A bucket with a free slot has never overflowed, so no key of it is in another bucket.
     return bucket(hash)[BUCKET_SLOTS - 1] == 0 ? nullptr : scan_line(key, hash);
   }
 

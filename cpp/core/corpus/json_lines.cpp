@@ -39,7 +39,8 @@ std::uint64_t zeros(std::uint64_t bytes) { return (bytes - ONES) & ~bytes & TOPS
 
 // Returns the number of bytes, from `bytes` on, that stand for themselves in a JSON string:
 // ASCII characters except controls, the quote and the backslash. Stops at the first other byte,
-// or after WIDE bytes. If it stops at another byte, it may return 0.
+// or after WIDE bytes. On a big-endian processor, returns 0 if any of the WIDE bytes is another
+// byte.
 std::size_t plain_bytes(const std::uint8_t *bytes) {
   std::uint64_t all;
   std::memcpy(&all, bytes, WIDE);

@@ -17,8 +17,9 @@ struct JsonText {
   bool is_known = false;
 };
 
-// Reads the string of the member `field` of each line of data[0..size). Appends one JsonText
-// for each line to `texts`, and writes the strings to `text` in UTF-8.
+// Reads the string of the member `field` of each line of data[0..size). A line ends at "\n" or
+// at the end of the data. Appends one JsonText for each line to `texts`, and writes the strings
+// to `text` in UTF-8.
 //
 // A text is known only if the line meets these conditions:
 //   - it is one valid JSON object in valid UTF-8, without lone surrogates;

@@ -92,8 +92,9 @@ AddedTokens AddedTokens::treating(Treatment treatment) const {
   AddedTokens result;
   result.words_ = words_;
   result.treatment_ = treatment;
-  // With TEXT, a special token gives no segment, but no other token of its phase is found
-  // within its bytes (see search_from). If all tokens are special, no search is necessary.
+  // With TEXT, a special token gives no segment. But it hides other tokens of its phase within
+  // its bytes (see search_from), so it is still searched. If all tokens are special, there is
+  // nothing to hide, and no search is necessary.
   const bool all_special = std::all_of(finders_.begin(), finders_.end(),
                                        [](const auto &finder) { return finder->all_special; });
   if (treatment != Treatment::TEXT || !all_special)

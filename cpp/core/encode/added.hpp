@@ -30,15 +30,16 @@ struct AddedToken {
   bool special = false;     // the Treatment decides; tokens that are not special always match
 };
 
-// A part of a text, from byte `start` to `end`: an added token, or plain text (nullptr).
+// A part of a text, from byte `start` to byte `end`, excluded: an added token, or plain text
+// (nullptr).
 struct Segment {
   std::size_t start;
   std::size_t end;
   const AddedToken *token;
 };
 
-// The first special token that a text must not contain, and its position. If there is none,
-// `token` is nullptr.
+// The first special token that a text must not contain, and its byte offset in the text. If
+// there is no such token, `token` is nullptr.
 struct Refusal {
   const AddedToken *token = nullptr;
   std::size_t position = 0;
@@ -50,10 +51,11 @@ public:
   using OnSegment = FunctionRef<void(const Segment &)>;
 
   // `words` are the word characters; only `single_word` tokens use them. If `nfc`, the contents
-  // of normalized tokens are converted to NFC. If several tokens then have equal bytes, only
-  // one of them matches: the first special token, or the first token if none of them is
-  // special. The treatment is ALLOW; see treating(). Throws std::length_error if all tokens
-  // together have TokenMatcher::MAX_BYTES bytes or more.
+  // of normalized tokens are converted to NFC. If several tokens with an equal flag
+  // `normalized` then have equal bytes, only one of them matches: the first special token, or
+  // the first token if none of them is special. The treatment is ALLOW; treating() returns a
+  // copy with another treatment. Throws std::length_error if all tokens with an equal flag
+  // `normalized` together have TokenMatcher::MAX_BYTES bytes or more.
   AddedTokens(const std::vector<AddedToken> &tokens, CodePointRanges words, bool nfc = false);
 
   // Returns a copy with another treatment of special tokens.
@@ -74,16 +76,22 @@ public:
   // Returns whether any token includes white space around it.
   bool strips() const { return strips_; }
 
-  // Returns the last range of clear positions within [from, to]; see ClearPlaces. White space
-  // that `rstrip` adds to a token counts as part of the token. The result is right whatever
-  // text comes after `to`, and depends only on data[from - longest()..to). Takes linear time.
+  // Returns the last range of clear positions within [from, to]: no token contains or touches
+  // them, except that a token may end at the first one. If strips(), white space after the last
+  // token counts as part of the token, since `rstrip` may add it. White space before a token
+  // does not count, although `lstrip` may add it, so a caller must not cut right after white
+  // space (is_white_space_before). The result is right whatever text comes after `to`, and
+  // depends only on data[from - longest()..to). Takes linear time.
   ClearPlaces clear_places(const std::uint8_t *data, std::size_t from, std::size_t to) const;
 
+  // Returns whether the character that ends at `at` is white space. Reads no byte before
+  // `start`; returns false if `at` is `start`.
   static bool is_white_space_before(const std::uint8_t *data, std::size_t start,
                                     std::size_t at);
 
 private:
-  // The tokens of one phase, in the order of the patterns of `matcher`.
+  // A phase is the search for the tokens without the flag `normalized`, or for the tokens with
+  // it. A Finder has the tokens of one phase, in the order of the patterns of `matcher`.
   struct Finder {
     Finder(std::vector<AddedToken> sorted_tokens, const std::vector<std::string_view> &patterns)
         : tokens(std::move(sorted_tokens)), matcher(patterns) {}

@@ -18,7 +18,8 @@ namespace {
 // speed.
 bool is_chinese(const PreTokenBatch &batch) {
   // Added tokens of several batches may include the same white space up to the end of the text.
-  // Scanning all bytes of these batches would take quadratic time.
+  // Scanning all bytes of these batches would take quadratic time, so only batches without
+  // added tokens are scanned.
   if (batch.added_count == 0 &&
       is_ascii(batch.text + batch.start, batch.ends[batch.count - 1] - batch.start))
     return false;
@@ -29,8 +30,8 @@ bool is_chinese(const PreTokenBatch &batch) {
   return 8 * count > batch.count;
 }
 
-// Replaces the hit or miss of each added token by an entry with its id. `entries` has room for
-// all added tokens.
+// Makes each added token a hit: an entry with its id. Removes added tokens from the misses.
+// `entries` has room for all added tokens.
 void place_added(const PreTokenBatch &batch, CacheProbe &probe, ShortCache::Entry *entries) {
   for (std::size_t i = 0; i < batch.added_count; ++i) {
     entries[i].count = 1;

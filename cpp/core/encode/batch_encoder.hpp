@@ -17,15 +17,16 @@ namespace pretok {
 // The vocabulary must outlive the BatchEncoder.
 class BatchEncoder {
 public:
-  // If `takes_segments`, the pre-tokens of batches are segments already.
+  // If `takes_segments`, the pre-tokens of batches are segments already: parts of a text
+  // between merge barriers (merge_barriers.hpp).
   BatchEncoder(const Vocabulary &vocabulary, bool takes_segments)
       : vocabulary_(vocabulary), segment_encoder_(vocabulary), takes_segments_(takes_segments) {
   }
 
   // Appends the ids of `batch`. Takes about 50 KB of stack: the keys, hashes and entries of 256
   // pre-tokens (8 KB), 112 bytes for each possible miss (28 KB), the ends of segments (2 KB),
-  // and added tokens (10 KB). Merging adds 6 KB, or 13 KB for a long pre-token. The default
-  // stack of a thread in musl is 128 KB.
+  // and added tokens (10 KB). Merging adds 6 KB, or 13 KB for a long pre-token. All of this
+  // must fit in 128 KB, the default stack of a thread in musl.
   void encode(InstructionSet instructions, const PreTokenBatch &batch, PreTokenCache &cache,
               IdBuffer &ids) const;
 

@@ -42,7 +42,7 @@ public:
 
   // Adds one of the added tokens of the text. In a batch, each pre-token begins at the end of
   // the previous one. An added token may begin earlier, within white space that the previous
-  // added token stripped. Then the added token begins a new batch.
+  // added token includes (AddedToken::rstrip). Then the added token begins a new batch.
   void add_token(std::uint32_t id, std::size_t start, std::size_t end) {
     if (start != (batch_.count == 0 ? batch_.start : ends_[batch_.count - 1])) {
       flush();

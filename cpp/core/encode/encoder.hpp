@@ -21,8 +21,9 @@ namespace pretok {
 class Encoder {
 public:
   // If `is_whole`, the model does not split text. The pre-tokens are then the segments between
-  // merge barriers (merge_barriers.hpp), and most segments are words. No merge may cross a
-  // boundary of `pre_tokenizer`, which then serves only to find safe cuts.
+  // merge barriers (merge_barriers.hpp), and most segments are words. `pre_tokenizer` then
+  // serves only to find safe cuts (safe_cut_between.hpp): the caller makes sure that no merge
+  // crosses its boundaries.
   Encoder(const PreTokenizer &pre_tokenizer, const Vocabulary &vocabulary, TextSpaces spaces,
           std::size_t cache_limit = CacheBudget::DEFAULT_LIMIT, bool is_whole = false)
       : pre_tokenizer_(pre_tokenizer), vocabulary_(vocabulary), spaces_(spaces),
@@ -37,7 +38,9 @@ public:
   // safe cut (safe_cut_between.hpp).
   enum class Part { FIRST, LATER };
 
-  // Appends the ids of `size` bytes, which need not be valid UTF-8. Throws std::bad_alloc.
+  // Appends the ids of `size` bytes, which need not be valid UTF-8. Stops at the first token
+  // that `added` refuses, and returns the token and its byte offset in `data`. Throws
+  // std::bad_alloc.
   Refusal encode(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
                  PreTokenCache &cache, IdBuffer &ids, Part which = Part::FIRST) const;
 
@@ -77,7 +80,8 @@ private:
     const TextSpaces &spaces_;
     const std::uint8_t *data_;
     Part which_;
-    // Whether text or a normalized token has come after the last token that is not normalized.
+    // Only for `precedes_tokens`. True if text or a normalized token has come since the last
+    // token that is not normalized: a prefix is due only before the first of these segments.
     bool is_begun_;
   };
 

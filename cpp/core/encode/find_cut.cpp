@@ -12,7 +12,8 @@ namespace pretok {
 namespace {
 
 // The first search covers the last FIRST_WINDOW bytes. Each further search covers WINDOW_FACTOR
-// times as many bytes as the previous one.
+// times as many bytes as the previous one, so all searches together take time linear in the
+// last one.
 constexpr std::size_t FIRST_WINDOW = 256;
 constexpr std::size_t WINDOW_FACTOR = 16;
 
@@ -28,7 +29,7 @@ std::size_t find_cut_in_text(const Encoder &encoder, const AddedTokens &added,
   const std::size_t margin = margin_of(added);
   const std::size_t first = from > margin ? from - margin : 0;
   // The Encoder replaces marks ("▁") by spaces before it splits, so near a mark it splits other
-  // bytes than `data`.
+  // bytes than `data`, and a cut of `data` might not be safe.
   if (encoder.spaces().are_marks && TextSpaces::has_mark(data + first, size - first))
     return 0;
   const bool has_prefix =
@@ -46,7 +47,8 @@ std::size_t find_cut_in_text(const Encoder &encoder, const AddedTokens &added,
 //    the whole text contains the NFC of the range.
 // 2. Find a safe cut in the NFC of the range.
 // 3. Map the cut to a position in the source. The position is exact if it is an NFC boundary,
-//    or if NFC does not change the letter and marks around the position.
+//    or if NFC does not change the letter and marks around the position. If it is not exact,
+//    there is no cut.
 std::size_t find_cut_with_nfc(const Encoder &encoder, const AddedTokens &exact,
                               const AddedTokens &added, const std::uint8_t *data,
                               std::size_t size, std::size_t from, std::size_t to) {
@@ -72,7 +74,8 @@ std::size_t find_cut_with_nfc(const Encoder &encoder, const AddedTokens &exact,
   const std::size_t cut = safe_cut_between(
       encoder.pre_tokenizer(), added, encoder.spaces().prefix != TextSpaces::Prefix::NONE,
       normalized.data(), normalized.size(), context, normalized.size());
-  // A later added token with lstrip would take white space before the cut.
+  // If white space is right before the cut, an exact token with `lstrip` after the cut could
+  // take it.
   if (cut == 0 ||
       (exact.strips() && AddedTokens::is_white_space_before(normalized.data(), 0, cut)))
     return 0;

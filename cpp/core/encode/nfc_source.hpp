@@ -13,7 +13,7 @@ struct NfcSource {
 
 // Returns the position in data[0..size) from which byte `offset` of its NFC comes. If NFC
 // changes a letter and its marks, all bytes of the result come from the start of the letter.
-// Takes linear time.
+// The end of the NFC comes from `size`. Takes linear time.
 NfcSource find_nfc_source(const std::uint8_t *data, std::size_t size, std::size_t offset);
 
 } // namespace pretok

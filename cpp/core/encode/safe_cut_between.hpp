@@ -14,9 +14,10 @@ namespace pretok {
 // the text begins at `data`. The result depends only on data[0..size). With `add_prefix_space`,
 // the part after the cut begins with a space.
 //
-// Proof. The cut is after the first clear position, so no added token contains or touches the
-// cut, whatever text comes after `to`. So `single_word` looks at no byte across the cut. No
-// white space is right before the cut, so a token with `rstrip` or `lstrip` takes no white
+// Proof. AddedTokens::clear_places gives a range of positions. A token may end at the first of
+// them, but no token contains or touches the others, whatever text comes after `to`. The cut is
+// one of the others. So `single_word` looks at no byte across the cut. If there are tokens with
+// `rstrip` or `lstrip`, no white space is right before the cut, so these tokens take no white
 // space across it. So the cut lies within one part between added tokens. In this part
 // safe_cut_in finds it, with the proof of safe_cut.hpp.
 std::size_t safe_cut_between(const PreTokenizer &pre_tokenizer, const AddedTokens &added,

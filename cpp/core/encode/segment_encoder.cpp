@@ -39,8 +39,8 @@ std::size_t SegmentEncoder::encode_segments(const std::uint8_t *bytes, std::size
   return static_cast<std::size_t>(to - first);
 }
 
-// Copies the ids of one segment from a cache, or merges the segment. Skips the look-up among
-// the whole tokens of the vocabulary.
+// Copies the ids of one segment from a cache, or merges the segment. Does not look for a whole
+// token: the ids of a segment always come from merging.
 std::size_t SegmentEncoder::encode_segment(const std::uint8_t *bytes, std::size_t size,
                                            const std::uint8_t *limit, PreTokenCache &cache,
                                            std::uint32_t *to) const {

@@ -67,7 +67,8 @@ void TextSpacesSource::next(std::size_t size, std::size_t &start, std::size_t &e
   end = is_inside ? source_ + width() : source_;
 }
 
-// Goes on to the character that contains byte `offset` of the changed part.
+// Goes on to the character that contains byte `offset` of the changed part, not counting the
+// prefix. If there is no such character, goes to the end.
 void TextSpacesSource::skip_to(std::size_t offset) {
   while (source_ < size_) {
     const Decoded decoded = decode_utf8(part_ + source_, size_ - source_);

@@ -78,8 +78,8 @@ private:
 };
 
 // Maps offsets in a changed part to offsets in the original part. The changed part has a
-// prefix, or was written by TextSpaces::append, or both. If TextSpaces::are_marks, spans have
-// whole characters.
+// prefix, or was written by TextSpaces::append, or both. If TextSpaces::are_marks, the span of
+// a token that begins or ends within a character includes the whole character.
 class TextSpacesSource {
 public:
   // The arguments must outlive this object.

@@ -38,7 +38,8 @@ private:
   std::uint32_t count() const { return static_cast<std::uint32_t>(matcher_.bytes_.size()); }
 
   // Counts the distinct prefixes of the patterns, and reserves memory for their nodes. `shared`
-  // counts the bytes that a pattern shares with the pattern before it.
+  // counts the bytes that a pattern shares with the pattern before it. The patterns are sorted,
+  // so exactly these bytes give no new prefixes.
   void reserve() {
     std::size_t total = 0;
     std::size_t shared = 0;
@@ -208,7 +209,7 @@ ClearPlaces TokenMatcher::clear_places(const std::uint8_t *data, std::size_t fro
       clear = std::max(clear, at);
   }
   // A pattern that begins before `to` and ends after `to` may begin at the first byte of
-  // `node`, but not before it.
+  // `node`, but not before it. So the last clear position is the one before this byte.
   const std::size_t begun = nodes_[node].depth;
   return {clear, to > begun ? to - begun - 1 : 0};
 }

@@ -12,8 +12,8 @@
 // link".) For the patterns "ab", "abcd" and "ce", the node "abc" has the match "ab" and the
 // link "c": on "abce" the search reports "ab", goes to "c", reads "e", and reports "ce".
 //
-// `suffix` serves clear_places. It is the suffix link of Aho and Corasick: the node of the
-// longest proper suffix that begins a pattern.
+// `suffix` serves clear_places, which finds positions that no match contains. It is the suffix
+// link of Aho and Corasick: the node of the longest proper suffix that begins a pattern.
 //
 // bpe/encoding/matcher.py does the same in Python.
 #pragma once
@@ -83,7 +83,8 @@ public:
   // Returns the size of the longest pattern.
   std::size_t longest() const { return longest_; }
 
-  // Returns a position from `at` to `end`. No pattern begins between `at` and this position.
+  // Returns the next position at which a pattern may begin: `at`, a later position, or `end` if
+  // there is none. No pattern begins at `at` or later, but before the returned position.
   std::size_t next(const std::uint8_t *data, std::size_t at, std::size_t end) const {
 #if PRETOK_SSE2
     if (!starts_.empty())
@@ -212,8 +213,9 @@ private:
   // Returns the matches of the list that ends with `last`, from left to right.
   std::vector<Match> all_matches(std::uint32_t last) const;
 
-  // The starts of all patterns, and their distinct first bytes. Empty if there are more than
-  // MAX_STARTS starts.
+  // The distinct starts of the patterns, and the distinct first bytes of these starts. Both are
+  // empty if the patterns have more than MAX_STARTS distinct first bytes; `next` then looks up
+  // each byte.
   std::vector<Start> starts_;
   std::vector<Repeated> first_bytes_;
   // The last element is a sentinel that ends the children of the last node.

@@ -29,7 +29,8 @@ Refusal for_normalized_parts(const std::uint8_t *data, std::size_t size,
       refusal.position =
           segment.start + find_nfc_source(part, part_size, refusal.position).position;
   });
-  // A refused token in a part comes before the refused exact token, at which `split` stops.
+  // A refused token in a part comes before the refused exact token, at which `split` stops, so
+  // it is the first of the two.
   return refusal.token != nullptr ? refusal : exact_refusal;
 }
 
@@ -59,9 +60,9 @@ Refusal Tokenizer::count_parts(const std::uint8_t *text, std::size_t size,
 }
 
 std::size_t Tokenizer::max_capacity(std::size_t size) const {
-  // Each id takes at least one byte. NFC and TextSpaces::append make at most three bytes of one
-  // byte. A prefix adds one byte to each text between added tokens, and such a text has at
-  // least one byte.
+  // Each id takes at least one byte. NFC and TextSpaces::append make at most three bytes of
+  // each byte of the text. A prefix adds one byte to each text between added tokens, and such a
+  // text has at least one byte.
   const TextSpaces &spaces = encoder_.spaces();
   const std::size_t factor =
       (normalizer_ == Normalizer::NFC || spaces.replaces_invalid ? std::size_t{3}

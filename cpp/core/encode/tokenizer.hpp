@@ -55,10 +55,11 @@ public:
   Tokenizer(const Encoder &encoder, Normalizer normalizer, Template ids_around = {})
       : encoder_(encoder), normalizer_(normalizer), template_(std::move(ids_around)) {}
 
-  // Appends the ids of a text in UTF-8. Invalid bytes are encoded as they are, unless
-  // TextSpaces::replaces_invalid. `which` has an effect only on text that is already
-  // normalized. Stops at a special token that `added` refuses, and returns the token and its
-  // byte offset in `text`; `ids` then has the ids before this token. Throws std::bad_alloc.
+  // Appends the ids of a text in UTF-8. Invalid bytes are encoded as they are; with
+  // TextSpaces::replaces_invalid they become U+FFFD. `which` says whether the text is a later
+  // part of a longer text (Encoder::Part). A text that step 1 changes always counts as a first
+  // part. Stops at a special token that `added` refuses, and returns the token and its byte
+  // offset in `text`; `ids` then has the ids before this token. Throws std::bad_alloc.
   Refusal encode(const std::uint8_t *text, std::size_t size, const AddedTokenPhases &added,
                  PreTokenCache &cache, IdBuffer &ids,
                  Encoder::Part which = Encoder::Part::FIRST) const {

@@ -34,7 +34,9 @@ struct Kernels {
                          RelationBits &relation_bits);
 
   // Fills `boundaries` for `blocks` blocks: certain and conditional boundaries, and the
-  // boundaries where a label of `label_bits` bits changes. Reads and updates `carry`.
+  // boundaries where the label changes. A label is a number of `label_bits` bits that a pair
+  // has (relations.hpp). A shift takes a bit from the previous word, so `carry` holds the last
+  // words of the previous call. Updates `carry`.
   void (*resolve_labels)(const RelationBits &relation_bits, std::size_t blocks,
                          unsigned label_bits, Carry &carry, BoundaryBits &boundaries);
 

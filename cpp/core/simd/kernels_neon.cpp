@@ -29,7 +29,8 @@ inline AsciiTable ascii_table(const std::uint8_t *classes) {
           {{load(classes + 64), load(classes + 80), load(classes + 96), load(classes + 112)}}};
 }
 // For an index that is too large for the table, vqtbl returns 0, and vqtbx returns the byte of
-// the first argument of vqtbx.
+// its first argument. So bytes below 64 get a class from `low`, and bytes from 64 to 127 from
+// `high`.
 inline Vector look_up(const AsciiTable &table, Vector bytes) {
   return vqtbx4q_u8(vqtbl4q_u8(table.low, bytes), table.high, vsubq_u8(bytes, vdupq_n_u8(64)));
 }

@@ -42,7 +42,8 @@ void read_code_points(const ClassTable &table, const Unit *data, std::size_t siz
   buffer.finish(count, count, count == size);
 }
 
-// Returns the highest bit of each of 64 bytes, and shifts every byte left by one.
+// Returns the highest bit of each of 64 bytes, and shifts every byte left by one. So the next
+// call returns the next lower bits.
 std::uint64_t take_top_bits(std::uint8_t *bytes) {
   std::uint64_t bits = 0;
 #if PRETOK_SSE2

@@ -34,7 +34,8 @@ struct Part {
 };
 
 // Calls emit(piece) for each piece that `behavior` makes of the added parts. Holds the last
-// piece back while a later part may still join the piece.
+// piece back while a later part may still join the piece. Each part starts at the end of the
+// previous part.
 template <typename Emit> class BehaviorApplier {
 public:
   BehaviorApplier(Behavior behavior, bool invert, Emit &emit)

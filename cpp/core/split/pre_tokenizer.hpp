@@ -40,13 +40,15 @@ public:
   // Returns whether a stage drops parts of the text.
   bool removes() const { return removes_; }
 
-  // Returns the table of relations between neighbors, or nullptr if the first stage is not
-  // ISOLATED. The table covers the ISOLATED stages before the first stage with another
-  // behavior. If the stages do not share one alphabet, the table covers the first stage only. A
-  // BOUNDARY of the table is a boundary of the split.
+  // Returns the table of relations between neighbors (neighbors.hpp), or nullptr if the first
+  // stage is not ISOLATED. The table covers the ISOLATED stages before the first stage with
+  // another behavior. If the stages do not share one alphabet, the table covers the first stage
+  // only. A BOUNDARY is a pair of classes. Between code points of these classes, every text has
+  // a boundary.
   const NeighborTable *cuts() const { return neighbors_ ? &*neighbors_ : nullptr; }
 
-  // Returns whether Splitter can split by all stages at once.
+  // Returns whether Splitter can split by all stages at once: all stages are ISOLATED and share
+  // one alphabet.
   bool has_fast_path() const { return has_fast_path_; }
   // Adds the end of each pre-token to `ends`. has_fast_path() must be true.
   template <typename Source>
@@ -64,7 +66,7 @@ public:
       cut(0, source, 0, GAP, nullptr, emit);
   }
   // Calls emit(start, end, rule) for each pre-token. Uses the fast path if possible, so `rule`
-  // is meaningless.
+  // is meaningless. `use` has the kernels of one instruction set (kernels.hpp).
   template <typename Source, typename Emit>
   void spans(const Source &source, const Kernels &use, Emit emit) const {
     if (source.size() == 0)
@@ -117,9 +119,10 @@ private:
   // In a piece with fewer code units than this, the fast path costs more than it saves.
   static constexpr std::size_t MIN_FAST_SIZE = 96;
 
-  // Splits `piece` by stage `index` and all later stages. Unless `use` is nullptr, ISOLATED
-  // stages split long pieces with the fast path. `piece` starts at code unit `at` of the text.
-  // `rule` is the rule of the piece in the previous stage, or GAP.
+  // Splits `piece` by stage `index` and all later stages. If `use` is nullptr, only the
+  // machines of rules split. Otherwise ISOLATED stages split long pieces with the fast path.
+  // `piece` starts at code unit `at` of the text. `rule` is the rule of the piece in the
+  // previous stage, or GAP.
   template <typename Source>
   PRETOK_NOINLINE void cut(std::size_t index, const Source &piece, std::size_t at, int rule,
                            const Kernels *use, const OnPiece &emit) const {

@@ -24,7 +24,7 @@ std::size_t preset_count();
 // `index` must be less than preset_count().
 const Preset &preset_at(std::size_t index);
 
-// Returns the preset of this name or alias, or nullptr if there is none.
+// Returns the preset of this name or alias, in its exact spelling, or nullptr if there is none.
 const Preset *find_preset(std::string_view name);
 
 } // namespace pretok

@@ -5,6 +5,9 @@
 // pretok/rules has the same machines under the same names, and refuses rules that would need to
 // backtrack.
 //
+// A match may have a lead (one code point before the body), a body, and a tail (a run
+// after the body).
+//
 // For the fast path (neighbors.hpp) a rule also has the functions below. All but always_joins
 // return a mask of classes. An upper bound may have too many classes, a lower bound too few.
 //   first              classes that can begin a match;

@@ -11,7 +11,7 @@ namespace pretok {
 
 // Rewrites the programs of `stages` to one alphabet: two code points share a class if they
 // share a class in every stage. Returns false, and changes nothing, if the alphabet would need
-// more than 31 classes.
+// more than 31 classes: class 31 is END.
 bool share_alphabet(std::vector<StageProgram> &stages, UnicodeTable table);
 
 } // namespace pretok

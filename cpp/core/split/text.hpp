@@ -1,6 +1,6 @@
-// A text as rules read it: a class at each position. Every text ends with class END, which no
-// mask of a character set contains. Positions are in code units.
-// pretok/charsets/classified_text.py does the same in Python.
+// A text as rules read it: a class at each position. Every text ends with class END. No mask
+// of a character set contains END, so no run crosses the end of the text. Positions are in code
+// units. pretok/charsets/classified_text.py does the same in Python.
 #pragma once
 
 #include "core/split/sources.hpp"
@@ -12,7 +12,7 @@
 namespace pretok {
 
 inline constexpr std::size_t NO_MATCH = static_cast<std::size_t>(-1);
-// The match depends on text that may follow; see Text::undecided.
+// The match depends on text that may follow. Text::undecided records how much is needed.
 inline constexpr std::size_t UNDECIDED = static_cast<std::size_t>(-2);
 // Larger than any number of code points in a text.
 inline constexpr std::size_t UNLIMITED = static_cast<std::size_t>(-1) / 2;
@@ -64,9 +64,10 @@ public:
 
   // Records that the match depends on text that may follow, and returns UNDECIDED. The match
   // stays undecided until `needed` more code points with classes in `mask` follow, or one code
-  // point of another class. `last_word` is a position from which the match can be tried again
-  // when more text follows; the text before this position is not needed then. If `last_word` is
-  // not after the start of the match, there is no such position.
+  // point of another class. `last_word` is a position, such as the start of the last word
+  // of a Phrase, from which the match can be tried again when more text follows; the text
+  // before this position is not needed then. If `last_word` is not after the start of the
+  // match, there is no such position.
   std::size_t undecided(Mask mask, std::size_t needed = UNLIMITED, std::size_t last_word = 0) {
     undecided_classes = mask;
     min_more = needed;

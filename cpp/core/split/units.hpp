@@ -27,7 +27,8 @@ inline std::int64_t width_in(OffsetUnit unit, std::uint32_t code_point) {
 }
 
 // Converts `bounds`, ascending positions in `source`, to offsets in `unit`. A position counts
-// bytes if `source` is Utf8, else code points. Takes linear time in the size of `source`.
+// bytes if `source` is Utf8, else code points. At each position a code point starts, or the
+// text ends. Takes linear time in the size of `source`.
 template <typename Source, typename Offsets>
 void convert(const Source &source, Offsets &bounds, OffsetUnit unit) {
   constexpr bool bytes = std::is_same_v<Source, Utf8>;

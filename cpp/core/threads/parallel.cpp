@@ -20,7 +20,7 @@ constexpr std::size_t MIN_PARALLEL_BYTES = std::size_t{1} << 20;
 constexpr std::size_t MIN_BYTES_PER_THREAD = std::size_t{1} << 19;
 constexpr unsigned TASKS_PER_THREAD = 16;
 
-std::atomic<std::size_t> forced_task_size{0}; // see set_task_size
+std::atomic<std::size_t> forced_task_size{0}; // set by set_task_size; 0: not set
 
 // Returns the number of processors that this thread may run on.
 std::size_t processor_count() {

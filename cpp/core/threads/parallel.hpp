@@ -1,8 +1,9 @@
 // Divides work into small tasks, runs them on several threads, and appends their results in
 // order.
 //
-// The threads end with the call. There is no thread pool, so fork() is safe. Only the calling
-// thread runs on_progress and check_interrupt, which may enter Python.
+// The threads end with the call. There is no thread pool, so a fork() between two calls loses
+// no threads. Only the calling thread runs on_progress and check_interrupt, which may enter
+// Python.
 #pragma once
 
 #include <chrono>
@@ -22,11 +23,11 @@ namespace pretok {
 // The number of threads and the size of tasks for an amount of work.
 struct TaskPlan {
   unsigned threads;
-  std::size_t task_size; // in bytes; 0: one task
+  std::size_t task_size; // in the unit of the `size` of plan_tasks; 0: one task
 };
 
-// Plans work of `size` bytes. If `requested_threads` is 0, plans one thread per processor, or
-// fewer for little work.
+// Plans work of `size` bytes, or of `size` code units, which count as bytes. If
+// `requested_threads` is 0, plans one thread per processor, or fewer for little work.
 TaskPlan plan_tasks(std::size_t size, unsigned requested_threads);
 
 // Sets the size of all tasks, for tests; 0 restores the default. Returns the previous value.

@@ -1,5 +1,5 @@
-// Calls functions on threads that end with the call. There is no thread pool, so fork() is
-// safe.
+// Calls functions on threads that end with the call. There is no thread pool, so a fork()
+// between two calls loses no threads.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,8 @@
 namespace pretok {
 
 // Calls each function of `work` once, on at most `threads` threads, including the calling
-// thread. If functions throw, rethrows one of the exceptions after all threads have ended.
+// thread. If a function throws, its thread calls no more functions, so some functions may not
+// be called. Then run_all rethrows one of the exceptions after all threads have ended.
 void run_all(const std::vector<std::function<void()>> &work, unsigned threads);
 
 } // namespace pretok

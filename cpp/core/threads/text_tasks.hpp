@@ -31,7 +31,8 @@ namespace pretok {
 template <typename View> class TextTasks {
 public:
   // Makes tasks of about `size` code units each, or a single task if `size` is 0. `has_marks`
-  // is TextSpaces::are_marks. All arguments must outlive this object.
+  // is TextSpaces::are_marks: whether texts may have U+2581 in place of a space. All arguments
+  // must outlive this object.
   TextTasks(const std::vector<View> &texts, std::size_t size, const PreTokenizer &pre_tokenizer,
             const AddedTokens &added, bool has_marks)
       : texts_(texts), size_(size), pre_tokenizer_(pre_tokenizer), added_(added),
@@ -109,6 +110,7 @@ private:
   // before `to`, then the last 2048, then the last 16384, but never more than size_ (the size
   // of a task).
   std::size_t cut_at(const View &text, std::size_t to, Scratch &scratch) const {
+    // safe_cut_between needs added_.longest() bytes before `from`.
     const std::size_t margin = added_.longest() + 4;
     for (const std::size_t distance :
          {std::size_t{256}, std::size_t{2048}, std::size_t{16384}}) {

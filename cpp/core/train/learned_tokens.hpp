@@ -41,8 +41,8 @@ public:
     return bytes_.size() / width_ - 1;
   }
 
-  // Returns the token that has the units of `left` and then of `right`, or NO_SYMBOL if there
-  // is no such token.
+  // Returns a token that has the units of `left` and then of `right`, or NO_SYMBOL if there is
+  // no such token.
   Symbol find(Symbol left, Symbol right) const {
     return slots_
         .find(hash_of(concatenate(left, right)),
@@ -62,7 +62,7 @@ public:
     const auto symbol = static_cast<Symbol>(tokens_.size());
     tokens_.push_back(token);
     slots_.make_room([this](Slot slot) { return hash_of(tokens_[slot.symbol]); });
-    // Several tokens may have equal units, so always add a new slot.
+    // With TieBreak::FIRST_SEEN, several tokens may have equal units. So always add a new slot.
     slots_.find_or_add(hash_of(token), [](Slot) { return false; }).symbol = symbol;
     return symbol;
   }

@@ -245,8 +245,8 @@ void Trainer::replace_top(const Entry &entry) {
   heap_[at] = entry;
 }
 
-// Makes a heap of the waiting entries with the highest counts. Most entries never reach the
-// heap, which stays small and fast. Returns false if no entry waits.
+// Makes a heap of the waiting entries with the highest counts, about an eighth of them. Most
+// entries never reach the heap, which stays small and fast. Returns false if no entry waits.
 bool Trainer::refill() {
   if (waiting_.empty())
     return false;
@@ -270,8 +270,8 @@ bool Trainer::is_at(PairKey key, Place place) const {
          slots_[place + tokens_.length(left)].symbol == right_of(key);
 }
 
-// Returns Entry::order of a bucket: its pair, or its first place at which the pair still is.
-// Drops earlier places from the bucket.
+// Returns Entry::order of a bucket: its pair, or its first place at which the pair still is
+// (its last place, if the pair is at none). Drops earlier places from the bucket.
 std::uint64_t Trainer::order_of(Bucket &bucket) const {
   if (options_.tie_break == TieBreak::HUGGINGFACE)
     return bucket.key;

@@ -24,6 +24,8 @@
 
 namespace pretok {
 
+// Among pairs of equal counts, HUGGINGFACE merges the pair with the lowest PairKey, and
+// FIRST_SEEN the pair that occurs first in the words.
 enum class TieBreak { HUGGINGFACE, FIRST_SEEN };
 
 struct TrainerOptions {
@@ -43,8 +45,9 @@ public:
   };
 
   // The constructor and `step` call `check_interrupt` every few milliseconds and pass its
-  // exceptions on. The trainer is unusable after an exception. Throws std::length_error for 4
-  // GiB or more of distinct pre-tokens.
+  // exceptions on. Both throw std::length_error if there are 4 billion buckets, and the
+  // constructor if the distinct pre-tokens take 4 GiB or more. The trainer is unusable after an
+  // exception.
   Trainer(const std::vector<Word> &words, const TrainerOptions &options,
           const std::function<void()> &check_interrupt);
   Trainer(const CharacterWords &words, const TrainerOptions &options,

@@ -34,7 +34,7 @@ public:
            InterruptCheck check_interrupt);
   // Counts the word `word` `count` times, as if it came after all texts so far.
   void add_word(ByteView word, std::int64_t count);
-  // Returns the size in bytes of the longest word since the last `take`.
+  // Returns the size in bytes of the longest word since the last `take`, or 0.
   std::size_t longest() const;
   // Returns all words in order of first appearance, and empties this object.
   WordTable take(unsigned threads);

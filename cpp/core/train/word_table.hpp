@@ -26,7 +26,7 @@ public:
   ShortKey prepare(ByteView bytes, const std::uint8_t *limit) const;
   // Adds `count` to the count of a word. `position` is the position of the word in the texts.
   // The table keeps the position of the first call for this word. Throws std::length_error if
-  // the word has 4 GiB or more.
+  // the word has 4 GiB or more, or if there are 4 billion distinct words.
   void add(ByteView bytes, const ShortKey &key, std::int64_t count, std::uint64_t position) {
     find_or_insert(bytes, key, position).count += count;
   }
@@ -37,7 +37,7 @@ public:
   // hash keys, and their words must have been added in the order of Word::first. After this
   // call, do not add single words to this table; only other tables.
   void add(WordTable &other, unsigned threads);
-  // Returns the size in bytes of the longest word.
+  // Returns the size in bytes of the longest word, without words from other tables.
   std::size_t longest() const { return longest_; }
   // Returns the words in the order of Word::first. After this call, do not add anything.
   const std::vector<Word> &finish();

@@ -175,6 +175,7 @@ void compose(std::vector<Item> &items) {
   std::uint32_t last_class = 0;       // combining class of the last item kept
   for (const Item item : items) {
     const std::uint32_t class_ = item >> CLASS_SHIFT;
+    // If last_class is 0, the last kept code point is the starter itself.
     if (starter < kept && (last_class == 0 || last_class < class_)) {
       const std::uint32_t composed = composite(items[starter], item & CODE_POINT);
       if (composed != NO_CODE_POINT) {
@@ -191,7 +192,8 @@ void compose(std::vector<Item> &items) {
 }
 
 void append_code_point(std::uint32_t code_point, std::vector<std::uint8_t> &to) {
-  if (code_point - 0xDC00 < 0x100) // a byte that is not UTF-8; see decode_utf8
+  // decode_utf8 returns U+DC00 + byte for a byte that is not UTF-8.
+  if (code_point - 0xDC00 < 0x100)
     return to.push_back(static_cast<std::uint8_t>(code_point - 0xDC00));
   std::uint8_t bytes[4];
   const std::size_t size = encode_utf8(code_point, bytes);

@@ -44,7 +44,8 @@ inline Decoded decode_utf8(const std::uint8_t *bytes, std::size_t left) {
 std::size_t last_start(const std::uint8_t *data, std::size_t start, std::size_t end);
 
 // Returns the number of bytes of the incomplete UTF-8 sequence at the end of data[0..size), or
-// 0 if the end is not within a sequence.
+// 0 if the end is not within a sequence. Only the lead byte counts: a sequence that no bytes
+// can make well-formed, such as E0 80, is incomplete too.
 std::size_t incomplete_size(const std::uint8_t *data, std::size_t size);
 
 // Writes a code point, which may be a surrogate, in up to four bytes. Returns the number of

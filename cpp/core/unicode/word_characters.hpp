@@ -1,5 +1,5 @@
-// Word characters, for added tokens with `single_word`. bpe/encoding/added_tokens.py has the
-// same ranges.
+// Word characters. An added token with `single_word` is found only if no word character is next
+// to it. bpe/encoding/added_tokens.py has the same ranges.
 #pragma once
 
 #include <cstdint>

@@ -81,7 +81,7 @@ export interface Preset {
    * differs. "unknown": the regular expression is not from the model's own file.
    */
   readonly exactness: "tested" | "approximate" | "unknown";
-  /** Where the regular expression was published. */
+  /** The place where the regular expression was published, such as a file of a repository. */
   readonly source: string;
   /** True if a stage drops parts of the text. */
   readonly dropsText: boolean;
@@ -94,7 +94,7 @@ export interface Preset {
 export interface Stage {
   /** The published regular expression of the stage; "" for a stage that has none. */
   readonly pattern: string;
-  /** What becomes of matches, as in Split of Hugging Face's library tokenizers. */
+  /** The treatment of matches, as in Split of Hugging Face's library tokenizers. */
   readonly behavior:
     | "isolated"
     | "removed"
@@ -208,7 +208,7 @@ export interface TokenizerOptions {
 
 export interface EncodeOptions {
   /**
-   * What to do with special tokens in the text. "raise" throws, "text" encodes them as ordinary
+   * The treatment of special tokens in the text. "raise" throws, "text" encodes them as ordinary
    * text, and "allow" encodes them as their ids. A list has the special tokens to encode as ids;
    * all other special tokens are ordinary text. The default is "raise", so untrusted text cannot
    * inject special tokens.

@@ -91,7 +91,10 @@ class Engine(ABC):
         return f"{self._module_name} {distribution_version(self._module_name)}"
 
     def unsupported_reason(self, preset: Preset) -> str:
-        """Return why the engine cannot express the patterns of `preset`, or "" if it can."""
+        """Return why the engine cannot express the patterns of `preset`, or "" if it can.
+
+        Raises EngineError if a stage has neither a pattern nor a pre_tokenizer.
+        """
         for number, stage in enumerate(preset.stages, 1):
             if not stage.pattern and not stage.huggingface:
                 raise EngineError(

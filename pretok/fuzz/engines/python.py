@@ -81,6 +81,7 @@ class PythonEngine(Engine):
             *offsets,
             same("rules", lambda tok, text: [tuple(step) for step in tok.explain(text)]),
             same("split_bytes", lambda tok, text: tok.split_bytes(_damaged(text))),
+            # An Ask returns one result per pre-token, so a count becomes a list of this length.
             same("count", lambda tok, text: [None] * tok.count(text)),
             streamed(tokenizer, python, "native"),
             streamed(python, tokenizer, "python"),

@@ -127,9 +127,10 @@ export class Core {
   }
 
   /**
-   * Return work(copy), where `copy` is {pointer, size, isUtf8, isAscii, allocate}. If `isAscii` is
-   * true, the text is ASCII; if it is false, the text may be ASCII. If `keepsSurrogates`, a string
-   * with lone surrogates is copied as code points; else each lone surrogate becomes U+FFFD.
+   * Return work(copy), where `copy` is {pointer, size, isUtf8, isAscii, allocate}. `size` counts
+   * bytes if `isUtf8` is 1, and 32-bit code points if it is 0. If `isAscii` is true, the text is
+   * ASCII; if it is false, the text may be ASCII. If `keepsSurrogates`, a string with lone
+   * surrogates is copied as code points; else each lone surrogate becomes U+FFFD.
    */
   withText(text, work, keepsSurrogates = false) {
     return this.scoped((allocate) => {

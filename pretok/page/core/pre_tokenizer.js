@@ -6,7 +6,7 @@ import { unitIn, unitNumber } from "./memory.js";
 export const NO_RULE = -1;
 /** In unsigned results of the module: NO_RULE, and the end of a rule that does not match. */
 const NONE = 0xffffffff;
-/** How many numbers precede the tried rules of a stage, as in cpp/wasm/explain.cpp. */
+/** The number of words before the tried rules of a stage, as in cpp/wasm/explain.cpp. */
 const HEAD = 8;
 
 export class PreTokenizer {

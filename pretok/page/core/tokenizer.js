@@ -259,6 +259,8 @@ function mergeTrace(bytes, starts, merges, ids) {
     bounds = bounds.filter((_, i) => i !== place + 1);
     steps.push({ left, right, id, rank, place, pieces: bounds });
   }
+  // If the vocabulary has the whole pre-token as a token, `ids` may be this token alone. The merges
+  // then do not lead to `ids`, and end with more pieces.
   const isWholeToken = ids.length !== bounds.length - 1;
   return { bytes, isWholeToken, pieces, steps: isWholeToken ? [] : steps, ids };
 }

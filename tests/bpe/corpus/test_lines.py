@@ -31,7 +31,7 @@ def expected(line: bytes) -> bytes | None:
 
 
 def known(parser: JsonLines, block: bytes) -> list[bytes | None]:
-    """Return each line's text, or None where the native parser leaves the line to Python."""
+    """Return each line's text, or None for a line that the native parser leaves to Python."""
     texts, is_known = parser.texts(block)
     return [text if is_read else None for text, is_read in zip(texts, is_known, strict=True)]
 

@@ -65,8 +65,9 @@ for folder, part in jobs:
 """
 """Do each job in a child process, and print its exit status.
 
-A job is a folder, and the fraction of the work after which the child dies. 0 means that it does not
-die. The first job must be such a job: it counts the changes of files of the whole work.
+A job is a folder, and the fraction of the work after which the child dies. With the fraction 0, the
+child does not die. The first job must have the fraction 0: it counts the changes of files of the
+whole work, and the fractions of later jobs are parts of this number.
 """
 
 

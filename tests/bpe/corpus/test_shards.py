@@ -50,7 +50,8 @@ def written(
     position = documents = 0
     for cut in [*sorted(min(cut, len(tokens)) for cut in cuts), len(tokens)]:
         writer = ShardWriter(folder, "train", options, shards, state)
-        # Documents that end at `cut` may be given to this call or to the next one.
+        # A document that ends at `cut` may end in this call or in the next one. An odd `cut` tests
+        # the first case, an even `cut` the second.
         count = int(np.searchsorted(ends, cut, side="right" if cut % 2 else "left"))
         count = len(ends) if cut == len(tokens) else max(count, documents)
         writer.add(tokens[position:cut], ends[documents:count] - position)

@@ -235,7 +235,8 @@ def test_python_and_native_find_the_same_in_any_bytes(
 @given(added=added_tokens, text=st.text("ab< >\u00e9_" + SPACES, max_size=30))
 @settings(max_examples=max_examples(200))
 def test_segments_cover_the_whole_text(added: list[tuple[str, dict[str, bool]]], text: str) -> None:
-    # Without rstrip: an rstrip token overlaps a following token that begins with white space.
+    # No token has rstrip, because its match may overlap a following token that begins with white
+    # space. Then the segments would not cover the text exactly.
     tokens = [
         AddedToken(content, 300 + at, **(given | {"rstrip": False}))
         for at, (content, given) in enumerate(added)

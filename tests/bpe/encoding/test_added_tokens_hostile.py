@@ -163,7 +163,7 @@ def test_overlapping_tokens_match_as_in_hugging_face(
 
 
 def spelled(matches: list[tuple[int, int, int]], patterns: list[bytes]) -> list[tuple[int, bytes]]:
-    """Return where each match starts, and the bytes of its pattern."""
+    """Return the start of each match, and the bytes of its pattern, without empty matches."""
     return [(first, patterns[pattern]) for pattern, first, last in matches if last > first]
 
 
@@ -204,7 +204,8 @@ def test_a_matcher_finds_the_leftmost_and_longest(
 def test_tokens_whose_normalized_contents_are_equal(
     backend: BackendName, order: int, special: tuple[bool, bool]
 ) -> None:
-    # Hugging Face's tokenizers finds one of the two by chance: a hash table gives their order.
+    # Hugging Face's tokenizers finds one of the two by chance: a hash table gives their order. bpe
+    # prefers a special token, and then the token that comes first in the list.
     tokens = [
         AddedToken(content, 300 + at, special=is_special, normalized=True)
         for at, (content, is_special) in enumerate(

@@ -50,7 +50,10 @@ def test_a_stream_returns_the_whole_text_for_any_division(
 
 
 def held_back(data: bytes, errors: str, out: str) -> bytes:
-    """Return the bytes at the end of `data` that are not in `out`."""
+    """Return the bytes at the end of `data` that are not in `out`, the text returned so far.
+
+    Fails unless they are the start of a UTF-8 sequence that later bytes may complete.
+    """
     sizes = [size for size in range(5) if size <= len(data)
              and data[: len(data) - size].decode("utf-8", errors) == out]  # fmt: skip
     assert sizes, "the stream held back more than an incomplete sequence"

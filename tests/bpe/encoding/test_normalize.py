@@ -17,8 +17,9 @@ from vocabularies import BYTES
 
 PLAIN = Vocabulary(BYTES, [])
 # Letters that compose, marks of several combining classes, characters that NFC decomposes, parts of
-# Hangul syllables, characters newer than Unicode 9, marks that have a combining class of their own,
-# and the code points beside the surrogates.
+# Hangul syllables, characters newer than Unicode 9 (the NFC of tokenizers is that of Unicode 9, so
+# it keeps them), marks that have a combining class of their own, and the code points beside the
+# surrogates.
 PARTS = (
     "aeoAKq\u00e9\u00e5\u212b\u212a\u1e9b\u0323\u0301\u0302\u0307\u0308\u031b\u0327\u0338\u0345"
     "\u0344\u0340\u0958\u0915\u093c\u09c7\u09be\u0b47\u0b56\u0dd9\u0dca\u0dcf\u1025\u102e"

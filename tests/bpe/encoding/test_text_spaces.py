@@ -178,7 +178,7 @@ def test_normalizers_that_the_core_applies(normalizer: Any, expected: TextSpaces
 
 
 def test_byte_level_vocabularies_with_a_normalizer_of_python(native: BackendName) -> None:
-    """The core does not have the normalizer Lowercase."""
+    """The core lacks the normalizer Lowercase, so Python normalizes before the core encodes."""
     lower = NormalizerChain((Lowercase(),))
     tokenizer = Tokenizer(PLAIN, "gpt2", normalizer=lower, backend=native)
     assert tokenizer.encode("AB") == list(b"ab")

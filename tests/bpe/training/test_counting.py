@@ -69,7 +69,8 @@ def test_a_cut_is_safe_whatever_follows(
 
 
 @given(rules=any_rules, data=st.lists(some_bytes, max_size=5).map(b"".join), more=some_bytes)
-# Here the end of the first part ends a pre-token; in the whole text, a gap continues there.
+# Here the end of the first part ends a pre-token. In the whole text, a gap (text that no rule
+# matches) continues there.
 @example(rules=[(Groups(LETTER, 1, 1, ANY), ""), (Literal("a"), "")], data=b"\0Aa\0", more=b"")
 @settings(max_examples=max_examples(1000))
 def test_a_cut_is_safe_with_any_rules(

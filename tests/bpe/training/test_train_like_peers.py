@@ -15,7 +15,7 @@ from training import gigatoken, hugging_face, recount
 from training_texts import PROSE, generated, merges_of, texts
 
 SIZE, VOCABULARY = (None, 32_000) if FULL else (1_500_000, 8_000)
-"""The number of code points of a real text to train on, or None for all, and of tokens."""
+"""The maximum number of code points to train on (None: no maximum), and the number of ids."""
 
 
 @pytest.mark.parametrize("preset", ["gpt2", "llama3", "qwen2", "o200k"])

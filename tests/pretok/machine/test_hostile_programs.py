@@ -92,7 +92,8 @@ def test_a_literal_has_thousands_of_texts(native: BackendName) -> None:
         Stage((Literal(*texts, *texts[:256], "ab"),))
 
 
-# In a former version, one Spaces rule used what another one remembered, and wrote past the stack.
+# In a former version, a Spaces rule used what a Spaces rule with other classes had remembered of a
+# run of white space, and wrote past the stack.
 def test_white_space_of_two_kinds_is_refused(native: BackendName) -> None:
     stage = Stage((Spaces(ALL), Spaces(ALL, 1), Literal("acq"), Run(~WHITE_SPACE)))
     words = serialize_stages([stage])
@@ -117,7 +118,7 @@ def test_a_rule_that_does_not_exist_cannot_be_first(native: BackendName) -> None
             machine.advance("ab", True, False, rule)
 
 
-# Rules of which the first fails often, and a text: a repeated unit, and an end.
+# (rules, unit, end). In a text of repeated units and the end, the first rule fails often.
 RESCANNED: dict[str, tuple[tuple[Rule, ...], str, str]] = {
     "run": ((Run(A, at_least=64), Run(A | X, at_most=1)), "a" * 63 + "x", ""),
     "lead": ((Run(X, lead=A, lead_required=True), Run(A, at_most=1)), "a", "x"),
@@ -168,7 +169,7 @@ def streamed(tok: PreTokenizer, text: str, sizes: list[int]) -> list[tuple[int, 
     ends=st.tuples(*[st.text(RULE_LETTERS, max_size=3)] * 2),
     seed=st.integers(0, 1 << 32),
 )
-@example(  # a gap that ends only after the cut
+@example(  # the gap, text that no rule matches, ends only after a possible cut
     rules=[(Groups(DIGIT | code_points("e"), 1, 1, X), ""), (Run(DIGIT, at_most=1), "")],
     words="1", ends=("ge", "x"), seed=0,
 )  # fmt: skip
@@ -180,7 +181,8 @@ def test_long_texts_split_alike(
     ends: tuple[str, str],
     seed: int,
 ) -> None:
-    # Long enough for several parts of the fast path, and for more than safe_cut reads at first.
+    # Seven of eight texts are long enough for several parts of the fast path, and longer than the
+    # 1024 bytes at the end that safe_cut searches first.
     text = words.join(ends) if seed % 8 == 0 else ends[0] + words * 1100 + ends[1]
     preset = Preset("any", tuple(rule for rule, _ in rules))
     plain, fast = PreTokenizer(preset, backend="python"), PreTokenizer(preset, backend=native)

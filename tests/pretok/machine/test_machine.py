@@ -1,6 +1,7 @@
 """The rule machine: both backends agree on pre-tokens, gaps, and what a prefix of a text decides.
 
-A gap is text that no rule matches. The Python backend reads long texts in windows.
+A gap is text that no rule matches. The Python backend reads long texts in windows: parts of a text
+that grow if a pre-token does not end in them.
 """
 
 from __future__ import annotations
@@ -105,6 +106,8 @@ def test_an_open_run_decides_nothing_while_it_goes_on(backend: BackendName, spec
         before = machine.advance(text, True, False)
         if not before[-1]:
             continue
+        # Advance has pending_limit and pending_mask last: nothing more is decided while fewer than
+        # `room` code points follow, all of classes in `mask`.
         *decided, room, mask = before
         inside = [char for char in spec.alphabet if machine.run_length(char, mask) == 1]
         count = rng.randrange(1, 4)
@@ -225,7 +228,7 @@ def test_a_gap_longer_than_a_window_is_one_pre_token(monkeypatch: pytest.MonkeyP
 
 
 def test_only_rules_that_can_begin_with_a_class_are_tried(backend: BackendName) -> None:
-    # A rule is also tried if only its lead has the class, and its body has another class.
+    # A rule is also tried if its lead has the class of the first character, and its body has not.
     rules = (Run(LETTER, lead=SPACE), Run(NUMBER, lead=code_points("'")), Contraction("s"))
     tok = pretok.get(Preset("leads", rules=rules), backend=backend)
     assert tok.split(" a'1's' 1") == [" a", "'1", "'s", "' ", "1"]

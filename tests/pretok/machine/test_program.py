@@ -89,7 +89,8 @@ def disjoint_sets(count: int) -> list[CharSet]:
 
 
 def test_31_classes_are_the_most(backend: BackendName) -> None:
-    # 30 sets and all other code points make 31 classes. The next number is END.
+    # 30 sets and all other code points make the classes 0 to 30. END, the class of the end of the
+    # text, is 31.
     sets = disjoint_sets(END - 1)
     rules = tuple(Run(chars) for chars in [*sets, ~disjoint_union(sets)])
     assert compile_rules(rules).alphabet.size == END
@@ -148,12 +149,19 @@ def test_serialized_presets_split_like_the_presets(native: BackendName) -> None:
         assert [machine.split(text) for text in texts] == [tok.split(text) for text in texts]
 
 
+# The words of a rule: their number, the RuleKind, and the fields. A set is a mask of classes. RUN
+# has the sets body, lead, tail; then at_most, at_least, tail_at_most, lead_required. GROUPS has the
+# sets body, stop; then size, at_least. 0 means no set, or no limit.
 RUN = (8, 1, 1, 0, 0, 0, 1, 0, 0)
 GROUPS = (5, 6, 1, 0, 3, 1)
 
 
 def one(*rules: int, first: int = 0, atoms: int = 0, size: int = 1) -> list[int]:
-    """Return the words of a stage with one class; wrong arguments make them malformed."""
+    """Return the words of a stage with one class; wrong arguments make them malformed.
+
+    `rules` are the number of rules, and the words of each. `size` is the number of classes. The
+    only segment begins at the code point `first`; `atoms` has the classes of its first four atoms.
+    """
     words = [size, 1, first, atoms, 0, 0, 0, 0, *rules]
     return [0, 0, len(words), *words]
 
@@ -228,7 +236,8 @@ LITERAL, ENCLOSED, CONTRACTION = 4, 5, 0
 def test_wrong_masks_of_literal_text_change_nothing(
     native: BackendName, rule: Rule, kind: int, place: int
 ) -> None:
-    # In a former version, they made the fast path cut literal text, or write past its buffers.
+    # In a former version, wrong masks made the fast path cut literal text, or write past its
+    # buffers. `place` is the index of the changed mask in the words of the rule.
     from pretok._core import Machine
 
     rules = (rule, *(Run(chars) for chars in (LETTER, code_points("0-9"), code_points("'", " "))))

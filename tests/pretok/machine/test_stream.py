@@ -26,7 +26,10 @@ each_preset = pytest.mark.parametrize("name", SOME_NAMES)
 
 
 def chunks(data: str | bytes, at: Sequence[int]) -> Iterator[str | bytes]:
-    """Yield `data` cut at the positions `at`; equal positions make empty chunks."""
+    """Yield `data` cut at the positions `at`, in code points or bytes, in any order.
+
+    Equal positions make empty chunks. Positions after the end count as the end.
+    """
     bounds = [0, *sorted(min(cut, len(data)) for cut in at), len(data)]
     for start, end in pairwise(bounds):
         yield data[start:end]
@@ -145,7 +148,8 @@ CASES = [
 
 @pytest.mark.parametrize(("preset", "alphabet"), CASES)
 def test_a_stream_emits_exactly_the_certain_pre_tokens(preset: Preset, alphabet: str) -> None:
-    # The default backend is enough: test_machine.py tests that both decide the same of a prefix.
+    # The default backend is enough: test_machine.py tests that both backends decide the same
+    # pre-tokens of a prefix.
     assert hold_back_errors(pretok.get(preset), alphabet, 3, 3) == []
 
 

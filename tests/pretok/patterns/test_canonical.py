@@ -1,4 +1,7 @@
-"""Patterns with the same canonical form split alike in tokenizers and tiktoken; others do not."""
+"""Patterns with the same canonical form split alike in tokenizers and tiktoken.
+
+So patterns that split differently have different forms. The converse does not hold.
+"""
 
 from __future__ import annotations
 

@@ -177,7 +177,10 @@ def test_variations_of_published_patterns(shard: int) -> None:
 
 
 def _compiled_or_refused(pattern: str, engine: Engine) -> pretok.Preset | None:
-    """Return the preset of the compiled `pattern`; None if it is refused with a reason."""
+    """Return the preset of the compiled `pattern`, or None if it is refused with a reason.
+
+    The test fails if the error has no reason, or does not show the construct at its position.
+    """
     try:
         return compiled(pattern, engine)
     except UnreadablePatternError as unread:
@@ -192,7 +195,8 @@ def _compiled_or_refused(pattern: str, engine: Engine) -> pretok.Preset | None:
 def test_presets_compile_to_their_own_rules(preset: pretok.Preset) -> None:
     for stage in preset.stages:
         if stage.pattern in ("", r"\s+$", r"([\t\n]|    |  )"):
-            continue  # no pattern; it relies on another stage; it compiles to two rules
+            # "" is no pattern. `\s+$` relies on another stage. The last one compiles to two rules.
+            continue
         rules = compile_pattern(stage.pattern, preset.engine)
         assert list(map(_unordered, rules)) == list(map(_unordered, stage.rules))
 

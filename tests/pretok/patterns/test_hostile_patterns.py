@@ -116,7 +116,7 @@ def test_time_is_about_linear_in_the_pattern(name: str, engine: Engine) -> None:
         compiler._compiled.cache_clear()
         _read(make(size), engine)
 
-    work(100)  # reads the known patterns
+    work(100)  # parses the patterns of all presets once, so that the time below leaves it out
     size = MAX_PATTERN_LENGTH // TIMES // (1 if FULL else 2) - 40
     assert len(make(TIMES * size)) <= MAX_PATTERN_LENGTH
     assert growth(work, size) < TOO_MUCH

@@ -13,7 +13,8 @@ from pretok.preset import ENGINES, Engine
 from pretok.unicode import DEFAULT_VERSION, table
 from support import members
 
-# The ends of all ranges with one atom, all code points below U+3100, and every 97th code point.
+# The first and last code point of each run of one atom (pretok/unicode/atoms.py lists the atoms),
+# all code points below U+3100, and every 97th code point.
 _FIRSTS = table(DEFAULT_VERSION)[0].tolist()
 _CODES = {*range(0x3100), *range(0, 0x110000, 97), *_FIRSTS, *(c - 1 for c in _FIRSTS[1:])}
 EVERY = "".join(chr(code) for code in sorted(_CODES) if not 0xD800 <= code < 0xE000)

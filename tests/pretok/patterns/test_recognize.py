@@ -73,7 +73,7 @@ def test_recognized_patterns_split_like_their_engine(
 @given(text=st.text(CHARS, max_size=20).filter(stable))
 @settings(max_examples=max_examples(40))
 def test_any_text_is_split_as_hugging_face_does(pattern: str, name: str, text: str) -> None:
-    if pattern == CL100K.pattern or r"\s+$" in pattern:  # patterns that it reads differently
+    if pattern == CL100K.pattern or r"\s+$" in pattern:  # Hugging Face reads these differently
         return
     assert from_pattern(pattern, "hf").split(text) == engine_split(_spelt(pattern, "hf"), text)
 

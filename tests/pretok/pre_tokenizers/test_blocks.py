@@ -156,7 +156,7 @@ def test_real_stacks(name: str) -> None:
         (ByteLevel(), " Hello", [("ĠHello", (0, 6))]),
         (ByteLevel(use_regex=False), "a b\n", [("ĠaĠbĊ", (0, 4))]),
         (ByteLevel(add_prefix_space=False), "né", [("nÃ©", (0, 2))]),
-        # The space is put before every piece.
+        # ByteLevel puts its space before every piece that Digits returns, not only before the text.
         (
             Sequence([Digits(), ByteLevel()]),
             "a1 b",

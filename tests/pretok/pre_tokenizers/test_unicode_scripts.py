@@ -31,7 +31,10 @@ def test_the_table_equals_that_of_hugging_face() -> None:
 
 @cache
 def every_code_point(step: int) -> str:
-    """Return each of support.scalar_values once: every `step`-th in turn, around and around."""
+    """Return each of support.scalar_values once, in steps of `step` that wrap around at the end.
+
+    `step` and the number of values must have no common divisor.
+    """
     every = "".join(map(chr, scalar_values()))
     text = "".join([every[i % len(every)] for i in range(0, len(every) * step, step)])
     assert len(set(text)) == len(every)

@@ -64,7 +64,7 @@ private:
   // have so many.
   static constexpr std::size_t MAX_BOUNDARY_PAIRS = 64;
 
-  struct BoundaryPair { // see OrderedMerges::for_boundary_pairs
+  struct BoundaryPair { // OrderedMerges::for_boundary_pairs visits them
     std::uint32_t left;
     std::uint32_t right;
     std::uint32_t deadline;

@@ -132,8 +132,9 @@ void Vocabulary::Builder::find_reachable(bool from_ranks) {
   is_made_.assign(vocabulary_.tokens_.size(), false);
   if (!vocabulary_.has_merge_table_)
     return;
-  // By symbol: whether the symbol is reachable, and ranks after its parts, as they after
-  // theirs.
+  // By symbol: true if the symbol is surely reachable. For a list of merges that is not
+  // ordered, this is tested: the symbol and all symbols that it is made of must rank after
+  // their parts, and their parts must stay apart until then (OrderedMerges::stay_apart).
   std::vector<bool> is_ordered(merges.size(), true);
   for (std::uint32_t symbol = 0; symbol < merges.size(); ++symbol) {
     if (symbol >= OrderedMerges::BYTES && !vocabulary_.in_order_ && !from_ranks) {

@@ -70,7 +70,7 @@ bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
   };
   // Returns the parts of a token, or NO_PARTS. Tries all splits in turn.
   const auto parts_of = [&](TokenView token, std::size_t which) {
-    // Merging takes linear time, but trying all splits does not.
+    // Merging takes linear time, but trying all splits does not. So merge a long token.
     if (token.size > TokenSplits::MAX_BYTES) {
       std::vector<std::uint32_t> merged(token.size);
       if (vocabulary_.merge_ordered(token.bytes, token.size, merged.data()) != 2)
@@ -161,7 +161,7 @@ bool Vocabulary::Builder::order_likely(const std::vector<std::uint32_t> &ids,
       Parts parts = batch.confirmed(i);
       if (next != likely.end() && next->id == id) {
         // `confirmed` also rejects correct parts: if one of them is a token of this batch, or
-        // if there are too many boundary pairs.
+        // if there are too many boundary pairs. So test rejected parts again.
         if (!are_known(parts)) {
           parts = {symbols[next->left], symbols[next->right]};
           if (!are_known(parts) || !vocabulary_.merges_.is_valid_pair(parts.left, parts.right))
@@ -211,7 +211,9 @@ bool Vocabulary::Builder::merges_fit() const {
 }
 
 // Returns whether the bytes of a token merge into exactly two tokens by all merges except those
-// that make the token itself. Sets `merge` to the merge of these two tokens.
+// that make the token itself. Sets `merge` to the merge of these two tokens. Callers have found
+// that the merges of lower rank alone do not make the token, so merges of higher rank take
+// part.
 bool Vocabulary::Builder::makes_from_higher(std::uint32_t id, Merge &merge) const {
   std::vector<std::uint32_t> symbols = byte_ids_of(vocabulary_.tokens_[id]);
   std::vector<std::uint8_t> both;
@@ -338,13 +340,14 @@ std::vector<Merge> Vocabulary::Builder::merges_that_happen() {
   const auto makes = [&](const Merge &merge) {
     return is_made[merge.left] && is_made[merge.right];
   };
-  std::vector<Merge> others; // the parts of the other merges rank before them
+  std::vector<Merge> others; // merges with a part that no earlier merge makes
   for (const Merge &merge : merges)
     if (makes(merge))
       is_made[merge.id] = true;
     else
       others.push_back(merge);
-  // Parts are shorter than the token that they make.
+  // Parts are shorter than the token that they make. So in order of size, each merge comes
+  // after all merges that may make its parts.
   std::sort(others.begin(), others.end(), [this](const Merge &a, const Merge &b) {
     return vocabulary_.tokens_[a.id].size < vocabulary_.tokens_[b.id].size;
   });

@@ -160,6 +160,8 @@ std::uint64_t Boundaries::white_space(const RelationBits &relation_bits, std::si
   const std::uint64_t continues = left != 0 ? next_spaces << 63 : last;
   const std::uint64_t ends = blanks & ~taken & ~(spaces >> 1 & ~last);
   // If an earlier stage ends the piece at the end of the run, ALL_BUT_LAST takes the whole run.
+  // If the stage may or may not end the piece there, the pair at the end of the run is
+  // UNRESOLVED. Then the pair before it is unresolved too.
   const auto next = [&](Relation relation) {
     return relation_bits[relation][block] >> 1 |
            (left != 0 ? relation_bits[relation][block + 1] << 63 : 0);
@@ -186,9 +188,14 @@ std::uint64_t Boundaries::white_space(const RelationBits &relation_bits, std::si
     return removed;
   };
   if (left == 0) {
+    // If the last run of blanks reaches the end of the buffer, a line break may follow in the
+    // next buffer.
     if (carry != 0 || (here < 64 && (past_blanks & ~blanks & last << 1) != 0))
       unresolved_bits |= remove_last_before(here < 64 ? last << 1 : 0);
   } else if (carry != 0) {
+    // The last run of blanks continues in the next block. `lowest` is the code point that ends
+    // it there. If a line break of the same run of white space ends it, remove the candidate.
+    // If no code point of the block ends it, the candidate is unresolved.
     const std::uint64_t stop =
         ~(next_spaces & ~relation_bits[NEWLINE_CLASS][block + 1]) & first_bits(left);
     const std::uint64_t lowest = stop & (0 - stop);

@@ -34,7 +34,8 @@ struct BoundaryBits {
 
 // Words of the previous block. Shifts carry their highest bits into the next block.
 struct Carry {
-  std::uint64_t plain = 0;               // labeled pairs
+  std::uint64_t plain = 0;               // labeled pairs: pairs that are not BOUNDARY,
+                                         // UNRESOLVED, CONDITIONAL or SPACE_PAIR
   std::uint64_t joined = 0;              // JOINED pairs
   std::uint64_t changed = 0;             // BoundaryBits::changed
   std::array<std::uint64_t, 4> labels{}; // a word for each bit of the labels
@@ -74,6 +75,7 @@ struct ClassBuffer {
       count = MAX_CODE_POINTS;
       units = filled == MAX_CODE_POINTS ? read : offset(MAX_CODE_POINTS);
     }
+    // The kernels look up whole blocks of 64 classes.
     std::memset(classes() + filled, 0, PADDING);
   }
 

@@ -100,7 +100,7 @@
 //                 there.
 //   CONDITIONAL   Some stage has a boundary, but a rule of an earlier stage may hold a or b.
 //                 The label of the earlier stage is the same before and after the boundary
-//                 (Builder::continues). If not, the pair is UNRESOLVED.
+//                 (Builder::continues in neighbors.cpp). If not, the pair is UNRESOLVED.
 //   LABEL         No stage has a boundary. The label stands for the labels of all stages, so it
 //                 changes if the label of any stage changes. Simple stages do not count: each
 //                 pair of a simple stage is either BOUNDARY or never has a boundary

@@ -57,7 +57,7 @@ public:
   struct Part {
     std::uint8_t plane;
     std::uint8_t relation;
-    bool more;          // whether an earlier part belongs to the same relation
+    bool more;          // whether the part adds to an earlier part of the same relation
     std::uint32_t bits; // the same byte in all four bytes of the word
   };
 
@@ -71,7 +71,8 @@ public:
   const std::vector<Plane> &planes() const { return planes_; }
   // Returns the parts in the order of their planes.
   const std::vector<Part> &parts() const { return parts_; }
-  // Returns the relations whose parts describe the pairs for which the relation does not hold.
+  // Returns the relations whose parts describe the pairs for which the relation does not hold,
+  // because these pairs need fewer rectangles.
   const std::vector<std::uint8_t> &inverted() const { return inverted_; }
   // Returns the relations without parts. Such a relation holds for no pair, or for all pairs if
   // it is in inverted().

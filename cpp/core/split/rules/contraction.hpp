@@ -10,7 +10,7 @@
 namespace pretok {
 
 // In every regex engine, (?i:s) matches s, S and U+017F, and (?i:k) matches k, K and U+212A. No
-// other code point outside ASCII folds to an ASCII letter.
+// other code point outside ASCII folds to an ASCII letter, so `fold` needs no table.
 inline constexpr std::uint32_t LONG_S = 0x17F;
 inline constexpr std::uint32_t KELVIN_SIGN = 0x212A;
 inline std::uint32_t fold(std::uint32_t code_point) {
@@ -28,6 +28,7 @@ struct Contraction {
   Mask apostrophe = 0;
   Mask letters = 0; // classes of the code points that `suffixes` match
   std::vector<std::vector<std::uint32_t>> suffixes;
+  // If true, `suffixes` are lower case, as `fold` returns. read_stages (program.hpp) checks it.
   bool ignore_case = false;
 
   template <typename Source> std::size_t match(Text<Source> &text, std::size_t start) const {

@@ -23,7 +23,7 @@ struct Spaces {
   Mask space = 0;
   Mask newline = 0;
   Through through = Through::ALL;
-  std::uint32_t at_most = 0; // 0: no limit
+  std::uint32_t at_most = 0; // 0: no limit; at_least is then 1 (read_stages checks it)
   std::uint32_t at_least = 1;
 
   template <typename Source> std::size_t match(Text<Source> &text, std::size_t start) const {
