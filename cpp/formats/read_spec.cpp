@@ -148,13 +148,8 @@ LoadError check_bytes(const VocabularyData &data) {
                    "); expected a byte-level vocabulary, with a token for each byte");
 }
 
-LoadError check_spec(const TokenizerSpec &spec) {
-  LoadError error = spec.characters ? LoadError() : check_bytes(spec.vocabulary);
-  return error ? std::move(error) : check_added(spec);
-}
-
-} // namespace
-
+// Checks the conditions on added tokens that read_spec documents. The C interface checks the
+// added tokens of its options itself (capi/load_tokenizer.cpp).
 LoadError check_added(const TokenizerSpec &spec) {
   struct Entry {
     std::string_view content;
@@ -195,6 +190,13 @@ LoadError check_added(const TokenizerSpec &spec) {
   }
   return {};
 }
+
+LoadError check_spec(const TokenizerSpec &spec) {
+  LoadError error = spec.characters ? LoadError() : check_bytes(spec.vocabulary);
+  return error ? std::move(error) : check_added(spec);
+}
+
+} // namespace
 
 LoadError read_spec(const std::uint8_t *data, std::size_t size, TokenizerSpec &spec) {
   LoadError error = read_any({reinterpret_cast<const char *>(data), size}, spec);

@@ -25,8 +25,4 @@ LoadError read_spec(const std::uint8_t *data, std::size_t size, TokenizerSpec &s
 // file as a whole, but at most one byte more than the maximum size, and then fails.
 LoadError read_spec(ByteSource &file, TokenizerSpec &spec);
 
-// Checks the conditions of read_spec() on added tokens. read_spec() calls check_added(). A
-// caller that appends added tokens must call it again.
-LoadError check_added(const TokenizerSpec &spec);
-
 } // namespace pretok

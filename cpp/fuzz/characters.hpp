@@ -210,7 +210,7 @@ inline std::vector<std::string> characters_of(const TextExample &example,
 // Merges characters by the slow definition, and appends their ids to `result`. A character that
 // is no token becomes the fallback tokens of its bytes.
 inline void
-append_merged(const TextExample &example, const std::map<std::string, std::uint32_t> &ids,
+append_merged(const std::map<std::string, std::uint32_t> &ids,
               const std::map<std::pair<std::uint32_t, std::uint32_t>, Merged> &merges,
               const std::vector<std::string> &characters, Ids &result) {
   Ids symbols;
@@ -257,7 +257,7 @@ inline Encoding text_encoded(const TextExample &example, const SlowAdded &added,
     if (token != nullptr) {
       const bool meets_prefix = example.spaces == SpacesOf::SPM_PREFIX && token->normalized;
       if (meets_prefix && !is_begun)
-        append_merged(example, ids, merges, {std::string(SPACE_MARK)}, result.ids);
+        append_merged(ids, merges, {std::string(SPACE_MARK)}, result.ids);
       is_begun = meets_prefix;
       result.ids.push_back(token->id);
       return;
@@ -266,12 +266,12 @@ inline Encoding text_encoded(const TextExample &example, const SlowAdded &added,
     for (const std::string &character :
          characters_of(example, text.substr(start, end - start), start == 0, is_begun)) {
       if (example.splits && character == SPACE_MARK) {
-        append_merged(example, ids, merges, piece, result.ids);
+        append_merged(ids, merges, piece, result.ids);
         piece.clear();
       }
       piece.push_back(character);
     }
-    append_merged(example, ids, merges, piece, result.ids);
+    append_merged(ids, merges, piece, result.ids);
     is_begun = example.spaces == SpacesOf::SPM_PREFIX;
   };
   result.refusal = added.split(text, 0, text.size(), false, emit);
