@@ -237,7 +237,6 @@ append_merged(const std::map<std::string, std::uint32_t> &ids,
     symbols[place] = best.id;
     symbols.erase(symbols.begin() + static_cast<std::ptrdiff_t>(place) + 1);
   }
-  static_cast<void>(example);
   result.insert(result.end(), symbols.begin(), symbols.end());
 }
 

@@ -170,10 +170,10 @@ std::vector<std::size_t> ends_of_part(const PreTokenizer &tokenizer,
   return ends;
 }
 
-// Cuts `text` between all neighboring code points whose classes has_boundary() accepts, which
-// says that a pre-token always ends there. Returns whether the two parts, split separately,
-// always have the pre-tokens of the whole text. The first part is split together with the code
-// point after the cut, on which its pre-tokens may depend.
+// has_boundary() claims that a pre-token always ends between code points of two given classes.
+// At each such place of `text`, one at a time, cuts the text into two parts. Returns whether
+// the parts, split separately, always have the pre-tokens of the whole text. The first part is
+// split together with the code point after the cut, on which its pre-tokens may depend.
 bool cuts_hold(const PreTokenizer &tokenizer, const std::vector<std::uint32_t> &text) {
   const std::size_t size = text.size();
   const ClassTable &classes = tokenizer.classes();
@@ -399,8 +399,8 @@ Behavior random_behavior(Random &source) {
   return source() % 5 != 0 ? Behavior::ISOLATED : BEHAVIORS[source() % 3];
 }
 
-// Returns up to four stages. Each stage has few classes, because only programs with at most 31
-// classes in all stages together have a fast path.
+// Returns up to four stages. Each stage has few classes: a program has a fast path only if its
+// stages have at most 31 combinations of classes, one class of each stage.
 std::vector<StageProgram> random_stages(Random &source) {
   std::vector<StageProgram> stages;
   const std::size_t count = 1 + source() % 4;

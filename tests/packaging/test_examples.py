@@ -266,7 +266,8 @@ def test_rows_of_shards(
     corpus = bpe.corpus.tokenize(path, tmp_path / "out", tok, pack=17, eos="<s>", shard_tokens=100)
     ids = [*corpus.document(0).tolist(), *[hello_tokenizer.SPECIAL] * 16]
     expected = [ids[at : at + 17] for at in range(0, len(ids) - 16, 17)]
-    found, counts = [], []
+    found: list[list[int]] = []
+    counts = []
     for rank in range(2):
         for worker in range(3):
             before = len(found)

@@ -31,7 +31,7 @@ class Splintr(Peer):
         )
 
     def message(self, subject: Subject) -> Message:
-        """Return `encode`, which allows special tokens."""
+        """Return the calls that encode one text to a list and to an array, with special tokens."""
         tokenizer = self._load(subject)
         return Message(
             tokenizer.encode_raw,
@@ -48,7 +48,10 @@ class Splintr(Peer):
         return lambda: splintr.Tokenizer(path, pattern).encode
 
     def _load(self, subject: Subject) -> Any:
-        """Return a tokenizer without the template, which calls for batches always apply."""
+        """Return a tokenizer without the template of its post_processor.
+
+        The calls of splintr for batches always apply a template.
+        """
         import splintr
 
         path = json_file(subject)

@@ -81,7 +81,10 @@ class Aligner:
         return make_added((), False, self._backend)
 
     def words(self, words: list[str], treatment: Treatment) -> Alignment:
-        """Return the alignment of a list of words; spans count from the start of their word."""
+        """Return the alignment of a text that the caller divided into `words`.
+
+        Each item is one word of the result. Spans count from the start of their item.
+        """
         tokens: list[str] = []
         spans: list[Span] = []
         numbers: list[int] = []

@@ -85,7 +85,7 @@ private:
       matcher_.roots_[byte] = child;
     else
       node.suffix = suffix(parent, byte);
-    // Only the first pattern of a range, which is the shortest, can end at this node.
+    // A pattern that ends at this node sorts before all longer patterns of the range.
     const bool is_pattern = patterns_[range.low].size() == depth;
     matcher_.ends_pattern_.push_back(is_pattern || matcher_.ends_pattern_[node.suffix]);
     if (is_pattern) {
@@ -111,8 +111,8 @@ private:
     return ROOT;
   }
 
-  // Returns the link of the child of `parent` by `byte`. Appends the matches of each node on
-  // the way to the list that ends with `last`, and updates `last`.
+  // Returns the link of the child of `parent` by `byte`. The list that ends with `last` gets
+  // the matches of each node that the function passes; it updates `last`.
   std::uint32_t link(std::uint32_t parent, std::uint8_t byte, std::uint32_t &last) {
     std::uint32_t node = parent;
     for (;;) {
@@ -125,7 +125,8 @@ private:
     }
   }
 
-  // Appends the matches within `node`, which begins `offset` bytes after the node of the list.
+  // Appends the matches of `node` to the list that ends with `last`. The bytes of `node` begin
+  // `offset` bytes after the first byte of the node that has the list.
   void append(std::uint32_t node, std::uint32_t offset, std::uint32_t &last) {
     for (const Match &match : matcher_.all_matches(matcher_.nodes_[node].last_match))
       last = add_match({match.pattern, match.first + offset, last});
@@ -208,8 +209,8 @@ ClearPlaces TokenMatcher::clear_places(const std::uint8_t *data, std::size_t fro
     if (ends_pattern_[node])
       clear = std::max(clear, at);
   }
-  // A pattern that begins before `to` and ends after `to` may begin at the first byte of
-  // `node`, but not before it. So the last clear position is the one before this byte.
+  // A match that ends after `to` begins at to - begun or later. It may touch to - begun, so the
+  // last clear position is to - begun - 1.
   const std::size_t begun = nodes_[node].depth;
   return {clear, to > begun ? to - begun - 1 : 0};
 }

@@ -7,10 +7,11 @@
 // match in them yet. When the next byte continues no pattern, the leftmost-longest matches
 // within these bytes are known. They depend on the node alone, so the constructor computes them
 // once: `last_match` lists them. `link` is the node of the bytes that remain after these
-// matches. Its depth is lower, so a search follows at most one link per byte. (Song et al.,
-// Fast WordPiece Tokenization, 2021, calls the matches "failure pops" and the link "failure
-// link".) For the patterns "ab", "abcd" and "ce", the node "abc" has the match "ab" and the
-// link "c": on "abce" the search reports "ab", goes to "c", reads "e", and reports "ce".
+// matches. Its depth is lower, and a byte adds one to the depth, so a search follows at most as
+// many links as it reads bytes. (Song et al., Fast WordPiece Tokenization, 2021, calls the
+// matches "failure pops" and the link "failure link".) For the patterns "ab", "abcd" and "ce",
+// the node "abc" has the match "ab" and the link "c": on "abce" the search reports "ab", goes
+// to "c", reads "e", and reports "ce".
 //
 // `suffix` serves clear_places, which finds positions that no match contains. It is the suffix
 // link of Aho and Corasick: the node of the longest proper suffix that begins a pattern.

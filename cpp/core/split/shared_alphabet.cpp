@@ -30,7 +30,8 @@ Alphabet all_ranges(const std::vector<StageProgram> &stages) {
   return ranges;
 }
 
-// Returns the class of `code_point` in each stage. `atom` is the atom of the code point.
+// Returns the class of `code_point` in each stage. `atom` is the value of the code point in the
+// Unicode table: the number of a set of code points with equal properties.
 StageClasses classes_of(const std::vector<StageProgram> &stages, std::uint32_t code_point,
                         std::uint32_t atom) {
   StageClasses classes;
@@ -44,8 +45,9 @@ StageClasses classes_of(const std::vector<StageProgram> &stages, std::uint32_t c
   return classes;
 }
 
-// Translates a mask of stage `index` to the shared alphabet. Returns each shared class whose
-// class in this stage is in `mask`. classes[i] has the class of shared class i in each stage.
+// Translates a mask of stage `index` to the shared alphabet. classes[i][s] is the class of
+// stage s that class i of the shared alphabet stands for. Returns the mask of all i for which
+// classes[i][index] is in `mask`.
 Mask translate(const std::vector<StageClasses> &classes, std::size_t index, Mask mask) {
   Mask translated = 0;
   for (std::size_t class_ = 0; class_ < classes.size(); ++class_)
