@@ -8,15 +8,6 @@ import { differences, regionAfter } from "./differences.js";
 import { Side } from "./side.js";
 import { Utf8Text } from "./utf8.js";
 import { windowStart, windows } from "./window.js";
-// The modules that these import are named here too, so that the browser requests all of them at once.
-import "./core/errors.js";
-import "./core/memory.js";
-import "./core/pre_tokenizer.js";
-import "./core/presets.js";
-import "./core/tokenizer.js";
-import "./display.js";
-import "./minbpe.js";
-import "./rule_numbers.js";
 
 const MAX_TEXT = 64 << 20;
 /** Number of grapheme clusters to count before other messages are handled. */

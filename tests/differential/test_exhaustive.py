@@ -2,9 +2,9 @@
 
 Without PRETOK_FULL=1, tests try all short strings and a sample of the longer ones.
 
-No pattern looks behind. So each pre-token of a text is the first pre-token of the rest of the text.
-If the first pre-tokens of all strings up to a length are equal, the splits of these strings are
-equal.
+No pattern has a look-behind, so a match does not depend on the text before it. So if a text is cut
+at the start of a pre-token, this pre-token is the first one of the text after the cut. If the first
+pre-tokens of all strings up to a length are equal, the splits of these strings are equal.
 """
 
 from __future__ import annotations
