@@ -25,26 +25,29 @@ template <typename Address> PRETOK_AVX512 inline __m512i load_lanes(Address addr
 // Returns the number of pre-tokens handled.
 PRETOK_AVX512 std::size_t make_keys(const PreTokenBatch &batch, const ShortCache &cache,
                                     CacheProbe &probe) {
-  std::array<std::size_t, PreTokenBatch::MAX_COUNT + 1> bounds;
-  bounds[0] = batch.start;
-  std::copy_n(batch.ends, batch.count, bounds.data() + 1);
+  // Local copies: the compiler would load a field again after each store.
   const HashKey key = cache.key();
-  const auto room = static_cast<std::size_t>(batch.limit - batch.text);
+  const ShortCache::Buckets buckets = cache.buckets();
+  const std::uint8_t *const text = batch.text;
+  const std::size_t *const ends = batch.ends;
+  const std::size_t count = batch.count;
+  const auto room = static_cast<std::size_t>(batch.limit - text);
   const __m512i byte_indices = _mm512_broadcast_i32x4(
       _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
   const __m512i to_lanes = _mm512_setr_epi64(0, 0, 1, 1, 2, 2, 3, 3);
   const __m512i low_bytes = _mm512_set1_epi64(0);
   constexpr __mmask64 LAST_BYTES = 0x8000800080008000;
+  std::size_t start = batch.start;
+  __m256i ends_before = _mm256_set1_epi64x(static_cast<long long>(start));
   std::size_t i = 0;
-  for (; i + LANES <= batch.count && bounds[i + LANES - 1] + ShortBytes::MAX_BYTES <= room;
+  for (; i + LANES <= count && ends[i + LANES - 2] + ShortBytes::MAX_BYTES <= room;
        i += LANES) {
-    const __m512i bytes =
-        load_lanes([&](std::size_t lane) { return batch.text + bounds[i + lane]; });
-    const __m256i sizes = _mm256_min_epu64(
-        _mm256_sub_epi64(
-            _mm256_loadu_si256(reinterpret_cast<const __m256i *>(bounds.data() + i + 1)),
-            _mm256_loadu_si256(reinterpret_cast<const __m256i *>(bounds.data() + i))),
-        _mm256_set1_epi64x(ShortBytes::MAX_BYTES));
+    const __m512i bytes = load_lanes(
+        [&](std::size_t lane) { return text + (lane == 0 ? start : ends[i + lane - 1]); });
+    const __m256i these = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(ends + i));
+    const __m256i starts = _mm256_alignr_epi64(these, ends_before, 3);
+    const __m256i sizes = _mm256_min_epu64(_mm256_sub_epi64(these, starts),
+                                           _mm256_set1_epi64x(ShortBytes::MAX_BYTES));
     // The size, in each byte of its lane.
     const __m512i size = _mm512_shuffle_epi8(
         _mm512_permutexvar_epi64(to_lanes, _mm512_castsi256_si512(sizes)), low_bytes);
@@ -53,12 +56,17 @@ PRETOK_AVX512 std::size_t make_keys(const PreTokenBatch &batch, const ShortCache
     const __m512i masked =
         _mm512_maskz_mov_epi8(_mm512_cmplt_epu8_mask(byte_indices, size) & is_key, bytes);
     const __m512i keys = _mm512_mask_mov_epi8(masked, is_key & LAST_BYTES, size);
-    _mm512_storeu_si512(probe.keys.data() + i, keys);
+    // Two stores: loads of the upper half would wait for one store of 64 bytes to complete.
+    auto *const to = reinterpret_cast<__m256i *>(probe.keys.data() + i);
+    _mm256_storeu_si256(to, _mm512_castsi512_si256(keys));
+    _mm256_storeu_si256(to + 1, _mm512_extracti64x4_epi64(keys, 1));
     for (std::size_t lane = 0; lane < LANES; ++lane) {
       const std::uint64_t hash = probe.keys[i + lane].hash(key);
       probe.hashes[i + lane] = hash;
-      cache.prefetch(hash);
+      prefetch(buckets.of(hash));
     }
+    start = ends[i + LANES - 1];
+    ends_before = these;
   }
   return i;
 }
@@ -67,16 +75,18 @@ PRETOK_AVX512 std::size_t make_keys(const PreTokenBatch &batch, const ShortCache
 // of pre-tokens handled.
 PRETOK_AVX512 std::size_t look(const PreTokenBatch &batch, const ShortCache &cache,
                                CacheProbe &probe) {
+  const ShortCache::Buckets buckets = cache.buckets();
   const __m512i to_lanes = _mm512_setr_epi32(0, 0, 0, 0, 2, 2, 2, 2, 4, 4, 4, 4, 6, 6, 6, 6);
   const __m512i from_lanes = _mm512_setr_epi64(0, 2, 4, 6, 0, 2, 4, 6);
   const __m512i tag_bits = _mm512_set1_epi32(static_cast<int>(~(ShortCache::MAX_ENTRIES - 1)));
   const __m512i max_entries = _mm512_set1_epi32(static_cast<int>(ShortCache::MAX_ENTRIES));
   const __m256i entries = _mm256_set1_epi64x(
       static_cast<long long>(reinterpret_cast<std::uintptr_t>(cache.entries())));
+  const std::size_t count = batch.count;
   std::size_t i = 0;
-  for (; i + LANES <= batch.count; i += LANES) {
+  for (; i + LANES <= count; i += LANES) {
     const __m512i slots =
-        load_lanes([&](std::size_t lane) { return cache.bucket(probe.hashes[i + lane]); });
+        load_lanes([&](std::size_t lane) { return buckets.of(probe.hashes[i + lane]); });
     const __m256i hashes =
         _mm256_loadu_si256(reinterpret_cast<const __m256i *>(probe.hashes.data() + i));
     const __m512i tags = _mm512_and_si512(

@@ -135,10 +135,17 @@ public:
   static constexpr unsigned INDEX_BITS = 20;
   static constexpr std::uint32_t MAX_ENTRIES = 1U << INDEX_BITS;
   const Entry *entries() const { return entries_; }
-  // The bucket of a hash. Its keys may overflow to the other buckets of the line.
-  std::uint32_t *bucket(std::uint64_t hash) const {
-    return slots_ + (static_cast<std::size_t>(hash >> 32) & bucket_mask_);
-  }
+  // Finds the bucket of a hash. Its keys may overflow to the other buckets of the line. Valid
+  // until the next `insert`.
+  struct Buckets {
+    std::uint32_t *slots;
+    std::size_t mask;
+    std::uint32_t *of(std::uint64_t hash) const {
+      return slots + (static_cast<std::size_t>(hash >> 32) & mask);
+    }
+  };
+  Buckets buckets() const { return {slots_, bucket_mask_}; }
+  std::uint32_t *bucket(std::uint64_t hash) const { return buckets().of(hash); }
 
 private:
 #if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)

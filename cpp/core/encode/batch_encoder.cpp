@@ -15,19 +15,18 @@ namespace {
 // Returns whether more than an eighth of the pre-tokens end in a character from U+3000 to
 // U+9FFF: three bytes of UTF-8, the first from 0xE3 to 0xE9. Most pre-tokens of Chinese and
 // Japanese are new, but barriers divide them into known segments. The answer affects only the
-// speed.
+// speed, so only every eighth pre-token of a large batch counts.
 bool is_chinese(const PreTokenBatch &batch) {
-  // Added tokens of several batches may include the same white space up to the end of the text.
-  // Scanning all bytes of these batches would take quadratic time, so only batches without
-  // added tokens are scanned.
-  if (batch.added_count == 0 &&
-      is_ascii(batch.text + batch.start, batch.ends[batch.count - 1] - batch.start))
-    return false;
+  const std::size_t step = batch.count < 64 ? 1 : 8;
+  std::size_t seen = 0;
   std::size_t count = 0;
-  for (std::size_t i = 0; i < batch.count; ++i)
-    if (batch.size_of(i) >= 3)
-      count += static_cast<std::uint8_t>(batch.text[batch.ends[i] - 3] - 0xE3) < 0xEA - 0xE3;
-  return 8 * count > batch.count;
+  for (std::size_t i = 0; i < batch.count; i += step) {
+    const std::size_t last = std::min(batch.size_of(i), std::size_t{3});
+    const std::uint8_t lead = batch.text[batch.ends[i] - last];
+    count += static_cast<std::uint8_t>(lead - 0xE3) < 0xEA - 0xE3;
+    ++seen;
+  }
+  return 8 * count > seen;
 }
 
 // Makes each added token a hit: an entry with its id. Removes added tokens from the misses.
