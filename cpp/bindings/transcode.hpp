@@ -64,10 +64,13 @@ std::uint8_t *write_utf8_plain(const Unit *units, std::size_t size, std::uint8_t
 }
 
 #if PRETOK_X86_KERNELS
-// Like write_utf8, with AVX2.
+// Like write_utf8, with AVX2 or AVX-512.
 std::uint8_t *write_utf8_avx2(const std::uint8_t *units, std::size_t size, std::uint8_t *to);
 std::uint8_t *write_utf8_avx2(const std::uint16_t *units, std::size_t size, std::uint8_t *to);
 std::uint8_t *write_utf8_avx2(const std::uint32_t *units, std::size_t size, std::uint8_t *to);
+std::uint8_t *write_utf8_avx512(const std::uint8_t *units, std::size_t size, std::uint8_t *to);
+std::uint8_t *write_utf8_avx512(const std::uint16_t *units, std::size_t size, std::uint8_t *to);
+std::uint8_t *write_utf8_avx512(const std::uint32_t *units, std::size_t size, std::uint8_t *to);
 #endif
 
 // Writes `size` code units as UTF-8, and returns the end. There must be room for MAX_UTF8 bytes
@@ -75,6 +78,8 @@ std::uint8_t *write_utf8_avx2(const std::uint32_t *units, std::size_t size, std:
 template <typename Unit>
 std::uint8_t *write_utf8(const Unit *units, std::size_t size, std::uint8_t *to) {
 #if PRETOK_X86_KERNELS
+  if (kernels().instruction_set == InstructionSet::AVX512)
+    return write_utf8_avx512(units, size, to);
   if (kernels().instruction_set >= InstructionSet::AVX2)
     return write_utf8_avx2(units, size, to);
 #endif
