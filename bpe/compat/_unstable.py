@@ -1,8 +1,8 @@
 """Encode text whose end is open: truncated bytes, and text with possible completions.
 
 An id is unstable if more text after the end may change it. This module counts the ids of the last
-pre-token as unstable. If the last pre-token is white space, the white space before it is unstable
-too. The rule is tiktoken's, and an approximation: more text may change other ids as well.
+pre-token as unstable. If the first of these ids is white space, the ids of white space before it
+are unstable too. The rule is tiktoken's, and an approximation: more text may change other ids too.
 """
 
 from __future__ import annotations
@@ -121,7 +121,8 @@ class OpenEnd:
     def _straddling(self, rest: bytes, cut: int) -> Iterator[tuple[int, ...]]:
         """Yield the ids of `rest[:cut] + token` for each token that begins with `rest[cut:]`.
 
-        Ids after the end of `rest` are dropped.
+        Valid UTF-8 is encoded as text; other bytes are merged as one pre-token. Ids that begin at
+        or after the end of `rest` are dropped.
         """
         texts = []
         for token in self._starting_with(rest[cut:]):

@@ -19,7 +19,7 @@ class PublishedFile:
     sha256: str
 
     def is_in(self, path: Path) -> bool:
-        """Return whether the file `path` has this sha256, unchanged or with Unix line ends."""
+        """Return whether the file `path` has this sha256; its line ends may be those of Windows."""
         return has_digest(read(path), self.sha256)
 
 
@@ -44,7 +44,7 @@ class PublishedVocabulary:
 
 
 def has_digest(data: bytes, digest: str) -> bool:
-    """Return whether `data` has the sha256 `digest`, unchanged or with Unix line ends."""
+    r"""Return whether `data` has the sha256 `digest`, as it is or with each "\r\n" as "\n"."""
     if sha256(data).hexdigest() == digest:
         return True
     return b"\r\n" in data and sha256(data.replace(b"\r\n", b"\n")).hexdigest() == digest

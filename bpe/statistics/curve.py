@@ -140,7 +140,7 @@ def _merges_by_rank(vocabulary: Vocabulary, uses: list[int]) -> Offsets:
 
 
 def _parts(vocabulary: Vocabulary, id: int, merges: list[Merge]) -> tuple[int, int]:
-    """Return the two ids that merge to `id`, one of the `merges` that make it."""
+    """Return the two ids that the token `id` is merged from; `merges` are all merges to `id`."""
     if len({item[:2] for item in merges}) > 1:
         # Nothing outside of a token influences its merges. So merge its bytes, but not to `id`: the
         # two ids that are left are the parts.

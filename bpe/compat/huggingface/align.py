@@ -29,7 +29,8 @@ class _Builder:
     def __init__(self) -> None:
         self._tokens: list[str] = []
         self._spans: list[Span] = []
-        # One function for each segment: it returns the word of each token, and the number of words.
+        # One function for each segment. It returns the number of the word of each token, counted
+        # from 0 within the segment, and the number of words.
         self._words: list[Callable[[], tuple[Iterable[int], int]]] = []
 
     def add_token(self, token: str, span: Span) -> None:
@@ -151,7 +152,7 @@ class Aligner:
             whole.add(map(self._names.__getitem__, ids.tolist()), spans, words)
 
     def _words(self, part: bytes, has_space: bool, ends: Offsets) -> tuple[list[int], int]:
-        """Return the word of each token, and the number of words.
+        """Return the number of the word of each token, from 0 on, and the number of words.
 
         `ends` are the ends of the tokens in bytes of `part`, without the added space.
         """

@@ -17,7 +17,7 @@ _UNKNOWNS = _UNKNOWN, _UNKNOWN
 
 
 class FastSpans:
-    """Encodes texts with spans, with or without the spaces of tokens."""
+    """Encodes texts with spans, which include or exclude white space at both ends of tokens."""
 
     def __init__(
         self, tokenizer: Tokenizer, names: Mapping[int, str], trims: bool, adds_space: bool

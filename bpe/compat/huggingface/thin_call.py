@@ -32,8 +32,8 @@ class ThinCall:
     def quick(self, tok: Any, text: str, options: dict[str, Any]) -> Any:
         """Return tok(text, **options).
 
-        Returns None for options other than return_offsets_mapping and add_special_tokens, and for
-        the first call of a class or of a tokenizer.
+        Also returns None for options other than return_offsets_mapping and add_special_tokens, and
+        for the first call of a class or of a tokenizer: `call` answers these.
         """
         adds_special_tokens, wants_spans = True, False
         for name, value in options.items():
