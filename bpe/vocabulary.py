@@ -211,7 +211,8 @@ class Vocabulary:
         """The id of each token by its bytes.
 
         If several tokens have the same bytes, this is the lowest of their ids. But if
-        `ignore_merges` is false, it is the lowest id that a merge makes, if a merge makes one.
+        `ignore_merges` is false and merges make some of these tokens, it is the lowest id of those
+        that a merge makes.
         """
         tokens = self.token_bytes
         ids = {token: id for id, token in sorted(tokens.items(), reverse=True)}

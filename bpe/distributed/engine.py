@@ -38,7 +38,7 @@ class Work(NamedTuple):
 
 
 def read(shared: Shared[Work], start: Position, end: int) -> Iterator[Batch]:
-    """Yield the documents from `start` to the end of the last file before files[end]."""
+    """Yield the documents from `start` to the end of the file files[end - 1]."""
     work = value_of(shared)
     with folder_of(shared, work.files[start.file : end]):
         yield from read_parts(work.files[:end], work.options, work.tokenizer, start)
