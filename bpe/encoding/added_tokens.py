@@ -54,8 +54,9 @@ class AddedToken:
 
     If `special` is true, the argument `special` of an encoding call decides what the token becomes.
     Any other added token always becomes its id. A `normalized` token is searched for in the
-    normalized text, after all other tokens. `lstrip` and `rstrip` include the white space before
-    and after the token. A `single_word` token is matched only if no word character is next to it.
+    normalized text, after all other tokens. A match of an `lstrip` token includes the white space
+    before it, a match of an `rstrip` token the white space after it. A `single_word` token is
+    matched only if no word character is next to it.
     """
 
     content: str
