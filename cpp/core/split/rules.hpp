@@ -9,7 +9,8 @@
 // after the body).
 //
 // For the fast path (neighbors.hpp) a rule also has the functions below. All but always_joins
-// return a mask of classes. An upper bound may have too many classes, a lower bound too few.
+// return a mask: bit i stands for class i. An upper bound may have too many classes, a lower
+// bound too few.
 //   first              classes that can begin a match;
 //   may_follow(a)      classes that may come right after class a in a match: an upper bound;
 //   only_in_suffix(a)  the classes of may_follow(a) that can come after a only in a match with

@@ -12,7 +12,8 @@
 namespace pretok {
 
 inline constexpr std::size_t NO_MATCH = static_cast<std::size_t>(-1);
-// The match depends on text that may follow. Text::undecided records how much is needed.
+// The match depends on text that may follow. Text::undecided records how much more text decides
+// the match.
 inline constexpr std::size_t UNDECIDED = static_cast<std::size_t>(-2);
 // Larger than any number of code points in a text.
 inline constexpr std::size_t UNLIMITED = static_cast<std::size_t>(-1) / 2;
@@ -83,8 +84,8 @@ public:
   // The first code point of the match that is being tried.
   Element here{END, 0};
   // Memo of the last scan of white space: the start of the scan, the end of the run, and the
-  // end of the last line break in the run. All Spaces rules of a stage share the classes of
-  // white space.
+  // end of the last line break in the run. One memo serves all Spaces rules of a stage, because
+  // read_stages (program.hpp) has checked that they share the classes of white space.
   std::size_t space_begin = 0;
   std::size_t space_end = 0;
   std::size_t newline_end = 0;

@@ -134,8 +134,9 @@ struct NeighborTable::Builder {
     return is_cut ? pair_bit(BOUNDARY) : relations;
   }
 
-  // Returns whether each pre-token of `stage` that contains a followed by b has the label of
-  // this pair, whatever code point follows b.
+  // Returns whether `stage` labels the pair (a, b) without doubt, and no labeled pair (b, c)
+  // has another label. So the label of `stage` does not change after b, whatever code point
+  // follows.
   bool continues(const StagePairs &stage, std::uint8_t a, std::uint8_t b) const {
     constexpr Pair DOUBTFUL = pair_bit(UNRESOLVED) | pair_bit(CONDITIONAL) |
                               pair_bit(SPACE_PAIR) | pair_bit(TAIL_PAIR) | pair_bit(AMBIGUOUS);

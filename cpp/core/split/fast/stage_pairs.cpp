@@ -138,6 +138,7 @@ bool StagePairs::joins(std::uint8_t a, std::uint8_t b) const {
     return false;
   for (std::size_t i = 0; i < rules_.size(); ++i) {
     // True if the rule takes a only as the first code point of a match, and rejects b after a.
+    // Then the rule never matches at an a before b.
     const bool is_rejected =
         !pretok::has(later_in_[i], a) && pretok::has(rejects_next(rules_[i], a), b);
     if (pretok::has(held_by_[i], a) && !is_rejected && !always_joins(rules_[i], a, b))
