@@ -270,10 +270,11 @@ PRETOK_API pretok_status pretok_decode(const pretok_tokenizer *, const uint32_t 
                                        size_t capacity, size_t *size,
                                        pretok_error *error) PRETOK_NOEXCEPT;
 
-/* Decodes a stream of ids to UTF-8. Replaces each invalid sequence by one U+FFFD. For models
- * with fallback tokens (such as <0x0A>), replaces each invalid byte by one U+FFFD, or, if the
- * model is not of SentencePiece, each byte of the run of fallback tokens. Buffers only bytes
- * whose text depends on later ids: an incomplete sequence, or a run of fallback tokens. */
+/* Decodes a stream of ids to UTF-8. Replaces each invalid sequence by one U+FFFD. Models with
+ * fallback tokens (such as <0x0A>) instead give one U+FFFD per byte: SentencePiece models for
+ * each invalid byte, other models for each byte of a run of fallback tokens that is not UTF-8.
+ * Buffers only bytes whose text depends on later ids: an incomplete sequence, or a run of
+ * fallback tokens. */
 typedef struct pretok_decode_stream pretok_decode_stream;
 PRETOK_API pretok_status pretok_decode_stream_new(const pretok_tokenizer *, bool skip_special,
                                                   pretok_decode_stream **result,
