@@ -35,7 +35,7 @@ ByteView view(py::handle bytes) {
 
 class NativeWordCounts {
 public:
-  // Counts the pre-tokens of `texts`. This is a tuple, because another thread could remove
+  // Counts the pre-tokens of `texts`. `texts` is a tuple, because another thread could remove
   // texts from a list while the GIL is released.
   void add(const NativeMachine &machine, const py::tuple &texts, unsigned threads) {
     std::vector<TextView> views;
