@@ -96,8 +96,8 @@ def fuzz(
 def minimize(text: str, differs: Callable[[str], bool]) -> str:
     """Return a small and simple text for which `differs` is true.
 
-    `differs(text)` must be true. `differs` is false for every text that is the result without one
-    code point, or with one code point replaced by a simpler code point (see SIMPLE).
+    The caller ensures that `differs(text)` is true. No smaller step is left: `differs` is false if
+    any one code point of the result is removed, or replaced by a simpler one (see SIMPLE).
     """
     while True:
         previous = text

@@ -142,8 +142,8 @@ class Machine:
             part = chars[start : start + window]
             done = self.advance(part, start + window < len(chars), in_gap)
             yield start, part, done
-            # If a pre-token is longer than the window, double the window, so that the total time
-            # stays linear.
+            # If `resume` is 0, the first pre-token is longer than the window. Doubling the window
+            # then keeps the total time linear.
             window = WINDOW if done.resume else window * 2
             start += done.resume
             in_gap = done.in_gap
