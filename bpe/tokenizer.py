@@ -319,7 +319,7 @@ class Tokenizer(TokenizerParts):
         return self._merge(data)
 
     def _make_pipeline(self, spaces: TextSpaces | None) -> Pipeline:
-        """Return a Pipeline. If `spaces` is not None, only its backend normalizes the text."""
+        """Return a Pipeline. If `spaces` is not None, its backend does all normalizing."""
         encoder = make_backend(
             self._vocabulary,
             self._added_bytes,

@@ -65,7 +65,7 @@ class Packed(NamedTuple):
 
 
 def check_tokens(tokens: Mapping[int, bytes]) -> None:
-    """Raise VocabularyError if an id or a token is invalid."""
+    """Raise VocabularyError unless ids are ints below ID_LIMIT, and tokens are non-empty bytes."""
     for id, token in tokens.items():
         if type(id) is not int or not 0 <= id < ID_LIMIT:
             raise invalid_id(id, token)

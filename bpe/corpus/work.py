@@ -32,7 +32,7 @@ class Engine(Protocol):
     """Reads and encodes documents."""
 
     def encoded(self, files: list[str], options: Options, start: Position) -> Generator[Encoded]:
-        """Yield the documents of `files` from `start` on, in order."""
+        """Yield the encoded documents of `files` from `start` on, in order and in batches."""
         ...
 
 

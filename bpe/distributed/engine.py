@@ -60,7 +60,7 @@ class RayEngine:
         self._tokenizer = tokenizer
 
     def encoded(self, files: list[str], options: Options, start: Position) -> Generator[Encoded]:
-        """Yield the documents of `files` from `start` on, in order."""
+        """Yield the encoded documents of `files` from `start` on, in order and in batches."""
         ray = self._ray
         shared = share(ray, Work(self._tokenizer, files, options))
         # A reader waits most of the time until its batches are taken, so it must not occupy a CPU.

@@ -130,8 +130,8 @@ class AddedTokens:
         """Yield the segments of `data` in order; they cover all of `data`, and none is empty.
 
         As in Hugging Face's tokenizers, a token that begins with white space may overlap the token
-        before it, if that token has `rstrip`.
-        If the policy is "raise", raises SpecialTokenError at the first special token.
+        before it, if the earlier token has `rstrip` and includes this white space. If the policy is
+        "raise", raises SpecialTokenError at the first special token.
         """
         return self._search(self._phases, data, 0, len(data))
 
@@ -185,7 +185,7 @@ class AddedTokens:
                 if not spaces[0] <= last < spaces[1]:
                     spaces = last, _skip_spaces(data, last, end)
                 last = spaces[1]
-            if first >= last:  # rstrip of the previous token has included the whole token
+            if first >= last:  # rstrip of the previous token includes all of this `lstrip` token
                 continue
             if done < first:
                 yield Segment(done, first, None)

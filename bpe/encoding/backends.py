@@ -158,8 +158,8 @@ def make_backend(
 ) -> Backend:
     """Return the backend of `vocabulary`, which also decodes the ids of `added`.
 
-    The caches of the backend hold at most `cache_limit` bytes. If `spaces` is not None, the backend
-    takes text that is not normalized (see `takes_spaces` and TextSpaces).
+    The caches of the backend hold at most `cache_limit` bytes. Pass `spaces` only if `takes_spaces`
+    returns True. The backend then normalizes the spaces of a text itself, as `spaces` says.
     """
     spans_in = None
     if isinstance(vocabulary, CharacterVocabulary):

@@ -94,7 +94,7 @@ class MissingBytesBackend(OneByOne):
     def encode_batch_array(
         self, texts: Sequence[StrOrBytes], added: Any, threads: int = 0
     ) -> tuple[Ids, Offsets]:
-        """Return the ids of all n texts, and n + 1 offsets (see `concatenate_ids`)."""
+        """Return the ids of all texts, and offsets: text i has ids[offsets[i]:offsets[i + 1]]."""
         ids, offsets = self._native.encode_batch_array(texts, added, threads)
         if self._misses(ids):
             return concatenate_ids(self.encode_batch(texts, added, threads))
@@ -103,7 +103,7 @@ class MissingBytesBackend(OneByOne):
     def encode_packed(
         self, data: Any, offsets: Offsets, added: Any, threads: int = 0
     ) -> tuple[Ids, Offsets]:
-        """Return the ids of all n texts, and n + 1 offsets (see `concatenate_ids`)."""
+        """Return the ids of all texts, and offsets: text i has ids[offsets[i]:offsets[i + 1]]."""
         ids, ends = self._native.encode_packed(data, offsets, added, threads)
         if self._misses(ids):
             return self.encode_batch_array(list(PackedTexts(data, offsets)), added, threads)

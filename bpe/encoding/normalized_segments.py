@@ -71,7 +71,8 @@ class NormalizedSegment:
             raise self.located(error) from None
         offsets = ByteToCharOffsets(normal, ESCAPE)
         # `first` and `last` are the indexes of the first and the last code point of each token. A
-        # token that is only the prefix space may have no code point, so both indexes are clamped.
+        # token that is only the prefix space may have no code point of `normal`, so both indexes
+        # are clamped.
         first = np.minimum(offsets.starts(starts), len(normal) - 1)
         last = np.maximum(offsets.ends(ends) - 1, 0)
         starts = self.start + self.byte_offsets(origins[first, 0])

@@ -50,13 +50,13 @@ class OneByOne(ABC):
     def encode_batch_array(
         self, texts: Sequence[StrOrBytes], added: Any, threads: int = 0
     ) -> tuple[Ids, Offsets]:
-        """Return the ids of all n texts, and n + 1 offsets (see `concatenate_ids`)."""
+        """Return the ids of all texts, and offsets: text i has ids[offsets[i]:offsets[i + 1]]."""
         return concatenate_ids(self.encode_batch(texts, added, threads))
 
     def encode_packed(
         self, data: Any, offsets: Offsets, added: Any, threads: int = 0
     ) -> tuple[Ids, Offsets]:
-        """Return the ids of all n texts, and n + 1 offsets (see `concatenate_ids`)."""
+        """Return the ids of all texts, and offsets: text i has ids[offsets[i]:offsets[i + 1]]."""
         return self.encode_batch_array(list(PackedTexts(data, offsets)), added, threads)
 
     @staticmethod
