@@ -319,7 +319,8 @@ class Encoding:
         """Return the ids of bytes that may be invalid UTF-8.
 
         The last pre-token before the first invalid byte, and all bytes after this pre-token, are
-        merged as one pre-token.
+        merged as one pre-token. If this pre-token begins with a token of white space, the white
+        space before it is merged with it, too.
         """
         if not isinstance(text, bytes):
             raise TypeError(f"expected bytes, got {type(text).__name__}")

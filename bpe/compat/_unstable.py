@@ -33,7 +33,7 @@ class OpenEnd:
     def encode_bytes(self, data: bytes) -> list[int]:
         """Return the ids of bytes that may be invalid UTF-8.
 
-        The last pre-token before the first invalid byte, and all bytes after this pre-token, are
+        The bytes of the unstable ids before the first invalid byte, and all bytes after these, are
         merged as one pre-token.
         """
         try:
@@ -58,8 +58,8 @@ class OpenEnd:
         rest = self._bytes_of(ids[start:])  # the bytes of the unstable ids
         if not rest:
             return ids, []
-        # A completion is one token that begins with `rest`, the ids of a part of `rest` and a token
-        # that begins with its other part, or the ids of both sides of a split in white space.
+        # There are three kinds of completions: one token that begins with `rest`; the ids of `rest`
+        # with a longer token in place of its end; the ids of `rest` split in its white space.
         completions: set[tuple[int, ...]] = {
             (self._ids[token],) for token in self._starting_with(rest)
         }

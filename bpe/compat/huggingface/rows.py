@@ -35,7 +35,7 @@ class FastAlignment(Protocol):
     """Computes parts of the Alignment of one sequence faster; a method may return None instead."""
 
     def spans(self, is_trimmed: bool) -> list[Span] | None:
-        """Return all spans, without spaces if `is_trimmed`."""
+        """Return all spans; if `is_trimmed`, without the white space at both ends of tokens."""
         ...
 
     def tokens(self, ids: list[int]) -> list[str] | None:
@@ -47,7 +47,7 @@ class FastAlignment(Protocol):
         ...
 
     def trim_first(self, id: int, span: Span) -> Span:
-        """Return the span of the first token of a window, without spaces."""
+        """Return the `span` of the first token of a window without white space at its ends."""
         ...
 
 
