@@ -16,7 +16,7 @@ NO_MATCH = -1
 MAX_LITERAL = 255
 """Maximum code points of a literal text in a rule, as in cpp/core/split/program.cpp."""
 MAX_LOOK_AHEAD = 4096
-"""Maximum sum of `Rule.look_ahead` over the rules of all stages, as in cpp/core/split/program.cpp."""
+"""Maximum sum of `Rule.look_ahead` over the rules of a preset, as in cpp/core/split/program.cpp."""
 
 Matcher = Callable[[Text, int], int]
 """(text, start) -> end of the match, or NO_MATCH, or UNDECIDED (charsets.classified_text)."""
