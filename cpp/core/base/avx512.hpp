@@ -1,4 +1,4 @@
-// Functions that all AVX-512 code shares.
+// Functions that several files with AVX-512 code share: masks of bytes, and checking UTF-8.
 #pragma once
 
 #include "core/base/instruction_set.hpp"

@@ -17,8 +17,8 @@ namespace {
 // Japanese are new, but barriers divide them into known segments. The answer affects only the
 // speed.
 bool is_chinese(const PreTokenBatch &batch) {
-  // Added tokens of several batches may include the same white space up to the end of the text.
-  // Scanning all bytes of these batches would take quadratic time, so only batches without
+  // Added tokens of many batches may include the same white space, up to the end of the text.
+  // Scanning all bytes of all these batches would take quadratic time. So only batches without
   // added tokens are scanned.
   if (batch.added_count == 0 &&
       is_ascii(batch.text + batch.start, batch.ends[batch.count - 1] - batch.start))
@@ -227,8 +227,8 @@ void BatchEncoder::encode_misses(Unit unit, const PreTokenBatch &batch, const Ca
         (miss.is_long() && cache.long_pre_tokens.has(miss.bytes, miss.size, miss.hash)))
       continue;
     if (unit == Unit::PRE_TOKEN && !segment_encoder_.is_one_segment(miss.bytes, miss.size)) {
-      // No whole token has these bytes: a barrier divides them, and they are not an unreachable
-      // token.
+      // No whole token has these bytes: no merge crosses the barrier within them, and they are
+      // not an unreachable token.
       if (miss.is_long())
         miss.source = CacheMiss::Source::SEGMENTS;
       else
