@@ -17,7 +17,9 @@ public:
   enum class Kind : std::uint8_t { NONE, TEXT, SPACED, FALLBACK };
 
   struct Token {
-    TokenView bytes;        // the token itself; bytes.bytes is nullptr if no token has the id
+    // The token itself, or the byte of a fallback token. bytes.bytes is nullptr if no token has
+    // the id.
+    TokenView bytes;
     TokenView text;         // the text that the token decodes to
     Kind kind = Kind::NONE; // SPACED: the token begins with a mark; FALLBACK: one byte
   };

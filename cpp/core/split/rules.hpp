@@ -17,8 +17,8 @@
 //                      a suffix (CasedWord::suffix);
 //   always_follows(a)  classes that a match always takes right after class a, if a is in the
 //                      lead or body of the match, not in its tail or suffix: a lower bound.
-//                      Limits on the length of a match do not count. A text that begins with
-//                      a class a of `first` and one of these classes has a match;
+//                      Ignores limits on the length of a match. A text that begins with a class
+//                      a of `first`, followed by one of these classes, has a match;
 //   always_matches     classes such that the rule matches at every code point of the class: a
 //                      lower bound;
 //   rejects_next(a)    classes b such that `match` fails on a text that begins with a and b: a

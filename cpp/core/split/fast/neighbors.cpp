@@ -230,7 +230,8 @@ struct NeighborTable::Builder {
         table.length_limit_ = std::min(table.length_limit_, run.at_most);
         is_limit_exact &= (run.body & run.tail) == 0;
       });
-    // Labeled pairs that begin with a class of the body must have the label of the limited Run.
+    // For an exact limit, all labeled pairs that begin with a class of the body must have the
+    // label of the limited Run.
     for_pairs([&](std::uint8_t a, std::uint8_t b) {
       if (limiting != nullptr && has(counted, a) &&
           limiting->label(a, b) != StagePairs::NO_LABEL &&

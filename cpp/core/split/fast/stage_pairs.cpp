@@ -124,7 +124,8 @@ Pair StagePairs::label_pair(std::uint8_t a, std::uint8_t b) {
   const auto *run = std::get_if<Run>(&rule(*maker));
   const bool is_limited = run != nullptr && run->at_most > 1 && pretok::has(run->body, a) &&
                           pretok::has(run->body, b);
-  // Boundaries::limit_lengths counts in words of 64 bits.
+  // Boundaries::limit_lengths looks back one word of 64 bits at most, so the machine must count
+  // larger limits.
   if (is_limited && run->at_most > 64)
     return pair_bit(UNRESOLVED);
   label(a, b) = *maker;
