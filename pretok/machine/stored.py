@@ -41,7 +41,7 @@ def restore_stages(words: Sequence[int]) -> tuple[Stage, ...]:
 
     The serialized form omits members of sets that cannot affect a match, such as members of a lead
     that are also in the body. The restored stages lack these members, but split like the original
-    stages. Raises DefinitionError if `serialize_stages` returns `words` for no stages.
+    stages. Raises DefinitionError if `words` are not the serialized form of any stages.
 
     >>> from pretok.charsets.sets import LETTER
     >>> restore_stages(serialize_stages([Stage((Run(LETTER),))]))[0].rules
