@@ -62,7 +62,7 @@ typedef enum pretok_status {
   PRETOK_CANNOT_READ = 5,      /* the file cannot be read; the message has the reason */
   PRETOK_MALFORMED = 6,        /* a file or program is damaged or not valid */
   PRETOK_UNSUPPORTED = 7,      /* the file is valid, but needs a feature that is missing */
-  PRETOK_SPECIAL_TOKEN = 8,    /* the text has a special token; see PRETOK_SPECIAL_RAISE */
+  PRETOK_SPECIAL_TOKEN = 8,    /* the text has a special token that the options refuse */
   PRETOK_UNKNOWN_ID = 9,       /* no token has this id */
   PRETOK_REMOVES_TEXT = 10,    /* the preset drops text, so decoding would lose it */
   PRETOK_FINISHED = 11,        /* the stream is finished */

@@ -1,6 +1,8 @@
-// A text as rules read it: a class at each position. Every text ends with class END. No mask
-// of a character set contains END, so no run crosses the end of the text. Positions are in code
-// units. pretok/charsets/classified_text.py does the same in Python.
+// A text as rules read it: a class at each position. The alphabet of a stage maps each code
+// point to a class. Only rules for literal text look at the code points themselves. Every text
+// ends with class END. No mask of a character set contains END, so no run crosses the end of
+// the text. Positions are in code units. pretok/charsets/classified_text.py does the same in
+// Python.
 #pragma once
 
 #include "core/split/sources.hpp"
@@ -31,7 +33,7 @@ public:
   std::size_t next(std::size_t at) const { return at + source.element(at).width; }
 
   // Returns the end of the run that begins at `at`. The run is the longest one in which every
-  // code point has a class in `set`. It may be empty.
+  // code point has a class in `set`. The run may be empty.
   std::size_t run_end(Mask set, std::size_t at) const {
     std::size_t ignored = 0;
     return run_end_noting(set, at, 0, ignored);

@@ -1,8 +1,9 @@
 // The fast path of splitting: which pairs of neighbors have a boundary between them.
 //
 // A pair is two adjacent code points, of classes a and b. A pre-token, a match or a gap holds
-// the pair if it contains both code points. NeighborTable derives the relations of each pair
-// from the rules of a program:
+// the pair if it contains both code points. (rules.hpp explains the lead, body, tail and suffix
+// of a match. A gap is text that no rule matches.) NeighborTable derives the relations of each
+// pair from the rules of a program:
 //
 //   BOUNDARY        No pre-token holds the pair.
 //   LABEL           A label names a rule. If all pairs between two boundaries have one label,
