@@ -118,9 +118,9 @@ def flatten_stages(items: Iterable[Stages]) -> tuple[Stage, ...]:
 def _require_linear(rules: Iterable[Rule]) -> None:
     """Raise DefinitionError if the total look-ahead of `rules` exceeds MAX_LOOK_AHEAD.
 
-    At each position, the rules together may read this many code points and match none of them. The
-    rules read these code points again at the next position, so the limit bounds the time per code
-    point.
+    The look-ahead is the number of code points that the rules read at a position without a match.
+    The rules read these code points again at the next position, so the limit bounds the time per
+    code point.
     """
     look_aheads = [(rule.look_ahead, type(rule).__name__) for rule in rules]
     total = sum(size for size, _ in look_aheads)

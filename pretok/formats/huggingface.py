@@ -1,4 +1,8 @@
-"""Convert the pre_tokenizer of a tokenizer.json to stages and back."""
+"""Convert the pre_tokenizer of a tokenizer.json to stages and back.
+
+The parts of a pre_tokenizer are the items of its Sequence and of nested Sequences. A pre_tokenizer
+of another type is its own only part.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +90,7 @@ class ParsedPreTokenizer(NamedTuple):
 def read(value: object, path: str) -> ParsedPreTokenizer:
     """Parse the pre_tokenizer `value`; `path` is the JSON path of `value`, for errors.
 
-    Raises UnsupportedPreTokenizerError for a malformed part, and for a part without equal stages.
+    Raises UnsupportedPreTokenizerError for a part that is malformed, or that no stages can express.
     """
     stages: list[Stage] = []
     compiled: list[str] = []
