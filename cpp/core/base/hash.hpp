@@ -80,7 +80,8 @@ inline std::uint64_t hash_pair(std::uint32_t left, std::uint32_t right, const Ha
 }
 
 // Hashes a number without a key. It is for filters and caches in which a collision costs only
-// one false positive or one comparison. Callers use only the top bits of the hash.
+// one false positive or one comparison. Callers use only the top bits of the hash: a low bit
+// depends on no higher bit of the number.
 inline std::uint64_t hash_without_key(std::uint64_t number) {
   return number * 0x9E3779B97F4A7C15;
 }

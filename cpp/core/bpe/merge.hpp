@@ -189,7 +189,7 @@ public:
 private:
   static constexpr std::uint32_t NO_PLACE = 0xFFFFFFFF;
 
-  // Orders by rank, then by position.
+  // Returns the heap key of a position. Keys compare by rank, then by position.
   std::uint64_t key(std::uint32_t at) const {
     return std::uint64_t{merged_[at].rank} << 32 | at;
   }
@@ -223,7 +223,7 @@ private:
   std::vector<std::uint32_t> previous_; // position of the previous symbol, or NO_PLACE
   std::vector<std::uint32_t> next_;     // position of the next symbol, or size_
   std::vector<Merged> merged_;          // the merge of each symbol with the next one
-  std::vector<std::uint64_t> heap_;     // keys; see key()
+  std::vector<std::uint64_t> heap_;     // results of key(), lowest first
 };
 
 // Merges fewer than 2^32 - 1 symbols. O(size * log(size)) time, about 40 bytes of memory per

@@ -5,7 +5,7 @@
 // boundary with a symbol that begins at the boundary. Each of the two symbols is part of the
 // character on its side of the boundary, or contains that character. So the merges of a
 // vocabulary determine which two characters may merge across their boundary. Most pairs of
-// Chinese characters may not merge. Barriers divide a pre-token into segments, mostly single
+// Chinese characters cannot merge. Barriers divide a pre-token into segments, mostly single
 // characters. Each segment is merged or looked up separately. An example, where the vocabulary
 // has merges that join 中 with 国 and 美 with 国:
 //
@@ -305,7 +305,8 @@ private:
   std::vector<std::uint32_t> last_merge_;
   std::vector<std::uint64_t> full_pairs_;
   BitFilter filter_; // has the pairs of full_pairs_
-  // A bit for each pair of ASCII characters that a merge joins; see add_ascii.
+  // A bit for each pair of ASCII characters: 1 if a merge joins them. ascii_pairs_[left] has
+  // 128 bits, one for each `right`.
   std::array<std::array<std::uint64_t, 2>, 128> ascii_pairs_{};
 };
 

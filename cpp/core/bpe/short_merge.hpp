@@ -107,7 +107,7 @@ private:
   // Larger than every other key, also as a signed number: SSE2 compares signed numbers.
   static constexpr std::uint32_t NO_KEY = 0x7FFFFFFF;
 
-  // Orders by rank, then by position.
+  // Returns the entry of `keys_` for a merge. Keys compare by rank, then by position.
   static std::uint32_t key(std::uint32_t symbol, std::size_t place) {
     return symbol << PLACE_BITS | static_cast<std::uint32_t>(place);
   }

@@ -65,7 +65,7 @@ private:
   HashKey key_ = hash_key();
   OpenTable<Slot> slots_;
   BitFilter filter_;
-  std::size_t longest_ = 0;
+  std::size_t longest_ = 0; // size of the longest token; find_long skips longer byte strings
 };
 
 } // namespace pretok

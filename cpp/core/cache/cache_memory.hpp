@@ -58,7 +58,8 @@ private:
 // time uses an account.
 class CacheAccount {
 public:
-  // This table may hold weight / TOTAL_WEIGHT of its cache's bytes.
+  // A table may hold weight / TOTAL_WEIGHT of the bytes of its cache. The weights of the tables
+  // of a cache add up to TOTAL_WEIGHT.
   static constexpr std::size_t TOTAL_WEIGHT = 8;
 
   CacheAccount(CacheBudget &budget, std::size_t weight) : budget_(budget), weight_(weight) {}

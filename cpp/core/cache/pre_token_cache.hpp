@@ -2,9 +2,9 @@
 // distinct pre-tokens.
 //
 // The caches of a tokenizer share one budget (cache_memory.hpp). Each call takes a cache from
-// the pool, and gives it back at its end. A cache grows to its share of the budget, and is
-// emptied when full. More concurrent calls make the shares smaller. A cache above its share is
-// freed when its call ends, if another cache needs the memory.
+// the pool, and gives it back when the call ends. A cache grows to its share of the budget, and
+// is emptied when full. More concurrent calls make the shares smaller. A cache above its share
+// is freed when its call ends, if another cache needs the memory.
 #pragma once
 
 #include "core/cache/cache_memory.hpp"

@@ -134,8 +134,8 @@ void Trainer::load(const CharacterWords &words, PeriodicCheck &periodic_check) {
   }
 }
 
-// Counts all pairs of neighbors in the words. No merge has happened yet, so each slot has a
-// symbol of the alphabet.
+// Counts all pairs of neighbors in the words. No merge has happened yet, so each slot of a
+// word has a symbol of the alphabet.
 void Trainer::count_pairs(PeriodicCheck &periodic_check) {
   constexpr std::size_t BYTES = 256;
   const bool are_bytes = names_.size() <= BYTES;
@@ -344,8 +344,9 @@ std::vector<Trainer::Place> Trainer::places_of(const Bucket &bucket) {
   return result;
 }
 
-// Returns the token that merging the pair makes. Hugging Face's trainer has one token per byte
-// string. minbpe makes a new token with each merge.
+// Returns the token that merging the pair makes. With HUGGINGFACE, as in Hugging Face's
+// trainer, merges whose results have equal units make one token. With FIRST_SEEN, as in minbpe,
+// each merge makes a new token.
 Trainer::Symbol Trainer::token_of(PairKey key, const std::vector<Place> &places) {
   const Symbol left = left_of(key);
   const Symbol right = right_of(key);
