@@ -228,8 +228,9 @@ void MergeBarriers::add(const std::uint8_t *left, std::size_t left_size,
                         const std::uint8_t *right, std::size_t right_size,
                         std::uint32_t symbol) {
   if (is_tail(right[0]))
-    return;                          // the boundary of the two symbols is within a character
-  std::size_t start = left_size - 1; // the start of the last character of the left symbol
+    return; // the two symbols meet within a character, so the merge crosses no boundary
+  // Find the start of the last character of the left symbol.
+  std::size_t start = left_size - 1;
   while (start > 0 && is_tail(left[start]))
     --start;
   left += start;

@@ -117,7 +117,7 @@ private:
   TokenTable unreachable_tokens_{tokens_};
   std::uint32_t first_step_ = NO_ID;
   bool in_order_ = false;
-  bool has_merge_table_ = false; // true if in_order_
+  bool has_merge_table_ = false; // whether merges_ and barriers_ are filled; true if in_order_
   OrderedMerges merges_;
   MergeBarriers barriers_;
   PairTable pairs_; // empty if in_order_

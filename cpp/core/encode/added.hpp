@@ -16,8 +16,8 @@
 
 namespace pretok {
 
-// Says how to treat special tokens that a text contains. RAISE refuses them (Refusal), TEXT
-// treats them as text, and ALLOW treats them as tokens.
+// Says how to treat special tokens that a text contains. RAISE stops at the first one and
+// returns a Refusal, TEXT treats them as text, and ALLOW treats them as tokens.
 enum class Treatment { RAISE, TEXT, ALLOW };
 
 struct AddedToken {

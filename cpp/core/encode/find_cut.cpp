@@ -89,7 +89,7 @@ std::size_t find_cut(const Encoder &encoder, const AddedTokenPhases &added,
                      Normalizer normalizer, const std::uint8_t *data, std::size_t size,
                      Encoder::Part rest) {
   if (rest == Encoder::Part::FIRST && encoder.spaces().prefix == TextSpaces::Prefix::ALWAYS)
-    return 0; // the part after a cut would begin with two spaces
+    return 0; // the part after any cut would get a space that the whole text lacks
   for (std::size_t window = FIRST_WINDOW;;
        window = saturating_multiply(window, WINDOW_FACTOR)) {
     const std::size_t from = window < size ? size - window : 0;

@@ -432,7 +432,8 @@ Trainer::Merge Trainer::named(const Merge &merge) const {
 
 std::vector<Trainer::Merge> Trainer::merges() const {
   // As in Hugging Face's trainer, only the last merge of a pair counts.
-  PairCounts last; // for each pair, the index in merges_ of its last merge, plus one
+  // The `count` of each pair is the index in merges_ of its last merge, plus one.
+  PairCounts last;
   std::int64_t place = 0;
   for (const Merge &merge : merges_)
     last.find_or_add(pair_key(merge.left, merge.right)).count = ++place;
