@@ -228,7 +228,7 @@ void MergeBarriers::add(const std::uint8_t *left, std::size_t left_size,
                         const std::uint8_t *right, std::size_t right_size,
                         std::uint32_t symbol) {
   if (is_tail(right[0]))
-    return; // the two symbols meet within a character, so the merge crosses no boundary
+    return; // the symbols meet within a character, not at a boundary of two characters
   // Find the start of the last character of the left symbol.
   std::size_t start = left_size - 1;
   while (start > 0 && is_tail(left[start]))
