@@ -144,7 +144,8 @@ class Aligner:
             has_space = self._adds_space and part[0] != 0x20
             words = partial(self._words, part, has_space, ends)
             if has_space:
-                # In Hugging Face's tokenizers, a token of only the added space has the span (0, 1).
+                # The added space has no bytes in the text. As in Hugging Face's tokenizers, a token
+                # of this space alone gets the span (0, 1), not (0, 0).
                 ends = np.maximum(ends, 1)
             if start:
                 starts, ends = starts + start, ends + start
@@ -172,7 +173,11 @@ class Aligner:
 
 
 def _normalizer(normalizer: Normalizer | None, backend: Backend) -> TextNormalizer | None:
-    """Return the normalizer; it aligns code points as Hugging Face's tokenizers does."""
+    """Return the normalizer; it aligns code points as Hugging Face's tokenizers does.
+
+    NfcNormalizer gives other spans, of a base character with all its marks. So it gets the `align`
+    of a NormalizerChain.
+    """
     if normalizer != "NFC":
         return make_normalizer(normalizer, backend)
     nfc = NfcNormalizer(backend)

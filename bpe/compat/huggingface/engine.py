@@ -35,8 +35,10 @@ _NO_TOKEN = "a text with a byte that no token has"
 
 
 class Engine:
-    """One tokenizer without its state: truncation, padding and the use of special tokens are
-    arguments. Immutable, and safe to share between threads.
+    """Encodes and decodes with bpe as one tokenizers.Tokenizer does.
+
+    An Engine is immutable, and safe to share between threads. Truncation, padding and the use of
+    special tokens are not part of it; they are arguments of its methods.
 
     A row has the ids of one sequence, a text or a list of words. The template of the post-processor
     puts special tokens around one or two sequences. The template is simple if its form for one

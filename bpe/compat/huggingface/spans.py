@@ -46,7 +46,7 @@ class FastSpans:
         return None if call is None else call(text)
 
     def call(self, treatment: Treatment, is_trimmed: bool) -> SpanCall | None:
-        """Return the C++ function that encodes with spans; None without such a function."""
+        """Return the C++ function that encodes with spans; None if C++ cannot encode this way."""
         key = treatment, is_trimmed
         try:
             return self._calls[key]

@@ -33,7 +33,7 @@ class ThinCall:
         """Return tok(text, **options).
 
         Also returns None for options other than return_offsets_mapping and add_special_tokens, and
-        for the first call of a class or of a tokenizer: `call` answers these.
+        for the first call of a class or of a tokenizer. The caller then tries `call`.
         """
         adds_special_tokens, wants_spans = True, False
         for name, value in options.items():
