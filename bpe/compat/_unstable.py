@@ -27,7 +27,7 @@ class OpenEnd:
         self._ids = tokenizer.vocabulary.ids
         self._sorted = sorted_tokens
         self._find = merge_finder(tokenizer.vocabulary)
-        # Unlike `_merge`, this returns a single id for a pre-token that is a token.
+        # `merge_whole` returns a single id for a pre-token that is a token; `_merge` does not.
         self.merge_whole = tokenizer.merge
 
     def encode_bytes(self, data: bytes) -> list[int]:

@@ -96,7 +96,7 @@ _HARMONY_RESERVED = range(200000, 201088)
 PUBLISHED: dict[str, PublishedVocabulary] = {
     vocabulary.name: vocabulary
     for vocabulary in (
-        # The ranks in r50k_base.tiktoken imply the merges of GPT-2.
+        # The ranks in r50k_base.tiktoken imply the merges of GPT-2, so gpt2 may use this file, too.
         PublishedVocabulary("gpt2", (_R50K,), "r50k", _END, alternatives=(_GPT2,)),
         PublishedVocabulary("r50k_base", (_R50K,), "r50k", _END),
         PublishedVocabulary("p50k_base", (_P50K,), "r50k", _END),

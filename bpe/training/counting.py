@@ -222,9 +222,9 @@ class _NativeCounter:
         if pre_tokenizer.preset.stages[0].behavior != "isolated":
             self._stream_counter = _Counter(pre_tokenizer, self._words, limits)
         self._threads = threads
-        # A pre-token that is too long must fill a batch by itself. Then `add` raises the error
-        # before it gets texts of the next file, so the error names the right file. `add` measures a
-        # str in code points, which have up to 4 bytes, so the limit in bytes is divided by 4.
+        # A text with a pre-token over the limit must fill a batch at once. Then `add` raises the
+        # error before it gets texts of the next file, so the error names the right file. `add`
+        # measures a str in code points of up to 4 bytes, so the limit in bytes is divided by 4.
         self._batch_size = min(BATCH, limits.pre_token // 4)
         self._min_thread_bytes = WORTH_A_THREAD if threads_must_pay_off else 1
         self._batch: list[StrOrBytes] = []

@@ -71,7 +71,7 @@ class ThinCall:
             ids = quick_ids
         if len(ids) > tok.model_max_length:
             return None
-        # The conditions of `settle`, tested here to save its call.
+        # `settle` tests the same conditions; testing them here usually saves the call.
         if (
             real.truncation is not None
             or real.padding is not None
