@@ -48,7 +48,8 @@ def all_to_bytes(texts: Collection[str]) -> list[bytes | None]:
     >>> all_to_bytes(["Ġa", " a"])
     [b' a', None]
     """
-    # Converting the joined texts at once is faster. Each character becomes one byte.
+    # Converting the joined texts at once is faster. Each character becomes one byte, so the
+    # lengths of the texts are also the lengths of their bytes.
     joined = to_bytes("".join(texts))
     if joined is None:
         return list(map(to_bytes, texts))

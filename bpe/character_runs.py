@@ -27,7 +27,7 @@ from bpe.once import once
 class TiedRuns:
     """The pieces that are runs of `char` and have equal scores.
 
-    `ids` has the id of each piece by its length in characters, and of `char` itself.
+    `ids` has the id of each piece by its length in characters, and the id of `char` by length 1.
 
     >>> runs = TiedRuns("a", {1: 7, 2: 8, 3: 9})
     >>> runs.lengths(8)
@@ -66,7 +66,8 @@ class TiedRuns:
         sizes = range(2 * self.longest + 1)
         steps = [step for size in sizes for step in self._steps(size)]
         used = {merged for merged, _ in steps}
-        # later[pair] has the merges that must rank before `pair`.
+        # TopologicalSorter takes the predecessors of each node: later[pair] has the merges that
+        # must rank before `pair`.
         later: dict[tuple[int, int], set[tuple[int, int]]] = {pair: set() for pair in used}
         for merged, others in steps:
             for pair in others & used:
@@ -115,14 +116,14 @@ def _merged(size: int, ranks: Mapping[tuple[int, int], int]) -> tuple[int, ...]:
 
 
 MAX_RUN = 64
-"""The maximal length of a piece of TiedRuns in characters: `merges` takes cubic time."""
+"""The maximal length of a piece of TiedRuns in characters, because `merges` takes cubic time."""
 
 
 def tied_runs(pieces: Mapping[str, int], ranks: Mapping[int, int]) -> TiedRuns | None:
     """Return the pieces that merge last as TiedRuns, or None if they are not such runs.
 
-    `ranks` has the rank of each id. All other pieces of several characters must have distinct
-    ranks.
+    `ranks` has the rank of each id. The result is also None if a run is longer than MAX_RUN, or if
+    other pieces of several characters have equal ranks.
     """
     words = {text: ranks[id] for text, id in pieces.items() if len(text) > 1}
     last = max(words.values(), default=0)

@@ -23,9 +23,9 @@ def encode(
     lists for large and view types have 64-bit offsets. The texts are read in place, except in
     chunks with nulls and for view types, which pyarrow copies first. A null stays null.
 
-    Raises TypeError for a column without strings, ModuleNotFoundError without pyarrow, and the
-    errors of `Tokenizer.encode`. The index in a SpecialTokenError counts rows from the start of the
-    chunk.
+    Raises TypeError unless the column holds strings or bytes, ModuleNotFoundError without pyarrow,
+    and the errors of `Tokenizer.encode`. The index in a SpecialTokenError counts rows from the
+    start of the chunk.
     """
     try:
         import pyarrow
@@ -55,8 +55,9 @@ def encode(
 
 
 def packed(array: Any) -> PackedTexts:
-    """Return the strings of an Array of pyarrow, without a copy; raise TypeError for other types.
+    """Return the strings or bytes of an Array of pyarrow, without a copy.
 
+    Raises TypeError for an array of another type, also for string_view and binary_view.
     The array must have no nulls, since the buffer may hold any bytes for a null.
     """
     import pyarrow

@@ -40,7 +40,7 @@ class PublishedMismatchError(VocabularyError):
     """
 
     def __init__(self, path: str, name: str, digests: tuple[str, ...]) -> None:
-        # The message without the advice about arguments; the command line has other arguments.
+        # The command line shows `problem` with advice of its own: its arguments have other names.
         self.problem = (
             f"{path}: expected the published vocabulary {name} (sha256 {' or '.join(digests)}), "
             f"got another or damaged file of this name; get it with `pretok fetch {name}`"

@@ -59,11 +59,11 @@ def load(
     - a .pretok file, which `Tokenizer.save` writes, and which loads fastest
 
     A folder may hold a tokenizer.json, a vocab.json with its merges.txt, or a tekken.json. If the
-    folder also holds a tokenizer_config.json, the tokenizer of a tokenizer.json or vocab.json also
-    has the added tokens of this file. A string that is not the path of a file or folder is a name,
-    such as "cl100k_base" or "org/model". `load` looks for names in $PRETOK_VOCAB_DIR, in the folder
-    where `pretok fetch` puts files, and in the caches of tiktoken and huggingface_hub, never on the
-    network.
+    folder also holds a tokenizer_config.json, a tokenizer from tokenizer.json or vocab.json also
+    gets the added tokens of tokenizer_config.json. A string that is not the path of a file or
+    folder is a name, such as "cl100k_base" or "org/model". `load` looks for names in
+    $PRETOK_VOCAB_DIR, in the folder where `pretok fetch` puts files, and in the caches of tiktoken
+    and huggingface_hub, never on the network.
 
     `preset` is the preset or the pre-tokenizer that splits text. By default, it comes from the
     file. A rank file or vocab.json does not name a preset. If the file has the content of a

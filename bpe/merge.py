@@ -20,7 +20,7 @@ FindMerge = Callable[[int, int], RankedMerge | None]
 """Takes a left and a right id; returns their merge, or None if they do not merge."""
 
 MAX_SCANNED = 64
-"""The maximal number of symbols for which a scan for the lowest rank is faster than a heap."""
+"""Up to this number of symbols, a scan for the lowest rank is faster than a heap."""
 
 
 class Merger:

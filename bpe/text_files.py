@@ -18,7 +18,7 @@ PACKED = ("", ".gz", ".zst")
 """The suffixes of compressed files, and "" for files that are not compressed."""
 
 Watch: TypeAlias = Callable[[bytes], object]
-"""A function that gets the bytes of a file when they are read, before they are unpacked."""
+"""A function that is called with the bytes that are read from a file, before they are unpacked."""
 
 
 def suffix_of(name: str, suffixes: tuple[str, ...]) -> str:
@@ -141,7 +141,7 @@ class _WatchedFile(io.RawIOBase):
 
 
 class LongLine(Iterator[bytes]):
-    """Iterates over the parts of a line that is not in memory as a whole."""
+    """Iterates over the parts of a line that is not in memory as a whole, without its LF."""
 
     def __init__(self, held: list[bytes], blocks: Iterator[bytes]) -> None:
         self._parts: Iterator[bytes] = chain([b"".join(held)], blocks)
@@ -164,7 +164,8 @@ def blocks_of_lines(
     """Yield the content of a file in blocks of whole lines.
 
     Each line has its line feed, except perhaps the last line of the file. If more than `long_line`
-    bytes of a line are read before its end, the line is yielded as a LongLine.
+    bytes of a line are read before its end, the line is yielded as a LongLine. Read it before the
+    next item, or its parts are lost.
     """
     blocks = blocks_of_file(name, size, watch)
     held: list[bytes] = []  # the parts of the current line so far

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 class TextIds(Mapping[str, int]):
-    """The ids of texts. Immutable.
+    """The id of each token of the vocabulary, by the text of the token. Immutable.
 
-    A look-up makes no Python objects of the other texts, but iterating makes a dict of all texts.
+    A look-up makes no Python objects for the other tokens, but iterating makes a dict of all.
     """
 
     def __init__(self, native: _core.JsonModel) -> None:
@@ -38,7 +38,7 @@ class TextIds(Mapping[str, int]):
 
 
 class TextPairs:
-    """The merges, as pairs of texts. Immutable."""
+    """The merges, as pairs of the texts of tokens. Immutable."""
 
     def __init__(self, native: _core.JsonModel) -> None:
         self.native = native

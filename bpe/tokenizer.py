@@ -79,7 +79,7 @@ class Tokenizer(TokenizerParts):
     0.25 MB more. `trim` frees the caches. The properties explain the other arguments.
     """
 
-    # fast_call reads these slots without a look-up.
+    # C++ reads the attributes that `fast_call` names faster from slots than from `__dict__`.
     __slots__ = (
         "__dict__",
         "__weakref__",
@@ -257,10 +257,10 @@ class Tokenizer(TokenizerParts):
     def safe_cut(self, text: bytes, special: Special = "raise") -> int:
         """Return a byte offset at which a cut of `text` does not change the ids, or 0 if none.
 
-        The ids of both parts together are the ids of `text`, also if other text follows `text`. So
-        a long text can be encoded in parts. Returns the last such offset that the backend finds.
-        The Python backend always returns 0. So do all backends if Python applies a normalizer other
-        than "NFC", or if every text gets a prefix.
+        The ids of text[:cut], followed by the ids of text[cut:], are the ids of `text`. This stays
+        true if other text is appended to `text`, so a long text can be encoded in parts. Returns
+        the last such offset that the backend finds. The Python backend always returns 0. So do all
+        backends if Python applies a normalizer other than "NFC", or if every text gets a prefix.
         """
         return self._pipeline.safe_cut(text, special)
 
@@ -319,7 +319,7 @@ class Tokenizer(TokenizerParts):
         return self._merge(data)
 
     def _make_pipeline(self, spaces: TextSpaces | None) -> Pipeline:
-        """Return a Pipeline. If `spaces` is not None, only its backend normalizes the text."""
+        """Return a Pipeline. If `spaces` is not None, its backend does all normalizing."""
         encoder = make_backend(
             self._vocabulary,
             self._added_bytes,
@@ -335,7 +335,8 @@ class Tokenizer(TokenizerParts):
     def _pipeline_of_segments(self) -> Pipeline:
         """Return a Pipeline whose backend takes normalized text.
 
-        bpe.compat.huggingface uses it, because it normalizes text itself to align tokens with it.
+        bpe.compat.huggingface passes text to this backend that it has normalized itself, because it
+        needs the span of each normalized character in the original text.
         """
         if self._spaces is None:
             return self._pipeline

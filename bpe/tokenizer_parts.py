@@ -1,4 +1,4 @@
-"""Define TokenizerParts, the base class of Tokenizer, which neither encodes nor decodes."""
+"""Define TokenizerParts, the base class of Tokenizer: all but encoding and decoding."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ Nfc: TypeAlias = Literal["NFC"]
 
 
 class NormalizesText(Protocol):
-    """A normalizer. In a str, a lone surrogate stands for an invalid byte."""
+    """A normalizer. In a str, a lone surrogate stands for an invalid byte ("surrogateescape")."""
 
     def normalize(self, text: str, /) -> str:
         """Return `text` normalized."""

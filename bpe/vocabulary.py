@@ -65,7 +65,7 @@ class Packed(NamedTuple):
 
 
 def check_tokens(tokens: Mapping[int, bytes]) -> None:
-    """Raise VocabularyError if an id or a token is invalid."""
+    """Raise VocabularyError unless ids are ints below ID_LIMIT, and tokens are non-empty bytes."""
     for id, token in tokens.items():
         if type(id) is not int or not 0 <= id < ID_LIMIT:
             raise invalid_id(id, token)
@@ -211,7 +211,8 @@ class Vocabulary:
         """The id of each token by its bytes.
 
         If several tokens have the same bytes, this is the lowest of their ids. But if
-        `ignore_merges` is false, it is the lowest id that a merge makes, if a merge makes one.
+        `ignore_merges` is false and merges make some of these tokens, it is the lowest id of those
+        that a merge makes.
         """
         tokens = self.token_bytes
         ids = {token: id for id, token in sorted(tokens.items(), reverse=True)}

@@ -15,6 +15,6 @@ BYTE_CHARACTERS: tuple[str, ...] = tuple(
 )
 """Maps each byte to a character.
 
-A byte whose Latin-1 character is printable maps to this Latin-1 character. The other bytes, in
-ascending order, map to U+0100, U+0101 and so on.
+A byte whose Latin-1 character is printable and not a space maps to this Latin-1 character. The
+other bytes, in ascending order, map to U+0100, U+0101 and so on.
 """

@@ -105,7 +105,8 @@ class Diff:
 class _Part:
     """The pre-tokens of one region in one split that have been read so far.
 
-    A pre-token is (end, text, rule index), as `_ends` yields it.
+    `count` counts all of them, but only the first `keep` are stored. `end` is the end of the last
+    one. A pre-token is (end, text, rule index), as `_ends` yields it.
     """
 
     def __init__(self, pre_token: tuple[int, str, int], keep: int) -> None:

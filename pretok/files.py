@@ -14,7 +14,7 @@ from pretok.errors import UnreadableFileError, short_path
 
 MIN_READ = 1 << 16
 """Minimum bytes that one read requests, unless fewer bytes remain up to the limit."""
-# Some systems lack some of these flags. O_NONBLOCK: opening a pipe does not wait for its writer.
+# Some systems lack some of these flags. With O_NONBLOCK, opening a pipe does not wait for a writer.
 _FLAGS = os.O_RDONLY | sum(
     getattr(os, name, 0) for name in ("O_BINARY", "O_CLOEXEC", "O_NOCTTY", "O_NONBLOCK")
 )

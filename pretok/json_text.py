@@ -38,8 +38,9 @@ def check(data: bytes) -> None:
     """
     if len(data) > MAX_BYTES:
         raise ValueError(f"the JSON has {len(data):,} bytes; a tokenizer has {MAX_BYTES:,} at most")
-    # The count includes brackets in strings. A tokenizer may have a list of two strings for each
-    # merge. Such a list takes at least ten bytes, more than _BYTES_PER_CONTAINER.
+    # The count includes brackets in strings, so it may be too high. A tokenizer may have a list of
+    # two strings for each merge. Such a list takes at least ten bytes, so the limit of one list for
+    # each _BYTES_PER_CONTAINER bytes allows it.
     count = data.count(b"[") + data.count(b"{")
     if count > _MIN_CONTAINER_LIMIT + len(data) // _BYTES_PER_CONTAINER:
         raise ValueError(

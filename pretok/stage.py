@@ -19,12 +19,14 @@ MAX_RULES, MAX_STAGES = 255, 16
 class Stage:
     r"""An ordered list of rules, and the behavior applied to their matches.
 
-    At each position the first rule in `rules` that matches produces a part. Text that no rule
-    matches is a gap, which is also a part. `invert` swaps matches and gaps. `behavior` joins, keeps
-    or drops matches as in Split of Hugging Face's tokenizers (see `pretok.behaviors`). `pattern` is
-    the published regex. `huggingface` is the equivalent pre_tokenizer of a tokenizer.json as JSON
-    text, or "" if a Split by `pattern` is equivalent. Raises DefinitionError for an unknown
-    behavior, for items that are not rules, and for rules that may not be in one stage.
+    From left to right, the first rule in `rules` that matches at a position produces a part, and
+    the search goes on at the end of the part. Text that no rule matches is a gap, which is also a
+    part. `invert` swaps matches and gaps. `behavior` joins, keeps or drops matches as in Split of
+    Hugging Face's tokenizers (see `pretok.behaviors`). `pattern` is the published regex.
+    `huggingface` is the equivalent pre_tokenizer of a tokenizer.json as JSON text, or "" if a Split
+    by `pattern` is equivalent. Raises DefinitionError for an unknown behavior, for items that are
+    not rules, and for rules that cannot share a stage: no rules or too many, two Groups rules,
+    Spaces rules with different sets, or too much look-ahead in total.
 
     >>> from pretok import Run
     >>> from pretok.charsets import NUMBER
@@ -116,8 +118,9 @@ def flatten_stages(items: Iterable[Stages]) -> tuple[Stage, ...]:
 def _require_linear(rules: Iterable[Rule]) -> None:
     """Raise DefinitionError if the total look-ahead of `rules` exceeds MAX_LOOK_AHEAD.
 
-    The rules of a position may read this many code points again at the next position. So the limit
-    bounds the time per code point.
+    The look-ahead is the number of code points that the rules read at a position without a match.
+    The rules read these code points again at the next position, so the limit bounds the time per
+    code point.
     """
     look_aheads = [(rule.look_ahead, type(rule).__name__) for rule in rules]
     total = sum(size for size, _ in look_aheads)

@@ -65,7 +65,7 @@ def run_child(job: dict[str, Any], limit: float | None = None) -> dict[str, Any]
 
     Raises ChildError if the process fails or takes more than `limit` seconds (None: no limit).
     """
-    # The process imports the same packages as this process.
+    # Let the new process import packages from the same folders as this process.
     folders = [str(Path(bpe.__file__).parents[1]), *filter(None, sys.path)]
     path = os.pathsep.join(os.path.abspath(folder) for folder in folders)
     try:

@@ -62,9 +62,9 @@ def bench_encode(
 
     The cold pass is the first pass of a new tokenizer object over `text`, and the warm pass is the
     second. Both passes use one thread on one core. BYTES takes the whole text; ARRAYS and LISTS
-    take the documents of the text. If the process may use several cores, also yield warm passes of
-    pretok with two threads against one thread. They also compare all contenders whose number of
-    threads can be set, with one thread for each core.
+    take the documents of the text. If the process may use several cores, also yield warm passes
+    with several threads: pretok with two threads against pretok with one thread, and all contenders
+    whose number of threads can be set, with one thread for each core.
     """
     texts = documents(text)
     size = len(text.encode())

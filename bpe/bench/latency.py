@@ -24,8 +24,8 @@ def bench_latency(
 ) -> Iterator[Result]:
     """Yield two results of encoding MESSAGE: with any call, and with a call that returns an array.
 
-    Each contender uses its fastest call of each kind, with its default for special tokens. Each
-    tokenizer encodes the message before the measurement, so its caches are warm.
+    In each result, a contender uses its fastest such call, with its default for special tokens.
+    Each tokenizer encodes the message before the measurement, so its caches are warm.
     """
     messages: dict[str, Message] = {}
     absent: dict[str, str] = {}

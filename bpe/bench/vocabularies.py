@@ -175,7 +175,7 @@ def _load(
 def _locate(listed: Listed, folders: Sequence[Path], place: Path) -> tuple[Path, ...]:
     """Return the files of `listed`, in `folders`, a cache of bpe.load, or the Python package.
 
-    A converted file is in the folder `place`. Raises AbsentError.
+    A converted file is in the folder `place`. Raises AbsentError if none of these has the files.
     """
     for folder in folders:
         for files in listed.files:
@@ -210,7 +210,8 @@ def _in_package(package: tuple[str, str] | None) -> Path | None:
 def _find_model(listed: Listed, folders: Sequence[Path], place: Path) -> Path | None:
     """Return the .model of SentencePiece of `listed`, or None.
 
-    A file of a package gets the suffix that readers expect, in the folder `place`.
+    A file in a package may lack the suffix that readers expect, such as tokenizer.model.v1. So it
+    is copied to the folder `place`, under the name `listed.model`.
     """
     if listed.model is None:
         return None

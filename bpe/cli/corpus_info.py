@@ -111,7 +111,7 @@ def _histogram(corpus: Corpus) -> Offsets:
     counts = np.zeros(BINS, np.int64)
     for split in corpus.splits:
         for lengths in corpus.lengths(split):
-            # frexp gives the exponent e with 2^(e - 1) <= length < 2^e.
+            # frexp gives the exponent e with 2^(e - 1) <= length < 2^e, which is the bin; 0 for 0.
             counts += np.bincount(np.frexp(lengths)[1], minlength=BINS)
     return counts
 

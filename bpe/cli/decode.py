@@ -98,7 +98,10 @@ class _Decoder:
         yield self._apply_errors(b"", final=True)
 
     def _bytes(self, part: Part) -> bytes:
-        """Return the bytes of the tokens of `part`; an unknown id is an error with its place."""
+        """Return the bytes of the tokens of `part`.
+
+        Raises click.ClickException for an unknown id; the message says where it is in the input.
+        """
         ids = part.ids
         try:
             if max(ids, default=0) >= self._size:

@@ -36,7 +36,7 @@ Call = Callable[[Any], Any]
 
 
 class Timing(NamedTuple):
-    """The time in seconds of a call with the real tokenizer, and with ours."""
+    """The time in seconds of a call with the real tokenizer, and with bpe (`ours`)."""
 
     name: str
     real: float
@@ -171,7 +171,7 @@ class _serving(ExitStack):
 
 
 def _timings(hf: Any, tok: Any, texts: list[str]) -> Iterator[Timing]:
-    """Yield the shortest time of each call, with the real tokenizer and with ours."""
+    """Yield the shortest times of each call, with the real tokenizer and with bpe."""
     length = int(median(map(len, texts)))
     has_transformers = hasattr(tok, "backend_tokenizer")
 

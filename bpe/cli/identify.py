@@ -38,9 +38,10 @@ NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXY
 
 
 class Identified(NamedTuple):
-    """The preset of the argument WHAT. `description` describes WHAT.
+    """The preset of the argument WHAT.
 
-    If no rules match the pattern of WHAT exactly, `preset` is None, and `error` says why.
+    `description` names WHAT in the output, such as "the name 'gpt2'". If no rules match the pattern
+    of WHAT exactly, `preset` is None, and `error` says why.
     """
 
     description: str
@@ -155,7 +156,7 @@ def _identify_file(path: Path) -> Identified:
         if isinstance(cause, UnknownPatternError):
             return Identified(f"{error.path} of {shown}", None, cause, cause.pattern)
         # `error.path` is a place in the JSON. In an error about the whole file, it is the path of
-        # the file.
+        # the file, which the message then has already.
         has_path = error.path.startswith(short_path(path))
         raise click.ClickException(str(error) if has_path else f"{shown}: {error}") from None
     return Identified(

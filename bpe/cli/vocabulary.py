@@ -66,7 +66,10 @@ lines_option = click.option(
 
 
 def load(vocab: str, preset: Preset | None, backend: BackendName | None) -> bpe.Tokenizer:
-    """Return the tokenizer of the vocabulary `vocab`; raises click.ClickException."""
+    """Return the tokenizer of the vocabulary `vocab`.
+
+    Raises click.ClickException if bpe cannot load it, and UnknownPresetError for an unknown preset.
+    """
     try:
         return bpe.load(vocab, preset=preset, backend=backend)
     except UnknownPresetError:

@@ -25,7 +25,10 @@ from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 
 ID_LIMIT = 1 << 32
-"""tiktoken's ids are below this limit. Any other id raises OverflowError instead of KeyError."""
+"""tiktoken's ids are from 0 to one less than this limit.
+
+Any other int raises OverflowError. An unknown id within the limits raises KeyError.
+"""
 
 E = TypeVar("E", bound="Encoding")
 
@@ -40,7 +43,8 @@ class Encoding:
     it, pass `preset` too: a preset, its name, or an object with offsets(text). `mergeable_ranks`
     maps tokens to ids, which are also their ranks. `special_tokens` maps special tokens to ids.
     `explicit_n_vocab` is the expected number of ids. Raises ValueError (or its subclass
-    VocabularyError), and AssertionError if the number of ids is not `explicit_n_vocab`.
+    VocabularyError) if the pattern is unknown or the vocabulary is invalid, and AssertionError if
+    the number of ids is not `explicit_n_vocab`.
 
     `allowed_special` is the set of special tokens that a call encodes as ids, or "all".
     `disallowed_special` is a collection of str; the call raises ValueError if a text holds one of
@@ -101,7 +105,8 @@ class Encoding:
         self._tokenizer = tokenizer
         self._special_tokens = dict(tokenizer.special_tokens)
         self._specials = SpecialTokens(self._special_tokens)
-        # If several tokens share an id, the first one counts: in reversed order it comes last.
+        # If several tokens share an id, the first one counts. A dict keeps the last value of a key,
+        # so the order is reversed.
         self._special_token_bytes = {
             token.id: token.content.encode() for token in reversed(tokenizer.added_tokens)
         }
@@ -121,8 +126,8 @@ class Encoding:
     ) -> list[int]:
         """Return the ids of `text`.
 
-        A surrogate pair counts as its character, a lone surrogate as U+FFFD. Raises ValueError and
-        TypeError, see the class.
+        A surrogate pair counts as its character, a lone surrogate as U+FFFD. Raises ValueError if
+        `text` holds a disallowed special token, TypeError for an argument of a wrong type.
         """
         allowed = self._checked((text,), allowed_special, disallowed_special)
         return self._tokenizer.encode(text, allowed or "text")
@@ -267,7 +272,10 @@ class Encoding:
     def decode_bytes_batch(
         self, batch: Iterable[Sequence[int]], *, num_threads: int = 8
     ) -> list[bytes]:
-        """Return the bytes of each list of ids in `batch`; see `decode_batch`."""
+        """Return the bytes of each list of ids in `batch`; raises the errors of `decode_bytes`.
+
+        `num_threads` is checked as in `encode_batch`, but has no other effect.
+        """
         _threads(num_threads)
         return [self.decode_bytes(tokens) for tokens in batch]
 
@@ -311,7 +319,8 @@ class Encoding:
         """Return the ids of bytes that may be invalid UTF-8.
 
         The last pre-token before the first invalid byte, and all bytes after this pre-token, are
-        merged as one pre-token.
+        merged as one pre-token. If this pre-token begins with a token of white space, the white
+        space before it is merged with it, too.
         """
         if not isinstance(text, bytes):
             raise TypeError(f"expected bytes, got {type(text).__name__}")
@@ -400,7 +409,10 @@ def _continues(byte: int) -> bool:
 
 
 def _threads(num_threads: int | None) -> int | None:
-    """Return the number of threads; tiktoken accepts None and 0.5, too."""
+    """Return the number of threads; None stands for the default number.
+
+    A fraction is rounded down, but not below 1: tiktoken accepts 0.5, too.
+    """
     if num_threads is None:
         return None
     if num_threads <= 0:

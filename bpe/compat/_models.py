@@ -46,7 +46,7 @@ _PREFIXES = {
 
 
 def _by_name(names: dict[str, str]) -> dict[str, str]:
-    """Return the encoding of each name; `names` maps encodings to names with spaces between."""
+    """Return the encoding of each name; `names` has the names of each encoding in one str."""
     return {name: encoding for encoding, listed in names.items() for name in listed.split()}
 
 

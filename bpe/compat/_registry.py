@@ -30,7 +30,10 @@ def get_encoding(encoding_name: str) -> Encoding:
 
 
 def encoding_for_model(model_name: str) -> Encoding:
-    """Return the encoding of a model; raises KeyError for an unknown model, see `get_encoding`."""
+    """Return the encoding of a model, with `get_encoding`.
+
+    Raises KeyError for an unknown model, and the errors of `get_encoding`.
+    """
     return get_encoding(encoding_name_for_model(model_name))
 
 

@@ -49,7 +49,7 @@ class SpecialTokens:
 def refuse(text: str, disallowed: frozenset[str]) -> None:
     """Raise ValueError if `text` holds a string of `disallowed`, TypeError if it is not a str.
 
-    Takes linear time in the text, for any number of strings.
+    For a fixed set of strings, the time is linear in the length of the text.
     """
     if not isinstance(text, str):
         raise TypeError(f"expected a str, got {type(text).__name__}")
@@ -89,9 +89,10 @@ def _first_of(text: str, tokens: frozenset[str]) -> tuple[int, str] | None:
 
 @lru_cache(maxsize=128)
 def _groups(tokens: frozenset[str]) -> list[tuple[str, list[int]]]:
-    """Group tokens by first code point; return the common prefix and the lengths of each group.
+    """Group tokens by first code point; return (prefix, lengths) for each group.
 
-    The lengths are in descending order.
+    `prefix` is the longest common prefix of the tokens, and `lengths` has their lengths in
+    descending order.
     """
     groups: dict[str, list[str]] = {}
     for token in tokens:
@@ -104,7 +105,8 @@ def _groups(tokens: frozenset[str]) -> list[tuple[str, list[int]]]:
 
 def _common_start(tokens: Collection[str]) -> str:
     """Return the longest common prefix of `tokens`."""
-    # All tokens between the first and the last in sorted order share what these two share.
+    # In sorted order, all tokens are between the first and the last one. So the common prefix of
+    # these two is the common prefix of all.
     first, last = min(tokens), max(tokens)
     same = 0
     while first[same : same + 1] == last[same : same + 1] != "":

@@ -1,8 +1,8 @@
 """Encode text whose end is open: truncated bytes, and text with possible completions.
 
 An id is unstable if more text after the end may change it. This module counts the ids of the last
-pre-token as unstable. If the last pre-token is white space, the white space before it is unstable
-too. The rule is tiktoken's, and an approximation: more text may change other ids as well.
+pre-token as unstable. If the first of these ids is white space, the ids of white space before it
+are unstable too. The rule is tiktoken's, and an approximation: more text may change other ids too.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class OpenEnd:
         self._ids = tokenizer.vocabulary.ids
         self._sorted = sorted_tokens
         self._find = merge_finder(tokenizer.vocabulary)
-        # Unlike `_merge`, this returns a single id for a pre-token that is a token.
+        # `merge_whole` returns a single id for a pre-token that is a token; `_merge` does not.
         self.merge_whole = tokenizer.merge
 
     def encode_bytes(self, data: bytes) -> list[int]:
         """Return the ids of bytes that may be invalid UTF-8.
 
-        The last pre-token before the first invalid byte, and all bytes after this pre-token, are
+        The bytes of the unstable ids before the first invalid byte, and all bytes after these, are
         merged as one pre-token.
         """
         try:
@@ -58,8 +58,8 @@ class OpenEnd:
         rest = self._bytes_of(ids[start:])  # the bytes of the unstable ids
         if not rest:
             return ids, []
-        # A completion is one token that begins with `rest`, the ids of a part of `rest` and a token
-        # that begins with its other part, or the ids of both sides of a split in white space.
+        # There are three kinds of completions: one token that begins with `rest`; the ids of `rest`
+        # with a longer token in place of its end; the ids of `rest` split in its white space.
         completions: set[tuple[int, ...]] = {
             (self._ids[token],) for token in self._starting_with(rest)
         }
@@ -121,7 +121,8 @@ class OpenEnd:
     def _straddling(self, rest: bytes, cut: int) -> Iterator[tuple[int, ...]]:
         """Yield the ids of `rest[:cut] + token` for each token that begins with `rest[cut:]`.
 
-        Ids after the end of `rest` are dropped.
+        Valid UTF-8 is encoded as text; other bytes are merged as one pre-token. Ids that begin at
+        or after the end of `rest` are dropped.
         """
         texts = []
         for token in self._starting_with(rest[cut:]):

@@ -8,16 +8,16 @@ intended differences are:
   Plugins (`tiktoken_ext`) and submodules (`tiktoken.load` …) do not exist.
 - If several allowed or disallowed special tokens begin at the same place, the longest one counts.
   In tiktoken a hash decides which one counts.
-- Each byte needs a token, ids are below 2**24, a special token is not empty, and its id differs
-  from the ids of ordinary tokens. Any other vocabulary raises VocabularyError (a ValueError);
-  tiktoken may accept it, and panic or hang later.
+- Each byte must have a token, and ids must be below 2**24. A special token must not be empty, and
+  its id must differ from the ids of ordinary tokens. Any other vocabulary raises VocabularyError
+  (a ValueError); tiktoken may accept it, and panic or hang later.
 - Calls that make tiktoken panic raise ValueError.
 - `encode_with_unstable` returns completions in ascending order; tiktoken does not order them.
 - `allowed_special` is any set, and ids to decode are any iterable of ints; tiktoken accepts fewer
   types.
 - `encode_to_numpy` returns a writable array.
-- Copying or pickling a known encoding gives the same encoding, as in tiktoken; any other encoding
-  is pickled whole, with its pre-tokenizer.
+- Copying or unpickling an encoding from `get_encoding` gives the same encoding, as in tiktoken; any
+  other encoding is pickled whole, with its pre-tokenizer.
 """
 
 from __future__ import annotations

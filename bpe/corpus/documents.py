@@ -249,7 +249,7 @@ def _taken(held: list[bytes]) -> Iterator[bytes]:
 def _checked_blocks(name: str, watch: Watch) -> Iterator[bytes]:
     """Yield the blocks of a file; raise TextFileError if they are not UTF-8."""
     decode = codecs.getincrementaldecoder("utf-8")().decode
-    size = 0
+    size = 0  # the number of bytes before the piece
     for block in chain(blocks_of_file(name, BLOCK, watch), [b""]):
         # The empty block at the end takes one pass, which finds an incomplete code point.
         for at in range(0, len(block) or 1, CHECKED):
@@ -257,6 +257,8 @@ def _checked_blocks(name: str, watch: Watch) -> Iterator[bytes]:
             try:
                 decode(piece, not block)
             except UnicodeDecodeError as error:
+                # error.object ends with the piece. Before it, it may have bytes of an incomplete
+                # code point from the previous piece.
                 place = size + len(piece) - len(error.object) + error.start
                 _raise_not_utf8(name, place, error)
             size += len(piece)
@@ -288,11 +290,13 @@ def _lines(
                 yield Run(NO_TEXTS, [done], done, blocks=text)
             continue
         if done < begin:
+            # `known` has the lines of the block that the caller does not want.
             lines = split_lines(block)
             known, done = lines[: begin - done], min(begin, done + len(lines))
             if len(known) == len(lines):
                 continue
             block = b"\n".join(lines[len(known) :])
+        # `is_known` says for each line whether `parser.texts` could parse it.
         texts, is_known = parser.texts(block)
         end = done + len(texts)
         if is_known.all():
@@ -340,6 +344,7 @@ def _rows(name: str, options: ReadOptions, begin: int, watch: Watch) -> Iterator
     first = 1  # the number of the first of `texts`
     for texts, is_null in rows_of_file(name, options.field, watch):
         last = first + len(texts) - 1
+        # The first `known` rows are among the first `begin` rows, which the caller does not want.
         known = max(0, min(len(texts), begin - first + 1))
         nulls = [first + int(index) for index in np.flatnonzero(is_null) if index >= known]
         if nulls and not options.skip_bad:

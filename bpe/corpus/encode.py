@@ -30,11 +30,11 @@ class Encoded:
     tokens: Tokens
     """The ids of the texts. A whole document includes the ids that `Options` puts around it."""
     offsets: Offsets
+    """n + 1 offsets of n texts: text i has tokens[offsets[i]:offsets[i + 1]]."""
     held_out: NDArray[np.bool_] | None
     """An item is True if its document is in the split for validation.
 
-    None without this split, and for a part of a long document, for which `Part.is_held_out` says
-    it.
+    None without this split, and for a part of a long document: `Part.is_held_out` says it there.
     """
 
 

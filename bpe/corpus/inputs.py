@@ -46,7 +46,8 @@ def _files_of(name: str) -> Iterator[str]:
     elif not os.path.exists(name) and any(char in name for char in "*?["):
         for match in sorted(glob.glob(name, recursive=True), key=_parts):
             if os.path.isdir(match):
-                # With recursive patterns, the files of this folder match by themselves.
+                # A pattern such as "a/**" also matches each file of this folder, so the files must
+                # not be listed again.
                 yield from () if "**" in name else _files_in(match)
             elif find_suffix(match, SUFFIXES):
                 yield match

@@ -60,9 +60,9 @@ def tokenize(
     `field`. Files that also end in .gz or .zst are unpacked.
 
     Each document gives the ids of `tokenizer.encode(document, special)`, between the tokens `bos`
-    and `eos`. Each of the two is the text or the id of a token. `add_special_tokens` puts the ids
-    of the tokenizer's template around a document instead. `dtype` is "uint16" or "uint32"; the
-    default is the smaller one that fits.
+    and `eos`, which are given by text or by id. `add_special_tokens` puts the ids of the
+    tokenizer's template around a document instead. `dtype` is "uint16" or "uint32"; the default is
+    "uint16" if the ids fit.
 
     `layout` is "bin" (tokens only, as nanoGPT reads them), "llmc" (with the header of llm.c),
     "megatron" (.bin and .idx of Megatron-LM), "npy", or "parquet" (a list in each row). The offsets
@@ -77,7 +77,7 @@ def tokenize(
 
     The result does not depend on `threads`. Interrupted work continues in the next call with the
     same arguments, and gives the same files. A complete corpus stays as it is. The folder also
-    gets a manifest with the sha256 of all inputs and shards, and the tokenizer.
+    gets a file with the tokenizer, and a manifest with the sha256 of all inputs and shards.
 
     A damaged input raises TextFileError, which names the file and the line; with `skip_bad`,
     damaged documents are counted and listed in the manifest. `max_text` (default 64 MB) is the

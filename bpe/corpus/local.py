@@ -21,7 +21,7 @@ class LocalEngine:
         self._threads = threads
 
     def encoded(self, files: list[str], options: Options, start: Position) -> Generator[Encoded]:
-        """Yield the documents of `files` from `start` on, in order."""
+        """Yield the encoded documents of `files` from `start` on, in order and in batches."""
         encoder = DocumentEncoder(self._tokenizer, files, options, self._threads)
         with ThreadPoolExecutor(1) as pool:
             for batch in read_ahead(pool, read_parts(files, options, self._tokenizer, start)):

@@ -166,7 +166,8 @@ def _safe_end(data: bytes, start: int) -> int:
     is neither within an escape, nor between the escapes of a surrogate pair, nor within a sequence
     of UTF-8.
     """
-    # All escapes that a cut at the end could divide are in these bytes; 4 is a margin.
+    # An escape or surrogate pair that a cut at the end could divide begins in these bytes; 4 is a
+    # margin. The cut is put before the last escape, or before the pair that it ends.
     last = data.rfind(b"\\", max(start, len(data) - LONGEST_ESCAPE - 4))
     if last < 0:
         # Leave out a code point that may be incomplete.

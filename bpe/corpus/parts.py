@@ -1,4 +1,4 @@
-"""Read documents in batches, and cut long documents to parts that can be encoded separately."""
+"""Read documents in batches, and cut long documents into parts that can be encoded separately."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class _Counter:
 
 
 class _Cutter:
-    """Cuts long documents to parts."""
+    """Cuts long documents into parts."""
 
     def __init__(self, files: Sequence[str], options: Options, tokenizer: Tokenizer) -> None:
         self._files = files

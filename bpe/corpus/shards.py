@@ -36,7 +36,8 @@ class ShardWriter:
     """Appends documents to the shards of one split.
 
     The tokens and the offsets of the open shard are in two files with the suffix .part. `state`
-    says how much of both files is durable. A new ShardWriter with this state cuts off later bytes.
+    says how much of both files is durable. A new ShardWriter with this state cuts off all bytes
+    after them.
     Only the files of finished shards have their final names.
     """
 
@@ -135,6 +136,8 @@ class ShardWriter:
     def _open(self, resume: bool) -> tuple[_PartFile, _PartFile]:
         """Open the files of the open shard; `resume` keeps their data."""
         place = self._place()
+        # (suffix, size of the header, size of the data). Offset 0, the first one in the file of
+        # offsets, counts as a part of the header.
         sizes = (
             (self._layout.suffix, self._layout.header_size, self._tokens * self._dtype.itemsize),
             (OFFSETS_SUFFIX, NPY_HEADER_SIZE + OFFSET.itemsize, self._documents * OFFSET.itemsize),

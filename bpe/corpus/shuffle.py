@@ -38,7 +38,10 @@ def shuffled_order(count: int, seed: int) -> Offsets:
 
 
 class Store:
-    """The unshuffled documents of a split, in the files of an open shard."""
+    """The unshuffled documents of a split, in the files of an open shard.
+
+    `state` is the state of the ShardWriter that has written them.
+    """
 
     def __init__(
         self, folder: Path, split: str, dtype: np.dtype[Any], state: dict[str, Any]

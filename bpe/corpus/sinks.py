@@ -23,7 +23,7 @@ NO_END = np.zeros(0, np.int64)
 SPOOL = "document" + PART
 """The file of the tokens of a long document, until the whole document is encoded."""
 SPOOL_BLOCK = 1 << 22
-"""The number of bytes of this file that are read at a time, a multiple of 4."""
+"""The number of bytes of this file that are read at a time: whole tokens of 2 or 4 bytes."""
 
 
 class Sink:

@@ -32,7 +32,7 @@ class Engine(Protocol):
     """Reads and encodes documents."""
 
     def encoded(self, files: list[str], options: Options, start: Position) -> Generator[Encoded]:
-        """Yield the documents of `files` from `start` on, in order."""
+        """Yield the encoded documents of `files` from `start` on, in order and in batches."""
         ...
 
 
@@ -126,7 +126,8 @@ class Job:
 
     def _write_part(self, item: Encoded, part: Part) -> None:
         """Write a part of a long document, and commit after the last part."""
-        # With skip_bad, only whole documents may get into the shards.
+        # With skip_bad, a damaged document must not get into the shards. The damage may be in its
+        # last part, so its tokens go to a spool file until the whole document is encoded.
         spool = self._folder / SPOOL if self._options.skip_bad else None
         if self._long is None:
             self._long = self._first_sink.begin_long(part.is_held_out, spool)

@@ -25,7 +25,7 @@ class DecoderChain:
 
     @property
     def by_token(self) -> tuple[Step, ...]:
-        """The first steps, up to the first one that is not a Replace or Strip.
+        """The steps before the first one that is neither a Replace nor a Strip.
 
         They change each token independently of the other tokens.
         """
@@ -38,8 +38,8 @@ class DecoderChain:
     def strips_joined(self) -> tuple[int, int] | None:
         """The maximum number of spaces to strip at the start and at the end of the joined tokens.
 
-        The steps of `by_token` change each token before the tokens are joined. None if the other
-        steps do more than decode fallback bytes, join and strip.
+        The steps of `by_token` change each token before the tokens are joined. The result is None
+        if the other steps do more than decode fallback bytes, join and strip, so C++ cannot decode.
         """
         rest = self.steps[len(self.by_token) :]
         if isinstance(rest[0] if rest else None, ByteFallback):
@@ -61,7 +61,8 @@ class DecoderChain:
     def flows(self, errors: str) -> list[Flow]:
         """Return new flows of the steps after `by_token`.
 
-        ByteLevel and Fuse join all tokens to one, so all flows after them take it in parts.
+        ByteLevel and Fuse join all tokens into one, so all flows after them take the parts of one
+        token.
         """
         first = len(self.by_token)
         flows = []

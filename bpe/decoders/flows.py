@@ -125,7 +125,7 @@ class StripParts:
         self._held = ""
 
     def feed(self, token: str) -> list[str]:
-        """Return the text that is certainly kept."""
+        """Return the text that is kept; hold back the end that is stripped if no text follows."""
         while self._start and token:
             if token[0] != self._char:
                 self._start = 0

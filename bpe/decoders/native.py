@@ -50,7 +50,8 @@ def native_calls(
 ) -> tuple[Decode, DecodeBytes]:
     """Return `decode` and `decode_bytes`. They call `slow` for ids that C++ does not decode.
 
-    With the error handler "surrogateescape", `slow` must keep invalid bytes.
+    `decode_bytes` decodes with the error handler "surrogateescape" and encodes the text again. So
+    with this handler, `slow` must keep invalid bytes.
     """
     from pretok import _core
 
@@ -69,7 +70,8 @@ def replace_in_all(texts: Sequence[str], old: str, new: str) -> list[str]:
     >>> replace_in_all(["a", "ba"], "a", "c")
     ['c', 'bc']
     """
-    # One call of str.replace for all texts is faster than one call for each text.
+    # One call of str.replace for all texts is faster than one call for each text. It gives the same
+    # result if neither `old`, `new` nor a text contains the separator.
     separator = "\x00"
     joined = separator.join(texts)
     if separator in old + new or joined.count(separator) != len(texts) - 1:

@@ -69,7 +69,7 @@ class Shared(NamedTuple, Generic[T]):
     """An object that each node gets once, and that each worker unpickles once."""
 
     references: tuple[Any]
-    """The reference in a tuple: Ray replaces an argument that is a reference by its value."""
+    """The reference, in a tuple: Ray would replace a bare reference by its value in each task."""
     folder: str
     """The current folder of the caller."""
 

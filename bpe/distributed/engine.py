@@ -38,7 +38,7 @@ class Work(NamedTuple):
 
 
 def read(shared: Shared[Work], start: Position, end: int) -> Iterator[Batch]:
-    """Yield the documents from `start` to the end of the last file before files[end]."""
+    """Yield the documents from `start` to the end of the file files[end - 1]."""
     work = value_of(shared)
     with folder_of(shared, work.files[start.file : end]):
         yield from read_parts(work.files[:end], work.options, work.tokenizer, start)
@@ -60,7 +60,7 @@ class RayEngine:
         self._tokenizer = tokenizer
 
     def encoded(self, files: list[str], options: Options, start: Position) -> Generator[Encoded]:
-        """Yield the documents of `files` from `start` on, in order."""
+        """Yield the encoded documents of `files` from `start` on, in order and in batches."""
         ray = self._ray
         shared = share(ray, Work(self._tokenizer, files, options))
         # A reader waits most of the time until its batches are taken, so it must not occupy a CPU.

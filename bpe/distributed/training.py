@@ -79,7 +79,10 @@ class Counting(NamedTuple):
 
 
 def count(shared: Shared[Counting], source: Source, names: list[str]) -> tuple[Counts, int]:
-    """Return the words of `source` with their counts, and its size; `names` are its files."""
+    """Return the words of `source` with their counts, and the size of its texts.
+
+    `names` are the files of `source`.
+    """
     size = 0
 
     def advance(more: int) -> None:

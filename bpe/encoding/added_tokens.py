@@ -54,8 +54,9 @@ class AddedToken:
 
     If `special` is true, the argument `special` of an encoding call decides what the token becomes.
     Any other added token always becomes its id. A `normalized` token is searched for in the
-    normalized text, after all other tokens. `lstrip` and `rstrip` include the white space before
-    and after the token. A `single_word` token is matched only if no word character is next to it.
+    normalized text, after all other tokens. A match of an `lstrip` token includes the white space
+    before it, a match of an `rstrip` token the white space after it. A `single_word` token is
+    matched only if no word character is next to it.
     """
 
     content: str
@@ -129,8 +130,8 @@ class AddedTokens:
         """Yield the segments of `data` in order; they cover all of `data`, and none is empty.
 
         As in Hugging Face's tokenizers, a token that begins with white space may overlap the token
-        before it, if that token has `rstrip`.
-        If the policy is "raise", raises SpecialTokenError at the first special token.
+        before it, if the earlier token has `rstrip` and includes this white space. If the policy is
+        "raise", raises SpecialTokenError at the first special token.
         """
         return self._search(self._phases, data, 0, len(data))
 
@@ -184,7 +185,7 @@ class AddedTokens:
                 if not spaces[0] <= last < spaces[1]:
                     spaces = last, _skip_spaces(data, last, end)
                 last = spaces[1]
-            if first >= last:  # rstrip of the previous token has included the whole token
+            if first >= last:  # rstrip of the previous token includes all of this `lstrip` token
                 continue
             if done < first:
                 yield Segment(done, first, None)

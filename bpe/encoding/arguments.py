@@ -143,7 +143,8 @@ def new_token_bytes(added: Sequence[AddedToken], vocabulary: Vocabulary) -> dict
 def _is_text_of(vocabulary: Vocabulary, token: AddedToken) -> bool:
     """Return whether the token with this id in `vocabulary` has this text.
 
-    The texts of fallback tokens, such as <0x0A>, differ from their bytes.
+    Comparing bytes is not enough: a fallback token has a text such as <0x0A>, which differs from
+    its byte.
     """
     return (
         isinstance(vocabulary, TextVocabulary) and vocabulary.pieces.get(token.content) == token.id
@@ -171,7 +172,7 @@ def cache_limit(cache_mb: float | None) -> int:
 
 
 def resolve_threads(threads: int | None) -> int:
-    """Return the number of threads for a backend; 0, for None, lets the backend choose.
+    """Return the number of threads for a backend. None gives 0: the backend chooses.
 
     Raises ValueError unless `threads` is None or an int of at least 1.
     """
@@ -202,7 +203,7 @@ def validate_text(text: Text, errors: Errors) -> StrOrBytes:
 
 
 def check_batch(texts: Iterable[Text]) -> list[Text]:
-    """Return the texts of a batch as a list; raises TypeError for a single text."""
+    """Return the texts of a batch as a list; raise TypeError for one text, or if not iterable."""
     if isinstance(texts, (str, bytes, bytearray, memoryview)):
         raise TypeError(
             f"expected an iterable of texts, got one {type(texts).__name__}; pass [text]"

@@ -27,8 +27,9 @@ Calls = TypeVar("Calls", bound=tuple[Callable[..., object], ...])
 
 
 class Backend(Protocol):
-    """PythonBackend, CharacterBackend, or _core.Encoder in C++; all give the same results.
+    """The methods of all backends, in C++ or in Python. All backends give the same results.
 
+    They are PythonBackend, CharacterBackend, MissingBytesBackend, and _core.Encoder in C++.
     In a str, a surrogate pair counts as the character that it encodes, and a lone surrogate as
     U+FFFD. `added` comes from `make_added`. The position of a SpecialTokenError is in bytes.
     `threads` bounds the number of threads; 0 lets the backend choose.
@@ -75,7 +76,8 @@ class Backend(Protocol):
         """Return a byte offset at which a cut of `text` does not change the ids, or 0.
 
         The cut is safe for any text that may follow `text`. The result is 0 if the backend finds no
-        safe offset. If `nfc` is true, the text is later normalized to NFC.
+        safe offset. If `nfc` is true, the parts are normalized to NFC before they are encoded; the
+        cut must not change this either.
         """
         ...
 
@@ -156,8 +158,8 @@ def make_backend(
 ) -> Backend:
     """Return the backend of `vocabulary`, which also decodes the ids of `added`.
 
-    The caches of the backend hold at most `cache_limit` bytes. If `spaces` is not None, the backend
-    takes text that is not normalized (see `takes_spaces` and TextSpaces).
+    The caches of the backend hold at most `cache_limit` bytes. Pass `spaces` only if `takes_spaces`
+    returns True. The backend then normalizes the spaces of a text itself, as `spaces` says.
     """
     spans_in = None
     if isinstance(vocabulary, CharacterVocabulary):
@@ -219,7 +221,11 @@ def make_backend(
 
 
 def _merges_in_core(vocabulary: CharacterVocabulary) -> bool:
-    """Return whether C++ makes the final ids; if not, CharacterBackend adds unknown tokens."""
+    """Return whether C++ makes the final ids.
+
+    Without fallback tokens, C++ leaves symbols that are not tokens, and CharacterBackend replaces
+    them by unknown tokens.
+    """
     return vocabulary.fallback_ids is not None
 
 

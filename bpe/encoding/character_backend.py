@@ -113,8 +113,9 @@ class Symbols:
 def byte_vocabulary(
     vocabulary: CharacterVocabulary, first_symbol: int, has_spaces: bool = False
 ) -> ByteVocabulary:
-    """Return `vocabulary` as a vocabulary of bytes; only its `tied_runs` may have equal scores.
+    """Return `vocabulary` as a vocabulary of bytes.
 
+    `backend_for` has checked that only the pieces of `tied_runs` have equal scores.
     If `has_spaces`, tokens have spaces in place of "▁".
     """
     native_rows = vocabulary.native_rows
@@ -129,7 +130,8 @@ def byte_vocabulary(
             has_spaces,
         )
         return ByteVocabulary(Packed(data, lengths, numbers), rows)
-    # Otherwise build both in Python. `in_order` has the bytes of all symbols, lowest rank first:
+    # C++ has not found the merges, so build the tokens and the merges in Python. `in_order` has the
+    # bytes of all symbols, lowest rank first:
     # single bytes, beginnings of characters, and pieces in the order of their scores.
     symbols = Symbols(vocabulary, first_symbol, has_spaces)
     ranks, pieces = vocabulary.ranks, vocabulary.pieces

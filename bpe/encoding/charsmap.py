@@ -96,8 +96,9 @@ def _replacements(pool: bytes) -> dict[int, str]:
 
 def _check(units: NDArray[np.uint32], replacements: dict[int, str]) -> None:
     """Raise VocabularyError if a rule is too long, cuts a character or has no replacement."""
-    # Each round goes one level down the trie. A row of `nodes` is a node of this level: (index of
-    # the children, number of bytes that the current UTF-8 character still lacks).
+    # Each round goes one level down the trie. A row of `nodes` is a node of this level: (base of
+    # its children, number of bytes that the current UTF-8 character still lacks). The child for a
+    # byte is at index base ^ byte.
     nodes = np.array([[_children(int(units[_ROOT])), 0]], np.int64)
     labels = np.arange(256, dtype=np.int64)
     known = np.array(sorted(replacements), np.int64)

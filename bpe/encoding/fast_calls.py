@@ -11,14 +11,14 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 def fast_call(attribute: str, positional: int, **defaults: object) -> Callable[[Method], Method]:
     """Return a decorator for a method whose parameters are self, `first`, `defaults` and others.
 
-    `defaults` has the default values of the parameters after `first`. Callers may pass the first
-    `positional` parameters after self by position.
+    `first` is any first argument, such as a text. `defaults` has the default values of the
+    parameters after it. Callers may pass the first `positional` parameters after self by position.
 
     A call that passes only `first` and parameters of `defaults` runs self.<attribute>(first,
-    *values) instead of the method; `values` has a value for each parameter of `defaults`. Both must
-    return equal results. Any other call runs the method. If the class names the attribute in
-    __slots__, the calls are faster, since C++ reads a slot without a look-up in a dict. If the
-    native backend was not built, the decorator returns the method unchanged.
+    *values) instead of the method; `values` has a value for each parameter of `defaults`. So the
+    attribute and the method must return equal results. Any other call runs the method. If the class
+    names the attribute in __slots__, the calls are faster, since C++ reads a slot without a look-up
+    in a dict. If the native backend was not built, the decorator returns the method unchanged.
     """
 
     def decorate(method: Method) -> Method:

@@ -1,8 +1,8 @@
 """MissingBytesBackend: a TextVocabulary whose characters stand for bytes, in C++.
 
 Such a vocabulary may lack tokens for some bytes. C++ merges bytes, and needs a token for each byte
-value. So the missing bytes get new ids, which no merge has. A text with a missing byte is encoded
-by the Python backend, which drops the byte, or replaces the byte by the unknown token.
+value. So the missing bytes get new ids, which are in no merge. If C++ returns such an id, the text
+is encoded again by the Python backend, which drops the byte, or replaces it by the unknown token.
 """
 
 from __future__ import annotations
@@ -59,7 +59,11 @@ class MissingBytesBackend(OneByOne):
         )  # fmt: skip
 
     def _misses(self, ids: Ids) -> bool:
-        """Return whether `ids` has the id of a missing byte."""
+        """Return whether `ids` may have the id of a missing byte.
+
+        An added token may have an id of `_first_missing` or more too. The Python backend then
+        encodes the text, with the same ids.
+        """
         return bool(len(ids)) and int(ids.max()) >= self._first_missing
 
     def encode(self, text: StrOrBytes, added: Any, threads: int = 0) -> list[int]:
@@ -90,7 +94,7 @@ class MissingBytesBackend(OneByOne):
     def encode_batch_array(
         self, texts: Sequence[StrOrBytes], added: Any, threads: int = 0
     ) -> tuple[Ids, Offsets]:
-        """Return the ids of all n texts, and n + 1 offsets (see `concatenate_ids`)."""
+        """Return the ids of all texts, and offsets: text i has ids[offsets[i]:offsets[i + 1]]."""
         ids, offsets = self._native.encode_batch_array(texts, added, threads)
         if self._misses(ids):
             return concatenate_ids(self.encode_batch(texts, added, threads))
@@ -99,7 +103,7 @@ class MissingBytesBackend(OneByOne):
     def encode_packed(
         self, data: Any, offsets: Offsets, added: Any, threads: int = 0
     ) -> tuple[Ids, Offsets]:
-        """Return the ids of all n texts, and n + 1 offsets (see `concatenate_ids`)."""
+        """Return the ids of all texts, and offsets: text i has ids[offsets[i]:offsets[i + 1]]."""
         ids, ends = self._native.encode_packed(data, offsets, added, threads)
         if self._misses(ids):
             return self.encode_batch_array(list(PackedTexts(data, offsets)), added, threads)

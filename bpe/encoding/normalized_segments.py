@@ -71,7 +71,8 @@ class NormalizedSegment:
             raise self.located(error) from None
         offsets = ByteToCharOffsets(normal, ESCAPE)
         # `first` and `last` are the indexes of the first and the last code point of each token. A
-        # token that is only the prefix space may have no code point, so both indexes are clamped.
+        # token that is only the prefix space may have no code point of `normal`, so both indexes
+        # are clamped.
         first = np.minimum(offsets.starts(starts), len(normal) - 1)
         last = np.maximum(offsets.ends(ends) - 1, 0)
         starts = self.start + self.byte_offsets(origins[first, 0])
@@ -135,6 +136,8 @@ def _metaspace_segments(
     """
     text = _MetaspaceText(segment, metaspace)
     segments, refusal = added.segments(text.normal)
+    # `done` is the byte offset in `text.normal` at which a part begins, `char` the same offset in
+    # code points.
     done = char = 0
     for start, end, id in segments:
         data = text.normal[start:end]
@@ -167,7 +170,10 @@ class _MetaspaceText:
         return self.segment.normalizer.align(decode_utf8(self.segment.data))
 
     def is_first(self, at: int) -> bool:
-        """Return whether the part at code point `at` comes from the start of the whole text."""
+        """Return whether the part at code point `at` comes from the start of the whole text.
+
+        Always False unless `prepend_scheme` is "first", because only this scheme needs the answer.
+        """
         if self.metaspace.prepend_scheme != "first" or self.segment.start > 0:
             return False
         return self.aligned[1][at][0] == 0
@@ -196,7 +202,7 @@ class _Part:
         return self._text.metaspace.normalize(part, is_first).encode("utf-8", ESCAPE)
 
     def align(self, text: str) -> tuple[str, list[tuple[int, int]]]:
-        """Return the part, and the span of each code point in the segment."""
+        """Return the part, and the span of each code point in the segment; `text` is not used."""
         normal, spans = self._text.aligned
         end = self._start + len(decode_utf8(self._utf8))
         part = AlignedText(list(normal[self._start : end]), spans[self._start : end])

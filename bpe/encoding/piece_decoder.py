@@ -46,8 +46,8 @@ class SentencePieceDecoding:
     "▁" in a piece becomes a space. If `strips_space`, a space at the start of the first piece is
     dropped. If `strips_spaces` is also true, this is repeated for the following pieces, until a
     piece has text left. A token of `invisible` becomes no text. The unknown token becomes
-    `unknown_surface`. Adjacent fallback tokens become the text of their bytes, with one U+FFFD for
-    each invalid byte.
+    `unknown_surface`. Adjacent fallback tokens, such as <0x0A>, each stand for a byte. They become
+    the text of these bytes, with one U+FFFD for each invalid byte.
     """
 
     strips_space: bool = True

@@ -39,9 +39,9 @@ SpanCall: TypeAlias = Callable[[str], "tuple[list[int], list[tuple[int, int]]] |
 TokenSpaces: TypeAlias = tuple[bytes, bytes, bool]
 """(leading, trailing, keeps_first): the spaces of tokens.
 
-By id, `leading` and `trailing` have the number of spaces at the start and at the end of a token;
-255 if the number depends on the text. `keeps_first` says whether a token at the start of the text
-keeps one leading space.
+By id, `leading` and `trailing` have the number of spaces at the start and at the end of a token.
+The number is 255 if it depends on the text; a SpanCall returns None for a text with this token. If
+`keeps_first`, the span of a token at the start of the text includes a single leading space.
 """
 
 
@@ -61,7 +61,7 @@ class Pipeline:
         self._normalizer = make_normalizer(normalizer, backend)
         self._missing_bytes = missing_bytes
         # The UTF-8 of a str may contain the bytes in UNASSIGNED, since a str may contain unassigned
-        # code points. No UTF-8 contains the other missing bytes.
+        # code points. No UTF-8 contains the other missing bytes, so a str needs no check for them.
         self._missing_in_str = [byte for byte in missing_bytes if byte in UNASSIGNED]
         # On the fast path, the backend encodes a text without a check in Python. The fast path does
         # not normalize, so it takes only text in NFC. Normalizers other than NFC may change text in
@@ -161,7 +161,7 @@ class Pipeline:
 
         Spans count code points. The function returns None for a text that it cannot encode; the
         caller then calls `spans`. `span_call` itself returns None if the backend has no such
-        function. `spaces` says what to exclude from spans; see `Encoder.span_call` of pretok._core.
+        function. If `spaces` is not None, spans exclude these spaces (see TokenSpaces).
         """
         make = getattr(self.backend, "span_call", None)
         if make is None or not self._has_fast_path:

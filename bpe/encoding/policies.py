@@ -50,6 +50,7 @@ class Policies:
         normalized text. Raises VocabularyError if `normalize` makes such a content empty.
         """
         self._tokens = tuple(tokens)
+        # The original content of each token by its normalized content.
         self._contents: dict[str, str] = {}
         if normalize is not None:
             self._tokens = tuple(_normalized(token, normalize) for token in tokens)

@@ -50,13 +50,13 @@ class OneByOne(ABC):
     def encode_batch_array(
         self, texts: Sequence[StrOrBytes], added: Any, threads: int = 0
     ) -> tuple[Ids, Offsets]:
-        """Return the ids of all n texts, and n + 1 offsets (see `concatenate_ids`)."""
+        """Return the ids of all texts, and offsets: text i has ids[offsets[i]:offsets[i + 1]]."""
         return concatenate_ids(self.encode_batch(texts, added, threads))
 
     def encode_packed(
         self, data: Any, offsets: Offsets, added: Any, threads: int = 0
     ) -> tuple[Ids, Offsets]:
-        """Return the ids of all n texts, and n + 1 offsets (see `concatenate_ids`)."""
+        """Return the ids of all texts, and offsets: text i has ids[offsets[i]:offsets[i + 1]]."""
         return self.encode_batch_array(list(PackedTexts(data, offsets)), added, threads)
 
     @staticmethod
@@ -143,7 +143,7 @@ class PythonBackend(OneByOne):
                 spans = list(pairwise(accumulate(sizes, initial=0)))
             else:
                 spans = self._spans_in(pre_token)
-            # The prefix space is outside of every span.
+            # The prefix space is not in the text, so no span begins before `start`.
             origin = end - len(pre_token)
             for first, last in spans:
                 starts.append(max(origin + first, start))
@@ -204,7 +204,8 @@ class PythonBackend(OneByOne):
         """Return True only if `text` is in NFC; False may be returned for any text."""
         if isinstance(text, bytes):
             return is_normal(decode_utf8(text))
-        # A surrogate pair may encode a character that composes with its neighbor.
+        # A surrogate pair may encode a character that composes with its neighbor. `is_normal` does
+        # not see this, so text with surrogates counts as not normal.
         return is_normal(text) and not has_surrogates(text)
 
     @staticmethod

@@ -16,7 +16,7 @@ from bpe.once import once
 MAX_SYMBOL = 256
 """The maximal length of a user-defined symbol, in characters.
 
-Symbols are searched at each place of a text, so long symbols would make the search slow.
+Symbols are searched at each position of a text, so long symbols would make the search slow.
 """
 
 _Trie: TypeAlias = "dict[str, Any]"
@@ -27,9 +27,9 @@ _END = ""
 class SentencePieceNormalizer:
     """The normalizer_spec of a SentencePiece model. Takes linear time.
 
-    At each place of a text, from left to right, the longest symbol of `user_defined` that matches
-    is kept. If no symbol matches, the longest rule of `charsmap` that matches is applied. If no
-    rule matches, the character is kept, and an invalid byte becomes U+FFFD.
+    At each position of a text, from left to right, the longest symbol of `user_defined` that
+    matches is kept. If no symbol matches, the longest rule of `charsmap` that matches is applied.
+    If no rule matches, the character is kept, and an invalid byte becomes U+FFFD.
 
     `remove_extra_whitespaces` drops spaces at both ends of the text, and leaves one space between
     words. `escape_whitespaces` replaces each space by "▁". `add_dummy_prefix` puts a space before

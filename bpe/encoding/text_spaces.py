@@ -67,7 +67,8 @@ def spaces_of(
     else:
         spaces = _of_steps(normalizer)
     # The normalizer changes text before the search for normalized tokens. C++ searches the original
-    # text, so these tokens must match at the same places in both texts.
+    # text, so these tokens must match at the same places in both texts. C++ must also put the
+    # prefix before this search, as the normalizer does, not before each text between tokens.
     if spaces is None or not normalized:
         return spaces
     has_place = spaces.prefix == "never" or spaces.precedes_tokens

@@ -75,7 +75,7 @@ def unpacked(data: bytes) -> bytes:
 def read(
     data: bytes, needs_preset: bool = True, names: Mapping[int, str] | None = None
 ) -> TokenizerSpec:
-    """Return the tokenizer; raises VocabularyError, which names the line.
+    """Return the tokenizer; raises VocabularyError if the file is malformed.
 
     `names` has the names of the special tokens by id, if they differ from the names of OpenAI.
     open_clip 3 calls the tokens <start_of_text> and <end_of_text>.

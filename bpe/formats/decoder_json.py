@@ -18,7 +18,9 @@ _MAX_STRIPPED = 256
 
 
 def read(decoder: Value) -> DecoderChain:
-    """Return the decoder of a tokenizer.json; null stands for steps.Spaces.
+    """Return the decoder of a tokenizer.json.
+
+    A decoder that is null joins tokens with spaces, so it becomes steps.Spaces.
 
     Raises UnsupportedError for a decoder that bpe does not have, and VocabularyError for a
     malformed decoder.

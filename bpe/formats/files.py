@@ -71,8 +71,9 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     """Write `data` to a temporary file and rename it to `path`.
 
     After an error, `path` is unchanged and the temporary file is removed. If `path` is a symbolic
-    link, its target is replaced. The new file gets the permissions of the old file. Raises OSError
-    with `path`, and VocabularyError if `path` exists and is not a regular file.
+    link, its target is replaced. The new file gets the permissions of the old file. Raises OSError,
+    which names `path`, if the file cannot be written, and VocabularyError if `path` exists and is
+    not a regular file.
     """
     with naming(path):
         # `_mode_of` refuses a path that is too long, for which realpath takes quadratic time.

@@ -30,7 +30,9 @@ def vocabulary(
     """Return the vocabulary of `texts`, which are the tokens in order of ids.
 
     `bytes_` are the ids of fallback tokens. `special` are the ids of control tokens and the unknown
-    token, which text never becomes. Raises VocabularyError and UnsupportedError.
+    token, which text never becomes. Raises VocabularyError for malformed scores or fallback tokens,
+    or a token of more than MAX_TOKEN characters; UnsupportedError if text could become a special
+    token or a fallback token in llama.cpp.
     """
     fallback, reserved = {texts[id]: id for id in bytes_}, frozenset(special)
     missing = [name for name in BYTE_NAMES if name not in fallback]

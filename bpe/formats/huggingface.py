@@ -105,7 +105,10 @@ def read(
 def _byte_level(
     file: Value, merges: ListedMerges, added: tuple[AddedToken, ...], needs_preset: bool
 ) -> TokenizerSpec:
-    """Return the tokenizer of a file whose tokens are bytes, or characters that stand for bytes."""
+    """Return the tokenizer of a file whose tokens are bytes, or characters that stand for bytes.
+
+    If some byte of valid text has no token, return the result of `_text`.
+    """
     model, decoder = file["model"], file["decoder"]
     ignore_merges = model["ignore_merges"].flag(default=False)
     vocabulary = build_if_bytes(model["vocab"], merges, ignore_merges, added)
@@ -168,7 +171,8 @@ def _check_model(model: Value) -> None:
         raise dropout.malformed("null or a number")
     if dropout.value:
         raise dropout.unsupported("dropout makes ids random; set it to null")
-    # unk_token has no effect on byte-level BPE: each byte is a token, which Vocabulary checks.
+    # unk_token has no effect on byte-level BPE: each byte is a token, which Vocabulary checks. So
+    # only the type of unk_token is checked here. `_text` reads it for other models.
     if model["unk_token"].value is not None:
         model["unk_token"].text()
     for name in ("fuse_unk", "byte_fallback"):
@@ -199,9 +203,10 @@ def _pair(merges: Value, index: int) -> tuple[str, str]:
 
 
 def _check_ids(listed: Value, added: Sequence[AddedToken], vocab: Mapping[str, int]) -> None:
-    """Raise VocabularyError if the library tokenizers gives an added token an id not of the file.
+    """Raise VocabularyError if the library tokenizers gives an added token an id not in the file.
 
-    The library ignores the ids of added tokens in the file (see `assigned_ids`).
+    The library ignores the ids of added tokens in the file: a token of model.vocab gets its id
+    there, and a new token the next free id.
     """
     ids = assigned_ids([token.content for token in added], vocab)
     for index, (token, id) in enumerate(zip(added, ids, strict=True)):

@@ -45,10 +45,10 @@ def parse(data: bytes) -> Value:
 
 
 def parse_tokenizer(data: bytes) -> Value:
-    """Return the result of `parse`; of a tokenizer.json, C++ reads the vocabulary and the merges.
+    """Return the result of `parse`, but let C++ read the vocabulary and merges of a tokenizer.json.
 
-    Then the members `vocab` and `merges` of its model are TextIds and TextPairs, which read the
-    data that C++ holds.
+    If C++ reads them, the members `vocab` and `merges` of the model are TextIds and TextPairs. They
+    stand for the dict and the list, and get their items from C++ on demand.
     """
     if backend() == "native" and len(data) <= json_text.MAX_BYTES:
         from pretok import _core
@@ -68,7 +68,7 @@ _ENCODER = json.JSONEncoder(default=str)
 
 
 def _beginning(value: Any) -> Any:
-    """Return `value`, truncated if it is long, so its JSON begins like the JSON of `value`."""
+    """Return `value` or, if it is long, a part of it whose JSON begins with the same characters."""
     if isinstance(value, TextPairs):
         value = value.listed
     if type(value) in (str, list):

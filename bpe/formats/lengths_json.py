@@ -20,7 +20,10 @@ _BATCH_LONGEST = "BatchLongest"
 
 
 def read_truncation(value: Value) -> Truncation | None:
-    """Return the truncation; raises VocabularyError, and UnsupportedError for unknown members."""
+    """Return the truncation of a tokenizer.json, or None if it is null.
+
+    Raises VocabularyError if it is malformed, UnsupportedError if it has unknown members.
+    """
     if value.value is None:
         return None
     value.only("direction", "max_length", "strategy", "stride")
@@ -33,7 +36,10 @@ def read_truncation(value: Value) -> Truncation | None:
 
 
 def read_padding(value: Value) -> Padding | None:
-    """Return the padding; raises VocabularyError, and UnsupportedError for unknown members."""
+    """Return the padding of a tokenizer.json, or None if it is null.
+
+    Raises VocabularyError if it is malformed, UnsupportedError if it has unknown members.
+    """
     if value.value is None:
         return None
     value.only("strategy", "direction", "pad_to_multiple_of", "pad_id", "pad_type_id", "pad_token")

@@ -18,6 +18,7 @@ def read(post_processor: Value) -> Template:
     """
     before: tuple[int, ...] = ()
     after: tuple[int, ...] = ()
+    # Each processor puts its ids around the ids of the processors before it.
     for part in post_processor.parts("processors"):
         if part.value is None:
             continue

@@ -9,9 +9,9 @@ header. The sections follow in this order:
     flags         1: from ranks (the rank of a merge is the id of its result, as in tiktoken);
                   2: ignore_merges (always set with 1); 4: NFC; 8: add_prefix_space;
                   16: the preset is not built in; 32: the tokens are text (only with 16)
-    preset        text: the name; text: the Unicode version; with flag 16 also the number of words
-                  of its program (pretok.machine.program.serialize_stages), and the words; text:
-                  its description (bpe.formats.pretok_preset)
+    preset        text: the name; text: the Unicode version; with flag 16 also its program, a list
+                  of numbers (pretok.machine.program.serialize_stages): their count, then the
+                  numbers; text: its description (bpe.formats.pretok_preset)
     template      the number of ids before a text, and the ids; the number of ids after a text, and
                   the ids
     added tokens  the number of added tokens; for each its text, id and flags: 1 special,

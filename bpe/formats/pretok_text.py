@@ -172,6 +172,8 @@ def _problem(spec: TokenizerSpec) -> str:
     if unknown in BYTE_NAMES or unknown.startswith(SPACE_MARK):
         return f"the unknown token {shortened(unknown)}"
     characters = sum(len(text.encode()) <= 4 for text in pieces)
+    # C++ merges the bytes of each character by steps: symbols of some of its bytes, with ids above
+    # all other ids. There are 256 steps of one byte, and at most 3 longer steps for a character.
     first_step = max(vocabulary.size, *(token.id + 1 for token in added), 0)
     if first_step + 256 + 3 * characters > ID_LIMIT:
         return "ids that are too large"

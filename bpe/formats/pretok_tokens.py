@@ -1,6 +1,8 @@
-"""Read and write the literals, merges and ids of .pretok files; see pretok_file.py.
+"""Read and write the literals, merges and ids of .pretok files.
 
-A literal is a token whose bytes the file stores; merges make the bytes of all other tokens.
+pretok_file.py describes these sections. A literal is a token whose bytes the file stores; merges
+make the bytes of all other tokens. The index of a token counts literals first, in order of ids,
+then the tokens that merges make, in order of rank.
 """
 
 from __future__ import annotations

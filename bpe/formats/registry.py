@@ -23,7 +23,7 @@ from bpe.text_vocabulary import TextVocabulary
 from bpe.vocabulary import Vocabulary
 from pretok.errors import short_path, shortened
 
-_GPT2 = Gpt2Format()  # the only format of two files
+_GPT2 = Gpt2Format()  # the only format whose vocabularies have two files
 
 # In order of detection. GgufFormat comes first: it needs only the first bytes, and a GGUF file is
 # too large for the formats that read the whole file. TiktokenFormat comes before Gpt2Format, which

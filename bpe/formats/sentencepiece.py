@@ -84,7 +84,11 @@ class SentencePieceFormat(Format):
 
 
 def begins_with_piece(head: bytes) -> bool:
-    """Return whether a protobuf message begins with a piece: its text, then its score."""
+    """Return whether a protobuf message begins with a piece: its text, then its score.
+
+    The tag of field 1, the piece in the model and the text in the piece, is 0x0A. The tag of the
+    score is 0x15. A size follows each tag 0x0A.
+    """
     if head[:1] != b"\n" or len(head) < 5 or head[2] != 0x0A:
         return False
     end = 4 + head[3]
@@ -97,6 +101,7 @@ def parse(data: bytes) -> TokenizerSpec:
     Raises UnsupportedError for a model that is not BPE, VocabularyError for a malformed file.
     """
     pieces, others, messages = _native_pieces(data) or _pieces(data)
+    # The numbers below are those of fields in sentencepiece_model.proto, each with its default.
     trainer = _Options(messages[0], "trainer_spec")
     kind = trainer.number(3, 1)
     if kind != _BPE:

@@ -22,7 +22,7 @@ def dump(spec: TokenizerSpec) -> bytes:
     """Return the .model of a tokenizer; sentencepiece gives the same ids.
 
     If the tokenizer was read from a .model, the file has the same pieces, but not the statistics of
-    its training. Raises VocabularyError and UnsupportedError.
+    its training. Raises VocabularyError or UnsupportedError if a .model cannot hold the tokenizer.
     """
     if isinstance(spec.vocabulary, TextVocabulary):
         spec = as_pieces(spec)

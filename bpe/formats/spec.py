@@ -38,7 +38,7 @@ class TokenizerSpec:
     recovered_merges: Callable[[], Sequence[Merge]] | None = field(
         default=None, repr=False, compare=False
     )
-    """Returns the merges of the vocabulary from a cache; if None, `merges()` recovers them."""
+    """Returns the merges from a cache; if it is None, `merges()` recovers them from the ranks."""
     recovered_rows: Callable[[], Rows] | None = field(default=None, repr=False, compare=False)
     """Returns the merges of `recovered_merges` as an array, without Python objects for merges."""
     truncation: Truncation | None = None

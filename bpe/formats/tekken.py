@@ -69,8 +69,8 @@ def pattern_of(file: Value) -> str:
 def read(file: Value, needs_preset: bool = True) -> TokenizerSpec:
     """Return the tokenizer in a tekken.json.
 
-    Raises VocabularyError, with the path of a malformed part. If `needs_preset` is false, the
-    pattern is not looked up and `preset` is None.
+    Raises VocabularyError if a part is malformed; the message names the path of the part. If
+    `needs_preset` is false, the pattern is not looked up and `preset` is None.
     """
     preset, why = None, "its pattern was not looked up"
     if needs_preset:

@@ -19,7 +19,7 @@ class PublishedFile:
     sha256: str
 
     def is_in(self, path: Path) -> bool:
-        """Return whether the file `path` has this sha256, unchanged or with Unix line ends."""
+        """Return whether the file `path` has this sha256; its line ends may be those of Windows."""
         return has_digest(read(path), self.sha256)
 
 
@@ -44,7 +44,7 @@ class PublishedVocabulary:
 
 
 def has_digest(data: bytes, digest: str) -> bool:
-    """Return whether `data` has the sha256 `digest`, unchanged or with Unix line ends."""
+    r"""Return whether `data` has the sha256 `digest`, as it is or with each "\r\n" as "\n"."""
     if sha256(data).hexdigest() == digest:
         return True
     return b"\r\n" in data and sha256(data.replace(b"\r\n", b"\n")).hexdigest() == digest
@@ -96,7 +96,7 @@ _HARMONY_RESERVED = range(200000, 201088)
 PUBLISHED: dict[str, PublishedVocabulary] = {
     vocabulary.name: vocabulary
     for vocabulary in (
-        # The ranks in r50k_base.tiktoken imply the merges of GPT-2.
+        # The ranks in r50k_base.tiktoken imply the merges of GPT-2, so gpt2 may use this file, too.
         PublishedVocabulary("gpt2", (_R50K,), "r50k", _END, alternatives=(_GPT2,)),
         PublishedVocabulary("r50k_base", (_R50K,), "r50k", _END),
         PublishedVocabulary("p50k_base", (_P50K,), "r50k", _END),

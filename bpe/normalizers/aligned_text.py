@@ -62,8 +62,9 @@ class AlignedText(NamedTuple):
         return AlignedText(chars, spans)
 
     def replaced(self, matches: Iterable[Span], content: str) -> AlignedText:
-        """Return the text with `content` in place of each of `matches`, which are spans.
+        """Return the text with `content` in place of each of `matches`.
 
+        `matches` are half-open ranges of indexes in `chars`. They ascend and do not overlap.
         Each character of `content` has the span of the last character of the match.
         """
         chars: list[str] = []

@@ -27,7 +27,10 @@ class MetaspaceStep:
     replacement: str = "\u2581"
     prepend_scheme: PrependScheme = "always"
     before: Preset | None = None
-    """The preset of the pre_tokenizers before Metaspace; Metaspace changes each piece by itself."""
+    """The preset of the pre_tokenizers before Metaspace. It splits each text into pieces.
+
+    Metaspace changes each piece by itself, so "always" prepends to each piece.
+    """
 
     def pieces(self, data: bytes) -> Iterable[tuple[int, int]]:
         """Return the half-open spans, in bytes, of the pieces into which `before` splits UTF-8."""

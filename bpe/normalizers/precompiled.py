@@ -84,9 +84,9 @@ class Precompiled:
 def _replace(changes: list[Change], old: int, new: str) -> None:
     """Append to `changes` the changes that replace `old` characters by `new`.
 
-    The last new character also records how many old characters are dropped without replacement. At
-    the start of a text there is no such character, so all later spans are too low, as in Hugging
-    Face's tokenizers.
+    The last of `changes` also records how many old characters are dropped without replacement. If
+    `changes` is empty, since the text begins with dropped characters, nothing records them. All
+    later spans are then too low, as in Hugging Face's tokenizers.
     """
     changes += [(char, int(index >= old)) for index, char in enumerate(new)]
     dropped = old - len(new)

@@ -48,7 +48,8 @@ class UnicodeForm:
 
     def normalize(self, text: str) -> str:
         """Return `text` in the form."""
-        # Text in a form of a later Unicode version is also in the form of Unicode 9.
+        # Python has a later Unicode version. But text that is in its form is also in the form of
+        # Unicode 9, so it is kept.
         if text.isascii() or unicodedata.is_normalized(self.type, text):
             return text
         kept = _kept(self.type)

@@ -72,7 +72,8 @@ def picture(path: str | os.PathLike[str], width: float, height: float) -> Iterat
         yield figure
         metadata = {"Date": None} if Path(path).suffix.lower() == ".svg" else None
         with warnings.catch_warnings():
-            # A name may have characters that the font lacks; the picture then shows boxes.
+            # A name may have characters that the font lacks. The picture then shows boxes, and
+            # matplotlib would print a warning for each of these characters.
             warnings.filterwarnings("ignore", message="Glyph ", category=UserWarning)
             figure.savefig(path, metadata=metadata)
 

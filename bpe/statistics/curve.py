@@ -1,10 +1,10 @@
 """Compute the tokens of a text for every size of a trained vocabulary at once.
 
-Merges are nested: in a pre-token, a tokenizer with only the first n merges makes the same merges as
-the whole tokenizer, until the lowest rank of a pair is n or more. So the whole tokenizer also makes
-each merge that the smaller tokenizer makes. The smaller tokenizer makes a merge if the rank of the
-merge, and the ranks of all merges that made its two parts, are below n. The largest of these ranks
-is the `needed` rank of the token that the merge makes.
+Compare the whole tokenizer with a smaller one, which has only its first n merges. In a pre-token,
+both make the same merges, until the lowest rank of a pair is n or more; then the smaller one stops.
+So the whole tokenizer also makes each merge that the smaller one makes. The smaller one makes a
+merge if the rank of the merge, and the ranks of all merges that made its two parts, are below n.
+The largest of these ranks is the `needed` rank of the token that the merge makes.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def curve(
     pre-tokens.
 
     Item n equals the count of a tokenizer with the first n merges. bpe.train with the smaller
-    `vocab_size` makes this tokenizer, unless training merges a pair twice; then only the later
+    `vocab_size` makes this tokenizer, unless training merges a pair twice. Then only the later
     merge of the pair counts, as in the ranks of the whole vocabulary.
 
     Raises UnsupportedError for a tokenizer with more steps than bpe.train makes: a normalizer,
@@ -140,7 +140,7 @@ def _merges_by_rank(vocabulary: Vocabulary, uses: list[int]) -> Offsets:
 
 
 def _parts(vocabulary: Vocabulary, id: int, merges: list[Merge]) -> tuple[int, int]:
-    """Return the two ids that merge to `id`, one of the `merges` that make it."""
+    """Return the two ids that the token `id` is merged from; `merges` are all merges to `id`."""
     if len({item[:2] for item in merges}) > 1:
         # Nothing outside of a token influences its merges. So merge its bytes, but not to `id`: the
         # two ids that are left are the parts.

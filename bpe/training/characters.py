@@ -49,9 +49,11 @@ class CharacterOptions(NamedTuple):
     def with_unknown(
         self, specials: Sequence[str] | Mapping[str, int]
     ) -> Sequence[str] | Mapping[str, int]:
-        """Return `specials` with the unknown token.
+        """Return `specials` with the unknown token, which comes first if the list does not have it.
 
-        Raises ValueError if `specials` is a mapping and has no id for the unknown token.
+        A str or bytes in place of a list is returned unchanged; the caller rejects it. Raises
+        ValueError if the unknown token is not a non-empty str, or if `specials` is a mapping and
+        has no id for it.
         """
         if not isinstance(self.unknown, str) or not self.unknown:
             raise ValueError(f"unknown_token={self.unknown!r}; expected a non-empty str")
@@ -151,9 +153,9 @@ class CharacterWords:
     ) -> tuple[TextVocabulary, list[AddedToken]]:
         """Return the vocabulary of the merges of a Trainer, and the special tokens.
 
-        The ids from 0 on are: the special tokens, unless they have `fixed` ids; the bytes; the
-        alphabet; the merged tokens. Raises ValueError if a merge makes the text of a special token
-        or of a byte, such as <0x0A>.
+        The ids from 0 on are: the special tokens, unless they have `fixed` ids; the bytes, with
+        `byte_fallback`; the alphabet; the merged tokens. Raises ValueError if a merge makes the
+        text of a special token or the name of a byte, such as <0x0A>.
         """
         others = [*(BYTE_NAMES if self.options.byte_fallback else ()), *self.alphabet]
         first = len(others) - len(self.alphabet)
@@ -187,9 +189,9 @@ def _code_points(text: str) -> NDArray[np.uint32]:
 
 
 def _marked(word: str) -> str:
-    """Return `word` with "▁" at its start, as Metaspace does, and U+FFFD for invalid bytes.
+    """Return `word` with "▁" at its start, as Metaspace does; the "▁" replaces a space there.
 
-    The "▁" replaces a space at the start.
+    Surrogates in `word` stand for invalid bytes; each becomes U+FFFD.
     """
     word = "".join(["\ufffd" if "\ud800" <= char <= "\udfff" else char for char in word])
     if word.startswith(SPACE_MARK):

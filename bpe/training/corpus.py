@@ -87,8 +87,8 @@ def source_items(
 ) -> Iterator[list[StrOrBytes] | Path]:
     """Yield the items of `source`: lists of texts, and paths.
 
-    `collect_batch` explains the size of a list. The other arguments and the errors are those of
-    `read_texts`.
+    A list ends when the sizes of its texts add up to `size` or more. The size of a text is its
+    length plus TEXT_OVERHEAD. The other arguments and the errors are those of `read_texts`.
     """
     if isinstance(source, (str, bytes, bytearray, memoryview)):
         raise TypeError(

@@ -59,7 +59,8 @@ def empty_words(backend: BackendName) -> Words:
 class TextCounter(Protocol):
     """Splits texts and counts their pre-tokens.
 
-    Raises TooLongError if a pre-token exceeds its limit, or a text that must be split as a whole.
+    Raises TooLongError if a pre-token exceeds its limit, or if a text that must be split as a whole
+    exceeds the limit of texts.
     """
 
     @property
@@ -167,7 +168,8 @@ class _Counter:
         for block in blocks:
             held += len(block) - self._add_pre_tokens(stream.feed(block))
             # The stream holds an incomplete pre-token, and the text after the pre-token that
-            # decides where the pre-token ends. This text is at most as long as the pre-token.
+            # decides where the pre-token ends. This text is at most as long as the pre-token. So if
+            # the stream holds more than twice the limit, the pre-token is too long.
             if held > 2 * self._limits.pre_token:
                 raise too_long_pre_token(self._limits)
         self._add_pre_tokens(stream.finish())
@@ -213,16 +215,16 @@ class _NativeCounter:
         self._safe_cut = _core.safe_cut
         self._words = _core.WordCounts()
         self._limits = limits
-        # A cut of a text is safe if it does not change the pre-tokens. If the first stage of the
-        # preset joins or drops pieces, `_safe_cut` finds no cut. So `_stream_counter` counts texts
-        # that come in blocks.
+        # A cut of a text is safe if it does not change the pre-tokens. A preset splits in stages,
+        # one after the other. If the first stage joins or drops its matches, `_safe_cut` finds no
+        # cut. So `_stream_counter` counts texts that come in blocks.
         self._stream_counter: _Counter | None = None
         if pre_tokenizer.preset.stages[0].behavior != "isolated":
             self._stream_counter = _Counter(pre_tokenizer, self._words, limits)
         self._threads = threads
-        # A pre-token that is too long must fill a batch by itself. Then `add` raises the error
-        # before it gets texts of the next file, so the error names the right file. `add` measures a
-        # str in code points, which have up to 4 bytes, so the limit in bytes is divided by 4.
+        # A text with a pre-token over the limit must fill a batch at once. Then `add` raises the
+        # error before it gets texts of the next file, so the error names the right file. `add`
+        # measures a str in code points of up to 4 bytes, so the limit in bytes is divided by 4.
         self._batch_size = min(BATCH, limits.pre_token // 4)
         self._min_thread_bytes = WORTH_A_THREAD if threads_must_pay_off else 1
         self._batch: list[StrOrBytes] = []
@@ -248,8 +250,9 @@ class _NativeCounter:
 
     def _parts(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
         """Yield the text of `blocks` in parts that have the same pre-tokens as the whole text."""
-        # Not every end of a pre-token is a safe cut, so a text without safe cuts may hold complete
-        # pre-tokens. Without the factor 2, a pre-token below the limit could raise the error.
+        # `cut_parts` raises the error if it finds no safe cut in `most` bytes. Not every end of a
+        # pre-token is a safe cut, so these bytes may hold more than one pre-token. Without the
+        # factor 2, a pre-token below the limit could raise the error.
         parts = cut_parts(
             blocks,
             lambda text: self._safe_cut(self._machine, text),

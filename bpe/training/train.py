@@ -89,12 +89,12 @@ def train(
 
     With alphabet="characters" the tokens are text, as in SentencePiece and Llama 2: spaces become
     "▁", texts are split before each space, and characters merge. The merges are those of
-    BpeTrainer with the pre-tokenizer Metaspace. The first symbols are `required_characters`, and
-    the most frequent characters, until these make up the share `character_coverage` of all
-    characters. Any other character becomes `unknown_token` or, with `byte_fallback`, the tokens of
-    its bytes. The ids from 0 on are: `special_tokens` (`unknown_token` comes first if the list does
-    not have it), 256 bytes with `byte_fallback`, characters, merged tokens. `save` writes
-    tokenizer.json, or a .model of SentencePiece.
+    BpeTrainer with the pre-tokenizer Metaspace. `max_token_length` counts characters. The first
+    symbols are `required_characters`, and the most frequent characters, until these make up the
+    share `character_coverage` of all characters. Any other character becomes `unknown_token` or,
+    with `byte_fallback`, the tokens of its bytes. The ids from 0 on are: `special_tokens`
+    (`unknown_token` comes first if the list does not have it), 256 bytes with `byte_fallback`,
+    characters, merged tokens. `save` writes tokenizer.json, or a .model of SentencePiece.
 
     The result does not depend on `threads` (default: as many as are worthwhile) or `backend`. A
     progress bar appears if standard error is a terminal, unless `progress=False`.
@@ -190,7 +190,7 @@ class Training(NamedTuple):
         )  # fmt: skip
 
     def counting_bar(self) -> AbstractContextManager[Bar]:
-        """Return the progress bar of the first step."""
+        """Return the progress bar of the first step, which counts pre-tokens."""
         return progress_bar("counting", "B", self.progress, delay=PROGRESS_DELAY)
 
     def words(

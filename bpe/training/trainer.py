@@ -146,7 +146,7 @@ class Trainer:
         """Return a trainer that merges the characters of `alphabet`, which must ascend.
 
         As in BpeTrainer, other characters of `words` are dropped, so that their neighbors may
-        merge.
+        merge. `max_token_length` counts characters, not bytes.
         """
         trainer = cls.__new__(cls)
         names = range(len(alphabet))

@@ -14,9 +14,10 @@
 namespace pretok {
 namespace {
 
-// A call collects ids without the GIL. When it has enough, it takes the GIL and makes lists.
-// MIN_IDS_FOR_LISTS ids need little memory, and the call takes the GIL seldom. If other threads
-// hold the GIL for long, the call waits for more ids, up to MAX_IDS_FOR_LISTS.
+// A call collects ids without the GIL. When it has enough, it takes the GIL and makes lists. At
+// first, MIN_IDS_FOR_LISTS ids are enough: they need little memory, and the call takes the GIL
+// seldom. If other threads hold the GIL for long, the call waits for more ids, up to
+// MAX_IDS_FOR_LISTS.
 constexpr std::size_t MIN_IDS_FOR_LISTS = std::size_t{1} << 17;
 constexpr std::size_t MAX_IDS_FOR_LISTS = std::size_t{1} << 21;
 
@@ -64,7 +65,8 @@ public:
     for (const std::int64_t end : encoded.text_ends) {
       py::list ids =
           objects_.as_list(encoded.ids.data() + start, static_cast<std::size_t>(end - start));
-      // The garbage collector would traverse the lists repeatedly while more lists are added.
+      // Tracked lists would be traversed by the garbage collector again and again while more
+      // lists are added. take() tracks them.
       PyObject_GC_UnTrack(ids.ptr());
       PyList_SET_ITEM(result_.ptr(), made_++, ids.release().ptr());
       start = end;

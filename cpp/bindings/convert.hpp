@@ -52,8 +52,8 @@ public:
       utf8_size_ = size_;
     }
 #ifndef Py_GIL_DISABLED
-    // `utf8` is the UTF-8 that Python has cached for this str, or nullptr. Without a GIL,
-    // another thread may set it meanwhile.
+    // `utf8` is the UTF-8 that Python has cached for this str, or nullptr. Free-threaded Python
+    // must not read it here, because another thread may set it at the same time.
     else if (PyUnicode_IS_COMPACT(object)) {
       const auto *compact = reinterpret_cast<const PyCompactUnicodeObject *>(object);
       utf8_ = reinterpret_cast<const std::uint8_t *>(compact->utf8);

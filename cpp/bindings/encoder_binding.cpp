@@ -223,7 +223,7 @@ public:
   }
 
   // Returns an offset in bytes where `text` can be cut without a change of its ids. Returns 0
-  // if it finds none; see find_cut.
+  // if find_cut (find_cut.hpp) finds none.
   std::size_t safe_cut(const py::bytes &text, const AddedTokens &added, bool nfc) const {
     const auto *data = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(text.ptr()));
     const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(text.ptr()));

@@ -17,7 +17,7 @@ namespace {
 // For texts of this size or more, the slow functions may release the GIL and use threads.
 constexpr std::size_t MAX_FAST_SIZE = MIN_SIZE_TO_RELEASE;
 constexpr std::size_t STACK_IDS = 256; // results of at most so many ids need no heap memory
-constexpr std::size_t POLICIES = 3;    // values of the argument `special`
+constexpr std::size_t POLICIES = 3;    // a policy is a value of the argument `special`
 
 // The state that the fast functions of one tokenizer share. Python passes each function a tuple
 // as `self`: a capsule with this struct, the slow function, the function that makes

@@ -136,7 +136,8 @@ public:
         continue;
       if (token.size == 0) {
         // An empty token ends a run of fallback bytes (tokens such as <0x0A>). If the run ends
-        // within a character, the slow function must decode the ids.
+        // within a character, bytes after the empty token must not complete this character. So
+        // the slow function must decode the ids.
         if (!ends_character(bytes_, to))
           return false;
         continue;

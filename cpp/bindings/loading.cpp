@@ -269,8 +269,8 @@ py::object merge_rows(const py::object &vocab, const py::list &merges) {
   return packed_merges(data);
 }
 
-// Returns the fields of a CharacterSpec that the reader in Python stores too. This leaves out
-// `is_normalizer`.
+// Returns the fields of a CharacterSpec that the reader in Python stores too: all but
+// `is_normalizer` and some members of `spaces`.
 py::tuple text_options(const CharacterSpec &options) {
   const TextSpaces &spaces = options.spaces;
   const TextDecoding &decoding = options.decoding;

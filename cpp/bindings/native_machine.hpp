@@ -48,8 +48,8 @@ public:
 
   void add(std::size_t end) override { offsets_.push_back(static_cast<std::int64_t>(end)); }
   // Each bit that is set in `words` is an end. The caller's array `offsets` maps each bit to
-  // its distance from `base` (nullptr: one code unit per bit); it is not `offsets_`, the
-  // result.
+  // its distance from `base` (nullptr: one code unit per bit). The result goes to the member
+  // offsets_.
   void add(const Kernels &use, const std::uint64_t *words, std::size_t count, std::size_t base,
            const std::uint16_t *offsets) override {
     // C++ allows code to write an int64_t through a pointer to its unsigned type, but not

@@ -20,8 +20,8 @@ namespace {
 // Returns the parts of a .model of SentencePiece: the bytes, lengths and ids of its normal
 // pieces, and their scores; a list of (id, text, score, type) of all other pieces; and the
 // messages trainer_spec, normalizer_spec and denormalizer_spec. Returns None if the file is
-// damaged, or has a piece of type UNUSED, equal pieces or the score NaN. For None, the caller
-// reads the file in Python, which may raise an error.
+// damaged, or has a piece of type UNUSED, equal pieces or a normal piece with the score NaN.
+// For None, the caller reads the file in Python, which may raise an error.
 py::object read_pieces(const py::bytes &data) {
   PieceFile file;
   VocabularyData normal;
@@ -63,8 +63,9 @@ py::object read_pieces(const py::bytes &data) {
                                        py::bytes(file.denormalizer)));
 }
 
-// Returns the merges of pieces with scores. Returns None if the scores do not define their
-// order: find_piece_merges fails if two pieces have equal scores, with few exceptions.
+// Returns the merges of pieces with scores. Returns None if find_piece_merges fails, for
+// example because two pieces have equal scores. For None, the caller finds the merges in
+// Python.
 py::object piece_merges(const py::bytes &data, const Array<std::uint32_t> &lengths,
                         const Array<std::uint32_t> &ids, const Array<float> &scores) {
   const ScoredPieces pieces{texts_of(data, lengths), as_vector(ids), as_vector(scores)};

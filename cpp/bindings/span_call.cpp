@@ -94,8 +94,8 @@ bool encode(const SpanCall &call, const TextView &text, EncodedSpans &spans) {
                                                       spans.starts, spans.ends);
     if (refusal.token != nullptr)
       return false;
-    // The span of a token that is only the prefix space is empty. It becomes the first byte,
-    // and so the first code point.
+    // The span of a token that is only the prefix space is empty. Extend it by one byte, so
+    // that it gets the first code point of the text.
     for (std::size_t i = 0; i < spans.starts.size(); ++i)
       if (spans.starts[i] == spans.ends[i])
         ++spans.ends[i];

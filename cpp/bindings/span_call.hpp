@@ -20,8 +20,8 @@ struct TokenSpaces {
 
   std::vector<std::uint8_t> leading;  // by id
   std::vector<std::uint8_t> trailing; // by id
-  // If true, the span of the first token, or of a token at the start of the text, includes the
-  // leading space if the token has exactly one.
+  // If true, a single leading space stays in the span of the first token, and of any other
+  // token whose span starts at the start of the text.
   bool keeps_first = false;
 };
 

@@ -70,7 +70,8 @@ bool strip(const TokenTexts &texts, const Joined &joined, const std::uint8_t *&f
   std::size_t start = texts.start;
   if (texts.spaced && first != last && *first == ' ') {
     start = texts.spaced->has(joined.first()) ? start : 0;
-    // The first token is only a space. With `repeats`, the next token may lose a space too.
+    // If the first token is only a space, and `repeats` is true, the next token may lose a
+    // space too. Only the slow function handles this case.
     if (start != 0 && texts.repeats && texts.tokens.store().token(joined.first()).size == 1)
       return false;
   }

@@ -35,7 +35,7 @@ ByteView view(py::handle bytes) {
 
 class NativeWordCounts {
 public:
-  // Counts the pre-tokens of `texts`. This is a tuple, because another thread could remove
+  // Counts the pre-tokens of `texts`. `texts` is a tuple, because another thread could remove
   // texts from a list while the GIL is released.
   void add(const NativeMachine &machine, const py::tuple &texts, unsigned threads) {
     std::vector<TextView> views;
@@ -117,8 +117,7 @@ public:
                 InterruptCheck()));
   }
 
-  // Merges until `tokens` tokens are learned. Returns false if no pair is left before.
-
+  // Merges until `tokens` tokens are learned. Returns false if no pair is left before that.
   bool step(std::size_t tokens) {
     const py::gil_scoped_release released;
     return trainer_.step(tokens, InterruptCheck());
@@ -156,9 +155,9 @@ private:
 
 // The C++ version of bpe.training.corpus.collect_batch. Takes texts from `iterator` until the
 // sum of their sizes is `enough` or more. Returns the texts, a list with the item that ended
-// the batch because it is no text (or []), and whether the iterator is exhausted. The size of a
-// text is its length plus `per_text`. Calls check(text) for each str whose last character is
-// one of the ASCII characters `checked_endings` (the argument `last` in Python).
+// the batch because it is not a text (or []), and whether the iterator is exhausted. The size
+// of a text is its length plus `per_text`. Calls check(text) for each str whose last character
+// is one of the ASCII characters `checked_endings` (the argument `last` in Python).
 py::tuple gather_texts(const py::object &iterator, std::size_t enough, std::size_t per_text,
                        const std::string &checked_endings, const py::function &check) {
   py::list texts;

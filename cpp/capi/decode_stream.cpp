@@ -89,7 +89,7 @@ public:
     return all;
   }
 
-  // Decodes all complete sequences; see append_whole_utf8.
+  // Decodes all bytes but an incomplete sequence at their end, as append_whole_utf8 does.
   void decode(bool each_byte, std::string &text) {
     std::string all = take();
     all.erase(0, append_whole_utf8(all, each_byte, text));

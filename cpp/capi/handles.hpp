@@ -60,8 +60,9 @@ struct pretok_tokenizer {
   std::optional<pretok::Tokenizer> pipeline; // uses `encoder`
   std::size_t id_limit = 0;                  // the largest id plus one
   std::vector<pretok::AddedToken> added;
-  std::vector<bool> special;                      // by id: whether the token is special
-  std::vector<pretok::AddedTokenPhases> policies; // by value of pretok_special
+  std::vector<bool> special; // by id: whether the token is special
+  // By value of pretok_special: the added tokens that encoding searches for.
+  std::vector<pretok::AddedTokenPhases> policies;
   // For each byte, whether the vocabulary has no token of this byte. False for all bytes if the
   // model merges characters.
   std::array<bool, 256> no_token{};

@@ -24,7 +24,7 @@ int quoted_size(const std::string &text) {
   return static_cast<int>(std::min<std::size_t>(text.size(), 60));
 }
 
-// Sets `split` to the pre-tokenizer of the options or of the file.
+// Sets `split` to the pre-tokenizer of the options, or else to that of the file.
 pretok_status choose_split(const TokenizerSpec &spec, const pretok_load_options &options,
                            std::optional<NamedPreTokenizer> &split, pretok_error *error) {
   if (spec.characters) {

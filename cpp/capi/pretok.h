@@ -62,7 +62,7 @@ typedef enum pretok_status {
   PRETOK_CANNOT_READ = 5,      /* the file cannot be read; the message has the reason */
   PRETOK_MALFORMED = 6,        /* a file or program is damaged or not valid */
   PRETOK_UNSUPPORTED = 7,      /* the file is valid, but needs a feature that is missing */
-  PRETOK_SPECIAL_TOKEN = 8,    /* the text has a special token; see PRETOK_SPECIAL_RAISE */
+  PRETOK_SPECIAL_TOKEN = 8,    /* the text has a special token that the options refuse */
   PRETOK_UNKNOWN_ID = 9,       /* no token has this id */
   PRETOK_REMOVES_TEXT = 10,    /* the preset drops text, so decoding would lose it */
   PRETOK_FINISHED = 11,        /* the stream is finished */
@@ -270,10 +270,11 @@ PRETOK_API pretok_status pretok_decode(const pretok_tokenizer *, const uint32_t 
                                        size_t capacity, size_t *size,
                                        pretok_error *error) PRETOK_NOEXCEPT;
 
-/* Decodes a stream of ids to UTF-8. Replaces each invalid sequence by one U+FFFD. For models
- * with fallback tokens (such as <0x0A>), replaces each invalid byte by one U+FFFD, or, if the
- * model is not of SentencePiece, each byte of the run of fallback tokens. Buffers only bytes
- * whose text depends on later ids: an incomplete sequence, or a run of fallback tokens. */
+/* Decodes a stream of ids to UTF-8. Replaces each invalid sequence by one U+FFFD. Models with
+ * fallback tokens (such as <0x0A>) instead give one U+FFFD per byte: SentencePiece models for
+ * each invalid byte, other models for each byte of a run of fallback tokens that is not UTF-8.
+ * Buffers only bytes whose text depends on later ids: an incomplete sequence, or a run of
+ * fallback tokens. */
 typedef struct pretok_decode_stream pretok_decode_stream;
 PRETOK_API pretok_status pretok_decode_stream_new(const pretok_tokenizer *, bool skip_special,
                                                   pretok_decode_stream **result,

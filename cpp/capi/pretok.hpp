@@ -159,7 +159,7 @@ struct LoadOptions {
   std::string normalizer; // "NFC"; for models that need it if the file does not say so
   std::vector<SpecialToken> special_tokens;
   const PreTokenizer *pre_tokenizer = nullptr; // needs empty `preset` and `unicode`; copied
-  std::size_t cache_bytes = 0; // cache_limit(); 0: 128 MiB; 1: no cache between calls
+  std::size_t cache_bytes = 0; // limit on all caches; 0: 128 MiB; 1: none kept between calls
 };
 
 class SpecialSet;

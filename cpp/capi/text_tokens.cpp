@@ -23,8 +23,8 @@ TextTokens::TextTokens(const TokenizerSpec &spec, std::size_t file_added)
   for (std::size_t i = 0; decoding_.is_sentencepiece && i < file_added; ++i)
     is_invisible[spec.added[i].id] = spec.added_special[i];
   bytes_ = data.bytes;
-  // Only the text of the unknown token may be longer than the token. So texts_ never moves, and
-  // the views of its parts stay valid.
+  // Only the text of the unknown token may be longer than the token. So this capacity is
+  // enough, texts_ never moves, and the views of its parts stay valid.
   texts_.reserve(bytes_.size() + decoding_.unknown.size());
   std::size_t start = 0;
   for (std::size_t i = 0; i < texts.size(); ++i) {

@@ -17,7 +17,9 @@ public:
   enum class Kind : std::uint8_t { NONE, TEXT, SPACED, FALLBACK };
 
   struct Token {
-    TokenView bytes;        // the token itself; bytes.bytes is nullptr if no token has the id
+    // The token itself, or the byte of a fallback token. bytes.bytes is nullptr if no token has
+    // the id.
+    TokenView bytes;
     TokenView text;         // the text that the token decodes to
     Kind kind = Kind::NONE; // SPACED: the token begins with a mark; FALLBACK: one byte
   };
@@ -50,9 +52,9 @@ public:
 
   // Returns `text` without the spaces to strip. `text` is the text of the next token, or of a
   // run of fallback tokens. For SentencePiece, only the first token that has text can lose a
-  // space, and only if it begins with a mark; strips_again lets the next token lose one too if
-  // nothing remains. All other models lose up to `strips` spaces, from several tokens if need
-  // be, until another character occurs.
+  // space, and only if it begins with a mark. If it loses all its text and
+  // decoding.strips_again is true, the next token can lose a space too. All other models lose
+  // up to `strips` spaces, from several tokens if need be, until another character occurs.
   TokenView strip(TextTokens::Kind kind, TokenView text) {
     if (left_ == 0 || text.size == 0)
       return text;

@@ -20,7 +20,7 @@ const std::uint8_t *utf8_of(std::string_view text) {
 struct CharacterStart {
   std::uint32_t size;
   std::uint32_t bytes; // as one number; the first byte is the most significant
-  std::uint32_t id;    // NO_ID: no piece, so it becomes a step (VocabularyData::first_step)
+  std::uint32_t id;    // NO_ID: not a piece; such a start becomes a step (first_step)
 
   bool operator<(const CharacterStart &other) const {
     return std::tie(size, bytes, id) < std::tie(other.size, other.bytes, other.id);

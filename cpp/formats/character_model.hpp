@@ -1,6 +1,7 @@
 // Turns the vocabulary of a BPE that merges characters into a vocabulary that merges bytes, and
-// gives the same ids. bpe/encoding/character_backend.py does the same in Python, and explains
-// it.
+// gives the same ids. Added merges of the lowest ranks join the bytes of each character, so
+// each character is complete before the merges of the model apply.
+// bpe/encoding/character_backend.py does the same in Python.
 #pragma once
 
 #include "core/bpe/vocabulary_data.hpp"
@@ -18,7 +19,7 @@ struct CharacterModel {
   std::vector<std::string_view> texts; // of the pieces: UTF-8, unique and not empty
   std::vector<std::uint32_t> ids;      // of the pieces: unique, below first_step
   std::vector<Merge> merges;           // of these ids, in order of rank
-  // The ids of the fallback tokens of the 256 bytes, in order of bytes. It may be empty. Then
+  // The ids of the fallback tokens of the 256 bytes, in order of bytes. If the list is empty,
   // each byte that is not in `texts` gets an id of `first_step` or more.
   std::vector<std::uint32_t> fallback;
   // No token has this id or a larger one. These ids are for steps: symbols that only merging

@@ -168,8 +168,8 @@ std::uint32_t first_step(const TokenizerSpec &spec) {
 }
 
 std::uint32_t max_steps(const TokenizerSpec &spec) {
-  // There is at most one step for each byte, and at most three steps for each character. Tokens
-  // of one character have at most 4 bytes.
+  // There is at most one step for each byte, and at most three steps for each token of one
+  // character. Such tokens have at most 4 bytes, so count the tokens of up to 4 bytes.
   const auto characters =
       std::count_if(spec.vocabulary.lengths.begin(), spec.vocabulary.lengths.end(),
                     [](std::uint32_t length) { return length <= 4; });

@@ -160,7 +160,7 @@ LoadError check_unique(const std::vector<std::string_view> &texts, const TextInd
   return {};
 }
 
-// Appends the tokens that are added tokens by their type to spec.added. The token `lstrip` gets
+// Appends to spec.added each token whose type makes it an added token. The token `lstrip` gets
 // the flag lstrip.
 void list_added(const GgufValue &tokens, const GgufValue &types, std::string_view lstrip,
                 TokenizerSpec &spec) {

@@ -110,7 +110,7 @@ bool read_split(const JsonPart &file, TokenizerSpec &spec, LoadError &error) {
       if (!write_part(part.value, written))
         return true;
       // With several parts, add_prefix_space may put a space before each piece, not only before
-      // the text. pretok does not do this.
+      // the text. pretok does not do this, so such a file gets no preset.
     } else if (!read_byte_level(part, add_prefix_space, use_regex) ||
                (add_prefix_space && parts.size() > 1)) {
       return true;

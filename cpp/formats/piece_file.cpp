@@ -59,7 +59,7 @@ LoadError read_piece(std::string_view message, std::size_t id, Piece &piece) {
 LoadError read_piece_file(std::string_view data, PieceFile &file) {
   ProtobufReader reader(data);
   for (ProtobufField field; reader.next(field);) {
-    // Protobuf merges the parts of a message that is listed twice.
+    // Protobuf merges the parts of a message that is listed several times. So append each part.
     std::string *const message = field.number == ModelField::TRAINER        ? &file.trainer
                                  : field.number == ModelField::NORMALIZER   ? &file.normalizer
                                  : field.number == ModelField::DENORMALIZER ? &file.denormalizer

@@ -29,7 +29,8 @@ struct PieceFile {
   std::string denormalizer;
 };
 
-// Fills `file`. Its pieces view `data`. They may be equal, and their scores may be NaN.
+// Fills `file`. Its pieces view `data`. Callers must check for equal pieces and for the score
+// NaN.
 LoadError read_piece_file(std::string_view data, PieceFile &file);
 
 // Returns the number of characters of valid UTF-8.

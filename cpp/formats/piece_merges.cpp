@@ -23,6 +23,8 @@ bool is_character(std::string_view text) { return first_width(text) == text.size
 
 // Finds the merges of words: the pieces of several characters. Builds a vocabulary of bytes
 // whose ids are ranks: first the bytes, then the beginnings of characters, then the words.
+// Vocabulary::find_merges finds the merges of such a vocabulary. The merges that make words are
+// the result.
 class MergeFinder {
 public:
   // `words` has the indices in `pieces` of words with distinct scores, the best score first.
@@ -45,7 +47,7 @@ public:
       return unsupported("the SentencePiece model has too many pieces");
     for (const Merge &merge : vocabulary.merges()) {
       if (merge.id < first_word)
-        continue; // it makes a character
+        continue; // the merge makes a character, or the beginning of one
       const Merge of_pieces{piece_ids_[merge.left], piece_ids_[merge.right],
                             piece_ids_[merge.id]};
       if (of_pieces.left == NO_ID || of_pieces.right == NO_ID)
@@ -126,7 +128,8 @@ LoadError find_piece_merges(const ScoredPieces &pieces, std::vector<Merge> &merg
     if (!is_character(pieces.texts[i]))
       words.push_back(i);
   const std::vector<float> &scores = pieces.scores;
-  // Mostly sorted: std::stable_sort takes less time than std::sort.
+  // Files list pieces mostly by score. For such lists std::stable_sort is faster than
+  // std::sort.
   std::stable_sort(words.begin(), words.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return scores[a] > scores[b]; });
   const auto is_tie = [&](std::uint32_t a, std::uint32_t b) { return scores[a] == scores[b]; };

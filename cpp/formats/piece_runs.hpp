@@ -10,8 +10,9 @@
 namespace pretok {
 
 // `words` and `runs` have indices in `pieces`. All pieces of `runs` have the same score. It is
-// the lowest score, so they merge after `words`. Appends merges with distinct ranks that give
-// the same ids, in order of rank. Returns false if it finds no such merges.
+// the lowest score, so they merge after `words`. Appends merges of `runs` with distinct ranks,
+// in order of rank. With these ranks, text gets the ids that SentencePiece gives. Returns false
+// if it finds no such merges.
 bool find_run_merges(const ScoredPieces &pieces, const std::vector<std::uint32_t> &words,
                      const std::vector<std::uint32_t> &runs, std::vector<Merge> &merges);
 

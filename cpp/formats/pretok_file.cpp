@@ -87,7 +87,8 @@ bool read_stored_split(PretokFileReader &reader, bool is_own, TokenizerSpec &spe
   if (is_own)
     return read_own_program(reader, spec);
   const Preset *preset = find_preset(name);
-  // A .pretok file stores the name of a preset, never an alias, but find_preset accepts both.
+  // A .pretok file stores the name of a preset, never an alias. find_preset accepts both, so
+  // compare the names.
   if (preset != nullptr && name == preset->name)
     spec.preset = name;
   else

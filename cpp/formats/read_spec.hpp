@@ -22,7 +22,7 @@ namespace pretok {
 LoadError read_spec(const std::uint8_t *data, std::size_t size, TokenizerSpec &spec);
 
 // Reads a tokenizer from a ByteSource. Of a GGUF file, reads only the metadata. Reads any other
-// file as a whole, but at most one byte more than the maximum size, and then fails.
+// file as a whole, and fails if the file is larger than the maximum size.
 LoadError read_spec(ByteSource &file, TokenizerSpec &spec);
 
 } // namespace pretok

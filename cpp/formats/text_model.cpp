@@ -135,7 +135,7 @@ public:
       const std::uint32_t twin = places_.find(byte_characters(text));
       const bool has_twin = twin != TextIndex::NO_TEXT && views_[twin].size != 0;
       // Without ignore_merges, several bytes become a token only by merges, and no merge makes
-      // an inert entry.
+      // an inert entry. So only an inert entry of one byte can be reached.
       const bool is_byte = views_[place].size == 1;
       if (source_.ignore_merges ||
           (has_twin && is_byte && source_.ids[place] < source_.ids[twin]))

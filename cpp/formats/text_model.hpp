@@ -26,7 +26,8 @@ public:
 
   // Returns the index of `text` in `texts`, or NO_TEXT.
   std::uint32_t find(std::string_view text) const;
-  // As find(text), which takes these three steps. Prefetching several slots first is faster.
+  // The three steps of find(text), for look-ups of several texts: prefetching all their slots
+  // before the first `find` saves time.
   std::uint64_t hash_of(std::string_view text) const;
   void prefetch(std::uint64_t hash) const { slots_.prefetch(hash); }
   std::uint32_t find(std::string_view text, std::uint64_t hash) const;

@@ -27,7 +27,7 @@ struct TextExample {
   std::uint32_t spaces = 0;      // a value of SpacesOf
   bool splits = false;           // whether encoding splits before each space mark
   bool is_sentencepiece = false; // whether ids are decoded like SentencePiece
-  bool strips_again = false;     // TextDecoding::strips_again: strips several spaces
+  bool strips_again = false;     // whether the token after a stripped space loses one too
   std::uint32_t strips = 0;      // the maximum number of spaces that decoding strips
   std::vector<AddedToken> added;
 

@@ -232,8 +232,8 @@ bool agree_on_long(const Example &example, const Vocabulary &vocabulary) {
   return false;
 }
 
-// Compares merge_long, which uses a heap, with merge_in_rounds, for random merges that have
-// ranks in any order. merge_in_rounds refuses some of them, so compares only the rest.
+// Compares merge_long, which uses a heap, with merge_in_rounds, on random symbols and merges.
+// The ranks of the merges are in any order. Skips an input if merge_in_rounds refuses it.
 bool rounds_agree() {
   std::size_t done = 0;
   std::size_t refused = 0;

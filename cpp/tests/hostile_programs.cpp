@@ -1,5 +1,5 @@
 // Tests malicious programs. A program is an array of words that encodes the rules of a
-// pre-tokenizer. The reader must refuse it, or the program must split texts in linear time and
+// pre-tokenizer. The reader must refuse a program unless it splits texts in linear time and
 // within its memory.
 #include "tests/counted_text.hpp"
 

@@ -1,4 +1,4 @@
-// Checks the status and the message for each type of exception.
+// Checks the status and the message to which guarded() converts each type of exception.
 #include "capi/status.hpp"
 
 #include <cstdio>

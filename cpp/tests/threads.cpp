@@ -137,8 +137,8 @@ bool agree_on_counts(const PreTokenizer &tokenizer, const std::vector<Bytes> &te
   return true;
 }
 
-// encode_texts calls `pulse` from time to time. An exception that `pulse` throws during
-// encoding must reach the caller.
+// encode_texts calls its argument check_interrupt, here `pulse`, from time to time. An
+// exception that `pulse` throws during encoding must reach the caller.
 bool exceptions_reach_the_caller(const Encoder &encoder) {
   const std::string text(100'000, ' ');
   const std::vector<Bytes> texts(8, Bytes(text));

@@ -13,7 +13,8 @@
 namespace pretok {
 namespace {
 
-// In results: the end of a match if the rule does not match, and the rule of a gap.
+// The number in results that stands for no match (as the end of a match), or for a gap (as the
+// index of a rule).
 constexpr std::uint32_t NO_END = 0xFFFFFFFF;
 
 struct TriedRule {

@@ -10,9 +10,10 @@
 
 namespace pretok {
 
-// Rules treat all code points of a class alike. For most pre-tokens, the classes of the first
-// two code points decide which rule made the pre-token (rules.hpp). FirstRules stores the rule
-// for each pair of classes. For all other pre-tokens, it tries the rules again.
+// All rules but those for literal text treat the code points of a class alike. So for most
+// pre-tokens, the classes of the first two code points decide which rule made the pre-token
+// (rules.hpp). FirstRules stores the rule for each pair of classes that decides it. For all
+// other pre-tokens, it tries the rules again.
 class FirstRules {
 public:
   explicit FirstRules(const Machine &machine) : machine_(machine) { known_.fill(UNSET); }

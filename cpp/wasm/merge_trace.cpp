@@ -101,7 +101,8 @@ void pretok_wasm_merges_free(MergeRanks *ranks) { delete ranks; }
 // Traces the merges of one pre-token, in O(size^2) time:
 //   - result 0: the offsets of the first symbols;
 //   - result 1: the left id, right id, resulting id and rank of each merge, and the index of
-//     its left symbol. If the model merges characters, ranks do not count character_merges;
+//     its left symbol. If the model merges characters, rank 0 is the first merge after the
+//     merges that character_merges() counts;
 //   - result 2: the ids of the pre-token.
 PRETOK_WASM(pretok_wasm_merge_steps)
 void pretok_wasm_merge_steps(const pretok_tokenizer *tokenizer, const MergeRanks *ranks,

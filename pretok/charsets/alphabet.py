@@ -1,7 +1,8 @@
 """Partition the code points into classes, and express character sets as masks of classes.
 
 The partition is the coarsest one in which every set of a stage is a union of classes. A partition
-has at most 31 classes, so the mask of a set fits in a 32-bit word, and bit 31 is free for END.
+has at most 31 classes, so the mask of a set fits in a 32-bit word, and bit 31 is free for END. An
+atom is a part of another, fixed partition (pretok.unicode.atoms), from which sets are made.
 """
 
 from __future__ import annotations

@@ -38,7 +38,8 @@ class Classifier:
             class_of_atom = np.frombuffer(class_map, dtype=np.uint8)
             per_code_point[first:end] = class_of_atom[per_code_point[first:end]]
         self.classes: NDArray[np.uint8] = per_code_point
-        # bytes.translate needs tables of 256 bytes. A text has no class above END.
+        # bytes.translate needs tables of 256 bytes. No ASCII text has a byte above 127, and no text
+        # has a class above END, so the further entries of the tables may have any value.
         self._ascii = per_code_point[:128].tobytes().ljust(256, b"\0")
         self._members = {
             mask: bytes(mask >> min(class_, END) & 1 for class_ in range(256))

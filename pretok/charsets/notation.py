@@ -29,8 +29,8 @@ REGEX = {
     "SPACE": " ",
 }
 # Maps the names of further sets to their regexes, or to "" if a set has no regex. These sets were
-# measured: sets.py lists what the engines match. They are not unions of the sets in REGEX,
-# because they contain only some code points of an atom.
+# measured: sets.py lists what the engines match. They contain only some code points of an
+# atom (defined in sets.py), so they are not unions of the sets in REGEX.
 MEASURED = {"WORD": r"\w", "ONIGURUMA_WORD": "", "HF_PUNCTUATION": ""}
 UNBRACKETED = frozenset(
     {r"\p{L}", r"\p{N}", r"\s", r"\p{M}", r"\p{P}", r"\p{S}", r"\p{Han}", r"\p{Ll}", r"\p{Nd}"}
@@ -95,7 +95,7 @@ def _positive(parts: _Parts | None) -> str:
         return ""
     names = parts.names
     if "CONTROL" in names and "WHITE_SPACE" not in names:
-        # \p{C} includes some white space, and CONTROL does not.
+        # \p{C} includes some white space, which CONTROL lacks, so a look-ahead excludes it.
         rest = _positive(_Parts([name for name in names if name != "CONTROL"], parts.ranges))
         return f"(?:(?!\\s)\\p{{C}}|{rest})" if rest else r"(?!\s)\p{C}"
     items = _items(parts)
@@ -125,7 +125,7 @@ def _items(parts: _Parts) -> list[str]:
 def _regex_parts(chars: CharSet) -> _Parts | None:
     """Return the parts of `chars`; None if a part has no regex."""
     parts = _parts(chars)
-    # The default "yes" stands for the regex of a name that is not in MEASURED.
+    # A name outside MEASURED always has a regex; the default "yes" stands for it.
     has_regex = parts is not None and all(MEASURED.get(name, "yes") for name in parts.names)
     return parts if has_regex else None
 

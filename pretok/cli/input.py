@@ -141,7 +141,8 @@ def decoded(source: Input, binary: bool, may_be_empty: bool = False) -> Iterator
         if not block and not position and not may_be_empty:
             raise click.ClickException(f"{name} is empty; expected some text")
         nul = -1 if binary else block.find(0)
-        # Number of bytes of an incomplete sequence at the end of the block before.
+        # Number of bytes of an incomplete sequence at the end of the previous block. `error.start`
+        # below counts these bytes too.
         pending = len(decoder.getstate()[0])
         try:
             chars = decoder.decode(block, final=not block)

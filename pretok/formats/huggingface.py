@@ -1,4 +1,8 @@
-"""Convert the pre_tokenizer of a tokenizer.json to stages and back."""
+"""Convert the pre_tokenizer of a tokenizer.json to stages and back.
+
+The parts of a pre_tokenizer are the items of its Sequence and of nested Sequences. A pre_tokenizer
+of another type is its own only part.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +78,7 @@ class ParsedPreTokenizer(NamedTuple):
     """The stages of a pre_tokenizer, and the types of its parts.
 
     `prefix_space_path` is the JSON path of the option that prepends a space; "" if no option does.
-    `compiled` has the JSON paths of the patterns that no preset has, so that they were compiled.
+    `compiled` has the JSON paths of the patterns that were compiled, because no preset has them.
     """
 
     stages: tuple[Stage, ...]
@@ -86,7 +90,7 @@ class ParsedPreTokenizer(NamedTuple):
 def read(value: object, path: str) -> ParsedPreTokenizer:
     """Parse the pre_tokenizer `value`; `path` is the JSON path of `value`, for errors.
 
-    Raises UnsupportedPreTokenizerError for a malformed part, and for a part without equal stages.
+    Raises UnsupportedPreTokenizerError for a part that is malformed, or that no stages can express.
     """
     stages: list[Stage] = []
     compiled: list[str] = []
@@ -152,9 +156,9 @@ def preset_of(parsed: ParsedPreTokenizer) -> Preset:
 def to_byte_level_json(preset: Preset, add_prefix_space: bool = False) -> dict[str, Any]:
     """Return the pre_tokenizer of a byte-level tokenizer.json that splits as `preset` does.
 
-    Raises DefinitionError if a stage is not a block and no known pattern gives the same split in
-    Hugging Face's engine. Also raises it for `add_prefix_space` with a split other than that of
-    GPT-2 or of the whole text.
+    Raises DefinitionError if a stage has no JSON of its own (`Stage.huggingface`), and no known
+    pattern gives the same split in Hugging Face's engine. Also raises it for `add_prefix_space`
+    with a preset that neither splits as GPT-2 nor keeps the text whole.
     """
     stages = list(preset.stages)
     # If the last stage is the split of GPT-2, ByteLevel itself does this split (use_regex).

@@ -96,8 +96,9 @@ def fuzz(
 def minimize(text: str, differs: Callable[[str], bool]) -> str:
     """Return a small and simple text for which `differs` is true.
 
-    `differs(text)` must be true. `differs` is false for every text that is the result without one
-    code point, or with one code point replaced by a simpler code point (see SIMPLE).
+    The caller ensures that `differs(text)` is true. No single change can shorten or simplify the
+    result further: if one code point is removed, or replaced by a simpler one (see SIMPLE),
+    `differs` is false.
     """
     while True:
         previous = text

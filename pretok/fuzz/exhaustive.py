@@ -1,7 +1,8 @@
 """Choose the strings of exhaustive tests.
 
-The alphabet of these strings has one code point of each class. The tests try all strings over this
-alphabet, up to a maximum length.
+The alphabet of these strings has one code point of each class. A class is a set of code points that
+all rules of a stage treat alike, so one code point stands for its class. The tests try all strings
+over this alphabet, up to a maximum length.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def of_pattern(pattern: str, name: EngineName, ours: PreTokenizer) -> tuple[str,
         parts = [text[start:end] for start, end in bounds]
         # The tokens are all pre-tokens of `ours`, and each pair of adjacent pre-tokens joined. If
         # tiktoken joins two pre-tokens, the result has a joined token. If tiktoken cuts a
-        # pre-token, the token of this pre-token is missing.
+        # pre-token, the token of this pre-token is missing. So equal tokens mean equal splits.
         joined = {left + right for left, right in pairwise(parts)}
         encoded = tokens({*parts, *joined}, text)
         expected = [part.encode() for part in parts]

@@ -1,4 +1,7 @@
-"""Make texts that are difficult to split, for differential tests; equal seeds give equal texts."""
+"""Make texts that are difficult to split, for differential tests; equal seeds give equal texts.
+
+An atom is a part of a fixed partition of the code points, such as all of Nd (pretok.unicode.atoms).
+"""
 
 from __future__ import annotations
 

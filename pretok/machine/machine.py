@@ -40,7 +40,7 @@ class Advance(NamedTuple):
 
     `ends` are the ends of the decided pre-tokens, in code points; `rules` are the indices of their
     rules. The text from `resume` on is undecided. If `in_gap` is true, the text between the last
-    end and `resume` belongs to a gap, which may continue.
+    end and `resume` belongs to a gap (text that no rule matches), which may continue.
 
     Suppose that fewer than `pending_limit` code points follow the text, and that the classes of all
     these code points are in `pending_mask`. Then no more text is decided.
@@ -142,8 +142,8 @@ class Machine:
             part = chars[start : start + window]
             done = self.advance(part, start + window < len(chars), in_gap)
             yield start, part, done
-            # If a pre-token is longer than the window, double the window, so that the total time
-            # stays linear.
+            # If `resume` is 0, the first pre-token is longer than the window. Doubling the window
+            # then keeps the total time linear.
             window = WINDOW if done.resume else window * 2
             start += done.resume
             in_gap = done.in_gap

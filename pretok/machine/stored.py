@@ -41,7 +41,7 @@ def restore_stages(words: Sequence[int]) -> tuple[Stage, ...]:
 
     The serialized form omits members of sets that cannot affect a match, such as members of a lead
     that are also in the body. The restored stages lack these members, but split like the original
-    stages. Raises DefinitionError for any other `words`.
+    stages. Raises DefinitionError if `words` are not the serialized form of any stages.
 
     >>> from pretok.charsets.sets import LETTER
     >>> restore_stages(serialize_stages([Stage((Run(LETTER),))]))[0].rules
@@ -185,7 +185,7 @@ def _rule(words: _Words) -> Rule:
 
 
 def _contraction(words: _Words) -> Contraction:
-    words.next()  # the mask of the apostrophe
+    words.next()  # skip the mask of the apostrophe, which is always the same set
     ignore_case = bool(words.next(2))
     return Contraction(*words.texts(), ignore_case=ignore_case)
 
@@ -207,12 +207,14 @@ def _spaces(words: _Words) -> Spaces:
 
 
 def _literal(words: _Words) -> Literal:
-    words.next(), words.next()  # the masks of the first and of the other characters
+    # Skip the masks of the first and of the other characters, because the texts determine them.
+    words.next(), words.next()
     return Literal(*words.texts())
 
 
 def _enclosed(words: _Words) -> Enclosed:
-    words.next(), words.next()  # the masks of the first and of the other characters
+    # Skip the masks of the first and of the other characters, because the texts determine them.
+    words.next(), words.next()
     body, at_most, at_least = words.chars(), words.limit(), words.next()
     before, after = words.text(), words.text()
     return Enclosed(before, body, after, at_most, at_least)

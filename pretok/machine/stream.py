@@ -231,7 +231,8 @@ class _StageStream:
             for pending in self._pending
         ]
         kept = list(apply_behavior(spans, self._stage.behavior, self._stage.invert))
-        # The next match or gap may join the last result.
+        # Hold the last result back, because the next match or gap may join it. If the behavior is
+        # "removed", nothing is joined.
         decided = kept if last or self._stage.drops_text else kept[:-1]
         results, at = [], 0
         for start, end, _ in decided:

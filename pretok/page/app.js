@@ -21,7 +21,8 @@ const tip = new Tip();
 let views = [];
 let vocabularies = [null, null];
 let result = null;
-// The byte at which the chosen piece or difference starts, or else -1; and the shown window.
+// `position` is the byte at which the chosen piece or difference starts, or -1 if none is chosen.
+// `window` has the pieces that the page shows at one time (window.js).
 let place = { position: -1, window: null };
 let statusTimer = 0;
 

@@ -1,6 +1,6 @@
 // Ask the worker, and receive its answers.
 
-const { worker, failure } = window.core; // start.js
+const { worker, failure } = window.core; // set by start.js
 const waiting = new Map();
 let lastId = 0;
 let problem = null;
@@ -21,7 +21,7 @@ function stop() {
   waiting.clear();
 }
 
-/** Ask the worker for `kind`; see HANDLERS in worker.js. */
+/** Call HANDLERS[kind] of worker.js with `message`. Return a promise of its result. */
 export function ask(kind, message = {}, transfer = []) {
   if (problem) return Promise.reject(problem);
   const id = ++lastId;

@@ -1,4 +1,5 @@
-// The details of the chosen piece, and the tip for the piece under the pointer.
+// The details of the chosen piece, and the tip for the piece under the pointer. A piece is a
+// pre-token or a token.
 
 import { codePointNames, hex } from "./display.js";
 import { grouped, make, regex, shownParts } from "./elements.js";

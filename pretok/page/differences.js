@@ -3,9 +3,10 @@
 /**
  * Return the regions as [start, end, start, end, …], in bytes.
  *
- * Each region lies between two cuts that both splits share. A cut is a byte offset at which a piece
- * starts or ends. `a` and `b` are two splits of a text of `length` bytes: the `starts` and `ends`
- * of the pieces, in order.
+ * A cut is a byte offset at which a piece starts or ends. A region lies between two successive cuts
+ * that both splits share. In a region, one split has further cuts, or only one split has a piece.
+ * `a` and `b` are two splits of a text of `length` bytes: the `starts` and `ends` of the pieces, in
+ * order.
  */
 export function differences(a, b, length) {
   const [first, second] = [cuts(a, length), cuts(b, length)];
@@ -24,8 +25,8 @@ export function differences(a, b, length) {
 }
 
 /**
- * Return {at, isGap}: all cuts from 0 to `length`, and for each cut, whether the text between the
- * cut before and this cut is in no piece.
+ * Return {at, isGap}: all cuts from 0 to `length`, and for each cut, 1 if the text between the
+ * previous cut and this cut is in no piece, else 0.
  */
 function cuts({ starts, ends }, length) {
   const at = new Uint32Array(2 * starts.length + 2);

@@ -3,7 +3,7 @@
 
 /** Maximum characters of a fragment. */
 const MAX_FRAGMENT = 100_000;
-/** Maximum bytes of the text that is unpacked from a fragment. */
+/** Maximum bytes of a text: a short fragment of a malicious link could unpack to a huge text. */
 const MAX_TEXT = 8 << 20;
 
 /** Return the fragment of a text and settings; null if it would be too long. */
@@ -17,7 +17,7 @@ export async function toFragment(text, settings) {
 
 /**
  * Return {text, settings, problem} of a fragment. `text` is null if the fragment has no text, or if
- * its text is damaged or too long. `problem` is a message if it is damaged or too long, else "".
+ * its text is damaged or too long. `problem` is a message for such a text, else "".
  */
 export async function fromFragment(fragment) {
   const { text, ...settings } = Object.fromEntries(new URLSearchParams(fragment.slice(1)));

@@ -7,7 +7,7 @@
 
 const FIRST_LINE = "minbpe v1";
 const BYTES = " bytes=";
-/** Maximum bytes of all tokens together. Without it, a few lines could make very long tokens. */
+/** Maximum bytes of all tokens together: otherwise a few lines could make very long tokens. */
 const MAX_BYTES = 64 << 20;
 
 /** Return whether `bytes` are the content of a minbpe file. */

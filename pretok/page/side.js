@@ -133,7 +133,7 @@ export class Side {
 
   /**
    * Encode the normalized text in place of the text. The normalized text is the text that the ids
-   * decode to. If it has other ids, throw `problem`.
+   * decode to. If the normalized text and the text have different ids, throw `problem`.
    */
   #encodeNormalized(options, problem) {
     const ids = this.#tokenizer.encode(this.text.bytes, options);

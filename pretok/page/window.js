@@ -14,7 +14,8 @@ const MAX_IDS = 8;
  * Return the window of the pieces of `sides` from byte `at` on.
  *
  * In the result, `earlier` and `later` are the bytes at which the windows before and after this
- * window start; null if there is no such window. The pieces of all sides cover the same bytes.
+ * window start; null if there is no such window. The pieces of all sides cover the same bytes, so
+ * the window ends as soon as one side has MAX_PIECES pieces.
  * `regions` are the differences of the sides, as `differences` returns them.
  */
 export function windows(sides, view, at, regions) {

@@ -40,7 +40,7 @@ def rule_before(look: Look, parts: list[Part], engine: Engine) -> Rule | None:
     # only members of `chars`.
     if len(parts) == 1 and look.at_end and not after - chars:
         # A lazy run first takes `low` members. If `look` fails there, the run has ended, so a
-        # longer match is impossible too.
+        # longer match is impossible too. So the run takes exactly `low` members.
         if last.mode == "lazy" and after == chars:
             last = replace(last, high=last.low)
         is_whole = last.high is None and last.low == 1  # the part is `S+`

@@ -168,7 +168,8 @@ def _literal_set(texts: tuple[str, ...], last: bool) -> LiteralSet:
                 continue
             is_prefix_free = False
         prefixes.append((text, smallest))
-    # If no text is a prefix of another, at most one text occurs at a position, in any order.
+    # If no text is a prefix of another, at most one text occurs at a position, so their order does
+    # not matter.
     if is_prefix_free:
         return LiteralSet(frozenset(positions) - unreachable)
     return LiteralSet(tuple(text for text in positions if text not in unreachable))
@@ -269,7 +270,10 @@ class _Canonicalizer:
 
 
 def _unwrapped(node: Node) -> list[Node]:
-    """Return the nodes of a group with a single alternative; [] for every other node."""
+    """Return the nodes of a group with a single alternative; [] for every other node.
+
+    If the alternative is a LiteralSet of single characters, return one Chars node for them.
+    """
     if not isinstance(node, Group) or len(node.alternatives) != 1:
         return []
     inside = list(node.alternatives[0])

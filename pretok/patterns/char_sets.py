@@ -50,7 +50,7 @@ _COMBINED = {
 }
 """Maps a combination of properties to the CharSet of its members.
 
-No property of a combination is a union of atoms, but the combination is.
+No property of a combination is a union of atoms (pretok.charsets.sets), but the combination is.
 """
 OTHER_PROPERTIES = (
     frozenset(["Lu", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nl", "No", "Z", "Zs", "Zl", "Zp", "Cn"])

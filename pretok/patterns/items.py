@@ -107,8 +107,8 @@ class Look:
 Item = Part | Choice | Loop | Look
 Items = tuple[Item, ...]
 
-# The sets of properties that are not unions of atoms. The listed code points are the same in every
-# Unicode version of pretok.
+# The sets of properties that are not unions of atoms (pretok.charsets.sets). The listed code points
+# are the same in every Unicode version of pretok.
 _TITLE = UPPER & code_points(
     *("\u01c5", "\u01c8", "\u01cb", "\u01f2", "\u1fbc", "\u1fcc", "\u1ffc"),
     *((0x1F88, 0x1F8F), (0x1F98, 0x1F9F), (0x1FA8, 0x1FAF)),
@@ -254,7 +254,7 @@ def _times(part: Part, low: int, high: int | None, mode: Mode) -> Part | None:
 def _set_of(chars: Chars, term: Term) -> CharSet:
     unknown = sorted(chars.properties - _PROPERTIES.keys())
     if unknown:
-        # The parser names a property that only one engine may have "Name of ENGINE".
+        # The parser adds " of ENGINE" to a name that only one engine may know; do not show this.
         shown = unknown[0].split(" of ")[0]
         raise Refusal(term, f"pretok has no table of the property {shown!r}")
     union_set = union([chars.chars, *(_PROPERTIES[name] for name in chars.properties)])

@@ -22,7 +22,10 @@ _Item = TypeVar("_Item")
 
 
 class Likeness:
-    """Compares a pattern with known patterns by the keys of its alternatives and by its text."""
+    """Compares a pattern with known patterns by the keys of its alternatives and by its text.
+
+    A key is any value that is equal for equivalent alternatives.
+    """
 
     def __init__(self, known: Iterable[tuple[Sequence[Hashable], str]]) -> None:
         keys, texts = zip(*known, strict=True)

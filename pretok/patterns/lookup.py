@@ -165,7 +165,8 @@ def _known() -> Iterator[Preset]:
 
 
 def _of_default_unicode(known: tuple[Preset, ...]) -> list[Preset]:
-    # Both engines have the default Unicode version. Presets of other versions split differently.
+    # Both engines have the default Unicode version, so presets of other versions may split
+    # differently.
     return [preset for preset in (*known, WHOLE) if preset.unicode == DEFAULT_VERSION]
 
 
@@ -199,7 +200,8 @@ def _simplest(
     if behavior == "isolated":
         return behavior, False
     # If the matches cover every text, there are no gaps to drop. If the parser rejected the
-    # pattern, assume so: its form equals only that of the identical pattern of a preset.
+    # pattern, assume so: its form equals only the form of an identical pattern, for which the
+    # assumption is the same.
     has_no_gaps = isinstance(alternatives[0][0], EngineSpecific) or matches_everywhere(alternatives)
     if (behavior, invert) == ("removed", True) and has_no_gaps:
         return "isolated", False

@@ -297,7 +297,7 @@ class _Reader:
         code = int(digits, 16)
         if code > 0x10FFFF:
             raise UnreadablePatternError(f"invalid code point at {at}")
-        # Oniguruma may read \xHH above 7F as a byte.
+        # Reject \xHH above 7F, because Oniguruma may read it as a byte.
         if size == 2 and end == at + 2 and code > 0x7F:
             raise UnreadablePatternError(
                 f"'\\x{digits}' at {at}, which may be a byte; write '\\x{{{digits}}}'"

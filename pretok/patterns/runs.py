@@ -25,7 +25,8 @@ def rule_of_runs(parts: list[Part]) -> Rule:
 def _simplified(parts: list[Part]) -> list[Part]:
     """Return `parts` with lazy parts made greedy, and adjacent parts of equal sets joined.
 
-    Raises Refusal for a lazy part that lemma 3 does not cover.
+    Raises Refusal for a lazy part that shares code points with one of the following parts, up to
+    and including the first required part (lemma 3).
     """
     simplified: list[Part] = []
     for part in reversed(parts):

@@ -74,7 +74,10 @@ def _around_word(items: Items) -> tuple[Part | None, tuple[Part, ...], tuple[str
 
 
 def _may_lead(lead: Part | None, word: CharSet) -> bool:
-    """Return whether a rule may have `lead` before a run of `word`; True without a lead (None)."""
+    """Return whether a rule may have `lead` before a run of `word`; True without a lead (None).
+
+    A lead that shares members with `word` must be greedy, so that it can give a member back.
+    """
     return lead is None or lead.mode == "greedy" or not lead.chars & word
 
 

@@ -40,7 +40,8 @@ class Block(ABC):
     def stages(self) -> tuple[Stage, ...]:
         """Return stages for a Preset that split a text at the same positions as the block.
 
-        Raises DefinitionError if the block changes a text before splitting it.
+        Raises DefinitionError for a ByteLevel that prepends a space, for a Sequence in which a
+        block changes the text before another block splits it, and for too many stages.
         """
 
     def pre_tokenize_str(self, text: str) -> list[tuple[str, tuple[int, int]]]:

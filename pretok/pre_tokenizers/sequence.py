@@ -55,7 +55,8 @@ class Sequence(Block):
 
     def pieces(self, piece: Piece) -> Iterable[Piece]:
         pieces: Iterable[Piece] = (piece,)
-        # The stages of adjacent Cutters. One PreTokenizer applies all these stages together.
+        # The stages of adjacent Cutters, the blocks that only split. One PreTokenizer applies all
+        # these stages together.
         pending: tuple[Stage, ...] = ()
         for block in self.pretokenizers:
             if not isinstance(block, Cutter) or len(pending) == MAX_STAGES:

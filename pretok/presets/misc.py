@@ -11,7 +11,7 @@ from pretok.rules import Groups, Run
 _BLOOM_REGEX = " ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+"
 _BLOOM = stage(
     _BLOOM_REGEX,
-    # In Oniguruma the inner brackets are a nested class.
+    # In Oniguruma the inner brackets are a nested class, so "(", "|" and ")" are literal members.
     Run(
         ~(WHITE_SPACE | code_points(*"(|.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c)")),
         lead=SPACE,

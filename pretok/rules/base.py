@@ -14,9 +14,9 @@ from pretok.errors import DefinitionError, shortened
 
 NO_MATCH = -1
 MAX_LITERAL = 255
-"""Maximum code points of a literal text in a rule (cpp/core/split/program.cpp)."""
+"""Maximum code points of a literal text in a rule, as in cpp/core/split/program.cpp."""
 MAX_LOOK_AHEAD = 4096
-"""Maximum sum of `Rule.look_ahead` over all rules of all stages (cpp/core/split/program.cpp)."""
+"""Maximum sum of `Rule.look_ahead` over the rules of a preset, as in cpp/core/split/program.cpp."""
 
 Matcher = Callable[[Text, int], int]
 """(text, start) -> end of the match, or NO_MATCH, or UNDECIDED (charsets.classified_text)."""

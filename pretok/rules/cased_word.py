@@ -19,9 +19,9 @@ class CasedWord(Rule):
 
     Here, a caseless letter is a member of both `upper` and `lower`. Between `lead` and `suffix`, a
     match is a run of `upper`, then a run of `lower`. If no member of `lower` follows the run of
-    `upper`, `upper*` backtracks to the last caseless letter of the run, and the match ends after
-    this letter. If the run of `upper` has no caseless letter, the second alternative matches the
-    whole run.
+    `upper`, the match ends after the last caseless letter of the run: in a regex engine, `upper*`
+    would backtrack to it. If the run of `upper` has no caseless letter, the second alternative
+    matches the whole run.
 
     `lead` may contain caseless letters, because the match has the same end whether `lead` or
     `upper*` consumes a caseless letter. Raises DefinitionError if `lead` contains a letter that is
@@ -80,7 +80,7 @@ class CasedWord(Rule):
                 end = text.members[lower].find(OUT, end)
                 if end == text.size and text.partial:
                     return text.undecided(lower)
-            else:  # upper* backtracks until lower+ matches; if it never does, upper+ matches
+            else:  # in a regex, upper* would backtrack until lower+ matches, or else upper+ matches
                 caseless = text.members[lower].rfind(IN, begin, end)
                 if caseless >= 0:
                     end = caseless + 1

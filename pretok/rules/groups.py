@@ -29,7 +29,7 @@ class Groups(Rule):
     fewer than `at_least` code points does not match. No group of a run matches if a member of
     `unless_before` follows the run. `unless_before` may include `body`: if `body` is a set of
     digits, `unless_before=WORD` acts as `\b` after the run. A stage may have at most one Groups
-    rule.
+    rule, because two rules would overwrite each other's stored end of a run (`Text.group_end`).
 
     >>> from pretok.charsets.sets import DIGIT
     >>> print(Groups(DIGIT))

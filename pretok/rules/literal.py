@@ -86,8 +86,8 @@ class Enclosed(Rule):
 
     `at_most=None` means no limit. The first code point of `after` must not be in `body`; otherwise
     matching would need backtracking. The first code point of `before` may be in `body` only if
-    `at_most` is 255 or less; otherwise matching would not take linear time. Raises DefinitionError
-    for other arguments.
+    `at_most` is 255 or less; otherwise the rule could scan a long run of `body` again at each code
+    point of the run, in quadratic time. Raises DefinitionError for other arguments.
 
     >>> print(Enclosed("<n:", code_points("0-9"), ">"))
     <n:[0-9]+>

@@ -50,7 +50,7 @@ class Spaces(Rule):
     ALL_BUT_LAST and ALL may have limits: with `at_least=4, at_most=4` they are `\s{4}(?!\S)` and
     `\s{4}`. `at_most=None` means no limit, and then `at_least` must be 1. `space` and `newline`
     replace the sets `\s` and `[\r\n]`; `space` must include `newline`. All Spaces rules of a stage
-    must have the same `space` and the same `newline`.
+    must have the same `space` and the same `newline`, because they share one scan of each run.
     """
 
     through: Through

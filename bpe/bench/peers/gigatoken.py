@@ -101,7 +101,8 @@ def _of_awkward(rows: Any) -> Arrays:
         return concatenate_ids([])
     counts: Sequence[int] = awkward.num(rows).to_list()
     flat = awkward.to_numpy(awkward.flatten(rows))
-    # `concatenate_ids` of empty rows returns offsets of 0, and empty `ids` of the right type.
+    # `concatenate_ids` of empty rows returns empty `ids` and offsets that are all 0. Only their
+    # types and the size of `offsets` matter here.
     ids, offsets = concatenate_ids([[]] * len(counts))
     offsets[1:] = counts
     offsets = offsets.cumsum()

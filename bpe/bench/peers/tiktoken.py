@@ -38,7 +38,8 @@ class Tiktoken(Peer):
 
     def message(self, subject: Subject) -> Message:
         """Return `encode`, which refuses special tokens as pretok does."""
-        # Pass all special tokens of the vocabulary, because `encode` searches the text for them.
+        # `encode` searches the text for special tokens. Pass all of them, so that the measured time
+        # includes this search.
         encoding = _encoding(subject, subject.tokenizer.special_tokens)
         return Message(encoding.encode)
 

@@ -29,7 +29,8 @@ class _Builder:
     def __init__(self) -> None:
         self._tokens: list[str] = []
         self._spans: list[Span] = []
-        # One function for each segment: it returns the word of each token, and the number of words.
+        # One function for each segment. It returns the number of the word of each token, counted
+        # from 0 within the segment, and the number of words.
         self._words: list[Callable[[], tuple[Iterable[int], int]]] = []
 
     def add_token(self, token: str, span: Span) -> None:
@@ -143,7 +144,8 @@ class Aligner:
             has_space = self._adds_space and part[0] != 0x20
             words = partial(self._words, part, has_space, ends)
             if has_space:
-                # In Hugging Face's tokenizers, a token of only the added space has the span (0, 1).
+                # The added space has no bytes in the text. As in Hugging Face's tokenizers, a token
+                # of this space alone gets the span (0, 1), not (0, 0).
                 ends = np.maximum(ends, 1)
             if start:
                 starts, ends = starts + start, ends + start
@@ -151,7 +153,7 @@ class Aligner:
             whole.add(map(self._names.__getitem__, ids.tolist()), spans, words)
 
     def _words(self, part: bytes, has_space: bool, ends: Offsets) -> tuple[list[int], int]:
-        """Return the word of each token, and the number of words.
+        """Return the number of the word of each token, from 0 on, and the number of words.
 
         `ends` are the ends of the tokens in bytes of `part`, without the added space.
         """
@@ -171,7 +173,11 @@ class Aligner:
 
 
 def _normalizer(normalizer: Normalizer | None, backend: Backend) -> TextNormalizer | None:
-    """Return the normalizer; it aligns code points as Hugging Face's tokenizers does."""
+    """Return the normalizer; it aligns code points as Hugging Face's tokenizers does.
+
+    NfcNormalizer gives other spans, of a base character with all its marks. So it gets the `align`
+    of a NormalizerChain.
+    """
     if normalizer != "NFC":
         return make_normalizer(normalizer, backend)
     nfc = NfcNormalizer(backend)

@@ -103,7 +103,8 @@ def _why_not(tokenizer: Tokenizer, names: Mapping[int, str], decoder: Any) -> st
     for id, name in names.items():
         if id not in known and id not in added and not (joins_bytes and name == ""):
             return f"bpe leaves out token {id}"
-    # bpe's DecoderChain gets added tokens normalized, but not if the normalizer is NFC alone.
+    # The real tokenizer normalizes added tokens before its decoder gets them. bpe does so too,
+    # except if the normalizer is NFC alone. Then the text may differ.
     if not joins_bytes and tokenizer.normalizer == "NFC":
         for id, token in added.items():
             if _decoded_content(tokenizer, token) != token.content:
@@ -112,7 +113,10 @@ def _why_not(tokenizer: Tokenizer, names: Mapping[int, str], decoder: Any) -> st
 
 
 def _decoded_content(tokenizer: Tokenizer, token: AddedToken) -> str:
-    """Return the text of an added token that the real tokenizer passes to its decoder."""
+    """Return the text of an added token that the real tokenizer passes to its decoder.
+
+    It is the normalized content; in tokenizers 0.22.2 it is the content itself.
+    """
     normalizer = tokenizer.normalizer
     if not token.normalized or normalizer is None or VERSION == "0.22.2":
         return token.content

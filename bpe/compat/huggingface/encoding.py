@@ -151,7 +151,7 @@ class Encoding:
 
     @property
     def word_ids(self) -> list[int | None]:
-        """The number of the word of each token; None for tokens of the template."""
+        """The number of the word of each token; None for tokens of the template and of padding."""
         words: list[int | None] = []
         for part in self._window.parts:
             if isinstance(part, Fixed):

@@ -35,12 +35,14 @@ _NO_TOKEN = "a text with a byte that no token has"
 
 
 class Engine:
-    """One tokenizer without its state: truncation, padding and the use of special tokens are
-    arguments. Immutable, and safe to share between threads.
+    """Encodes and decodes with bpe as one tokenizers.Tokenizer does.
+
+    An Engine is immutable, and safe to share between threads. Truncation, padding and the use of
+    special tokens are not part of it; they are arguments of its methods.
 
     A row has the ids of one sequence, a text or a list of words. The template of the post-processor
-    puts special tokens around one or two sequences. The template is simple if the one for a single
-    sequence has it exactly once.
+    puts special tokens around one or two sequences. The template is simple if its form for one
+    sequence has the sequence exactly once.
     """
 
     def __init__(
@@ -64,7 +66,10 @@ class Engine:
     def quick(
         self, text: str, treatment: Treatment, add_special_tokens: bool = True
     ) -> list[int] | None:
-        """Return the ids of a text; None if the call must fall back. Requires `is_simple`."""
+        """Return the ids of a text; None if the real tokenizer must answer.
+
+        Requires `is_simple`.
+        """
         try:
             if not text.isascii():
                 check_text(text)
@@ -157,8 +162,9 @@ class Engine:
     ) -> tuple[list[Row], list[Ids]] | None:
         """Return the row of each text, and its truncated ids as an array, without the template.
 
-        Returns None if the template is not simple, or if truncation does more than keep the first
-        or the last ids: with a maximal length below 1, or with the strategy "only_second".
+        Returns None if the template is not simple, if the maximal length is below 1, or if the
+        truncation strategy is "only_second". With any other truncation, the result has the first or
+        the last ids of each text.
         """
         limit = None
         if not self.is_simple:

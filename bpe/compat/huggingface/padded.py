@@ -22,8 +22,9 @@ def encode(
 ) -> tuple[list[Encoding], NDArray[np.int64], NDArray[np.int64]] | None:
     """Return the encodings, the ids and the attention mask of a batch.
 
-    Returns None if there is no padding and rows differ in length, if padding is to fewer ids than
-    the longest row has, if the arrays would be empty, or if `Engine.array_rows` returns None.
+    Returns None if the result is not one array: if rows differ in length without padding, or if the
+    padded length is less than that of the longest row. Also returns None if the arrays would be
+    empty, or if `Engine.array_rows` returns None.
     Raises CallFallbackError for a text that bpe cannot encode as tokenizers does.
     """
     before, after = engine.template_ids if add_special_tokens else ([], [])

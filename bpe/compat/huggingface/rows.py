@@ -35,7 +35,7 @@ class FastAlignment(Protocol):
     """Computes parts of the Alignment of one sequence faster; a method may return None instead."""
 
     def spans(self, is_trimmed: bool) -> list[Span] | None:
-        """Return all spans, without spaces if `is_trimmed`."""
+        """Return all spans; if `is_trimmed`, without the white space at both ends of tokens."""
         ...
 
     def tokens(self, ids: list[int]) -> list[str] | None:
@@ -47,7 +47,7 @@ class FastAlignment(Protocol):
         ...
 
     def trim_first(self, id: int, span: Span) -> Span:
-        """Return the span of the first token of a window, without spaces."""
+        """Return the `span` of the first token of a window without white space at its ends."""
         ...
 
 
@@ -98,6 +98,8 @@ class Row:
         if fast is None:
             return trim(self.tokens[start:stop], self.spans(start, stop), adds_space)
         spans = fast[start:stop]
+        # `fast` may have trimmed the token `start` as one within the text. Here it is the first
+        # token of a window, so a single leading space stays.
         if adds_space and 0 < start < stop and self._fast is not None:
             [span] = self.spans(start, start + 1)
             spans[0] = self._fast.trim_first(self.ids[start], span)
@@ -113,10 +115,10 @@ class Row:
 
 
 class _Spaces(dict[str, "Span | None"]):
-    """The number of leading and trailing spaces of tokens; None for tokens without any.
+    """A cache of the numbers of leading and trailing spaces of tokens; None for tokens without any.
 
-    Bounded, because the token of an added token is the text that it matched, so there may be any
-    number of tokens.
+    The cache is bounded: an added token may match different texts, and each of these texts counts
+    as another token.
     """
 
     _MAX_SIZE = 1 << 18

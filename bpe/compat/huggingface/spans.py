@@ -17,7 +17,7 @@ _UNKNOWNS = _UNKNOWN, _UNKNOWN
 
 
 class FastSpans:
-    """Encodes texts with spans, with or without the spaces of tokens."""
+    """Encodes texts with spans, which include or exclude white space at both ends of tokens."""
 
     def __init__(
         self, tokenizer: Tokenizer, names: Mapping[int, str], trims: bool, adds_space: bool
@@ -46,7 +46,7 @@ class FastSpans:
         return None if call is None else call(text)
 
     def call(self, treatment: Treatment, is_trimmed: bool) -> SpanCall | None:
-        """Return the C++ function that encodes with spans; None without such a function."""
+        """Return the C++ function that encodes with spans; None if C++ cannot encode this way."""
         key = treatment, is_trimmed
         try:
             return self._calls[key]
@@ -63,7 +63,7 @@ class FastSpans:
         return [names[id] if id in names else contents[id] for id in ids]
 
     def trim_first(self, id: int, span: Span) -> Span:
-        """Return the span of the first token of a window, without spaces."""
+        """Return the `span` of the first token of a window without white space at its ends."""
         leading, trailing, adds_space = self._spaces()
         return trim_span(span, (leading[id], trailing[id]), adds_space)
 
@@ -104,7 +104,10 @@ class TextAlignment:
         self._treatment = treatment
 
     def spans(self, is_trimmed: bool) -> list[Span] | None:
-        """Return the spans, without spaces if `is_trimmed`; None if C++ cannot handle the text."""
+        """Return the spans, which exclude white space at both ends of tokens if `is_trimmed`.
+
+        Returns None if C++ cannot handle the text.
+        """
         call = self._source.call(self._treatment, is_trimmed)
         encoded = None if call is None else call(self._text)
         return None if encoded is None else encoded[1]
@@ -118,7 +121,7 @@ class TextAlignment:
         return None
 
     def trim_first(self, id: int, span: Span) -> Span:
-        """Return the span of the first token of a window, without spaces."""
+        """Return the `span` of the first token of a window without white space at its ends."""
         return self._source.trim_first(id, span)
 
 
@@ -134,7 +137,10 @@ class WordsAlignment(TextAlignment):
         self._sizes = sizes
 
     def spans(self, is_trimmed: bool) -> list[Span] | None:
-        """Return the spans, without spaces if `is_trimmed`; None if C++ cannot handle a word."""
+        """Return the spans, which exclude white space at both ends of tokens if `is_trimmed`.
+
+        Returns None if C++ cannot handle a word.
+        """
         spans: list[Span] = []
         for text in self._texts:
             more = TextAlignment(self._source, text, self._treatment).spans(is_trimmed)

@@ -55,7 +55,9 @@ class _Handle(NamedTuple):
     def stays(self) -> bool:
         """Return whether to keep this _Handle although no caller holds `component`.
 
-        A caller may still hold an item of a Sequence, which can change the Sequence.
+        A caller may still hold an item of a Sequence, which can change the Sequence. `items` knows
+        this only for items that were taken in the current period. So a _Handle from another time
+        stays.
         """
         if not isinstance(self.component, SEQUENCES):
             return False
@@ -105,7 +107,8 @@ class State:
     def block(self, reason: str) -> None:
         """Let the real tokenizer serve all later calls.
 
-        For a wrong result of bpe, or for a change that tokenizers remembers but does not serialize.
+        Call this after a wrong result of bpe, or after a change that tokenizers remembers but does
+        not serialize.
         """
         self._blocked = self._blocked or reason
         self._is_current = False

@@ -23,7 +23,10 @@ TESTED_VERSIONS = ("4.57.6", "5.23.0")
 
 
 def methods(owner: Any) -> dict[str, Callable[..., Any]]:
-    """Return the short methods for a class of transformers, by name."""
+    """Return the short methods for a class of transformers, by name.
+
+    Returns no methods if the version of transformers is not in TESTED_VERSIONS.
+    """
     version = importlib.import_module("transformers").__version__
     if version not in TESTED_VERSIONS:
         return {}
@@ -106,7 +109,10 @@ def _checked(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    """Return `result`; in a share of calls, compare it with the original method without bpe."""
+    """Return `result`; in a share of calls, compare it with the original method without bpe.
+
+    If they differ, report the call, and return the result of the original method.
+    """
     if random.random() >= settings.check:
         return result
     with settings.bypassed():

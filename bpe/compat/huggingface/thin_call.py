@@ -32,8 +32,8 @@ class ThinCall:
     def quick(self, tok: Any, text: str, options: dict[str, Any]) -> Any:
         """Return tok(text, **options).
 
-        Returns None for options other than return_offsets_mapping and add_special_tokens, and for
-        the first call of a class or of a tokenizer.
+        Also returns None for options other than return_offsets_mapping and add_special_tokens, and
+        for the first call of a class or of a tokenizer. The caller then tries `call`.
         """
         adds_special_tokens, wants_spans = True, False
         for name, value in options.items():
@@ -71,7 +71,7 @@ class ThinCall:
             ids = quick_ids
         if len(ids) > tok.model_max_length:
             return None
-        # The conditions of `settle`, tested here to save its call.
+        # `settle` tests the same conditions; testing them here usually saves the call.
         if (
             real.truncation is not None
             or real.padding is not None

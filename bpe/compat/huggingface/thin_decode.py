@@ -88,7 +88,7 @@ class ThinDecode:
             clean_up = tok.clean_up_tokenization_spaces
         if not clean_up:
             return True
-        if getattr(tok, _CLEANS_BPE, True):  # transformers 4 has no such setting
+        if getattr(tok, _CLEANS_BPE, True):  # transformers 4 lacks it, and always cleans up
             return False
         # The original method warns once for each class, so let it answer the first call.
         if type(tok) in self._warned:

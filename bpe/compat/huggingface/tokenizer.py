@@ -28,7 +28,7 @@ class _PassesFor(type):
 
 
 class Tokenizer(metaclass=_PassesFor):
-    """A tokenizers.Tokenizer that encodes and decodes with bpe where the results are equal.
+    """A tokenizers.Tokenizer that encodes and decodes with bpe if bpe gives the same results.
 
     All attributes and methods that are not defined here are those of the real tokenizer. For
     `isinstance`, this class and tokenizers.Tokenizer are the same. Pickles as the real tokenizer.

@@ -234,7 +234,13 @@ def truncate(windows: list[Window], truncation: Truncation, added: int) -> list[
 
 
 def _longest_first(sizes: list[int], max_length: int) -> list[int]:
-    """Return the sizes after truncation by the strategy longest_first."""
+    """Return the sizes after truncation by the strategy longest_first.
+
+    A single sequence gets `max_length` ids. Of two sequences, the longer one is truncated first,
+    but not below the size of the shorter one. If both are still too long, each gets half of
+    `max_length`. If `max_length` is odd, the longer one gets one id more; of equally long ones, the
+    second.
+    """
     if len(sizes) == 1:
         return [max_length]
     shorter, longer = sorted(sizes)

@@ -28,7 +28,7 @@ class Staged(NamedTuple):
     """The number of tokens, padding included."""
     dtype: np.dtype[Any]
     offsets: Offsets
-    """The offsets of the documents in tokens, one more than documents; mapped from their file."""
+    """n + 1 offsets of n documents, counted in tokens; mapped from their file."""
     row: int | None
     """The length of a row of packed documents; None without packing."""
 
@@ -65,7 +65,7 @@ class Layout:
 
         `place` is the path of the shard without a suffix. If a returned path has the suffix of the
         layout, it is the file of the shard, and the caller deletes the staged file of tokens. If
-        not, the caller renames the staged file to this path.
+        none has it, the caller renames the staged file to `place` with this suffix.
         """
         return []
 

@@ -1,4 +1,4 @@
-// Functions that all AVX-512 code shares.
+// Functions that several files with AVX-512 code share: masks of bytes, and checking UTF-8.
 #pragma once
 
 #include "core/base/instruction_set.hpp"
@@ -62,6 +62,7 @@ struct Utf8Block {
   // Sets the masks. Returns whether `bytes` is well-formed UTF-8 that begins with the start of
   // a code point. Its last sequence may end in `more`, the 64 bytes after `bytes`.
   PRETOK_AVX512 bool read(__m512i bytes, __m512i more) {
+    // As signed numbers, exactly the continuation bytes are below 0xC0.
     const __m512i tail_top = _mm512_set1_epi8('\xC0');
     tails = _mm512_cmplt_epi8_mask(bytes, tail_top);
     two = _mm512_cmpge_epu8_mask(bytes, tail_top);

@@ -80,15 +80,17 @@ inline std::uint64_t hash_pair(std::uint32_t left, std::uint32_t right, const Ha
 }
 
 // Hashes a number without a key. It is for filters and caches in which a collision costs only
-// one false positive or one comparison. Callers use only the top bits of the hash.
+// one false positive or one comparison. Callers use only the top bits of the hash: a low bit
+// depends on no higher bit of the number.
 inline std::uint64_t hash_without_key(std::uint64_t number) {
   return number * 0x9E3779B97F4A7C15;
 }
 
 // A rolling hash of strings of any length: a polynomial at a secret point, modulo the prime
-// 2^61 - 1. The modulus 2^64 would be unsafe. A Thue-Morse string of 1,024 or more bytes and
-// its complement (the string with its two letters exchanged) collide at every odd point. Two
-// strings with the same last 64 bytes collide at every even point.
+// 2^61 - 1. The modulus 2^64 would be unsafe: strings would collide whatever the secret is. A
+// Thue-Morse string of 1,024 or more bytes and its complement (the string with its two letters
+// exchanged) collide at every odd point. Two strings with the same last 64 bytes collide at
+// every even point, since its 64th power is 0 modulo 2^64.
 class RollingHash {
 public:
   static constexpr std::uint64_t PRIME = (std::uint64_t{1} << 61) - 1;

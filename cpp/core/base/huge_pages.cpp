@@ -34,9 +34,9 @@ void advise_huge_pages(void *data, std::size_t size) {
 void prefer_huge_pages(void *data, std::size_t size) {
   if (!fills_huge_pages(size))
     return;
-  // Advise every small page that holds a part of the block. If all these pages are advised,
-  // realloc moves them. If only some are advised, realloc copies the block, and needs twice the
-  // memory.
+  // Advise every small page that holds a part of the block. Then the block stays one mapping,
+  // which realloc moves without a copy. Advising only some of the pages would split the
+  // mapping: realloc would copy the block, and need twice the memory.
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(data) / page * page;
   const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(data) + size;

@@ -23,8 +23,8 @@ void prefer_huge_pages(void *data, std::size_t size);
 // in a build with -DPRETOK_HUGE_PAGES=OFF. The environment is read once.
 void advise_huge_pages(void *data, std::size_t size);
 
-// Allocates a block. Aligns it to a huge page if fills_huge_pages(size), otherwise to a cache
-// line. Throws std::bad_alloc.
+// Allocates a block, and calls prefer_huge_pages for it. Aligns it to a huge page if
+// fills_huge_pages(size), otherwise to a cache line. Throws std::bad_alloc.
 void *allocate_huge_pages(std::size_t size);
 // `size` must be the size that was allocated.
 void free_huge_pages(void *data, std::size_t size);

@@ -34,8 +34,8 @@ public:
       std::free(ids_);
   }
 
-  // Returns memory for the next `count` ids, after the ids so far. Call `add` with the number
-  // of ids written. Throws std::bad_alloc. May move the ids.
+  // Returns memory for the next `count` ids, after the ids so far. Then the caller writes ids
+  // there, and calls `add` with their number. Throws std::bad_alloc. May move the ids so far.
   std::uint32_t *room(std::size_t count) {
     if (capacity_ - size_ < count)
       grow(saturating_add(size_, count));
@@ -71,8 +71,8 @@ public:
   const std::uint32_t *data() const { return ids_; }
   std::size_t size() const { return size_; }
 
-  // Frees the unused memory if it has room for more than MAX_UNUSED ids. Does nothing for lent
-  // memory.
+  // Frees the memory after the last id, if it has room for more than MAX_UNUSED ids. Does
+  // nothing for lent memory.
   void fit() {
     constexpr std::size_t MAX_UNUSED = std::size_t{1} << 16;
     if (ids_ != lent_ && size_ != 0 && capacity_ - size_ > MAX_UNUSED)

@@ -1,5 +1,5 @@
-// The open-addressed hash table and the Bloom filter of the library. Callers pass hashes of
-// hash.hpp.
+// The open-addressed hash table and the Bloom filter of the library. Callers compute the hash
+// of each key with a function of hash.hpp, and pass it to each call.
 #pragma once
 
 #include "core/base/huge_pages.hpp"
@@ -33,7 +33,8 @@ public:
     limit_ = max_used();
   }
 
-  // Makes room for one more slot in use. hash_of(slot) returns the hash of a slot in use.
+  // Makes room for one more slot in use. hash_of(slot) returns the hash of a slot in use. If
+  // the table is full, it doubles, and all slots in use move.
   template <typename HashOf> void make_room(HashOf hash_of) {
     if (used_ >= limit_)
       grow(hash_of);

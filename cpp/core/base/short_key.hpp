@@ -57,7 +57,8 @@ struct ShortKey {
   std::uint64_t high;
 
   ShortKey() = default; // uninitialized
-  // May read past the `size` bytes at `bytes`, but not past `limit`.
+  // `size` must be at most MAX_BYTES. May read past the `size` bytes at `bytes`, but not past
+  // `limit`.
   ShortKey(const std::uint8_t *bytes, std::size_t size, const std::uint8_t *limit) {
     const ShortBytes all = ShortBytes::load(bytes, size, limit);
     low = all.low;
@@ -65,8 +66,9 @@ struct ShortKey {
   }
 
   // Returns the key of a string of more than MAX_BYTES bytes. It contains only a hash, so two
-  // such strings may have equal keys. No string of at most MAX_BYTES bytes has an equal key,
-  // since the last byte of its key is its size, not 0xFF.
+  // long strings may have equal keys, and callers must compare the bytes too. No string of at
+  // most MAX_BYTES bytes has an equal key, since the last byte of its key is its size, not
+  // 0xFF.
   static ShortKey of_long(const std::uint8_t *bytes, std::size_t size, const HashKey &key) {
     ShortKey result;
     result.low = hash_long(bytes, size, key);

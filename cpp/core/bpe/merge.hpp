@@ -17,9 +17,11 @@
 
 namespace pretok {
 
-// merge_short scans for the lowest rank. Beyond this many symbols a heap is faster.
+// merge_short scans for the lowest rank before each merge. Beyond this many symbols
+// merge_in_rounds is faster.
 inline constexpr std::size_t MAX_SCANNED = 64;
-// merge_in_rounds applies one rank per scan. Beyond this many symbols a heap is faster.
+// merge_in_rounds applies one rank per scan. Beyond this many symbols merge_long, which has a
+// heap, is faster.
 inline constexpr std::size_t MAX_IN_ROUNDS = 1024;
 
 // Returns the index of the lowest of `size` ranks. If several ranks are lowest, returns the
@@ -85,9 +87,9 @@ std::size_t merge_short(std::uint32_t *symbols, std::size_t size, Find find) {
 }
 
 // Merges at most MAX_IN_ROUNDS symbols. Each round merges all pairs of the lowest rank, from
-// left to right. The result is exact if every new symbol forms only pairs of higher ranks with
-// its neighbors. In an ordered vocabulary (ordered_merges.hpp) this is always so. If a pair of
-// a lower rank forms, returns false, and the contents of `symbols` are meaningless. Time:
+// left to right. The result is exact if no new symbol forms a pair of a lower rank with a
+// neighbor. In an ordered vocabulary (ordered_merges.hpp) this is always so. If a pair of a
+// lower rank forms, merge_in_rounds returns false, and leaves meaningless `symbols`. Time:
 // O(size * distinct ranks). Faster than a heap on runs of one character. Takes 12 KB of stack.
 template <typename Find> bool merge_in_rounds(std::vector<std::uint32_t> &symbols, Find find) {
   alignas(16) std::array<std::uint32_t, MAX_IN_ROUNDS + 4> ranks;
@@ -169,8 +171,8 @@ public:
       const std::uint64_t lowest = heap_.back();
       heap_.pop_back();
       const auto at = static_cast<std::uint32_t>(lowest);
-      // Skip an entry if a merge of one of its symbols has made it obsolete since it was
-      // pushed.
+      // An entry is obsolete if its symbol or the next one has merged since it was pushed. Then
+      // the symbol has another key now, so skip the entry.
       if (key(at) == lowest)
         merge(at);
     }
@@ -187,7 +189,7 @@ public:
 private:
   static constexpr std::uint32_t NO_PLACE = 0xFFFFFFFF;
 
-  // Orders by rank, then by position.
+  // Returns the heap key of a position. Keys compare by rank, then by position.
   std::uint64_t key(std::uint32_t at) const {
     return std::uint64_t{merged_[at].rank} << 32 | at;
   }
@@ -221,7 +223,7 @@ private:
   std::vector<std::uint32_t> previous_; // position of the previous symbol, or NO_PLACE
   std::vector<std::uint32_t> next_;     // position of the next symbol, or size_
   std::vector<Merged> merged_;          // the merge of each symbol with the next one
-  std::vector<std::uint64_t> heap_;     // keys; see key()
+  std::vector<std::uint64_t> heap_;     // results of key(), lowest first
 };
 
 // Merges fewer than 2^32 - 1 symbols. O(size * log(size)) time, about 40 bytes of memory per

@@ -69,7 +69,8 @@ Range beginning_with(const std::uint8_t *bytes, std::size_t size, std::uint32_t 
 } // namespace
 
 void MergeBarriers::begin_build(const OrderedMerges &merges) {
-  // Each build sets all entries, except for surrogates and perhaps emoji, which nothing reads.
+  // Each build sets all entries that index_of may return. It returns no surrogate, and no emoji
+  // if emoji_count_ is 0.
   if (chars_.empty()) {
     chars_.assign(NO_CHAR + 1, Char{{NO_ID, NO_ID, NO_ID}, 0, 0});
     merge_starts_.assign(NO_CHAR + 1, MergeStart{});
@@ -112,9 +113,9 @@ void MergeBarriers::begin_build(const OrderedMerges &merges) {
   }
 }
 
-// If the ids of a character include a step (VocabularyData), replaces them by the ids of the
-// bytes of the character. Merging then starts with these bytes. Drops emoji, since an emoji has
-// four bytes, and so may have more than MAX_IDS ids.
+// If the ids of a character include a step (VocabularyData::first_step), replaces them by the
+// ids of the bytes of the character. begin_merge then starts the character with these bytes.
+// Drops all emoji: an emoji has four bytes, and so may have more than MAX_IDS ids.
 void MergeBarriers::replace_steps(std::uint32_t first_step, const OrderedMerges &merges) {
   emoji_count_ = 0;
   std::array<std::uint8_t, 4> bytes{};
@@ -227,8 +228,9 @@ void MergeBarriers::add(const std::uint8_t *left, std::size_t left_size,
                         const std::uint8_t *right, std::size_t right_size,
                         std::uint32_t symbol) {
   if (is_tail(right[0]))
-    return;                          // the boundary of the two symbols is within a character
-  std::size_t start = left_size - 1; // the start of the last character of the left symbol
+    return; // the symbols meet within a character, not at a boundary of two characters
+  // Find the start of the last character of the left symbol.
+  std::size_t start = left_size - 1;
   while (start > 0 && is_tail(left[start]))
     --start;
   left += start;

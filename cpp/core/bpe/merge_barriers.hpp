@@ -5,16 +5,16 @@
 // boundary with a symbol that begins at the boundary. Each of the two symbols is part of the
 // character on its side of the boundary, or contains that character. So the merges of a
 // vocabulary determine which two characters may merge across their boundary. Most pairs of
-// Chinese characters may not merge. Barriers divide a pre-token into segments, mostly single
+// Chinese characters cannot merge. Barriers divide a pre-token into segments, mostly single
 // characters. Each segment is merged or looked up separately. An example, where the vocabulary
 // has merges that join 中 with 国 and 美 with 国:
 //
 //   pre-token   我 | 爱 | 中 国 | 和 | 美 国     | is a barrier
 //   segments    5: three of one character, two of two
 //
-// The answer is conservative: for_boundaries may miss a barrier, but each barrier is right.
-// Bytes that are not UTF-8, and characters without an entry in `chars_`, have no barrier before
-// or after them.
+// The answer is conservative: a function may miss a barrier, but no merge crosses a position
+// that it reports. Bytes that are not UTF-8, and characters without an entry in `chars_`, have
+// no barrier before or after them.
 #pragma once
 
 #include "core/base/hash.hpp"
@@ -33,7 +33,7 @@ namespace pretok {
 
 class MergeBarriers {
 public:
-  static constexpr std::size_t MAX_IDS = 3;
+  static constexpr std::size_t MAX_IDS = 3; // of one character
 
   // A character of up to three bytes of UTF-8, or in U+1F000 to U+1FFFF, the block of emoji.
   struct Char {
@@ -41,8 +41,9 @@ public:
     std::array<std::uint32_t, MAX_IDS> ids;
     // A partial merge takes only part of the character on at least one side of a boundary. The
     // partial merges are divided into classes, and each bit of `to_right` and `to_left` stands
-    // for one class. A partial merge may cross if `to_right` of the left character and
-    // `to_left` of the right character share a bit.
+    // for one class. `to_right` has the classes that may cross the boundary after the
+    // character, and `to_left` those that may cross the boundary before it. A partial merge may
+    // cross if `to_right` of the left character and `to_left` of the right one share a bit.
     std::uint16_t to_right;
     std::uint16_t to_left;
 
@@ -110,15 +111,16 @@ public:
   }
 
   // Calls emit(ends, count) with the ends of the next segments, until the end of the text.
-  // Unlike the other functions, finds all barriers between ASCII characters. `ends` has room
-  // for `room` ends.
+  // The other functions report no barriers between ASCII characters; for_ends finds all of
+  // them. `ends` is an array with room for `room` ends.
   template <typename Emit>
   void for_ends(const std::uint8_t *bytes, std::size_t size, std::size_t *ends,
                 std::size_t room, Emit emit) const {
     DecodedChar left = char_at(bytes, size);
     std::size_t count = 0;
     for (std::size_t at = left.width; at < size;) {
-      // Branchless: barriers are unpredictable. At each position at most one end is written.
+      // Branchless, since barriers are unpredictable: each position is written to `ends`, but
+      // `count` advances only at a barrier. `ends` has room for the positions up to `stop`.
       const std::size_t stop = std::min(size, at + (room - count));
       std::uint32_t before = left.index;
       for (; before < 0x80 && at < stop && bytes[at] < 0x80; ++at) {
@@ -295,15 +297,16 @@ private:
 
   std::vector<Char> chars_;              // the last is NO_CHAR
   std::vector<MergeStart> merge_starts_; // by the same index
-  // 0 if the first two bytes of emoji do not merge. An emoji could then have more than MAX_IDS
-  // ids.
+  // EMOJI_COUNT, or 0 if emoji have no entries: if their first two bytes do not merge, an emoji
+  // could have more than MAX_IDS ids.
   std::uint32_t emoji_count_ = 0;
   // Only while building: the highest merge of each character, and the pairs of whole characters
   // that merge.
   std::vector<std::uint32_t> last_merge_;
   std::vector<std::uint64_t> full_pairs_;
   BitFilter filter_; // has the pairs of full_pairs_
-  // A bit for each pair of ASCII characters that a merge joins; see add_ascii.
+  // A bit for each pair of ASCII characters: 1 if a merge joins them. ascii_pairs_[left] has
+  // 128 bits, one for each `right`.
   std::array<std::array<std::uint64_t, 2>, 128> ascii_pairs_{};
 };
 

@@ -81,14 +81,14 @@ std::size_t merge_windows(const Engine &engine, const std::uint8_t *bytes, std::
   std::size_t done = 0;  // number of bytes merged
   std::size_t count = 0; // number of symbols written
   std::size_t window = MAX_SCANNED;
-  // The farthest end of a rejected window. Until `done` passes this end, windows never shrink:
-  // a smaller window could be rejected at the same place again.
+  // The farthest end of a window of which no symbol was kept. Until `done` passes this end,
+  // windows never shrink: a smaller window could fail at the same place again.
   std::size_t settled = 0;
-  // Start and size of the last merged window. In a long run of one character all windows have
-  // the same bytes, and `symbols` is reused.
+  // Start and size of the previous window. If the next window has the same bytes, as in a long
+  // run of one character, `symbols` is reused.
   std::size_t last = 0;
   std::size_t last_size = 0;
-  // The last valid pair. It is not checked again.
+  // The pair that was last found valid. It is not checked again.
   std::pair<std::uint32_t, std::uint32_t> apart{NO_ID, NO_ID};
   while (done < size) {
     const std::size_t taken = std::min(window, size - done);

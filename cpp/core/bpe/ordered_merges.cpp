@@ -84,7 +84,8 @@ bool OrderedMerges::fill() {
 }
 
 // Inserts an entry into one of its two buckets. If both are full, evicts a random slot and
-// moves the evicted entry to its other bucket, and so on. Returns false after 500 moves.
+// moves the evicted entry to its other bucket, and so on. Returns false after 500 moves. The
+// table then lacks the last evicted entry, so the caller must rebuild it (make_room).
 bool OrderedMerges::insert(std::uint64_t entry) {
   std::uint64_t turn = entry; // state of a pseudo-random number generator
   for (int moves = 0; moves < 500; ++moves) {

@@ -4,8 +4,8 @@
 // merge ranks after the merges that make its two parts. Trained vocabularies are ordered. In an
 // ordered vocabulary a rank can stand for the token that its merge makes: a symbol is a byte (0
 // to 255), or 256 + the rank of a merge. Merging applies ranks in ascending order, so the
-// number of a symbol also says when its merge is applied. This is the time of the symbol. A
-// part of a token exists from the part's own time until the token's time.
+// number of a symbol also says when its merge is applied. This number is called the time of the
+// symbol. A part of a token exists from the part's own time until the token's time.
 //
 // A few tokens of some vocabularies (81 of Llama 3's) are made of parts with higher ranks. In
 // such a vocabulary a symbol is still a rank, but not a time. find() and merging the lowest
@@ -55,7 +55,7 @@ public:
   };
 
   // Empties the table, takes the current hash key of the process, and reserves room for about
-  // `count` merges.
+  // `count` merges. byte_ids[b] is the id of byte b.
   void reset(const std::array<std::uint32_t, 256> &byte_ids, std::size_t count);
 
   // Adds the merge with the next rank: `left` and `right` make the token `id`. In an ordered
@@ -122,7 +122,7 @@ public:
 
   // Returns whether the bytes of `left` and `right`, side by side, merge into exactly these two
   // symbols: whether no merge crosses the boundary between them. Takes time in proportion to
-  // the number of boundary pairs (for_boundary_pairs).
+  // the number of pairs that for_boundary_pairs visits.
   bool is_valid_pair(std::uint32_t left, std::uint32_t right) const {
     return find(left, right) == NO_MERGE && stay_apart(left, right);
   }

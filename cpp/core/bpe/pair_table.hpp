@@ -11,11 +11,12 @@
 
 namespace pretok {
 
-// Larger than every rank, also as a signed number: SSE2 compares signed numbers.
+// The rank of a pair that does not merge. Larger than every rank, also as a signed number: SSE2
+// compares signed numbers.
 inline constexpr std::uint32_t NO_RANK = 0x7FFFFFFF;
 
 struct Merged {
-  std::uint32_t rank; // NO_RANK: the pair does not merge
+  std::uint32_t rank; // or NO_RANK
   std::uint32_t id;   // the id of the result
 };
 

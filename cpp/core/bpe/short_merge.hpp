@@ -107,7 +107,7 @@ private:
   // Larger than every other key, also as a signed number: SSE2 compares signed numbers.
   static constexpr std::uint32_t NO_KEY = 0x7FFFFFFF;
 
-  // Orders by rank, then by position.
+  // Returns the entry of `keys_` for a merge. Keys compare by rank, then by position.
   static std::uint32_t key(std::uint32_t symbol, std::size_t place) {
     return symbol << PLACE_BITS | static_cast<std::uint32_t>(place);
   }
@@ -137,13 +137,14 @@ private:
 #endif
   }
 
-  // The merge of each position with the next position in `live_`.
+  // For each position, the key of the merge of its symbol with the next symbol. If there is no
+  // such merge, NO_KEY or a key of NO_MERGE, which both compare greater than all merges.
   alignas(16) std::array<std::uint32_t, BACK + 1> keys_;
   std::array<std::uint32_t, BACK + 1> symbols_;
   std::uint64_t live_; // a bit per position that still holds a symbol
   std::size_t blocks_; // blocks of `keys_` in use
-  // The position of the last merge, and the position to its left. The look-ups of the new
-  // symbol with both neighbors are pending.
+  // The position of the last merge, and the position of the symbol to its left. The next step
+  // looks up the new symbol with both neighbors, and sets the keys of these two positions.
   unsigned at_;
   unsigned left_;
   OrderedMerges::Buckets left_buckets_;

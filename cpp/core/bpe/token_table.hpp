@@ -18,9 +18,9 @@ public:
   // `tokens` has the bytes of each token, by id. It must outlive the table.
   explicit TokenTable(const std::vector<TokenView> &tokens) : tokens_(tokens) {}
 
-  // Replaces the contents by the tokens `ids`. If several tokens have equal bytes, the table
-  // has the first of these tokens. May read the memory after the bytes of a token, up to
-  // `limit`.
+  // Replaces the contents by the tokens with these ids. If several tokens have equal bytes, the
+  // table has the one that comes first in `ids`. May read the memory after the bytes of a
+  // token, up to `limit`.
   void assign(const std::vector<std::uint32_t> &ids, const std::uint8_t *limit);
 
   bool is_empty() const { return slots_.size() == 0; }
@@ -65,7 +65,7 @@ private:
   HashKey key_ = hash_key();
   OpenTable<Slot> slots_;
   BitFilter filter_;
-  std::size_t longest_ = 0;
+  std::size_t longest_ = 0; // size of the longest token; find_long skips longer byte strings
 };
 
 } // namespace pretok

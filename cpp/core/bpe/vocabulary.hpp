@@ -19,7 +19,7 @@
 
 namespace pretok {
 
-// Immutable between calls of `build`.
+// Only `build` and find_merges change it; threads may share it otherwise.
 class Vocabulary {
 public:
   Vocabulary() = default;
@@ -29,12 +29,14 @@ public:
 
   // Returns nullptr, or a message that says what is wrong with `data`.
   const char *build(VocabularyData &&data);
-  // Like `build` of data with `from_ranks`, but afterwards only merges() may be called.
+  // Like `build` of data with `from_ranks`, but prepares only merges(): no other function may
+  // be called afterwards. Takes less time.
   const char *find_merges(VocabularyData &&data);
 
   // Writes the ids of a pre-token of at least one byte to `to`, which has room for one id per
-  // byte. Returns the number of ids. May read memory up to `limit`. A byte without a token
-  // becomes NO_ID; only a vocabulary with explicit merges can lack the token of a byte.
+  // byte. Returns the number of ids. May read past the pre-token, but not past `limit`. A byte
+  // without a token becomes NO_ID; only a vocabulary with explicit merges can lack the token of
+  // a byte.
   std::size_t encode(const std::uint8_t *bytes, std::size_t size, const std::uint8_t *limit,
                      std::uint32_t *to) const {
     *to = whole_tokens_.find(bytes, size, limit);
@@ -115,7 +117,7 @@ private:
   TokenTable unreachable_tokens_{tokens_};
   std::uint32_t first_step_ = NO_ID;
   bool in_order_ = false;
-  bool has_merge_table_ = false; // true if in_order_
+  bool has_merge_table_ = false; // whether merges_ and barriers_ are filled; true if in_order_
   OrderedMerges merges_;
   MergeBarriers barriers_;
   PairTable pairs_; // empty if in_order_

@@ -27,8 +27,8 @@ void *map(std::size_t size) {
   return data != MAP_FAILED ? data : nullptr;
 }
 
-// Maps a block that starts at a huge page. Maps one huge page more than `size`, and unmaps what
-// lies before and after the block.
+// Maps a block that starts at a multiple of HUGE_PAGE. Maps one huge page more than `size`, and
+// unmaps the memory before and after the block.
 void *map_huge_pages(std::size_t size) {
   auto *const data = static_cast<unsigned char *>(map(size + HUGE_PAGE));
   if (data == nullptr)

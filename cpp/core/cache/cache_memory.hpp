@@ -21,7 +21,7 @@ public:
   bool is_exceeded() const { return used() > limit_; }
 
   // `caches` returns the number of caches that share the limit. `share` returns the number of
-  // bytes that each cache may hold.
+  // bytes that each cache may hold: the limit in equal parts.
   std::size_t caches() const { return caches_.load(std::memory_order_relaxed); }
   std::size_t share() const { return limit_ / std::max(caches(), std::size_t{1}); }
   void add_cache() { caches_.fetch_add(1, std::memory_order_relaxed); }
@@ -42,7 +42,8 @@ public:
   void charge(std::size_t size) { used_.fetch_add(size, std::memory_order_relaxed); }
   void release(std::size_t size) { used_.fetch_sub(size, std::memory_order_relaxed); }
 
-  // Returns whether a cache below its share has failed to grow since `clear_short`.
+  // Returns whether try_charge has failed since `clear_short`: a cache below its share wanted
+  // memory that other caches hold.
   bool is_short() const { return is_short_.load(std::memory_order_relaxed); }
   void clear_short() { is_short_.store(false, std::memory_order_relaxed); }
 
@@ -57,7 +58,8 @@ private:
 // time uses an account.
 class CacheAccount {
 public:
-  // This table may hold weight / TOTAL_WEIGHT of its cache's bytes.
+  // A table may hold weight / TOTAL_WEIGHT of the bytes of its cache. The weights of the tables
+  // of a cache add up to TOTAL_WEIGHT.
   static constexpr std::size_t TOTAL_WEIGHT = 8;
 
   CacheAccount(CacheBudget &budget, std::size_t weight) : budget_(budget), weight_(weight) {}
@@ -70,10 +72,10 @@ public:
   bool is_stuck() const { return is_stuck_; }
   void clear_stuck() { is_stuck_ = false; }
 
-  // Charges `size` bytes for a block that will replace a block of `before` bytes. Then the
-  // caller must replace the block and call release(before). Returns false and charges nothing
-  // if the table would exceed its part of the cache's share, or the budget its limit. Up to its
-  // part of MIN_BYTES, a table may always grow.
+  // Charges `size` bytes for a block that will replace a block of `before` bytes. If it returns
+  // true, the caller must replace the block and call release(before). Returns false and charges
+  // nothing if the table would exceed its part of the cache's share, or if the budget would
+  // exceed its limit. Up to its part of MIN_BYTES, a table may always grow.
   bool replace(std::size_t before, std::size_t size) {
     const std::size_t after = held_ - before + size;
     if (after <= part_of(CacheBudget::MIN_BYTES)) {
@@ -100,8 +102,9 @@ private:
 };
 
 // Returns `size` zero bytes aligned to a cache line, or nullptr if there is no memory. Large
-// blocks come from the system and return to it when freed. If `is_dense`, the caller fills the
-// block without gaps, and allocate_block asks for huge pages.
+// blocks come from the system and return to it when freed. `is_dense` says that the caller
+// fills the block without gaps. allocate_block then asks for huge pages, which a block with
+// gaps would waste.
 void *allocate_block(std::size_t size, bool is_dense);
 void free_block(void *data, std::size_t size);
 

@@ -17,7 +17,7 @@ void LongCache::insert(const std::uint8_t *bytes, std::size_t size, std::uint64_
   if (used_slots_ >= slot_count_ / 2 && !grow_slots()) {
     if (slot_count_ == 0)
       return;
-    used_slots_ = 0; // tries to grow again only after many more insertions
+    used_slots_ = 0; // do not try to grow again before many more insertions
   }
   const std::size_t words = count + (size + 3) / 4;
   if (store_size_ - store_used_ < words && !grow_store()) {

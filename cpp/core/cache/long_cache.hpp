@@ -27,7 +27,7 @@ public:
   // The hash key. All functions take hashes that are computed with it.
   const HashKey &key() const { return key_; }
 
-  // Prefetches the memory that a look-up reads first.
+  // Prefetches the bucket that `has` and `copy` read first.
   void prefetch(std::uint64_t hash) const {
     if (slot_count_ != 0)
       pretok::prefetch(slots_ + bucket_of(hash));
@@ -49,8 +49,9 @@ public:
     return slot->count;
   }
 
-  // Adds an entry of `size` bytes and `count` ids. If its bucket has no free slot, the entry of
-  // the older slot is evicted. `size` must be at most MAX_BYTES, and `count` at most `size`.
+  // Adds an entry of `size` bytes and `count` ids. If its bucket has no free slot, the older of
+  // the two entries of the bucket is evicted. `size` must be at most MAX_BYTES, and `count` at
+  // most `size`.
   void insert(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
               const std::uint32_t *ids, std::size_t count);
 
@@ -67,7 +68,7 @@ private:
 
   struct Slot {
     std::uint64_t hash = 0;
-    std::uint32_t at = 0; // offset in the store: the ids, then the bytes
+    std::uint32_t at = 0; // offset in the store, in words: the ids, then the bytes
     std::uint32_t generation = 0;
     std::uint16_t size = 0; // 0: a free slot
     std::uint16_t count = 0;
@@ -97,12 +98,14 @@ private:
   CacheAccount &account_;
   Slot *slots_ = nullptr;
   std::size_t slot_count_ = 0; // a power of two, or 0
-  std::size_t used_slots_ = 0; // insertions since the last attempt to grow the table
+  std::size_t used_slots_ = 0; // insertions since the table last failed to grow
   std::uint32_t *store_ = nullptr;
   std::size_t store_size_ = 0; // in words; charged to the account
   std::size_t block_size_ = 0; // allocated bytes at `store_`, at least store_size_ words
   std::size_t store_used_ = 0;
-  std::uint32_t generation_ = 1; // slots of older generations point to overwritten entries
+  // Emptying the store starts a new generation. Slots of older generations never match, since
+  // their entries in the store are overwritten.
+  std::uint32_t generation_ = 1;
 };
 
 } // namespace pretok

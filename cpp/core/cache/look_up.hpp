@@ -35,13 +35,15 @@ struct PreTokenBatch {
 
 // The result of looking up a PreTokenBatch.
 struct CacheProbe {
-  // look_up_avx512 writes 64 indices at once, of which only the first ones may be misses.
+  // look_up_avx512 writes 64 indices at once, even if only the first few are misses. So
+  // `misses` has room for 64 more.
   static constexpr std::size_t MISS_PADDING = 64;
 
   // The key of each pre-token, or none() for a pre-token that is too long for a key.
   alignas(64) std::array<ShortKey, PreTokenBatch::MAX_COUNT> keys;
   std::array<std::uint64_t, PreTokenBatch::MAX_COUNT> hashes;
-  // The entry of each pre-token that the cache has. For a miss: entry 0, or another entry.
+  // The entry of each pre-token that the cache has. For a miss: entry 0, or an entry with
+  // another key.
   std::array<const ShortCache::Entry *, PreTokenBatch::MAX_COUNT> hits;
   // The indices of the `miss_count` pre-tokens that the cache lacks.
   std::array<std::uint8_t, PreTokenBatch::MAX_COUNT + MISS_PADDING> misses;
@@ -82,8 +84,9 @@ struct CacheProbe {
   }
 };
 
-// Looks up the whole batch. If two slots of a bucket have equal tags, the hits may depend on
-// `instructions`, but the ids of a pre-token never do.
+// Looks up the whole batch. If two slots of a bucket have equal tags, each instruction set may
+// find another one of them, so the hits may depend on `instructions`. The ids of a pre-token
+// never do: list_misses compares the keys, and callers encode the misses.
 void look_up(InstructionSet instructions, const PreTokenBatch &batch, const ShortCache &cache,
              CacheProbe &probe);
 

@@ -58,9 +58,9 @@ void CachePool::drop(std::unique_ptr<PreTokenCache> cache) {
     is_reserved_[slot].store(false);
 }
 
-// Frees caches that have been idle for PATIENCE epochs. `take` prefers the first slots. When
-// fewer calls run concurrently, the caches of the last slots are idle but still reduce every
-// share.
+// Frees caches that have been idle for PATIENCE epochs. `take` prefers the first slots, so when
+// fewer calls run concurrently, the caches of the last slots stay idle. They would still reduce
+// the share of every cache.
 void CachePool::drop_unused() {
   const std::size_t now = epoch_.fetch_add(1, std::memory_order_relaxed);
   constexpr std::size_t PATIENCE = 32;

@@ -2,9 +2,9 @@
 // distinct pre-tokens.
 //
 // The caches of a tokenizer share one budget (cache_memory.hpp). Each call takes a cache from
-// the pool, and gives it back at its end. A cache grows to its share of the budget, and is
-// emptied when full. More concurrent calls make the shares smaller. A cache above its share is
-// freed when its call ends, if another cache needs the memory.
+// the pool, and gives it back when the call ends. A cache grows to its share of the budget, and
+// is emptied when full. More concurrent calls make the shares smaller. A cache above its share
+// is freed when its call ends, if another cache needs the memory.
 #pragma once
 
 #include "core/cache/cache_memory.hpp"
@@ -73,7 +73,7 @@ public:
 
   const CacheBudget &budget() const { return budget_; }
 
-  // Returns the cache of the first slot that has one, or a new cache.
+  // Returns the cache of the first slot that has an idle one, or a new cache.
   std::unique_ptr<PreTokenCache> take();
   void give_back(std::unique_ptr<PreTokenCache> cache);
   // Frees all caches that are not in use.
@@ -92,7 +92,8 @@ private:
   // An idle cache is in its slot. A slot is reserved while its cache exists.
   std::array<std::atomic<PreTokenCache *>, SLOTS> slots_{};
   std::array<std::atomic<bool>, SLOTS> is_reserved_{};
-  // Advances each time that a cache that failed to grow comes back to the pool.
+  // Counts the times that a cache comes back to the pool after it failed to grow. A cache that
+  // stays idle for many epochs is freed, so that the others may grow (CachePool::drop_unused).
   std::atomic<std::size_t> epoch_{0};
 };
 

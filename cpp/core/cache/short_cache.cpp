@@ -43,7 +43,8 @@ const ShortCache::Entry *ShortCache::scan_line(const ShortKey &key, std::uint64_
   const std::size_t home = static_cast<std::size_t>(bucket(hash) - slots_);
   const std::uint32_t tag = tag_of(hash);
   for (std::size_t i = 0; i < LINE_SLOTS; ++i) {
-    const std::uint32_t index = slots_[home ^ i] ^ tag; // not below MAX_ENTRIES: another tag
+    // A slot with another tag leaves a value of at least MAX_ENTRIES.
+    const std::uint32_t index = slots_[home ^ i] ^ tag;
     if (index < MAX_ENTRIES && entries_[index].key == key)
       return entries_ + index;
   }

@@ -98,14 +98,15 @@ public:
 #endif
   }
 
-  // Returns the entry of `key`, or nullptr. May miss a key whose tag another slot of its bucket
-  // has too, as long as the bucket is not full. `insert` then adds the key again.
+  // Returns the entry of `key`, or nullptr. May miss a key that the cache has: if another slot
+  // of its bucket has an equal tag, and the bucket is not full. `insert` then adds the key
+  // again.
   const Entry *find(const ShortKey &key, std::uint64_t hash) const {
     const Entry *const first = look(hash);
     return first->key == key ? first : find_in_line(key, hash);
   }
 
-  // Like `find`, after `look` has returned an entry with another key.
+  // The second part of `find`: call it if `look` has returned an entry with another key.
   const Entry *find_in_line(const ShortKey &key, std::uint64_t hash) const {
     // A bucket with a free slot has never overflowed, so no key of it is in another bucket.
     return bucket(hash)[BUCKET_SLOTS - 1] == 0 ? nullptr : scan_line(key, hash);
@@ -153,7 +154,7 @@ private:
 #else
   static constexpr std::uint32_t MIN_ENTRIES = 1 << 8;
 #endif
-  static constexpr std::uint32_t MIN_HUGE_ENTRIES = 1 << 16; // entries that fill a huge page
+  static constexpr std::uint32_t MIN_HUGE_ENTRIES = 1 << 16; // they fill a huge page
   static constexpr std::size_t BUCKET_SLOTS = 4;
   static constexpr std::size_t LINE_SLOTS = 16; // slots of a line of 64 bytes
 

@@ -124,7 +124,7 @@ Refusal AddedTokens::search_from(std::size_t at, std::size_t phase, const std::u
     const AddedToken &token = finder.tokens[pattern];
     if (token.special && treatment_ == Treatment::TEXT)
       return true; // As in Hugging Face tokenizers, this phase finds no other token in the
-                   // bytes of this match. Later phases do.
+                   // bytes of this match. Later phases search these bytes as text.
     if (token.single_word &&
         (is_word_before(data, start, first) || is_word_at(data, last, end)))
       return true;
@@ -133,6 +133,8 @@ Refusal AddedTokens::search_from(std::size_t at, std::size_t phase, const std::u
       first = skip_back(data, start, done, first);
     if (token.rstrip && !is_refused)
       last = skip(data, last, end, spaces);
+    // skip_back returns no position before `done`, which is after this match if the white space
+    // of the previous token includes the match. Then the match is dropped.
     if (first >= last)
       return true;
     // The first refused token in the text counts, even if a later phase finds it. So search the

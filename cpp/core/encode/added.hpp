@@ -16,8 +16,8 @@
 
 namespace pretok {
 
-// Says how to treat special tokens that a text contains. RAISE refuses them (Refusal), TEXT
-// treats them as text, and ALLOW treats them as tokens.
+// Says how to treat special tokens that a text contains. RAISE stops at the first one and
+// returns a Refusal, TEXT treats them as text, and ALLOW treats them as tokens.
 enum class Treatment { RAISE, TEXT, ALLOW };
 
 struct AddedToken {
@@ -112,7 +112,8 @@ private:
   // Splits data[start..end) by the tokens of finders_[phase] and of all later phases.
   Refusal search(std::size_t phase, const std::uint8_t *data, std::size_t start,
                  std::size_t end, const OnSegment &emit) const {
-    // This loop is inlined: in most texts no byte can begin a token.
+    // Only this loop is inlined: in most texts no byte can begin a token, so the rest never
+    // runs.
     for (; phase < finders_.size(); ++phase) {
       const std::size_t at = finders_[phase]->matcher.next(data, start, end);
       if (at < end)
@@ -123,7 +124,7 @@ private:
     return {};
   }
 
-  // Like `search`; no token of this phase begins before `at`.
+  // Like `search`. The caller knows that no token of this phase begins before `at`.
   PRETOK_NOINLINE Refusal search_from(std::size_t at, std::size_t phase,
                                       const std::uint8_t *data, std::size_t start,
                                       std::size_t end, const OnSegment &emit) const;
@@ -136,12 +137,12 @@ private:
   bool is_word_before(const std::uint8_t *data, std::size_t start, std::size_t at) const;
   bool is_word_at(const std::uint8_t *data, std::size_t at, std::size_t end) const;
   bool is_word(std::uint32_t code_point) const;
-  // Returns the start of the white space before `at`, but no position before `done`, the end of
-  // the previous token.
+  // Returns the start of the white space before `at`, or `done` if the white space begins
+  // before it. `done` is the end of the previous token. Reads no byte before `start`.
   static std::size_t skip_back(const std::uint8_t *data, std::size_t start, std::size_t done,
                                std::size_t at);
-  // Returns the end of the white space at `at`. `spaces` caches the run, so that many tokens
-  // within one run cost linear time.
+  // Returns the end of the white space at `at`, or `at` if there is none. `spaces` caches the
+  // last run, so that many tokens within one run cost linear time.
   static std::size_t skip(const std::uint8_t *data, std::size_t at, std::size_t end,
                           Spaces &spaces);
 

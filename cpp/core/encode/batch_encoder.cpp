@@ -226,8 +226,8 @@ void BatchEncoder::encode_misses(Unit unit, const PreTokenBatch &batch, const Ca
         (miss.is_long() && cache.long_pre_tokens.has(miss.bytes, miss.size, miss.hash)))
       continue;
     if (unit == Unit::PRE_TOKEN && !segment_encoder_.is_one_segment(miss.bytes, miss.size)) {
-      // No whole token has these bytes: a barrier divides them, and they are not an unreachable
-      // token.
+      // No whole token has these bytes: no merge crosses the barrier within them, and they are
+      // not an unreachable token.
       if (miss.is_long())
         miss.source = CacheMiss::Source::SEGMENTS;
       else

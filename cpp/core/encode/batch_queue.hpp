@@ -27,7 +27,8 @@ public:
       : encoder_(encoder), instructions_(instructions), cache_(cache), ids_(ids),
         on_batch_(on_batch), batch_{text, text + size, 0, ends_.data(), 0, added_.data(), 0} {}
 
-  // Adds the next `count` pre-tokens. `ends` are in bytes from `start`.
+  // Adds the next `count` pre-tokens. `start` is the byte offset in the text of the first one,
+  // and the end of the last item added. `ends` are in bytes from `start`.
   void add(std::size_t start, const std::size_t *ends, std::size_t count) {
     while (count != 0) {
       const std::size_t taken = std::min(count, PreTokenBatch::MAX_COUNT - batch_.count);
@@ -40,9 +41,10 @@ public:
     }
   }
 
-  // Adds one of the added tokens of the text. In a batch, each pre-token begins at the end of
-  // the previous one. An added token may begin earlier, within white space that the previous
-  // added token includes (AddedToken::rstrip). Then the added token begins a new batch.
+  // Adds one of the added tokens of the text. A batch stores only the end of each item, so each
+  // item must begin at the end of the previous one. An added token may begin earlier, within
+  // white space that the previous added token includes (AddedToken::rstrip). Then the added
+  // token begins a new batch.
   void add_token(std::uint32_t id, std::size_t start, std::size_t end) {
     if (start != (batch_.count == 0 ? batch_.start : ends_[batch_.count - 1])) {
       flush();
@@ -53,7 +55,7 @@ public:
     flush_if_full();
   }
 
-  // Encodes the pre-tokens in the queue.
+  // Encodes the pre-tokens and added tokens in the queue, and empties it.
   void flush() {
     if (batch_.count == 0)
       return;
@@ -63,7 +65,8 @@ public:
       on_batch_();
   }
 
-  // Skips a part of the text that is encoded in another way. The queue must be empty.
+  // Sets the start of the next item to byte `at` of the text. Call `flush` first: skip_to drops
+  // all items in the queue.
   void skip_to(std::size_t at) {
     batch_.start = at;
     batch_.count = batch_.added_count = 0;

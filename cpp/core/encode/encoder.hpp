@@ -44,8 +44,8 @@ public:
   Refusal encode(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
                  PreTokenCache &cache, IdBuffer &ids, Part which = Part::FIRST) const;
 
-  // Adds to `result` the number of ids that `encode` would append. Stores the ids of one batch
-  // at a time, not of the whole text.
+  // Adds to `result` the number of ids that `encode` would append. Takes less memory than
+  // `encode`: stores the ids of one batch at a time, not of the whole text.
   Refusal count(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
                 PreTokenCache &cache, std::size_t &result, Part which = Part::FIRST) const;
 
@@ -88,7 +88,8 @@ private:
   using OnBatch = std::function<void()>;
 
   // Functions with the argument `on_batch` call on_batch() after each batch of ids, unless
-  // `on_batch` is empty. Only a `text` that gets the prefix may be empty.
+  // `on_batch` is empty. encode_text encodes a part between added tokens. `text` may be empty
+  // only if `has_prefix`: then the prefix is encoded by itself.
   Refusal encode_parts(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
                        PreTokenCache &cache, IdBuffer &ids, Part which,
                        const OnBatch &on_batch) const;

@@ -12,8 +12,8 @@ namespace pretok {
 namespace {
 
 // The first search covers the last FIRST_WINDOW bytes. Each further search covers WINDOW_FACTOR
-// times as many bytes as the previous one, so all searches together take time linear in the
-// last one.
+// times as many bytes as the previous one, so all searches together take little more time than
+// the last one.
 constexpr std::size_t FIRST_WINDOW = 256;
 constexpr std::size_t WINDOW_FACTOR = 16;
 
@@ -40,11 +40,11 @@ std::size_t find_cut_in_text(const Encoder &encoder, const AddedTokens &added,
   return cut == 0 ? 0 : first + cut;
 }
 
-// Returns a safe cut between `from` and `to`, or 0 if it finds none. NFC normalizes the text.
+// Like find_cut_in_text, for a tokenizer that normalizes text to NFC.
 //
 // 1. Find a range data[start..start + part) with NFC boundaries at both ends. No added token of
 //    `exact` overlaps the range (`exact` tokens are found before normalization). So the NFC of
-//    the whole text contains the NFC of the range.
+//    the whole text contains the NFC of the range, and step 2 needs no more than the range.
 // 2. Find a safe cut in the NFC of the range.
 // 3. Map the cut to a position in the source. The position is exact if it is an NFC boundary,
 //    or if NFC does not change the letter and marks around the position. If it is not exact,
@@ -89,7 +89,7 @@ std::size_t find_cut(const Encoder &encoder, const AddedTokenPhases &added,
                      Normalizer normalizer, const std::uint8_t *data, std::size_t size,
                      Encoder::Part rest) {
   if (rest == Encoder::Part::FIRST && encoder.spaces().prefix == TextSpaces::Prefix::ALWAYS)
-    return 0; // the part after a cut would begin with two spaces
+    return 0; // the part after any cut would get a space that the whole text lacks
   for (std::size_t window = FIRST_WINDOW;;
        window = saturating_multiply(window, WINDOW_FACTOR)) {
     const std::size_t from = window < size ? size - window : 0;

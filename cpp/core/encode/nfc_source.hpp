@@ -12,8 +12,8 @@ struct NfcSource {
 };
 
 // Returns the position in data[0..size) from which byte `offset` of its NFC comes. If NFC
-// changes a letter and its marks, all bytes of the result come from the start of the letter.
-// The end of the NFC comes from `size`. Takes linear time.
+// changes a letter and its marks, all their bytes in the NFC come from the start of the letter.
+// The end of the NFC (`offset` equals its size) comes from `size`. Takes linear time.
 NfcSource find_nfc_source(const std::uint8_t *data, std::size_t size, std::size_t offset);
 
 } // namespace pretok

@@ -12,13 +12,13 @@ namespace pretok {
 // Returns a safe cut in the range from < cut <= to, or 0 if it finds none. data[0..size) is the
 // text around these positions. At least added.longest() bytes must come before `from`, unless
 // the text begins at `data`. The result depends only on data[0..size). With `add_prefix_space`,
-// the part after the cut begins with a space.
+// the cut is right before a space: encoding adds a space to any part that begins without one.
 //
 // Proof. AddedTokens::clear_places gives a range of positions. A token may end at the first of
 // them, but no token contains or touches the others, whatever text comes after `to`. The cut is
-// one of the others. So `single_word` looks at no byte across the cut. If there are tokens with
-// `rstrip` or `lstrip`, no white space is right before the cut, so these tokens take no white
-// space across it. So the cut lies within one part between added tokens. In this part
+// never the first one. So `single_word` looks at no byte across the cut. If there are tokens
+// with `rstrip` or `lstrip`, no white space is right before the cut, so these tokens take no
+// white space across it. So the cut lies within one part between added tokens. In this part
 // safe_cut_in finds it, with the proof of safe_cut.hpp.
 std::size_t safe_cut_between(const PreTokenizer &pre_tokenizer, const AddedTokens &added,
                              bool add_prefix_space, const std::uint8_t *data, std::size_t size,

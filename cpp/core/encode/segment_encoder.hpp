@@ -22,8 +22,8 @@ public:
   // encode_long and encode_segments write ids to `to`, and return the number of ids. `to` has
   // room for one id per byte and ShortCache::PADDING more. encode_long is for more than
   // ShortKey::MAX_BYTES bytes; `hash` is their hash_long with the key of cache.long_pre_tokens.
-  // encode_long looks up or merges all of these bytes together, which is slow if a barrier
-  // divides them. encode_segments encodes each segment by itself.
+  // encode_long looks up or merges all of these bytes together. If a barrier divides them,
+  // encode_segments is faster: it looks up or merges each segment by itself.
   std::size_t encode_long(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
                           PreTokenCache &cache, std::uint32_t *to) const;
   std::size_t encode_segments(const std::uint8_t *bytes, std::size_t size,

@@ -63,6 +63,8 @@ void TextSpacesSource::next(std::size_t size, std::size_t &start, std::size_t &e
   skip_to(first);
   start = source_;
   skip_to(last);
+  // If the token ends within a character, its span includes the whole character. So may the
+  // span of a token that is the prefix alone: `last` is then 0.
   const bool is_inside = changed_ != last || (last == 0 && spaces_.prefix_has_span);
   end = is_inside ? source_ + width() : source_;
 }

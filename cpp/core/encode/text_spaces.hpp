@@ -30,15 +30,16 @@ struct TextSpaces {
   // false, the span of this token is empty.
   bool prefix_has_span = false;
 
-  // Returns the TextSpaces of the option add_prefix_space of byte-level models.
+  // Returns the TextSpaces of a byte-level model with this value of the option
+  // add_prefix_space.
   static TextSpaces of(bool add_prefix_space) {
     TextSpaces spaces;
     spaces.prefix = add_prefix_space ? Prefix::UNLESS_SPACE : Prefix::NONE;
     return spaces;
   }
 
-  // Returns whether a space comes before a part. The part must not be empty. `is_first` says
-  // whether the part is at the start of the whole text.
+  // Returns whether `prefix` puts a space before a part. The part must not be empty. `is_first`
+  // says whether the part is at the start of the whole text.
   bool has_prefix(const std::uint8_t *part, std::size_t size, bool is_first) const {
     return prefix != Prefix::NONE && (is_first || !only_first) &&
            (prefix == Prefix::ALWAYS ||

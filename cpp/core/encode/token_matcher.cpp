@@ -147,8 +147,8 @@ TokenMatcher::TokenMatcher(const std::vector<std::string_view> &patterns) {
   add_starts(patterns);
 }
 
-// Finds the distinct first two bytes of the patterns. If there are too many, finds the distinct
-// first bytes.
+// Finds the distinct first two bytes of the patterns. If these are more than MAX_STARTS, finds
+// the distinct first bytes. If these are more too, leaves starts_ empty.
 void TokenMatcher::add_starts(const std::vector<std::string_view> &patterns) {
   const auto repeated = [](std::uint8_t byte) {
     Repeated all;
@@ -209,8 +209,9 @@ ClearPlaces TokenMatcher::clear_places(const std::uint8_t *data, std::size_t fro
     if (ends_pattern_[node])
       clear = std::max(clear, at);
   }
-  // A match that ends after `to` begins at to - begun or later. It may touch to - begun, so the
-  // last clear position is to - begun - 1.
+  // The bytes of `node` are the longest end of data[..to) that begins a pattern. So a match
+  // that ends after `to` begins at to - begun or later. It may touch to - begun, so the last
+  // clear position is to - begun - 1.
   const std::size_t begun = nodes_[node].depth;
   return {clear, to > begun ? to - begun - 1 : 0};
 }

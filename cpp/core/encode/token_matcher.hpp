@@ -85,7 +85,7 @@ public:
   std::size_t longest() const { return longest_; }
 
   // Returns the next position at which a pattern may begin: `at`, a later position, or `end` if
-  // there is none. No pattern begins at `at` or later, but before the returned position.
+  // there is none. No pattern begins from `at` up to the returned position, excluded.
   std::size_t next(const std::uint8_t *data, std::size_t at, std::size_t end) const {
 #if PRETOK_SSE2
     if (!starts_.empty())
@@ -131,8 +131,9 @@ private:
 
   static constexpr std::size_t WIDTH = 16; // bytes of a vector
   using Repeated = std::array<std::uint8_t, WIDTH>;
-  // The first two bytes of some patterns, each WIDTH times. `mask` is 0 if the second byte may
-  // be any byte, else 0xFF.
+  // The first two bytes of some patterns, each WIDTH times. `mask` is 0xFF if the second byte
+  // is compared. It is 0 if any second byte matches: for a pattern of one byte, or if the
+  // patterns have too many different starts.
   struct Start {
     Repeated first;
     Repeated second;
@@ -222,7 +223,7 @@ private:
   // The last element is a sentinel that ends the children of the last node.
   std::vector<Node> nodes_;
   std::vector<std::uint8_t> bytes_; // the byte that leads to each node from its parent
-  std::vector<bool> ends_pattern_;  // per node: whether a suffix of it is a pattern
+  std::vector<bool> ends_pattern_;  // per node: whether its bytes end with a pattern
   std::vector<Match> matches_;
   std::vector<std::uint32_t> sizes_;       // of the patterns
   std::array<std::uint32_t, 256> roots_{}; // the children of ROOT

@@ -9,7 +9,8 @@ namespace pretok {
 namespace {
 
 // Calls on_token(token) for each exact added token. Calls on_text(data, size) for the NFC of
-// each part between exact added tokens. on_text returns a Refusal.
+// each part between exact added tokens. on_text returns a Refusal. After a refused token, no
+// more calls follow, and its Refusal is returned with the position in `data`.
 template <typename OnToken, typename OnText>
 Refusal for_normalized_parts(const std::uint8_t *data, std::size_t size,
                              const AddedTokens &exact, OnToken on_token, OnText on_text) {
@@ -61,8 +62,8 @@ Refusal Tokenizer::count_parts(const std::uint8_t *text, std::size_t size,
 
 std::size_t Tokenizer::max_capacity(std::size_t size) const {
   // Each id takes at least one byte. NFC and TextSpaces::append make at most three bytes of
-  // each byte of the text. A prefix adds one byte to each text between added tokens, and such a
-  // text has at least one byte.
+  // each byte of the text. A prefix adds one byte before an added token or before the text
+  // between two of them, which has at least one byte. So it adds at most one byte per byte.
   const TextSpaces &spaces = encoder_.spaces();
   const std::size_t factor =
       (normalizer_ == Normalizer::NFC || spaces.replaces_invalid ? std::size_t{3}

@@ -123,9 +123,9 @@ template <int BITS> PRETOK_TARGET inline Vector right(Vector bytes, int mask) {
 }
 
 // Computes a code point at each of WIDTH bytes, even where no sequence starts. Then looks up
-// the classes of the code points at the bytes where a sequence starts. Calls append_utf8
-// instead, which reads any text, if one of the bytes is not UTF-8 or belongs to a sequence of
-// four bytes, or if fewer than WIDTH + 2 bytes are left.
+// the classes of the code points at the bytes where a sequence starts. If one of the bytes is
+// not UTF-8 or belongs to a sequence of four bytes, or if fewer than WIDTH + 2 bytes are left,
+// calls append_utf8 instead, which reads any text.
 PRETOK_TARGET void append_mixed(const ClassTable &table, const std::uint8_t *data,
                                 std::size_t size, std::size_t &at, std::size_t until,
                                 ClassBuffer &buffer, std::size_t &filled) {

@@ -26,8 +26,8 @@ namespace pretok {
 struct Undecided {
   std::size_t position;
   bool in_gap; // whether the text just before `position` is in a gap
-  // GAP, or a rule with an unfinished match that run_from(rule) can continue at `restart`. This
-  // match has the text in [position, restart). If `rule` is GAP, `restart` is `position`.
+  // GAP, or a rule with an unfinished match that run_from(rule) can continue at `restart`. The
+  // match has already taken [position, restart). If `rule` is GAP, `restart` is `position`.
   int rule;
   std::size_t restart;
   // The split stays undecided until `min_more` code points with classes in `classes` follow the

@@ -1,6 +1,7 @@
-// Reads the stages of a preset from 32-bit words: for each stage its behavior, its alphabet and
-// its rules. pretok/machine/program.py and the `record` methods of pretok/rules write the
-// words, both for built-in presets and for presets that users define.
+// Reads the stages of a preset from 32-bit words: for each stage its behavior, its alphabet
+// (the class of each code point) and its rules. pretok/machine/program.py and the `record`
+// methods of pretok/rules write the words, both for built-in presets and for presets that users
+// define.
 #pragma once
 
 #include "core/split/behavior.hpp"

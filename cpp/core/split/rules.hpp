@@ -9,15 +9,16 @@
 // after the body).
 //
 // For the fast path (neighbors.hpp) a rule also has the functions below. All but always_joins
-// return a mask of classes. An upper bound may have too many classes, a lower bound too few.
+// return a mask: bit i stands for class i. An upper bound may have too many classes, a lower
+// bound too few.
 //   first              classes that can begin a match;
 //   may_follow(a)      classes that may come right after class a in a match: an upper bound;
 //   only_in_suffix(a)  the classes of may_follow(a) that can come after a only in a match with
 //                      a suffix (CasedWord::suffix);
 //   always_follows(a)  classes that a match always takes right after class a, if a is in the
 //                      lead or body of the match, not in its tail or suffix: a lower bound.
-//                      Limits on the length of a match do not count. A text that begins with
-//                      a class a of `first` and one of these classes has a match;
+//                      Ignores limits on the length of a match. A text that begins with a class
+//                      a of `first`, followed by one of these classes, has a match;
 //   always_matches     classes such that the rule matches at every code point of the class: a
 //                      lower bound;
 //   rejects_next(a)    classes b such that `match` fails on a text that begins with a and b: a

@@ -1,5 +1,5 @@
-// One alphabet for all stages of a pre-tokenizer. A class of this alphabet determines the class
-// in the alphabet of each stage.
+// An alphabet maps each code point to a class. This file makes one alphabet for all stages of a
+// pre-tokenizer. A class of this alphabet determines the class in the alphabet of each stage.
 #pragma once
 
 #include "core/split/program.hpp"

@@ -1,6 +1,8 @@
-// A text as rules read it: a class at each position. Every text ends with class END. No mask
-// of a character set contains END, so no run crosses the end of the text. Positions are in code
-// units. pretok/charsets/classified_text.py does the same in Python.
+// A text as rules read it: a class at each position. The alphabet of a stage maps each code
+// point to a class. Only rules for literal text look at the code points themselves. Every text
+// ends with class END. No mask of a character set contains END, so no run crosses the end of
+// the text. Positions are in code units. pretok/charsets/classified_text.py does the same in
+// Python.
 #pragma once
 
 #include "core/split/sources.hpp"
@@ -12,7 +14,8 @@
 namespace pretok {
 
 inline constexpr std::size_t NO_MATCH = static_cast<std::size_t>(-1);
-// The match depends on text that may follow. Text::undecided records how much is needed.
+// The match depends on text that may follow. Text::undecided records how much more text decides
+// the match.
 inline constexpr std::size_t UNDECIDED = static_cast<std::size_t>(-2);
 // Larger than any number of code points in a text.
 inline constexpr std::size_t UNLIMITED = static_cast<std::size_t>(-1) / 2;
@@ -30,7 +33,7 @@ public:
   std::size_t next(std::size_t at) const { return at + source.element(at).width; }
 
   // Returns the end of the run that begins at `at`. The run is the longest one in which every
-  // code point has a class in `set`. It may be empty.
+  // code point has a class in `set`. The run may be empty.
   std::size_t run_end(Mask set, std::size_t at) const {
     std::size_t ignored = 0;
     return run_end_noting(set, at, 0, ignored);
@@ -83,8 +86,8 @@ public:
   // The first code point of the match that is being tried.
   Element here{END, 0};
   // Memo of the last scan of white space: the start of the scan, the end of the run, and the
-  // end of the last line break in the run. All Spaces rules of a stage share the classes of
-  // white space.
+  // end of the last line break in the run. One memo serves all Spaces rules of a stage, because
+  // read_stages (program.hpp) has checked that they share the classes of white space.
   std::size_t space_begin = 0;
   std::size_t space_end = 0;
   std::size_t newline_end = 0;

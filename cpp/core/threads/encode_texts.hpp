@@ -102,8 +102,10 @@ struct EncodeResult {
   }
 };
 
-// Encodes `texts` into `total`, which must be empty. `threads` is the `requested_threads` of
-// plan_tasks. run_in_order (parallel.hpp) explains on_progress(total) and check_interrupt().
+// Encodes `texts` into `total`, which must be empty. If `threads` is 0, uses one thread per
+// processor, or fewer for little work. On the calling thread, calls on_progress(total) after
+// each task, and check_interrupt() every few milliseconds (run_in_order in parallel.hpp). If
+// on_progress returns false, encoding stops.
 template <typename View, typename OnProgress, typename InterruptCheck>
 void encode_texts(const Encoder &encoder, OutputKind output, const std::vector<View> &texts,
                   const AddedTokens &added, unsigned threads, EncodeResult &total,

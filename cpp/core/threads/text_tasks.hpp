@@ -121,8 +121,8 @@ private:
       const std::size_t within = text.part(from, text.whole(to)).utf8_size();
       const std::size_t cut =
           around.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
-            // The Encoder replaces marks before it splits, so near a mark it splits other
-            // bytes than `data`.
+            // The Encoder replaces marks by spaces before it splits. So near a mark, a cut that
+            // is safe in `data` may not be safe for the Encoder: find none.
             return has_marks_ && TextSpaces::has_mark(data, size)
                        ? std::size_t{0}
                        : safe_cut_between(pre_tokenizer_, added_, /*add_prefix_space=*/false,

@@ -50,8 +50,9 @@ public:
         .symbol;
   }
 
-  // Adds the token that is the concatenation of `left` and `right`. Returns its symbol. `start`
-  // points to the position of the token's units. If `start` is nullptr, `add` stores the units.
+  // Adds the token that is the concatenation of `left` and `right`. Returns its symbol. If the
+  // units of the token already occur in `bytes_`, `start` points to their position. If `start`
+  // is nullptr, `add` stores the units.
   Symbol add(Symbol left, Symbol right, const std::uint64_t *start) {
     Token token = concatenate(left, right);
     token.start = start != nullptr ? *start : bytes_.size() / width_;

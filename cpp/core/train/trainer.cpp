@@ -39,7 +39,8 @@ std::vector<std::uint32_t> huggingface_byte_order() {
 
 } // namespace
 
-// Calls check_interrupt after every WORK_PER_CHECK units of work.
+// Calls check_interrupt after every WORK_PER_CHECK units of work: slots, places and heap
+// entries.
 class Trainer::PeriodicCheck {
 public:
   explicit PeriodicCheck(const std::function<void()> &check_interrupt)
@@ -133,8 +134,8 @@ void Trainer::load(const CharacterWords &words, PeriodicCheck &periodic_check) {
   }
 }
 
-// Counts all pairs of neighbors in the words. So far, all symbols of the words are symbols of
-// the alphabet.
+// Counts all pairs of neighbors in the words. No merge has happened yet, so each slot of a
+// word has a symbol of the alphabet.
 void Trainer::count_pairs(PeriodicCheck &periodic_check) {
   constexpr std::size_t BYTES = 256;
   const bool are_bytes = names_.size() <= BYTES;
@@ -184,7 +185,8 @@ void Trainer::apply_changes(PeriodicCheck &periodic_check) {
   for (const Change &change : changes_)
     if (change.size != 0)
       pairs_.find_or_add(change.gained).count += change.gained_count;
-  // Process losses after gains, because a merge may lose a pair that it gained.
+  // Process losses after gains. A merge may lose a pair that it gained, and the entry of the
+  // pair must exist by then.
   for (const Change &change : changes_)
     if (change.lost != NO_PAIR)
       // A pair that is too long for a token was never counted.
@@ -270,8 +272,9 @@ bool Trainer::is_at(PairKey key, Place place) const {
          slots_[place + tokens_.length(left)].symbol == right_of(key);
 }
 
-// Returns Entry::order of a bucket: its pair, or its first place at which the pair still is
-// (its last place, if the pair is at none). Drops earlier places from the bucket.
+// Returns Entry::order of a bucket. With HUGGINGFACE, this is its pair. With FIRST_SEEN, it is
+// the first place of the bucket at which the pair still is, or the last place if the pair is at
+// none. Drops earlier places from the bucket.
 std::uint64_t Trainer::order_of(Bucket &bucket) const {
   if (options_.tie_break == TieBreak::HUGGINGFACE)
     return bucket.key;
@@ -341,8 +344,9 @@ std::vector<Trainer::Place> Trainer::places_of(const Bucket &bucket) {
   return result;
 }
 
-// Returns the token that merging the pair makes. Hugging Face's trainer has one token per byte
-// string. minbpe makes a new token with each merge.
+// Returns the token that merging the pair makes. With HUGGINGFACE, as in Hugging Face's
+// trainer, merges whose results have equal units make one token. With FIRST_SEEN, as in minbpe,
+// each merge makes a new token.
 Trainer::Symbol Trainer::token_of(PairKey key, const std::vector<Place> &places) {
   const Symbol left = left_of(key);
   const Symbol right = right_of(key);
@@ -380,7 +384,9 @@ void Trainer::merge(const Bucket &bucket, PeriodicCheck &periodic_check) {
   apply_changes(periodic_check);
 }
 
-// Merges the pair at one place, and records the changes of the pairs before and after.
+// Merges the pair at one place. Records in changes_ the pairs that its symbols formed with the
+// neighbors on both sides, as lost, and the pairs of the result with these neighbors, as
+// gained.
 void Trainer::replace(PairKey key, Place place, Symbol result) {
   const Symbol left = left_of(key);
   const Symbol right = right_of(key);
@@ -426,7 +432,8 @@ Trainer::Merge Trainer::named(const Merge &merge) const {
 
 std::vector<Trainer::Merge> Trainer::merges() const {
   // As in Hugging Face's trainer, only the last merge of a pair counts.
-  PairCounts last; // for each pair, the index in merges_ of its last merge, plus one
+  // The `count` of each pair is the index in merges_ of its last merge, plus one.
+  PairCounts last;
   std::int64_t place = 0;
   for (const Merge &merge : merges_)
     last.find_or_add(pair_key(merge.left, merge.right)).count = ++place;

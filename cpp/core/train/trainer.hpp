@@ -2,15 +2,17 @@
 // bpe/training/trainer.py is the same algorithm in Python, and defines the tie-breaks.
 //
 // All words (distinct pre-tokens) lie in one array, with a slot for each byte or character. The
-// first and the last slot of a symbol have its id. So a symbol finds its neighbors on both
-// sides by its position and length:
+// first and the last slot of a symbol have its id. So the slot before a symbol has the id of
+// its left neighbor, and the slot after it the id of its right neighbor:
 //
 //   bytes    |  t   h   e  |  t   h   a   t  |       | is WORD_BOUNDARY
 //   slots    |  th  th  e  |  tha .  tha  t  |       . is SYMBOL_INTERIOR
 //
-// A heap entry has the count of a pair and a bucket. The count may be outdated (too high). The
-// bucket has the places at which the pair was when the entry was made. A merge visits only the
-// places in its bucket. All merges together take O(n log n) time for words of n bytes in total.
+// A heap entry has the count of a pair and a bucket. The count may be outdated (too high); then
+// the entry is put back with the current count. The bucket has the places at which the pair was
+// when the entry was made. A merge visits only these places, and those of other buckets of the
+// pair in the same words. All merges together take O(n log n) time for words of n bytes in
+// total.
 #pragma once
 
 #include "core/train/learned_tokens.hpp"
@@ -31,7 +33,8 @@ enum class TieBreak { HUGGINGFACE, FIRST_SEEN };
 struct TrainerOptions {
   TieBreak tie_break;         // which of several pairs with the highest count is merged
   std::int64_t min_frequency; // pairs with a lower count are not merged
-  // In bytes or characters. A merge adds no pair of this length or longer.
+  // In bytes or characters. If two symbols that become neighbors by a merge are together this
+  // long or longer, they are not counted as a pair, so they never merge at this place.
   std::uint64_t max_token_length;
 };
 
@@ -75,7 +78,8 @@ private:
     std::uint32_t word; // index in word_counts_
   };
   // A range of places_: places of a pair, in ascending order. A pair gets several buckets only
-  // if several merges make the same token. `previous` is the earlier bucket of the same pair.
+  // if several merges make a token of the pair. `previous` is the pair's bucket before this
+  // one.
   struct Bucket {
     PairKey key;
     std::size_t start;
@@ -84,7 +88,7 @@ private:
   };
   struct Entry {
     std::int64_t count;
-    std::uint64_t order;  // the lowest order wins among equal counts
+    std::uint64_t order;  // the lowest order wins among equal counts; see order_of
     std::uint32_t bucket; // index in buckets_
   };
   // The effect of the current merge next to one neighbor symbol: the pair `gained` gains

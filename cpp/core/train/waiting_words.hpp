@@ -18,8 +18,8 @@ public:
   explicit WaitingWords(WordTable &table) : table_(table) {}
 
   // Prepares a word. Adds to the table the word that was prepared 16 calls earlier. `bytes`
-  // must stay valid until the table has the word. `limit` is the argument of
-  // WordTable::prepare.
+  // must stay valid until the table has the word. `limit` is the end of
+  // the readable memory (WordTable::prepare).
   void add(ByteView bytes, std::uint64_t position, const std::uint8_t *limit) {
     Waiting &word = words_[next_++ % words_.size()];
     if (next_ > words_.size())

@@ -26,9 +26,9 @@ class WordCounts {
 public:
   WordCounts() { tables_.emplace_back(); }
 
-  // Counts the pre-tokens of `texts`, which are Views (text_tasks.hpp). `threads` is the
-  // `requested_threads` of plan_tasks. Calls check_interrupt() every few milliseconds and
-  // passes its exceptions on.
+  // Counts the pre-tokens of `texts`, which are Views (text_tasks.hpp). Uses at most `threads`
+  // threads; 0: one per processor, or fewer for little work. Calls check_interrupt() every few
+  // milliseconds and passes its exceptions on.
   template <typename View, typename InterruptCheck>
   void add(const PreTokenizer &pre_tokenizer, const std::vector<View> &texts, unsigned threads,
            InterruptCheck check_interrupt);

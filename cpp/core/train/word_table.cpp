@@ -79,10 +79,10 @@ void WordTable::add(WordTable &other, unsigned threads) {
       }
     });
   run_all(work, threads);
-  // Word::first is the position at which a word first occurs. A word of both tables belongs to
-  // the table with the smaller `first`. new_words gets the words that belong to the other
-  // table, and is_moved marks their entries in words_. Then merge the other entries of words_
-  // with new_words. Both lists are sorted by `first`.
+  // Word::first is the position at which a word first occurs. A word that both tables have
+  // keeps the entry with the smaller `first`. new_words gets the entries of `other` that are
+  // kept, and is_moved marks the entries of words_ that they replace. Then the rest of words_
+  // and new_words are merged into one list. Both are sorted by `first`.
   std::vector<bool> is_moved(words_.size());
   std::vector<Word> new_words;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -134,7 +134,7 @@ void WordTable::fill_slots() {
   slots_.reset(words_.size());
   for (std::uint32_t i = 0; i < words_.size(); ++i) {
     const ByteView bytes{words_[i].data, words_[i].size};
-    const ShortKey key = prepare(bytes, bytes.data);
+    const ShortKey key = prepare(bytes, bytes.data); // no byte after a word may be read
     find_or_add(bytes, key) = {key, 0, i};
   }
 }

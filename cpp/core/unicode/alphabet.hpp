@@ -1,5 +1,6 @@
-// An alphabet partitions the code points into classes. Two code points share a class if every
-// rule of a program treats them alike.
+// An alphabet partitions the code points into classes, for one set of rules (a Program,
+// split/program.hpp). Two code points share a class if every one of these rules treats them
+// alike.
 #pragma once
 
 #include "core/unicode/classes.hpp"

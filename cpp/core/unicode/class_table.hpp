@@ -1,4 +1,4 @@
-// The class of every code point, for one program in one Unicode version: a two-stage table.
+// The class of every code point, for one Alphabet in one Unicode version: a two-stage table.
 #pragma once
 
 #include "core/unicode/alphabet.hpp"

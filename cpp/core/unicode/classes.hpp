@@ -1,5 +1,5 @@
-// Character classes and masks, which are sets of classes. pretok/charsets/alphabet.py has the
-// same constants.
+// Character classes (alphabet.hpp) and masks, which are sets of classes.
+// pretok/charsets/alphabet.py has the same constants.
 #pragma once
 
 #include <cstddef>

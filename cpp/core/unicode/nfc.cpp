@@ -112,6 +112,7 @@ Decomposition parts_of(std::uint32_t code_point) {
       std::begin(RUNS), std::end(RUNS), code_point,
       [](std::uint32_t wanted, const SingleRun &run) { return wanted < run.first; });
   if (next_run != std::begin(RUNS)) {
+    // The decompositions of the run end where those of the next run begin.
     const std::size_t end = next_run == std::end(RUNS) ? std::size(SINGLES) : next_run->at;
     const std::size_t at = next_run[-1].at + (code_point - next_run[-1].first);
     if (at < end)
@@ -247,8 +248,8 @@ std::size_t skip_stable(const std::uint8_t *data, std::size_t size, std::size_t 
   return at;
 }
 
-// A bit for each block of 64 code points below U+10000, the lowest first: whether the block has
-// surrogates, or a code point that is not a stable starter.
+// A bit for each block of 64 code points below U+10000, in ascending order. The bit is 1 if the
+// block has surrogates, or a code point that is not a stable starter.
 using UnstableBlocks = std::array<std::uint64_t, 16>;
 
 const UnstableBlocks &unstable_blocks() {

@@ -18,8 +18,8 @@
 
 namespace pretok {
 
-// Returns whether the text is in NFC. Takes linear time, several bytes per cycle for most
-// scripts. Allocates only if a letter and its marks may compose.
+// Returns whether the text is in NFC. Takes linear time, and reads several bytes per cycle in
+// most scripts. Allocates only if a part of the text may not be in NFC.
 bool is_nfc(const std::uint8_t *data, std::size_t size);
 
 // A faster test than is_nfc, for code units of 16 or 32 bits. If it returns true, the text is

@@ -1,5 +1,6 @@
-// Word characters. An added token with `single_word` is found only if no word character is next
-// to it. bpe/encoding/added_tokens.py has the same ranges.
+// Word characters: the code points that `\w` matches in Rust's regex. An added token with
+// `single_word` is found only if no word character is next to it. bpe/encoding/added_tokens.py
+// has the same ranges.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ from pretok.text import ESCAPE
 
 
 class PythonEngine(Engine):
-    """pretok's own Python backend; the results of all methods are compared."""
+    """pretok's own Python backend; the results of all methods but `split_batch` are compared."""
 
     name = "python"
     version = "the Python backend"

@@ -9,8 +9,9 @@ const BYTE = UNITS.indexOf("byte");
 const ERROR_SIZE = 248;
 const ERROR_MESSAGE = 8;
 /**
- * For a string of fewer UTF-16 code units, a copy reserves 3 bytes for each unit, which is always
- * enough. For a longer string, it first reserves 1 byte for each unit.
+ * For a string of fewer UTF-16 code units than this number, a copy reserves 3 bytes for each unit,
+ * which is always enough. For a longer string, a copy first reserves 1 byte for each unit, which is
+ * enough only for ASCII.
  */
 const SHORT = 1 << 16;
 
@@ -70,7 +71,7 @@ export class Core {
     try {
       return this.#exports[name](...values);
     } catch (error) {
-      // Without C++ exceptions the module stops if memory runs out.
+      // The module is built without C++ exceptions, so it stops if memory runs out.
       this.#failure = new PretokError(
         "OUT_OF_MEMORY",
         `the module stopped (${error.message}); probably it needs more memory than the 2 GiB that ` +
@@ -89,7 +90,7 @@ export class Core {
     throw errorOf(status, message, this.word(this.#error + 4));
   }
 
-  /** Return a view of memory; a later call may make it invalid. */
+  /** Return a view of memory. A later call may make the memory grow; then the view is invalid. */
   bytes(pointer, size) {
     return new Uint8Array(this.#exports.memory.buffer, pointer, size);
   }

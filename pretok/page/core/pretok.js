@@ -20,7 +20,7 @@ async function compiled(source) {
 }
 
 async function fetched(url) {
-  // Node cannot fetch files.
+  // In Node, read files without fetch(), which rejects file: URLs there.
   if (String(url).startsWith("file:") && globalThis.process?.versions?.node) {
     return (await import("node:fs/promises")).readFile(new URL(url));
   }

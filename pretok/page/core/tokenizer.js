@@ -260,7 +260,7 @@ function mergeTrace(bytes, starts, merges, ids) {
     steps.push({ left, right, id, rank, place, pieces: bounds });
   }
   // If the vocabulary has the whole pre-token as a token, `ids` may be this token alone. The merges
-  // then do not lead to `ids`, and end with more pieces.
+  // then do not lead to `ids`, and end with more pieces. So the trace has no steps.
   const isWholeToken = ids.length !== bounds.length - 1;
   return { bytes, isWholeToken, pieces, steps: isWholeToken ? [] : steps, ids };
 }

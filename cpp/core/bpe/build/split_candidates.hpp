@@ -50,8 +50,9 @@ public:
     ends_[++count_] = to;
   }
 
-  // Returns the parts of token `index`, or NO_PARTS if they are not valid. The parts are valid
-  // if no earlier token has the same parts, and if no boundary pair merges before its deadline.
+  // Returns the parts of token `index` of the batch, or NO_PARTS if they are not valid. The
+  // parts are valid if no earlier token has the same parts, and if no boundary pair merges
+  // before its deadline. Tokens of this batch count only if their merges have been added.
   Parts confirmed(std::size_t index) const {
     for (const BoundaryPair *at = ends_[index]; at != ends_[index + 1]; ++at)
       if (merges_.find(at->left, at->right) < at->deadline)
@@ -60,11 +61,14 @@ public:
   }
 
 private:
-  // `confirmed` returns NO_PARTS for a token with this many boundary pairs or more. Few tokens
-  // have so many.
+  // `confirmed` returns NO_PARTS for a token with this many boundary pairs or more, even if its
+  // parts are valid. Few tokens have so many. Callers find their parts in a slower way.
   static constexpr std::size_t MAX_BOUNDARY_PAIRS = 64;
 
-  struct BoundaryPair { // OrderedMerges::for_boundary_pairs visits them
+  // Two symbols that are neighbors at the boundary between the parts, while merging makes the
+  // parts (OrderedMerges::for_boundary_pairs). The first pair is the parts themselves. If
+  // `left` and `right` merge before `deadline`, the parts are not valid.
+  struct BoundaryPair {
     std::uint32_t left;
     std::uint32_t right;
     std::uint32_t deadline;

@@ -12,7 +12,7 @@
 
 namespace pretok {
 
-// A token is stored as its index in `ids`, an argument of the constructor, not as its id.
+// Tokens go by their index in `ids`, an argument of the constructor, not by their id.
 class TokenSplits {
 public:
   static constexpr std::uint32_t NO_TOKEN = 0xFFFFFFFF;
@@ -34,8 +34,8 @@ public:
 
   // Reads the next BATCH_SIZE tokens, or fewer at the end of `ids`. Finds the ways to split
   // each of them into two tokens read so far. Compares only hashes, so the caller must verify
-  // the bytes. A collision of hashes may also hide a split, since a table with equal tags finds
-  // only one of the tokens.
+  // the bytes. A collision may also hide a split: of two tokens with equal tags, the table may
+  // find only one.
   void read_batch();
 
   // The splits of the token at index `which` of the last batch.

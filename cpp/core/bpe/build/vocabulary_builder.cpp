@@ -68,7 +68,8 @@ const char *Vocabulary::Builder::build(VocabularyData &&data) {
   find_reachable(data.from_ranks);
   std::vector<std::uint32_t> unreachable;
   if (!has_whole_tokens) {
-    // A whole pre-token may be looked up only if merging its bytes gives the same id.
+    // Pre-tokens must become the ids that merging gives. So the table of whole tokens, which
+    // only saves time, may hold just the tokens that merging their own bytes makes.
     std::vector<std::uint32_t> reachable;
     std::copy_if(ids.begin(), ids.end(), std::back_inserter(reachable),
                  [&](std::uint32_t id) { return id < data.first_step && is_reachable(id); });
@@ -132,9 +133,10 @@ void Vocabulary::Builder::find_reachable(bool from_ranks) {
   is_made_.assign(vocabulary_.tokens_.size(), false);
   if (!vocabulary_.has_merge_table_)
     return;
-  // By symbol: true if the symbol is surely reachable. For a list of merges that is not
-  // ordered, this is tested: the symbol and all symbols that it is made of must rank after
-  // their parts, and their parts must stay apart until then (OrderedMerges::stay_apart).
+  // By symbol: true if the symbol is surely reachable. Ordered merges, and merges that follow
+  // from ranks, make every symbol reachable. A symbol of any other list is tested: it and all
+  // symbols that it is made of must rank after their parts, and their parts must stay apart
+  // until then (OrderedMerges::stay_apart).
   std::vector<bool> is_ordered(merges.size(), true);
   for (std::uint32_t symbol = 0; symbol < merges.size(); ++symbol) {
     if (symbol >= OrderedMerges::BYTES && !vocabulary_.in_order_ && !from_ranks) {

@@ -13,7 +13,7 @@ class Vocabulary::Builder {
 public:
   explicit Builder(Vocabulary &vocabulary) : vocabulary_(vocabulary) {}
 
-  // See Vocabulary.
+  // Do the work of Vocabulary::build and Vocabulary::find_merges.
   const char *build(VocabularyData &&data);
   const char *find_merges(VocabularyData &&data);
 
@@ -42,8 +42,8 @@ private:
 
   Vocabulary &vocabulary_;
   std::vector<bool> is_made_; // by id: whether find_reachable knows that merges make the token
-  std::vector<std::uint32_t> merged_;
-  std::vector<Merge> listed_; // the merges of Vocabulary::pairs_, in order of rank
+  std::vector<std::uint32_t> merged_; // memory of is_reachable
+  std::vector<Merge> listed_;         // the merges of Vocabulary::pairs_, in order of rank
   // The number of tokens, in order of id, whose merges order_ranks has found. order_ranks stops
   // at the first token that has a part with a higher id.
   std::size_t ordered_count_ = 0;

@@ -211,9 +211,9 @@ bool Vocabulary::Builder::merges_fit() const {
 }
 
 // Returns whether the bytes of a token merge into exactly two tokens by all merges except those
-// that make the token itself. Sets `merge` to the merge of these two tokens. Callers have found
-// that the merges of lower rank alone do not make the token, so merges of higher rank take
-// part.
+// that make the token itself. Any two tokens that concatenate to a token count as a merge. Sets
+// `merge` to the merge of these two tokens. Callers have found that the merges of lower rank
+// alone do not make the token, so merges of higher rank take part.
 bool Vocabulary::Builder::makes_from_higher(std::uint32_t id, Merge &merge) const {
   std::vector<std::uint32_t> symbols = byte_ids_of(vocabulary_.tokens_[id]);
   std::vector<std::uint8_t> both;
@@ -235,8 +235,8 @@ bool Vocabulary::Builder::makes_from_higher(std::uint32_t id, Merge &merge) cons
 void Vocabulary::Builder::pairs_from_ranks(const std::vector<std::uint32_t> &ids) {
   vocabulary_.pairs_.reset(ids.size());
   listed_.clear();
-  // Lower ranks alone decide the merge of a token, so the merges that order_ranks found are
-  // valid here too.
+  // Lower ranks alone decide the merge of a token. So the merges of the first ordered_count_
+  // tokens, which order_ranks found, are valid here too.
   const OrderedMerges &ordered = vocabulary_.merges_;
   for (std::uint32_t symbol = OrderedMerges::BYTES;
        ordered_count_ != 0 && symbol < ordered.size(); ++symbol) {
@@ -268,13 +268,15 @@ void Vocabulary::Builder::insert_pair(const Merge &merge) {
 
 // Fills `merges_` from a list of merges. Some files list every way to split a token in two.
 // Most of these merges never happen: the token has a merge already, or its two parts are not a
-// valid pair. order_merges skips merges that never happen. A merge that ranks before the merge
-// of one of its parts never happens if its result has another merge, which ranks before the
-// merge of this part: then the bytes of the result merge into the result before they merge into
-// the part.
+// valid pair. order_merges skips these merges.
+//
+// A merge is early if no merge of lower rank makes one of its parts. An early merge never
+// happens if no merge at all makes this part, or if another merge has made the result before
+// this part is made. If an early merge may happen, the vocabulary is not ordered: order_merges
+// returns false.
 bool Vocabulary::Builder::order_merges(const std::vector<Merge> &merges) {
   std::vector<std::uint32_t> symbols = reset_merges(merges.size());
-  std::vector<Merge> early; // merges that rank before the merges of their parts
+  std::vector<Merge> early;
   for (const Merge &merge : merges) {
     const std::uint32_t left = symbols[merge.left];
     const std::uint32_t right = symbols[merge.right];
@@ -322,8 +324,8 @@ bool Vocabulary::Builder::table_from_pairs() {
 
 // Returns the merges of `pairs_` in order of rank, without the merges that never happen. At
 // most one merge for each token remains. Until a merge makes a token, none of the token's bytes
-// has merged with a neighbor. So the bytes have merged as they do alone, and only the last of
-// these merges makes the token.
+// has merged with a byte outside the token. So the bytes have merged as they do alone, and
+// always the same merge comes last and makes the token.
 std::vector<Merge> Vocabulary::Builder::merges_that_happen() {
   std::vector<Merge> merges = std::move(listed_);
   std::vector<std::uint32_t> counts(vocabulary_.tokens_.size());

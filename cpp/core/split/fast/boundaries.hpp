@@ -57,8 +57,8 @@ private:
                             std::size_t here, std::size_t left, std::uint64_t starts,
                             std::uint64_t &unresolved_bits);
   // Returns the boundaries that `at_most` of a Run adds among `pairs`, the LENGTH_LIMITED pairs
-  // of a block. If the limit is not exact, returns the pairs that are unresolved because of the
-  // limit.
+  // of a block. If the limit is not exact (NeighborTable::has_exact_limit), returns the pairs
+  // that are unresolved because of the limit.
   std::uint64_t limit_lengths(std::uint64_t pairs);
 
   const std::uint32_t length_limit_;

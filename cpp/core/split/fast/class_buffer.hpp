@@ -75,7 +75,8 @@ struct ClassBuffer {
       count = MAX_CODE_POINTS;
       units = filled == MAX_CODE_POINTS ? read : offset(MAX_CODE_POINTS);
     }
-    // The kernels look up whole blocks of 64 classes.
+    // The kernels look up whole blocks of 64 classes, so the bytes after the last class must be
+    // valid classes too.
     std::memset(classes() + filled, 0, PADDING);
   }
 

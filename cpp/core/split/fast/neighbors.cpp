@@ -134,8 +134,9 @@ struct NeighborTable::Builder {
     return is_cut ? pair_bit(BOUNDARY) : relations;
   }
 
-  // Returns whether each pre-token of `stage` that contains a followed by b has the label of
-  // this pair, whatever code point follows b.
+  // Returns whether `stage` labels the pair (a, b) without doubt, and no labeled pair (b, c)
+  // has another label. So the label of `stage` does not change after b, whatever code point
+  // follows.
   bool continues(const StagePairs &stage, std::uint8_t a, std::uint8_t b) const {
     constexpr Pair DOUBTFUL = pair_bit(UNRESOLVED) | pair_bit(CONDITIONAL) |
                               pair_bit(SPACE_PAIR) | pair_bit(TAIL_PAIR) | pair_bit(AMBIGUOUS);
@@ -229,7 +230,8 @@ struct NeighborTable::Builder {
         table.length_limit_ = std::min(table.length_limit_, run.at_most);
         is_limit_exact &= (run.body & run.tail) == 0;
       });
-    // Labeled pairs that begin with a class of the body must have the label of the limited Run.
+    // For an exact limit, all labeled pairs that begin with a class of the body must have the
+    // label of the limited Run.
     for_pairs([&](std::uint8_t a, std::uint8_t b) {
       if (limiting != nullptr && has(counted, a) &&
           limiting->label(a, b) != StagePairs::NO_LABEL &&

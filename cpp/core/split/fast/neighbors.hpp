@@ -1,8 +1,9 @@
 // The fast path of splitting: which pairs of neighbors have a boundary between them.
 //
 // A pair is two adjacent code points, of classes a and b. A pre-token, a match or a gap holds
-// the pair if it contains both code points. NeighborTable derives the relations of each pair
-// from the rules of a program:
+// the pair if it contains both code points. (rules.hpp explains the lead, body, tail and suffix
+// of a match. A gap is text that no rule matches.) NeighborTable derives the relations of each
+// pair from the rules of a program:
 //
 //   BOUNDARY        No pre-token holds the pair.
 //   LABEL           A label names a rule. If all pairs between two boundaries have one label,
@@ -14,9 +15,9 @@
 //   AMBIGUOUS       The pair has the label of a rule r, but a match of another rule q may hold
 //                   the pair too. If the previous pair has the label of q, this pair is
 //                   unresolved.
-//   JOINED          No boundary: every rule that can hold a takes b too. The pair takes the
-//                   label of the previous pair. If a pre-token begins with a, the pair keeps
-//                   its own label.
+//   JOINED          No boundary: every rule that can hold a takes b too. If a pre-token begins
+//                   with a, the pair keeps its own label. Otherwise the pair takes the label of
+//                   the previous pair.
 //   CONDITIONAL     A boundary, unless a pair since the last boundary is unresolved.
 //   SPACE_PAIR      Both code points are white space ("White space" below).
 //   TAIL_PAIR       b is white space, and begins the tail of a Run.
@@ -100,7 +101,8 @@
 //                 there.
 //   CONDITIONAL   Some stage has a boundary, but a rule of an earlier stage may hold a or b.
 //                 The label of the earlier stage is the same before and after the boundary
-//                 (Builder::continues in neighbors.cpp). If not, the pair is UNRESOLVED.
+//                 (Builder::continues in neighbors.cpp). If the label may differ, the pair is
+//                 UNRESOLVED.
 //   LABEL         No stage has a boundary. The label stands for the labels of all stages, so it
 //                 changes if the label of any stage changes. Simple stages do not count: each
 //                 pair of a simple stage is either BOUNDARY or never has a boundary

@@ -239,8 +239,8 @@ private:
 
   // Runs the rules from `from` to `to`, and ignores ends up to `known`. Outputs the ends that
   // lie before `at`, the start of the buffer. For each end in the buffer, sets the bit in
-  // boundaries_.all; the bits are not below `bit`. If a pre-token ends after `to`, returns its
-  // end. Otherwise returns 0.
+  // boundaries_.all. The search for this bit starts at `bit`, because no such bit is lower. If
+  // a pre-token ends after `to`, returns its end. Otherwise returns 0.
   std::size_t run(std::size_t from, std::size_t to, std::size_t known, std::size_t at,
                   std::size_t bit) {
     std::size_t crossing_end = 0;

@@ -124,7 +124,8 @@ Pair StagePairs::label_pair(std::uint8_t a, std::uint8_t b) {
   const auto *run = std::get_if<Run>(&rule(*maker));
   const bool is_limited = run != nullptr && run->at_most > 1 && pretok::has(run->body, a) &&
                           pretok::has(run->body, b);
-  // Boundaries::limit_lengths counts in words of 64 bits.
+  // Boundaries::limit_lengths looks back one word of 64 bits at most, so the machine must count
+  // larger limits.
   if (is_limited && run->at_most > 64)
     return pair_bit(UNRESOLVED);
   label(a, b) = *maker;
@@ -138,6 +139,7 @@ bool StagePairs::joins(std::uint8_t a, std::uint8_t b) const {
     return false;
   for (std::size_t i = 0; i < rules_.size(); ++i) {
     // True if the rule takes a only as the first code point of a match, and rejects b after a.
+    // Then the rule never matches at an a before b.
     const bool is_rejected =
         !pretok::has(later_in_[i], a) && pretok::has(rejects_next(rules_[i], a), b);
     if (pretok::has(held_by_[i], a) && !is_rejected && !always_joins(rules_[i], a, b))

@@ -13,7 +13,7 @@ namespace pretok {
 enum class Through : std::uint32_t {
   END_OF_TEXT = 0,  // the end of the run, which must be the end of the text
   LAST_NEWLINE = 1, // after the last line break of the run
-  ALL_BUT_LAST = 2, // before the last code point of the run, unless the run ends the text
+  ALL_BUT_LAST = 2, // before the last code point of the run; its end if the run ends the text
   ALL = 3,          // the end of the run
 };
 
