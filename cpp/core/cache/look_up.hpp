@@ -53,6 +53,7 @@ struct CacheProbe {
   void make_keys(const PreTokenBatch &batch, std::size_t from, const ShortCache &cache) {
     // Local copies, here and below: the compiler would load a field again after each store.
     const HashKey key = cache.key();
+    const ShortCache::Buckets buckets = cache.buckets();
     const PreTokenBatch all = batch;
     std::size_t start = from < all.count ? all.start_of(from) : 0;
     for (std::size_t i = from; i < all.count; ++i) {
@@ -61,7 +62,7 @@ struct CacheProbe {
       keys[i] = ShortKey(all.text + start, size > ShortKey::MAX_BYTES ? 0 : size, all.limit);
       const std::uint64_t hash = keys[i].hash(key);
       hashes[i] = hash;
-      cache.prefetch(hash);
+      prefetch(buckets.of(hash));
       start = all.ends[i];
     }
   }

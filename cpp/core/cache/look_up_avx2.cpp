@@ -25,6 +25,7 @@ PRETOK_TARGET std::size_t make_keys(const PreTokenBatch &batch, const ShortCache
                                     CacheProbe &probe) {
   // Local copies: the compiler would load a field again after each store.
   const HashKey key = cache.key();
+  const ShortCache::Buckets buckets = cache.buckets();
   const PreTokenBatch all = batch;
   const auto room = static_cast<std::size_t>(all.limit - all.text);
   const std::uint8_t *const masks = ShortBytes::BYTE_MASKS.data() + ShortBytes::MAX_BYTES;
@@ -42,7 +43,7 @@ PRETOK_TARGET std::size_t make_keys(const PreTokenBatch &batch, const ShortCache
         hash_words(static_cast<std::uint64_t>(_mm_cvtsi128_si64(words)),
                    static_cast<std::uint64_t>(_mm_extract_epi64(words, 1)), key);
     probe.hashes[i] = hash;
-    cache.prefetch(hash);
+    prefetch(buckets.of(hash));
     start = all.ends[i];
   }
   return i;
@@ -54,12 +55,13 @@ PRETOK_TARGET std::size_t look(const PreTokenBatch &batch, const ShortCache &cac
                                CacheProbe &probe) {
   const std::size_t count = batch.count;
   const ShortCache::Entry *const entries = cache.entries();
+  const ShortCache::Buckets buckets = cache.buckets();
   const __m256i to_lanes = _mm256_setr_epi32(0, 0, 0, 0, 2, 2, 2, 2);
   const __m256i tag_bits = _mm256_set1_epi32(static_cast<int>(~(ShortCache::MAX_ENTRIES - 1)));
   std::size_t i = 0;
   for (; i + LANES <= count; i += LANES) {
     const __m256i slots =
-        load_lanes(cache.bucket(probe.hashes[i]), cache.bucket(probe.hashes[i + 1]));
+        load_lanes(buckets.of(probe.hashes[i]), buckets.of(probe.hashes[i + 1]));
     const __m256i hashes = _mm256_castsi128_si256(
         _mm_loadu_si128(reinterpret_cast<const __m128i *>(&probe.hashes[i])));
     const __m256i tags =
