@@ -202,6 +202,8 @@ bool every_code_point_holds() {
 // code points.
 bool quick_check_holds() {
   std::size_t sure = 0;
+  std::vector<std::uint32_t> all(32, 'a');
+  std::vector<std::uint16_t> units(32, 'a');
   for (std::uint32_t code = 0; code < 0x110000; ++code) {
     const auto unit = static_cast<std::uint16_t>(code);
     const bool is_surrogate = (code & 0xFFFFF800) == 0xD800;
@@ -210,6 +212,13 @@ bool quick_check_holds() {
       return false;
     if (code < 0x10000 && is_surely_nfc(&unit, 1) != is_sure)
       return false;
+    // is_surely_nfc tests 32 code points together.
+    all[code % 32] = code;
+    units[code % 32] = unit;
+    if (is_surely_nfc(all.data(), all.size()) != is_sure ||
+        (code < 0x10000 && is_surely_nfc(units.data(), units.size()) != is_sure))
+      return false;
+    all[code % 32] = units[code % 32] = 'a';
     sure += is_sure ? 1 : 0;
   }
   for (int round = 0; round < 20000; ++round) {
