@@ -53,6 +53,9 @@ class PieceMerger(Protocol):
     def spans(self, pre_token: bytes) -> list[tuple[int, int]]:
         """Return the half-open span of each token in the bytes of `pre_token`."""
 
+    def trim(self) -> None:
+        """Free the cache."""
+
 
 def spans_of(sized: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return the half-open spans of adjacent tokens; `sized` has the id and size of each token.
@@ -396,6 +399,10 @@ class CharacterMerger:
         parts = cut_at_marks(text) if self._cuts else [text] if text else []
         return [token for part in parts for token in self._cache.get(part)]
 
+    def trim(self) -> None:
+        """Free the cache."""
+        self._cache.clear()
+
     def _merge(self, part: str) -> list[tuple[int, int]]:
         pieces, first = self._pieces, self._first_character
         symbols = [
@@ -443,6 +450,10 @@ class PartCache:
                     self._tokens.clear()
                 self._tokens[part] = tokens
         return tokens
+
+    def clear(self) -> None:
+        """Drop all parts."""
+        self._tokens.clear()
 
 
 def cut_at_marks(text: str) -> list[str]:

@@ -410,6 +410,10 @@ class TextMerger:
             return self._cache.get(text)
         return [token for part in cut_at_marks(text) for token in self._cache.get(part)]
 
+    def trim(self) -> None:
+        """Free the cache."""
+        self._cache.clear()
+
     def _merge(self, text: str) -> list[tuple[int, int]]:
         # The low bits of a symbol are an id. The high bits are the number of bytes that the symbol
         # stands for.

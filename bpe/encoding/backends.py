@@ -159,7 +159,7 @@ def make_backend(
     The caches of the backend hold at most `cache_limit` bytes. If `spaces` is not None, the backend
     takes text that is not normalized (see `takes_spaces` and TextSpaces).
     """
-    spans_in = None
+    spans_in = trim_merger = None
     if isinstance(vocabulary, CharacterVocabulary):
         if backend == "native":  # `backend_for` (arguments.py) has checked that C++ can merge
             assert isinstance(pre_tokenizer, PreTokenizer)
@@ -175,7 +175,7 @@ def make_backend(
                 return character_encoder(vocabulary, added, pre_tokenizer, cache_limit, spaces)
             return CharacterBackend(vocabulary, added, pre_tokenizer, cache_limit)
         characters = vocabulary.merger()
-        merge, spans_in = characters.merge, characters.spans
+        merge, spans_in, trim_merger = characters.merge, characters.spans, characters.trim
 
         def merges() -> NDArray[np.uint32]:
             return np.array(vocabulary.merges, np.uint32).reshape(-1, 3)
@@ -199,7 +199,7 @@ def make_backend(
         )
         if is_native_split:
             return native
-        merge, merges = native.merge, native.merges
+        merge, merges, trim_merger = native.merge, native.merges, native.trim
     else:
         merge = Merger(vocabulary).merge
 
@@ -215,7 +215,9 @@ def make_backend(
     spans = None
     if isinstance(pre_tokenizer, PreTokenizer) and pre_tokenizer.preset.drops_text:
         spans = pre_tokenizer.spans
-    return PythonBackend(split, merge, merges, token_bytes, add_prefix_space, spans_in, spans)
+    return PythonBackend(
+        split, merge, merges, token_bytes, add_prefix_space, spans_in, spans, trim_merger
+    )
 
 
 def _merges_in_core(vocabulary: CharacterVocabulary) -> bool:

@@ -142,3 +142,4 @@ class MissingBytesBackend(OneByOne):
     def trim(self) -> None:
         """Free the caches."""
         self._native.trim()
+        self._slow.trim()
