@@ -9,7 +9,9 @@ from typing import Any, Protocol, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.characters import CharacterVocabulary
+from bpe.characters.merger import make_merger
+from bpe.characters.text_vocabulary import TextVocabulary
+from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken, AddedTokens, AddedTokenSearch, word_ranges
 from bpe.encoding.character_backend import CharacterBackend, character_encoder
 from bpe.encoding.missing_bytes_backend import MissingBytesBackend
@@ -17,7 +19,6 @@ from bpe.encoding.python_backend import PythonBackend
 from bpe.encoding.text_spaces import TextSpaces, splits_alike
 from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8
 from bpe.merge import Merger, recover_merges
-from bpe.text_vocabulary import TextVocabulary
 from bpe.types import Ids, Offsets, SupportsOffsets
 from bpe.vocabulary import Vocabulary
 from pretok.machine.backend import BackendName
@@ -174,7 +175,7 @@ def make_backend(
             if _merges_in_core(vocabulary):
                 return character_encoder(vocabulary, added, pre_tokenizer, cache_limit, spaces)
             return CharacterBackend(vocabulary, added, pre_tokenizer, cache_limit)
-        characters = vocabulary.merger()
+        characters = make_merger(vocabulary)
         merge, spans_in, trim_merger = characters.merge, characters.spans, characters.trim
 
         def merges() -> NDArray[np.uint32]:

@@ -14,6 +14,7 @@ from operator import methodcaller
 from typing import Any
 
 from bpe.byte_level import to_bytes, to_text
+from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats import (
@@ -32,7 +33,6 @@ from bpe.formats.json_value import Value, parse
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.tokenizer_config import added_token, config_tokens, join, named_tokens
 from bpe.text_ids import TextPairs
-from bpe.text_vocabulary import TextOptions, TextVocabulary
 from bpe.vocabulary import Merge, Vocabulary
 from pretok.errors import shortened
 from pretok.unicode import DEFAULT_VERSION

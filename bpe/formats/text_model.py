@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any, NamedTuple
 
+from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.decoders import steps
 from bpe.decoders.chain import DecoderChain
 from bpe.encoding.added_tokens import AddedToken
@@ -23,7 +24,6 @@ from bpe.formats.decoder_json import metaspace
 from bpe.formats.json_value import Value
 from bpe.formats.spec import TokenizerSpec
 from bpe.normalizers.chain import MetaspaceStep, NormalizerChain
-from bpe.text_vocabulary import TextOptions, TextVocabulary
 from bpe.vocabulary import Vocabulary
 from pretok.errors import DefinitionError, UnsupportedPreTokenizerError
 from pretok.formats import huggingface

@@ -17,8 +17,8 @@ import pytest
 import bpe
 from bpe import Tokenizer
 from bpe.byte_level import to_text
-from bpe.characters import CharacterVocabulary
-from bpe.text_vocabulary import TextOptions, TextVocabulary
+from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
+from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.vocabulary import Vocabulary
 from command_line import environment
 from many_words import VOCABULARY, words
