@@ -25,7 +25,7 @@ from bpe.formats import (
     pre_tokenizers,
     text_model,
 )
-from bpe.formats.bpe_model import ListedMerges, assigned_ids, build_if_bytes
+from bpe.formats.bpe_model import ListedMerges, ListedModel, assigned_ids, build_if_bytes
 from bpe.formats.files import named
 from bpe.formats.files import read as read_file
 from bpe.formats.format import Format, ReadOptions, Source
@@ -108,7 +108,7 @@ def _byte_level(
     """Return the tokenizer of a file whose tokens are bytes, or characters that stand for bytes."""
     model, decoder = file["model"], file["decoder"]
     ignore_merges = model["ignore_merges"].flag(default=False)
-    vocabulary = build_if_bytes(model["vocab"], merges, ignore_merges, added)
+    vocabulary = build_if_bytes(ListedModel(model["vocab"], merges, ignore_merges, added))
     if vocabulary is None:
         return _text(file, merges, added, needs_preset)
     preset, why, add_prefix_space = None, "its pre_tokenizer was not looked up", False
