@@ -114,8 +114,8 @@ class CharacterMerger(PieceMerger):
         ]
         tokens: list[Sized] = []
         is_unknown = False
-        # Adjacent unknown characters are always in one part, because a cut is before a "▁", and "▁"
-        # is a piece if there are cuts.
+        # Each cut precedes a "▁", which is then a piece. So adjacent unknown characters are in one
+        # part.
         for symbol in merge(symbols, self._find):
             data = self._text(symbol).encode("utf-8", ESCAPE)
             was_unknown, is_unknown = is_unknown, symbol >= first and self._fallback is None
