@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from bpe.characters import CharacterVocabulary
+from bpe.characters.merger import make_merger
+from bpe.characters.text_vocabulary import TextVocabulary
+from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.arguments import (
     backend_for,
@@ -28,7 +30,6 @@ from bpe.encoding.python_backend import concatenate_ids
 from bpe.encoding.text_spaces import TextSpaces, spaces_of
 from bpe.merge import missing_byte_error
 from bpe.once import forget, once
-from bpe.text_vocabulary import TextVocabulary
 from bpe.tokenizer_parts import TokenizerParts
 from bpe.types import (
     Errors,
@@ -352,7 +353,7 @@ class Tokenizer(TokenizerParts):
     @once
     def _merge(self) -> Callable[[bytes], list[int]]:
         if isinstance(self._vocabulary, CharacterVocabulary):
-            return self._vocabulary.merger().merge
+            return make_merger(self._vocabulary).merge
         return self._pipeline.backend.merge
 
     @fast_call("_decode", 3, errors="replace", skip_special=False)

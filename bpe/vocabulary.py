@@ -99,17 +99,23 @@ class Vocabulary:
     <Vocabulary of 257 tokens, 1 merges>
     """
 
+    # At least one of `_token_bytes` and `_packed` is set; both hold all tokens. Subclasses may keep
+    # their tokens in other attributes.
+    _token_bytes: dict[int, bytes] | None = None
+    _packed: Packed | None = None
+    _merges: tuple[Merge, ...] | None = None
+    _merge_rows: Rows | None = None
+    _from_ranks = False
+    _ignore_merges = False
+
     def __init__(
         self,
         token_bytes: Mapping[int, bytes],
         merges: Iterable[Merge] | None = None,
         ignore_merges: bool = False,
     ) -> None:
-        # At least one of `_token_bytes` and `_packed` is set; both hold all tokens.
-        self._token_bytes: dict[int, bytes] | None = dict(token_bytes)
-        self._packed: Packed | None = None
+        self._token_bytes = dict(token_bytes)
         self._merges = None if merges is None else _triples(merges)
-        self._merge_rows: Rows | None = None
         self._from_ranks = merges is None
         self._ignore_merges = bool(ignore_merges) or merges is None
         self._check_tokens()
@@ -121,8 +127,7 @@ class Vocabulary:
     ) -> Vocabulary:
         """Return a vocabulary. The caller has checked that `merges` fit `token_bytes`."""
         vocabulary = cls.__new__(cls)
-        vocabulary._token_bytes, vocabulary._packed = token_bytes, None
-        vocabulary._merges, vocabulary._merge_rows, vocabulary._from_ranks = merges, None, False
+        vocabulary._token_bytes, vocabulary._merges = token_bytes, merges
         vocabulary._ignore_merges = ignore_merges
         vocabulary._check_tokens()
         return vocabulary
@@ -151,8 +156,7 @@ class Vocabulary:
         cls, packed: Packed, merges: Rows | None, from_ranks: bool, ignore_merges: bool
     ) -> Vocabulary:
         vocabulary = cls.__new__(cls)
-        vocabulary._token_bytes, vocabulary._packed = None, packed
-        vocabulary._merges, vocabulary._merge_rows = None, merges
+        vocabulary._packed, vocabulary._merge_rows = packed, merges
         vocabulary._from_ranks, vocabulary._ignore_merges = from_ranks, ignore_merges
         return vocabulary
 

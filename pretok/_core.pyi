@@ -111,7 +111,7 @@ def piece_merges(
 ) -> NDArray[np.uint32] | None:
     """Return the merges of pieces with these scores, in order of rank.
 
-    Returns None if the scores need bpe.characters.CharacterMerger, or if a character of a piece is
+    Returns None if the scores need bpe.characters.merger, or if a character of a piece is
     not itself a piece.
     """
 

@@ -6,11 +6,11 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import get_args
 
-from bpe.characters import CharacterVocabulary
+from bpe.characters.text_vocabulary import TextVocabulary
+from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.utf8 import StrOrBytes, encode_utf8
 from bpe.errors import UnsupportedError, VocabularyError
-from bpe.text_vocabulary import TextVocabulary
 from bpe.types import Errors, SupportsOffsets, Text
 from bpe.vocabulary import ID_LIMIT, Vocabulary
 from pretok.errors import shortened

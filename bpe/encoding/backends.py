@@ -9,7 +9,9 @@ from typing import Any, Protocol, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.characters import CharacterVocabulary
+from bpe.characters.merger import make_merger
+from bpe.characters.text_vocabulary import TextVocabulary
+from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken, AddedTokens, AddedTokenSearch, word_ranges
 from bpe.encoding.character_backend import CharacterBackend, character_encoder
 from bpe.encoding.missing_bytes_backend import MissingBytesBackend
@@ -17,7 +19,6 @@ from bpe.encoding.python_backend import PythonBackend
 from bpe.encoding.text_spaces import TextSpaces, splits_alike
 from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8
 from bpe.merge import Merger, recover_merges
-from bpe.text_vocabulary import TextVocabulary
 from bpe.types import Ids, Offsets, SupportsOffsets
 from bpe.vocabulary import Vocabulary
 from pretok.machine.backend import BackendName
@@ -161,7 +162,7 @@ def make_backend(
     The caches of the backend hold at most `cache_limit` bytes. Pass `spaces` only if `takes_spaces`
     returns True. The backend then normalizes the spaces of a text itself, as `spaces` says.
     """
-    spans_in = None
+    spans_in = trim_merger = None
     if isinstance(vocabulary, CharacterVocabulary):
         if backend == "native":  # `backend_for` (arguments.py) has checked that C++ can merge
             assert isinstance(pre_tokenizer, PreTokenizer)
@@ -176,8 +177,8 @@ def make_backend(
             if _merges_in_core(vocabulary):
                 return character_encoder(vocabulary, added, pre_tokenizer, cache_limit, spaces)
             return CharacterBackend(vocabulary, added, pre_tokenizer, cache_limit)
-        characters = vocabulary.merger()
-        merge, spans_in = characters.merge, characters.spans
+        characters = make_merger(vocabulary)
+        merge, spans_in, trim_merger = characters.merge, characters.spans, characters.trim
 
         def merges() -> NDArray[np.uint32]:
             return np.array(vocabulary.merges, np.uint32).reshape(-1, 3)
@@ -201,7 +202,7 @@ def make_backend(
         )
         if is_native_split:
             return native
-        merge, merges = native.merge, native.merges
+        merge, merges, trim_merger = native.merge, native.merges, native.trim
     else:
         merge = Merger(vocabulary).merge
 
@@ -217,7 +218,9 @@ def make_backend(
     spans = None
     if isinstance(pre_tokenizer, PreTokenizer) and pre_tokenizer.preset.drops_text:
         spans = pre_tokenizer.spans
-    return PythonBackend(split, merge, merges, token_bytes, add_prefix_space, spans_in, spans)
+    return PythonBackend(
+        split, merge, merges, token_bytes, add_prefix_space, spans_in, spans, trim_merger
+    )
 
 
 def _merges_in_core(vocabulary: CharacterVocabulary) -> bool:

@@ -12,7 +12,7 @@ Pieces with higher scores have lower ranks. If all scores differ, at most one pa
 merges to a given piece. `recover_merges` of bpe/merge.py finds this pair: it merges the text of the
 piece, but not to the piece itself, and the two symbols of the pair are left. Pieces with equal
 scores need the Python backend, except runs of one character that merge last (`TiedRuns` of
-bpe/character_runs.py).
+bpe/characters/runs.py).
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.characters import SPACE_MARK, CharacterVocabulary
+from bpe.characters.marks import SPACE_MARK
+from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.encoding.python_backend import OneByOne
 from bpe.encoding.text_spaces import TextSpaces, keeps_whole
 from bpe.encoding.utf8 import StrOrBytes

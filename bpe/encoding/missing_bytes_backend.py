@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe.byte_level import to_bytes
+from bpe.characters.text_vocabulary import TextVocabulary
 from bpe.encoding.packed import PackedTexts
 from bpe.encoding.python_backend import OneByOne, PythonBackend, concatenate_ids
 from bpe.encoding.utf8 import StrOrBytes
-from bpe.text_vocabulary import TextVocabulary
 from bpe.types import Ids, Offsets
 from bpe.vocabulary import Packed
 from pretok.pre_tokenizer import PreTokenizer, native_machine
@@ -146,3 +146,4 @@ class MissingBytesBackend(OneByOne):
     def trim(self) -> None:
         """Free the caches."""
         self._native.trim()
+        self._slow.trim()

@@ -11,7 +11,9 @@ from typing import SupportsIndex, TypeAlias
 
 import numpy as np
 
-from bpe.characters import SPACE_MARK, CharacterVocabulary
+from bpe.characters.marks import SPACE_MARK
+from bpe.characters.text_vocabulary import BYTE_NAMES, TextVocabulary
+from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.chain import ChainDecoder, DecoderChain
 from bpe.decoders.native import JoinedTexts, native_calls
 from bpe.encoding.added_tokens import AddedToken
@@ -21,7 +23,6 @@ from bpe.encoding.python_backend import PythonBackend, unknown_id
 from bpe.errors import shortened
 from bpe.normalizers.chain import NormalizerChain
 from bpe.once import once
-from bpe.text_vocabulary import BYTE_NAMES, TextVocabulary
 from bpe.types import Normalizer
 from bpe.vocabulary import Vocabulary
 from pretok.byte_characters import BYTE_CHARACTERS

@@ -82,9 +82,9 @@ class OneByOne(ABC):
 class PythonBackend(OneByOne):
     """The Backend in pure Python; also used for pre-tokenizers that are written in Python.
 
-    It ignores `threads`, and has no caches of its own; `cache_bytes` and `trim` ignore a cache that
-    `merge` keeps. `split` splits UTF-8 into pre-tokens. `merge` returns the ids of one pre-token,
-    and `merges` all merges of the vocabulary, one per row.
+    It ignores `threads`, and has no caches of its own; `cache_bytes` ignores a cache that `merge`
+    keeps. `split` splits UTF-8 into pre-tokens. `merge` returns the ids of one pre-token, and
+    `merges` all merges of the vocabulary, one per row.
     """
 
     cache_bytes = 0
@@ -98,12 +98,14 @@ class PythonBackend(OneByOne):
         add_prefix_space: bool,
         spans_in: Callable[[bytes], list[tuple[int, int]]] | None = None,
         spans: Callable[[bytes], Iterable[tuple[int, int]]] | None = None,
+        trim_merger: Callable[[], None] | None = None,
     ) -> None:
         """Store the steps.
 
         If pre-tokens do not cover the text, `spans` replaces `split`, and returns the spans of
         pre-tokens. `spans_in` returns the span of each id of `merge` in the pre-token. Without
-        `spans_in`, an id stands for the bytes of its token.
+        `spans_in`, an id stands for the bytes of its token. `trim_merger` frees the cache of
+        `merge`, if it has one.
         """
         self._split = split
         self.merge = merge
@@ -111,6 +113,7 @@ class PythonBackend(OneByOne):
         self._token_bytes = token_bytes
         self._spans_in = spans_in
         self._spans = spans
+        self._trim_merger = trim_merger
         self._add_prefix_space = add_prefix_space
 
     def encode(self, text: StrOrBytes, added: AddedTokenSearch, threads: int = 0) -> list[int]:
@@ -214,7 +217,9 @@ class PythonBackend(OneByOne):
         return normalize(decode_utf8(data)).encode("utf-8", ESCAPE)
 
     def trim(self) -> None:
-        """Do nothing: this class has no caches of its own."""
+        """Free the cache of `merge`."""
+        if self._trim_merger is not None:
+            self._trim_merger()
 
 
 def unknown_id(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, TypeAlias
 
-from bpe.characters import SPACE_MARK
+from bpe.characters.marks import SPACE_MARK
 from bpe.encoding.charsmap import Charsmap
 from bpe.encoding.utf8 import ESCAPE, has_surrogates
 from bpe.errors import UnsupportedError, shortened

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from bpe.characters import SPACE_MARK
+from bpe.characters.marks import SPACE_MARK
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.sentencepiece_normalizer import SentencePieceNormalizer
 from bpe.normalizers.chain import NormalizerChain

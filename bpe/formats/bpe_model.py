@@ -54,45 +54,54 @@ class ListedMerges(NamedTuple):
     """Returns the place of the merge with this index in the file, for errors."""
 
 
-def build(
-    vocab: Value,
-    merges: ListedMerges,
-    ignore_merges: bool = False,
-    added: Sequence[AddedToken] = (),
-    loose: Collection[int] = (),
-) -> Vocabulary:
-    """Return the vocabulary of `vocab`, which maps texts to ids, and `merges`.
+class ListedModel(NamedTuple):
+    """The entries and merges of a file, and the settings that say how `build` reads them."""
 
-    Entries of several bytes that are `added` tokens and in no merge are omitted (see
-    `_drop_added`). `loose` are ids of entries that a GGUF file does not mark as ordinary tokens;
-    such entries are omitted unless a merge names them or they are ASCII bytes. Vocabulary explains
-    `ignore_merges`. Raises VocabularyError, and InertEntryError if text may become an entry with a
-    character that stands for no byte.
+    vocab: Value
+    """The id of each entry by its text."""
+    merges: ListedMerges
+    ignore_merges: bool = False
+    """Vocabulary explains it."""
+    added: Sequence[AddedToken] = ()
+    """Added tokens; `build` omits entries of several bytes that are such tokens and in no merge."""
+    loose: Collection[int] = ()
+    """The ids of entries that a GGUF file does not mark as ordinary tokens.
+
+    `build` omits such entries unless a merge names them or they are ASCII bytes.
+    """
+
+
+def build(model: ListedModel) -> Vocabulary:
+    """Return the vocabulary of `model`.
+
+    Raises VocabularyError, and InertEntryError if text may become an entry with a character that
+    stands for no byte.
     """
     if backend() == "native":
         from pretok import _core
 
         valid_added = [
-            (token.content, token.id, token.special) for token in added if 0 <= token.id < ID_LIMIT
+            (token.content, token.id, token.special)
+            for token in model.added
+            if 0 <= token.id < ID_LIMIT
         ]
-        texts, pairs = _arguments(vocab, merges)
-        parts = _core.build_vocabulary(texts, pairs, valid_added, ignore_merges, frozenset(loose))
+        parts = _core.build_vocabulary(
+            *_arguments(model.vocab, model.merges),
+            valid_added,
+            model.ignore_merges,
+            frozenset(model.loose),
+        )
         if parts is not None:
-            return Vocabulary.of_packed(Packed(*parts[:3]), parts[3], False, ignore_merges)
+            return Vocabulary.of_packed(Packed(*parts[:3]), parts[3], False, model.ignore_merges)
     # C++ returns None instead of raising errors; `_build` finds and raises them.
-    return _build(vocab, merges, ignore_merges, added, loose)
+    return _build(model)
 
 
-def _build(
-    vocab: Value,
-    text_merges: ListedMerges,
-    ignore_merges: bool,
-    added: Sequence[AddedToken],
-    loose: Collection[int],
-) -> Vocabulary:
-    pairs = text_merges.pairs()
-    ids = check_ids(vocab)
-    merges = merge_ids(ids, pairs, text_merges.location)
+def _build(model: ListedModel) -> Vocabulary:
+    pairs = model.merges.pairs()
+    ids = check_ids(model.vocab)
+    merges = merge_ids(ids, pairs, model.merges.location)
+    ignore_merges = model.ignore_merges
     tokens: dict[int, bytes] = {}
     # Entries with a character that stands for no byte. Such an entry gets the UTF-8 of its text as
     # its bytes, but no text is ever merged to it.
@@ -105,8 +114,8 @@ def _build(
             tokens[id] = token
     if inert:
         merges = [merge for merge in merges if inert.keys().isdisjoint(merge)]
-    _drop_added(tokens, ids, merges, added, ignore_merges)
-    for id in set(loose).difference(chain.from_iterable(merges)):
+    _drop_added(tokens, ids, merges, model.added, ignore_merges)
+    for id in set(model.loose).difference(chain.from_iterable(merges)):
         if tokens.get(id) not in _ASCII:
             tokens.pop(id, None)
     _check_inert({id: text for id, text in inert.items() if id in tokens}, tokens, ignore_merges)
@@ -115,23 +124,17 @@ def _build(
     return Vocabulary.from_checked_merges(tokens, tuple(merges), ignore_merges)
 
 
-def build_if_bytes(
-    vocab: Value,
-    merges: ListedMerges,
-    ignore_merges: bool = False,
-    added: Sequence[AddedToken] = (),
-    loose: Collection[int] = (),
-) -> Vocabulary | None:
+def build_if_bytes(model: ListedModel) -> Vocabulary | None:
     """Return the result of `build`, or None if only a TextVocabulary can hold the tokens.
 
     That is so if a byte of valid text has no token: Hugging Face's tokenizers and llama.cpp drop
     such a byte, or replace it by the unknown token. It is also so if `build` raises
     InertEntryError.
     """
-    texts = vocab.ids()
+    texts = model.vocab.ids()
     if all(char in texts for char in _NEEDED):
         with suppress(InertEntryError):
-            return build(vocab, merges, ignore_merges, added, loose)
+            return build(model)
     return None
 
 

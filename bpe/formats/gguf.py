@@ -14,7 +14,7 @@ from bpe.decoders.chain import DecoderChain
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats import gguf_text
-from bpe.formats.bpe_model import ListedMerges, merge_ids
+from bpe.formats.bpe_model import ListedMerges, ListedModel, merge_ids
 from bpe.formats.files import named
 from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.json_value import Value
@@ -277,7 +277,7 @@ def _vocabulary(
     # `byte_level_model` drops entries that are not ordinary tokens (`loose`), unless a merge names
     # them or they are ASCII bytes.
     loose = [id for id, kind in enumerate(types) if kind not in _ORDINARY]
-    return byte_level_model(Value(ids, _TOKENS), listed, ignore_merges, loose=loose)
+    return byte_level_model(ListedModel(Value(ids, _TOKENS), listed, ignore_merges, loose=loose))
 
 
 def _check_different(texts: Sequence[str], ids: Mapping[str, int]) -> None:

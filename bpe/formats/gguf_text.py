@@ -10,14 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bpe.characters import SPACE_MARK, CharacterVocabulary
+from bpe.characters.marks import SPACE_MARK
+from bpe.characters.merger import TextMerger
+from bpe.characters.text_vocabulary import BYTE_NAMES, TextOptions, TextVocabulary
+from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders import steps as decoders
 from bpe.decoders.chain import DecoderChain
 from bpe.errors import UnsupportedError, VocabularyError, shortened
 from bpe.formats.json_value import Value
 from bpe.normalizers.chain import NormalizerChain
 from bpe.normalizers.steps import Prepend, Replace
-from bpe.text_vocabulary import BYTE_NAMES, TextOptions, TextVocabulary
 from bpe.vocabulary import Merge
 
 MAX_TOKEN = 1 << 12
@@ -61,7 +63,7 @@ def listed_vocabulary(texts: Sequence[str], merges: Sequence[Merge]) -> TextVoca
     """
     pieces = {id: text for id, text in enumerate(texts) if text}
     vocabulary = TextVocabulary(pieces, merges, TextOptions(has_fallback=True))
-    merger = vocabulary.merger()
+    merger = TextMerger(vocabulary)
     for id in {result for _, _, result in merges}:
         text = texts[id]
         if "\n" in text and text.strip("\n"):

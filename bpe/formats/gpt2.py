@@ -7,7 +7,7 @@ from pathlib import Path
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import VocabularyError
 from bpe.formats import json_value
-from bpe.formats.bpe_model import ListedMerges
+from bpe.formats.bpe_model import ListedMerges, ListedModel
 from bpe.formats.files import named, read, utf8_text
 from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.spec import TokenizerSpec
@@ -60,7 +60,7 @@ class Gpt2Format(Format):
                 lambda: pairs,
                 lambda index: f"{short_path(merges_path)} line {line_numbers[index]}",
             )
-            vocabulary, decoder = byte_level_model(vocab, merges, added=added)
+            vocabulary, decoder = byte_level_model(ListedModel(vocab, merges, added=added))
         return TokenizerSpec(
             vocabulary,
             why_no_preset=f"{VOCAB} and {MERGES} do not say how to split text",

@@ -14,6 +14,7 @@ from operator import methodcaller
 from typing import Any
 
 from bpe.byte_level import to_bytes, to_text
+from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats import (
@@ -24,7 +25,7 @@ from bpe.formats import (
     pre_tokenizers,
     text_model,
 )
-from bpe.formats.bpe_model import ListedMerges, assigned_ids, build_if_bytes
+from bpe.formats.bpe_model import ListedMerges, ListedModel, assigned_ids, build_if_bytes
 from bpe.formats.files import named
 from bpe.formats.files import read as read_file
 from bpe.formats.format import Format, ReadOptions, Source
@@ -32,7 +33,6 @@ from bpe.formats.json_value import Value, parse
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.tokenizer_config import added_token, config_tokens, join, named_tokens
 from bpe.text_ids import TextPairs
-from bpe.text_vocabulary import TextOptions, TextVocabulary
 from bpe.vocabulary import Merge, Vocabulary
 from pretok.errors import shortened
 from pretok.unicode import DEFAULT_VERSION
@@ -111,7 +111,7 @@ def _byte_level(
     """
     model, decoder = file["model"], file["decoder"]
     ignore_merges = model["ignore_merges"].flag(default=False)
-    vocabulary = build_if_bytes(model["vocab"], merges, ignore_merges, added)
+    vocabulary = build_if_bytes(ListedModel(model["vocab"], merges, ignore_merges, added))
     if vocabulary is None:
         return _text(file, merges, added, needs_preset)
     preset, why, add_prefix_space = None, "its pre_tokenizer was not looked up", False

@@ -46,7 +46,8 @@ from zlib import crc32
 
 import numpy as np
 
-from bpe.characters import CharacterVocabulary
+from bpe.characters.text_vocabulary import TextVocabulary
+from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats.files import named
@@ -56,7 +57,6 @@ from bpe.formats.pretok_preset import dump_preset, is_own, read_preset
 from bpe.formats.pretok_text import TextSection, dump_text
 from bpe.formats.pretok_tokens import encode_tokens, read_tokens, read_vocabulary
 from bpe.formats.spec import TokenizerSpec
-from bpe.text_vocabulary import TextVocabulary
 from bpe.types import Template
 from bpe.vocabulary import Packed, Vocabulary
 

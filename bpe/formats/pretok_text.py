@@ -25,7 +25,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
 
-from bpe.characters import SPACE_MARK, CharacterVocabulary
+from bpe.characters.marks import SPACE_MARK
+from bpe.characters.text_vocabulary import BYTE_NAMES, TextOptions, TextVocabulary
+from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.chain import DecoderChain
 from bpe.decoders.steps import ByteFallback, Fuse, Replace, Strip
 from bpe.encoding.added_tokens import AddedToken
@@ -38,7 +40,6 @@ from bpe.formats.spec import TokenizerSpec
 from bpe.normalizers.chain import MetaspaceStep, NormalizerChain
 from bpe.normalizers.steps import Prepend
 from bpe.normalizers.steps import Replace as ReplaceText
-from bpe.text_vocabulary import BYTE_NAMES, TextOptions, TextVocabulary
 from bpe.types import Normalizer
 from bpe.vocabulary import ID_LIMIT, Merge, Vocabulary
 from pretok.preset import Preset

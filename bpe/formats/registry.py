@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from bpe.characters.text_vocabulary import TextVocabulary
 from bpe.errors import UnsupportedError
 from bpe.formats.clip import ClipFormat
 from bpe.formats.files import named, write_atomically
@@ -19,7 +20,6 @@ from bpe.formats.sentencepiece import SentencePieceFormat
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.tekken import TekkenFormat
 from bpe.formats.tiktoken import TiktokenFormat
-from bpe.text_vocabulary import TextVocabulary
 from bpe.vocabulary import Vocabulary
 from pretok.errors import short_path, shortened
 

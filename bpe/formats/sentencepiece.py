@@ -13,7 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.characters import CharacterVocabulary
+from bpe.characters.pieces import PackedPieces
+from bpe.characters.text_vocabulary import TextVocabulary
+from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.piece_decoder import SentencePieceDecoding
 from bpe.encoding.sentencepiece_normalizer import SentencePieceNormalizer
@@ -23,7 +25,6 @@ from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.protobuf import fields
 from bpe.formats.sentencepiece_writer import dump
 from bpe.formats.spec import TokenizerSpec
-from bpe.text_vocabulary import TextVocabulary
 from bpe.vocabulary import ID_LIMIT, Packed
 from pretok.machine.backend import backend
 from pretok.patterns.lookup import WHOLE
@@ -259,7 +260,7 @@ def _vocabulary(
         byte_ids = [by_text[name] for name in _BYTE_NAMES]
         tokens |= {id: bytes([byte]) for byte, id in enumerate(byte_ids)}
     if not isinstance(normal, dict):
-        return CharacterVocabulary.of_pieces(*normal, tokens, unknown, byte_ids)
+        return CharacterVocabulary.of_pieces(PackedPieces(*normal, tokens), unknown, byte_ids)
     scores = {
         id: piece.score
         for id, piece in by_id.items()

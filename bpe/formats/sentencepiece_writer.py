@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bpe.characters import CharacterVocabulary
+from bpe.characters.text_vocabulary import BYTE_NAMES, TextVocabulary
+from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.encoding.piece_decoder import SentencePieceDecoding
 from bpe.encoding.sentencepiece_normalizer import SentencePieceNormalizer
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats.protobuf import message
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.text_as_pieces import as_pieces
-from bpe.text_vocabulary import BYTE_NAMES, TextVocabulary
 from bpe.types import Template
 
 _NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED, _BYTE = 1, 2, 3, 4, 6

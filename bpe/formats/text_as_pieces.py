@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bpe.characters import SPACE_MARK, CharacterVocabulary
+from bpe.characters.marks import SPACE_MARK
+from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
+from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders import steps
 from bpe.decoders.chain import DecoderChain
 from bpe.encoding.piece_decoder import SentencePieceDecoding
@@ -21,7 +23,6 @@ from bpe.formats.spec import TokenizerSpec
 from bpe.merge import RankedMerge, merge
 from bpe.normalizers.chain import NormalizerChain
 from bpe.normalizers.steps import Prepend, Replace
-from bpe.text_vocabulary import TextOptions, TextVocabulary
 
 _ADVICE = "; save the tokenizer as .json"
 

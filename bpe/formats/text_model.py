@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any, NamedTuple
 
+from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.decoders import steps
 from bpe.decoders.chain import DecoderChain
 from bpe.encoding.added_tokens import AddedToken
@@ -14,6 +15,7 @@ from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats import normalizer_json
 from bpe.formats.bpe_model import (
     ListedMerges,
+    ListedModel,
     build_if_bytes,
     check_ids,
     merge_ids,
@@ -23,7 +25,6 @@ from bpe.formats.decoder_json import metaspace
 from bpe.formats.json_value import Value
 from bpe.formats.spec import TokenizerSpec
 from bpe.normalizers.chain import MetaspaceStep, NormalizerChain
-from bpe.text_vocabulary import TextOptions, TextVocabulary
 from bpe.vocabulary import Vocabulary
 from pretok.errors import DefinitionError, UnsupportedPreTokenizerError
 from pretok.formats import huggingface
@@ -73,27 +74,21 @@ def vocabulary(
     return TextVocabulary(texts, listed, options, special)
 
 
-def byte_level_model(
-    vocab: Value,
-    merges: ListedMerges,
-    ignore_merges: bool = False,
-    added: Sequence[AddedToken] = (),
-    loose: Collection[int] = (),
-) -> tuple[Vocabulary, DecoderChain | None]:
+def byte_level_model(model: ListedModel) -> tuple[Vocabulary, DecoderChain | None]:
     """Return the vocabulary whose characters stand for bytes, and its decoder if it needs one.
 
-    `build` explains the arguments. Like Hugging Face's tokenizers and llama.cpp, encoding drops
-    bytes that have no token. Raises VocabularyError.
+    Like Hugging Face's tokenizers and llama.cpp, encoding drops bytes that have no token. Raises
+    VocabularyError.
     """
-    of_bytes = build_if_bytes(vocab, merges, ignore_merges, added, loose)
+    of_bytes = build_if_bytes(model)
     if of_bytes is not None:
         return of_bytes, None
-    ids = check_ids(vocab)
-    rows = merge_ids(ids, merges.pairs(), merges.location)
-    omitted = set(loose).difference(chain.from_iterable(rows))
+    ids = check_ids(model.vocab)
+    rows = merge_ids(ids, model.merges.pairs(), model.merges.location)
+    omitted = set(model.loose).difference(chain.from_iterable(rows))
     texts = {id: text for text, id in ids.items() if text and id not in omitted}
-    options = TextOptions(ignores_merges=ignore_merges, byte_level=True)
-    special = [token.id for token in added if token.special]
+    options = TextOptions(ignores_merges=model.ignore_merges, byte_level=True)
+    special = [token.id for token in model.added if token.special]
     return TextVocabulary(texts, rows, options, special), DecoderChain((steps.ByteLevel(),))
 
 

@@ -10,14 +10,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.characters import SPACE_MARK
+from bpe.characters.marks import SPACE_MARK
+from bpe.characters.text_vocabulary import BYTE_NAMES, TextOptions, TextVocabulary
 from bpe.decoders import steps
 from bpe.decoders.chain import DecoderChain
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.utf8 import decode_utf8
 from bpe.normalizers.chain import NormalizerChain
 from bpe.normalizers.steps import Prepend, Replace
-from bpe.text_vocabulary import BYTE_NAMES, TextOptions, TextVocabulary
 from bpe.training.trainer import AnyTrainer, Trainer
 from pretok.charsets.sets import code_points
 from pretok.errors import shortened

@@ -2,7 +2,7 @@
 //
 // Two adjacent symbols merge if their text together is a piece. The piece with the highest
 // score merges first. If all scores differ, at most one pair of symbols ever merges to a piece.
-// bpe/characters.py defines the merges in Python.
+// bpe/characters/vocabulary.py defines the merges in Python.
 #pragma once
 
 #include "core/bpe/vocabulary_data.hpp"

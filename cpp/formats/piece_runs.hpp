@@ -1,5 +1,5 @@
 // Finds the merges of pieces with equal scores that are runs of one character.
-// bpe/character_runs.py explains these merges, and supports a few more pieces.
+// bpe/characters/runs.py explains these merges, and supports a few more pieces.
 #pragma once
 
 #include "formats/piece_merges.hpp"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import bpe
-from bpe.text_vocabulary import BYTE_NAMES
+from bpe.characters.text_vocabulary import BYTE_NAMES
 from pretok.machine.backend import BackendName
 from text_models import (
     ADDED,

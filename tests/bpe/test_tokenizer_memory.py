@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,16 @@ import pytest
 
 import bpe
 from bpe import Tokenizer
+from bpe.byte_level import to_text
+from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
+from bpe.characters.vocabulary import CharacterVocabulary
+from bpe.vocabulary import Vocabulary
 from command_line import environment
 from many_words import VOCABULARY, words
 from paths import HELPERS
 from pretok.machine.backend import BackendName
+from pretok.patterns.lookup import WHOLE
+from pretok.preset import Preset
 from support import need_native
 
 FLOOR = 256 << 10
@@ -92,6 +99,43 @@ def test_trim_frees_all_caches(backend: BackendName) -> None:
     assert tokenizer.tokens("the 12") == tokens
     assert tokenizer.encode(text) == ids
     assert tokenizer.token_id(b" the") == 258
+
+
+CHARACTERS = {0: "?", 1: "▁", 2: "a", 3: "b", 4: "ab"}
+PIECES = CharacterVocabulary(
+    {id: text.encode() for id, text in CHARACTERS.items()}, {1: 0.0, 2: 0.0, 3: 0.0, 4: -1.0}, 0
+)
+TEXTS = TextVocabulary(CHARACTERS, [(2, 3, 4)], TextOptions("?"))
+# Characters that stand for bytes; most bytes have no token.
+FEW_BYTES = TextVocabulary(
+    {id: to_text(text.encode()) for id, text in CHARACTERS.items()}, [(2, 3, 4)],
+    TextOptions("?", byte_level=True),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "split", "name"),
+    [(PIECES, WHOLE, "python"), (TEXTS, WHOLE, "python"), (FEW_BYTES, "gpt2", "native")],
+)
+def test_trim_frees_the_parts_that_python_has_merged(
+    vocabulary: Vocabulary, split: Preset | str, name: BackendName
+) -> None:
+    if name == "native":
+        need_native()
+    text = "".join(f" ▁{number:b}" for number in range(3000)).replace("0", "a").replace("1", "b")
+    expected = Tokenizer(vocabulary, split, backend=name).encode(text)
+    tokenizer = Tokenizer(vocabulary, split, backend=name)
+    tracemalloc.start()
+    try:
+        assert tokenizer.encode(text) == expected
+        used, _ = tracemalloc.get_traced_memory()
+        tokenizer.trim()
+        left, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert used > 500_000
+    assert left < used / 10
+    assert tokenizer.encode(text) == expected
 
 
 def test_trim_while_others_encode() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from bpe import BpeError
-from bpe.characters import CharacterVocabulary
+from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.encoding.character_backend import byte_vocabulary
 from bpe.formats import json_value, sentencepiece
 from bpe.formats.sentencepiece import PieceType

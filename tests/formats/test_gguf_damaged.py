@@ -11,9 +11,9 @@ import pytest
 
 import bpe
 from bpe import BpeError, Tokenizer, UnsupportedError, VocabularyError
+from bpe.characters.text_vocabulary import TextVocabulary
 from bpe.formats import gguf as format_gguf
 from bpe.formats.files import MAX_BYTES
-from bpe.text_vocabulary import TextVocabulary
 from gguf_files import Typed, gguf, loaded, metadata
 from pretok.byte_characters import BYTE_CHARACTERS
 from pretok.presets import GPT2

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bpe import SpecialTokenError, UnsupportedError, VocabularyError
-from bpe.text_vocabulary import BYTE_NAMES
+from bpe.characters.text_vocabulary import BYTE_NAMES
 from gguf_files import Typed, loaded
 from pretok.machine.backend import BackendName
 

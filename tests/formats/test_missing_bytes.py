@@ -11,7 +11,7 @@ import pytest
 
 import bpe
 from bpe.byte_level import to_text
-from bpe.text_vocabulary import TextOptions, TextVocabulary
+from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from gguf_files import loaded, metadata
 from pretok.machine.backend import BackendName
 from vocabulary_files import added, huggingface, write

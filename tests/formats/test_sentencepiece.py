@@ -21,7 +21,7 @@ from bpe import (
     UnsupportedError,
     VocabularyError,
 )
-from bpe.characters import CharacterVocabulary
+from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.formats.sentencepiece import PieceType
 from paths import shared
 from pretok.machine.backend import BackendName

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bpe import AddedToken, BpeError, Vocabulary
 from bpe.byte_level import to_text
 from bpe.formats import bpe_model, gpt2, json_value
-from bpe.formats.bpe_model import ListedMerges, build
+from bpe.formats.bpe_model import ListedMerges, ListedModel, build
 from bpe.formats.huggingface import _pairs
 from bpe.formats.json_value import Value
 from paths import shared
@@ -46,7 +46,7 @@ def made(backend: str, vocab: dict[str, Any], merges: list[Any], *others: Any) -
     listed = ListedMerges(merges, lambda: _pairs(file), lambda index: f"merges[{index}]")
     with patch.object(bpe_model, "backend", lambda: backend):
         try:
-            return build(Value(vocab, "vocab"), listed, *others)
+            return build(ListedModel(Value(vocab, "vocab"), listed, *others))
         except BpeError as error:
             return f"{type(error).__name__}: {error}"
 

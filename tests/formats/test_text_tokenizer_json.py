@@ -14,7 +14,8 @@ import pytest
 
 import bpe
 from bpe import SpecialTokenError, Tokenizer, UnsupportedError, VocabularyError
-from bpe.text_vocabulary import TextOptions, TextVocabulary
+from bpe.characters.merger import make_merger
+from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from paths import shared
 from pretok.machine.backend import backend as best_backend
 from support import TOO_MUCH, growth, seeded
@@ -200,6 +201,6 @@ def test_merging_takes_n_log_n_time() -> None:
     letters = {id: "a" * (1 << id) for id in range(16)}
     merges = [(id, id, id + 1) for id in range(15)]
     vocabulary = TextVocabulary(letters, merges, TextOptions())
-    merger = vocabulary.merger()
+    merger = make_merger(vocabulary)
     assert merger.merge(b"a" * 32769) == [15, 0]
     assert growth(lambda size: merger.merge(b"a" * size), 1_000) < TOO_MUCH

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from bpe import BpeError, Tokenizer, UnsupportedError
-from bpe.characters import CharacterVocabulary
+from bpe.characters.text_vocabulary import TextVocabulary
+from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.chain import DecoderChain
 from bpe.encoding.piece_decoder import SentencePieceDecoding
 from bpe.encoding.text_spaces import keeps_whole, spaces_of
@@ -28,7 +29,6 @@ from bpe.formats.registry import detect
 from bpe.formats.sentencepiece import SentencePieceFormat, begins_with_piece
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.tiktoken import TiktokenFormat
-from bpe.text_vocabulary import TextVocabulary
 from bpe.vocabulary import Merge, Packed
 from pretok.formats.gguf_metadata import MAGIC
 from pretok.machine.program import serialize_stages

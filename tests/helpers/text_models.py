@@ -7,7 +7,7 @@ from base64 import b64encode
 from functools import cache
 from typing import Any
 
-from bpe.text_vocabulary import BYTE_NAMES
+from bpe.characters.text_vocabulary import BYTE_NAMES
 from charsmaps import charsmap
 from pre_tokenizer_json import byte_level, sequence, split
 from vocabulary_files import added, huggingface

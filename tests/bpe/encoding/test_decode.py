@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import bpe
 from bpe import AddedToken, Tokenizer, UnknownTokenError, Vocabulary
-from bpe.characters import CharacterVocabulary
+from bpe.characters.vocabulary import CharacterVocabulary
 from decoding import SPECIAL, VOCABULARY, Index, all_ids, make
 from pretok.machine.backend import BackendName
 from pretok.patterns.lookup import WHOLE

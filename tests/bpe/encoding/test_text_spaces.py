@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bpe import AddedToken, Tokenizer
-from bpe.characters import CharacterVocabulary
+from bpe.characters.text_vocabulary import BYTE_NAMES, TextOptions, TextVocabulary
+from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.chain import DecoderChain
 from bpe.decoders.steps import Fuse
 from bpe.encoding.piece_decoder import SentencePieceDecoding
@@ -20,7 +21,6 @@ from bpe.encoding.sentencepiece_normalizer import SentencePieceNormalizer
 from bpe.encoding.text_spaces import TextSpaces, spaces_of
 from bpe.normalizers.chain import MetaspaceStep, NormalizerChain
 from bpe.normalizers.steps import Lowercase, Prepend, Replace
-from bpe.text_vocabulary import BYTE_NAMES, TextOptions, TextVocabulary
 from byte_tokenizer import PLAIN
 from concurrency import everything, tasks_of
 from pretok.machine.backend import BackendName

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from bpe import VocabularyError
-from bpe.character_runs import TiedRuns, tied_runs
-from bpe.characters import CharacterMerger, CharacterVocabulary
-from bpe.text_vocabulary import TextMerger, TextOptions, TextVocabulary
+from bpe.characters.merger import CharacterMerger, TextMerger
+from bpe.characters.runs import TiedRuns, tied_runs
+from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
+from bpe.characters.vocabulary import CharacterVocabulary
 from support import seeded
 
 TOKENS = {0: b"<unk>", 1: b"a", 2: b"aa"}

@@ -12,29 +12,17 @@ from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bpe.characters import (
-    SPACE_MARK,
-    CharacterVocabulary,
-    PartCache,
-    allows_cuts,
-    cut_at_marks,
-    inner_marks,
-    spans_of,
-)
-from bpe.encoding.utf8 import ESCAPE, decode_utf8
+from bpe.characters.marks import SPACE_MARK, allows_cuts, inner_marks
+from bpe.characters.texts import TokenTexts
+from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.errors import UnsupportedError, VocabularyError, shortened
-from bpe.merge import RankedMerge, merge
 from bpe.once import once
 from bpe.vocabulary import ID_LIMIT, Merge, Packed, Rows, invalid_id
-from pretok.byte_characters import BYTE_CHARACTERS
 from pretok.machine.backend import backend
 
 BYTE_NAMES = tuple(f"<0x{byte:02X}>" for byte in range(256))
 """The texts of fallback tokens."""
-_ID_BITS = 24
-_ID_MASK = ID_LIMIT - 1
 
 
 @dataclass(frozen=True)
@@ -65,8 +53,8 @@ class TextVocabulary(CharacterVocabulary):
 
     >>> texts = {0: "<unk>", 1: "a", 2: "b", 3: "ab"}
     >>> vocabulary = TextVocabulary(texts, [(1, 2, 3)], TextOptions(unknown="<unk>"))
-    >>> TextMerger(vocabulary).merge("abcca".encode())
-    [3, 0, 0, 1]
+    >>> vocabulary.unknown_id
+    0
     """
 
     def __init__(
@@ -81,13 +69,8 @@ class TextVocabulary(CharacterVocabulary):
         `not_whole` has the ids of special tokens. A pre-token that equals such a token is merged
         even if `ignores_merges`.
         """
-        # At least one of `_texts` and `_pieces` is set, and at least one of `_merges` and
-        # `_merge_rows`.
-        self._texts: dict[int, str] | None = dict(texts)
-        self._pieces: Mapping[str, int] | None = None
-        self._packed_texts: Packed | None = None
-        self._merges: tuple[Merge, ...] | None = tuple(merges)
-        self._merge_rows = None
+        self._texts = TokenTexts(texts)
+        self._merges = tuple(merges)
         self._set_options(options, not_whole)
         self._check_texts()
         self._check_options()
@@ -103,9 +86,8 @@ class TextVocabulary(CharacterVocabulary):
     ) -> TextVocabulary:
         """Return a vocabulary; `_core.merge_rows` has checked `pieces`, and made the arrays."""
         vocabulary = cls.__new__(cls)
-        vocabulary._texts, vocabulary._pieces = None, pieces
-        vocabulary._packed_texts = packed
-        vocabulary._merges, vocabulary._merge_rows = None, merges
+        vocabulary._texts = TokenTexts(None, pieces, packed)
+        vocabulary._merge_rows = merges
         vocabulary._set_options(options, not_whole)
         vocabulary._check_options()
         return vocabulary
@@ -114,8 +96,7 @@ class TextVocabulary(CharacterVocabulary):
         self._options = options or TextOptions()
         # Without `ignores_merges`, every pre-token is merged, so `not_whole` has no effect.
         self._not_whole = frozenset(not_whole if self._options.ignores_merges else ())
-        self._token_bytes, self._packed = None, None
-        self._from_ranks, self._ignore_merges = False, self._options.ignores_merges
+        self._ignore_merges = self._options.ignores_merges
 
     def _check_texts(self) -> None:
         for id, text in self.texts.items():
@@ -158,10 +139,7 @@ class TextVocabulary(CharacterVocabulary):
     @property
     def texts(self) -> dict[int, str]:
         """The text of each token; do not change it."""
-        texts = self._texts
-        if texts is None:
-            texts = self._texts = {id: text for text, id in self.pieces.items()}
-        return texts
+        return self._texts.by_id
 
     @property
     def token_bytes(self) -> dict[int, bytes]:
@@ -174,32 +152,13 @@ class TextVocabulary(CharacterVocabulary):
 
     def bytes_of(self, id: int) -> bytes | None:
         """Return the bytes of the token with this id, or None."""
-        text = self._text_of(id)
+        text = self._texts.text_of(id)
         return None if text is None else self._bytes_of(text)
-
-    def _text_of(self, id: int) -> str | None:
-        packed = self._packed_texts
-        if self._texts is not None or packed is None:
-            return self.texts.get(id)
-        places, ends = self._places
-        place = int(places[id]) if 0 <= id < len(places) else -1
-        end = int(ends[place])
-        return None if place < 0 else packed.data[end - int(packed.lengths[place]) : end].decode()
-
-    @once
-    def _places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The index of each id in `packed_pieces`, or -1; and the end of each text in its data."""
-        packed = self.packed_pieces
-        places = np.full(self.size, -1, np.int64)
-        places[packed.ids] = np.arange(len(packed.ids))
-        return places, np.cumsum(packed.lengths, dtype=np.int64)
 
     @once
     def size(self) -> int:
         """One more than the largest id."""
-        if self._packed_texts is not None:
-            return 1 + int(self._packed_texts.ids.max())
-        return 1 + max(self.texts, default=-1)
+        return self._texts.size
 
     @property
     def options(self) -> TextOptions:
@@ -209,17 +168,12 @@ class TextVocabulary(CharacterVocabulary):
     @property
     def pieces(self) -> Mapping[str, int]:
         """The id of each token by its text."""
-        pieces = self._pieces
-        if pieces is None:
-            pieces = self._pieces = {text: id for id, text in self.texts.items()}
-        return pieces
+        return self._texts.ids
 
     @property
     def packed_pieces(self) -> Packed:
         """The texts of all tokens as arrays."""
-        if self._packed_texts is None:
-            self._packed_texts = Packed.of({id: text.encode() for id, text in self.texts.items()})
-        return self._packed_texts
+        return self._texts.packed
 
     @once
     def has_mark(self) -> bool:
@@ -333,10 +287,6 @@ class TextVocabulary(CharacterVocabulary):
         # Otherwise, C++ would join unknown characters of two pre-tokens to one unknown token.
         return self._options.byte_level or self.fallback_ids is not None
 
-    def merger(self) -> TextMerger:
-        """Return a new merger."""
-        return TextMerger(self)
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TextVocabulary):
             return NotImplemented
@@ -356,96 +306,3 @@ class TextVocabulary(CharacterVocabulary):
 
 
 _BYTES_BY_NAME = {name: byte for byte, name in enumerate(BYTE_NAMES)}
-
-
-class TextMerger:
-    """Merges pre-tokens with one TextVocabulary."""
-
-    def __init__(self, vocabulary: TextVocabulary) -> None:
-        self._vocabulary = vocabulary
-        self._options = vocabulary.options
-        self._pieces = vocabulary.pieces
-        self._fallback = vocabulary.byte_ids
-        self._unknown_id = vocabulary.unknown_id
-        # If a pair is listed twice, the later rank counts.
-        self._ranks = {
-            (left, right): (rank, result)
-            for rank, (left, right, result) in enumerate(vocabulary.merges)
-        }
-        self._cache = PartCache(self._merge)
-
-    def merge(self, pre_token: bytes) -> list[int]:
-        """Return the ids of the tokens of `pre_token`, which is UTF-8, in O(n log n) time."""
-        return [id for id, _ in self.sized(pre_token)]
-
-    def spans(self, pre_token: bytes) -> list[tuple[int, int]]:
-        """Return the half-open span of each token in the bytes of `pre_token`.
-
-        As in Hugging Face's tokenizers, each token begins where the token before it ends, even if a
-        character between the two was dropped.
-        """
-        spans = spans_of(self.sized(pre_token))
-        if not self._options.byte_level:
-            return spans
-        # The spans are in the UTF-8 of GPT-2's characters. `places` has, for each byte of this
-        # UTF-8, the index of the byte of `pre_token` that it belongs to.
-        places = [at for at, byte in enumerate(pre_token) for _ in BYTE_CHARACTERS[byte].encode()]
-        return [(places[start], places[end - 1] + 1) for start, end in spans]
-
-    def sized(self, pre_token: bytes) -> list[tuple[int, int]]:
-        """Return the id of each token, and the number of bytes of UTF-8 that it stands for.
-
-        If `byte_level`, this is the UTF-8 of GPT-2's characters.
-        """
-        if not pre_token:
-            return []
-        if self._options.byte_level:
-            text = pre_token.decode("latin-1").translate(BYTE_CHARACTERS)
-        else:
-            text = decode_utf8(pre_token)
-        whole = self._vocabulary.is_whole(text)
-        if whole is not None:
-            return [(whole, len(text.encode("utf-8", ESCAPE)))]
-        if not self._vocabulary.allows_cuts:
-            return self._cache.get(text)
-        return [token for part in cut_at_marks(text) for token in self._cache.get(part)]
-
-    def _merge(self, text: str) -> list[tuple[int, int]]:
-        # The low bits of a symbol are an id. The high bits are the number of bytes that the symbol
-        # stands for.
-        symbols = merge(self._symbols(text), self._find)
-        return [(symbol & _ID_MASK, symbol >> _ID_BITS) for symbol in symbols]
-
-    def _find(self, left: int, right: int) -> RankedMerge | None:
-        pair = self._ranks.get((left & _ID_MASK, right & _ID_MASK))
-        if pair is None:
-            return None
-        size = (left >> _ID_BITS) + (right >> _ID_BITS)
-        return pair[0], pair[1] | size << _ID_BITS
-
-    def _symbols(self, text: str) -> list[int]:
-        options, pieces = self._options, self._pieces
-        symbols: list[int] = []
-        unknown = 0  # the number of bytes of the pending unknown token
-        last = len(text) - 1
-        for at, char in enumerate(text):
-            data = char.encode("utf-8", ESCAPE)
-            size = len(data)
-            name = f"{options.prefix if at else ''}{char}{options.suffix if at == last else ''}"
-            id = pieces.get(name)
-            if id is None and all(byte in self._fallback for byte in data):
-                # As in Hugging Face's tokenizers, a pending unknown token comes after these tokens.
-                symbols += [self._fallback[byte] | 1 << _ID_BITS for byte in data]
-            elif id is not None:
-                if unknown:
-                    symbols.append(self._unknown_id | unknown << _ID_BITS)
-                    unknown = 0
-                symbols.append(id | size << _ID_BITS)
-            elif options.unknown is not None:
-                if unknown and not options.fuses_unknown:
-                    symbols.append(self._unknown_id | unknown << _ID_BITS)
-                    unknown = 0
-                unknown += size
-        if unknown:
-            symbols.append(self._unknown_id | unknown << _ID_BITS)
-        return symbols

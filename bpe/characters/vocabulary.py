@@ -1,0 +1,267 @@
+"""Define CharacterVocabulary, whose first symbols are characters and whose pieces have scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from bpe.characters.marks import allows_cuts, inner_marks
+from bpe.characters.pieces import ListedPieces, PackedPieces, ScoredPieces
+from bpe.characters.runs import TiedRuns, tied_runs
+from bpe.errors import VocabularyError, shortened
+from bpe.merge import RankedMerge, merge
+from bpe.once import once
+from bpe.vocabulary import ID_LIMIT, Merge, Packed, Rows, Vocabulary, check_tokens
+from pretok.machine.backend import backend
+
+
+class CharacterVocabulary(Vocabulary):
+    """The pieces of a SentencePiece BPE model by id, and their scores. Immutable.
+
+    Two adjacent symbols merge if `scores` has a piece of their text. The pair whose piece has the
+    highest score merges first; among equal scores, the leftmost pair. `token_bytes` has all tokens:
+    the pieces of `scores`, the tokens of `byte_ids`, `unknown_id`, and tokens that are only matched
+    as added tokens. Adjacent unknown characters become one unknown token.
+
+    Raises VocabularyError if an id or a token is invalid.
+
+    >>> tokens = {0: b"<unk>", 1: b"a", 2: b"b", 3: b"ab"}
+    >>> vocabulary = CharacterVocabulary(tokens, {1: -2.0, 2: -3.0, 3: -1.0}, unknown_id=0)
+    >>> vocabulary.merges
+    ((1, 2, 3),)
+    """
+
+    def __init__(
+        self,
+        token_bytes: Mapping[int, bytes],
+        scores: Mapping[int, float],
+        unknown_id: int,
+        byte_ids: Sequence[int] | None = None,
+    ) -> None:
+        self._set_parts(ListedPieces(token_bytes, scores), unknown_id, byte_ids)
+        self._check()
+
+    @classmethod
+    def of_pieces(
+        cls, pieces: PackedPieces, unknown_id: int, byte_ids: Sequence[int] | None
+    ) -> CharacterVocabulary:
+        """Return a vocabulary; `_core.read_pieces` has checked `pieces`."""
+        vocabulary = cls.__new__(cls)
+        vocabulary._set_parts(pieces, unknown_id, byte_ids)
+        return vocabulary
+
+    def _set_parts(
+        self, pieces: ScoredPieces, unknown_id: int, byte_ids: Sequence[int] | None
+    ) -> None:
+        self._scored = pieces
+        self._unknown_id = unknown_id
+        self._fallback = None if byte_ids is None else tuple(byte_ids)
+
+    def _check(self) -> None:
+        check_tokens(self.token_bytes)
+        if self._fallback is not None and len(self._fallback) != 256:
+            raise VocabularyError(f"byte_ids has {len(self._fallback)} ids; expected 256")
+        for id in (self._unknown_id, *self.scores, *(self._fallback or ())):
+            if id not in self.token_bytes:
+                raise VocabularyError(f"id {id} has no token; add it to the tokens")
+        pieces: dict[bytes, int] = {}
+        for id, score in self.scores.items():
+            token = self.token_bytes[id]
+            if pieces.setdefault(token, id) != id:
+                raise VocabularyError(
+                    f"tokens {pieces[token]} and {id} are both {shortened(token)}; expected "
+                    "different pieces"
+                )
+            if score != score:
+                raise VocabularyError(f"token {id} has the score NaN; expected a number")
+            try:
+                token.decode()
+            except UnicodeDecodeError:
+                raise VocabularyError(
+                    f"token {id} is {shortened(token)}; expected valid UTF-8"
+                ) from None
+
+    @property
+    def scores(self) -> dict[int, float]:
+        """The score of each piece that merges may make; do not change it."""
+        return self._scored.scores
+
+    @property
+    def token_bytes(self) -> dict[int, bytes]:
+        """The bytes of each token by its id; do not change it."""
+        return self._scored.token_bytes
+
+    def bytes_of(self, id: int) -> bytes | None:
+        """Return the bytes of the token with this id, or None."""
+        return self._scored.bytes_of(id)
+
+    @once
+    def size(self) -> int:
+        """One more than the largest id."""
+        return self._scored.size
+
+    @property
+    def packed_pieces(self) -> Packed:
+        """The pieces as arrays; only if `native_rows` is not None."""
+        arrays = self._scored.arrays
+        assert arrays is not None, "native_rows is not None"
+        return arrays.packed
+
+    @property
+    def unknown_id(self) -> int:
+        """The id of unknown characters."""
+        return self._unknown_id
+
+    @property
+    def fallback_ids(self) -> tuple[int, ...] | None:
+        """The ids of the tokens for the 256 bytes of unknown characters, or None."""
+        return self._fallback
+
+    @once
+    def pieces(self) -> Mapping[str, int]:
+        """The id of each piece by its text."""
+        tokens = self.token_bytes
+        return {tokens[id].decode(): id for id in self.scores}
+
+    @once
+    def ids(self) -> dict[bytes, int]:
+        """The id of each token by its bytes.
+
+        If a piece and a fallback token have equal bytes, this is the id of the piece.
+        """
+        others = {token: id for id, token in sorted(self.token_bytes.items(), reverse=True)}
+        return others | {text.encode(): id for text, id in self.pieces.items()}
+
+    @once
+    def byte_ids(self) -> dict[int, int]:
+        """The id of the fallback token of each byte."""
+        return dict(enumerate(self._fallback or ()))
+
+    @once
+    def missing_bytes(self) -> tuple[int, ...]:
+        """Empty: unknown characters become fallback tokens or the unknown token."""
+        return ()
+
+    @once
+    def ranks(self) -> dict[int, int]:
+        """The rank of each piece: 0 for the highest score; equal scores have equal ranks."""
+        order = {score: rank for rank, score in enumerate(sorted({*self.scores.values()})[::-1])}
+        return {id: order[score] for id, score in self.scores.items()}
+
+    @once
+    def tied_runs(self) -> TiedRuns | None:
+        """The pieces of the lowest score, if they are runs of one character and merge last."""
+        return tied_runs(self.pieces, self.ranks)
+
+    @once
+    def allows_cuts(self) -> bool:
+        """True if no merge crosses the start of a run of "▁", so that text may be cut there."""
+        if self.native_rows is None:
+            return allows_cuts(self.pieces)
+        return self.has_mark and not len(inner_marks(self.packed_pieces))
+
+    @once
+    def has_mark(self) -> bool:
+        """True if "▁" is a piece."""
+        return self._scored.has_mark
+
+    @property
+    def native_rows(self) -> Rows | None:
+        """The merges in order of rank from C++, or None if C++ does not find them."""
+        return self._native_rows
+
+    @once
+    def _native_rows(self) -> Rows | None:
+        pieces = self._scored.arrays if backend() == "native" else None
+        # C++ adds symbols for bytes and for the beginnings of characters. Their ids, too, must be
+        # below ID_LIMIT.
+        if pieces is None or self.size + 256 + 3 * len(pieces.packed.ids) > ID_LIMIT:
+            return None
+        from pretok import _core
+
+        return _core.piece_merges(*pieces.packed, pieces.packed_scores)
+
+    @property
+    def merges_any_split(self) -> bool:
+        """True if C++ merges the pre-tokens of any preset; False if it merges only whole texts."""
+        return False
+
+    @once
+    def why_not_native(self) -> str:
+        """Why C++ cannot merge these pieces, or ""."""
+        if self.native_rows is not None:
+            return ""
+        ranks = [self.ranks[id] for text, id in self.pieces.items() if len(text) > 1]
+        if len(set(ranks)) < len(ranks) and self.tied_runs is None:
+            return "pieces of several characters have equal scores"
+        # C++ adds a symbol for each byte value, and for the first 2, 3 and 4 bytes of a character.
+        # The ids of these symbols, too, must be below ID_LIMIT.
+        if self.size + 256 + 3 * len(set("".join(self.pieces))) > ID_LIMIT:
+            return "the ids are too large"
+        return ""
+
+    @once
+    def _pairs(self) -> tuple[Merge, ...]:
+        pieces = self.pieces
+        merges = [
+            (pieces[text[:at]], pieces[text[at:]], id)
+            for text, id in pieces.items()
+            for at in range(1, len(text))
+            if text[:at] in pieces and text[at:] in pieces
+        ]
+        return tuple(sorted(merges, key=lambda merge: (self.ranks[merge[2]], merge)))
+
+    @once
+    def ranked_merges(self) -> tuple[Merge, ...]:
+        """Merges, in order of rank, that give the same ids as the scores.
+
+        Every character of a piece must be a piece, and `why_not_native` must be empty.
+        """
+        # If scores differ, at most one pair of symbols ever merges to a given piece. To find it,
+        # merge the text of the piece, but not to the piece itself: the pair is left.
+        pieces, ranks, runs = self.pieces, self.ranks, self.tied_runs
+        texts = {id: text for text, id in pieces.items()}
+        tied = set() if runs is None else {id for size, id in runs.ids.items() if size > 1}
+        merges: list[Merge] = []
+        words = [(ranks[id], id) for text, id in pieces.items() if len(text) > 1 and id not in tied]
+        for _, own in sorted(words):
+
+            def find(left: int, right: int, own: int = own) -> RankedMerge | None:
+                id = pieces.get(texts[left] + texts[right])
+                return None if id is None or id == own else (ranks[id], id)
+
+            symbols = merge([pieces[char] for char in texts[own]], find)
+            if len(symbols) == 2:
+                merges.append((symbols[0], symbols[1], own))
+        return (*merges, *self.run_merges)
+
+    @once
+    def run_merges(self) -> tuple[Merge, ...]:
+        """The merges of `tied_runs` in order of rank; all other merges have lower ranks."""
+        runs = self.tied_runs
+        lengths = None if runs is None else runs.merges
+        if runs is None or lengths is None:
+            return ()
+        ids = runs.ids
+        return tuple((ids[left], ids[right], ids[left + right]) for left, right in lengths)
+
+    @property
+    def merges(self) -> tuple[Merge, ...]:
+        """Every pair of pieces whose joined text is a piece, in order of rank."""
+        return self._pairs
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CharacterVocabulary):
+            return NotImplemented
+        return self is other or self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash((len(self.token_bytes), self._unknown_id, self._fallback))
+
+    def _key(self) -> tuple[object, ...]:
+        return self.token_bytes, self.scores, self._unknown_id, self._fallback
+
+    def __repr__(self) -> str:
+        return f"<CharacterVocabulary of {len(self.token_bytes)} tokens>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return CharacterVocabulary, self._key()
