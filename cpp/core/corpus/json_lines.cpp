@@ -10,8 +10,8 @@ namespace {
 // Reads a line of json_texts. Writes the string of `field` to `text`, which has room for the
 // size of the line and JsonReader::COPY_ROOM bytes more, and sets `size`. Returns false if the
 // text is not known.
-bool read_line(std::string_view line, std::string_view field, std::uint8_t *text,
-               std::size_t &size) {
+bool read_json_line(std::string_view line, std::string_view field, std::uint8_t *text,
+                    std::size_t &size) {
   JsonReader json(line);
   json.skip_space();
   if (!json.skip('{'))
@@ -55,7 +55,7 @@ void json_texts(const std::uint8_t *data, std::size_t size, std::string_view fie
                                 static_cast<std::size_t>(stop - data));
     JsonText result;
     result.start = used;
-    result.is_known = read_line(line, field, text.data() + used, result.size);
+    result.is_known = read_json_line(line, field, text.data() + used, result.size);
     if (result.is_known)
       used += result.size;
     texts.push_back(result);
