@@ -25,9 +25,9 @@ public:
   // Reads `file`, which must outlive the JsonModel. Returns false unless each entry of the
   // vocabulary is a unique text with a unique id, and each merge is a pair of texts, or one
   // text "left right". Also returns false for unusual files, which Python then reads: with
-  // unknown or duplicate members, with lone surrogates, or larger than the limits of
-  // pretok/json_text.py (which then raises the error). Does not check the rest of the file: if
-  // the rest is valid JSON, the whole file is.
+  // unknown or duplicate members, with lone surrogates or deep nesting, or larger than the
+  // limits of json_limits.hpp (Python then raises the error). Does not check all of the rest
+  // of the file: if the rest is valid JSON, the whole file is.
   bool read(std::string_view file);
 
   JsonModel() = default;

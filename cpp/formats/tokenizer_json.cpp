@@ -1,12 +1,12 @@
 #include "formats/tokenizer_json.hpp"
 
 #include "core/bpe/vocabulary.hpp"
+#include "formats/json_limits.hpp"
 #include "formats/json_part.hpp"
 #include "formats/json_split.hpp"
 #include "formats/json_template.hpp"
 #include "formats/text_model.hpp"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -289,14 +289,11 @@ LoadError other_json(const JsonPart &file) {
 } // namespace
 
 LoadError read_tokenizer_json(std::string_view text, TokenizerSpec &spec) {
-  // pretok/json_text.py has the same limits.
-  constexpr std::size_t MAX_BYTES = std::size_t{1} << 27;
-  if (text.size() > MAX_BYTES)
+  if (text.size() > MAX_JSON_BYTES)
     return malformed("the JSON has " + std::to_string(text.size()) +
-                     " bytes; expected at most " + std::to_string(MAX_BYTES));
-  const auto count = static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char each) { return each == '[' || each == '{'; }));
-  if (count > 1000 + text.size() / 8)
+                     " bytes; expected at most " + std::to_string(MAX_JSON_BYTES));
+  const std::size_t count = count_json_containers(text);
+  if (count > max_json_containers(text.size()))
     return malformed("the JSON has " + std::to_string(count) + " lists and objects in " +
                      std::to_string(text.size()) + " bytes, too many for a tokenizer");
   if (text.substr(0, 3) == "\xef\xbb\xbf")

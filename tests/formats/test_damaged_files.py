@@ -184,7 +184,7 @@ def test_any_byte_changed(name: str, native: BackendName) -> None:
     some = seeded(6)
     are_same = ARE_SAME.get(name, _are_same)
     useful = errors = 0
-    # cpp/tests/formats.cpp changes every bit.
+    # survives_damage in cpp/tests/vocabulary_files.hpp changes every bit.
     for at in sample(range(len(data)), PLACES.get(name, 400)):
         for bit in range(8) if FULL else [some.randrange(8)]:
             changed = mended(data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :])
