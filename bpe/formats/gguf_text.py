@@ -70,7 +70,8 @@ def listed_vocabulary(texts: Sequence[str], merges: Sequence[Merge]) -> TextVoca
     for id, text in pieces.items():
         if not text.strip("\n") and merger.merge(text.encode()) != [id]:
             raise UnsupportedError(
-                f"llama.cpp looks up token {id}, {shortened(text)}, but the merges do not make it"
+                f"llama.cpp encodes {shortened(text)} as token {id}, but the merges make other "
+                "tokens of it; bpe does not support such a vocabulary"
             )
     return vocabulary
 
