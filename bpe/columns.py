@@ -11,6 +11,8 @@ from bpe.tokenizer import Tokenizer
 from bpe.types import Special
 
 MAX_OFFSET = (1 << 31) - 1
+LARGE_TYPES = {"string_view": "large_string", "binary_view": "large_binary"}
+"""The type to which a column of a view type is cast."""
 
 
 def encode(
@@ -62,10 +64,7 @@ def packed(array: Any) -> PackedTexts:
     """
     import pyarrow
 
-    types = pyarrow.types
-    is_large = types.is_large_string(array.type) or types.is_large_binary(array.type)
-    if not (is_large or types.is_string(array.type) or types.is_binary(array.type)):
-        raise TypeError(f"the column is of type {array.type}; expected strings")
+    is_large = _is_large(pyarrow, array.type)
     if not len(array):
         return PackedTexts.of([])
     _, places, data = array.buffers()
@@ -74,12 +73,22 @@ def packed(array: Any) -> PackedTexts:
     return PackedTexts(b"" if data is None else data, offsets.astype(np.int64, copy=False))
 
 
+def _is_large(pyarrow: Any, type: Any) -> bool:
+    """Return whether offsets of `type` have 64 bits; raise TypeError for a type without strings."""
+    if type in (pyarrow.large_string(), pyarrow.large_binary()):
+        return True
+    if type in (pyarrow.string(), pyarrow.binary()):
+        return False
+    raise TypeError(f"the column is of type {type}; expected strings or binary; cast the column")
+
+
 def _encoded(
     pyarrow: Any, tokenizer: Tokenizer, array: Any, special: Special, threads: int | None
 ) -> Any:
     """Return the ids of an Array of pyarrow as a ListArray or LargeListArray."""
-    if "view" in str(array.type):
-        array = array.cast(pyarrow.large_string())
+    if str(array.type) in LARGE_TYPES:
+        array = array.cast(LARGE_TYPES[str(array.type)])
+    is_large = _is_large(pyarrow, array.type)
     mask = None
     if array.null_count:
         mask = array.is_null()
@@ -87,7 +96,7 @@ def _encoded(
     texts = packed(array)
     ids, offsets = tokenizer.encode_packed(texts.data, texts.offsets, special, threads=threads)
     values = pyarrow.array(ids)
-    if array.type in (pyarrow.large_string(), pyarrow.large_binary()):
+    if is_large:
         return pyarrow.LargeListArray.from_arrays(pyarrow.array(offsets), values, mask=mask)
     if len(ids) > MAX_OFFSET:
         raise ValueError(

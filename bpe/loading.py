@@ -160,8 +160,8 @@ def _in_folder(path: Path) -> Source:
             config = path / CONFIG
             return Source(*paths, config=config if config.is_file() else None)
     raise VocabularyError(
-        f"{short_path(path)}: the folder has none of tokenizer.json, {VOCAB} with {MERGES}, and "
-        f"{TEKKEN}; give the path of a file"
+        f"{short_path(path)}: the folder has no tokenizer.json, no {VOCAB} with {MERGES}, and no "
+        f"{TEKKEN}; pass the path of the vocabulary file"
     )
 
 

@@ -267,7 +267,7 @@ class Vocabulary:
                 if self.ids[token] != id:
                     raise VocabularyError(
                         f"token {shortened(token)} has two ids, {self.ids[token]} and {id}; "
-                        "expected one rank for each token"
+                        "expected one id for each token"
                     )
 
     def _check_bytes(self) -> None:

@@ -173,10 +173,12 @@ def special_argument(
     names = tokenizer.special_tokens
     for token in allow:
         if token not in names:
-            shown = ", ".join(map(repr, [*names][:MAX_SHOWN])) or "none"
+            listed = "it has no special tokens"
+            if names:
+                listed = f"its special tokens are {', '.join(map(repr, [*names][:MAX_SHOWN]))}"
             more = f" and {len(names) - MAX_SHOWN} more" if len(names) > MAX_SHOWN else ""
             raise click.ClickException(
-                f"--allow {token!r}: not a special token of this vocabulary; it has {shown}{more}"
+                f"--allow {token!r} is not a special token of this vocabulary; {listed}{more}"
             )
     return frozenset(allow)
 

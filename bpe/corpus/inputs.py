@@ -44,13 +44,14 @@ def _files_of(name: str) -> Iterator[str]:
     if os.path.isdir(name):
         yield from _files_in(name)
     elif not os.path.exists(name) and any(char in name for char in "*?["):
-        for match in sorted(glob.glob(name, recursive=True), key=_parts):
+        # A recursive pattern may match a folder and also the files in this folder.
+        names: set[str] = set()
+        for match in glob.glob(name, recursive=True):
             if os.path.isdir(match):
-                # A pattern such as "a/**" also matches each file of this folder, so the files must
-                # not be listed again.
-                yield from () if "**" in name else _files_in(match)
+                names.update(_files_in(match))
             elif find_suffix(match, SUFFIXES):
-                yield match
+                names.add(match)
+        yield from sorted(names, key=_parts)
     else:
         suffix_of(name, SUFFIXES)
         yield name

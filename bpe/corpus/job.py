@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable
+from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -27,6 +28,12 @@ from bpe.tokenizer import Tokenizer
 from bpe.types import Special
 
 Inputs: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+
+# The options that do not have the name of an argument of `tokenize`, in an error.
+_SHOWN_OPTIONS = {
+    "before": "the ids {} before each document",
+    "after": "the ids {} after each document",
+}
 
 
 def tokenize(
@@ -153,33 +160,61 @@ def _begin(folder: Path, tokenizer: Tokenizer, files: list[str], options: Option
         for path in folder.iterdir():
             if path.name not in (LOCK, name) and not _is_temporary(path):
                 raise CorpusError(
-                    f"{folder}: expected an empty folder or interrupted work, got a folder with "
-                    f"{path.name!r}; choose another folder"
+                    f"{folder}: the folder contains {path.name!r}; expected an empty folder, or "
+                    "the folder of an interrupted call; choose another folder"
                 )
         write_atomically(folder / name, data)
         manifest = Manifest(description, options.to_json(), [])
         manifest.progress = {"files": [_stamp(file) for file in files]}
         manifest.save(folder)
         return manifest
-    _check_same(folder, "tokenizer", manifest.tokenizer["sha256"], description["sha256"])
-    for key, value in options.to_json().items():
-        _check_same(folder, f"{key}=", manifest.options.get(key), value)
+    _check_same(folder, manifest, description, options)
     if manifest.progress is None:
         stamps = [[item["path"], item["bytes"]] for item in manifest.inputs]
-        _check_same(folder, "inputs", stamps, [_stamp(file)[:2] for file in files])
+        _check_inputs(folder, stamps, [_stamp(file)[:2] for file in files])
     else:
         stamps = manifest.progress["files"]
-        _check_same(folder, "inputs", stamps, [_stamp(file) for file in files])
+        _check_inputs(folder, stamps, [_stamp(file) for file in files])
     return manifest
 
 
-def _check_same(folder: Path, name: str, before: object, now: object) -> None:
-    if before != now:
-        raise CorpusError(
-            f"{folder}: the folder has a corpus with other {name.rstrip('=')} ({before!r:.200}, "
-            f"now {now!r:.200}); pass the same {name.rstrip('=')} to continue, or choose another "
-            "folder"
-        )
+def _check_same(
+    folder: Path, manifest: Manifest, description: dict[str, Any], options: Options
+) -> None:
+    """Raise CorpusError if this call has another tokenizer, or another value of an option."""
+    hashes = manifest.tokenizer["sha256"], description["sha256"]
+    if hashes[0] != hashes[1]:
+        before, now = map("a tokenizer with sha256 {}".format, hashes)
+        raise _changed(folder, before, now, "tokenizer")
+    for key, value in options.to_json().items():
+        values = manifest.options.get(key), value
+        if values[0] != values[1]:
+            shown = _SHOWN_OPTIONS.get(key, f"{key}={{}}")
+            before, now = (shown.format(f"{value!r:.200}") for value in values)
+            raise _changed(folder, before, now, "value")
+
+
+def _check_inputs(folder: Path, before: list[list[Any]], now: list[list[Any]]) -> None:
+    """Raise CorpusError if the files differ; both lists have results of `_stamp`."""
+    what = "files, unchanged,"
+    for old, new in zip(before, now, strict=False):
+        if old != new:
+            raise _changed(folder, _shown_input(old), _shown_input(new), what)
+    if len(before) != len(now):
+        raise _changed(folder, f"{len(before)} input file(s)", f"{len(now)} input file(s)", what)
+
+
+def _shown_input(stamp: list[Any]) -> str:
+    path, size, *times = stamp
+    time = "".join(f", modified {datetime.fromtimestamp(ns / 1e9)}" for ns in times)
+    return f"the file {path} ({size} bytes{time})"
+
+
+def _changed(folder: Path, before: str, now: str, what: str) -> CorpusError:
+    return CorpusError(
+        f"{folder}: the corpus in this folder was made with {before}, but this call has {now}; "
+        f"pass the same {what} to continue, or choose another folder"
+    )
 
 
 def _stamp(file: str) -> list[Any]:

@@ -56,8 +56,8 @@ def long_json_text(
 
 def _two_texts(where: str, field: str) -> TextFileError:
     return TextFileError(
-        f"{where}: a long line has the member {field!r} twice, or the name of a member has an "
-        "escape; write each name once, without escapes"
+        f"{where}: this long line has two members {field!r}, or a member name with a backslash "
+        "escape; write each name once, without backslash escapes"
     )
 
 
@@ -119,7 +119,7 @@ class _Line:
             cut = _safe_end(self._data, self._at)
             yield self._data[self._at : cut]
             if not self._read_on(self._data[cut:]):
-                raise TextFileError(f"{self._where}: not JSON (a string without an end)")
+                raise TextFileError(f"{self._where}: not JSON: a string has no closing quote")
         yield self._data[self._at : end]
         self._at = end + 1
 

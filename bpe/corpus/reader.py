@@ -101,8 +101,8 @@ class Corpus:
         path = self.folder / description["file"]
         if sha256_of(path) != description["sha256"]:
             raise CorpusError(
-                f"{path}: expected the sha256 of the manifest; restore the file, or make the "
-                "corpus again"
+                f"{path}: the sha256 of this file differs from the one in the manifest; restore "
+                "the file, or make the corpus again"
             )
         return load(path)
 

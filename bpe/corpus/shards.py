@@ -291,8 +291,8 @@ def _opened_again(path: Path, size: int) -> IO[bytes]:
     """Open the file of an interrupted call, with its first `size` bytes."""
     if not path.exists() or path.stat().st_size < size:
         raise CorpusError(
-            f"{path}: expected {size} bytes or more from the interrupted work, but the file was "
-            "removed or cut; delete the folder and begin again"
+            f"{path}: expected at least {size} bytes from the interrupted call, but the file is "
+            "missing or truncated; delete the folder and begin again"
         )
     os.truncate(path, size)
     return open(path, "ab")

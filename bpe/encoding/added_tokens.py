@@ -69,7 +69,10 @@ class AddedToken:
 
     def __post_init__(self) -> None:
         if not isinstance(self.content, str):
-            raise TypeError(f"added token {self.id!r} is {shortened(self.content)}; expected str")
+            raise TypeError(
+                f"the content of added token {self.id!r} is {shortened(self.content)}; expected a "
+                "str"
+            )
 
 
 class Segment(NamedTuple):

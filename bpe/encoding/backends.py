@@ -172,7 +172,7 @@ def make_backend(
                 )
                 assert isinstance(slow, PythonBackend)
                 return MissingBytesBackend(
-                    vocabulary, pre_tokenizer, add_prefix_space, cache_limit, slow
+                    vocabulary, added, pre_tokenizer, add_prefix_space, cache_limit, slow
                 )
             if _merges_in_core(vocabulary):
                 return character_encoder(vocabulary, added, pre_tokenizer, cache_limit, spaces)

@@ -29,6 +29,7 @@ from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.encoding.python_backend import OneByOne
 from bpe.encoding.text_spaces import TextSpaces, keeps_whole
 from bpe.encoding.utf8 import StrOrBytes
+from bpe.once import once
 from bpe.types import Ids, Offsets
 from bpe.vocabulary import Packed
 from pretok.charsets.sets import code_points
@@ -248,10 +249,10 @@ def _native(preset: Preset) -> PreTokenizer:
 
 
 class CharacterBackend(OneByOne):
-    """The Backend of a CharacterVocabulary for which C++ does not make unknown tokens.
+    """The Backend of a CharacterVocabulary without `fallback_ids`.
 
-    _core.Encoder merges text to symbols. If the vocabulary has no `fallback_ids`, this class
-    replaces each run of symbols that are not pieces by one unknown token.
+    _core.Encoder merges text to symbols. This class replaces each run of symbols that are not
+    pieces by one unknown token.
     """
 
     def __init__(
@@ -264,7 +265,7 @@ class CharacterBackend(OneByOne):
         self._first_symbol = first_symbol(vocabulary, added)
         self._native = character_encoder(vocabulary, added, pre_tokenizer, cache_limit)
         self._vocabulary = vocabulary
-        self._has_fallback = vocabulary.fallback_ids is not None
+        self._added = added
 
     def encode(self, text: StrOrBytes, added: Any, threads: int = 0) -> list[int]:
         """Return the ids of `text`."""
@@ -283,8 +284,6 @@ class CharacterBackend(OneByOne):
     def spans(self, text: StrOrBytes, added: Any, threads: int = 0) -> tuple[Ids, Offsets, Offsets]:
         """Return the ids, and the half-open span of each id in bytes of UTF-8."""
         symbols, starts, ends = self._native.spans(text, added, threads)
-        if self._has_fallback:
-            return symbols, starts, ends
         first, last = self._unknown_runs(symbols)
         return self._tokens(symbols), starts[first], ends[last]
 
@@ -296,8 +295,6 @@ class CharacterBackend(OneByOne):
 
     def _tokens(self, symbols: Ids) -> Ids:
         """Return the ids of the tokens that `symbols` become."""
-        if self._has_fallback:
-            return symbols
         is_symbol = symbols >= self._first_symbol
         first, _ = self._unknown_runs(symbols)
         return np.where(is_symbol, np.uint32(self._vocabulary.unknown_id), symbols)[first]
@@ -323,11 +320,15 @@ class CharacterBackend(OneByOne):
 
     def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> bytes | None:
         """Return the bytes of `ids`, or None if an id has no token."""
-        tokens = self._vocabulary.token_bytes
+        tokens = self._token_bytes
         try:
             return b"".join([tokens[as_int(id)] for id in ids])
         except (KeyError, TypeError):
             return None
+
+    @once
+    def _token_bytes(self) -> dict[int, bytes]:
+        return {**self._vocabulary.token_bytes, **self._added}
 
     def is_normal(self, text: StrOrBytes) -> bool:
         """Return True only if `text` is in NFC; False may be returned for any text."""

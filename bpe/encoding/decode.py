@@ -54,7 +54,7 @@ class Decoder:
         kept = sequence
         if skip_special and self._special:
             try:
-                kept = [id for id in sequence if id not in self._special]
+                kept = [id for id in sequence if index(id) not in self._special]
             except TypeError:
                 raise unknown_id(sequence, self._tokens()) from None
         data = self._backend.decode(kept)

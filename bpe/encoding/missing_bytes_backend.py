@@ -7,7 +7,7 @@ is encoded again by the Python backend, which drops the byte, or replaces it by 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, cast
 
@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from bpe.byte_level import to_bytes
 from bpe.characters.text_vocabulary import TextVocabulary
+from bpe.encoding.character_backend import first_symbol
 from bpe.encoding.packed import PackedTexts
 from bpe.encoding.python_backend import OneByOne, PythonBackend, concatenate_ids
 from bpe.encoding.utf8 import StrOrBytes
 from bpe.types import Ids, Offsets
-from bpe.vocabulary import Packed
+from bpe.vocabulary import ID_LIMIT, Packed
 from pretok.pre_tokenizer import PreTokenizer, native_machine
 
 
@@ -30,6 +31,7 @@ class MissingBytesBackend(OneByOne):
     def __init__(
         self,
         vocabulary: TextVocabulary,
+        added: Mapping[int, bytes],
         pre_tokenizer: PreTokenizer,
         add_prefix_space: bool,
         cache_limit: int,
@@ -44,8 +46,10 @@ class MissingBytesBackend(OneByOne):
         }
         known = set(tokens.values())
         missing = [byte for byte in range(256) if bytes([byte]) not in known]
-        self._first_missing = vocabulary.size
-        tokens |= {vocabulary.size + at: bytes([byte]) for at, byte in enumerate(missing)}
+        # An added token has an id of `_first_missing` or more only if the id is almost ID_LIMIT.
+        # `slow` also encodes the texts with such a token.
+        self._first_missing = min(first_symbol(vocabulary, added), ID_LIMIT - 256)
+        tokens |= {self._first_missing + at: bytes([byte]) for at, byte in enumerate(missing)}
         # A token with a character that stands for no byte is not in `tokens`. No text gives such a
         # token, so its merges are dropped.
         rows = vocabulary.merge_rows

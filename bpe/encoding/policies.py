@@ -82,8 +82,8 @@ class Policies:
             ) from None
         for name in names - self._special:
             raise ValueError(
-                f"special names {shortened(name)}, which is not a special token of this "
-                f"vocabulary; it has {self._listed()}"
+                f"special= contains {shortened(name)}, which is not a special token of this "
+                f"vocabulary; {self._listed()}"
             )
         return self._for_names(names)[phase]
 
@@ -133,10 +133,12 @@ class Policies:
             size -= own_size
 
     def _listed(self) -> str:
-        """Return the special tokens for an error: the first few, and the number of the rest."""
+        """Return a clause with the first few special tokens, and the number of the rest."""
+        if not self._special:
+            return "it has no special tokens"
         listed = ", ".join(map(shortened, nsmallest(_MAX_LISTED, self._special)))
         more = len(self._special) - _MAX_LISTED
-        return f"{listed} and {more:,} more" if more > 0 else listed or "none"
+        return f"its special tokens are {listed}{f' and {more:,} more' if more > 0 else ''}"
 
 
 def _normalized(token: AddedToken, normalize: Callable[[str], str]) -> AddedToken:
@@ -145,8 +147,8 @@ def _normalized(token: AddedToken, normalize: Callable[[str], str]) -> AddedToke
     content = normalize(token.content)
     if not content:
         raise VocabularyError(
-            f"the normalizer makes added token {shortened(token.content)} empty; set its flag "
-            "normalized to false"
+            f"the normalizer changes added token {shortened(token.content)} to an empty text; "
+            "pass normalized=False for this token"
         )
     return replace(token, content=content)
 

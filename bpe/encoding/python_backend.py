@@ -236,4 +236,7 @@ def unknown_id(
                 f"ids[{at}] is {id}, which is not the id of a token; the largest id is "
                 f"{max(tokens)}"
             )
-    return TypeError(f"ids are {type(ids).__name__}; expected one dimension of ints")
+    return TypeError(
+        f"ids, of type {type(ids).__name__}, changed while they were decoded; pass ids that do not "
+        "change during the call"
+    )

@@ -69,12 +69,13 @@ def listed_vocabulary(texts: Sequence[str], merges: Sequence[Merge]) -> TextVoca
         if "\n" in text and text.strip("\n"):
             raise UnsupportedError(
                 f"token {id}, {shortened(text)}, has a line break and other characters, which "
-                "llama.cpp never merges"
+                "llama.cpp never merges; bpe does not support such a vocabulary"
             )
     for id, text in pieces.items():
         if not text.strip("\n") and merger.merge(text.encode()) != [id]:
             raise UnsupportedError(
-                f"llama.cpp looks up token {id}, {shortened(text)}, but the merges do not make it"
+                f"llama.cpp encodes {shortened(text)} as token {id}, but the merges make other "
+                "tokens of it; bpe does not support such a vocabulary"
             )
     return vocabulary
 

@@ -59,7 +59,9 @@ def _read_tokens(reader: Reader, from_ranks: bool) -> tuple[dict[int, bytes], li
     merge_count = reader.number()
     repeated = _read_repeated(reader, merge_count)
     if repeated and from_ranks:
-        raise reader.error("has ranks, but two merges that make the same token")
+        raise reader.error(
+            "lists two merges for one token, but flag 1 (ranks) allows one merge per token"
+        )
     count = len(tokens) + merge_count - len(repeated)
     if count > ID_LIMIT:
         raise reader.error(f"has more than {ID_LIMIT} tokens")

@@ -286,8 +286,8 @@ def _check_pieces(pieces: dict[int, Piece], byte_fallback: bool) -> None:
             )
         if piece.type == PieceType.CONTROL and len(piece.text) == 1:
             raise UnsupportedError(
-                f"control symbol {id} is the single character {shortened(piece.text)}; expected "
-                "more, since the library sentencepiece cannot encode this character"
+                f"piece {id}, {shortened(piece.text)}, is a control symbol of one character, which "
+                "sentencepiece cannot encode in a text; expected several characters"
             )
         if piece.type == PieceType.UNUSED and len(piece.text) > 1:
             raise UnsupportedError(

@@ -42,7 +42,8 @@ def dump(spec: TokenizerSpec) -> bytes:
     added = {token.id for token in spec.added_tokens}
     if ids != list(range(len(ids))) or not added <= vocabulary.token_bytes.keys():
         raise VocabularyError(
-            "the ids of the pieces have gaps, or an added token is no piece; expected ids from 0 on"
+            "the ids have gaps, or an added token is not a piece; expected each id from 0 on, and "
+            "a piece for each added token"
         )
     has_fallback = vocabulary.fallback_ids is not None
     trainer = message(

@@ -83,7 +83,8 @@ private:
       repeated_.push_back({static_cast<std::uint32_t>(next++), place});
     }
     return !data_.from_ranks || count == 0 ||
-           reader_.fail("has ranks, but two merges that make the same token");
+           reader_.fail(
+               "lists two merges for one token, but flag 1 (ranks) allows one merge per token");
   }
 
   // Reads the ids. The file stores runs of consecutive ids: the first id and the length.
@@ -149,7 +150,8 @@ private:
       merge = {data_.ids[merge.left], data_.ids[merge.right], data_.ids[merge.id]};
     data_.mergeable = data_.ids.size();
     return !data_.from_ranks || tokens_differ(data_.bytes, data_.lengths) ||
-           reader_.fail("has ranks, but two tokens with the same bytes");
+           reader_.fail(
+               "has two tokens with the same bytes, which flag 1 (ranks) does not allow");
   }
 
   // Reads the merges. Sets the length of each token, and the start of its bytes in data_.bytes.

@@ -164,8 +164,8 @@ private:
                          "in a model with byte_fallback");
       if (piece.type == PieceType::CONTROL && is_one)
         return unsupported(name() +
-                           " is a control symbol of one character; expected more, since "
-                           "the library sentencepiece cannot encode this character");
+                           " is a control symbol of one character, which sentencepiece "
+                           "cannot encode in a text; expected several characters");
       if (piece.type == PieceType::UNUSED && !is_one)
         return unsupported(name() +
                            " has type UNUSED; pretok reads pieces of this type only if "

@@ -151,7 +151,9 @@ def folded(chars: Chars) -> Chars:
     """
     texts = members(chars.chars) if not chars.properties else ""
     if not texts or not texts.isascii():
-        raise UnreadablePatternError("(?i:...) with other than a few ASCII characters")
+        raise UnreadablePatternError(
+            "(?i:...) with a character that is not ASCII, or with too many characters"
+        )
     all_cases = set(texts.lower() + texts.upper())
     all_cases |= {_NON_ASCII_FOLDS[char] for char in all_cases & _NON_ASCII_FOLDS.keys()}
     return Chars(code_points(*sorted(all_cases)))

@@ -80,15 +80,52 @@ def test_columns_of_arrow(backend: BackendName) -> None:
             assert columns.encode(tok, empty).to_pylist() == []
     nulls = pyarrow.array(["hello", None, ""])
     assert columns.encode(tok, nulls).to_pylist() == [tok.encode("hello"), None, []]
-    binary = pyarrow.array([b"hello", b"\xff"])
-    assert columns.encode(tok, binary).to_pylist() == [tok.encode(b"hello"), tok.encode(b"\xff")]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["string", "large_string", "string_view", "binary", "large_binary", "binary_view"],
+)
+def test_types_of_strings(backend: BackendName, kind: str) -> None:
+    pyarrow = need("pyarrow")
+    if not hasattr(pyarrow, kind):
+        pytest.skip(f"this pyarrow has no {kind}")
+    tok = tokenizer(backend)
+    texts: list[str | bytes | None] = ["hello", None, "", "中😀", " world's é"]
+    if "binary" in kind:  # also with bytes that are not UTF-8
+        texts = [b"\xff", *(text and text.encode() for text in texts), b"hell\xc3"]  # type: ignore[union-attr]
+    expected = [None if text is None else tok.encode(text) for text in texts]
+    array = pyarrow.array(texts, getattr(pyarrow, kind)())
+    for found, rows in (
+        (columns.encode(tok, array), expected),
+        (columns.encode(tok, array[:1]), expected[:1]),
+        (columns.encode(tok, array[2:]), expected[2:]),
+        (columns.encode(tok, pyarrow.chunked_array([array[1:], array[:1]])),
+         [*expected[1:], expected[0]]),
+    ):  # fmt: skip
+        found.validate(full=True)
+        assert found.to_pylist() == rows
+        is_large = kind.startswith("large") or kind.endswith("view")
+        assert str(found.type).startswith("large_list<" if is_large else "list<")
 
 
 def test_other_columns(backend: BackendName) -> None:
     pyarrow = need("pyarrow")
     tok = tokenizer(backend)
-    with pytest.raises(TypeError, match="the column is of type int64; expected strings"):
-        columns.encode(tok, pyarrow.array([1]))
+    for array in (
+        pyarrow.array([1]), pyarrow.array([1, None]), pyarrow.nulls(2), pyarrow.nulls(0),
+        pyarrow.array([b"ab", None], pyarrow.binary(2)), pyarrow.array([True, None]),
+        pyarrow.array(["a", None]).dictionary_encode(), pyarrow.array([["a"], None]),
+        pyarrow.array([{"view": "a"}]),
+        *(pyarrow.array([["a"]], getattr(pyarrow, kind)(pyarrow.string()))
+          for kind in ("list_view", "large_list_view") if hasattr(pyarrow, kind)),
+    ):  # fmt: skip
+        for column in (array, array[:0], pyarrow.chunked_array([array])):
+            with pytest.raises(TypeError) as raised:
+                columns.encode(tok, column)
+            assert str(raised.value) == (
+                f"the column is of type {array.type}; expected strings or binary; cast the column"
+            )
     with pytest.raises(TypeError, match="column is of type list; expected a column of pyarrow"):
         columns.encode(tok, ["hello"])
 
@@ -102,6 +139,12 @@ def test_columns_of_polars(backend: BackendName) -> None:
     assert found.name == "text"
     assert found.dtype == polars.List(polars.UInt32)
     assert found.to_list() == [*tok.encode_batch(TEXTS, "text"), None]
+    binary = polars.Series([b"hello", None, b"\xff"])
+    assert columns.encode(tok, binary).to_list() == [tok.encode("hello"), None, tok.encode(b"\xff")]
+    for other in (polars.Series(["a", None], dtype=polars.Categorical), polars.Series([1, None]),
+                  polars.Series([None]), polars.Series([["a"]])):  # fmt: skip
+        with pytest.raises(TypeError, match=r"the column is of type .*; expected strings"):
+            columns.encode(tok, other)
     frame = polars.DataFrame({"text": TEXTS})
     with_ids = frame.with_columns(columns.encode(tok, frame["text"], "text").alias("ids"))
     assert with_ids["ids"].list.len().to_list() == [len(tok.encode(text, "text")) for text in TEXTS]

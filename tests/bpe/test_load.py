@@ -255,7 +255,7 @@ def test_a_path_comes_before_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_folder(tmp_path: Path) -> None:
-    with pytest.raises(VocabularyError, match=r"none of tokenizer.json, vocab.json with"):
+    with pytest.raises(VocabularyError, match=r"no tokenizer.json, no vocab.json with"):
         bpe.load(tmp_path, "gpt2")
     gpt2_files(tmp_path)
     assert bpe.load(tmp_path, "llama3").preset == LLAMA3

@@ -171,8 +171,8 @@ def test_wrong_tokens(token: object) -> None:
 
 
 def test_ranks_of_equal_tokens() -> None:
-    refused(r"token b'ab' has two ids, 256 and 300; expected one rank", AB | {300: b"ab"})
-    refused(r"token b'a' has two ids, 97 and 300; expected one rank", AB | {300: b"a"})
+    refused(r"token b'ab' has two ids, 256 and 300; expected one id", AB | {300: b"ab"})
+    refused(r"token b'a' has two ids, 97 and 300; expected one id", AB | {300: b"a"})
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 
 import bpe
+from bpe import AddedToken
 from bpe.byte_level import to_text
 from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
+from bpe.encoding.python_backend import PythonBackend
+from bpe.vocabulary import ID_LIMIT
 from gguf_files import loaded, metadata
 from pretok.machine.backend import BackendName
 from vocabulary_files import added, huggingface, write
@@ -73,6 +76,30 @@ def test_native_needs_merges_that_concatenate_their_tokens(tmp_path: Path) -> No
     assert bpe.Tokenizer(vocabulary, "gpt2").encode("ab!a") == [2, 0]
     with pytest.raises(bpe.UnsupportedError, match="a merge does not concatenate its two tokens"):
         bpe.Tokenizer(vocabulary, "gpt2", backend="native")
+
+
+ONLY_AB = TextVocabulary({0: "a", 1: "b", 2: "ab"}, [(0, 1, 2)], TextOptions(byte_level=True))
+
+
+@pytest.mark.parametrize("id", [3, 4, 258, 1 << 20])
+def test_added_tokens_are_encoded_in_cpp(
+    native: BackendName, monkeypatch: pytest.MonkeyPatch, id: int
+) -> None:
+    tok = bpe.Tokenizer(ONLY_AB, "gpt2", added_tokens=[AddedToken("<s>", id)], backend=native)
+    assert tok.encode("ab!<s>a", "allow") == [2, id, 0]
+    monkeypatch.setattr(PythonBackend, "encode", None)
+    assert tok.encode("ab<s>a", "allow") == [2, id, 0]
+    assert tok.encode_batch(["ab<s>a"], "allow") == [[2, id, 0]]
+    with pytest.raises(TypeError):
+        tok.encode("ab!")
+
+
+def test_an_added_token_with_the_largest_id(backend: BackendName) -> None:
+    for id in (ID_LIMIT - 1, ID_LIMIT - 256, ID_LIMIT - 257):
+        added_tokens = [AddedToken("<s>", id)]
+        tok = bpe.Tokenizer(ONLY_AB, "gpt2", added_tokens=added_tokens, backend=backend)
+        assert tok.encode_batch(["ab!<s>a", "", "a"], "allow") == [[2, id, 0], [], [0]]
+        assert tok.decode([2, id]) == "ab<s>"
 
 
 def test_fallback_tokens_among_the_special_tokens(tmp_path: Path) -> None:
@@ -201,7 +228,7 @@ def test_gguf_with_merges_of_characters(tmp_path: Path, changes: dict[str, Any])
 def test_gguf_with_line_breaks_that_llama_cpp_does_not_merge(tmp_path: Path) -> None:
     for tokens, merges, message in (
         ([*CHARACTERS, "a\n"], [*MERGES, "a \n"], "has a line break and other characters"),
-        ([*CHARACTERS, "\n\n\n"], MERGES, "but the merges do not make it"),
+        ([*CHARACTERS, "\n\n\n"], MERGES, "but the merges make other tokens of it"),
     ):
         with pytest.raises(bpe.UnsupportedError, match=message):
             _gemma4(tmp_path, tokens=tokens, merges=merges,

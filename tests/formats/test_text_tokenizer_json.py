@@ -171,7 +171,7 @@ def test_bytes_and_errors(tmp_path: Path) -> None:
         ({"model_type": "WordLevel"}, UnsupportedError, "bpe reads only BPE models"),
         ({"normalizer": chained(STRIP), "added_tokens": [*ADDED, added(300, " ", normalized=True)],
           "model_vocab": {"<unk>": 0, "<s>": 1, "<sep>": 2, " ": 300}, "model_merges": []},
-         VocabularyError, "the normalizer makes added token ' ' empty"),
+         VocabularyError, "the normalizer changes added token ' ' to an empty text"),
         ({"model_continuing_subword_prefix": "##"}, VocabularyError, "does not begin with '##'"),
         ({"model_end_of_word_suffix": "x", "model_byte_fallback": True}, UnsupportedError,
          "byte_fallback is set together with continuing_subword_prefix, end_of_word_suffix"),

@@ -37,8 +37,8 @@ class PythonEngine(Engine):
         if tokenizer.backend == "python":
             choose_backend("native")  # raises if it was not built
             raise EngineError(
-                "expected the native backend to compare with the Python backend, got the Python "
-                "backend; use the native backend or another engine"
+                "the Python backend cannot be compared with itself; use the native backend, or "
+                "another engine"
             )
         python = PreTokenizer(tokenizer.preset, tokenizer.unicode, "python")
 

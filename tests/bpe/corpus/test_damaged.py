@@ -159,6 +159,9 @@ def test_glob_patterns(tmp_path: Path) -> None:
         "in/[bc]": ["b/10.txt", "b/2.txt", "c/d/e.txt"],
         "in/**/*": ["a.txt", "b/10.txt", "b/2.txt", "c/d/e.txt"],
         "in/b/?.txt": ["b/2.txt"],
+        "in/**/d": ["c/d/e.txt"],
+        "in/**/": ["a.txt", "b/10.txt", "b/2.txt", "c/d/e.txt"],
+        "in/**/[bd2]*": ["b/10.txt", "b/2.txt", "c/d/e.txt"],
     }.items()):  # fmt: skip
         corpus = bpe.corpus.tokenize(str(tmp_path / pattern), tmp_path / f"out{number}", tok)
         found = [tok.decode(corpus.document(index)) for index in range(corpus.documents())]

@@ -126,5 +126,5 @@ def test_lost_files_of_interrupted_work(tmp_path: Path) -> None:
     state = writer.state()
     writer.close()
     (tmp_path / "train-00000.bin.part").write_bytes(b"x")
-    with pytest.raises(bpe.CorpusError, match="the file was removed or cut"):
+    with pytest.raises(bpe.CorpusError, match="the file is missing or truncated"):
         ShardWriter(tmp_path, "train", options, [], state)

@@ -234,11 +234,28 @@ def test_a_complete_corpus_is_not_written_again(backend: BackendName, tmp_path: 
     before = {item.name: item.stat().st_mtime_ns for item in out.iterdir()}
     bpe.corpus.tokenize(path, out, tok)
     assert {item.name: item.stat().st_mtime_ns for item in out.iterdir()} == before
-    for options in ({"eos": "<s>"}, {"shard_tokens": 5}):
-        with pytest.raises(bpe.CorpusError, match="a corpus with other"):
-            bpe.corpus.tokenize(path, out, tok, **options)
-    with pytest.raises(bpe.CorpusError, match="a corpus with other tokenizer"):
-        bpe.corpus.tokenize(path, out, tokenizer(backend, preset="gpt2"))
-    write_json_lines(path, ["x", "y", "z"])
-    with pytest.raises(bpe.CorpusError, match="a corpus with other inputs"):
-        bpe.corpus.tokenize(path, out, tok)
+    size = path.stat().st_size
+    eos = tok.token_id("<s>")
+    changes: list[tuple[dict[str, Any], str, str, str]] = [
+        ({"eos": "<s>"}, r"the ids \[\] after each document",
+         rf"the ids \[{eos}\] after each document", "value"),
+        ({"dtype": "uint32"}, "dtype='uint16'", "dtype='uint32'", "value"),
+        ({"shard_tokens": 5}, "shard_tokens=[0-9]+", "shard_tokens=5", "value"),
+        ({"tokenizer": tokenizer(backend, preset="gpt2")}, "a tokenizer with sha256 [0-9a-f]{64}",
+         "a tokenizer with sha256 [0-9a-f]{64}", "tokenizer"),
+        ({"inputs": [path, write_json_lines(tmp_path / "b.jsonl", [])]}, r"1 input file\(s\)",
+         r"2 input file\(s\)", "files, unchanged,"),
+        ({"field": "body"}, "field='text'", "field='body'", "value"),
+        ({}, rf"the file .*a.jsonl \({size} bytes\)", r"the file .*a.jsonl \([0-9]+ bytes\)",
+         "files, unchanged,"),
+    ]  # fmt: skip
+    for options, made_with, has, what in changes:
+        if not options:
+            write_json_lines(path, ["x", "y", "z"])
+        message = (
+            f"the corpus in this folder was made with {made_with}, but this call has {has}; pass "
+            f"the same {what} to continue, or choose another folder$"
+        )
+        arguments: dict[str, Any] = {"inputs": path, "tokenizer": tok, **options}
+        with pytest.raises(bpe.CorpusError, match=message):
+            bpe.corpus.tokenize(output=out, **arguments)

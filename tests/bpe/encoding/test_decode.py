@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import bpe
 from bpe import AddedToken, Tokenizer, UnknownTokenError, Vocabulary
+from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from decoding import SPECIAL, VOCABULARY, Index, all_ids, make
 from pretok.machine.backend import BackendName
@@ -145,6 +146,28 @@ def test_a_character_vocabulary_refuses_ids_that_are_not_ints(
         decode(tok, ids)
 
 
+@pytest.mark.parametrize("id", [4, 9])
+@pytest.mark.parametrize("options", [TextOptions("<unk>", fuses_unknown=True),
+                                     TextOptions("<unk>", byte_level=True)])  # fmt: skip
+def test_added_tokens_of_a_text_vocabulary(
+    backend: BackendName, options: TextOptions, id: int
+) -> None:
+    vocabulary = TextVocabulary({0: "<unk>", 1: "a", 2: "b", 3: "ab"}, [(1, 2, 3)], options)
+    preset = "gpt2" if options.byte_level else WHOLE
+    tok = Tokenizer(vocabulary, preset, added_tokens=[AddedToken("<s>", id)], backend=backend)
+    ids = tok.encode("ab!<s>a", "allow")
+    assert ids == [3, 0, id, 1]
+    assert tok.decode(ids) == "ab<unk><s>a"
+    assert tok.decode_bytes(np.array(ids)) == b"ab<unk><s>a"
+    assert tok.decode(ids, skip_special=True) == "ab<unk>a"
+    assert tok.decode_batch([ids, [id]]) == ["ab<unk><s>a", "<s>"]
+    assert tok.decode_stream().feed(ids) == "ab<unk><s>a"
+    assert tok.token_bytes(id) == b"<s>"
+    assert [token.bytes for token in tok.tokens("ab<s>", "allow")] == [b"ab", b"<s>"]
+    with pytest.raises(UnknownTokenError, match=rf"ids\[1\] is {id + 1}, which"):
+        tok.decode([id, id + 1])
+
+
 @pytest.mark.parametrize("ids", [["a"], [[97]], np.array([1.5]), [97, None]])
 def test_invalid_ids_are_refused_with_skip_special(backend: BackendName, ids: Any) -> None:
     tok = make(backend)
@@ -159,7 +182,7 @@ def test_invalid_ids_are_refused_with_skip_special(backend: BackendName, ids: An
 def test_arrays_of_more_dimensions(
     backend: BackendName, decode: Decode, shape: tuple[int, ...]
 ) -> None:
-    with pytest.raises(TypeError, match=r"expected an int|expected one dimension of ints"):
+    with pytest.raises(TypeError, match=r"ids\[0\] is \[.*; expected an int"):
         decode(make(backend), np.full(shape, 97))
 
 
@@ -186,6 +209,18 @@ def test_objects_with_index_are_ids(backend: BackendName) -> None:
     assert tok.decode((Index(256),)) == "ab"  # type: ignore[arg-type]
     with pytest.raises((ZeroDivisionError, TypeError)):
         tok.decode([97, Raises()])  # type: ignore[list-item]
+
+
+def test_an_id_that_changes(backend: BackendName) -> None:
+    class Changes:
+        def __init__(self) -> None:
+            self.values = iter([999])
+
+        def __index__(self) -> int:
+            return next(self.values, 97)
+
+    with pytest.raises(TypeError, match="ids, of type list, changed while they were decoded"):
+        make(backend).decode([Changes()])  # type: ignore[list-item]
 
 
 CHANGING = """
@@ -244,6 +279,9 @@ def test_special_tokens_can_be_left_out(backend: BackendName) -> None:
     assert tok.decode(ids, skip_special=True) == "ab<plain>!"
     assert tok.decode(np.array(ids), skip_special=True) == "ab<plain>!"
     assert tok.decode(iter(ids), skip_special=True) == "ab<plain>!"
+    kinds: list[Any] = [Index, np.array, np.int64]  # the items have `__index__`
+    for kind in kinds:
+        assert tok.decode([kind(id) for id in ids], skip_special=True) == "ab<plain>!"
     stream = tok.decode_stream(skip_special=True)
     assert [stream.feed(id) for id in ids] == ["", "ab", "<plain>", "", "!"]
 

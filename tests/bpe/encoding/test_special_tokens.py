@@ -142,9 +142,10 @@ def test_an_error_can_be_pickled() -> None:
 def test_names_that_are_not_special(backend: BackendName) -> None:
     tok = make(backend, "<a>", AddedToken("<plain>", 300, special=False))
     for names, shown in (({"<c>"}, "'<c>'"), (["<a>", "<plain>"], "'<plain>'"), ([5], "5")):
-        with pytest.raises(ValueError, match=f"special names {shown}, which is not .*it has '<a>'"):
+        message = f"special= contains {shown}, which is not .*; its special tokens are '<a>'$"
+        with pytest.raises(ValueError, match=message):
             tok.encode("x", names)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="it has none"):
+    with pytest.raises(ValueError, match=r"; it has no special tokens$"):
         make(backend).encode("x", {"<a>"})
 
 
