@@ -12,9 +12,17 @@ const NAMES = ["A", "B"];
 const DEFAULT_PRESETS = ["cl100k", "qwen2"];
 /** Milliseconds from the last result until the status line names the counts. */
 const STATUS_DELAY = 600;
+/** The message of the first run of a page whose address has no fragment. */
+const FIRST_RUN = {
+  source: Object.values(SAMPLES)[0],
+  settings: [{ preset: DEFAULT_PRESETS[0], unicode: "", special: false }],
+  view: "pre-tokens",
+};
 
 const $ = (id) => document.getElementById(id);
 const started = ask("start");
+// Ask before the page has its controls, so that the first pieces appear sooner.
+let firstRun = location.hash ? null : ask("run", FIRST_RUN);
 const box = new TextBox(() => update());
 const details = new Details(ask);
 const tip = new Tip();
@@ -33,7 +41,7 @@ const update = latest(async () => {
   }));
   const source = box.take();
   try {
-    result = await ask("run", { source, settings, view: checked("show") });
+    result = await run({ source, settings, view: checked("show") });
   } catch (error) {
     if (source !== undefined) box.takeAgain();
     fail(error);
@@ -45,6 +53,14 @@ const update = latest(async () => {
   draw();
   if (source !== undefined) countClusters();
 });
+
+/** Return the answer to `message`. If it is the first run, the worker was asked already. */
+function run(message) {
+  const answer = firstRun;
+  firstRun = null;
+  const isFirst = answer && JSON.stringify(message) === JSON.stringify(FIRST_RUN);
+  return isFirst ? answer : ask("run", message);
+}
 
 /** Return the views of the sides that the page shows. */
 function activeViews() {
@@ -212,7 +228,7 @@ async function applyLink() {
   const link = await fromFragment(location.hash);
   const note = applySettings(link.settings) || link.problem;
   showSides();
-  box.value = link.text ?? Object.values(SAMPLES)[0];
+  box.value = link.text ?? FIRST_RUN.source;
   await update();
   if (note) fail(new Error(note));
 }
