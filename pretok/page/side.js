@@ -86,7 +86,7 @@ export class Side {
 
   /**
    * Open a file with the split that it names. If it names none, or one that the core cannot load,
-   * use `preset`.
+   * use the preset that has the name of the file, or else `preset`.
    */
   #open(preset, unicode) {
     try {
@@ -94,16 +94,22 @@ export class Side {
       return "";
     } catch (error) {
       if (error.code === "MALFORMED" || preset === "") throw error;
-      this.#load(preset, unicode);
+      const stem = this.#file.name.replace(/\.[^.]*$/, "");
+      const named = this.#pretok.presets().find(({ name, aliases }) => [name, ...aliases].includes(stem));
+      const used = named?.name ?? preset;
+      this.#load(used, unicode);
       this.#problem = error.message.split(";")[0];
-      return preset;
+      return used;
     }
   }
 
   #load(preset, unicode) {
     const key = `${preset} ${unicode}`;
     if (key === this.#loaded) return;
-    const { bytes } = this.#file;
+    const { bytes, splitsNoText } = this.#file;
+    if (preset && splitsNoText) {
+      throw new Error(`${this.#file.name} does not split text; choose "split of the file"`);
+    }
     const options = {};
     if (preset) options.preset = preset;
     if (preset && unicode) options.unicode = unicode;
@@ -119,6 +125,7 @@ export class Side {
       tokenizer.free();
       throw error;
     }
+    this.#file.splitsNoText = tokenizer.unicode === "";
     this.#loaded = key;
   }
 

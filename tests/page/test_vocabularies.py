@@ -78,6 +78,20 @@ def test_a_model_without_pre_tokens_says_so(tab: Tab, tmp_path: Path) -> None:
     tab.open_vocabulary(tmp_path / "small.model")
     tab.page.locator(".vocabulary-note", has_text="no pre-tokens and no rules").wait_for()
     assert tab.page.locator(".rules").is_hidden()
+    tab.page.select_option("#preset-a", "gpt2")
+    tab.page.locator(".side .error", has_text='choose "split of the file"').wait_for()
+    tab.page.select_option("#preset-a", "")
+    tab.page.locator(".vocabulary-note", has_text="no pre-tokens and no rules").wait_for()
+    assert tab.page.locator(".side .error").count() == 0
+
+
+def test_the_name_of_a_rank_file_chooses_its_preset(tab: Tab, tmp_path: Path) -> None:
+    path, _ = vocabulary_files(tmp_path)[".tiktoken"]
+    named = path.rename(tmp_path / "p50k_base.tiktoken")
+    tab.open_vocabulary(named)
+    assert tab.page.input_value("#preset-a") == "r50k"
+    note = tab.page.locator(".vocabulary-note").inner_text()
+    assert "The preset r50k splits the text: a rank file does not say how" in note
 
 
 def test_a_split_of_the_file_has_rules(tab: Tab, tmp_path: Path) -> None:
