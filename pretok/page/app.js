@@ -193,11 +193,12 @@ async function share() {
     return;
   }
   history.replaceState(null, "", fragment);
+  const loss = box.isValid ? "" : " It holds U+FFFD in place of what is not valid.";
   try {
     await navigator.clipboard.writeText(location.href);
-    say("The link is copied.");
+    say(`The link is copied.${loss}`);
   } catch {
-    say("The link is in the address bar.");
+    say(`The link is in the address bar.${loss}`);
   }
 }
 

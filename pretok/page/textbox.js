@@ -19,6 +19,7 @@ export class TextBox {
   #long = null;
   #clusters = "…";
   #isNew = false;
+  #isValid = true;
   #changed;
 
   constructor(changed) {
@@ -40,6 +41,11 @@ export class TextBox {
   set value(text) {
     this.#show(text);
     this.#set(null, "");
+  }
+
+  /** False if U+FFFD stands in `value` for invalid bytes or lone surrogates. */
+  get isValid() {
+    return this.#isValid;
   }
 
   /** Return the text, or the bytes of a file; undefined if nothing changed since the last call. */
@@ -84,16 +90,21 @@ export class TextBox {
     this.#changed();
   }
 
-  /** Set a new text: the bytes of a file, or the content of the box if `bytes` is null. */
+  /**
+   * Set a new text: the bytes of a file, or the content of the box if `bytes` is null. `note` is ""
+   * if the text is valid.
+   */
   #set(bytes, note) {
     this.#bytes = bytes;
     this.#isNew = true;
+    this.#isValid = note === "";
     this.#clusters = "…";
     if (this.#long !== null) {
       const shown = `The box shows the first ${grouped(SHOWN)} UTF-16 units of the text.`;
       note = `${shown} The text is too long to edit here. ${note}`;
     }
     if (bytes === null && !isWellFormed(this.value)) {
+      this.#isValid = false;
       note = "The text has lone surrogates, which UTF-8 cannot hold; U+FFFD replaces them.";
     }
     this.#note.textContent = note;

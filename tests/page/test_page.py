@@ -218,6 +218,14 @@ def test_unusual_text_is_shown(tab: Tab, tmp_path: Path) -> None:
     tab.page.locator("#text-note", has_text="not valid UTF-8").wait_for()
     tab.page.locator("#pieces-a", has_text="<0xFF>").wait_for()
     assert "".join(tab.pieces()) == "a<0xFF><0xE4><0xB8>·b"
+    tab.page.click("#share")
+    tab.page.locator("#status", has_text="It holds U+FFFD in place of what is not valid").wait_for()
+    tab.type("valid")
+    tab.page.click("#share")
+    # Wait for the new message: "The link is copied." or "The link is in the address bar."
+    tab.page.wait_for_function(
+        "() => /^The link is [a-z ]+[.]$/.test(document.getElementById('status').textContent)"
+    )
 
 
 def test_pieces_and_rules_are_those_of_python(tab: Tab) -> None:
