@@ -273,6 +273,7 @@ async function main() {
   $("share").addEventListener("click", share);
   addEventListener("hashchange", applyLink);
   addEventListener("unhandledrejection", ({ reason }) => fail(reason));
+  await firstRun; // so that the browser lays out the text and its pieces at the same time
   await applyLink();
   document.documentElement.dataset.ready = "true";
 }

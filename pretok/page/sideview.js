@@ -122,9 +122,10 @@ export class SideView {
     if (!preset) return;
     const engine = preset.engine === "hf" ? "Hugging Face tokenizers" : "tiktoken";
     rules.querySelector("summary").textContent = `Rules of ${preset.name}`;
+    const source = preset.source ? `Source: ${preset.source}. ` : "";
     rules.querySelector(".note").textContent =
       `As in ${engine}, Unicode ${preset.unicode}; ${EXACTNESS[preset.exactness]}. ` +
-      `Source: ${preset.source}. The first rule that matches makes the pre-token.`;
+      `${source}The first rule that matches makes the pre-token.`;
     rules.querySelector("tbody").replaceChildren(...ruleRows(preset, ruleCounts));
   }
 

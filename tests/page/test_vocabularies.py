@@ -12,6 +12,8 @@ import pretok
 from browser import Tab, visible
 from command_line import small_tokenizer
 from gguf_files import gguf, metadata
+from pretok import Run
+from pretok.charsets import LETTER
 from pretok.fuzz.text import TextMaker
 from sentencepiece_models import BYTE_FALLBACK, BYTES, UNKNOWN, model, normal
 from support import seeded
@@ -115,6 +117,15 @@ def test_a_split_of_the_file_has_rules(tab: Tab, tmp_path: Path) -> None:
     tab.page.locator("#details .tried summary").click()
     tab.page.locator("#details tr.matched").wait_for()
     assert tab.page.locator("#details tr.matched code").inner_text() == str(steps[3].rule)
+
+
+def test_a_preset_without_a_source_shows_none(tab: Tab, tmp_path: Path) -> None:
+    mine = pretok.Preset("mine", rules=(Run(LETTER), Run(~LETTER)))
+    bpe.train([TEXT], vocab_size=258, preset=pretok.PreTokenizer(mine)).save(tmp_path / "a.pretok")
+    tab.open_vocabulary(tmp_path / "a.pretok")
+    tab.page.locator("summary", has_text="Rules of mine").wait_for()
+    note = tab.page.locator(".rules .note").inner_text()
+    assert "with the engine. The first rule" in note
 
 
 def test_a_split_that_no_preset_has_is_replaced_loudly(tab: Tab, tmp_path: Path) -> None:
