@@ -3,7 +3,8 @@
 The file has the name of a preset. If the preset is not built in, the file also has its program (the
 serialized stages) and a description. The description is a JSON object with the fields of Preset
 that the program does not have: "engine", "exactness", "source" and "stages". "stages" is a list of
-the pattern and the pre_tokenizer, in JSON, of each stage.
+the pattern, the pre_tokenizer in JSON, and the rules of each stage. Each rule is the alternative of
+a regex, for readers that cannot write it from the program, such as the page of pretok.
 """
 
 from __future__ import annotations
@@ -46,7 +47,13 @@ def dump_preset(preset: Preset, unicode: str) -> bytes:
 
 
 def _description(preset: Preset) -> str:
-    stages = [[stage.pattern, stage.huggingface] for stage in preset.stages]
+    # A program may lack members of sets. Write the rules of the program, so that the description of
+    # a loaded preset is the same.
+    restored = restore_stages(serialize_stages(preset.stages))
+    stages = [
+        [stage.pattern, stage.huggingface, [str(rule) for rule in rules.rules]]
+        for stage, rules in zip(preset.stages, restored, strict=True)
+    ]
     fields = {
         "engine": preset.engine,
         "exactness": preset.exactness,
@@ -99,7 +106,8 @@ def _described(fields: Value, name: str, unicode: str, words: Sequence[int]) -> 
     """Return the preset of the program `words` with the description `fields`."""
     stages = []
     for stage, texts in zip(restore_stages(words), fields["stages"].items(), strict=True):
-        pattern, block = (text.text() for text in texts.items())
+        # The comparison in _own_preset checks the alternatives.
+        pattern, block = (text.text() for text in list(texts.items())[:2])
         if block and not _makes(block, stage):
             raise texts.malformed("a pattern, and the pre_tokenizer of the stage")
         stages.append(replace(stage, pattern=pattern, huggingface=block))

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <variant>
 
 namespace pretok {
@@ -197,13 +198,18 @@ void write_steps(const std::vector<StageStep> &steps, const std::vector<StagePro
 using namespace pretok;
 
 // Result 0: the steps at `position`, which counts in `unit`; write_steps describes the numbers.
-// Result 0 is empty if `position` is not in the text. `preset` and `unicode` must be built in.
+// Result 0 is empty if `position` is not in the text. `preset` is the name of a built-in
+// preset, or nullptr for the preset of the program `words`. `unicode` must be built in.
 PRETOK_WASM(pretok_wasm_explain)
-void pretok_wasm_explain(const char *preset, const char *unicode, const void *text,
-                         std::size_t size, int is_utf8, std::size_t position, int unit) {
+void pretok_wasm_explain(const char *preset, const std::uint32_t *words, std::size_t count,
+                         const char *unicode, const void *text, std::size_t size, int is_utf8,
+                         std::size_t position, int unit) {
   results[0].clear();
   std::vector<StageProgram> stages;
-  if (!read_stages(find_preset(preset)->words(), stages).empty())
+  const std::string error = preset != nullptr
+                                ? read_stages(find_preset(preset)->words(), stages)
+                                : read_stages(words, count, stages);
+  if (!error.empty())
     return;
   const UnicodeTable table = unicode_table(unicode);
   const ClassTable classes(stages.front().program.alphabet, table);

@@ -12,9 +12,17 @@ const NAMES = ["A", "B"];
 const DEFAULT_PRESETS = ["cl100k", "qwen2"];
 /** Milliseconds from the last result until the status line names the counts. */
 const STATUS_DELAY = 600;
+/** The message of the first run of a page whose address has no fragment. */
+const FIRST_RUN = {
+  source: Object.values(SAMPLES)[0],
+  settings: [{ preset: DEFAULT_PRESETS[0], unicode: "", special: false }],
+  view: "pre-tokens",
+};
 
 const $ = (id) => document.getElementById(id);
 const started = ask("start");
+// Ask before the page has its controls, so that the first pieces appear sooner.
+let firstRun = location.hash ? null : ask("run", FIRST_RUN);
 const box = new TextBox(() => update());
 const details = new Details(ask);
 const tip = new Tip();
@@ -34,7 +42,7 @@ const update = latest(async () => {
   }));
   const source = box.take();
   try {
-    result = await ask("run", { source, settings, view: checked("show") });
+    result = await run({ source, settings, view: checked("show") });
   } catch (error) {
     if (source !== undefined) box.takeAgain();
     fail(error);
@@ -46,6 +54,14 @@ const update = latest(async () => {
   draw();
   if (source !== undefined) countClusters();
 });
+
+/** Return the answer to `message`. If it is the first run, the worker was asked already. */
+function run(message) {
+  const answer = firstRun;
+  firstRun = null;
+  const isFirst = answer && JSON.stringify(message) === JSON.stringify(FIRST_RUN);
+  return isFirst ? answer : ask("run", message);
+}
 
 /** Return the views of the sides that the page shows. */
 function activeViews() {
@@ -178,11 +194,12 @@ async function share() {
     return;
   }
   history.replaceState(null, "", fragment);
+  const loss = box.isValid ? "" : " It holds U+FFFD in place of what is not valid.";
   try {
     await navigator.clipboard.writeText(location.href);
-    say("The link is copied.");
+    say(`The link is copied.${loss}`);
   } catch {
-    say("The link is in the address bar.");
+    say(`The link is in the address bar.${loss}`);
   }
 }
 
@@ -213,7 +230,7 @@ async function applyLink() {
   const link = await fromFragment(location.hash);
   const note = applySettings(link.settings) || link.problem;
   showSides();
-  box.value = link.text ?? Object.values(SAMPLES)[0];
+  box.value = link.text ?? FIRST_RUN.source;
   await update();
   if (note) fail(new Error(note));
 }
@@ -257,6 +274,7 @@ async function main() {
   $("share").addEventListener("click", share);
   addEventListener("hashchange", applyLink);
   addEventListener("unhandledrejection", ({ reason }) => fail(reason));
+  await firstRun; // so that the browser lays out the text and its pieces at the same time
   await applyLink();
   document.documentElement.dataset.ready = "true";
 }

@@ -81,7 +81,7 @@ export class Details {
     if (description.vocabulary && piece.preToken?.rule !== SPECIAL) {
       const { start, end } = piece.preToken ?? { start: piece.span.byte[0], end: piece.span.byte[1] };
       children.push(
-        this.#section("merges", "Merges of the pre-token", async () => {
+        this.#section("merges", `Merges of the ${piece.preToken ? "pre-token" : "token"}`, async () => {
           return mergePlayer(await this.#ask("merges", { side, start, end }));
         }),
       );

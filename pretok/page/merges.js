@@ -48,12 +48,12 @@ export function mergePlayer(trace) {
   function reportOf(number, { left, right, id, rank }) {
     return (
       `Merge ${number} of ${steps.length}: ${left} + ${right} → ${id}, rank ${grouped(rank)}.` +
-      (number === steps.length ? ` The ids are ${[...ids].join(", ")}.` : "")
+      (number === steps.length ? ` ${idsOf(ids)}` : "")
     );
   }
 
   function start(count) {
-    if (count === 0) return `No merge applies. The ids are ${[...ids].join(", ")}.`;
+    if (count === 0) return `No merge applies. ${idsOf(ids)}`;
     return `${pieces.length - 1} pieces before the first of ${count} merges.`;
   }
 
@@ -62,4 +62,8 @@ export function mergePlayer(trace) {
   show();
   const controls = make("div", { className: "bar" }, previous, slider, next);
   return steps.length > 0 ? [controls, row, report] : [row, report];
+}
+
+function idsOf(ids) {
+  return ids.length === 1 ? `The id is ${ids[0]}.` : `The ids are ${[...ids].join(", ")}.`;
 }

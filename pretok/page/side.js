@@ -8,6 +8,8 @@ export class Side {
   #pretok;
   #file = null;
   #tokenizer = null;
+  #splitter = null;
+  #problem = "";
   #loaded = "";
   #settings = { preset: "", unicode: "", special: false };
 
@@ -45,6 +47,7 @@ export class Side {
     const before = this.#file;
     this.#file = { name, bytes };
     this.#loaded = "";
+    this.#problem = "";
     try {
       if (isMinbpe(bytes)) return this.#openMinbpe(preset, unicode);
       return this.#open(preset, unicode);
@@ -56,10 +59,17 @@ export class Side {
 
   /** Close the vocabulary. */
   close() {
-    this.#tokenizer?.free();
-    this.#tokenizer = null;
+    this.#use(null, null);
     this.#file = null;
     this.#loaded = "";
+  }
+
+  /** Use a tokenizer and its pre-tokenizer, or no tokenizer. Free the ones before. */
+  #use(tokenizer, splitter) {
+    this.#tokenizer?.free();
+    this.#splitter?.free();
+    this.#tokenizer = tokenizer;
+    this.#splitter = splitter;
   }
 
   /** Open a minbpe file with the preset whose pattern is in the file, or else with `preset`. */
@@ -76,7 +86,7 @@ export class Side {
 
   /**
    * Open a file with the split that it names. If it names none, or one that the core cannot load,
-   * use `preset`.
+   * use the preset that has the name of the file, or else `preset`.
    */
   #open(preset, unicode) {
     try {
@@ -84,29 +94,45 @@ export class Side {
       return "";
     } catch (error) {
       if (error.code === "MALFORMED" || preset === "") throw error;
-      this.#load(preset, unicode);
-      return preset;
+      const stem = this.#file.name.replace(/\.[^.]*$/, "");
+      const named = this.#pretok.presets().find(({ name, aliases }) => [name, ...aliases].includes(stem));
+      const used = named?.name ?? preset;
+      this.#load(used, unicode);
+      this.#problem = error.message.split(";")[0];
+      return used;
     }
   }
 
   #load(preset, unicode) {
     const key = `${preset} ${unicode}`;
     if (key === this.#loaded) return;
+    const { bytes, splitsNoText } = this.#file;
+    if (preset && splitsNoText) {
+      throw new Error(`${this.#file.name} does not split text; choose "split of the file"`);
+    }
     const options = {};
     if (preset) options.preset = preset;
     if (preset && unicode) options.unicode = unicode;
-    const tokenizer = this.#pretok.loadTokenizer(this.#file.bytes, options);
-    this.#tokenizer?.free();
-    this.#tokenizer = tokenizer;
+    let tokenizer = this.#pretok.loadTokenizer(bytes, options);
+    // A model that does not split text takes no Unicode version.
+    if (!preset && unicode && ![unicode, ""].includes(tokenizer.unicode)) {
+      tokenizer.free();
+      tokenizer = this.#pretok.loadTokenizer(bytes, { unicode });
+    }
+    try {
+      this.#use(tokenizer, tokenizer.preTokenizer());
+    } catch (error) {
+      tokenizer.free();
+      throw error;
+    }
+    this.#file.splitsNoText = tokenizer.unicode === "";
     this.#loaded = key;
   }
 
-  /** The pre-tokenizer in use; null if the vocabulary file has no split, or one without a name. */
+  /** The pre-tokenizer in use; null if the model does not split text. */
   get splitter() {
-    const name = this.#settings.preset || this.#tokenizer?.presetName;
-    if (!name) return null;
-    const unicode = this.#settings.unicode || (this.#tokenizer ? this.#tokenizer.unicode : "");
-    return this.#pretok.get(name, unicode);
+    if (this.#tokenizer) return this.#splitter;
+    return this.#pretok.get(this.#settings.preset, this.#settings.unicode);
   }
 
   /** Split and encode `source`. */
@@ -204,6 +230,7 @@ export class Side {
         size: this.#tokenizer.size,
         special: this.#tokenizer.specialTokens.length,
         hasOwnSplit: this.#settings.preset === "",
+        problem: this.#problem,
       },
       preset: splitter && describePreset(splitter),
       ruleCounts: counts,

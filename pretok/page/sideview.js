@@ -11,6 +11,11 @@ const EXACTNESS = {
   unknown: "the original is not known",
 };
 
+const CONVERT =
+  'To use the split of the file, convert it in Python: bpe.load("tokenizer.json").save("name.pretok").';
+const NO_SPLIT =
+  "This model merges the characters of the whole text, so there are no pre-tokens and no rules.";
+
 export class SideView {
   /**
    * `events` has the functions of PieceList, and change(), open(file) and close().
@@ -95,13 +100,18 @@ export class SideView {
     this.#find(".counts").replaceChildren(...counts.map(([term, count]) => countItem(term, count)));
   }
 
-  #showVocabulary({ vocabulary, isNormalized, preset }) {
+  #showVocabulary({ vocabulary, isNormalized, preset, preTokens }) {
     const note = this.#find(".vocabulary-note");
     note.hidden = !vocabulary;
     if (!vocabulary) return;
-    const { name, size, special, hasOwnSplit } = vocabulary;
+    const { name, size, special, hasOwnSplit, problem } = vocabulary;
     const words = [`${name}: ids below ${grouped(size)}, ${counted(special, "special token")}.`];
-    if (!hasOwnSplit) words.push(`The preset ${preset.name} splits the text, not the file.`);
+    if (!hasOwnSplit) {
+      const reason = problem ? `: ${problem}` : ", not the file";
+      words.push(`The preset ${preset.name} splits the text${reason}.`);
+      if (problem && name.endsWith(".json")) words.push(CONVERT);
+    }
+    if (preTokens === null) words.push(NO_SPLIT);
     if (isNormalized) words.push("The tokenizer normalizes this text; the normalized text is shown.");
     note.firstElementChild.textContent = words.join(" ");
   }
@@ -112,9 +122,10 @@ export class SideView {
     if (!preset) return;
     const engine = preset.engine === "hf" ? "Hugging Face tokenizers" : "tiktoken";
     rules.querySelector("summary").textContent = `Rules of ${preset.name}`;
+    const source = preset.source ? `Source: ${preset.source}. ` : "";
     rules.querySelector(".note").textContent =
       `As in ${engine}, Unicode ${preset.unicode}; ${EXACTNESS[preset.exactness]}. ` +
-      `Source: ${preset.source}. The first rule that matches makes the pre-token.`;
+      `${source}The first rule that matches makes the pre-token.`;
     rules.querySelector("tbody").replaceChildren(...ruleRows(preset, ruleCounts));
   }
 

@@ -19,6 +19,7 @@ export class TextBox {
   #long = null;
   #clusters = "…";
   #isNew = false;
+  #isValid = true;
   #changed;
 
   constructor(changed) {
@@ -26,7 +27,7 @@ export class TextBox {
     this.#area.addEventListener("input", () => this.#use(null, ""));
     this.#area.addEventListener("paste", (event) => this.#paste(event));
     this.#clear.addEventListener("click", () => {
-      this.value = "";
+      this.#replace("");
       this.#area.focus();
     });
     this.#file.addEventListener("change", () => this.#open(this.#file.files[0]));
@@ -36,9 +37,15 @@ export class TextBox {
     return this.#long ?? this.#area.value;
   }
 
+  /** Set the text without a call of `changed`. */
   set value(text) {
     this.#show(text);
-    this.#use(null, "");
+    this.#set(null, "");
+  }
+
+  /** False if U+FFFD stands in `value` for invalid bytes or lone surrogates. */
+  get isValid() {
+    return this.#isValid;
   }
 
   /** Return the text, or the bytes of a file; undefined if nothing changed since the last call. */
@@ -67,24 +74,40 @@ export class TextBox {
     const { selectionStart, selectionEnd } = this.#area;
     const text = this.value;
     const isWhole = selectionEnd - selectionStart === this.#area.value.length;
-    if (isWhole) this.value = pasted;
-    else this.value = text.slice(0, selectionStart) + pasted + text.slice(selectionEnd);
+    if (isWhole) this.#replace(pasted);
+    else this.#replace(text.slice(0, selectionStart) + pasted + text.slice(selectionEnd));
   }
 
-  /** Report a new text: the bytes of a file, or the content of the box if `bytes` is null. */
+  /** Set the text, and call `changed`. */
+  #replace(text) {
+    this.value = text;
+    this.#changed();
+  }
+
+  /** Use a new text, and call `changed`. */
   #use(bytes, note) {
+    this.#set(bytes, note);
+    this.#changed();
+  }
+
+  /**
+   * Set a new text: the bytes of a file, or the content of the box if `bytes` is null. `note` is ""
+   * if the text is valid.
+   */
+  #set(bytes, note) {
     this.#bytes = bytes;
     this.#isNew = true;
+    this.#isValid = note === "";
     this.#clusters = "…";
     if (this.#long !== null) {
       const shown = `The box shows the first ${grouped(SHOWN)} UTF-16 units of the text.`;
       note = `${shown} The text is too long to edit here. ${note}`;
     }
     if (bytes === null && !isWellFormed(this.value)) {
+      this.#isValid = false;
       note = "The text has lone surrogates, which UTF-8 cannot hold; U+FFFD replaces them.";
     }
     this.#note.textContent = note;
-    this.#changed();
   }
 
   /** Open a file. Bytes that are not valid UTF-8 are kept. */

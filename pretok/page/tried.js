@@ -17,7 +17,7 @@ export function triedRules(stages, rules) {
     if (stage.before) {
       elements.push(make("p", { className: "note", textContent: "The match starts before the pre-token." }));
     }
-    const rows = stage.tried.map(({ rule, match }) => row(rule, rules[rule].pattern, match));
+    const rows = stage.tried.map(({ rule, match }) => row(rule, rules[rule]?.pattern ?? "", match));
     if (stage.rule === NO_RULE) rows.push(row(NO_RULE, "", null));
     elements.push(table(rows));
     if (stage.isDropped) elements.push(make("p", {}, "The stage drops ", quoted(stage.part), "."));

@@ -100,6 +100,11 @@ def tokenizer(path: Path, **options: Any) -> dict[str, Any]:
     return {"load": [str(path), options]}
 
 
+def split_of(path: Path, **options: Any) -> dict[str, Any]:
+    """Return the argument `on` of Calls.add for the pre-tokenizer of a vocabulary file."""
+    return {"splitOf": [str(path), options]}
+
+
 def call(on: dict[str, Any] | None, method: str, *arguments: Any) -> Any:
     """Return the answer of one call."""
     calls = Calls()

@@ -218,6 +218,14 @@ def test_unusual_text_is_shown(tab: Tab, tmp_path: Path) -> None:
     tab.page.locator("#text-note", has_text="not valid UTF-8").wait_for()
     tab.page.locator("#pieces-a", has_text="<0xFF>").wait_for()
     assert "".join(tab.pieces()) == "a<0xFF><0xE4><0xB8>·b"
+    tab.page.click("#share")
+    tab.page.locator("#status", has_text="It holds U+FFFD in place of what is not valid").wait_for()
+    tab.type("valid")
+    tab.page.click("#share")
+    # Wait for the new message: "The link is copied." or "The link is in the address bar."
+    tab.page.wait_for_function(
+        "() => /^The link is [a-z ]+[.]$/.test(document.getElementById('status').textContent)"
+    )
 
 
 def test_pieces_and_rules_are_those_of_python(tab: Tab) -> None:
@@ -291,3 +299,22 @@ def test_a_page_without_its_core_says_so(browser: Any, address: str, file: str) 
         page.route(f"**/{file}", lambda route: route.abort())
         page.goto(address)
         page.locator("#error", has_text="could not load the core; reload the page").wait_for()
+
+
+@pytest.mark.parametrize("fragment", ["", "#a=gpt2"])
+def test_opening_the_page_splits_its_text_once(browser: Any, address: str, fragment: str) -> None:
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.add_init_script(
+            """window.kinds = [];
+            const post = Worker.prototype.postMessage;
+            Worker.prototype.postMessage = function (message, ...rest) {
+              window.kinds.push(message.kind);
+              post.call(this, message, ...rest);
+            };"""
+        )
+        page.goto(address + fragment)
+        page.wait_for_selector("html[data-ready]")
+        expected = pretok.get("gpt2" if fragment else "cl100k").split(page.input_value("#text"))
+        assert page.locator("#pieces-a [role=option]").count() == len(expected)
+        assert page.evaluate("() => window.kinds.filter((kind) => kind === 'run').length") == 1

@@ -12,6 +12,8 @@ import pretok
 from browser import Tab, visible
 from command_line import small_tokenizer
 from gguf_files import gguf, metadata
+from pretok import Run
+from pretok.charsets import LETTER
 from pretok.fuzz.text import TextMaker
 from sentencepiece_models import BYTE_FALLBACK, BYTES, UNKNOWN, model, normal
 from support import seeded
@@ -70,6 +72,71 @@ def test_a_model_of_sentencepiece_is_opened(tab: Tab, tmp_path: Path) -> None:
     tab.open_vocabulary(path)
     tab.wait_for_count("tokens", len(ids))
     assert tab.labels() == list(map(str, ids))
+
+
+def test_a_model_without_pre_tokens_says_so(tab: Tab, tmp_path: Path) -> None:
+    pieces = [UNKNOWN, *BYTES, *normal("\u2581a", "\u2581", "a")]
+    (tmp_path / "small.model").write_bytes(model(pieces, BYTE_FALLBACK))
+    tab.open_vocabulary(tmp_path / "small.model")
+    tab.page.locator(".vocabulary-note", has_text="no pre-tokens and no rules").wait_for()
+    assert tab.page.locator(".rules").is_hidden()
+    tab.page.select_option("#preset-a", "gpt2")
+    tab.page.locator(".side .error", has_text='choose "split of the file"').wait_for()
+    tab.page.select_option("#preset-a", "")
+    tab.page.locator(".vocabulary-note", has_text="no pre-tokens and no rules").wait_for()
+    assert tab.page.locator(".side .error").count() == 0
+
+
+def test_the_name_of_a_rank_file_chooses_its_preset(tab: Tab, tmp_path: Path) -> None:
+    path, _ = vocabulary_files(tmp_path)[".tiktoken"]
+    named = path.rename(tmp_path / "p50k_base.tiktoken")
+    tab.open_vocabulary(named)
+    assert tab.page.input_value("#preset-a") == "r50k"
+    note = tab.page.locator(".vocabulary-note").inner_text()
+    assert "The preset r50k splits the text: a rank file does not say how" in note
+
+
+def test_a_split_of_the_file_has_rules(tab: Tab, tmp_path: Path) -> None:
+    split = pretok.from_pattern(r"\p{L}+|\d{1,3}|.|\s+")
+    tokenizer = bpe.train([TEXT * 3], vocab_size=262, preset=split)
+    tokenizer.save(tmp_path / "own.pretok")
+    tab.type(TEXT)
+    tab.open_vocabulary(tmp_path / "own.pretok")
+    tab.wait_for_count("tokens", tokenizer.count(TEXT))
+    tab.page.check("input[value=pre-tokens]")
+    tab.page.select_option("#label", "rule")
+    steps = list(split.explain(TEXT))
+    tab.wait_for_count("pre-tokens", len(steps))
+    assert tab.pieces() == [visible(step.text) for step in steps]
+    rules = split.preset.rules
+    numbers = [str(rules.index(step.rule) + 1) if step.rule else "no rule" for step in steps]
+    assert tab.labels() == numbers
+    shown = tab.page.locator(".rules tbody code").all_inner_texts()
+    assert shown == [str(rule) for rule in rules]
+    tab.page.locator("#pieces-a [role=option]").nth(3).click()
+    tab.page.locator("#details .tried summary").click()
+    tab.page.locator("#details tr.matched").wait_for()
+    assert tab.page.locator("#details tr.matched code").inner_text() == str(steps[3].rule)
+
+
+def test_a_preset_without_a_source_shows_none(tab: Tab, tmp_path: Path) -> None:
+    mine = pretok.Preset("mine", rules=(Run(LETTER), Run(~LETTER)))
+    bpe.train([TEXT], vocab_size=258, preset=pretok.PreTokenizer(mine)).save(tmp_path / "a.pretok")
+    tab.open_vocabulary(tmp_path / "a.pretok")
+    tab.page.locator("summary", has_text="Rules of mine").wait_for()
+    note = tab.page.locator(".rules .note").inner_text()
+    assert "with the engine. The first rule" in note
+
+
+def test_a_split_that_no_preset_has_is_replaced_loudly(tab: Tab, tmp_path: Path) -> None:
+    split = pretok.from_pattern(r"\p{L}+|\d{1,3}|.|\s+")
+    bpe.train([TEXT * 3], vocab_size=262, preset=split).save(tmp_path / "own.json")
+    tab.open_vocabulary(tmp_path / "own.json")
+    note = tab.page.locator(".vocabulary-note").inner_text()
+    assert (
+        "The preset cl100k splits the text: no built-in preset has the same pre_tokenizer" in note
+    )
+    assert "convert it in Python" in note
 
 
 def test_a_file_that_is_no_vocabulary_is_refused(tab: Tab, tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 // Answer the calls of a test: node answers.mjs < calls.json > answers.json.
 //
 // A call is {on, method, arguments}. `on` names the object: null is the module, {get: [name,
-// options]} a pre-tokenizer, and {load: [path, options]} a tokenizer. The answer is {value}, or
+// options]} a pre-tokenizer, {load: [path, options]} a tokenizer, and {splitOf: [path, options]} the
+// pre-tokenizer of this tokenizer. The answer is {value}, or
 // {error, message, position}, where `error` is the code of the PretokError. A call with `each` is
 // repeated with each of `texts` as the first argument; its answer is a list of answers. Arguments
 // and values are JSON, except that {bytes: "hex"} is a Uint8Array.
@@ -22,11 +23,10 @@ function objectOf(on) {
   if (on === null) return pretok;
   const key = JSON.stringify(on);
   if (!objects.has(key)) {
-    const [name, options] = on.get ?? on.load;
-    objects.set(
-      key,
-      on.get ? pretok.get(name, options) : pretok.loadTokenizer(readFileSync(name), options),
-    );
+    const [name, options] = on.get ?? on.load ?? on.splitOf;
+    const load = () => pretok.loadTokenizer(readFileSync(name), options);
+    const make = on.get ? () => pretok.get(name, options) : load;
+    objects.set(key, on.splitOf ? load().preTokenizer() : make());
   }
   return objects.get(key);
 }

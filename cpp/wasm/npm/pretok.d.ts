@@ -111,7 +111,10 @@ export interface Rule {
   readonly index: number;
   /** The number of the stage, from 0. */
   readonly stage: number;
-  /** The rule in the notation of the Python package, such as "Run(LETTER, lead=SPACE)". */
+  /**
+   * The rule in the notation of the Python package, such as "Run(LETTER, lead=SPACE)"; "" for a
+   * preset that is not built in.
+   */
   readonly name: string;
   /** The alternative of the regular expression, such as " ?\\p{L}+". */
   readonly pattern: string;
@@ -226,6 +229,13 @@ export interface Tokenizer {
   readonly unicode: string;
   /** The largest id plus one. */
   readonly size: number;
+
+  /**
+   * Returns a pre-tokenizer that splits like the tokenizer. A .pretok file may have a preset that is
+   * not built in. Returns null for a model that merges the characters of the whole text, such as
+   * Llama 2, because it does not split text. `free` the pre-tokenizer as well as the tokenizer.
+   */
+  preTokenizer(): PreTokenizer | null;
   /** The special tokens, in the order of the file. */
   readonly specialTokens: readonly { readonly text: string; readonly id: number }[];
 

@@ -12,15 +12,24 @@ const HEAD = 8;
 export class PreTokenizer {
   #core;
   #handle;
+  #program;
 
-  constructor(core, preset, unicode) {
+  /** `program` has the words of a preset that is not built in; null for a built-in preset. */
+  constructor(core, preset, unicode, program = null) {
     this.preset = preset;
     this.unicode = unicode;
     this.#core = core;
+    this.#program = program;
     this.#handle = core.scoped((allocate) => {
       const result = allocate(4);
-      const name = core.copyName(preset.name, allocate);
-      core.check("pretok_pre_tokenizer_named", name, core.copyName(unicode, allocate), result);
+      const version = core.copyName(unicode, allocate);
+      if (program) {
+        const words = core.copyWords(program, allocate);
+        core.check("pretok_pre_tokenizer_from_program", words, program.length, version, result);
+      } else {
+        const name = core.copyName(preset.name, allocate);
+        core.check("pretok_pre_tokenizer_named", name, version, result);
+      }
       return core.word(result);
     });
     Object.freeze(this);
@@ -83,11 +92,14 @@ export class PreTokenizer {
     }
     return this.#with(text, (copy) => {
       const { pointer, size, isUtf8, allocate } = copy;
-      const preset = this.#core.copyName(this.preset.name, allocate);
+      const program = this.#program ?? [];
+      const preset = this.#program ? 0 : this.#core.copyName(this.preset.name, allocate);
+      const programWords = this.#core.copyWords(program, allocate);
       const unicode = this.#core.copyName(this.unicode, allocate);
       const unitOfCopy = unitIn(copy, number);
       this.#core.call(
-        "pretok_wasm_explain", preset, unicode, pointer, size, isUtf8, position, unitOfCopy,
+        "pretok_wasm_explain", preset, programWords, program.length, unicode, pointer, size, isUtf8,
+        position, unitOfCopy,
       );
       const [words] = this.#core.takeResults(1);
       if (words.length === 0) {

@@ -74,7 +74,7 @@ class Pretok {
     if (options === null || typeof options !== "object") {
       throw invalid(`options is ${String(options)}; expected an object, such as {preset: "gpt2"}`);
     }
-    return new Tokenizer(this.#core, bytes, options);
+    return new Tokenizer(this.#core, bytes, options, (name, unicode) => this.get(name, { unicode }));
   }
 
   #has(version) {

@@ -2,6 +2,8 @@
 
 import { PretokError, invalid } from "./errors.js";
 import { bytesOf, decodeUtf8, unitIn, unitNumber } from "./memory.js";
+import { ownSplit } from "./own_split.js";
+import { PreTokenizer } from "./pre_tokenizer.js";
 
 /** The index of a treatment of special tokens is its number in pretok_special of pretok.h. */
 const SPECIAL = ["raise", "text", "allow"];
@@ -19,9 +21,13 @@ export class Tokenizer {
   #handle;
   #merges = 0;
   #specialTokens = null;
+  #get;
+  #bytes;
 
-  constructor(core, bytes, options) {
+  /** `get(name, unicode)` returns the pre-tokenizer of a built-in preset. */
+  constructor(core, bytes, options, get) {
     this.#core = core;
+    this.#get = get;
     this.#handle = core.withText(bytesOf(bytes), ({ pointer, size, allocate }) => {
       const result = allocate(4);
       const optionsPointer = copyLoadOptions(core, options, allocate);
@@ -31,6 +37,16 @@ export class Tokenizer {
     this.presetName = core.cString(core.call("pretok_tokenizer_preset", this.#handle));
     this.unicode = core.cString(core.call("pretok_wasm_tokenizer_unicode", this.#handle));
     this.size = core.call("pretok_vocab_size", this.#handle);
+    // A file without a preset has a program if it splits text at all.
+    this.#bytes = this.presetName || !this.unicode ? null : bytesOf(bytes).slice();
+  }
+
+  preTokenizer() {
+    this.#alive();
+    if (this.presetName) return this.#get(this.presetName, this.unicode);
+    if (!this.#bytes) return null;
+    const { preset, program } = ownSplit(this.#bytes);
+    return new PreTokenizer(this.#core, preset, this.unicode, program);
   }
 
   get specialTokens() {
@@ -147,6 +163,7 @@ export class Tokenizer {
     if (this.#merges) this.#core.call("pretok_wasm_merges_free", this.#merges);
     if (this.#handle) this.#core.call("pretok_tokenizer_free", this.#handle);
     this.#merges = this.#handle = 0;
+    this.#bytes = null;
   }
 
   #alive() {
