@@ -96,9 +96,16 @@ void *operator new(std::size_t size) {
   live += counting;
   return block;
 }
+// std::stable_sort uses this form.
+void *operator new(std::size_t size, const std::nothrow_t &) noexcept {
+  void *const block = fails() ? nullptr : std::malloc(size != 0 ? size : 1);
+  live += counting && block != nullptr;
+  return block;
+}
 void operator delete(void *block) noexcept {
   live -= counting && block != nullptr;
   std::free(block);
 }
 void operator delete(void *block, std::size_t) noexcept { operator delete(block); }
+void operator delete(void *block, const std::nothrow_t &) noexcept { operator delete(block); }
 #endif
