@@ -335,19 +335,34 @@ template <typename Unit> bool is_surely_nfc(const Unit *units, std::size_t size)
     return others == 0;
   };
   const UnstableBlocks &blocks = unstable_blocks();
+  std::uint32_t starter = 0;    // the last starter so far
+  std::uint32_t last_class = 0; // the combining class of the last code point so far
   for (std::size_t at = 0; at < size; at += AT_ONCE) {
     const std::size_t end = at + std::min(AT_ONCE, size - at);
-    if (end == at + AT_ONCE && is_common(at, at + AT_ONCE))
-      continue;
     std::uint64_t is_unstable = 0;
-    for (std::size_t i = at; i < end; ++i)
-      is_unstable |= (blocks[units[i] >> 12 & 15] >> (units[i] >> 6 & 63) & 1) |
-                     std::uint32_t{units[i]} >> 16;
-    if (is_unstable == 0)
+    if (end != at + AT_ONCE || !is_common(at, at + AT_ONCE))
+      for (std::size_t i = at; i < end; ++i)
+        is_unstable |= (blocks[units[i] >> 12 & 15] >> (units[i] >> 6 & 63) & 1) |
+                       std::uint32_t{units[i]} >> 16;
+    if (is_unstable == 0) {
+      starter = units[end - 1];
+      last_class = 0;
       continue;
-    for (std::size_t i = at; i < end; ++i)
-      if ((units[i] & 0xFFFFF800) == 0xD800 || !is_stable_starter(kind_of(units[i])))
+    }
+    // The quick check of Unicode (UAX #15), with one addition: a code point that may compose is
+    // no obstacle if the last starter composes with nothing.
+    for (std::size_t i = at; i < end; ++i) {
+      const std::uint32_t unit = units[i];
+      const NfcKind kind = kind_of(unit);
+      if ((unit & 0xFFFFF800) == 0xD800 || (kind.flags & NOT_IN_NFC) != 0 ||
+          (kind.combining_class != 0 && kind.combining_class < last_class) ||
+          ((kind.flags & COMPOSES_WITH_PREVIOUS) != 0 &&
+           (kind_of(starter).flags & COMPOSES_WITH_NEXT) != 0))
         return false;
+      last_class = kind.combining_class;
+      if (last_class == 0)
+        starter = unit;
+    }
   }
   return true;
 }

@@ -23,8 +23,8 @@ namespace pretok {
 bool is_nfc(const std::uint8_t *data, std::size_t size);
 
 // A faster test than is_nfc, for code units of 16 or 32 bits. If it returns true, the text is
-// in NFC. It returns false if any code point may compose or be replaced, or is a surrogate,
-// even if the text is in NFC.
+// in NFC. It returns false for some texts in NFC: those with a surrogate, or with a code point
+// that composes with some starter, after a starter that composes with some code point.
 template <typename Unit> bool is_surely_nfc(const Unit *units, std::size_t size);
 
 // Appends the NFC of the text to `to`. The NFC has at most three times as many bytes as the
