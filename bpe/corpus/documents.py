@@ -186,8 +186,8 @@ class _Hash:
         """Return the path, the size and the sha256 of the file."""
         self._hashing.wait()
         size = os.path.getsize(name)
-        # A damaged file may not be read to its end, and pyarrow reads a Parquet file without this
-        # object. The digest is then incomplete, so the file is hashed again.
+        # The digest has only the bytes that this object was given. Reading may stop early in a
+        # damaged file, and pyarrow reads a Parquet file by itself. The file is then hashed again.
         whole = size == self._size
         return {
             "path": name,
