@@ -64,9 +64,9 @@ class Run(NamedTuple):
     """Consecutive documents of a file.
 
     `lines` has the number of the line of each document, counted from 1, or of its row in a Parquet
-    file. `next_line` is the number of lines of the file before the end of the run. `skipped` has a
-    message for each damaged document. If `blocks` is not None, the run is one long document, and
-    `texts` is empty; take all blocks before the next run.
+    file. `next_line` is the number of lines from the start of the file to the end of the run.
+    `skipped` has a message for each damaged document. If `blocks` is not None, the run is one long
+    document, and `texts` is empty; take all blocks before the next run.
     """
 
     texts: PackedTexts
