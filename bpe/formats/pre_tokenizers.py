@@ -39,8 +39,8 @@ def puts_space(pre_tokenizer: Value) -> bool:
     Raises UnsupportedError if the last part is not ByteLevel, or if the only part is malformed.
     """
     parts = _byte_level_parts(pre_tokenizer)
-    # A ByteLevel after other parts never puts a space before the text: with add_prefix_space, it
-    # would put a space before each piece of the text.
+    # Only a ByteLevel without other parts puts a space before the text. After other parts, it would
+    # put a space before every piece of the text, which `read` refuses.
     if len(parts) > 1:
         return False
     try:

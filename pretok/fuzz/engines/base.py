@@ -109,7 +109,7 @@ class Engine(ABC):
 
     def _unsupported_stage_reason(self, preset: Preset, stage: Stage) -> str:
         if not stage.pattern:
-            return "it is a Hugging Face pre_tokenizer, which has no regex to compare with"
+            return "it is a Hugging Face pre_tokenizer without a regex to compare with"
         names = ", ".join(sorted(constructs(stage.pattern) & ENGINE_SPECIFIC))
         if names and preset.engine not in self._reads_like:
             return f"{self.name} and {preset.engine} read its pattern differently: {names}"
