@@ -135,10 +135,12 @@ Refusal AddedTokens::search_from(std::size_t at, std::size_t phase, const std::u
       first = skip_back(data, start, done, first);
     if (token.rstrip && !is_refused)
       last = skip(data, last, end, spaces);
-    // By `rstrip`, the previous token may include white space up to `done`. If this whole match
-    // lies in that white space, skip_back has set `first` to `done`, and the match is dropped.
-    // Without `lstrip`, `first` does not move. The match is then emitted, and its segment
-    // overlaps the segment of the previous token, as in Hugging Face tokenizers.
+    // By `rstrip`, the previous token may include white space up to `done`. This whole match
+    // may lie in that white space:
+    //   - With `lstrip`, skip_back has set `first` to `done`, and the match is dropped.
+    //   - Without `lstrip`, `first` does not move, and the match is emitted. Its segment
+    //     overlaps the segment of the previous token, as in Hugging Face tokenizers. `done` may
+    //     move back to the end of this match. The white space after it is then text again.
     if (first >= last)
       return true;
     // `search` must return the refused token that comes first in the text. A later phase may
