@@ -139,7 +139,7 @@ def _tokenize_function(ray: str | None, options: dict[str, Any]) -> Callable[...
     if ray is None:
         return bpe.corpus.tokenize
     if options.pop("threads") is not None:
-        raise click.UsageError("--threads is for work without --ray; each task has one thread")
+        raise click.UsageError("--threads cannot be used with --ray: each Ray task has one thread")
     bpe.distributed.connect(ray)
     return bpe.distributed.tokenize
 

@@ -64,9 +64,9 @@ class Run(NamedTuple):
     """Consecutive documents of a file.
 
     `lines` has the number of the line of each document, counted from 1, or of its row in a Parquet
-    file. `next_line` is the number of lines of the file before the end of the run. `skipped` has a
-    message for each damaged document. If `blocks` is not None, the run is one long document, and
-    `texts` is empty; take all blocks before the next run.
+    file. `next_line` is the number of lines from the start of the file to the end of the run.
+    `skipped` has a message for each damaged document. If `blocks` is not None, the run is one long
+    document, and `texts` is empty; take all blocks before the next run.
     """
 
     texts: PackedTexts
@@ -186,8 +186,8 @@ class _Hash:
         """Return the path, the size and the sha256 of the file."""
         self._hashing.wait()
         size = os.path.getsize(name)
-        # A damaged file may not be read to its end, and pyarrow reads a Parquet file without this
-        # object. The digest is then incomplete, so the file is hashed again.
+        # The digest has only the bytes that this object was given. Reading may stop early in a
+        # damaged file, and pyarrow reads a Parquet file by itself. The file is then hashed again.
         whole = size == self._size
         return {
             "path": name,

@@ -160,8 +160,8 @@ def _begin(folder: Path, tokenizer: Tokenizer, files: list[str], options: Option
         for path in folder.iterdir():
             if path.name not in (LOCK, name) and not _is_temporary(path):
                 raise CorpusError(
-                    f"{folder}: the folder contains {path.name!r}; expected an empty folder, or "
-                    "the folder of an interrupted call; choose another folder"
+                    f"{folder}: the folder contains {path.name!r}; expected an empty folder, or a "
+                    "folder in which an earlier call was interrupted; choose another folder"
                 )
         write_atomically(folder / name, data)
         manifest = Manifest(description, options.to_json(), [])

@@ -16,7 +16,7 @@ from bpe.errors import TextFileError
 from bpe.text_files import split_lines, text_of_line
 
 Known: TypeAlias = tuple[PackedTexts, NDArray[np.bool_]]
-"""The documents of lines, and a flag for each line; see `LineParser.texts`."""
+"""The result of `LineParser.texts`: the documents of lines, and a flag for each line."""
 
 
 class LineParser(Protocol):
@@ -25,27 +25,32 @@ class LineParser(Protocol):
     def texts(self, block: bytes) -> Known:
         """Return the documents of the lines of `block`, and a flag for each line.
 
-        The flag is False if `texts` could not parse the line. The caller must then pass the line to
-        `text`.
+        The flag is False if `texts` could not parse the line. The document then means nothing, and
+        the caller must pass the line to `text`.
         """
         ...
 
     def text(self, line: bytes, where: str) -> bytes | None:
-        """Return the document of a line, or None if it is blank.
+        """Return the document of a line; return None for a line that is not a document.
 
-        Raises TextFileError, which names `where`.
+        For JsonLines, a blank line is not a document. For TextLines, every line is one. Raises
+        TextFileError if the line is malformed; its message names the place `where`.
         """
         ...
 
     def long_text(self, blocks: Iterator[bytes], where: str) -> Iterator[bytes]:
-        """Yield the document of a long line in parts; raise TextFileError, which names `where`."""
+        """Yield the document of a long line in parts. `blocks` are the bytes of the line.
+
+        Raises TextFileError if the line is malformed; its message names the place `where`.
+        """
         ...
 
 
 class JsonLines:
     """Each line is a JSON object. Its member `field` holds the document.
 
-    Without its document, a long line may have up to `max_rest` bytes.
+    A long line is read in blocks. All its bytes other than the document stay in memory, so they may
+    be at most `max_rest` bytes.
     """
 
     def __init__(self, field: str, max_rest: int) -> None:
@@ -59,7 +64,7 @@ class JsonLines:
             self._native = _core.json_texts
 
     def texts(self, block: bytes) -> Known:
-        """Return the documents of the lines; the native parser parses most lines."""
+        """Return the documents of the lines; the parser in C++ parses most lines."""
         if self._native is None:
             return _unknown(len(split_lines(block)))
         name = self._field.encode("utf-8", "surrogatepass")
@@ -67,7 +72,7 @@ class JsonLines:
         return PackedTexts(data, offsets), is_known.view(bool)
 
     def text(self, line: bytes, where: str) -> bytes | None:
-        """Return the document of a line, or None if it is blank."""
+        """Return the document of a line, or None if the line is blank."""
         return encode_utf8(text_of_line(line, self._field, where)) if line.strip() else None
 
     def long_text(self, blocks: Iterator[bytes], where: str) -> Iterator[bytes]:

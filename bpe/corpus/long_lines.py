@@ -166,8 +166,9 @@ def _safe_end(data: bytes, start: int) -> int:
     is neither within an escape, nor between the escapes of a surrogate pair, nor within a sequence
     of UTF-8.
     """
-    # An escape or surrogate pair that a cut at the end could divide begins in these bytes; 4 is a
-    # margin. The cut is put before the last escape, or before the pair that it ends.
+    # A cut at the end of `data` could divide an escape, or a surrogate pair of two escapes. They
+    # begin in the last LONGEST_ESCAPE bytes; 4 more bytes are a margin. So cut before the last
+    # escape, or before the pair of which it is the second half.
     last = data.rfind(b"\\", max(start, len(data) - LONGEST_ESCAPE - 4))
     if last < 0:
         # Leave out a code point that may be incomplete.

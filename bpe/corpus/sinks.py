@@ -147,5 +147,8 @@ class SpooledDocument(LongDocument):
 
 
 def store_options(options: Options) -> Options:
-    """Return the options of the store of a shuffle: one shard, however large, without packing."""
+    """Return the options of the store, which holds all documents until they are shuffled.
+
+    The store has one shard for each split, however large, and does not pack documents.
+    """
     return replace(options, shard_tokens=1 << 62, pack=None)

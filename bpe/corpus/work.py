@@ -25,7 +25,7 @@ CHECKPOINT = 1 << 28
 MAX_EXAMPLES = 1000
 """The maximum number of damaged documents that the manifest lists."""
 STORE = "unshuffled"
-"""The folder of the documents before a shuffle."""
+"""The folder of the store, which holds all documents until they are shuffled."""
 
 
 class Engine(Protocol):
@@ -125,7 +125,7 @@ class Job:
         self._commit(item.batch, documents, item.size, len(item.tokens), is_finished)
 
     def _write_part(self, item: Encoded, part: Part) -> None:
-        """Write a part of a long document, and commit after the last part."""
+        """Write a part of a long document; after the last part, count the document."""
         # With skip_bad, a damaged document must not get into the shards. The damage may be in its
         # last part, so its tokens go to a spool file until the whole document is encoded.
         spool = self._folder / SPOOL if self._options.skip_bad else None
@@ -153,7 +153,7 @@ class Job:
 
     @property
     def _first_sink(self) -> Sink:
-        """The sink of documents in the order of the inputs."""
+        """The sink that gets documents in the order of the inputs: the store, or else the sink."""
         return self._store or self._sink
 
     def _commit(
@@ -191,7 +191,7 @@ class Job:
         self._unsaved = 0
 
     def _shuffle_all(self, progress: bool | None) -> None:
-        """Write the documents of the store, if there is one, in the order of the seed."""
+        """Write the documents of the store, if there is one, in the random order of the seed."""
         if self._store is not None and self._options.shuffle is not None:
             with progress_bar("shuffling", "token", progress, self._manifest.tokens) as bar:
                 self._shuffle(self._store, self._options.shuffle, bar)

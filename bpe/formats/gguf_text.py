@@ -1,9 +1,12 @@
 """Build the tokenizer of a GGUF file whose BPE merges characters.
 
-As in llama.cpp, the only normalization is that spaces become "▁". If tokenizer.ggml.model is
-"llama", a space is put before each text between added tokens. Two adjacent symbols merge if their
-joined text is a token; the token with the highest score merges first. If tokenizer.ggml.model is
-"gemma4", symbols merge only by the listed merges, in the order of the list.
+As in llama.cpp, the only normalization is that spaces become "▁". A symbol is a character, or
+several characters that have merged. The value of tokenizer.ggml.model says how symbols merge:
+
+- "llama": two adjacent symbols merge if their joined text is a token. The token with the highest
+  score merges first. Added tokens divide a text into parts; by default, each part gets a space
+  before it.
+- "gemma4": symbols merge only by the listed merges, in the order of the list.
 """
 
 from __future__ import annotations
@@ -23,7 +26,10 @@ from bpe.normalizers.steps import Prepend, Replace
 from bpe.vocabulary import Merge
 
 MAX_TOKEN = 1 << 12
-"""The maximal length of a token in characters. Merging joins texts, so long tokens are slow."""
+"""The maximum length of a token in characters.
+
+Each merge joins the texts of two symbols, so merging long tokens is slow.
+"""
 
 
 def vocabulary(
@@ -33,8 +39,8 @@ def vocabulary(
 
     `bytes_` are the ids of fallback tokens. `special` are the ids of control tokens and the unknown
     token, which text never becomes. Raises VocabularyError for malformed scores or fallback tokens,
-    or a token of more than MAX_TOKEN characters; UnsupportedError if text could become a special
-    token or a fallback token in llama.cpp.
+    or a token of more than MAX_TOKEN characters; UnsupportedError if llama.cpp could encode
+    ordinary text as a special token or a fallback token.
     """
     fallback, reserved = {texts[id]: id for id in bytes_}, frozenset(special)
     missing = [name for name in BYTE_NAMES if name not in fallback]
@@ -58,8 +64,8 @@ def vocabulary(
 def listed_vocabulary(texts: Sequence[str], merges: Sequence[Merge]) -> TextVocabulary:
     """Return the vocabulary of `texts`, the tokens in order of ids, with the listed `merges`.
 
-    llama.cpp splits such text at runs of "\\n". If a whole run is a token, llama.cpp does not merge
-    its characters. Raises UnsupportedError if this gives other ids than merging the text.
+    llama.cpp splits the text for such a model at runs of "\\n". A run that is a token becomes this
+    token without merging. Raises UnsupportedError if this gives other ids than merging the text.
     """
     pieces = {id: text for id, text in enumerate(texts) if text}
     vocabulary = TextVocabulary(pieces, merges, TextOptions(has_fallback=True))
@@ -103,7 +109,8 @@ def _scores(scores: Value, count: int) -> list[float]:
 def _check_unreachable(texts: Sequence[str], ids: Iterable[int]) -> None:
     """Raise UnsupportedError if llama.cpp may merge ordinary text to one of `ids`.
 
-    It may if the token is one character, or if two tokens or characters together have its text.
+    It may do so for a token of one character, and for a token whose text is that of two tokens or
+    characters together.
     """
     known = {*texts, *"".join(texts)}
     for id in ids:

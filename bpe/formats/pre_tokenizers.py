@@ -39,7 +39,9 @@ def puts_space(pre_tokenizer: Value) -> bool:
     Raises UnsupportedError if the last part is not ByteLevel, or if the only part is malformed.
     """
     parts = _byte_level_parts(pre_tokenizer)
-    if len(parts) > 1:  # A ByteLevel puts a space before the text only if it is the only part.
+    # Only a ByteLevel without other parts puts a space before the text. After other parts, it would
+    # put a space before every piece of the text, which `read` refuses.
+    if len(parts) > 1:
         return False
     try:
         return bool(huggingface.read(parts[0].value, parts[0].path).prefix_space_path)
@@ -51,14 +53,12 @@ def _byte_level_parts(pre_tokenizer: Value) -> list[Value]:
     """Return the parts of a pre_tokenizer; raise UnsupportedError if the last is not ByteLevel."""
     parts = list(pre_tokenizer.parts("pretokenizers"))
     if not parts or parts[-1].value is None or parts[-1].kind() != "ByteLevel":
-        raise pre_tokenizer.unsupported(
-            "bpe reads only byte-level vocabularies; their last part is ByteLevel"
-        )
+        raise pre_tokenizer.unsupported("expected ByteLevel as its last part")
     return parts
 
 
 def write(preset: Preset | None, add_prefix_space: bool) -> dict[str, Any]:
-    """Return a pre_tokenizer with which Hugging Face's tokenizers splits like `preset`.
+    """Return a pre_tokenizer with which Hugging Face's library splits text like `preset`.
 
     Raises VocabularyError if there is no such pre_tokenizer.
     """

@@ -107,7 +107,7 @@ def parse(data: bytes) -> TokenizerSpec:
     if flags & _FROM_RANKS and not flags & _IGNORE_MERGES:
         raise reader.error("has flag 1 (ranks) without flag 2 (ignore_merges)")
     if flags & _TEXT and flags != _TEXT | _OWN_PRESET:
-        raise reader.error("has flag 32 (text) with flags other than 16")
+        raise reader.error("has flag 32 (text), which needs flag 16 (own preset) and no other flag")
     preset, why_no_preset, unicode = read_preset(reader, bool(flags & _OWN_PRESET))
     template = Template(reader.ids(), reader.ids())
     added = tuple(_added_token(reader) for _ in range(reader.count(3)))

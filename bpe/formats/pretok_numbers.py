@@ -36,7 +36,9 @@ class Reader:
             number |= (byte & 0x7F) << shift
             if byte < 0x80:
                 if (shift and not byte) or number >> 32:
-                    raise self.error("stores a number non-canonically")
+                    raise self.error(
+                        "has a number of more than 32 bits, or in more bytes than it needs"
+                    )
                 return number
         raise self.error("has a number of more than 32 bits")
 

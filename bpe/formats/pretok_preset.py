@@ -47,8 +47,9 @@ def dump_preset(preset: Preset, unicode: str) -> bytes:
 
 
 def _description(preset: Preset) -> str:
-    # A program may lack members of sets. Write the rules of the program, so that the description of
-    # a loaded preset is the same.
+    # The program may have smaller character sets than `preset.stages`. A loaded preset has the
+    # sets of the program. So describe the rules of the program: then saving the loaded preset gives
+    # the same description.
     restored = restore_stages(serialize_stages(preset.stages))
     stages = [
         [stage.pattern, stage.huggingface, [str(rule) for rule in rules.rules]]

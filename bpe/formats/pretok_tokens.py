@@ -82,7 +82,7 @@ def _read_tokens(reader: Reader, from_ranks: bool) -> tuple[dict[int, bytes], li
                 raise reader.error(f"merges tokens of more than {max_merged_bytes(count)} bytes")
             tokens.append(token)
         elif tokens[result] != token:
-            raise reader.error("has a merge with a wrong result")
+            raise reader.error("has a merge whose two tokens, joined, are not its result")
         merges.append((ids[left], ids[right], ids[result]))
     return dict(zip(ids, tokens, strict=True)), merges
 

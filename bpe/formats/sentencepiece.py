@@ -87,8 +87,8 @@ class SentencePieceFormat(Format):
 def begins_with_piece(head: bytes) -> bool:
     """Return whether a protobuf message begins with a piece: its text, then its score.
 
-    The tag of field 1, the piece in the model and the text in the piece, is 0x0A. The tag of the
-    score is 0x15. A size follows each tag 0x0A.
+    The piece is field 1 of the model, and its text is field 1 of the piece. The tag of field 1 is
+    0x0A, and a size follows it. The tag of the score is 0x15.
     """
     if head[:1] != b"\n" or len(head) < 5 or head[2] != 0x0A:
         return False

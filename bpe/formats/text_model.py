@@ -93,7 +93,7 @@ def byte_level_model(model: ListedModel) -> tuple[Vocabulary, DecoderChain | Non
 
 
 class Split(NamedTuple):
-    """The parts of a pre_tokenizer: the Metaspace step, which changes text, and the split."""
+    """The parts of a pre_tokenizer: Metaspace, which writes spaces as "▁", and the split."""
 
     metaspace: MetaspaceStep | None
     preset: Preset | None

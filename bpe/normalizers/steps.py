@@ -1,8 +1,8 @@
-"""Define the normalizers of Hugging Face's tokenizers that change characters, and their interface.
+"""Define Step, the interface of normalizers, and normalizers of Hugging Face's tokenizers.
 
 Each dataclass has the name and the fields of its JSON object in a tokenizer.json, except that
-Replace has `is_regex`. The tables of characters are the result of measuring tokenizers 0.23.3 with
-all code points.
+Replace has `is_regex`. The sets of characters (bpe/normalizers/characters.py) are those of
+tokenizers 0.23.3: it was run on every code point to find them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,11 @@ class Step(Protocol):
         """Return `text` normalized."""
 
     def align(self, text: AlignedText, /) -> AlignedText:
-        """Return `text` normalized, and aligned as in Hugging Face's tokenizers."""
+        """Return `text` normalized.
+
+        Each character of the result has the span in the original text that Hugging Face's
+        tokenizers give to it.
+        """
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ class Replace:
 
     `pattern` is a regex if `is_regex`, else a literal. It must not be empty.
 
-    Raises UnknownPatternError for a regex that does not compile to rules.
+    Raises UnknownPatternError for a regex that pretok cannot compile to its rules (pretok.rules).
     """
 
     pattern: str
@@ -222,7 +226,10 @@ class BertNormalizer:
 
 
 def _cleaned(char: str) -> str:
-    r"""Return a space for white space, "" for a control character such as "\v", else `char`."""
+    r"""Return "" for a control character, a space for white space, and `char` otherwise.
+
+    "\v", "\f" and U+0085 are both. They count as control characters.
+    """
     return " " if char in WHITE_SPACE and char not in "\v\f\x85" else _printable(char)
 
 

@@ -155,8 +155,9 @@ def collect_batch(
 
     The batch ends when the sum of its sizes is `max_size` or more. The size of a text is its length
     plus `text_overhead`. An item that is neither a str nor bytes also ends the batch; `rest` is
-    then [item], else []. `is_end` is true if the iterator is exhausted. Pass each str that ends
-    with one of the characters of `last` to `check`. _core.gather is the C++ version.
+    then [item], else []. `is_end` is true if the iterator is exhausted. A str that ends with one of
+    the characters of `last` may be the name of a file; `check` is called with it. _core.gather is
+    the C++ version.
     """
     batch: list[StrOrBytes] = []
     size = 0

@@ -104,10 +104,11 @@ def count_texts(
     counter: TextCounter,
     advance: Callable[[int], object] = lambda size: None,
 ) -> None:
-    """Count the pre-tokens of `texts`; pass the size of each text to `advance`.
+    """Count the pre-tokens of `texts`, the result of read_texts.
 
-    `texts` comes from read_texts. Raises ValueError or TextFileError for a pre-token or a text
-    that is too long.
+    Each item is a list of texts, or the blocks of one text. Calls `advance` with the size of each
+    list and of each block when it has been used. Raises ValueError for a pre-token or a text that
+    is too long; TextFileError if it comes from a file.
     """
     name = None
     try:
@@ -167,9 +168,9 @@ class _Counter:
         held = 0
         for block in blocks:
             held += len(block) - self._add_pre_tokens(stream.feed(block))
-            # The stream holds an incomplete pre-token, and the text after the pre-token that
-            # decides where the pre-token ends. This text is at most as long as the pre-token. So if
-            # the stream holds more than twice the limit, the pre-token is too long.
+            # The stream holds a pre-token whose end is unknown, and the text after it that decides
+            # where it ends. This later text is at most as long as the pre-token. So if the stream
+            # holds more than twice the limit, the pre-token is longer than the limit.
             if held > 2 * self._limits.pre_token:
                 raise too_long_pre_token(self._limits)
         self._add_pre_tokens(stream.finish())
@@ -215,16 +216,18 @@ class _NativeCounter:
         self._safe_cut = _core.safe_cut
         self._words = _core.WordCounts()
         self._limits = limits
-        # A cut of a text is safe if it does not change the pre-tokens. A preset splits in stages,
-        # one after the other. If the first stage joins or drops its matches, `_safe_cut` finds no
-        # cut. So `_stream_counter` counts texts that come in blocks.
+        # `_safe_cut` finds an offset at which a text can be cut without changing its pre-tokens. It
+        # finds none if the first stage of the preset drops its matches, or joins them to other
+        # text: its behavior is not "isolated". For such a preset, `_stream_counter` counts the
+        # texts that come in blocks.
         self._stream_counter: _Counter | None = None
         if pre_tokenizer.preset.stages[0].behavior != "isolated":
             self._stream_counter = _Counter(pre_tokenizer, self._words, limits)
         self._threads = threads
-        # A text with a pre-token over the limit must fill a batch at once. Then `add` raises the
-        # error before it gets texts of the next file, so the error names the right file. `add`
-        # measures a str in code points of up to 4 bytes, so the limit in bytes is divided by 4.
+        # If a pre-token exceeds the limit, the error must name its file. So `add` must count the
+        # text before it gets texts of the next file. For this, a batch has at most the size of the
+        # smallest text that can exceed the limit. `add` measures a str in code points of up to 4
+        # bytes, so this size is the limit in bytes divided by 4.
         self._batch_size = min(BATCH, limits.pre_token // 4)
         self._min_thread_bytes = WORTH_A_THREAD if threads_must_pay_off else 1
         self._batch: list[StrOrBytes] = []
@@ -251,8 +254,8 @@ class _NativeCounter:
     def _parts(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
         """Yield the text of `blocks` in parts that have the same pre-tokens as the whole text."""
         # `cut_parts` raises the error if it finds no safe cut in `most` bytes. Not every end of a
-        # pre-token is a safe cut, so these bytes may hold more than one pre-token. Without the
-        # factor 2, a pre-token below the limit could raise the error.
+        # pre-token is a safe cut, so these bytes may hold several pre-tokens, each below the limit.
+        # The factor 2 leaves room for two of them. `add` checks the exact limit of each pre-token.
         parts = cut_parts(
             blocks,
             lambda text: self._safe_cut(self._machine, text),

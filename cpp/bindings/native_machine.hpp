@@ -161,10 +161,10 @@ public:
   // text. Streams use them.
 
   // Splits the next part of a text. Returns the ends and the rules of the pre-tokens that are
-  // certain, and then the members of Undecided. If `partial`, more text may follow `chars`. If
-  // `in_gap`, the text before `chars` ends in a gap (code points at which no rule matches). If
-  // `rule` is not GAP, `chars` continues a match of this rule that an earlier call left
-  // unfinished, and starts at the `restart` of that call.
+  // certain, and then the members of Undecided (core/split/machine.hpp). If `partial`, more
+  // text may follow `chars`. If `in_gap`, the text before `chars` ends in a gap (code points at
+  // which no rule matches). If `rule` is not GAP, `chars` continues a match of this rule that
+  // an earlier call left unfinished, and starts at the `restart` of that call.
   py::tuple advance(const py::str &chars, bool partial, bool in_gap, int rule) const {
     std::vector<std::size_t> ends;
     std::vector<int> rules;

@@ -41,7 +41,8 @@ template <typename T> std::vector<T> as_vector(const Array<T> &values) {
   return {values.data(), values.data() + values.size()};
 }
 
-// Returns a view of each text. Throws py::value_error if `data` is too short.
+// Returns a view of each text. `data` has the texts, concatenated. Throws py::value_error if a
+// text is empty, or if `data` is too short.
 inline std::vector<std::string_view> texts_of(const py::bytes &data,
                                               const Array<std::uint32_t> &lengths) {
   std::string_view rest = view_of(data);

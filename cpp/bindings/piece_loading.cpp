@@ -1,4 +1,5 @@
-// Makes the readers of vocabularies of characters callable from Python.
+// Makes the C++ functions for vocabularies whose merges start from characters, such as those of
+// SentencePiece, callable from Python.
 #include "bindings/convert.hpp"
 #include "bindings/loading.hpp"
 #include "bindings/packed_tokens.hpp"
@@ -19,9 +20,9 @@ namespace {
 
 // Returns the parts of a .model of SentencePiece: the bytes, lengths and ids of its normal
 // pieces, and their scores; a list of (id, text, score, type) of all other pieces; and the
-// messages trainer_spec, normalizer_spec and denormalizer_spec. Returns None if the file is
-// damaged, or has a piece of type UNUSED, equal pieces or a normal piece with the score NaN.
-// For None, the caller reads the file in Python, which may raise an error.
+// protobuf messages trainer_spec, normalizer_spec and denormalizer_spec, as bytes. Returns None
+// if the file is damaged, or has a piece of type UNUSED, equal pieces or a normal piece with
+// the score NaN. For None, the caller reads the file in Python, which may raise an error.
 py::object read_pieces(const py::bytes &data) {
   PieceFile file;
   VocabularyData normal;
@@ -77,8 +78,11 @@ py::object piece_merges(const py::bytes &data, const Array<std::uint32_t> &lengt
   return error ? py::object(py::none()) : as_rows(merges);
 }
 
-// Returns a vocabulary of characters as a vocabulary of bytes. The caller has checked the texts
-// and the merges.
+// Converts a vocabulary whose merges start from characters to a vocabulary whose merges start
+// from bytes (CharacterModel). `fallback` has the ids of the fallback tokens of the 256 bytes,
+// or is empty. A step is a symbol that only merging needs, such as the first bytes of a
+// character. Steps get ids from `first_step` on. If `has_spaces`, each mark in a text becomes a
+// space. The caller has checked the texts and the merges.
 py::tuple build_from_characters(const py::bytes &data, const Array<std::uint32_t> &lengths,
                                 const Array<std::uint32_t> &ids,
                                 const Array<std::uint32_t> &merges,
@@ -93,13 +97,13 @@ py::tuple build_from_characters(const py::bytes &data, const Array<std::uint32_t
   const auto is_free = [first_step](std::uint32_t id) { return id >= first_step; };
   if (model.ids.size() != model.texts.size() ||
       std::any_of(model.ids.begin(), model.ids.end(), is_free))
-    throw py::value_error("expected an id below first_step for each text");
+    throw py::value_error("expected as many ids as texts, and only ids below first_step");
   VocabularyData result;
   unlocked(model.texts.size(), [&] { build_characters(model, result); });
   return packed_merges(result);
 }
 
-// Returns the indices of the texts that have a mark ("▁") after another character.
+// Returns the indices of the texts that have a mark ("▁") after a character that is not a mark.
 py::array find_inner_marks(const py::bytes &data, const Array<std::uint32_t> &lengths) {
   std::vector<std::uint32_t> indices;
   std::uint32_t index = 0;

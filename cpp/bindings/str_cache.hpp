@@ -12,8 +12,8 @@
 
 namespace pretok {
 
-// A hash table with the last slice for each hash. Use one StrCache per call, on one thread that
-// holds the GIL.
+// A hash table. For each hash it keeps the last slice with this hash. Use one StrCache for the
+// text of one call from Python, on one thread that holds the GIL.
 class StrCache {
 public:
   explicit StrCache(PyObject *text)

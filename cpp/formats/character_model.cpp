@@ -84,7 +84,8 @@ private:
                            size == text.size() ? id : NO_ID});
   }
 
-  // Adds a token or a step for each byte.
+  // Adds a token for each byte. A byte without a fallback token or a piece becomes a step,
+  // which is a symbol that only merging needs.
   void add_bytes() {
     for (std::size_t byte = 0; byte < bytes_.size(); ++byte) {
       if (bytes_[byte] == NO_ID)

@@ -16,8 +16,8 @@ std::uint32_t digit_of(char digit) {
                                         : 16;
 }
 
-// Returns whether no token that a merge makes has a mark after a character other than a mark.
-// Text can then be cut before each run of marks.
+// Returns whether text can be cut before each run of marks ("▁"). Such a cut changes no ids if
+// no merge makes a token that has a mark after a character that is not a mark.
 bool allows_cuts(const TokenizerSpec &spec) {
   const std::vector<std::string_view> texts = texts_of(spec);
   std::vector<bool> has_inner_mark(first_step(spec));
@@ -43,7 +43,9 @@ bool is_plain(const AddedToken &token) {
          !has(token.content, SPACE_MARK) && !has(token.content, INVALID_MARK);
 }
 
-// Returns whether the encoder supports normalized added tokens of a model with these spaces.
+// Returns whether the encoder supports normalized added tokens of a model with these spaces. It
+// does if the model puts no space before a text. Otherwise it must search for these tokens
+// after the space is added (TextSpaces::precedes_tokens).
 bool has_place_for_normalized(const TextSpaces &spaces) {
   return spaces.prefix == TextSpaces::Prefix::NONE || spaces.precedes_tokens;
 }
@@ -59,7 +61,8 @@ public:
   explicit CharacterChecker(const TokenizerSpec &spec)
       : spec_(spec), options_(*spec.characters), texts_(texts_of(spec)) {}
 
-  // Returns the problem as "has ...", or "".
+  // Returns what problem_of_characters returns: a problem such as "has ids that are too large",
+  // or "" if there is none. The caller puts a subject, such as "the file", before it.
   std::string check() {
     const std::vector<std::uint32_t> &ids = spec_.vocabulary.ids;
     is_unmerged_.resize(std::size_t{*std::max_element(ids.begin(), ids.end())} + 1);
@@ -132,7 +135,8 @@ private:
   const TokenizerSpec &spec_;
   const CharacterSpec &options_;
   const std::vector<std::string_view> texts_;
-  std::vector<bool> is_unmerged_; // by id: whether no merge may have the token
+  // By id: true for fallback tokens and the unknown token, which must not occur in merges.
+  std::vector<bool> is_unmerged_;
 };
 
 } // namespace
@@ -168,6 +172,7 @@ std::uint32_t first_step(const TokenizerSpec &spec) {
 }
 
 std::uint32_t max_steps(const TokenizerSpec &spec) {
+  // A step is a symbol that only merging needs: a byte, or the first bytes of a character.
   // There is at most one step for each byte, and at most three steps for each token of one
   // character. Such tokens have at most 4 bytes, so count the tokens of up to 4 bytes.
   const auto characters =
@@ -196,9 +201,14 @@ VocabularyData byte_vocabulary(const TokenizerSpec &spec) {
   return data;
 }
 
-// Like `cut_before` in bpe/encoding/character_backend.py. If the model splits before marks, a
-// pre-token is at most one space and the text up to the next space. Otherwise it may begin with
-// a run of spaces. If allows_cuts is false, the whole text is one pre-token.
+// The vocabulary of bytes has spaces in place of marks, so these stages cut at spaces. There
+// are three cases:
+//   - The model splits text before marks: a pre-token is at most one space, and the text up to
+//     the next space.
+//   - Otherwise, allows_cuts is true: a pre-token may begin with a run of spaces, and has the
+//     text up to the next space.
+//   - Otherwise, the whole text is one pre-token.
+// `cut_before` in bpe/encoding/character_backend.py returns the same rules in Python.
 std::vector<StageProgram> character_stages(const TokenizerSpec &spec) {
   constexpr Mask OTHER = 1;
   constexpr Mask SPACE = 2;

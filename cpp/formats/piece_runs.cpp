@@ -12,7 +12,8 @@
 namespace pretok {
 namespace {
 
-// A longer run would take too long: finding the pieces of a run takes cubic time.
+// The maximum length of a run, a text that repeats one character, such as "▁▁▁". Finding the
+// pieces of a run takes cubic time, so a longer run would take too long.
 constexpr std::size_t MAX_RUN = 64;
 
 // Two adjacent symbols of a run, by their lengths in characters.

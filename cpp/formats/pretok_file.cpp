@@ -54,7 +54,8 @@ bool read_ids(PretokFileReader &reader, std::vector<std::uint32_t> &ids) {
   return std::all_of(ids.begin(), ids.end(), [&](std::uint32_t &id) { return reader.id(id); });
 }
 
-// Reads the program of a preset that is not built in.
+// Reads the program of a preset that is not built in: its stages and rules as a list of 32-bit
+// words (core/split/program.hpp).
 bool read_own_program(PretokFileReader &reader, TokenizerSpec &spec) {
   std::uint32_t count = 0;
   if (!reader.count(1, count))
@@ -80,7 +81,7 @@ bool read_stored_split(PretokFileReader &reader, bool is_own, TokenizerSpec &spe
   if (unicode_table(unicode).size == 0) {
     reader.error() = unsupported("the file uses Unicode " + quote(unicode) +
                                  ", which this version of pretok does not have; save the "
-                                 "tokenizer again with a version that it has");
+                                 "tokenizer again with a Unicode version that it has");
     return false;
   }
   spec.unicode = unicode;
@@ -134,7 +135,8 @@ bool read_contents(PretokFileReader &reader, TokenizerSpec &spec) {
     return reader.fail("has flag 1 (ranks) without flag 2 (ignore_merges)");
   const bool is_text = (flags & FileFlag::TEXT) != 0;
   if (is_text && flags != (FileFlag::TEXT | FileFlag::OWN_PRESET))
-    return reader.fail("has flag 32 (text) with flags other than 16");
+    return reader.fail(
+        "has flag 32 (text), which needs flag 16 (own preset) and no other flag");
   return read_stored_split(reader, (flags & FileFlag::OWN_PRESET) != 0, spec) &&
          read_ids(reader, spec.before) && read_ids(reader, spec.after) &&
          read_added(reader, spec) &&

@@ -50,7 +50,7 @@ public:
         result = static_cast<std::uint32_t>(read);
         return (byte != 0 || shift == 0) && read <= 0xFFFFFFFF
                    ? true
-                   : fail("stores a number non-canonically");
+                   : fail("has a number of more than 32 bits, or in more bytes than it needs");
       }
     }
     return fail("has a number of more than 32 bits");

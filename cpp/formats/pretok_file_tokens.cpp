@@ -143,7 +143,7 @@ private:
       } else if (starts_[result + 1] - starts_[result] != first + last ||
                  std::memcmp(to, bytes + starts_[left], first) != 0 ||
                  std::memcmp(to + first, bytes + starts_[right], last) != 0) {
-        return reader_.fail("has a merge with a wrong result");
+        return reader_.fail("has a merge whose two tokens, joined, are not its result");
       }
     }
     for (Merge &merge : data_.merges)

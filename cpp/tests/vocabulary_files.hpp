@@ -69,12 +69,14 @@ inline Ids encoded(VocabularyData data, const std::string &text) {
   return ids;
 }
 
-// ---- Files of a vocabulary: the 256 bytes, "ab", "abc" and, in some formats, "<end>" ----
+// ---- The vocabulary of all test files ----
 
+// The tokens are the 256 bytes (ids 0 to 255), "ab" (256), "abc" (257) and, in some formats,
+// "<end>" (258). TEXT encodes to IDS.
 inline const std::string TEXT = "abcab\xC3\xA9";
 inline const Ids IDS = {257, 256, 0xC3, 0xA9};
 
-// Returns an integer of `width` bytes.
+// Returns an integer as `width` bytes.
 inline std::string number(std::uint64_t value, std::size_t width, bool big_endian) {
   std::string bytes;
   for (std::size_t i = 0; i < width; ++i)
@@ -139,7 +141,9 @@ inline bool is_safe(const std::string &file, int &errors) {
 }
 
 // Truncates a file at every byte, and flips every bit. Expects that each damaged file is_safe.
-// `repair` changes a damaged file before it is read.
+// `repair` changes each damaged file before it is read. For a format with a checksum it can
+// correct the checksum: otherwise the reader would reject the file without reading its
+// contents.
 inline void survives_damage(const std::string &name, const std::string &file,
                             std::string (*repair)(std::string)) {
   int errors = 0;

@@ -69,9 +69,9 @@ def diff_command(
 
     A region lies between two boundaries that both splits share. The output shows the start and end
     of each region in code points (half-open). Lines with - are the pre-tokens of A in the region,
-    and lines with + are the pre-tokens of B, at most 1000 of each preset. Pre-tokens are escaped
-    and in quotes, with the regex alternative of their rule. The exit status is 0 if the splits are
-    equal, 1 if they differ, 2 after an error.
+    and lines with + are the pre-tokens of B. A region shows at most 1000 pre-tokens of each preset.
+    Pre-tokens are escaped and in quotes, with the regex alternative of their rule. The exit status
+    is 0 if the splits are equal, 1 if they differ, 2 after an error.
     """
     first, second = get(a, unicode_a or unicode, backend), get(b, unicode_b or unicode, backend)
     with open_text(file, text, binary) as chunks:
@@ -130,7 +130,8 @@ def _as_json(first: PreTokenizer, second: PreTokenizer, diff: Diff, limit: int) 
                     f'"a": [{a}], "b": [{b}]}}'
                 )
 
-    # Print nothing before the first region, so that no partial JSON precedes an input error.
+    # Print the prefix only with the first region. If reading the input fails before this region,
+    # nothing has been printed, not even the beginning of the JSON.
     prefix = '{"regions": '
     for part in json_array(records(), ",\n"):
         yield prefix + part.rstrip("\n")

@@ -212,7 +212,9 @@ class _Reader:
         if not (inside.isascii() and first.isdecimal() and (last.isdecimal() or not last)):
             raise UnreadablePatternError(f"'{{' without a valid count at {self._at}")
         if len(first) > MAX_DIGITS or len(last) > MAX_DIGITS:
-            raise UnreadablePatternError(f"count of more than {MAX_DIGITS} digits at {self._at}")
+            raise UnreadablePatternError(
+                f"repetition count of more than {MAX_DIGITS} digits at {self._at}"
+            )
         low = int(first)
         high = int(last) if last else None if comma else low
         if high is not None and not low <= high:

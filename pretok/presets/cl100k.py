@@ -164,7 +164,8 @@ EXAONE_MOE = Preset(
         CONTRACTIONS,
         Phrase(LETTER, MARK, SPACE, lead=LEAD),
         Run(NUMBER, at_most=1),
-        # [\r\n/]? matches only a line break, because the run before it takes all slashes.
+        # The tail has "/" only because the regex has it, in [\r\n/]?. The run before the tail takes
+        # all slashes, so the tail never matches one.
         Run(OTHER, lead=SPACE, tail=NEWLINE | code_points("/"), tail_at_most=1),
         *SPACES,
     ),

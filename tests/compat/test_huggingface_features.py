@@ -42,7 +42,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 """The arguments of each kind of tokenizer. bpe serves all but the last."""
 REASONS = (
     "a batch that is not a list",
-    "a pre-tokenized input of an unusual shape",
+    "a pre-tokenized input that is not a list of str",
     "a sequence that is too short to truncate",
     "a stride that is not less than the maximal length",
     "a text with lone surrogates",

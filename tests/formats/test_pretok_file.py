@@ -259,7 +259,7 @@ def _replaced(old: bytes, new: bytes, body: bytes = _BODY) -> bytes:
         (_summed(_BODY[:-1]), "ends too early"),
         (_summed(_BODY + b"\0"), "has data after its end"),
         (_summed(b"\x40" + _BODY[1:]), "has unknown flags"),
-        (_summed(b"\x80\0" + _BODY[1:]), "stores a number non-canonically"),
+        (_summed(b"\x80\0" + _BODY[1:]), "in more bytes than it needs"),
         (_summed(b"\1" + _OF_RANKS[1:]), "has flag 1 \\(ranks\\) without flag 2"),
         (_summed(_replaced(b"\6cl100k", b"\6cl100\xff")), "has text that is not UTF-8"),
         (_summed(_replaced(_END, b"<|end|>\xac\2\x20")), "with unknown flags"),

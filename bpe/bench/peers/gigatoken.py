@@ -43,7 +43,7 @@ class Gigatoken(Peer):
         )
 
     def message(self, subject: Subject) -> Message:
-        """Return Tokenizer.encode for both calls, because its result is an array."""
+        """Return the calls that encode a message: both are `encode`, which returns an array."""
         tokenizer = self._tokenizer(subject, subject.tokenizer.special_tokens)
         return Message(tokenizer.encode, tokenizer.encode)
 
@@ -81,15 +81,17 @@ class Gigatoken(Peer):
                 with guarded(self.name):
                     return gigatoken.Tokenizer.from_tiktoken(ranks, scheme, special_tokens)
             except CannotError:
-                # gigatoken panics if a rank file has a token that no merge makes. A tokenizer.json
-                # may have such a token.
+                # gigatoken panics if a rank file has a token that no merge makes. It accepts such a
+                # token in a tokenizer.json.
                 self._refused.add(ranks)
         return gigatoken.Tokenizer(subject.json_file or model_file(subject))
 
     def _scheme(self, subject: Subject) -> str:
         name = "" if subject.preset is None else subject.preset.name
         if name not in GIGATOKEN_SCHEMES:
-            raise CannotError(f"it has no preset {name!r}")
+            raise CannotError(
+                f"it has no split of preset {name!r}" if name else "the tokenizer has no preset"
+            )
         return GIGATOKEN_SCHEMES[name]
 
 
@@ -101,8 +103,8 @@ def _of_awkward(rows: Any) -> Arrays:
         return concatenate_ids([])
     counts: Sequence[int] = awkward.num(rows).to_list()
     flat = awkward.to_numpy(awkward.flatten(rows))
-    # `concatenate_ids` of empty rows returns empty `ids` and offsets that are all 0. Only their
-    # types and the size of `offsets` matter here.
+    # `concatenate_ids` gives `ids` and `offsets` their types. From empty rows it makes one offset
+    # for each text and one more, all of them 0. The counts replace all offsets but the first.
     ids, offsets = concatenate_ids([[]] * len(counts))
     offsets[1:] = counts
     offsets = offsets.cumsum()

@@ -99,7 +99,7 @@ class Tokenizer(metaclass=_PassesFor):
             _check_flags(is_pretokenized, add_special_tokens)
             parts = (sequence,) if pair is None else (sequence, pair)
             if is_pretokenized and not all(map(_is_words, parts)):
-                raise CallFallbackError("a pre-tokenized input of an unusual shape")
+                raise CallFallbackError("a pre-tokenized input that is not a list of str")
             treatment = _treatment(self._real)
             make = engine.words_row if is_pretokenized else engine.row
             rows = tuple([make(part, treatment) for part in parts])
@@ -310,7 +310,9 @@ def _words_rows(engine: Engine, input: Any, treatment: Treatment) -> tuple[Row, 
         return (engine.words_row(input, treatment),)
     if type(input) in (list, tuple) and len(input) == 2 and all(map(_is_words, input)):
         return tuple([engine.words_row(part, treatment) for part in input])
-    raise CallFallbackError("a pre-tokenized input of an unusual shape")
+    raise CallFallbackError(
+        "a pre-tokenized input that is not a list of str, nor a pair of such lists"
+    )
 
 
 def _is_words(part: Any) -> bool:

@@ -60,7 +60,8 @@ void AddedTokens::add_finder(const std::vector<AddedToken> &tokens, bool normali
         patterns.push_back({normalized && nfc ? as_nfc(token.content) : token.content, &token});
   if (patterns.empty())
     return;
-  // The matcher needs ascending bytes, as unsigned numbers. std::string compares them so.
+  // The matcher needs patterns that are sorted by their unsigned bytes. std::string compares
+  // bytes as unsigned numbers.
   std::stable_sort(patterns.begin(), patterns.end(),
                    [](const Pattern &a, const Pattern &b) { return a.bytes < b.bytes; });
   patterns.erase(
@@ -92,9 +93,10 @@ AddedTokens AddedTokens::treating(Treatment treatment) const {
   AddedTokens result;
   result.words_ = words_;
   result.treatment_ = treatment;
-  // With TEXT, a special token gives no segment. But it hides other tokens of its phase within
-  // its bytes (see search_from), so it is still searched. If all tokens are special, there is
-  // nothing to hide, and no search is necessary.
+  // A phase is the search for normalized tokens, or the search for all other tokens. With TEXT,
+  // a special token gives no segment. But within its bytes, its phase finds no other token (see
+  // search_from). So special tokens are still searched. If all tokens are special, a search
+  // would find nothing, so leave it out.
   const bool all_special = std::all_of(finders_.begin(), finders_.end(),
                                        [](const auto &finder) { return finder->all_special; });
   if (treatment != Treatment::TEXT || !all_special)
@@ -133,12 +135,17 @@ Refusal AddedTokens::search_from(std::size_t at, std::size_t phase, const std::u
       first = skip_back(data, start, done, first);
     if (token.rstrip && !is_refused)
       last = skip(data, last, end, spaces);
-    // skip_back returns no position before `done`, which is after this match if the white space
-    // of the previous token includes the match. Then the match is dropped.
+    // By `rstrip`, the previous token may include white space up to `done`. This whole match
+    // may lie in that white space:
+    //   - With `lstrip`, skip_back has set `first` to `done`, and the match is dropped.
+    //   - Without `lstrip`, `first` does not move, and the match is emitted. Its segment
+    //     overlaps the segment of the previous token, as in Hugging Face tokenizers. `done` may
+    //     move back to the end of this match. The white space after it is then text again.
     if (first >= last)
       return true;
-    // The first refused token in the text counts, even if a later phase finds it. So search the
-    // text before this match with the later phases first.
+    // `search` must return the refused token that comes first in the text. A later phase may
+    // find one in the text before this match. So search that text with the later phases before
+    // this match is refused or emitted.
     if (done < first)
       refusal = search(phase + 1, data, done, first, emit);
     if (refusal.token == nullptr && is_refused)
@@ -154,6 +161,7 @@ Refusal AddedTokens::search_from(std::size_t at, std::size_t phase, const std::u
   return done < end ? search(phase + 1, data, done, end, emit) : Refusal{};
 }
 
+// Returns the positions that are clear for every finder.
 ClearPlaces AddedTokens::clear_places(const std::uint8_t *data, std::size_t from,
                                       std::size_t to) const {
   ClearPlaces clear{from, to};
@@ -200,8 +208,10 @@ std::size_t AddedTokens::skip_back(const std::uint8_t *data, std::size_t start,
 
 std::size_t AddedTokens::skip(const std::uint8_t *data, std::size_t at, std::size_t end,
                               Spaces &spaces) {
+  // If `at` is in the last run, the white space at `at` ends where this run ends. But a token
+  // may end within a character. Then no white space begins at `at`.
   if (at >= spaces.start && at < spaces.end)
-    return is_tail(data[at]) ? at : spaces.end; // a token may end within a character
+    return is_tail(data[at]) ? at : spaces.end;
   spaces = {at, at};
   for (Decoded next = character_at(data, at, end); is_white_space(next.code_point);
        next = character_at(data, spaces.end, end))

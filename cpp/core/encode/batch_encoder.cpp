@@ -14,8 +14,8 @@ namespace {
 
 // Returns whether more than an eighth of the pre-tokens end in a character from U+3000 to
 // U+9FFF: three bytes of UTF-8, the first from 0xE3 to 0xE9. Most pre-tokens of Chinese and
-// Japanese are new, but barriers divide them into known segments. The answer affects only the
-// speed, so only every eighth pre-token of a large batch counts.
+// Japanese are new, but merge barriers divide them into known segments (merge_barriers.hpp).
+// The answer affects only the speed, so only every eighth pre-token of a large batch counts.
 bool is_chinese(const PreTokenBatch &batch) {
   const std::size_t step = batch.count < 64 ? 1 : 8;
   std::size_t seen = 0;
@@ -29,8 +29,9 @@ bool is_chinese(const PreTokenBatch &batch) {
   return 8 * count > seen;
 }
 
-// Makes each added token a hit: an entry with its id. Removes added tokens from the misses.
-// `entries` has room for all added tokens.
+// A hit is an item of a batch that the cache has, and a miss is an item that it lacks. Makes
+// each added token a hit: an entry with its id. Removes added tokens from the misses. `entries`
+// has room for all added tokens.
 void place_added(const PreTokenBatch &batch, CacheProbe &probe, ShortCache::Entry *entries) {
   for (std::size_t i = 0; i < batch.added_count; ++i) {
     entries[i].count = 1;

@@ -56,8 +56,8 @@ public:
                        std::vector<std::int64_t> &ends, Part which = Part::FIRST) const;
 
 private:
-  // Says which segments of a text get the prefix of TextSpaces, a space. The caller passes all
-  // segments in order.
+  // Says which Segments of a text (added.hpp) get the prefix of TextSpaces, a space. The caller
+  // passes all Segments in order.
   class Prefixes {
   public:
     Prefixes(const TextSpaces &spaces, const std::uint8_t *data, Part which)

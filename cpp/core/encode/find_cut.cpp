@@ -42,9 +42,10 @@ std::size_t find_cut_in_text(const Encoder &encoder, const AddedTokens &added,
 
 // Like find_cut_in_text, for a tokenizer that normalizes text to NFC.
 //
-// 1. Find a range data[start..start + part) with NFC boundaries at both ends. No added token of
-//    `exact` overlaps the range (`exact` tokens are found before normalization). So the NFC of
-//    the whole text contains the NFC of the range, and step 2 needs no more than the range.
+// 1. Find a range data[start..start + part) with NFC boundaries at both ends: NFC joins no
+//    characters across such a boundary. No added token of `exact` overlaps the range (`exact`
+//    tokens are found before normalization). So the NFC of the whole text contains the NFC of
+//    the range, and step 2 needs no more than the range.
 // 2. Find a safe cut in the NFC of the range.
 // 3. Map the cut to a position in the source. The position is exact if it is an NFC boundary,
 //    or if NFC does not change the letter and marks around the position. If it is not exact,

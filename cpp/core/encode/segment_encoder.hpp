@@ -1,5 +1,5 @@
-// Encodes long pre-tokens, and pre-tokens that merge barriers divide into segments
-// (merge_barriers.hpp).
+// Encodes long pre-tokens, and pre-tokens that merge barriers divide into segments. A barrier
+// is a boundary between characters that no merge can cross (merge_barriers.hpp).
 #pragma once
 
 #include "core/base/short_key.hpp"

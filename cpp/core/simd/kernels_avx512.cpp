@@ -35,8 +35,8 @@ PRETOK_AVX512 inline __m128i classes_of(const ClassTable &table, __m512i code_po
 // positions of their lead bytes in `bytes`. `more` has the 64 bytes after `bytes`.
 //
 // Each lane of 32 bits gets a lead byte and the three bytes after it, with the lead byte in the
-// top byte. Then decode clears the marker bits and packs the payload bits together. For a
-// sequence of three bytes:
+// top byte: the variable `four`. Then decode clears the marker bits and packs the payload bits
+// together. This is a lane with a sequence of three bytes, after each operation:
 //
 //   four             1110aaaa 10bbbbbb 10cccccc xxxxxxxx
 //   & 0x0F3F3F3F     0000aaaa 00bbbbbb 00cccccc 00xxxxxx     the mask of leads 0xE0 to 0xEF
@@ -194,8 +194,9 @@ PRETOK_AVX512 void read_wide(const ClassTable &table, const Unit *data, std::siz
   const __m512i high = _mm512_loadu_si512(table.latin1() + 64);
   const std::size_t count = std::min(size, ClassBuffer::MAX_CODE_POINTS);
   for (std::size_t i = 0; i < count; i += 64) {
-    // The hardware prefetcher stops at the end of a page. The text of one buffer is a page or
-    // half a page, so prefetch the text of the fourth buffer after this one.
+    // The hardware prefetcher stops at the end of a page, and one buffer has the text of a page
+    // or half a page. So it would stop in each buffer or every second one. Prefetch the text of
+    // the fourth buffer after this one.
     if (size - i >= 5 * ClassBuffer::MAX_CODE_POINTS)
       for (std::size_t line = 0; line < sizeof(Unit); ++line)
         _mm_prefetch(
@@ -237,8 +238,8 @@ PRETOK_AVX512 inline __m512i look_up(const PairTable &table, __m512i index) {
   return _mm512_permutexvar_epi8(index, table.bytes);
 }
 
-// Returns a mask of 64 bits: bit i is set if bytes[i] has any of the wanted bits. Each of
-// the four bytes of `bits` has the wanted bits.
+// Returns a mask of 64 bits: bit i is set if bytes[i] has any of the wanted bits. `bits` is a
+// byte with the wanted bits, repeated four times.
 PRETOK_AVX512 inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32_t bits) {
   return _mm512_test_epi8_mask(load(bytes), _mm512_set1_epi32(static_cast<int>(bits)));
 }
@@ -321,7 +322,7 @@ PRETOK_AVX512 inline std::size_t *positions_of_units(std::uint64_t word, std::si
   return to + bits;
 }
 
-// Stores the offsets of the 1 bits in `word`, plus `base`. Returns the end of the stored
+// Stores offsets[i] + base for each bit i of `word` that is 1. Returns the end of the stored
 // values. May write up to ClassBuffer::PADDING values after this end.
 PRETOK_AVX512 inline std::size_t *positions_of_code_points(std::uint64_t word, std::size_t base,
                                                            const std::uint16_t *offsets,

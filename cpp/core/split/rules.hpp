@@ -8,7 +8,8 @@
 // A match may have a lead (one code point before the body), a body, and a tail (a run
 // after the body).
 //
-// For the fast path (neighbors.hpp) a rule also has the functions below. All but always_joins
+// For the fast path (neighbors.hpp) a rule also has the functions below. A class is a set of
+// code points that the rules of a stage treat alike (text.hpp). All functions but always_joins
 // return a mask: bit i stands for class i. An upper bound may have too many classes, a lower
 // bound too few.
 //   first              classes that can begin a match;

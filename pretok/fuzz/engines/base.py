@@ -61,9 +61,10 @@ class Engine(ABC):
 
     _module_name: ClassVar[str]
     _reads_like: ClassVar[tuple[str, ...]]
-    """Values of `Preset.engine`. This engine reads the patterns of such presets correctly.
+    """The values of `Preset.engine` for which this engine reads every pattern correctly.
 
-    It reads the patterns of other presets correctly only without an ENGINE_SPECIFIC construct.
+    It reads the pattern of any other preset correctly only if the pattern has no ENGINE_SPECIFIC
+    construct.
     """
 
     def __init__(self) -> None:
@@ -108,22 +109,23 @@ class Engine(ABC):
 
     def _unsupported_stage_reason(self, preset: Preset, stage: Stage) -> str:
         if not stage.pattern:
-            return "it is a pre_tokenizer without a regex"
+            return "it is a Hugging Face pre_tokenizer without a regex to compare with"
         names = ", ".join(sorted(constructs(stage.pattern) & ENGINE_SPECIFIC))
         if names and preset.engine not in self._reads_like:
             return f"{self.name} and {preset.engine} read its pattern differently: {names}"
         return ""
 
     def unicode(self, preset: Preset) -> str:
-        """Return the Unicode version in which `preset` must split as the engine does."""
+        """Return the Unicode version with which `preset` must split like the engine."""
         return self._probed
 
     @cached_property
     def _probed(self) -> str:
         """The Unicode version in which pretok and the engine give the same classes to code points.
 
-        The comparison covers the first and the last code point of each run whose atom has changed
-        between Unicode versions.
+        An atom is a part of a fixed partition of the code points, such as all of Nd. The comparison
+        covers the ranges of code points whose atom differs between Unicode versions: the first and
+        the last code point of each range.
         """
         probes = [chr(c) for run, _ in changed_runs() for c in sorted(set(run))]
         texts = [char.join(_ONE_OF_EACH) for char in probes]

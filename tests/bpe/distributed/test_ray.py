@@ -183,4 +183,4 @@ def test_the_command_line(
     assert call(*arguments, "-o", "many", "--ray", "local")[0] == 0
     assert content(Path("many")) == content(Path("one"))
     message = error_of(call, *arguments, "-o", "x", "--ray", "local", "--threads", "2")
-    assert message.startswith("--threads is for work without --ray")
+    assert message.startswith("--threads cannot be used with --ray")

@@ -149,8 +149,8 @@ def test_a_long_pattern_of_a_preset_is_known_by_its_text(own_registry: None) -> 
 @pytest.mark.parametrize(
     ("pattern", "wanted"),
     [
-        ("a{" + "9" * 5000 + "}", ": count of more than 9 digits at 1"),
-        ("a{1," + "9" * 5000 + "}", ": count of more than 9 digits at 1"),
+        ("a{" + "9" * 5000 + "}", ": repetition count of more than 9 digits at 1"),
+        ("a{1," + "9" * 5000 + "}", ": repetition count of more than 9 digits at 1"),
         ("a{1000000000}", "count of more than 9 digits"),
         ("((a{1000}){1000}){1000}", "; no preset has a similar pattern"),
         ("\\x{" + "F" * 5000 + "}", "invalid code point at 2"),

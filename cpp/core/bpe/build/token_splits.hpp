@@ -12,7 +12,8 @@
 
 namespace pretok {
 
-// Tokens go by their index in `ids`, an argument of the constructor, not by their id.
+// In this class the number of a token is its index in `ids`, an argument of the constructor. It
+// is not the id of the token.
 class TokenSplits {
 public:
   static constexpr std::uint32_t NO_TOKEN = 0xFFFFFFFF;
@@ -77,7 +78,7 @@ private:
   std::array<std::uint64_t, MAX_BYTES> powers_; // powers of the base
   std::size_t read_ = 0;
   OpenTable<Slot, 80> slots_; // dense, to fit in the processor's cache
-  BitFilter filter_;
+  BitFilter filter_;          // has a bit for the hash of each token read so far
   std::vector<Hashes> hashes_;
   std::vector<Split> splits_;
   std::array<const Split *, BATCH_SIZE + 1> ends_{};

@@ -28,6 +28,8 @@ const char *Vocabulary::find_merges(VocabularyData &&data) {
   return Builder(*this).find_merges(std::move(data));
 }
 
+// Does only the part of `build` that finds the merges. The reader of SentencePiece models
+// (formats/piece_merges.cpp) needs nothing else of the vocabulary.
 const char *Vocabulary::Builder::find_merges(VocabularyData &&data) {
   if (const char *wrong = place_tokens(data))
     return wrong;
@@ -68,14 +70,16 @@ const char *Vocabulary::Builder::build(VocabularyData &&data) {
   find_reachable(data.from_ranks);
   std::vector<std::uint32_t> unreachable;
   if (!has_whole_tokens) {
-    // Pre-tokens must become the ids that merging gives. So the table of whole tokens, which
-    // only saves time, may hold just the tokens that merging their own bytes makes.
+    // Every pre-token must become the ids that merging gives. The table of whole tokens only
+    // saves time. It may hold a token only if merging the bytes of the token makes this token.
     std::vector<std::uint32_t> reachable;
     std::copy_if(ids.begin(), ids.end(), std::back_inserter(reachable),
                  [&](std::uint32_t id) { return id < data.first_step && is_reachable(id); });
     vocabulary_.whole_tokens_.assign(reachable, limit);
   } else if (vocabulary_.has_merge_table_) {
-    // If several tokens have equal bytes, only the token in whole_tokens_ counts.
+    // Find the unreachable tokens: only they need a look-up of the whole pre-token
+    // (Vocabulary::unreachable_tokens). If several tokens have equal bytes, the look-up returns
+    // the one in whole_tokens_, so leave out the others.
     const auto is_unreachable = [&](std::uint32_t id) {
       const TokenView token = vocabulary_.tokens_[id];
       return !is_reachable(id) &&
@@ -112,6 +116,8 @@ const char *Vocabulary::Builder::place_tokens(VocabularyData &data) {
           std::min(vocabulary_.byte_ids_[vocabulary_.bytes_[start]], id);
     start += size;
   }
+  // A step is a symbol that only merging needs: a part of the bytes of a character
+  // (VocabularyData::first_step).
   const bool has_steps = data.first_step != NO_ID;
   if (has_steps && (data.from_ranks || data.ignore_merges))
     return "steps need a list of merges, without ignore_merges";
@@ -125,18 +131,21 @@ const char *Vocabulary::Builder::place_tokens(VocabularyData &data) {
   return nullptr;
 }
 
-// Sets is_made_ for tokens that are surely reachable: tokens of one byte, and tokens that a
-// merge is known to make from their own bytes. So is_reachable need not merge the bytes of
-// these tokens.
+// Sets is_made_ for tokens that are surely reachable: merging their own bytes makes them. These
+// are tokens of one byte, and tokens whose merges pass the test below. is_reachable need not
+// merge the bytes of these tokens.
 void Vocabulary::Builder::find_reachable(bool from_ranks) {
   const OrderedMerges &merges = vocabulary_.merges_;
   is_made_.assign(vocabulary_.tokens_.size(), false);
   if (!vocabulary_.has_merge_table_)
     return;
-  // By symbol: true if the symbol is surely reachable. Ordered merges, and merges that follow
-  // from ranks, make every symbol reachable. A symbol of any other list is tested: it and all
-  // symbols that it is made of must rank after their parts, and their parts must stay apart
-  // until then (OrderedMerges::stay_apart).
+  // By symbol: true if merging the bytes of the symbol surely makes it. If the merges are
+  // ordered, or follow from ranks, this is true for every symbol. In any other list of merges,
+  // it is true for a symbol that passes three tests:
+  //   - it ranks after its two parts;
+  //   - merging the bytes of each part surely makes this part;
+  //   - merging the bytes of both parts makes both of them before a merge crosses the boundary
+  //     between them (OrderedMerges::stay_apart).
   std::vector<bool> is_ordered(merges.size(), true);
   for (std::uint32_t symbol = 0; symbol < merges.size(); ++symbol) {
     if (symbol >= OrderedMerges::BYTES && !vocabulary_.in_order_ && !from_ranks) {

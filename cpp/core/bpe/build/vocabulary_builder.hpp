@@ -42,7 +42,7 @@ private:
 
   Vocabulary &vocabulary_;
   std::vector<bool> is_made_; // by id: whether find_reachable knows that merges make the token
-  std::vector<std::uint32_t> merged_; // memory of is_reachable
+  std::vector<std::uint32_t> merged_; // for is_reachable; kept, so that its memory is reused
   std::vector<Merge> listed_;         // the merges of Vocabulary::pairs_, in order of rank
   // The number of tokens, in order of id, whose merges order_ranks has found. order_ranks stops
   // at the first token that has a part with a higher id.

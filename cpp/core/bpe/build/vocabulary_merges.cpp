@@ -1,4 +1,8 @@
 // Derives the merges of a vocabulary from its ranks, or from a list of merges.
+//
+// A symbol is the number of a byte or of a merge in OrderedMerges. The parts of a token are the
+// two symbols that a merge joins to make it. Two symbols are a valid pair if no merge crosses
+// the boundary between them (ordered_merges.hpp).
 #include "core/base/ids.hpp"
 #include "core/base/prefetch.hpp"
 #include "core/bpe/build/split_candidates.hpp"

@@ -18,7 +18,8 @@ struct Groups {
   std::uint32_t at_least = 1;
 
   template <typename Source> std::size_t match(Text<Source> &text, std::size_t start) const {
-    // All groups of the run share one scan: `text` stores its result.
+    // All groups of the run share one scan. Its result is in `text`: the end of the run, and
+    // the number of code points from group_at to this end.
     if (start >= text.group_end || start < text.group_at) {
       text.group_end = start;
       text.group_left = 0;

@@ -17,7 +17,7 @@ struct Run {
   std::uint32_t at_most = 0; // 0: no limit
   std::uint32_t at_least = 1;
   std::uint32_t tail_at_most = 0; // 0: no limit
-  bool lead_required = false;
+  bool lead_required = false;     // if true, a match cannot begin with `body` (see `first`)
 
   template <typename Source> std::size_t match(Text<Source> &text, std::size_t start) const {
     std::size_t begin = start;
@@ -60,11 +60,15 @@ struct Run {
     return (has(lead, a) ? body : 0) | (has(body, a) ? more | tail : 0) |
            (has(tail, a) && tail_at_most != 1 ? tail : 0);
   }
-  // Ignores at_most, since StagePairs marks the pairs of a body with a limit as LENGTH_LIMITED.
-  // Leaves out a tail with a limit, since the match may end within the tail. Leaves out a tail
-  // class c that is also in `lead`: the pair that begins with c may have the label of this rule
-  // too, with c as a lead. If a match ended with c as its tail, no change of label would show
-  // the boundary after c.
+  // Of the limits, only at_most 1 matters for `body`: the body is then one code point. For a
+  // larger at_most, StagePairs marks the pairs within the body as LENGTH_LIMITED or UNRESOLVED
+  // (neighbors.hpp). Leaves out these classes of the tail:
+  //   - All classes if the tail has a limit, since the match may end within the tail.
+  //   - A class c that is also in `lead`. A match may begin with c as its lead and b of the
+  //     body, so the pair (c, b) has the label of this rule. If c is the tail of a match, the
+  //     match ends between c and b, but the label would not change there.
+  //   - A class that is also in `body`. This matters only if at_most is 1: otherwise the result
+  //     has all classes of `body`. A lower bound may leave out any class.
   Mask always_follows(std::uint8_t a) const {
     if (at_least > 1)
       return 0;
@@ -75,8 +79,8 @@ struct Run {
   }
   Mask always_matches() const { return lead_required || at_least > 1 ? 0 : body; }
   Mask rejects_next(std::uint8_t a) const { return has(body, a) ? 0 : ~body; }
-  // False if class a is in both `lead` and `tail`: a match may end with a as its tail, and then
-  // b begins the next match.
+  // False if class a is in both `lead` and `tail`. A code point of class a may then be the tail
+  // at the end of one match, and b the start of the next match.
   bool always_joins(std::uint8_t a, std::uint8_t b) const {
     const bool is_limited = at_most > 1 && has(body, a) && has(body, b);
     return has(always_follows(a), b) && !is_limited && !has(lead & tail, a);
