@@ -79,7 +79,10 @@ def _presets(point: EntryPoint) -> Iterable[Preset]:
     presets = tuple(value)
     for preset in presets:
         if not isinstance(preset, Preset):
-            raise TypeError(f"expected Presets, got an item of type {type(preset).__name__}")
+            raise TypeError(
+                "expected only Presets from the entry point, got an item of type "
+                f"{type(preset).__name__}"
+            )
     return presets
 
 

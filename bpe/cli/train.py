@@ -100,7 +100,8 @@ CURVE_UNITS = ("tokens", "bytes per token")
     "--max-token-length",
     type=int,
     metavar="N",
-    help="Make only tokens of at most N - 1 bytes.  [default: no limit]",
+    help="Make only tokens of at most N - 1 bytes, or of at most N - 1 characters with --alphabet "
+    "characters.  [default: no limit]",
 )
 @click.option(
     "--tie-break",

@@ -384,8 +384,8 @@ def _split_of(pattern: str) -> Preset:
     if preset is None:
         raise ValueError(
             f"unknown pattern pat_str={shortened(pattern)}; pass preset= too: the name of a preset "
-            "of pretok.presets() that splits alike, a pretok.Preset, or an object with "
-            "offsets(text)"
+            "from pretok.presets() that splits text like this pattern, a pretok.Preset, or an "
+            "object with offsets(text)"
         )
     return preset
 

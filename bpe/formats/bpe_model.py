@@ -290,10 +290,14 @@ def _check_inert(inert: dict[int, str], tokens: dict[int, bytes], ignore_merges:
         is_byte = len(tokens[id]) == 1
         if ignore_merges or (twin is not None and id < twin and is_byte):
             raise InertEntryError(
-                f"vocabulary entry {shortened(text, show=ascii)} (id {id}) has a character that "
-                "stands for no byte, so no text encodes to it; as bytes, it is equal to "
-                f"{'text' if twin is None else f'token {twin}'}; remove it, or make it an added "
-                "token"
+                f"vocabulary entry {shortened(text, show=ascii)} (id {id}) is not byte-level "
+                "text: one of its characters stands for no byte. Its UTF-8 "
+                + (
+                    "may equal a pre-token, which must not get its id"
+                    if twin is None
+                    else f"equals token {twin}, so its id is ambiguous"
+                )
+                + "; remove the entry, or make it an added token"
             )
         if twin is None and is_byte:
             del tokens[id]

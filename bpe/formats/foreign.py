@@ -37,10 +37,11 @@ def unknown_json(json: Value) -> BpeError:
     for key, description in _CONFIGS.items():
         if key in members:
             return VocabularyError(f"expected a vocabulary, got {description}")
-    shown = ", ".join(shortened(name, show=ascii) for name in list(members)[:5]) or "no members"
+    names = ", ".join(shortened(name, show=ascii) for name in list(members)[:5])
+    shown = f"the members {names}" if names else "no members"
     return VocabularyError(
-        f'the JSON has {shown}; expected a tokenizer.json, with an object "model", or a '
-        "vocab.json, with texts and their ids only"
+        f'the JSON object has {shown}; expected a tokenizer.json (with a member "model") or a '
+        "vocab.json (which maps texts to ids)"
     )
 
 

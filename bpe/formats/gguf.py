@@ -132,7 +132,7 @@ def _spec(file: Value) -> TokenizerSpec:
         return _characters_spec(file)
     if pre in NOT_BYTE_LEVEL:
         raise file[_PRE].unsupported(
-            "its tokens are text, not bytes; bpe reads only byte-level BPE"
+            "bpe does not read models of this kind, whose tokens are text and not bytes"
         )
     texts = _texts(file[_TOKENS])
     types = _types(file[_TYPES], len(texts))

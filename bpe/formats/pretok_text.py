@@ -182,13 +182,18 @@ def _problem(spec: TokenizerSpec) -> str:
         return f"the token {shortened(lookalike)}, which looks like a fallback token"
     if not splits_alike(_preset(spec)):
         return f"the split {_preset(spec).name!r} of a model that merges characters"
-    if (
-        spec.add_prefix_space
-        or _plain(spec.normalizer) not in _NORMALIZERS
-        or not _has_user_defined(spec.normalizer, added)
-        or spaces_of(spec.normalizer, added) is None
-    ):
-        return "this normalizer with these added tokens"
+    if spec.add_prefix_space:
+        return "add_prefix_space"
+    if spec.normalizer is None:
+        return "a model without a normalizer"
+    normalizer = _name(spec.normalizer)
+    if _plain(spec.normalizer) not in _NORMALIZERS:
+        return f"the normalizer {normalizer}"
+    if not _has_user_defined(spec.normalizer, added):
+        return f"the normalizer {normalizer}, which has other user-defined symbols than the model"
+    if spaces_of(spec.normalizer, added) is None:
+        token = next(token for token in added if spaces_of(spec.normalizer, [token]) is None)
+        return f"the added token {shortened(token.content)} with the normalizer {normalizer}"
     if not _is_known(spec.decoder, vocabulary, added):
         return "this decoder"
     if len({token.id for token in added}) < len(added):
@@ -224,6 +229,15 @@ def _looks_like_fallback(text: str) -> bool:
     return (
         text[:3] == "<0x" and text[5:] == ">" and len(text.encode()) == 6 and text not in BYTE_NAMES
     )
+
+
+def _name(normalizer: Normalizer) -> str:
+    if isinstance(normalizer, str):
+        return normalizer
+    if not isinstance(normalizer, NormalizerChain):
+        return type(normalizer).__name__
+    steps = [step for step in (*normalizer.steps, normalizer.metaspace) if step is not None]
+    return " + ".join(type(step).__name__ for step in steps)
 
 
 def _plain(normalizer: Normalizer | None) -> Normalizer | None:

@@ -79,7 +79,10 @@ def _read_tokens(reader: Reader, from_ranks: bool) -> tuple[dict[int, bytes], li
                 raise reader.error(f"merges a token of more than {MAX_MERGED_TOKEN} bytes")
             merged_bytes += len(token)
             if merged_bytes > max_merged_bytes(count):
-                raise reader.error(f"merges tokens of more than {max_merged_bytes(count)} bytes")
+                raise reader.error(
+                    f"has merges that make tokens of more than {max_merged_bytes(count)} bytes in "
+                    "total"
+                )
             tokens.append(token)
         elif tokens[result] != token:
             raise reader.error("has a merge whose two tokens, joined, are not its result")
@@ -101,7 +104,9 @@ def _read_repeated(reader: Reader, merge_count: int) -> dict[int, int]:
     for _ in range(reader.count(2)):
         rank = next_rank + reader.number()
         if rank >= merge_count:
-            raise reader.error(f"refers to merge {rank}, expected fewer than {merge_count}")
+            raise reader.error(
+                f"refers to merge {rank}, but has only {merge_count} merges, numbered from 0"
+            )
         results[rank] = reader.number()
         next_rank = rank + 1
     return results

@@ -116,7 +116,10 @@ def split(pre_tokenizer: Value, needs_preset: bool) -> Split:
     first = places[0] if places else 0
     for part in parts[:first]:
         if part.kind() == "ByteLevel":
-            raise part.unsupported("it changes the text before the Metaspace splits it")
+            raise part.unsupported(
+                "it changes the text, and the Metaspace would split the changed text; expected it "
+                "after the Metaspace"
+            )
     block = metaspace(parts[first]) if places else None
     try:
         step = None

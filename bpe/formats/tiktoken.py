@@ -135,7 +135,9 @@ def _parse_line(line: bytes) -> tuple[bytes, int]:
     if not space or not number:
         raise VocabularyError(f"{_shown(line)} has no rank; expected base64, a space and a number")
     if number.translate(None, _DIGITS) or len(number) > 9 or int(number) >= ID_LIMIT:
-        raise VocabularyError(f"rank {_shown(number)}; expected a number from 0 to {ID_LIMIT - 1}")
+        raise VocabularyError(
+            f"the rank is {_shown(number)}; expected a number from 0 to {ID_LIMIT - 1}"
+        )
     try:
         token = a2b_base64(text)
     except Error as error:

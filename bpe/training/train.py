@@ -325,9 +325,9 @@ class _Specials(NamedTuple):
                     f"{vocab_size - 1}, below vocab_size"
                 )
             if ids.count(id) > 1:
+                other = next(each for each in names if each != name and tokens[each] == id)
                 raise ValueError(
-                    f"special token {name!r} has id {id}, and so has another special token; give "
-                    "each a different id"
+                    f"special tokens {name!r} and {other!r} both have id {id}; give each its own id"
                 )
         return cls(names, ids)
 

@@ -96,8 +96,12 @@ private:
         return "has the unknown token " + quote(text) +
                ", which is a fallback token or begins with the mark U+2581";
     }
-    if (fallback != 256 || !has_mark || !has_unknown)
-      return "lacks a fallback token, a token for the space, or the unknown token";
+    if (fallback != 256)
+      return "has " + std::to_string(fallback) + " fallback tokens; expected 256";
+    if (!has_mark)
+      return "lacks a token for the space, U+2581";
+    if (!has_unknown)
+      return "lacks the unknown token";
     return first_step(spec_) + max_steps(spec_) <= ID_LIMIT ? "" : "has ids that are too large";
   }
 
@@ -124,7 +128,7 @@ private:
            std::string_view(token.content).substr(0, SPACE_MARK.size()) == SPACE_MARK);
       if (is_wrong)
         return "has the added token " + quote(token.content) +
-               ", which replacing spaces, or decoding, may change";
+               ", which would change when spaces are replaced or ids are decoded";
     }
     std::sort(ids.begin(), ids.end());
     return std::adjacent_find(ids.begin(), ids.end()) == ids.end()

@@ -254,8 +254,8 @@ LoadError read_gguf(ByteSource &file, TokenizerSpec &spec) {
   const PreType &type = type_of(pre);
   if (type.not_byte_level)
     return unsupported(values[Key::PRE].description() +
-                       ", which is not supported: its tokens are text, not bytes; pretok reads "
-                       "only byte-level BPE");
+                       ", which is not supported: pretok does not read models of this kind, "
+                       "whose tokens are text and not bytes");
   find_split(pre, spec);
   if (LoadError error = read_vocabulary(values, type, spec))
     return error;

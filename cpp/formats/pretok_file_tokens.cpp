@@ -78,8 +78,8 @@ private:
         return false;
       next += gap;
       if (next >= merge_count)
-        return reader_.fail("refers to merge " + std::to_string(next) +
-                            ", expected fewer than " + std::to_string(merge_count));
+        return reader_.fail("refers to merge " + std::to_string(next) + ", but has only " +
+                            std::to_string(merge_count) + " merges, numbered from 0");
       repeated_.push_back({static_cast<std::uint32_t>(next++), place});
     }
     return !data_.from_ranks || count == 0 ||
@@ -186,8 +186,8 @@ private:
       starts_.push_back(static_cast<std::uint32_t>(end));
       end += length;
       if (end > max_end)
-        return reader_.fail("merges tokens of more than " +
-                            std::to_string(max_merged_bytes(token_count_)) + " bytes");
+        return reader_.fail("has merges that make tokens of more than " +
+                            std::to_string(max_merged_bytes(token_count_)) + " bytes in total");
     }
     starts_.push_back(static_cast<std::uint32_t>(end));
     return end < UINT32_MAX || reader_.fail("has tokens of more than 4 GiB");

@@ -141,10 +141,11 @@ public:
           (has_twin && is_byte && source_.ids[place] < source_.ids[twin]))
         return unsupported(
             "vocabulary entry " + quote(text) + " (id " + std::to_string(source_.ids[place]) +
-            ") has a character that stands for no byte, so no text encodes to it; as bytes, it "
-            "is equal to " +
-            (has_twin ? "token " + std::to_string(source_.ids[twin]) : std::string("text")) +
-            "; remove it, or make it an added token");
+            ") is not byte-level text: one of its characters stands for no byte. Its UTF-8 " +
+            (has_twin ? "equals token " + std::to_string(source_.ids[twin]) +
+                            ", so its id is ambiguous"
+                      : std::string("may equal a pre-token, which must not get its id")) +
+            "; remove the entry, or make it an added token");
       if (!has_twin && is_byte)
         views_[place].size = 0;
     }

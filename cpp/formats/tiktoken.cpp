@@ -44,7 +44,7 @@ std::string read_line(std::string_view line, RankLine &to) {
     to.rank = to.rank * 10 + static_cast<std::uint32_t>(digits[i] - '0');
   }
   if (!is_rank || to.rank >= ID_LIMIT)
-    return "rank " + quote(digits) + "; expected a number from 0 to " +
+    return "the rank is " + quote(digits) + "; expected a number from 0 to " +
            std::to_string(ID_LIMIT - 1);
   const std::string_view text = line.substr(0, space);
   to.token.clear();

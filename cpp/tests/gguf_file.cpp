@@ -78,7 +78,7 @@ void test_refusing() {
   refuses("a GGUF file of a SentencePiece model", gguf_file(false, 3, "llama"), unsupported,
           "SentencePiece BPE");
   refuses("a GGUF file of Gemma 4", gguf_file(false, 3, "gpt2", "gemma4"), unsupported,
-          "text, not bytes");
+          "text and not bytes");
   refuses("a GGUF file of version 1", gguf_file(false, 1), unsupported, "GGUF version 1");
   refuses("a truncated GGUF file", gguf_file().substr(0, 3000), malformed,
           "but the file has only 3000 bytes");

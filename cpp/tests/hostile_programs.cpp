@@ -103,9 +103,9 @@ void check_reader() {
     std::uint32_t stages;
     const char *error; // part of the message, or nullptr if the reader accepts the program
   };
-  const char *const AHEAD = "over 4096 code points";
+  const char *const AHEAD = "above 4096 code points";
   const char *const MALFORMED = "rule 1 of stage 1 is malformed";
-  const char *const SPACES = "different classes for white space";
+  const char *const SPACES = "Spaces rules with different white space";
   const std::vector<Case> cases = {
       {{{3, C, 0, ALL, 0, 1},
         {3, A | C, 0, ALL, 1, 1},

@@ -141,7 +141,7 @@ void test_limit_of_merged_bytes() {
   const std::string file = with_sum(body);
   allocated = 0;
   refuses("a small file of large tokens", file, LoadError::MALFORMED,
-          "merges tokens of more than");
+          "has merges that make tokens of more than");
   expect(allocated < 8 * file.size(),
          "a small file of large tokens: the reader stops before it allocates the tokens");
 }

@@ -7,7 +7,7 @@ from operator import and_
 from typing import NamedTuple
 
 from pretok.charsets import sets
-from pretok.charsets.sets import LIMIT, CharSet
+from pretok.charsets.sets import LIMIT, CharSet, union
 
 # Maps the name of a set to the regex of the set. A set precedes its subsets, because _plain_parts
 # tries the names in this order.
@@ -54,6 +54,10 @@ def set_name(chars: CharSet) -> str:
     if parts is not None:
         names = _expressions(parts)
         return f"~({' | '.join(names)})" if len(names) > 1 else f"~{names[0]}"
+    parts = _parts_with_han(chars)
+    if parts is not None:
+        names = _expressions(parts)
+        return f"({' | '.join(names)}) - HAN" if len(names) > 1 else f"{names[0]} - HAN"
     return f"CharSet({chars.segments!r})"
 
 
@@ -64,6 +68,9 @@ def set_regex(chars: CharSet) -> str:
     [^\s\p{L}\p{N}]
     """
     regexes = [_positive(_regex_parts(chars)), _negative(_regex_parts(~chars))]
+    with_han = _parts_with_han(chars)
+    if with_han is not None and "CONTROL" not in with_han.names and not any(regexes):
+        regexes = [f"[{''.join(_items(with_han))}&&[^\\p{{Han}}]]"]
     return min((regex for regex in regexes if regex), key=len, default=f"[{set_name(chars)}]")
 
 
@@ -139,6 +146,14 @@ def _parts(chars: CharSet) -> _Parts | None:
             rest = _plain_parts(chars - named)
             parts = rest and _Parts([name, *rest.names], rest.ranges)
     return parts
+
+
+def _parts_with_han(chars: CharSet) -> _Parts | None:
+    """Return parts whose union without HAN is `chars`; None if there are no such parts."""
+    if chars & sets.HAN:
+        return None
+    named: list[CharSet] = [getattr(sets, name) for name in REGEX if name != "HAN"]
+    return _plain_parts(union([chars, *(each for each in named if not each - sets.HAN - chars)]))
 
 
 def _plain_parts(chars: CharSet) -> _Parts | None:

@@ -110,7 +110,9 @@ def read(value: object, path: str) -> ParsedPreTokenizer:
         block = _block(part, at)
         if block.changes_text and number + 1 < len(parts):
             raise UnsupportedPreTokenizerError(
-                at, f"it changes the text before {parts[number + 1][1]} splits it"
+                at,
+                f"this part changes the text, and {parts[number + 1][1]} would split the changed "
+                "text; expected such a part to come last",
             )
         if isinstance(block, ByteLevel) and block.add_prefix_space:
             prefix_space_path = f"{at}.add_prefix_space"

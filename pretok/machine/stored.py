@@ -151,7 +151,7 @@ def _stage(words: _Words) -> Stage:
     def set_of(mask: int) -> CharSet:
         if mask not in known:
             if (len(known) + 1) * range_count > MAX_CELLS:
-                raise DefinitionError("too many sets; pretok writes no such program")
+                raise DefinitionError("the program has more sets than pretok writes; it is damaged")
             known[mask] = _set_of(mask, ranges)
         return known[mask]
 

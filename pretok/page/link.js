@@ -5,10 +5,14 @@
 const MAX_FRAGMENT = 100_000;
 /** Maximum bytes of a text: a short fragment of a malicious link could unpack to a huge text. */
 const MAX_TEXT = 8 << 20;
+const TOO_LONG = "The text of this link is longer than 8 MiB; ask for the file instead.";
 
 /** Return the fragment of a text and settings; null if it would be too long. */
 export async function toFragment(text, settings) {
-  const packed = await pipe(new TextEncoder().encode(text), new CompressionStream("deflate-raw"));
+  const bytes = new TextEncoder().encode(text);
+  if (bytes.length > MAX_TEXT) return null;
+  const packed = await pipe(bytes, new CompressionStream("deflate-raw"));
+  if (packed === null) return null;
   const fields = new URLSearchParams(settings);
   fields.set("text", toBase64(packed));
   const fragment = `#${fields}`;
@@ -25,18 +29,20 @@ export async function fromFragment(fragment) {
   try {
     const packed = Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (c) => c.charCodeAt(0));
     const bytes = await pipe(packed, new DecompressionStream("deflate-raw"));
+    if (bytes === null) return { text: null, settings, problem: TOO_LONG };
     return { text: new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes), settings, problem: "" };
   } catch {
     return { text: null, settings, problem: "The text of this link is damaged; ask for the link again." };
   }
 }
 
+/** Return all output of `transform` for `bytes`; null if it is longer than MAX_TEXT. */
 async function pipe(bytes, transform) {
   const parts = [];
   let size = 0;
   for await (const part of chunks(new Blob([bytes]).stream().pipeThrough(transform))) {
     size += part.length;
-    if (size > MAX_TEXT) throw new RangeError("too long");
+    if (size > MAX_TEXT) return null;
     parts.push(part);
   }
   return new Uint8Array(await new Blob(parts).arrayBuffer());

@@ -77,7 +77,11 @@ NO_LINE_BREAK = Chars(~code_points("\n"))
 ESCAPED_CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v", "a": "\a", "e": "\x1b"}
 
 
-def members(chars: CharSet, max_members: int = 32) -> str:
+MAX_MEMBERS = 32
+"""The default maximum of `members`."""
+
+
+def members(chars: CharSet, max_members: int = MAX_MEMBERS) -> str:
     """Return the code points of `chars` in ascending order.
 
     Returns "" if `chars` has more than `max_members` code points, or if the code points depend on
@@ -152,7 +156,8 @@ def folded(chars: Chars) -> Chars:
     texts = members(chars.chars) if not chars.properties else ""
     if not texts or not texts.isascii():
         raise UnreadablePatternError(
-            "(?i:...) with a character that is not ASCII, or with too many characters"
+            f"(?i:...) has a set of more than {MAX_MEMBERS} characters or a character outside "
+            "ASCII; expected a few ASCII characters"
         )
     all_cases = set(texts.lower() + texts.upper())
     all_cases |= {_NON_ASCII_FOLDS[char] for char in all_cases & _NON_ASCII_FOLDS.keys()}
@@ -169,4 +174,7 @@ def require_simple_folds(sequence: list[Node]) -> None:
     letters = [set(members(node.chars) if isinstance(node, Chars) else "sf") for node in sequence]
     has_repeat = any(isinstance(node, Repeat) and node.high != 1 for node in sequence)
     if has_repeat or any(a & set("sf") and b & set("stfil") for a, b in pairwise(letters)):
-        raise UnreadablePatternError("(?i:...) with letters that may fold together")
+        raise UnreadablePatternError(
+            "(?i:...) has a repeat, or adjacent letters such as 'ss' or 'fi' that one engine also "
+            "matches with one character (U+00DF, U+FB01)"
+        )

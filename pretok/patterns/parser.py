@@ -162,7 +162,8 @@ class _Reader:
     def whole(self) -> Alternatives:
         if len(self._text) > MAX_PATTERN_LENGTH:
             raise UnreadablePatternError(
-                f"more than {MAX_PATTERN_LENGTH:,} characters: {len(self._text):,}"
+                f"the pattern has {len(self._text):,} characters; expected at most "
+                f"{MAX_PATTERN_LENGTH:,}"
             )
         alternatives = self._alternatives(ignore_case=False)
         if self._at < len(self._text):
@@ -254,7 +255,10 @@ class _Reader:
             if self._take(opening):
                 break
         if not opening and self._peek() == "?":
-            raise UnreadablePatternError(f"unsupported group at {start}")
+            raise UnreadablePatternError(
+                f"the group at {start} begins with {self._text[start : start + 3]!r}; expected (, "
+                "(?:, (?i:, (?=, (?!, (?>, (?<= or (?<!"
+            )
         alternatives = self._alternatives(ignore_case or opening == "?i:")
         if not self._take(")"):
             raise UnreadablePatternError(f"'(' without ')' at {start}")
@@ -328,8 +332,15 @@ class _Reader:
         sides: list[list[Chars | tuple[int, int]]] = [[]]
         first = self._at
         while (char := self._peek()) != "]" or self._at == first:
-            if char in ("", "]") or self._text.startswith(("[:", "--", "~~"), self._at):
-                raise UnreadablePatternError(f"unsupported class at {start}")
+            if char == "":
+                raise UnreadablePatternError(f"the class at {start} is not closed")
+            if char == "]":
+                raise UnreadablePatternError(f"the class at {start} begins with ']'; write '\\]'")
+            if self._text.startswith(("[:", "--", "~~"), self._at):
+                raise UnreadablePatternError(
+                    f"the class at {start} has {self._text[self._at : self._at + 2]!r}, which "
+                    "pretok does not read"
+                )
             if self._take("&&"):
                 sides.append([])
             else:

@@ -162,7 +162,8 @@ def _why_not_compiled(pattern: str, engine: Engine) -> tuple[str, int, str]:
         return error.construct, error.position, error.reason
     # The pattern alone compiles. So it failed only together with the other stages of a
     # tokenizer.json.
-    return pattern, 0, "its rules exceed the limits of a preset"
+    reason = "it compiles alone, but not together with the other stages"
+    return pattern, 0, f"{reason}; use fewer stages or simpler patterns"
 
 
 def difference_of(known: str, known_engine: Engine, pattern: str, engine: Engine) -> str:

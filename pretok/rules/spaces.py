@@ -76,7 +76,8 @@ class Spaces(Rule):
             return
         if self.through not in (ALL_BUT_LAST, ALL):
             raise DefinitionError(
-                f"Spaces: through={self.through.name} with a limit; expected ALL_BUT_LAST or ALL"
+                "Spaces: at_least and at_most need through=ALL_BUT_LAST or through=ALL, got "
+                f"through={self.through.name}"
             )
         if self.at_most is None or self.at_least > self.at_most:
             raise DefinitionError(

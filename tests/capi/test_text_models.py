@@ -182,7 +182,7 @@ TIES = [(text, 0.0, PieceType.NORMAL) for text in ("▁", "a", "b", "ab", "▁a"
         (model([UNKNOWN, *BYTES, *normal("▁", "a", "ab")], BYTE_FALLBACK),
          "has a character that is not a piece"),
         (model([UNKNOWN, *BYTES, *A, ("▁x", 0.0, PieceType.USER_DEFINED)], BYTE_FALLBACK),
-         "has the added token .*, which replacing spaces, or decoding, may change"),
+         "has the added token .*, which would change when spaces are replaced or ids"),
         (model([UNKNOWN, *BYTES, *normal("a")], BYTE_FALLBACK), "a token for the space"),
         (model([("⁇", 0.0, PieceType.UNKNOWN), *BYTES, *A], BYTE_FALLBACK), "of one character"),
         (model([UNKNOWN, *BYTES, *A, *A], BYTE_FALLBACK), "malformed: two pieces .* are equal"),

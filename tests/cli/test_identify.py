@@ -144,7 +144,7 @@ def test_a_file_with_an_unknown_pattern(call: Call, tmp_path: Path) -> None:
     ("pre_tokenizer", "message"),
     [
         ({"type": "Other"}, "pre_tokenizer: unknown pre_tokenizer {'type': 'Other'}"),
-        (sequence(BYTES, {"type": "WhitespaceSplit"}), "it changes the text before"),
+        (sequence(BYTES, {"type": "WhitespaceSplit"}), "this part changes the text, and"),
     ],
 )
 def test_pre_tokenizers_that_are_not_supported(

@@ -54,7 +54,7 @@ REASONS = (
     "model.dropout",
     "model.end_of_word_suffix",
     "normalizer",
-    "the decoder is not ByteLevel alone",
+    "the decoder has other parts than ByteLevel",
     "truncation by tokenizers 0.23.1",
 )
 """The beginnings of the expected reasons of fallbacks."""

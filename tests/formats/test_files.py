@@ -103,8 +103,11 @@ def test_device_is_not_read() -> None:
         ('{"model": {}', "line 1 column 13: Expecting ',' delimiter"),
         ('{\n"model": {"a": tru}}', "line 2 column 16: Expecting value"),
         (b'{"model": {}, "\xff": 1}', "line 1 is not UTF-8: byte 0xff at offset 15"),
-        ("{}", "the JSON has no members; expected a tokenizer.json"),
-        ('{"a": 1, "b": "c"}', "the JSON has 'a', 'b'; expected a tokenizer.json"),
+        ("{}", "the JSON object has no members; expected a tokenizer.json"),
+        (
+            '{"a": 1, "b": "c"}',
+            "the JSON object has the members 'a', 'b'; expected a tokenizer.json",
+        ),
         ("[1]", r"the file is \[1\]; expected an object"),
         ("", "the file is empty"),
         (" \n\n", "the file is empty"),

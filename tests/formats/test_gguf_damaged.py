@@ -39,7 +39,7 @@ _MERGES = metadata()["tokenizer.ggml.merges"]
         ({"model": "new"}, r'model is "new", which is not supported: bpe reads only "gpt2"'),
         (
             {"pre": "whitespace"},
-            r'pre is "whitespace", .* not supported: its tokens are text',
+            r'pre is "whitespace", .* not supported: bpe does not read models of this kind',
         ),
         ({"token_type": [6] + [1] * 264}, r"token_type\[0\] is 6, which is not supported"),
         ({"pre": Typed("array", [1], "array")}, "pre is an array of arrays"),

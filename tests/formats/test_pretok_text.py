@@ -61,11 +61,11 @@ def test_published_models(name: str, tmp_path: Path) -> None:
     [
         ("metaspace, never", "without fallback tokens"),
         ("metaspace, digits", "the split 'metaspace-digits|the split '.*' of a model"),
-        ("normalized tokens", "this normalizer"),
+        ("normalized tokens", "the normalizer UnicodeForm [+] Prepend"),
         ({**CASES["llama"], "decoder": {"type": "Fuse"}}, "this decoder"),
         ({**CASES["llama"], "normalizer": {"type": "Sequence", "normalizers": [
-            *LLAMA["normalizers"], {"type": "Lowercase"}]}}, "this normalizer"),
-        ({"decoder": LLAMA_DECODER, **FALLBACK}, "this normalizer"),
+            *LLAMA["normalizers"], {"type": "Lowercase"}]}}, "Replace [+] Lowercase;"),
+        ({"decoder": LLAMA_DECODER, **FALLBACK}, "a model without a normalizer;"),
         ("whole", "without fallback tokens"),
     ],
 )  # fmt: skip
@@ -84,7 +84,10 @@ def test_tokenizers_that_cannot_be_saved(
     ("pieces", "reason"),
     [
         ({"symbols": ("z",)}, "symbol of one character"),
-        ({"symbols": ("a b",)}, "this normalizer with these added tokens"),
+        (
+            {"symbols": ("a b",)},
+            "the added token 'a b' with the normalizer SentencePieceNormalizer",
+        ),
     ],
 )
 def test_sentencepiece_that_cannot_be_saved(

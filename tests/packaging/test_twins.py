@@ -167,7 +167,7 @@ def test_the_same_constants() -> None:
     assert constant("MAX_RULES", source("split/program.cpp")) == MAX_RULES
     assert constant("MAX_TEXT", source("split/program.cpp")) == MAX_LITERAL
     assert constant("MAX_LOOK_AHEAD", source("split/program.cpp")) == MAX_LOOK_AHEAD
-    assert f"over {MAX_LOOK_AHEAD} code points" in source("split/program.cpp")
+    assert f"above {MAX_LOOK_AHEAD} code points" in source("split/program.cpp")
     assert f"GAP = {machine.GAP};" in source("split/behavior.hpp")
     in_cpp = re.findall(r"^  (\w+) = \d,$", source("split/behavior.hpp"), re.M)
     assert [name.lower() for name in in_cpp] == list(BEHAVIORS)

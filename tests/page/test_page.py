@@ -5,7 +5,9 @@ A piece is a pre-token or a token that the page shows.
 
 from __future__ import annotations
 
+import base64
 import json
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -201,6 +203,17 @@ def test_a_link_holds_text_and_settings(opened: Open) -> None:
         assert second.labels(side) == first.labels(side)
     damaged = opened("#a=gpt2&text=%25")
     damaged.page.locator("#error", has_text="damaged").wait_for()
+
+
+def test_a_link_holds_a_text_of_8_mib_at_most(opened: Open) -> None:
+    packer = zlib.compressobj(wbits=-15)
+    packed = packer.compress(b" " * ((8 << 20) + 1)) + packer.flush()
+    tab = opened(f"#text={base64.urlsafe_b64encode(packed).decode().rstrip('=')}")
+    tab.page.locator("#error", has_text="longer than 8 MiB; ask for the file").wait_for()
+    made = tab.page.evaluate(
+        "async () => (await import('./link.js')).toFragment(' '.repeat((8 << 20) + 1), {})"
+    )
+    assert made is None
 
 
 def test_unusual_text_is_shown(tab: Tab, tmp_path: Path) -> None:

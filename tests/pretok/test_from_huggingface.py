@@ -129,8 +129,8 @@ def test_every_kind_of_source(tmp_path: Path) -> None:
         (sequence(split(LLAMA3.pattern), {**BYTES, "add_prefix_space": True}),
          r"pretokenizers\[1\].add_prefix_space: after another part it puts a space before every"),
         (sequence(BYTES, {"type": "Digits", "individual_digits": True}),
-         r"pretokenizers\[0\]: it changes the text before "
-         r"pre_tokenizer.pretokenizers\[1\] splits it"),
+         r"pretokenizers\[0\]: this part changes the text, and "
+         r"pre_tokenizer.pretokenizers\[1\] would split"),
         (sequence(*[{"type": "FixedLength", "length": 2}] * 17),
          "expected at most 16 stages, got 17"),
     ],

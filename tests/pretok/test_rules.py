@@ -221,7 +221,7 @@ REFUSED: list[tuple[Any, tuple[object, ...], dict[str, object], str]] = [
         Spaces,
         (LAST_NEWLINE,),
         {"at_most": 2},
-        "through=LAST_NEWLINE with a limit; expected",
+        "at_least and at_most need through=ALL_BUT_LAST or through=ALL, got through=LAST_NEWLINE",
     ),
     (
         Spaces,

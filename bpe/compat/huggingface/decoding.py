@@ -97,12 +97,12 @@ def _why_not(tokenizer: Tokenizer, names: Mapping[int, str], decoder: Any) -> st
     """Return why bpe may decode ids to other text than the real tokenizer, or "" if never."""
     joins_bytes = _joins_bytes(tokenizer, decoder)
     if tokenizer.decoder is None and not joins_bytes:
-        return "the decoder is not ByteLevel alone"
+        return "the decoder has other parts than ByteLevel"
     known = tokenizer.vocabulary.token_bytes
     added = {token.id: token for token in tokenizer.added_tokens}
     for id, name in names.items():
         if id not in known and id not in added and not (joins_bytes and name == ""):
-            return f"bpe leaves out token {id}"
+            return f"bpe's vocabulary has no token {id}"
     # The real tokenizer normalizes added tokens before its decoder gets them. bpe does so too,
     # except if the normalizer is NFC alone. Then the text may differ.
     if not joins_bytes and tokenizer.normalizer == "NFC":

@@ -212,7 +212,8 @@ const char *check_memos(const std::vector<Rule> &rules) {
       first = spaces;
     if (spaces != nullptr &&
         (spaces->space != first->space || spaces->newline != first->newline))
-      return "has rules with different classes for white space";
+      return "has Spaces rules with different white space; use the same character sets in all "
+             "of them";
     const bool is_groups = std::holds_alternative<Groups>(rule);
     if (is_groups && has_groups)
       return "has two rules for groups";
@@ -269,7 +270,9 @@ const char *read_program(ProgramReader &source, const std::uint32_t *end, Progra
       return "is malformed";
     total_look_ahead += look_ahead(program.rules.back());
     if (total_look_ahead > MAX_LOOK_AHEAD)
-      return "takes the look-ahead of all rules over 4096 code points";
+      return "brings the look-ahead of all rules above 4096 code points; shorten the literal "
+             "texts or "
+             "lower the counts";
     for (std::uint32_t j = 0; j < length; ++j)
       source.next();
   }
@@ -284,7 +287,7 @@ const char *read_stages_at(const std::uint32_t *words, std::size_t size,
                            std::vector<StageProgram> &stages, Place &place) {
   ProgramReader source(words, size);
   if (source.next() != MAGIC)
-    return "not pretok stages of this version";
+    return "the words are not a program of this version of pretok";
   const std::uint32_t count = source.next();
   if (count == 0 || count > MAX_STAGES)
     return "expected 1 to 16 stages";

@@ -117,7 +117,7 @@ def test_special_tokens_are_ordinary_text_while_training(backend: BackendName) -
         (300, {"a": 300}, "special token 'a' has id 300; expected an int from 0 to 299"),
         (300, {"a": -1}, "special token 'a' has id -1; expected"),
         (300, {"a": "b"}, "special token 'a' has id 'b'; expected"),
-        (300, {"a": 5, "b": 5}, "special token 'a' has id 5, and so has another special token"),
+        (300, {"a": 5, "b": 5}, "special tokens 'a' and 'b' both have id 5"),
     ],
 )
 def test_impossible_sizes_and_specials_are_refused(

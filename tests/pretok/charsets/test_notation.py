@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from pretok.charsets import sets
 from pretok.charsets.notation import set_name, set_regex
 from pretok.charsets.sets import ANY, HAN, LETTER, MARK, NOTHING, CharSet, code_points
+from pretok.preset import Preset
 from pretok.presets import BUILT_IN
 from strategies import NAMED, char_sets
 from support import max_examples, members, stable
@@ -43,6 +44,8 @@ def test_a_name_is_an_expression_that_makes_the_set(chars: CharSet) -> None:
         (~sets.ONIGURUMA_WORD, "~ONIGURUMA_WORD", "[~ONIGURUMA_WORD]"),
         (sets.HF_PUNCTUATION, "HF_PUNCTUATION", "[HF_PUNCTUATION]"),
         (sets.ANY, "ANY", r"[\s\S]"),
+        (sets.UPPER | MARK - HAN, "(MARK | UPPER) - HAN", r"[\p{M}\p{Lu}\p{Lt}&&[^\p{Han}]]"),
+        (LETTER - HAN, "LETTER - HAN", r"[\p{L}&&[^\p{Han}]]"),
     ],
 )
 def test_names_and_regex_classes(chars: CharSet, name: str | None, pattern: str | None) -> None:
@@ -85,13 +88,20 @@ def test_a_regex_class_has_the_members_of_any_set(chars: CharSet) -> None:
         _same_members(chars)
 
 
+@pytest.mark.parametrize("preset", BUILT_IN, ids=lambda preset: preset.name)
+def test_the_rules_of_presets_are_shown_as_regexes(preset: Preset) -> None:
+    for rule in preset.rules:
+        assert "CharSet(" not in str(rule)
+
+
 def readable(pattern: str) -> str:
     """Return `pattern` in the syntax of the library regex, which does not have \\x{...}."""
     return str(regex.sub(r"\\x\{(\w+)\}", lambda found: rf"\U{int(found[1], 16):08x}", pattern))
 
 
 def _same_members(chars: CharSet) -> None:
-    match = regex.compile(readable(set_regex(chars))).fullmatch
+    # VERSION1 has intersections of classes.
+    match = regex.compile(readable(set_regex(chars)), regex.VERSION1).fullmatch
     inside = members(chars)
     wrong = [hex(c) for c in SAMPLE if bool(match(chr(c))) != inside[c]]
     assert not wrong, f"{set_regex(chars)}: {wrong[:10]}"

@@ -68,7 +68,7 @@ def test_look_ahead_is_limited_alike(native: BackendName, rule: Rule, ahead: int
     two = [Stage((rule,)), Stage((filler,)), Stage((Run(LETTER),))]
     with pytest.raises(DefinitionError, match=r"rules look 4,097 code points ahead in total"):
         Preset("two", stages=two)
-    with pytest.raises(ValueError, match="takes the look-ahead of all rules over 4096"):
+    with pytest.raises(ValueError, match="brings the look-ahead of all rules above 4096"):
         native_machine(serialize_stages(two))
     with pytest.raises(DefinitionError, match=r"one Run looks 4,\d+ ahead; expected 4,096 at most"):
         Stage((rule, filler, Run(LETTER)))
@@ -105,7 +105,7 @@ def test_white_space_of_two_kinds_is_refused(native: BackendName) -> None:
             changed = words.copy()
             changed[at + first : at + 3] = [0] * (3 - first)
             with pytest.raises(
-                ValueError, match="stage 1 has rules with different classes for white space"
+                ValueError, match="stage 1 has Spaces rules with different white space"
             ):
                 native_machine(changed)
 

@@ -169,8 +169,8 @@ def one(*rules: int, first: int = 0, atoms: int = 0, size: int = 1) -> list[int]
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "not pretok stages of this version"),
-        ([MAGIC ^ 1], "not pretok stages"),
+        ([], "the words are not a program of this version"),
+        ([MAGIC ^ 1], "the words are not a program"),
         ([MAGIC], "expected 1 to 16 stages"),
         ([MAGIC, 17], "expected 1 to 16 stages"),
         ([MAGIC, 1], "stage 1 has a malformed alphabet"),

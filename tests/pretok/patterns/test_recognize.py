@@ -151,7 +151,11 @@ def test_the_long_s_is_shown() -> None:
     ("pattern", "wanted"),
     [
         (LLAMA3.pattern + "|(", ": empty alternative at"),
-        ("(?x)" + LLAMA3.pattern, ": unsupported group at 0"),
+        ("(?x)" + LLAMA3.pattern, ": the group at 0 begins with '(?x'; expected"),
+        ("a[b", ": the class at 1 is not closed"),
+        ("a[]b]", r": the class at 1 begins with ']'; write '\]'"),
+        ("[a--b]", ": the class at 0 has '--', which pretok does not read"),
+        ("(?i:fi)", ": (?i:...) has a repeat, or adjacent letters such as 'ss'"),
         (r"\p{Nothing}", "; no preset has a similar pattern"),
         ("(?:ab)+", "; no preset has a similar pattern"),
         ("", ": empty alternative at 0; no preset has a similar"),
