@@ -13,9 +13,8 @@ namespace pretok {
 enum class Through : std::uint32_t {
   END_OF_TEXT = 0,  // the end of the run, which must be the end of the text
   LAST_NEWLINE = 1, // after the last line break of the run
-  ALL_BUT_LAST = 2, // before the last code point of the run, or, if the run ends the text, at
-                    // the end of the run
-  ALL = 3, // the end of the run
+  ALL_BUT_LAST = 2, // before the last code point of the run; after it if the run ends the text
+  ALL = 3,          // the end of the run
 };
 
 // White space up to `through`. Only ALL_BUT_LAST and ALL may have the limits `at_most` and
