@@ -125,7 +125,7 @@ int main(int count, char **arguments) {
     ++passed;
   }
   std::printf("%zu programs of several stages have a fast path\n", fast);
-  std::printf("%zu programs passed, 0 failed, with kernels", passed);
+  std::printf("%zu presets and programs passed, 0 failed, with kernels", passed);
   for (const Kernels *use : all_kernels())
     std::printf(" %s", use->name);
   std::printf("\n");
