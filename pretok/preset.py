@@ -25,12 +25,13 @@ class Preset:
     each item is a Stage or a block of `pretok.pre_tokenizers`. Each stage splits every piece from
     the previous stage as if the piece were a whole text. `engine` is the regex dialect of the
     patterns: "hf" for Oniguruma in Hugging Face's tokenizers, "tiktoken" for fancy-regex. `unicode`
-    is the Unicode version of this engine, and `source` names the publication of the pattern.
+    is the Unicode version that this engine uses. `source` says where the pattern was published.
 
-    `exactness` is "tested" if tests compare the split with the engine. `exactness` is "approximate"
-    if no stages can express the original split; then `source` says how the splits differ.
-    `exactness` is "unknown" if the original split is not known. Raises DefinitionError for an
-    invalid argument, and UnknownUnicodeVersionError if pretok has no table of `unicode`.
+    `exactness` is "tested" if tests compare the split of the stages with the split of the engine.
+    `exactness` is "approximate" if no stages can express the original split; then `source` says how
+    the splits differ. `exactness` is "unknown" if the original split is not known. Raises
+    DefinitionError for an invalid argument, and UnknownUnicodeVersionError if pretok has no table
+    of `unicode`.
 
     >>> from pretok import Run
     >>> from pretok.charsets import LETTER

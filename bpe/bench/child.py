@@ -1,9 +1,9 @@
 """Run a contender in a separate process, to measure its memory, or because it may hang or crash.
 
 A contender is pretok or a peer (another package). `python -m bpe.bench.child` reads a job as JSON
-from standard input, and writes the result as JSON. The entry "job" is "repeat" or "memory", the
-entry "peer" names the contender, and files_of returns the entries for the vocabulary. All other
-entries are arguments of the functions `repeat` and `memory`.
+from standard input, and writes the result as JSON to standard output. A job is an object with these
+entries: "job" is "repeat" or "memory", the function to call; "peer" names the contender; `files_of`
+returns the entries for the vocabulary; all other entries are arguments of the function.
 """
 
 from __future__ import annotations
@@ -46,11 +46,13 @@ class ChildError(PretokError, RuntimeError):
 def files_of(subject: Subject) -> dict[str, Any]:
     """Return the entries of a job that tell the new process how to load `subject`.
 
-    Raises CannotError if no file can hold the vocabulary.
+    Raises CannotError if neither a .tiktoken file nor a tokenizer.json can hold the vocabulary.
     """
     path = subject.rank_file or subject.json_file
     if path is None:
-        raise CannotError("no file can hold this vocabulary")
+        raise CannotError("neither a .tiktoken file nor a tokenizer.json can hold this vocabulary")
+    # A .tiktoken file does not say how to split text, so the new process needs the preset. A
+    # tokenizer.json has the split.
     is_named = path == subject.rank_file and subject.preset is not None
     return {
         "vocabulary": str(path),
@@ -109,10 +111,11 @@ def memory(calls: Calls, path: Path, megabytes: float, threads: int) -> dict[str
 
     All sizes are in bytes. First create `megabytes` of documents by repeating the documents of the
     text in the file `path`. Then encode them on `threads` threads. The memory "beyond" is the
-    growth of the peak memory of the process during encoding, minus the size of the arrays of ids.
+    growth of the peak memory of the process during encoding, minus the size of the output: the
+    array of ids and the array of offsets. Raises CannotError if `calls.arrays` is None.
     """
     if calls.arrays is None:
-        raise CannotError("it has no call for list to arrays")
+        raise CannotError("it has no call that encodes a list of texts into arrays of ids")
     text = path.read_bytes().decode()
     parts = documents(text)
     del text

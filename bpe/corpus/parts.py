@@ -17,7 +17,8 @@ from bpe.tokenizer import Tokenizer
 PART = 4 << 20
 """The minimum size in bytes of each part of a long document except the last part."""
 HASHED = 1 << 16
-"""A hash of this many bytes at the start of a document decides its split."""
+"""A hash of the first bytes of a document, at most HASHED, decides whether the document is for
+training or for validation."""
 
 
 def read_parts(
@@ -72,7 +73,8 @@ class _Cutter:
     def parts(self, batch: Batch, blocks: Iterator[bytes]) -> Iterator[Batch]:
         """Yield a batch for each part of the document of `batch`.
 
-        The last of them also has the other attributes of `batch`, such as `skipped`.
+        Each yielded batch has the `lines` and the `position` of `batch`. Only the last yielded
+        batch also has the other attributes of `batch`, such as `skipped`.
         """
         done, held_out = 0, False
         try:

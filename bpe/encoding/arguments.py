@@ -57,10 +57,10 @@ def backend_for(
         elif is_split and not isinstance(pre_tokenizer, (str, Preset, PreTokenizer)):
             why = why or "the pre-tokenizer is written in Python"
         elif is_split and not vocabulary.merges_any_split:
-            why = why or "C++ merges these pieces only in whole texts, not in pre-tokens"
+            why = why or "C++ encodes only whole texts with it, but the pre-tokenizer splits texts"
         if why and requested == "native":
             raise UnsupportedError(
-                f"backend='native' cannot merge the pieces of this vocabulary: {why}; use "
+                f"backend='native' cannot encode with this vocabulary: {why}; use "
                 "backend=None or 'python'"
             )
         if why:
@@ -141,10 +141,9 @@ def new_token_bytes(added: Sequence[AddedToken], vocabulary: Vocabulary) -> dict
 
 
 def _is_text_of(vocabulary: Vocabulary, token: AddedToken) -> bool:
-    """Return whether the token with this id in `vocabulary` has this text.
+    """Return whether `vocabulary` has a token with the text and the id of `token`.
 
-    Comparing bytes is not enough: a fallback token has a text such as <0x0A>, which differs from
-    its byte.
+    The bytes of the token may differ from its text: the token "<0x0A>" stands for the byte 0x0A.
     """
     return (
         isinstance(vocabulary, TextVocabulary) and vocabulary.pieces.get(token.content) == token.id

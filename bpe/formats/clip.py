@@ -90,8 +90,8 @@ def read(
     for id, name in enumerate(special, len(texts)):
         if vocab.setdefault(name, id) != id:
             raise VocabularyError(
-                f"special token {shortened(name)} is also token {vocab[name]}; expected merges "
-                "that do not make a special token"
+                f"special token {shortened(name)} is also token {vocab[name]}; give it another "
+                "name, or remove the merge that makes this token"
             )
     return huggingface.read(Value(_tokenizer_json(vocab, merges, *special), ""), needs_preset)
 

@@ -32,13 +32,21 @@ def read(decoder: Value) -> DecoderChain:
 
 
 def joins_bytes(decoder: Value) -> bool:
-    """Return whether a decoder only joins the bytes of byte-level tokens."""
+    """Return whether a decoder only joins the bytes of byte-level tokens.
+
+    Call it only for a vocabulary of byte-level tokens. For such a vocabulary, bpe joins the bytes
+    even if the decoder is null. For any other vocabulary, null joins tokens with spaces (`read`).
+    """
     parts = list(decoder.parts("decoders"))
     return all(part.value is None or part.kind() == "ByteLevel" for part in parts)
 
 
 def write(chain: Decoding | None) -> dict[str, Any] | None:
-    """Return the decoder of a tokenizer.json; raises UnsupportedError for SentencePiece's."""
+    """Return the JSON of a decoder in a tokenizer.json; None stands for null.
+
+    If `chain` is None, the decoder joins the bytes of byte-level tokens. Raises UnsupportedError
+    for the decoder of a SentencePiece model.
+    """
     if chain is None:
         return dict(BYTE_LEVEL)
     if not isinstance(chain, DecoderChain):
@@ -92,7 +100,10 @@ def _read(part: Value) -> Step:
 
 
 def metaspace(part: Value) -> Metaspace:
-    """Return a Metaspace, which is a pre_tokenizer and a decoder."""
+    """Read a Metaspace, which may be a pre_tokenizer or a decoder of a tokenizer.json.
+
+    Raises VocabularyError if it is malformed.
+    """
     try:
         block = from_dict(part.object())
     except DefinitionError as error:

@@ -20,8 +20,8 @@ class TokenizerSpec:
     """The parts of a tokenizer that a file can hold.
 
     `Format.read` returns a TokenizerSpec, and `Format.dump` takes one. `preset` splits text into
-    pre-tokens. It is None if the file does not say how to split, or if no preset of pretok splits
-    so; `why_no_preset` then gives the reason.
+    pre-tokens. It is None if the file does not say how to split, or if pretok has no equivalent
+    preset. Then `why_no_preset` is the reason.
     """
 
     vocabulary: Vocabulary
@@ -34,24 +34,29 @@ class TokenizerSpec:
     unicode: str | None = None
     """The Unicode version of the split; None stands for the version of the preset."""
     decoder: Decoding | None = None
-    """The decoder of ids to text; None joins the bytes of the tokens."""
+    """Decodes ids to text. None stands for the decoder that only joins the bytes of tokens."""
     recovered_merges: Callable[[], Sequence[Merge]] | None = field(
         default=None, repr=False, compare=False
     )
-    """Returns the merges from a cache; if it is None, `merges()` recovers them from the ranks."""
+    """A function that returns the merges, which a Tokenizer caches. If there is no function (None),
+    `merges()` computes the merges from the vocabulary."""
     recovered_rows: Callable[[], Rows] | None = field(default=None, repr=False, compare=False)
-    """Returns the merges of `recovered_merges` as an array, without Python objects for merges."""
+    """A function that returns the same merges as an array, without a Python object for each merge;
+    or None."""
     truncation: Truncation | None = None
     padding: Padding | None = None
 
     def merge_rows(self) -> Rows:
-        """Return `merges` as an array of shape (n, 3)."""
+        """Return the result of `merges()` as an array, with a row of three ids for each merge."""
         if self.recovered_rows is not None:
             return self.recovered_rows()
         return np.array(self.merges(), np.uint32).reshape(-1, 3)
 
     def merges(self) -> Sequence[Merge]:
-        """Return the merges in order of rank; recover them if the vocabulary has only ranks."""
+        """Return the merges in order of rank.
+
+        If ids are ranks (Vocabulary.from_ranks), find the merge that makes each token.
+        """
         if self.recovered_merges is not None:
             return self.recovered_merges()
         return tuple(recover_merges(self.vocabulary))

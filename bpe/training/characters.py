@@ -61,7 +61,8 @@ class CharacterOptions(NamedTuple):
             return specials
         if isinstance(specials, Mapping):
             raise ValueError(
-                f"special_tokens has no id for the unknown token {self.unknown!r}; add the token"
+                f"special_tokens has no id for {self.unknown!r}, the token for unknown text; add "
+                "it to special_tokens"
             )
         return specials if isinstance(specials, (str, bytes)) else [self.unknown, *specials]
 

@@ -41,7 +41,9 @@ py::object read_ranks(const py::bytes &data) {
 }
 
 // Returns the vocabulary of a .pretok file. Its tokens begin at byte `at` of `data`. If
-// `from_ranks`, a merge ranks by the id of its result, so the file need not list all merges.
+// `from_ranks`, the rank of a merge is the id of its result, and any two tokens merge if their
+// joined bytes are a token. Then the file lists at most one merge for each token: the merge
+// from which the reader computes the bytes of the token.
 py::tuple read_tokens(const py::bytes &data, std::size_t at, bool from_ranks) {
   const auto *first = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(data.ptr()));
   const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(data.ptr()));
@@ -54,9 +56,10 @@ py::tuple read_tokens(const py::bytes &data, std::size_t at, bool from_ranks) {
   return packed_merges(vocabulary);
 }
 
-// Adds the texts and ids of `vocab` to `source`. `utf8` owns the texts. Returns false if an id
-// is invalid or repeated, or if a text has a lone surrogate. `loose` has the ids of the loose
-// entries: they are tokens only if a merge names them, or if they stand for an ASCII byte.
+// Adds the texts and ids of `vocab` to `source`. The texts in `source` are views: `utf8` owns
+// the memory. Returns false if an id is invalid or repeated, or if a text has a lone surrogate.
+// `loose` has the ids of the loose entries. A loose entry is a token only if a merge names its
+// text, or if its text stands for an ASCII byte.
 bool read_texts(const py::dict &vocab, const std::unordered_set<std::uint32_t> &loose,
                 Utf8Texts &utf8, TextModel &source) {
   std::vector<bool> seen;
@@ -164,7 +167,9 @@ private:
   JsonModel model_;
 };
 
-// Returns the rest of a tokenizer.json and its model, or None if JsonModel::read returns false.
+// Returns a tokenizer.json in two parts: the file without its vocabulary and merges
+// (NativeJsonModel::rest), and a NativeJsonModel with the vocabulary and the merges. Returns
+// None if JsonModel::read returns false. For None, Python reads the whole file.
 py::object read_json_model(const py::bytes &file) {
   auto model = std::make_unique<NativeJsonModel>(file);
   if (!model->read())
@@ -243,8 +248,9 @@ py::object build_from_texts(const py::object &vocab, const py::list &merges,
   return packed_merges(spec.vocabulary);
 }
 
-// Returns the bytes, lengths and ids of the texts; and the ids of the two tokens and of the
-// result of each merge. Returns None if an argument is invalid. For None, the caller reads the
+// Returns four objects: the bytes of all texts, their lengths, their ids, and an array with one
+// row for each merge. A row has the ids of the left token, of the right token and of the
+// result. Returns None if an argument is invalid. For None, the caller reads the
 // merges in Python, which raises the error.
 py::object merge_rows(const py::object &vocab, const py::list &merges) {
   ModelArguments arguments;

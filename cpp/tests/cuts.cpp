@@ -139,6 +139,6 @@ int main(int count, char **arguments) {
       return 1;
     ++passed;
   }
-  std::printf("%zu programs passed, 0 failed\n", passed);
+  std::printf("%zu presets and programs passed, 0 failed\n", passed);
   return 0;
 }

@@ -45,7 +45,11 @@ template <typename Source> bool agree(const PreTokenizer &tokenizer, const Sourc
   return true;
 }
 
-// Calls agree() for `text` as UTF-8, and as arrays of 8-bit, 16-bit and 32-bit code points.
+// Calls agree() for four arrays of code units made from `text`:
+//   - the bytes of `text`, as UTF-8;
+//   - the same bytes, each as one code point;
+//   - the code points of `text` in 16 bits, which cut off larger code points;
+//   - the code points of `text` in 32 bits.
 bool agree_on(const PreTokenizer &tokenizer, const std::string &text) {
   // Exact-size allocations let a sanitizer catch reads after their ends.
   const std::vector<std::uint8_t> bytes(text.begin(), text.end());
@@ -76,8 +80,9 @@ bool agree_on_texts(const PreTokenizer &tokenizer, Random &source, int rounds,
   return true;
 }
 
-// Tests every sequence of four BYTES, the limits of the ranges of bytes in well-formed UTF-8.
-// The sequences are at the boundary of a block.
+// Tests every sequence of four members of BYTES. BYTES has the first and last bytes of the
+// ranges that well-formed UTF-8 allows. The text has 58 to 64 bytes before each sequence, so
+// the sequence lies near or across byte 64, where a block of the kernels ends.
 bool agree_on_sequences(const PreTokenizer &tokenizer) {
   static const unsigned char BYTES[] = {'a',  0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC1, 0xC2,
                                         0xDF, 0xE0, 0xED, 0xEF, 0xF0, 0xF4, 0xF5, 0xFF};
@@ -120,7 +125,7 @@ int main(int count, char **arguments) {
     ++passed;
   }
   std::printf("%zu programs of several stages have a fast path\n", fast);
-  std::printf("%zu programs passed, 0 failed, with kernels", passed);
+  std::printf("%zu presets and programs passed, 0 failed, with kernels", passed);
   for (const Kernels *use : all_kernels())
     std::printf(" %s", use->name);
   std::printf("\n");

@@ -83,7 +83,7 @@ def find_preset(name: str) -> Preset:
         ) from None
     if not isinstance(preset, Preset):
         raise click.ClickException(
-            f"expected a pretok.Preset as {name!r}, got {type(preset).__name__}"
+            f"expected {name!r} to be a pretok.Preset, got {type(preset).__name__}"
         )
     return preset
 

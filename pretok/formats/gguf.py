@@ -48,7 +48,8 @@ def from_gguf(
     if not isinstance(name, str) or not name:
         model = shortened(values.get(MODEL_KEY))
         raise UnsupportedFileError(
-            f"{short_path(path)}: expected a name of a pre-tokenizer in {PRE_KEY}, got "
-            f"{shortened(name)} ({MODEL_KEY} is {model}); choose a preset yourself"
+            f"{short_path(path)}: expected the name of a pre-tokenizer in {PRE_KEY}, got "
+            f"{shortened(name)} ({MODEL_KEY} is {model}); choose a preset, and pass its "
+            "name to pretok.get"
         )
     return from_gguf_pre(name, variant, unicode, backend)

@@ -35,7 +35,9 @@ def _simplified(parts: list[Part]) -> list[Part]:
             if needed is None:
                 part = replace(part, high=part.low)
             elif part.chars & union(needed):
-                raise Refusal(part, "no rule has a lazy run that stops where the next part matches")
+                raise Refusal(
+                    part, "no rule can express a lazy run that ends where the next part matches"
+                )
             part = replace(part, mode="greedy")
             if part.high == 0:
                 continue

@@ -52,8 +52,8 @@ def _refuse_item(item: Choice | Loop | Look) -> NoReturn:
     if isinstance(item, Loop):
         raise Refusal(
             item,
-            "no rule repeats this group; a group may repeat only if it matches words joined by one "
-            "code point",
+            "no rule can express this repeated group; a group may repeat only in a pattern such as "
+            r"`\w+(?:-\w+)*`, words with one code point between them",
         )
     refuse_misplaced(item)
 

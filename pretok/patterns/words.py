@@ -54,9 +54,11 @@ def word_with_suffix(items: Items) -> Rule | None:
 
 
 def _around_word(items: Items) -> tuple[Part | None, tuple[Part, ...], tuple[str, ...]]:
-    """Return the optional lead, the parts after it, and the texts of the optional suffix.
+    r"""Split `items`, such as ` ?\w+(?:'s|'t)?`, into a lead, the parts of a word, and a suffix.
 
-    If `items` have another shape, the tuple of parts is empty.
+    The lead is the first part if it has the quantifier `?`, else None. The suffix is the texts of
+    an optional alternation at the end, such as ("'s", "'t"), or (). If `items` have another shape,
+    the tuple of parts is empty.
     """
     suffix: tuple[str, ...] = ()
     if items and isinstance(items[-1], Choice):
@@ -76,7 +78,9 @@ def _around_word(items: Items) -> tuple[Part | None, tuple[Part, ...], tuple[str
 def _may_lead(lead: Part | None, word: CharSet) -> bool:
     """Return whether a rule may have `lead` before a run of `word`; True without a lead (None).
 
-    A lead that shares members with `word` must be greedy, so that it can give a member back.
+    A rule takes the lead if it can, and gives the lead back if no word follows. A greedy lead of a
+    pattern does so too. A lazy or possessive lead matches the same only if it shares no member with
+    `word`.
     """
     return lead is None or lead.mode == "greedy" or not lead.chars & word
 
@@ -107,8 +111,10 @@ def contraction_of(texts: Sequence[str]) -> Contraction | None:
 def _of_any_case(suffixes: dict[str, None], most: int) -> set[str]:
     """Return all texts that fold to a member of `suffixes`.
 
-    The result is incomplete if there are more than `most` texts, or if a suffix has more than 8
-    letters. Then it differs from every set of at most `most` texts that fold to all `suffixes`.
+    Stops early at a suffix of more than 8 letters, or once there are more than `most` texts. The
+    caller compares the result with a set of at most `most` texts, which has a text for every
+    suffix. An incomplete result never equals this set: it has too many texts, or no text for some
+    suffix.
     """
     forms: dict[str, str] = {chr(code): chr(code) for code in range(ord("a"), ord("z") + 1)}
     for form, letter in FOLD.items():
@@ -125,8 +131,8 @@ def texts_of(items: Items) -> list[str] | None:
     """Return all texts that `items` match, in order of preference.
 
     Returns None if there are more than MAX_TEXTS texts, if a text is longer than MAX_LITERAL code
-    points, or if an item is not a fixed number of code points of a small set. Also returns None for
-    a run of one set, because a Run matches it.
+    points, or if an item is not a fixed number of code points of a small set. Also returns None if
+    all code points have one set of several members, as in `[ab]{2}`, because a Run matches this.
     """
     choices: list[str] = []
     count = 1
@@ -157,8 +163,10 @@ def phrase(items: Items) -> Rule | None:
     if lead is not None and (lead.low, lead.high) != (0, 1):
         lead = None
     word = before[lead is not None :]
-    # In `A?(?:ST*(?:JST*)*)+`, a second word may follow the first word without a joint. In
-    # `A?ST*(?:JST*)*` it may not, so there S must be a subset of T.
+    # Here A is the set of the lead, `ST*` is a word, and J is the set of the joint. A Phrase
+    # matches like `A?(?:ST*(?:JST*)*)+`: a word may follow another word without a joint. The
+    # pattern `A?ST*(?:JST*)*` does not allow this. It matches the same only if S is a subset of
+    # T, because then T* already takes the second word.
     if loop.low == 1 and not word and isinstance(loop.items[-1], Loop):
         word, loop = loop.items[:-1], loop.items[-1]
         is_repeated = True

@@ -276,7 +276,7 @@ def test_gguf_files_without_a_known_preset(call: Call, tmp_path: Path) -> None:
         (b"GGUF", "the file is truncated or damaged"),
         (
             gguf({"tokenizer.ggml.model": "llama"}),
-            "expected a name of a pre-tokenizer in tokenizer.ggml.pre, got None "
+            "expected the name of a pre-tokenizer in tokenizer.ggml.pre, got None "
             "(tokenizer.ggml.model is 'llama')",
         ),
     ):

@@ -192,7 +192,7 @@ def test_a_preset_of_a_module(install: Install, call: Call, tmp_path: Path) -> N
     assert call("split", "-p", "my_module:A", "-t", "ab 1") == (0, "ab\n 1\n", "")
     assert call("split", "-p", "my_module:B", "-t", "x")[0] == 2
     for name, wanted in [
-        ("my_module:B", "expected a pretok.Preset as 'my_module:B', got int"),
+        ("my_module:B", "expected 'my_module:B' to be a pretok.Preset, got int"),
         ("my_module:X", "cannot import preset 'my_module:X': AttributeError: "),
         ("no_module:X", "cannot import preset 'no_module:X': ModuleNotFoundError: "),
         (":A", "cannot import preset ':A': ValueError: "),

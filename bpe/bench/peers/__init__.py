@@ -60,11 +60,12 @@ def able(
     call: Callable[[Calls], object],
     what: str,
 ) -> tuple[dict[str, Callable[[], Calls]], dict[str, str]]:
-    """Return the contenders that have a certain call, and the reasons for the absence of the rest.
+    """Return the contenders that have a certain call, and the reasons why the other peers lack it.
 
-    The first dict maps each contender to a function that returns new Calls; pretok comes first. The
-    second dict maps each peer that lacks the call, or fails, to the reason. `call` selects the call
-    from Calls, or returns None. A reason names the call `what`.
+    `call` takes the Calls of a contender, and returns the call, or None if the contender lacks it.
+    The first dict maps each contender with the call to a function that returns new Calls; pretok
+    comes first. The second dict maps each other peer to the reason, a message: the peer lacks the
+    call, or fails on `subject`. The message refers to the call as `what`, such as "ids to str".
     """
     makers: dict[str, Callable[[], Calls]] = {}
     absent: dict[str, str] = {}

@@ -36,7 +36,7 @@ class LlmcLayout(Layout):
 
 
 class NpyLayout(Layout):
-    """A .npy file: an array of tokens, or with packing an array of rows."""
+    """A .npy file: an array of tokens, or, if documents are packed into rows, a 2-D array."""
 
     name = "npy"
     suffix = ".npy"

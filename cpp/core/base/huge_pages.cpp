@@ -34,9 +34,10 @@ void advise_huge_pages(void *data, std::size_t size) {
 void prefer_huge_pages(void *data, std::size_t size) {
   if (!fills_huge_pages(size))
     return;
-  // Advise every small page that holds a part of the block. Then the block stays one mapping,
-  // which realloc moves without a copy. Advising only some of the pages would split the
-  // mapping: realloc would copy the block, and need twice the memory.
+  // Advise every small page that holds a part of the block. Then the block stays one memory
+  // mapping. When IdBuffer grows its block, realloc of the C library can move such a mapping
+  // without a copy. Advising only some of the pages would split the mapping. Then realloc would
+  // copy the block, and need memory for both copies.
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(data) / page * page;
   const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(data) + size;

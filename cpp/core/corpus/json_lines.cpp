@@ -8,8 +8,10 @@ namespace pretok {
 namespace {
 
 // Reads a line of json_texts. Writes the string of `field` to `text`, which has room for the
-// size of the line and JsonReader::COPY_ROOM bytes more, and sets `size`. Returns false if the
-// text is not known.
+// size of the line and JsonReader::COPY_ROOM bytes more, and sets `size`. Returns false if it
+// cannot read the line: the line is malformed, the name of a member has an escape, `field` is
+// missing or not a string, or a value is unusual (json_lines.hpp). Then json_texts sets
+// JsonText::is_known to false, and another JSON parser reads the line.
 bool read_json_line(std::string_view line, std::string_view field, std::uint8_t *text,
                     std::size_t &size) {
   JsonReader json(line);

@@ -33,10 +33,20 @@ struct Kernels {
   void (*classify_pairs)(const Relations &, const std::uint8_t *classes, std::size_t blocks,
                          RelationBits &relation_bits);
 
-  // Fills `boundaries` for `blocks` blocks: certain and conditional boundaries, and the
-  // boundaries where the label changes. A label is a number of `label_bits` bits that a pair
-  // has (relations.hpp). A shift takes a bit from the previous word, so `carry` holds the last
-  // words of the previous call. Updates `carry`.
+  // Fills the words of `boundaries` (class_buffer.hpp) for `blocks` blocks:
+  //   certain     the BOUNDARY pairs;
+  //   all         these pairs, the CONDITIONAL pairs, and most pairs at which the label
+  //               changes;
+  //   unresolved  the UNRESOLVED pairs, and the other pairs at which the label changes;
+  //   changed     all pairs at which the label changes.
+  // Later, Splitter applies the rules from the boundary before an unresolved pair to the next
+  // certain boundary. The result replaces the other boundaries between these two, such as those
+  // at CONDITIONAL pairs.
+  // A label is a number of `label_bits` bits that a pair has (relations.hpp). The label changes
+  // at a pair if the label of the pair differs from the label of the pair before it. To compare
+  // a pair with the pair before it, a kernel shifts words by one bit. The bit shifted in is the
+  // highest bit of the previous word. `carry` passes the last words of one call to the next
+  // call.
   void (*resolve_labels)(const RelationBits &relation_bits, std::size_t blocks,
                          unsigned label_bits, Carry &carry, BoundaryBits &boundaries);
 

@@ -95,14 +95,14 @@ PRETOK_TARGET inline Vector look_up(const PairTable &table, Vector index) {
 }
 
 // Returns a mask of 32 bits: bit i is set if bytes[i] has none of the wanted bits. `bits`
-// has the byte of wanted bits four times.
+// is the byte of wanted bits, repeated four times.
 PRETOK_TARGET inline std::uint64_t none_of(const std::uint8_t *bytes, std::uint32_t bits) {
   const Vector part = both(load(bytes), _mm256_set1_epi32(static_cast<int>(bits)));
   return static_cast<std::uint32_t>(
       _mm256_movemask_epi8(_mm256_cmpeq_epi8(part, _mm256_setzero_si256())));
 }
 // Returns a mask of 64 bits: bit i is set if bytes[i] has any of the wanted bits. `bits`
-// has the byte of wanted bits four times.
+// is the byte of wanted bits, repeated four times.
 PRETOK_TARGET inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32_t bits) {
   return ~(none_of(bytes, bits) | none_of(bytes + 32, bits) << 32);
 }

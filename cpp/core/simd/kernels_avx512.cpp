@@ -238,8 +238,8 @@ PRETOK_AVX512 inline __m512i look_up(const PairTable &table, __m512i index) {
   return _mm512_permutexvar_epi8(index, table.bytes);
 }
 
-// Returns a mask of 64 bits: bit i is set if bytes[i] has any of the wanted bits. `bits` is a
-// byte with the wanted bits, repeated four times.
+// Returns a mask of 64 bits: bit i is set if bytes[i] has any of the wanted bits. `bits` is
+// the byte of wanted bits, repeated four times.
 PRETOK_AVX512 inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32_t bits) {
   return _mm512_test_epi8_mask(load(bytes), _mm512_set1_epi32(static_cast<int>(bits)));
 }

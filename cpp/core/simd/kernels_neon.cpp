@@ -64,8 +64,8 @@ inline PairTable pair_table(const std::uint8_t *bytes) {
 }
 inline Vector look_up(const PairTable &table, Vector index) { return vqtbl2q_u8(table, index); }
 
-// Returns a mask of 64 bits: bit i is set if bytes[i] has any of the wanted bits. Each of
-// the four bytes of `bits` has the wanted bits. vtstq makes a byte 0xFF if it has any of the
+// Returns a mask of 64 bits: bit i is set if bytes[i] has any of the wanted bits. `bits` is
+// the byte of wanted bits, repeated four times. vtstq makes a byte 0xFF if it has any of the
 // bits, else 0. The AND with `powers` keeps only bit i % 8 of byte i. Three rounds of pairwise
 // additions then combine every eight bytes into one byte of the mask.
 inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32_t bits) {
@@ -81,7 +81,8 @@ inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32_t bits) {
 }
 
 #include "core/simd/generic_count.inc"
-constexpr auto *append_mixed = append_utf8; // text with code points beyond ASCII: plain C++
+// Reads the parts of a text that have code points beyond ASCII, in plain C++.
+constexpr auto *append_mixed = append_utf8;
 
 #include "core/simd/generic_pairs.inc"
 #include "core/simd/generic_text.inc"

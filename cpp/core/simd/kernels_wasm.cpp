@@ -72,8 +72,8 @@ inline Vector narrow(const std::uint32_t *data, bool &is_ascii) {
   return wasm_u8x16_narrow_i16x8(wasm_u16x8_narrow_i32x4(a, b), wasm_u16x8_narrow_i32x4(c, d));
 }
 
-// Returns a mask of 64 bits: bit i is set if bytes[i] has any of the wanted bits. Each of
-// the four bytes of `bits` has the wanted bits.
+// Returns a mask of 64 bits: bit i is set if bytes[i] has any of the wanted bits. `bits` is
+// the byte of wanted bits, repeated four times.
 inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32_t bits) {
   const Vector wanted = wasm_u32x4_splat(bits);
   const Vector zero = wasm_u8x16_splat(0);
@@ -88,7 +88,8 @@ inline std::uint64_t any_of(const std::uint8_t *bytes, std::uint32_t bits) {
 }
 
 #include "core/simd/generic_count.inc"
-constexpr auto *append_mixed = append_utf8; // text with code points beyond ASCII: plain C++
+// Reads the parts of a text that have code points beyond ASCII, in plain C++.
+constexpr auto *append_mixed = append_utf8;
 
 #include "core/simd/generic_pairs.inc"
 #include "core/simd/generic_text.inc"

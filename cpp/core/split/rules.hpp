@@ -24,7 +24,7 @@
 //                      lower bound;
 //   rejects_next(a)    classes b such that `match` fails on a text that begins with a and b: a
 //                      lower bound. The bit END says whether `match` fails on a text that ends
-//                      after a. In the mask of a Spaces rule, this bit means nothing;
+//                      after a. Callers ignore this bit in the mask of a Spaces rule;
 //   interior           classes of a match without its lead and tail: an upper bound;
 //   always_joins(a, b) whether every match that contains a also takes b, if b comes right after
 //                      a: false if unsure.

@@ -14,8 +14,8 @@
 namespace pretok {
 
 inline constexpr std::size_t NO_MATCH = static_cast<std::size_t>(-1);
-// The match depends on text that may follow. Text::undecided records how much more text decides
-// the match.
+// The result of a rule whose match depends on text that is not known yet. Text::undecided
+// records how much more text the rule needs to find the end of the match.
 inline constexpr std::size_t UNDECIDED = static_cast<std::size_t>(-2);
 // Larger than any number of code points in a text.
 inline constexpr std::size_t UNLIMITED = static_cast<std::size_t>(-1) / 2;
@@ -67,10 +67,10 @@ public:
 
   // Records that the match depends on text that may follow, and returns UNDECIDED. The match
   // stays undecided until `needed` more code points with classes in `mask` follow, or one code
-  // point of another class. `last_word` is a position, such as the start of the last word
-  // of a Phrase, from which the match can be tried again when more text follows; the text
-  // before this position is not needed then. If `last_word` is not after the start of the
-  // match, there is no such position.
+  // point of another class. `last_word` is a position in the match, such as the start of the
+  // last word of a Phrase. When more text follows, the rule continues the match at this
+  // position, and does not need the text before it. If `last_word` is not after the start of
+  // the match, the match begins again from its start.
   std::size_t undecided(Mask mask, std::size_t needed = UNLIMITED, std::size_t last_word = 0) {
     undecided_classes = mask;
     min_more = needed;

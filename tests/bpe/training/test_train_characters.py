@@ -183,7 +183,7 @@ def test_special_tokens() -> None:
         ({"character_coverage": 0}, "character_coverage=0; expected a number above 0"),
         ({"required_characters": 5}, "required_characters=5; expected a str"),
         ({"unknown_token": ""}, "unknown_token=''; expected a non-empty str"),
-        ({"special_tokens": {"<s>": 1}}, "no id for the unknown token '<unk>'; add the token"),
+        ({"special_tokens": {"<s>": 1}}, "no id for '<unk>', the token for unknown text; add it"),
         ({"special_tokens": ["<unk>", "x"]}, "'x' is a single character or the name of a byte"),
         ({"special_tokens": ["<unk>", "<0x0A>"]}, "is a single character or the name of a byte"),
         ({"special_tokens": ["<unk>", "ab"]}, "make the token 'ab', which is a special token"),

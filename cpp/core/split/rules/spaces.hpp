@@ -13,7 +13,7 @@ namespace pretok {
 enum class Through : std::uint32_t {
   END_OF_TEXT = 0,  // the end of the run, which must be the end of the text
   LAST_NEWLINE = 1, // after the last line break of the run
-  ALL_BUT_LAST = 2, // before the last code point of the run; its end if the run ends the text
+  ALL_BUT_LAST = 2, // before the last code point of the run; after it if the run ends the text
   ALL = 3,          // the end of the run
 };
 
@@ -65,7 +65,8 @@ struct Spaces {
     return has(space, a) && through == Through::LAST_NEWLINE ? newline : 0;
   }
   Mask always_matches() const { return through == Through::ALL && at_least == 1 ? space : 0; }
-  // The bit END means nothing here: END_OF_TEXT matches at the end of the text.
+  // ~space has the bit END too, although END_OF_TEXT matches at the end of the text. Callers
+  // ignore the bit END of this mask.
   Mask rejects_next(std::uint8_t) const { return through == Through::END_OF_TEXT ? ~space : 0; }
   bool always_joins(std::uint8_t, std::uint8_t) const { return false; }
   Mask interior() const { return space; }
