@@ -35,7 +35,7 @@ def test_a_variant(tmp_path: Path, own_registry: None) -> None:
 @pytest.mark.parametrize(
     ("data", "error", "message"),
     [
-        (gguf(metadata(pre=...)), UnsupportedFileError, "expected a name .*, got None"),
+        (gguf(metadata(pre=...)), UnsupportedFileError, "expected the name of .*, got None"),
         (gguf(metadata(pre=1)), UnsupportedFileError, 'got 1 .*model is \'gpt2\''),
         (gguf(metadata(pre="no-such")), UnknownPresetError, "no-such"),
         (b"GGUF", UnreadableFileError, "a.gguf: the version needs 4 bytes at offset 4"),
