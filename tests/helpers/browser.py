@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import threading
@@ -110,6 +111,17 @@ class Tab:
                 `section[aria-labelledby=${id}] .counts div`)].some((item) =>
                 item.firstChild.textContent === noun && item.lastChild.textContent === count)""",
             arg=[f"side-{side.lower()}", noun, f"{count:,}"],
+        )
+
+    def wait_for_pieces(self, texts: list[str], side: str = "A") -> None:
+        """Wait until side A or B shows pieces with these texts, as `pieces` returns them."""
+        self.page.wait_for_function(
+            """([id, texts]) => JSON.stringify([...document.querySelectorAll(
+                `#${id} [role=option] .shown`)].map((piece) => piece.innerText)) === texts""",
+            arg=[
+                f"pieces-{side.lower()}",
+                json.dumps(texts, ensure_ascii=False, separators=(",", ":")),
+            ],
         )
 
     def pieces(self, side: str = "A") -> list[str]:
