@@ -63,6 +63,26 @@ std::uint8_t *write_utf8_plain(const Unit *units, std::size_t size, std::uint8_t
   return to;
 }
 
+// Returns whether units[at] is the second half of a surrogate pair.
+template <typename Unit>
+bool is_within_pair(const Unit *units, std::size_t size, std::size_t at) {
+  return at != 0 && at < size && (std::uint32_t{units[at]} & 0xFFFFFC00) == 0xDC00 &&
+         (std::uint32_t{units[at - 1]} & 0xFFFFFC00) == 0xD800;
+}
+
+// For a writer that takes `count` code units at a time: writes the next `count` ones before
+// `end` with write_utf8_plain. If they end within a surrogate pair, writes the whole pair.
+// Advances `units`, and returns the end of the UTF-8.
+template <typename Unit>
+std::uint8_t *write_next_plain(const Unit *&units, const Unit *end, std::size_t count,
+                               std::uint8_t *to) {
+  const auto left = static_cast<std::size_t>(end - units);
+  const std::size_t taken = count + (is_within_pair(units, left, count) ? 1 : 0);
+  to = write_utf8_plain(units, taken, to);
+  units += taken;
+  return to;
+}
+
 #if PRETOK_X86_KERNELS
 // Like write_utf8, with AVX2 or AVX-512.
 std::uint8_t *write_utf8_avx2(const std::uint8_t *units, std::size_t size, std::uint8_t *to);
@@ -90,13 +110,6 @@ std::uint8_t *write_utf8(const Unit *units, std::size_t size, std::uint8_t *to) 
 template <typename Unit> bool has_surrogate(const Unit *units, std::size_t size) {
   return std::any_of(units, units + size,
                      [](Unit unit) { return (unit & ~Unit{0x7FF}) == 0xD800; });
-}
-
-// Returns whether units[at] is the second half of a surrogate pair.
-template <typename Unit>
-bool is_within_pair(const Unit *units, std::size_t size, std::size_t at) {
-  return at != 0 && at < size && (std::uint32_t{units[at]} & 0xFFFFFC00) == 0xDC00 &&
-         (std::uint32_t{units[at - 1]} & 0xFFFFFC00) == 0xD800;
 }
 
 // A number of code units, and the number of bytes that write_utf8 writes for them.

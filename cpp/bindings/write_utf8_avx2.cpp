@@ -130,10 +130,7 @@ PRETOK_TARGET std::uint8_t *write(const Unit *units, std::size_t size, std::uint
     const __m256i is_large = _mm256_cmpgt_epi32(some, _mm256_set1_epi32(0xFFFF));
     if (sizeof(Unit) > 1 &&
         _mm256_movemask_epi8(_mm256_or_si256(is_surrogate, is_large)) != 0) {
-      const auto left = static_cast<std::size_t>(end - units);
-      const std::size_t taken = AT_ONCE + (is_within_pair(units, left, AT_ONCE) ? 1 : 0);
-      to = write_utf8_plain(units, taken, to);
-      units += taken;
+      to = write_next_plain(units, end, AT_ONCE, to);
       continue;
     }
     to = write_eight(some, to);

@@ -99,10 +99,7 @@ PRETOK_AVX512 std::uint8_t *write(const Unit *units, std::size_t size, std::uint
     const __m512i some = load_units(units);
     const __m512i top = _mm512_and_si512(some, _mm512_set1_epi32(~0x7FF));
     if (sizeof(Unit) > 1 && _mm512_cmpeq_epi32_mask(top, _mm512_set1_epi32(0xD800)) != 0) {
-      const auto left = static_cast<std::size_t>(end - units);
-      const std::size_t taken = AT_ONCE + (is_within_pair(units, left, AT_ONCE) ? 1 : 0);
-      to = write_utf8_plain(units, taken, to);
-      units += taken;
+      to = write_next_plain(units, end, AT_ONCE, to);
       continue;
     }
     to = write_sixteen(some, to);
