@@ -2,9 +2,9 @@
 
 Without PRETOK_FULL=1, tests try all short strings and a sample of the longer ones.
 
-No pattern has a look-behind, so a match does not depend on the text before it. So if a text is cut
-at the start of a pre-token, this pre-token is the first one of the text after the cut. If the first
-pre-tokens of all strings up to a length are equal, the splits of these strings are equal.
+No pattern has a look-behind: a match does not depend on the text before it. Cut a text at the start
+of a pre-token: this pre-token is then the first one of the text after the cut. The tests compare
+only first pre-tokens. If these are equal for all strings up to a length, the splits are equal.
 """
 
 from __future__ import annotations

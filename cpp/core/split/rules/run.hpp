@@ -60,9 +60,9 @@ struct Run {
     return (has(lead, a) ? body : 0) | (has(body, a) ? more | tail : 0) |
            (has(tail, a) && tail_at_most != 1 ? tail : 0);
   }
-  // Of the limits, only at_most 1 matters for `body`: the body is then one code point. For a
-  // larger at_most, StagePairs marks the pairs within the body as LENGTH_LIMITED or UNRESOLVED
-  // (neighbors.hpp). Leaves out these classes of the tail:
+  // If at_most is 1, the body is one code point, so no class of `body` follows it. A larger
+  // at_most changes nothing here: StagePairs marks the pairs within such a body as
+  // LENGTH_LIMITED or UNRESOLVED (neighbors.hpp). Leaves out these classes of the tail:
   //   - All classes if the tail has a limit, since the match may end within the tail.
   //   - A class c that is also in `lead`. A match may begin with c as its lead and b of the
   //     body, so the pair (c, b) has the label of this rule. If c is the tail of a match, the
