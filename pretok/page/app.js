@@ -72,20 +72,25 @@ function checked(name) {
   return document.querySelector(`input[name="${name}"]:checked`).value;
 }
 
-/** Show counts, rules and differences of the result. */
+/**
+ * Show counts, rules and differences of the result.
+ *
+ * The result has the sides that were compared when the worker was asked. The box "compare" may have
+ * changed since then.
+ */
 function describe() {
   const { sides, length, differences } = result;
-  activeViews().forEach((view, i) => view.describe(sides[i], length, checked("show")));
+  sides.forEach((side, i) => views[i].describe(side, length, checked("show")));
   box.describe(length);
   $("difference-bar").hidden = !differences;
   $("differences").textContent = differences ? counted(differences, "difference") : "";
-  const spoken = activeViews().map((view, i) => {
-    const { preTokens, tokens, error } = sides[i];
-    if (error !== undefined) return `${view.name}: ${error}`;
+  const spoken = sides.map(({ preTokens, tokens, error }, i) => {
+    const { name } = views[i];
+    if (error !== undefined) return `${name}: ${error}`;
     const counts = [];
     if (preTokens !== null) counts.push(counted(preTokens, "pre-token"));
     if (tokens !== null) counts.push(counted(tokens, "token"));
-    return `${view.name}: ${counts.join(", ")}`;
+    return `${name}: ${counts.join(", ")}`;
   });
   if (differences !== null) spoken.push(counted(differences, "difference"));
   // Wait until the typing pauses, so that a screen reader does not read each state.
@@ -93,9 +98,9 @@ function describe() {
   statusTimer = setTimeout(() => say(`${spoken.join(". ")}.`), STATUS_DELAY);
 }
 
-/** Show the window of pieces in `place`. */
+/** Show the window of pieces in `place`. A side that the result does not have gets no pieces. */
 function draw() {
-  activeViews().forEach((view, i) => view.show(place.window.sides[i], $("label").value, place.window));
+  views.forEach((view, i) => view.show(place.window.sides[i], $("label").value, place.window));
   details.clear();
   tip.hide();
 }
@@ -183,7 +188,7 @@ function showSides() {
 async function share() {
   const settings = { show: checked("show"), label: $("label").value };
   activeViews().forEach((view, i) => {
-    settings[NAMES[i].toLowerCase()] = view.preset.value || result.sides[i].preset?.name || DEFAULT_PRESETS[i];
+    settings[NAMES[i].toLowerCase()] = view.preset.value || result.sides[i]?.preset?.name || DEFAULT_PRESETS[i];
     if (view.unicode.value) settings[`unicode-${NAMES[i].toLowerCase()}`] = view.unicode.value;
     if (vocabularies[i]) settings[`vocabulary-${NAMES[i].toLowerCase()}`] = vocabularies[i];
   });

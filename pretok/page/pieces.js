@@ -127,7 +127,9 @@ export class PieceList {
   /** Choose the nearest piece of the line above (`direction` -1) or below (`direction` 1). */
   #chooseLine(direction) {
     const options = this.#options;
-    const here = options[this.#current].getBoundingClientRect();
+    const current = options[this.#current];
+    if (!current) return;
+    const here = current.getBoundingClientRect();
     const middle = (here.left + here.right) / 2;
     let best = -1;
     let line = null;

@@ -106,6 +106,35 @@ def test_two_presets_are_compared(tab: Tab) -> None:
     )
 
 
+@pytest.mark.parametrize("clicks", [1, 2, 3])
+def test_compare_is_clicked_before_the_result_arrives(tab: Tab, clicks: int) -> None:
+    # The worker was asked for the sides of before the clicks.
+    tab.page.evaluate(
+        """([text, clicks]) => {
+            const area = document.getElementById("text");
+            area.value = text;
+            area.dispatchEvent(new Event("input"));
+            for (let i = 0; i < clicks; i++) document.getElementById("compare").click();
+            document.getElementById("share").click();
+        }""",
+        [TEXT, clicks],
+    )
+    tab.wait_for_pieces([visible(piece) for piece in pretok.get("cl100k").split(TEXT)])
+    if clicks % 2:
+        tab.wait_for_pieces([visible(piece) for piece in pretok.get("qwen2").split(TEXT)], "B")
+    else:
+        assert tab.page.locator("#pieces-b").count() == 0
+
+
+def test_keys_in_a_list_without_pieces_do_nothing(tab: Tab) -> None:
+    tab.type("")
+    tab.wait_for_count("pre-tokens", 0)
+    tab.page.focus("#pieces-a")
+    for key in ("ArrowDown", "ArrowUp", "ArrowRight", "ArrowLeft", "Home", "End", "Enter"):
+        tab.page.keyboard.press(key)
+    assert tab.page.locator("#error").is_hidden()
+
+
 def paste(tab: Tab, text: str) -> None:
     """Replace the text in the text field by pasting `text`."""
     tab.page.evaluate(
