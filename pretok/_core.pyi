@@ -126,7 +126,7 @@ def build_characters(
 ) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
     """Return the tokens, as the three results of `read_ranks`, and the merges.
 
-    bpe.encoding.character_backend.byte_vocabulary explains the tokens, the merges and the
+    bpe.encoding.character_encoder.byte_vocabulary explains the tokens, the merges and the
     arguments.
     """
 
@@ -145,6 +145,8 @@ class Encoder:
     of its result, else by its row. Tokens with ids from `first_step` on are only steps of merging:
     the tokens of their bytes replace them in results. `marked_spaces` has the fields of
     bpe.encoding.text_spaces.TextSpaces. If `is_whole` is true, the model does not split text.
+    `characters` has the fields of bpe.encoding.character_arrays.CharacterArrays, or is None if text
+    is merged from bytes.
     """
 
     def __init__(
@@ -162,6 +164,7 @@ class Encoder:
         first_step: int = ...,
         marked_spaces: tuple[str, bool, bool, bool, bool] | None = None,
         is_whole: bool = False,
+        characters: tuple[Any, ...] | None = None,
     ) -> None: ...
     def encode(self, text: str | bytes, added: AddedTokens, threads: int = 0) -> list[int]: ...
     def encode_array(

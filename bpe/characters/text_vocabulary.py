@@ -246,9 +246,34 @@ class TextVocabulary(CharacterVocabulary):
         merged = [texts[id] for id in np.unique(self.merge_rows[:, 2]).tolist()]
         return allows_cuts([SPACE_MARK, *merged])
 
-    @once
+    @property
     def why_not_native(self) -> str:
-        """Why C++ cannot merge these tokens, or ""."""
+        """Empty: C++ merges these tokens."""
+        return ""
+
+    @property
+    def merges_as_bytes(self) -> bool:
+        """True if C++ merges the bytes of characters; False if it merges characters."""
+        return not self.why_not_as_bytes
+
+    @property
+    def takes_spaces(self) -> bool:
+        """True if spaces may stand for "▁" in C++ (bpe/encoding/text_spaces.py)."""
+        options = self._options
+        if options.prefix or options.suffix or options.ignores_merges or options.byte_level:
+            return False
+        # If characters may be dropped, or an unknown token may come after a later fallback token,
+        # spans may begin within a "▁", which has three bytes, but not within a space.
+        return self.fallback_ids is not None or (options.unknown is not None and not self.byte_ids)
+
+    @property
+    def character_rows(self) -> Rows:
+        """The merges in order of rank."""
+        return self.merge_rows
+
+    @once
+    def why_not_as_bytes(self) -> str:
+        """Why merging the bytes of characters may give other ids, or ""."""
         options = self._options
         if options.prefix or options.suffix:
             return "the characters have a prefix or suffix"
@@ -259,12 +284,8 @@ class TextVocabulary(CharacterVocabulary):
             if any(texts[left] + texts[right] != texts[id] for left, right, id in rows):
                 return "a merge does not concatenate its two tokens"
             return "" if self.size + 256 <= ID_LIMIT else "the ids are too large"
-        if self.fallback_ids is None and self.byte_ids:
-            return "only some bytes have a fallback token"
-        if self.fallback_ids is None and options.unknown is None:
-            return "there is no unknown token"
-        if self.fallback_ids is None and not options.fuses_unknown:
-            return "the options do not fuse unknown tokens"
+        if self.fallback_ids is None:
+            return "some bytes have no fallback token"
         unmerged = [*self.byte_ids.values(), self.unknown_id]
         if np.isin(self.merge_rows.astype(np.int64), unmerged).any():
             return "a merge has the unknown token or a fallback token"
@@ -280,12 +301,6 @@ class TextVocabulary(CharacterVocabulary):
             return None
         id = self.pieces.get(text)
         return None if id in self._not_whole else id
-
-    @property
-    def merges_any_split(self) -> bool:
-        """True if C++ merges the pre-tokens of any preset; False if it merges only whole texts."""
-        # Otherwise, C++ would join unknown characters of two pre-tokens to one unknown token.
-        return self._options.byte_level or self.fallback_ids is not None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TextVocabulary):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from bpe.characters.marks import allows_cuts, inner_marks
 from bpe.characters.pieces import ListedPieces, PackedPieces, ScoredPieces
 from bpe.characters.runs import TiedRuns, tied_runs
@@ -181,9 +183,23 @@ class CharacterVocabulary(Vocabulary):
         return _core.piece_merges(*pieces.packed, pieces.packed_scores)
 
     @property
-    def merges_any_split(self) -> bool:
-        """True if C++ merges the pre-tokens of any preset; False if it merges only whole texts."""
-        return False
+    def merges_as_bytes(self) -> bool:
+        """True if C++ merges the bytes of characters; False if it merges characters.
+
+        Merging bytes is faster, but needs the fallback tokens.
+        """
+        return self.fallback_ids is not None
+
+    @property
+    def takes_spaces(self) -> bool:
+        """True if spaces may stand for "▁" in C++ (bpe/encoding/text_spaces.py)."""
+        return True
+
+    @property
+    def character_rows(self) -> Rows:
+        """The merges in order of rank, for C++ that merges characters."""
+        rows = self.native_rows
+        return np.array(self.ranked_merges, np.uint32).reshape(-1, 3) if rows is None else rows
 
     @once
     def why_not_native(self) -> str:
@@ -193,9 +209,13 @@ class CharacterVocabulary(Vocabulary):
         ranks = [self.ranks[id] for text, id in self.pieces.items() if len(text) > 1]
         if len(set(ranks)) < len(ranks) and self.tied_runs is None:
             return "pieces of several characters have equal scores"
+        characters = set("".join(self.pieces))
+        if not self.merges_as_bytes:
+            others = characters.difference(self.pieces)
+            return f"a piece has {min(others)!a}, which is not a piece" if others else ""
         # C++ adds a symbol for each byte value, and for the first 2, 3 and 4 bytes of a character.
         # The ids of these symbols, too, must be below ID_LIMIT.
-        if self.size + 256 + 3 * len(set("".join(self.pieces))) > ID_LIMIT:
+        if self.size + 256 + 3 * len(characters) > ID_LIMIT:
             return "the ids are too large"
         return ""
 

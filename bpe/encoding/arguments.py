@@ -15,7 +15,6 @@ from bpe.types import Errors, SupportsOffsets, Text
 from bpe.vocabulary import ID_LIMIT, Vocabulary
 from pretok.errors import shortened
 from pretok.machine.backend import BackendName, choose_backend
-from pretok.patterns.lookup import WHOLE
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 from pretok.registry import find, get
@@ -50,14 +49,8 @@ def backend_for(
         pre_tokenizer = find(pre_tokenizer)
     if isinstance(vocabulary, CharacterVocabulary):
         why = vocabulary.why_not_native
-        preset = getattr(pre_tokenizer, "preset", pre_tokenizer)
-        is_split = preset != WHOLE
-        if isinstance(preset, Preset) and preset.drops_text:
-            why = why or "the pre-tokenizer drops text"
-        elif is_split and not isinstance(pre_tokenizer, (str, Preset, PreTokenizer)):
+        if not isinstance(pre_tokenizer, (str, Preset, PreTokenizer)):
             why = why or "the pre-tokenizer is written in Python"
-        elif is_split and not vocabulary.merges_any_split:
-            why = why or "C++ encodes only whole texts with it, but the pre-tokenizer splits texts"
         if why and requested == "native":
             raise UnsupportedError(
                 f"backend='native' cannot encode with this vocabulary: {why}; use "

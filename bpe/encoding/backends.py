@@ -13,7 +13,7 @@ from bpe.characters.merger import make_merger
 from bpe.characters.text_vocabulary import TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken, AddedTokens, AddedTokenSearch, word_ranges
-from bpe.encoding.character_backend import CharacterBackend, character_encoder
+from bpe.encoding.character_encoder import character_encoder
 from bpe.encoding.missing_bytes_backend import MissingBytesBackend
 from bpe.encoding.python_backend import PythonBackend
 from bpe.encoding.text_spaces import TextSpaces, splits_alike
@@ -30,7 +30,7 @@ Calls = TypeVar("Calls", bound=tuple[Callable[..., object], ...])
 class Backend(Protocol):
     """The methods of all backends, in C++ or in Python. All backends give the same results.
 
-    They are PythonBackend, CharacterBackend, MissingBytesBackend, and _core.Encoder in C++.
+    They are PythonBackend, MissingBytesBackend, and _core.Encoder in C++.
     In a str, a surrogate pair counts as the character that it encodes, and a lone surrogate as
     U+FFFD. `added` comes from `make_added`. The position of a SpecialTokenError is in bytes.
     `threads` bounds the number of threads; 0 lets the backend choose.
@@ -166,17 +166,17 @@ def make_backend(
     if isinstance(vocabulary, CharacterVocabulary):
         if backend == "native":  # `backend_for` (arguments.py) has checked that C++ can merge
             assert isinstance(pre_tokenizer, PreTokenizer)
-            if isinstance(vocabulary, TextVocabulary) and vocabulary.options.byte_level:
-                slow = make_backend(
-                    vocabulary, added, pre_tokenizer, add_prefix_space, "python", cache_limit
-                )
-                assert isinstance(slow, PythonBackend)
+            if (
+                isinstance(vocabulary, TextVocabulary)
+                and vocabulary.options.byte_level
+                and vocabulary.merges_as_bytes
+            ):
                 return MissingBytesBackend(
-                    vocabulary, added, pre_tokenizer, add_prefix_space, cache_limit, slow
+                    vocabulary, added, pre_tokenizer, add_prefix_space, cache_limit
                 )
-            if _merges_in_core(vocabulary):
-                return character_encoder(vocabulary, added, pre_tokenizer, cache_limit, spaces)
-            return CharacterBackend(vocabulary, added, pre_tokenizer, cache_limit)
+            return character_encoder(
+                vocabulary, added, pre_tokenizer, add_prefix_space, cache_limit, spaces
+            )
         characters = make_merger(vocabulary)
         merge, spans_in, trim_merger = characters.merge, characters.spans, characters.trim
 
@@ -223,15 +223,6 @@ def make_backend(
     )
 
 
-def _merges_in_core(vocabulary: CharacterVocabulary) -> bool:
-    """Return whether C++ makes the final ids.
-
-    Without fallback tokens, C++ leaves symbols that are not tokens, and CharacterBackend replaces
-    them by unknown tokens.
-    """
-    return vocabulary.fallback_ids is not None
-
-
 def takes_spaces(
     vocabulary: Vocabulary,
     pre_tokenizer: PreTokenizer | SupportsOffsets,
@@ -245,7 +236,7 @@ def takes_spaces(
         backend == "native"
         and isinstance(vocabulary, CharacterVocabulary)
         and vocabulary.has_mark
-        and _merges_in_core(vocabulary)
+        and vocabulary.takes_spaces
         and splits_alike(getattr(pre_tokenizer, "preset", None))
     )
 

@@ -2,31 +2,37 @@
 
 Such a vocabulary may lack tokens for some bytes. C++ merges bytes, and needs a token for each byte
 value. So the missing bytes get new ids, which are in no merge. If C++ returns such an id, the text
-is encoded again by the Python backend, which drops the byte, or replaces it by the unknown token.
+is encoded again by an encoder that merges characters. It is slower, and drops the byte, or replaces
+it by the unknown token.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import pairwise
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe.byte_level import to_bytes
 from bpe.characters.text_vocabulary import TextVocabulary
-from bpe.encoding.character_backend import first_symbol
+from bpe.encoding.character_encoder import characters_encoder, first_symbol
 from bpe.encoding.packed import PackedTexts
-from bpe.encoding.python_backend import OneByOne, PythonBackend, concatenate_ids
+from bpe.encoding.python_backend import OneByOne, concatenate_ids
 from bpe.encoding.utf8 import StrOrBytes
+from bpe.once import forget, once
 from bpe.types import Ids, Offsets
 from bpe.vocabulary import ID_LIMIT, Packed
 from pretok.pre_tokenizer import PreTokenizer, native_machine
 
+if TYPE_CHECKING:
+    from pretok import _core
+
 
 class MissingBytesBackend(OneByOne):
-    """The Backend of a TextVocabulary that is `byte_level`; `slow` is its Python backend."""
+    """The Backend of a TextVocabulary that is `byte_level` and `merges_as_bytes`."""
 
     def __init__(
         self,
@@ -35,7 +41,6 @@ class MissingBytesBackend(OneByOne):
         pre_tokenizer: PreTokenizer,
         add_prefix_space: bool,
         cache_limit: int,
-        slow: PythonBackend,
     ) -> None:
         from pretok import _core
 
@@ -47,7 +52,7 @@ class MissingBytesBackend(OneByOne):
         known = set(tokens.values())
         missing = [byte for byte in range(256) if bytes([byte]) not in known]
         # An added token has an id of `_first_missing` or more only if the id is almost ID_LIMIT.
-        # `slow` also encodes the texts with such a token.
+        # The slow encoder also encodes the texts with such a token.
         self._first_missing = min(first_symbol(vocabulary, added), ID_LIMIT - 256)
         tokens |= {self._first_missing + at: bytes([byte]) for at, byte in enumerate(missing)}
         # A token with a character that stands for no byte is not in `tokens`. No text gives such a
@@ -56,17 +61,24 @@ class MissingBytesBackend(OneByOne):
         rows = rows[np.isin(rows, list(tokens)).all(axis=1)]
         packed = Packed.of(tokens)
         from_ranks, ignore_merges = False, False
-        self._slow = slow
+        self._make_slow = partial(
+            characters_encoder, vocabulary, added, pre_tokenizer, add_prefix_space, cache_limit
+        )
         self._native = _core.Encoder(
             cast(_core.Machine, native_machine(pre_tokenizer)), *packed, len(packed.ids), rows,
             from_ranks, ignore_merges, add_prefix_space, cache_limit,
         )  # fmt: skip
 
+    @once
+    def _slow(self) -> _core.Encoder:
+        """The encoder that merges characters; few texts need it."""
+        return self._make_slow()
+
     def _misses(self, ids: Ids) -> bool:
         """Return whether `ids` may have the id of a missing byte.
 
-        An added token may have an id of `_first_missing` or more too. The Python backend then
-        encodes the text, with the same ids.
+        An added token may have an id of `_first_missing` or more too. The slow encoder
+        then encodes the text, with the same ids.
         """
         return bool(len(ids)) and int(ids.max()) >= self._first_missing
 
@@ -150,4 +162,4 @@ class MissingBytesBackend(OneByOne):
     def trim(self) -> None:
         """Free the caches."""
         self._native.trim()
-        self._slow.trim()
+        forget(self, "_slow")

@@ -207,9 +207,11 @@ def _problem_of_merging(vocabulary: CharacterVocabulary) -> str:
         return "a model whose characters stand for bytes"
     if vocabulary.fallback_ids is None:
         return "a model without fallback tokens for all bytes"
-    if vocabulary.why_not_native:
-        return f"this model: {vocabulary.why_not_native}"
-    return ""
+    if isinstance(vocabulary, TextVocabulary):
+        why = vocabulary.why_not_as_bytes
+    else:
+        why = vocabulary.why_not_native
+    return f"this model: {why}" if why else ""
 
 
 def _preset(spec: TokenizerSpec) -> Preset:

@@ -1,6 +1,7 @@
 #include "bindings/encoder_binding.hpp"
 
 #include "bindings/batch_calls.hpp"
+#include "bindings/character_data.hpp"
 #include "bindings/convert.hpp"
 #include "bindings/decode_calls.hpp"
 #include "bindings/fast_calls.hpp"
@@ -96,13 +97,15 @@ TextSpaces make_spaces(bool add_prefix_space, const std::optional<MarkedSpaces> 
 class NativeEncoder {
 public:
   // Tokens with ids of `first_step` or more are steps: symbols that only merging needs. If
-  // `is_whole`, the model does not split text (Encoder).
+  // `is_whole`, the model does not split text (Encoder). If `characters` is not None, the model
+  // starts with characters; then only `merges` of the arguments about merging count.
   NativeEncoder(std::shared_ptr<NativeMachine> machine, const py::bytes &bytes,
                 const Array<std::uint32_t> &lengths, const Array<std::uint32_t> &ids,
                 std::size_t mergeable, const std::optional<Array<std::uint32_t>> &merges,
                 bool from_ranks, bool ignore_merges, bool add_prefix_space,
                 std::size_t cache_limit, std::uint32_t first_step,
-                const std::optional<MarkedSpaces> &marked_spaces, bool is_whole)
+                const std::optional<MarkedSpaces> &marked_spaces, bool is_whole,
+                const std::optional<CharacterArrays> &characters)
       : machine_(std::move(machine)) {
     VocabularyData data;
     const auto *first = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(bytes.ptr()));
@@ -118,8 +121,15 @@ public:
     data.first_step = first_step;
     if (merges)
       data.merges = merges_of(*merges);
+    std::optional<CharacterData> character_data;
+    if (characters)
+      character_data = character_data_of(*characters);
     const char *build_error = nullptr;
-    unlocked(MIN_SIZE_TO_RELEASE, [&] { build_error = vocabulary_.build(std::move(data)); });
+    unlocked(MIN_SIZE_TO_RELEASE, [&] {
+      build_error = character_data
+                        ? vocabulary_.build(std::move(data), std::move(*character_data))
+                        : vocabulary_.build(std::move(data));
+    });
     if (build_error != nullptr)
       throw py::value_error(build_error);
     id_objects_.emplace(limit_);
@@ -368,12 +378,14 @@ void bind_encoder(py::module_ &module) {
       .def(py::init<std::shared_ptr<NativeMachine>, const py::bytes &,
                     const Array<std::uint32_t> &, const Array<std::uint32_t> &, std::size_t,
                     const std::optional<Array<std::uint32_t>> &, bool, bool, bool, std::size_t,
-                    std::uint32_t, const std::optional<MarkedSpaces> &, bool>(),
+                    std::uint32_t, const std::optional<MarkedSpaces> &, bool,
+                    const std::optional<CharacterArrays> &>(),
            py::arg("machine").none(true), py::arg("token_bytes"), py::arg("lengths"),
            py::arg("ids"), py::arg("mergeable"), py::arg("merges").none(true),
            py::arg("from_ranks"), py::arg("ignore_merges"), py::arg("add_prefix_space"),
            py::arg("cache_limit") = CacheBudget::DEFAULT_LIMIT, py::arg("first_step") = NO_ID,
-           py::arg("marked_spaces") = py::none(), py::arg("is_whole") = false)
+           py::arg("marked_spaces") = py::none(), py::arg("is_whole") = false,
+           py::arg("characters") = py::none())
       .def("encode", &NativeEncoder::encode, py::arg("text"), py::arg("added"),
            py::arg("threads") = 0)
       .def("encode_array", &NativeEncoder::encode_array, py::arg("text"), py::arg("added"),

@@ -1,7 +1,7 @@
 // Turns the vocabulary of a BPE that merges characters into a vocabulary that merges bytes, and
 // gives the same ids. Added merges of the lowest ranks join the bytes of each character, so
 // each character is complete before the merges of the model apply.
-// bpe/encoding/character_backend.py does the same in Python.
+// bpe/encoding/character_encoder.py does the same in Python.
 #pragma once
 
 #include "core/bpe/vocabulary_data.hpp"

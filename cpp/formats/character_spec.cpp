@@ -212,7 +212,7 @@ VocabularyData byte_vocabulary(const TokenizerSpec &spec) {
 //   - Otherwise, allows_cuts is true: a pre-token may begin with a run of spaces, and has the
 //     text up to the next space.
 //   - Otherwise, the whole text is one pre-token.
-// `cut_before` in bpe/encoding/character_backend.py returns the same rules in Python.
+// `cut_before` in bpe/encoding/character_encoder.py returns the same rules in Python.
 std::vector<StageProgram> character_stages(const TokenizerSpec &spec) {
   constexpr Mask OTHER = 1;
   constexpr Mask SPACE = 2;

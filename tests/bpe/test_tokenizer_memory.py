@@ -115,13 +115,11 @@ FEW_BYTES = TextVocabulary(
 
 @pytest.mark.parametrize(
     ("vocabulary", "split", "name"),
-    [(PIECES, WHOLE, "python"), (TEXTS, WHOLE, "python"), (FEW_BYTES, "gpt2", "native")],
+    [(PIECES, WHOLE, "python"), (TEXTS, WHOLE, "python"), (FEW_BYTES, "gpt2", "python")],
 )
 def test_trim_frees_the_parts_that_python_has_merged(
     vocabulary: Vocabulary, split: Preset | str, name: BackendName
 ) -> None:
-    if name == "native":
-        need_native()
     text = "".join(f" ▁{number:b}" for number in range(3000)).replace("0", "a").replace("1", "b")
     expected = Tokenizer(vocabulary, split, backend=name).encode(text)
     tokenizer = Tokenizer(vocabulary, split, backend=name)

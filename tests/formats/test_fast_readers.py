@@ -13,7 +13,7 @@ import pytest
 
 from bpe import BpeError
 from bpe.characters.vocabulary import CharacterVocabulary
-from bpe.encoding.character_backend import byte_vocabulary
+from bpe.encoding.character_encoder import byte_vocabulary
 from bpe.formats import json_value, sentencepiece
 from bpe.formats.sentencepiece import PieceType
 from bpe.formats.tokenizer_config import join

@@ -13,7 +13,6 @@ import bpe
 from bpe import AddedToken
 from bpe.byte_level import to_text
 from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
-from bpe.encoding.python_backend import PythonBackend
 from bpe.vocabulary import ID_LIMIT
 from gguf_files import loaded, metadata
 from pretok.machine.backend import BackendName
@@ -66,34 +65,26 @@ def test_bytes_that_training_never_saw(
     assert bpe.load(tmp_path / "again.json") == ours == pickle.loads(pickle.dumps(ours))
 
 
-def test_native_needs_merges_that_concatenate_their_tokens(tmp_path: Path) -> None:
-    path = tmp_path / "tokenizer.json"
-    _trained(path, ignore_merges=True)
-    with pytest.raises(
-        bpe.UnsupportedError, match=r"cannot encode with this vocabulary: ignore_merges"
-    ):
-        bpe.load(path, backend="native")
+def test_a_merge_that_does_not_concatenate_its_tokens(backend: BackendName) -> None:
     texts = {0: "a", 1: "b", 2: "c"}
     vocabulary = TextVocabulary(texts, [(0, 1, 2)], TextOptions(byte_level=True))
-    assert bpe.Tokenizer(vocabulary, "gpt2").encode("ab!a") == [2, 0]
-    with pytest.raises(bpe.UnsupportedError, match="a merge does not concatenate its two tokens"):
-        bpe.Tokenizer(vocabulary, "gpt2", backend="native")
+    assert bpe.Tokenizer(vocabulary, "gpt2", backend=backend).encode("ab!a") == [2, 0]
 
 
 ONLY_AB = TextVocabulary({0: "a", 1: "b", 2: "ab"}, [(0, 1, 2)], TextOptions(byte_level=True))
 
 
 @pytest.mark.parametrize("id", [3, 4, 258, 1 << 20])
-def test_added_tokens_are_encoded_in_cpp(
-    native: BackendName, monkeypatch: pytest.MonkeyPatch, id: int
-) -> None:
+def test_texts_without_missing_bytes_need_no_slow_encoder(native: BackendName, id: int) -> None:
     tok = bpe.Tokenizer(ONLY_AB, "gpt2", added_tokens=[AddedToken("<s>", id)], backend=native)
-    assert tok.encode("ab!<s>a", "allow") == [2, id, 0]
-    monkeypatch.setattr(PythonBackend, "encode", None)
     assert tok.encode("ab<s>a", "allow") == [2, id, 0]
     assert tok.encode_batch(["ab<s>a"], "allow") == [[2, id, 0]]
-    with pytest.raises(TypeError):
-        tok.encode("ab!")
+    backend = tok._pipeline.backend
+    assert "_once__slow" not in vars(backend)
+    assert tok.encode("ab!<s>a", "allow") == [2, id, 0]
+    assert "_once__slow" in vars(backend)
+    tok.trim()
+    assert "_once__slow" not in vars(backend)
 
 
 def test_an_added_token_with_the_largest_id(backend: BackendName) -> None:

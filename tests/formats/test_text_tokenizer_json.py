@@ -80,16 +80,11 @@ def test_saved_files_equal_hugging_face(tmp_path: Path, case: str) -> None:
         check(again, live, text)
 
 
-@pytest.mark.parametrize("case", ["llama", "gemma", "mistral", "metaspace", "unknown", "bert"])
+@pytest.mark.parametrize("case", CASES)
 def test_native_equals_python(tmp_path: Path, case: str) -> None:
     if best_backend() != "native":
         pytest.skip("the native backend is not built")
     path = write(tmp_path / "tokenizer.json", file_of(**CASES[case]))
-    if case == "bert":  # fuse_unk is false, and C++ always fuses adjacent unknown tokens
-        assert bpe.load(path).backend == "python"
-        with pytest.raises(UnsupportedError, match="backend='native' cannot encode with"):
-            bpe.load(path, backend="native")
-        return
     python, native = both(path)
     random = seeded(case)
     for text in texts(random, 60):

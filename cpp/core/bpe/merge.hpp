@@ -2,6 +2,10 @@
 //
 // Each step merges the two neighbors with the lowest rank, and the leftmost of equal ranks.
 // Merging ends when no two neighbors can merge.
+//
+// A Symbol is an unsigned number. find(left, right) returns the rank and the result of merging
+// two symbols: a Merged (pair_table.hpp) or a type with the same members, whose `id` is a
+// Symbol. The rank is NO_RANK if the two symbols do not merge.
 #pragma once
 
 #include "core/base/bits.hpp"
@@ -13,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <type_traits>
 #include <vector>
 
 namespace pretok {
@@ -50,15 +55,14 @@ inline std::size_t lowest(const std::uint32_t *ranks, std::size_t size) {
 #endif
 }
 
-// Merges `size` symbols in place. `size` must be from 1 to MAX_SCANNED. find(left, right)
-// returns a Merged (pair_table.hpp), the rank and the result of merging two symbols. Returns
-// the number of symbols that remain. O(size^2).
-template <typename Find>
-std::size_t merge_short(std::uint32_t *symbols, std::size_t size, Find find) {
+// Merges `size` symbols in place. `size` must be from 1 to MAX_SCANNED. Returns the number of
+// symbols that remain. O(size^2).
+template <typename Symbol, typename Find>
+std::size_t merge_short(Symbol *symbols, std::size_t size, Find find) {
   alignas(16) std::array<std::uint32_t, MAX_SCANNED + 4> ranks;
-  std::array<std::uint32_t, MAX_SCANNED> results;
+  std::array<Symbol, MAX_SCANNED> results;
   const auto look_up = [&](std::size_t at) {
-    const Merged merged = find(symbols[at], symbols[at + 1]);
+    const auto merged = find(symbols[at], symbols[at + 1]);
     ranks[at] = merged.rank;
     results[at] = merged.id;
   };
@@ -90,16 +94,19 @@ std::size_t merge_short(std::uint32_t *symbols, std::size_t size, Find find) {
 // left to right. The result is exact if no new symbol forms a pair of a lower rank with a
 // neighbor. In an ordered vocabulary (ordered_merges.hpp) this is always so. If a pair of a
 // lower rank forms, merge_in_rounds returns false, and leaves meaningless `symbols`. Time:
-// O(size * distinct ranks). Faster than a heap on runs of one character. Takes 12 KB of stack.
-template <typename Find> bool merge_in_rounds(std::vector<std::uint32_t> &symbols, Find find) {
+// O(size * distinct ranks). Faster than a heap on runs of one character. Takes 12 KB of stack,
+// and 4 KB more if a Symbol has 64 bits.
+template <typename Symbol, typename Find>
+bool merge_in_rounds(std::vector<Symbol> &symbols, Find find) {
+  using Result = decltype(find(symbols[0], symbols[0]));
   alignas(16) std::array<std::uint32_t, MAX_IN_ROUNDS + 4> ranks;
   ranks.fill(NO_RANK);
-  std::array<std::uint32_t, MAX_IN_ROUNDS> results;
+  std::array<Symbol, MAX_IN_ROUNDS> results;
   std::array<std::uint32_t, MAX_IN_ROUNDS> merged_at;
   std::size_t size = symbols.size();
   const auto look_up = [&](std::size_t at) {
-    const Merged merge =
-        at + 1 < size ? find(symbols[at], symbols[at + 1]) : Merged{NO_RANK, NO_ID};
+    const Result merge =
+        at + 1 < size ? find(symbols[at], symbols[at + 1]) : Result{NO_RANK, NO_ID};
     ranks[at] = merge.rank;
     results[at] = merge.id;
   };
@@ -148,11 +155,11 @@ template <typename Find> bool merge_in_rounds(std::vector<std::uint32_t> &symbol
 // The symbols as a doubly linked list, with a heap of the pairs that can merge. A merge makes
 // the heap entries of its two symbols and of their neighbors obsolete; merge_all skips obsolete
 // entries.
-template <typename Find> class Chain {
+template <typename Symbol, typename Find> class Chain {
 public:
-  Chain(std::vector<std::uint32_t> &symbols, Find find)
+  Chain(std::vector<Symbol> &symbols, Find find)
       : symbols_(symbols), find_(find), size_(static_cast<std::uint32_t>(symbols.size())),
-        previous_(size_), next_(size_), merged_(size_, Merged{NO_RANK, NO_ID}) {
+        previous_(size_), next_(size_), merged_(size_, Result{NO_RANK, NO_ID}) {
     for (std::uint32_t at = 0; at < size_; ++at) {
       previous_[at] = at - 1; // wraps to NO_PLACE for the first
       next_[at] = at + 1;
@@ -187,6 +194,8 @@ public:
   }
 
 private:
+  using Result = std::invoke_result_t<Find, Symbol, Symbol>;
+
   static constexpr std::uint32_t NO_PLACE = 0xFFFFFFFF;
 
   // Returns the heap key of a position. Keys compare by rank, then by position.
@@ -210,26 +219,27 @@ private:
   // Looks up the merge of the symbol at `at` with the next symbol, and pushes a heap entry.
   void look_up(std::uint32_t at) {
     merged_[at] =
-        next_[at] < size_ ? find_(symbols_[at], symbols_[next_[at]]) : Merged{NO_RANK, NO_ID};
+        next_[at] < size_ ? find_(symbols_[at], symbols_[next_[at]]) : Result{NO_RANK, NO_ID};
     if (merged_[at].rank == NO_RANK)
       return;
     heap_.push_back(key(at));
     std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
   }
 
-  std::vector<std::uint32_t> &symbols_;
+  std::vector<Symbol> &symbols_;
   Find find_;
   std::uint32_t size_;
   std::vector<std::uint32_t> previous_; // position of the previous symbol, or NO_PLACE
   std::vector<std::uint32_t> next_;     // position of the next symbol, or size_
-  std::vector<Merged> merged_;          // the merge of each symbol with the next one
+  std::vector<Result> merged_;          // the merge of each symbol with the next one
   std::vector<std::uint64_t> heap_;     // results of key(), lowest first
 };
 
 // Merges fewer than 2^32 - 1 symbols. O(size * log(size)) time, about 40 bytes of memory per
 // symbol.
-template <typename Find> void merge_long(std::vector<std::uint32_t> &symbols, Find find) {
-  Chain<Find> chain(symbols, find);
+template <typename Symbol, typename Find>
+void merge_long(std::vector<Symbol> &symbols, Find find) {
+  Chain<Symbol, Find> chain(symbols, find);
   chain.merge_all();
   chain.write_back();
 }

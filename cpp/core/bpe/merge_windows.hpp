@@ -1,7 +1,11 @@
 // Merges pre-tokens of any length, in windows of bounded size.
 //
-// `Engine` adapts a vocabulary: symbol(byte), find(left, right) as a Merged of symbols,
-// id(symbol), width(symbol) in bytes, and is_valid_pair(left, right).
+// The comments below speak of bytes. An engine may also have other units in their place: the
+// first symbols of a pre-token that starts as characters (character_merge.hpp).
+//
+// `Engine` adapts a vocabulary: symbol(byte), find(left, right) as in merge.hpp, id(symbol),
+// width(symbol) in bytes, and is_valid_pair(left, right, at), where byte `at` of the pre-token
+// is the first byte of `right`. HAS_EQUAL_PAIRS says that is_valid_pair ignores `at`.
 //
 // Definition: two symbols are a valid pair if their bytes, side by side, merge into exactly
 // these two symbols.
@@ -46,9 +50,9 @@
 namespace pretok {
 
 // Sets `symbols` to the result of merging the bytes of one window.
-template <typename Engine>
-void merge_window(const Engine &engine, const std::uint8_t *bytes, std::size_t size,
-                  std::vector<std::uint32_t> &symbols) {
+template <typename Engine, typename Unit, typename Symbol>
+void merge_window(const Engine &engine, const Unit *bytes, std::size_t size,
+                  std::vector<Symbol> &symbols) {
   if (size >= 0xFFFFFFFF)
     throw std::length_error("expected a pre-token that merges in windows below 4 GiB");
   const auto begin = [&] {
@@ -56,9 +60,7 @@ void merge_window(const Engine &engine, const std::uint8_t *bytes, std::size_t s
     for (std::size_t i = 0; i < size; ++i)
       symbols[i] = engine.symbol(bytes[i]);
   };
-  const auto find = [&engine](std::uint32_t left, std::uint32_t right) {
-    return engine.find(left, right);
-  };
+  const auto find = [&engine](Symbol left, Symbol right) { return engine.find(left, right); };
   begin();
   if (size <= MAX_SCANNED) {
     symbols.resize(merge_short(symbols.data(), size, find));
@@ -74,10 +76,10 @@ void merge_window(const Engine &engine, const std::uint8_t *bytes, std::size_t s
 
 // Writes the ids of a pre-token to `to`, which has room for one id per byte. Returns the number
 // of ids. Uses the memory of one window.
-template <typename Engine>
-std::size_t merge_windows(const Engine &engine, const std::uint8_t *bytes, std::size_t size,
-                          std::uint32_t *to) {
-  std::vector<std::uint32_t> symbols;
+template <typename Engine, typename Unit, typename Symbol>
+std::size_t merge_windows(const Engine &engine, const Unit *bytes, std::size_t size,
+                          Symbol *to) {
+  std::vector<Symbol> symbols;
   std::size_t done = 0;  // number of bytes merged
   std::size_t count = 0; // number of symbols written
   std::size_t window = MAX_SCANNED;
@@ -88,11 +90,12 @@ std::size_t merge_windows(const Engine &engine, const std::uint8_t *bytes, std::
   // run of one character, `symbols` is reused.
   std::size_t last = 0;
   std::size_t last_size = 0;
-  // The pair that was last found valid. It is not checked again.
-  std::pair<std::uint32_t, std::uint32_t> apart{NO_ID, NO_ID};
+  // The pair that was last found valid. If HAS_EQUAL_PAIRS, it is not checked again.
+  std::pair<Symbol, Symbol> apart{NO_ID, NO_ID};
   while (done < size) {
     const std::size_t taken = std::min(window, size - done);
-    if (taken != last_size || std::memcmp(bytes + last, bytes + done, taken) != 0)
+    if (taken != last_size ||
+        std::memcmp(bytes + last, bytes + done, taken * sizeof *bytes) != 0)
       merge_window(engine, bytes + done, taken, symbols);
     last = done;
     last_size = taken;
@@ -108,9 +111,10 @@ std::size_t merge_windows(const Engine &engine, const std::uint8_t *bytes, std::
       length += next;
       ++kept;
     }
-    if (kept != 0 && count != 0 && apart != std::make_pair(to[count - 1], symbols[0])) {
+    if (kept != 0 && count != 0 &&
+        (!Engine::HAS_EQUAL_PAIRS || apart != std::make_pair(to[count - 1], symbols[0]))) {
       apart = {to[count - 1], symbols[0]};
-      if (!engine.is_valid_pair(apart.first, apart.second)) {
+      if (!engine.is_valid_pair(apart.first, apart.second, done)) {
         apart = {NO_ID, NO_ID};
         kept = 0;
       }

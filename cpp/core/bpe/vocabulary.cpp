@@ -11,6 +11,8 @@ namespace pretok {
 // An Engine (merge_windows.hpp) whose symbols are the symbols of OrderedMerges.
 class Vocabulary::Ordered {
 public:
+  static constexpr bool HAS_EQUAL_PAIRS = true;
+
   explicit Ordered(const Vocabulary &vocabulary) : vocabulary_(vocabulary) {}
 
   std::uint32_t symbol(std::uint8_t byte) const { return byte; }
@@ -22,7 +24,7 @@ public:
   std::size_t width(std::uint32_t symbol) const {
     return symbol < OrderedMerges::BYTES ? 1 : vocabulary_.tokens_[id(symbol)].size;
   }
-  bool is_valid_pair(std::uint32_t left, std::uint32_t right) const {
+  bool is_valid_pair(std::uint32_t left, std::uint32_t right, std::size_t /*at*/) const {
     return vocabulary_.merges_.is_valid_pair(left, right);
   }
 
@@ -33,6 +35,8 @@ private:
 // An Engine (merge_windows.hpp) whose symbols are ids.
 class Vocabulary::AnyOrder {
 public:
+  static constexpr bool HAS_EQUAL_PAIRS = true;
+
   explicit AnyOrder(const Vocabulary &vocabulary) : vocabulary_(vocabulary) {}
 
   std::uint32_t symbol(std::uint8_t byte) const { return vocabulary_.byte_ids_[byte]; }
@@ -43,7 +47,7 @@ public:
   std::size_t width(std::uint32_t symbol) const {
     return symbol == NO_ID ? 1 : vocabulary_.tokens_[symbol].size;
   }
-  bool is_valid_pair(std::uint32_t left, std::uint32_t right) const {
+  bool is_valid_pair(std::uint32_t left, std::uint32_t right, std::size_t /*at*/) const {
     // NO_ID stands for a byte without a token, which merges with nothing.
     if (left == NO_ID || right == NO_ID)
       return true;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/base/ids.hpp"
+#include "core/bpe/character_merge.hpp"
 #include "core/bpe/merge.hpp"
 #include "core/bpe/merge_barriers.hpp"
 #include "core/bpe/ordered_merges.hpp"
@@ -15,6 +16,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace pretok {
@@ -29,14 +31,18 @@ public:
 
   // Returns nullptr, or a message that says what is wrong with `data`.
   const char *build(VocabularyData &&data);
+  // Like `build`, for a vocabulary whose pre-tokens start as `characters`
+  // (character_merge.hpp). Of `data`, uses the tokens and the list of merges. If a pair is
+  // listed twice, the later rank counts. The result of a merge may be any token.
+  const char *build(VocabularyData &&data, CharacterData &&characters);
   // Like `build` of data with `from_ranks`, but prepares only merges(): no other function may
   // be called afterwards. Takes less time.
   const char *find_merges(VocabularyData &&data);
 
   // Writes the ids of a pre-token of at least one byte to `to`, which has room for one id per
-  // byte. Returns the number of ids. May read past the pre-token, but not past `limit`. A byte
-  // without a token becomes NO_ID; only a vocabulary with explicit merges can lack the token of
-  // a byte.
+  // byte. Returns the number of ids, which may be 0 only if characters() is not nullptr. May
+  // read past the pre-token, but not past `limit`. A byte without a token becomes NO_ID; only a
+  // vocabulary with explicit merges can lack the token of a byte.
   std::size_t encode(const std::uint8_t *bytes, std::size_t size, const std::uint8_t *limit,
                      std::uint32_t *to) const {
     *to = whole_tokens_.find(bytes, size, limit);
@@ -45,9 +51,12 @@ public:
 
   // Like `encode`, without looking up the whole pre-token.
   std::size_t merge(const std::uint8_t *bytes, std::size_t size, std::uint32_t *to) const {
-    if (size > ShortMerge::MAX_BYTES || !has_merge_table_)
+    if (size > ShortMerge::MAX_BYTES || !has_merge_table_) {
+      if (characters_)
+        return characters_->merge(bytes, size, to);
       return without_steps(to, in_order_ ? merge_ordered(bytes, size, to)
                                          : merge_in_any_order(bytes, size, to));
+    }
     ShortMerge state;
     state.begin(bytes, size, merges_, barriers_);
     while (state.step(merges_)) {
@@ -75,6 +84,9 @@ public:
   // vocabulary.
   const OrderedMerges *merge_table() const { return has_merge_table_ ? &merges_ : nullptr; }
   const MergeBarriers *barriers() const { return has_merge_table_ ? &barriers_ : nullptr; }
+  // Returns how pre-tokens merge if they start as characters; else nullptr. The bytes of a
+  // token may then differ from the bytes that it stands for.
+  const CharacterMerge *characters() const { return characters_ ? &*characters_ : nullptr; }
   // Returns whether the first merges make characters from bytes, with steps in between
   // (VocabularyData::first_step).
   bool has_steps() const { return first_step_ != NO_ID; }
@@ -120,7 +132,8 @@ private:
   bool has_merge_table_ = false; // whether merges_ and barriers_ are filled; true if in_order_
   OrderedMerges merges_;
   MergeBarriers barriers_;
-  PairTable pairs_; // empty if in_order_
+  PairTable pairs_;                          // empty if in_order_
+  std::optional<CharacterMerge> characters_; // refers to pairs_
 };
 
 } // namespace pretok

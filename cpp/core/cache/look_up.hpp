@@ -21,7 +21,8 @@ struct PreTokenBatch {
   std::size_t start;         // start of the first pre-token, in bytes of `text`
   const std::size_t *ends;   // end of each pre-token, in bytes of `text`
   std::size_t count;         // at most MAX_COUNT
-  // The added tokens of the batch, by ascending index. They are not looked up.
+  // The added tokens of the batch, by ascending index. They are not looked up. An item with
+  // NO_ID is not an added token, but text that the pre-tokenizer drops: it gets no id.
   struct Added {
     std::uint32_t id;
     std::uint8_t index;

@@ -30,11 +30,12 @@ bool is_chinese(const PreTokenBatch &batch) {
 }
 
 // A hit is an item of a batch that the cache has, and a miss is an item that it lacks. Makes
-// each added token a hit: an entry with its id. Removes added tokens from the misses. `entries`
+// each added token a hit: an entry with its id, or without ids if its id is NO_ID. Removes
+// added tokens from the misses. `entries`
 // has room for all added tokens.
 void place_added(const PreTokenBatch &batch, CacheProbe &probe, ShortCache::Entry *entries) {
   for (std::size_t i = 0; i < batch.added_count; ++i) {
-    entries[i].count = 1;
+    entries[i].count = batch.added[i].id != NO_ID ? 1 : 0;
     entries[i].ids[0] = batch.added[i].id;
     probe.hits[batch.added[i].index] = &entries[i];
   }
@@ -106,12 +107,13 @@ void BatchEncoder::encode_by_segments(InstructionSet instructions, const PreToke
     const std::size_t start = batch.start_of(i);
     const std::uint8_t *const bytes = batch.text + start;
     const std::size_t size = batch.size_of(i);
+    const bool is_added = next != batch.added + batch.added_count && next->index == i;
     std::uint32_t id = NO_ID;
-    if (next != batch.added + batch.added_count && next->index == i)
+    if (is_added)
       id = next++->id;
     else if (!unreachable.is_empty())
       id = unreachable.find(bytes, size, batch.limit);
-    if (id != NO_ID)
+    if (is_added || id != NO_ID)
       added[segments.added_count++] = {id, static_cast<std::uint8_t>(segments.count)};
     else
       vocabulary_.barriers()->for_boundaries(bytes, size, [&](std::size_t at, bool is_barrier) {

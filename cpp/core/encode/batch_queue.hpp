@@ -41,10 +41,10 @@ public:
     }
   }
 
-  // Adds one of the added tokens of the text. A batch stores only the end of each item, so each
-  // item must begin at the end of the previous one. An added token may begin earlier, within
-  // white space that the previous added token includes (AddedToken::rstrip). Then the added
-  // token begins a new batch.
+  // Adds one of the added tokens of the text; or dropped text, if `id` is NO_ID. A batch stores
+  // only the end of each item, so each item must begin at the end of the previous one. An added
+  // token may begin earlier, within white space that the previous added token includes
+  // (AddedToken::rstrip). Then the added token begins a new batch.
   void add_token(std::uint32_t id, std::size_t start, std::size_t end) {
     if (start != (batch_.count == 0 ? batch_.start : ends_[batch_.count - 1])) {
       flush();

@@ -1,5 +1,6 @@
 #include "core/encode/encoder.hpp"
 
+#include "core/base/ids.hpp"
 #include "core/encode/batch_queue.hpp"
 #include "core/simd/kernels.hpp"
 
@@ -49,9 +50,10 @@ Refusal Encoder::encode_parts(const std::uint8_t *data, std::size_t size,
       queue.add_token(segment.token->id, segment.start, segment.end);
       return;
     }
-    // The queue takes only parts that TextSpaces does not change. If there is only one part,
-    // the queue would gain nothing.
-    if (part_size == size || prefixed || spaces_.changes(part, part_size)) {
+    // The queue takes only parts that TextSpaces does not change, and that are not split with
+    // gaps. If there is only one part, the queue would gain nothing.
+    if (part_size == size || prefixed || spaces_.changes(part, part_size) ||
+        pre_tokenizer_.removes()) {
       queue.flush();
       encode_text(part, part_size, prefixed, cache, ids, on_batch);
       queue.skip_to(segment.end);
@@ -76,18 +78,30 @@ Refusal Encoder::encode_spans(const std::uint8_t *data, std::size_t size,
     const std::uint8_t *const text = data + segment.start;
     const std::size_t text_size = is_text ? segment.end - segment.start : 0;
     TextSpacesSource source(spaces_, text, text_size, prefixed);
+    const auto add_span = [&](std::size_t from, std::size_t to) {
+      std::size_t start = 0;
+      std::size_t end = 0;
+      source.find(from, to, start, end);
+      starts.push_back(static_cast<std::int64_t>(segment.start + start));
+      ends.push_back(static_cast<std::int64_t>(segment.start + end));
+    };
     std::size_t done = ids.size();
+    std::size_t at = 0; // the end of the last token in the changed text
     const auto add_spans = [&] {
       for (; done < ids.size(); ++done) {
-        std::size_t start = 0;
-        std::size_t end = 0;
-        source.next(vocabulary_.token(ids.data()[done]).size, start, end);
-        starts.push_back(static_cast<std::int64_t>(segment.start + start));
-        ends.push_back(static_cast<std::int64_t>(segment.start + end));
+        const std::size_t token_size = vocabulary_.token(ids.data()[done]).size;
+        add_span(at, at + token_size);
+        at += token_size;
       }
     };
-    if (is_text || prefixed)
-      encode_text(text, text_size, prefixed, cache, ids, std::ref(add_spans));
+    if (is_text || prefixed) {
+      if (needs_pre_token_spans()) {
+        const std::vector<std::uint8_t> changed = changed_text(text, text_size, prefixed);
+        encode_pre_tokens(changed.data(), changed.size(), ids, add_span);
+      } else {
+        encode_text(text, text_size, prefixed, cache, ids, std::ref(add_spans));
+      }
+    }
     if (is_text)
       return;
     *ids.room(1) = segment.token->id;
@@ -101,16 +115,24 @@ void Encoder::encode_text(const std::uint8_t *text, std::size_t size, bool has_p
                           PreTokenCache &cache, IdBuffer &ids, const OnBatch &on_batch) const {
   if (!has_prefix && !spaces_.changes(text, size))
     return split_and_encode(text, size, cache, ids, on_batch);
+  const std::vector<std::uint8_t> changed = changed_text(text, size, has_prefix);
+  split_and_encode(changed.data(), changed.size(), cache, ids, on_batch);
+}
+
+std::vector<std::uint8_t> Encoder::changed_text(const std::uint8_t *text, std::size_t size,
+                                                bool has_prefix) const {
   std::vector<std::uint8_t> changed;
   changed.reserve(size + 1);
   if (has_prefix)
     changed.push_back(' ');
   spaces_.append(text, size, changed);
-  split_and_encode(changed.data(), changed.size(), cache, ids, on_batch);
+  return changed;
 }
 
 void Encoder::split_and_encode(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
                                IdBuffer &ids, const OnBatch &on_batch) const {
+  if (pre_tokenizer_.removes())
+    return split_and_encode_kept(text, size, cache, ids, on_batch);
   const InstructionSet instructions = kernels().instruction_set;
   std::size_t start = 0;
   split_text(text, size, [&](const std::size_t *ends, std::size_t count) {
@@ -124,6 +146,50 @@ void Encoder::split_and_encode(const std::uint8_t *text, std::size_t size, PreTo
         on_batch();
     }
   });
+}
+
+void Encoder::split_and_encode_kept(const std::uint8_t *text, std::size_t size,
+                                    PreTokenCache &cache, IdBuffer &ids,
+                                    const OnBatch &on_batch) const {
+  BatchQueue queue(batch_encoder_, kernels().instruction_set, text, size, cache, ids, on_batch);
+  std::size_t done = 0;
+  pre_tokenizer_.spans(Utf8(text, size, pre_tokenizer_.classes()), kernels(),
+                       [&](std::size_t start, std::size_t end, int) {
+                         if (done < start)
+                           queue.add_token(NO_ID, done, start);
+                         const std::size_t width = end - start;
+                         queue.add(start, &width, 1);
+                         done = end;
+                       });
+  queue.flush();
+}
+
+void Encoder::encode_pre_tokens(const std::uint8_t *text, std::size_t size, IdBuffer &ids,
+                                FunctionRef<void(std::size_t, std::size_t)> on_span) const {
+  const CharacterMerge *const characters = vocabulary_.characters();
+  std::vector<CharacterMerge::Span> spans;
+  const auto encode_one = [&](std::size_t start, std::size_t end, int) {
+    const std::uint8_t *const bytes = text + start;
+    if (characters == nullptr) {
+      const std::size_t count =
+          vocabulary_.encode(bytes, end - start, text + size, ids.room(end - start));
+      const std::uint32_t *const first = ids.data() + ids.size();
+      for (std::size_t i = 0, at = start; i < count; ++i) {
+        const std::size_t width = vocabulary_.token(first[i]).size;
+        on_span(at, at + width);
+        at += width;
+      }
+      return ids.add(count);
+    }
+    characters->spans(bytes, end - start, spans);
+    std::uint32_t *to = ids.room(spans.size());
+    for (const CharacterMerge::Span &span : spans) {
+      *to++ = span.id;
+      on_span(start + span.start, start + span.end);
+    }
+    ids.add(spans.size());
+  };
+  pre_tokenizer_.spans(Utf8(text, size, pre_tokenizer_.classes()), kernels(), encode_one);
 }
 
 } // namespace pretok

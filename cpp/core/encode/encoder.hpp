@@ -2,6 +2,7 @@
 // pre-tokens, and merges the pre-tokens.
 #pragma once
 
+#include "core/base/function_ref.hpp"
 #include "core/base/id_buffer.hpp"
 #include "core/bpe/vocabulary.hpp"
 #include "core/cache/pre_token_cache.hpp"
@@ -95,11 +96,25 @@ private:
                        const OnBatch &on_batch) const;
   void encode_text(const std::uint8_t *text, std::size_t size, bool has_prefix,
                    PreTokenCache &cache, IdBuffer &ids, const OnBatch &on_batch) const;
+  // Returns a part with its prefix, and with the changes of TextSpaces.
+  std::vector<std::uint8_t> changed_text(const std::uint8_t *text, std::size_t size,
+                                         bool has_prefix) const;
   // Calls emit(ends, count) with the ends of the next pre-tokens, until the end of `text`.
   template <typename Emit>
   void split_text(const std::uint8_t *text, std::size_t size, Emit emit) const;
   void split_and_encode(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
                         IdBuffer &ids, const OnBatch &on_batch) const;
+  // Like split_and_encode, for a pre-tokenizer that drops parts of the text.
+  void split_and_encode_kept(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
+                             IdBuffer &ids, const OnBatch &on_batch) const;
+  // Returns whether the ids of a text do not tell the spans of their tokens.
+  bool needs_pre_token_spans() const {
+    return pre_tokenizer_.removes() || vocabulary_.characters() != nullptr;
+  }
+  // Appends the ids of a part between added tokens. Calls on_span(start, end) for each id, with
+  // the span of its token in `text`. Uses no cache.
+  void encode_pre_tokens(const std::uint8_t *text, std::size_t size, IdBuffer &ids,
+                         FunctionRef<void(std::size_t, std::size_t)> on_span) const;
 
   const PreTokenizer &pre_tokenizer_;
   const Vocabulary &vocabulary_;

@@ -18,7 +18,9 @@ std::size_t SegmentEncoder::encode_long(const std::uint8_t *bytes, std::size_t s
   if (count != 0)
     return count;
   count = vocabulary_.merge(bytes, size, to);
-  if (size <= LongCache::MAX_BYTES)
+  // A long pre-token without ids is rare (CharacterMerge drops characters), so it is not
+  // stored.
+  if (count != 0 && size <= LongCache::MAX_BYTES)
     cache.long_pre_tokens.insert(bytes, size, hash, to, count);
   return count;
 }

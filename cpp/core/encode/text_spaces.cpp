@@ -51,10 +51,10 @@ void TextSpaces::append(const std::uint8_t *part, std::size_t size,
   }
 }
 
-void TextSpacesSource::next(std::size_t size, std::size_t &start, std::size_t &end) {
-  const std::size_t first = std::max(done_, prefix_) - prefix_;
-  done_ += size;
-  const std::size_t last = std::max(done_, prefix_) - prefix_;
+void TextSpacesSource::find(std::size_t from, std::size_t to, std::size_t &start,
+                            std::size_t &end) {
+  const std::size_t first = std::max(from, prefix_) - prefix_;
+  const std::size_t last = std::max(to, prefix_) - prefix_;
   if (!spaces_.are_marks) {
     start = first;
     end = last;

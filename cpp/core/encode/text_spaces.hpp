@@ -90,7 +90,14 @@ public:
 
   // Sets `start` and `end` to the span of the next token in the original part. The token has
   // `size` bytes.
-  void next(std::size_t size, std::size_t &start, std::size_t &end);
+  void next(std::size_t size, std::size_t &start, std::size_t &end) {
+    find(done_, done_ + size, start, end);
+    done_ += size;
+  }
+  // Sets `start` and `end` to the span in the original part of the bytes [from, to) of the
+  // changed part. If TextSpaces::are_marks, spans must ascend: no span may begin before the end
+  // of the previous one.
+  void find(std::size_t from, std::size_t to, std::size_t &start, std::size_t &end);
 
 private:
   void skip_to(std::size_t offset);
@@ -100,7 +107,7 @@ private:
   const std::uint8_t *part_;
   std::size_t size_;
   std::size_t prefix_;
-  std::size_t done_ = 0; // the end of the last token in the changed part
+  std::size_t done_ = 0; // in the changed part, the end of the last token of `next`
   // The start of a character in the original part, and its start in the changed part, not
   // counting the prefix.
   std::size_t source_ = 0;

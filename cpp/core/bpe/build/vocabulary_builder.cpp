@@ -24,6 +24,10 @@ const char *Vocabulary::build(VocabularyData &&data) {
   return Builder(*this).build(std::move(data));
 }
 
+const char *Vocabulary::build(VocabularyData &&data, CharacterData &&characters) {
+  return Builder(*this).build(std::move(data), std::move(characters));
+}
+
 const char *Vocabulary::find_merges(VocabularyData &&data) {
   return Builder(*this).find_merges(std::move(data));
 }
@@ -32,6 +36,8 @@ const char *Vocabulary::find_merges(VocabularyData &&data) {
 // (formats/piece_merges.cpp) needs nothing else of the vocabulary.
 const char *Vocabulary::Builder::find_merges(VocabularyData &&data) {
   if (const char *wrong = place_tokens(data))
+    return wrong;
+  if (const char *wrong = check_bytes(data))
     return wrong;
   const std::vector<std::uint32_t> ids = in_order(data);
   vocabulary_.whole_tokens_.assign(ids, vocabulary_.bytes_.data() + vocabulary_.bytes_.size());
@@ -43,6 +49,8 @@ const char *Vocabulary::Builder::find_merges(VocabularyData &&data) {
 
 const char *Vocabulary::Builder::build(VocabularyData &&data) {
   if (const char *wrong = place_tokens(data))
+    return wrong;
+  if (const char *wrong = check_bytes(data))
     return wrong;
   if (const char *wrong = data.from_ranks ? nullptr : check_merges(data.merges))
     return wrong;
@@ -91,6 +99,22 @@ const char *Vocabulary::Builder::build(VocabularyData &&data) {
   return nullptr;
 }
 
+const char *Vocabulary::Builder::build(VocabularyData &&data, CharacterData &&characters) {
+  if (const char *wrong = place_tokens(data))
+    return wrong;
+  vocabulary_.whole_tokens_.assign({}, nullptr);
+  vocabulary_.unreachable_tokens_.assign({}, nullptr);
+  vocabulary_.pairs_.reset(data.merges.size());
+  std::uint32_t rank = 0;
+  for (const Merge &merge : data.merges) {
+    for (const std::uint32_t id : {merge.left, merge.right, merge.id})
+      if (vocabulary_.token(id).bytes == nullptr)
+        return "a merge has the id of no token";
+    vocabulary_.pairs_.insert(merge.left, merge.right, Merged{rank++, merge.id});
+  }
+  return vocabulary_.characters_.emplace().build(std::move(characters), vocabulary_.pairs_);
+}
+
 const char *Vocabulary::Builder::place_tokens(VocabularyData &data) {
   vocabulary_.bytes_ = std::move(data.bytes);
   vocabulary_.first_step_ = data.first_step;
@@ -116,6 +140,11 @@ const char *Vocabulary::Builder::place_tokens(VocabularyData &data) {
           std::min(vocabulary_.byte_ids_[vocabulary_.bytes_[start]], id);
     start += size;
   }
+  return nullptr;
+}
+
+// Checks the tokens of bytes, and the steps. Merging starts with the tokens of bytes.
+const char *Vocabulary::Builder::check_bytes(const VocabularyData &data) const {
   // A step is a symbol that only merging needs: a part of the bytes of a character
   // (VocabularyData::first_step).
   const bool has_steps = data.first_step != NO_ID;

@@ -15,12 +15,14 @@ public:
 
   // Do the work of Vocabulary::build and Vocabulary::find_merges.
   const char *build(VocabularyData &&data);
+  const char *build(VocabularyData &&data, CharacterData &&characters);
   const char *find_merges(VocabularyData &&data);
 
 private:
-  // place_tokens fills Vocabulary::tokens_ and byte_ids_. place_tokens and check_merges return
-  // nullptr, or an error message.
+  // place_tokens fills Vocabulary::tokens_ and byte_ids_. place_tokens, check_bytes and
+  // check_merges return nullptr, or an error message.
   const char *place_tokens(VocabularyData &data);
+  const char *check_bytes(const VocabularyData &data) const;
   void find_reachable(bool from_ranks);
   bool is_reachable(std::uint32_t id);
   const char *check_merges(const std::vector<Merge> &merges) const;

@@ -1,12 +1,14 @@
-"""CharacterBackend: a CharacterVocabulary in C++, as a vocabulary of bytes.
+"""Make the C++ encoder of a CharacterVocabulary.
+
+C++ has two ways to merge characters. If the vocabulary has fallback tokens, C++ merges bytes
+(`merges_as_bytes`), else characters (`characters_encoder`).
 
 A BPE over characters is a BPE over bytes that first merges the bytes of each character. So C++
 needs no second merger. `byte_vocabulary` adds these merges, with the lowest ranks, and a symbol for
 each beginning of a character, such as E2 96 of "▁". Each added merge joins bytes of one character,
 so each character is complete before any pieces merge. Symbols that are not pieces have ids of
-`first_symbol` or more. Such symbols may remain after merging. If the vocabulary has `fallback_ids`,
-C++ replaces each such symbol by the tokens of its bytes. If not, `CharacterBackend` replaces
-adjacent such symbols by one unknown token.
+`first_symbol` or more. Such symbols may remain after merging. C++ replaces each of them by the
+fallback tokens of its bytes.
 
 Pieces with higher scores have lower ranks. If all scores differ, at most one pair of symbols ever
 merges to a given piece. `recover_merges` of bpe/merge.py finds this pair: it merges the text of the
@@ -17,20 +19,16 @@ bpe/characters/runs.py).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from operator import index as as_int
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe.characters.marks import SPACE_MARK
 from bpe.characters.vocabulary import CharacterVocabulary
-from bpe.encoding.python_backend import OneByOne
+from bpe.encoding.character_arrays import CharacterArrays, character_arrays
 from bpe.encoding.text_spaces import TextSpaces, keeps_whole
-from bpe.encoding.utf8 import StrOrBytes
-from bpe.once import once
-from bpe.types import Ids, Offsets
 from bpe.vocabulary import Packed
 from pretok.charsets.sets import code_points
 from pretok.patterns.lookup import WHOLE
@@ -40,8 +38,6 @@ from pretok.rules import Run
 
 if TYPE_CHECKING:
     from pretok import _core
-
-Calls = TypeVar("Calls")
 
 
 def cut_before(char: str, at_most: int | None = None) -> Preset:
@@ -55,7 +51,7 @@ def cut_before(char: str, at_most: int | None = None) -> Preset:
 
 
 _NO_STEP = 0xFFFFFFFF
-"""The `first_step` of _core.Encoder that lets C++ return the ids of all symbols unchanged.
+"""The `first_step` of _core.Encoder that lets C++ return all ids unchanged.
 
 C++ replaces each id that is not below `first_step` by the tokens of the bytes of its symbol.
 """
@@ -182,6 +178,8 @@ def _encoder(
     first_step: int = _NO_STEP,
     spaces: TextSpaces | None = None,
     is_whole: bool = False,
+    add_prefix_space: bool = False,
+    characters: CharacterArrays | None = None,
 ) -> _core.Encoder:
     from pretok import _core
 
@@ -192,11 +190,12 @@ def _encoder(
         merges,
         merges is None,  # from_ranks
         False,  # ignore_merges
-        False,  # add_prefix_space
+        add_prefix_space,
         cache_limit,
         first_step,
         spaces,
         is_whole,
+        characters,
     )
 
 
@@ -204,24 +203,27 @@ def character_encoder(
     vocabulary: CharacterVocabulary,
     added: Mapping[int, bytes],
     pre_tokenizer: PreTokenizer,
+    add_prefix_space: bool,
     cache_limit: int,
     spaces: TextSpaces | None = None,
 ) -> _core.Encoder:
-    """Return an encoder that merges text to symbols.
+    """Return the encoder of `vocabulary`, which also decodes the ids of `added`.
 
-    Symbols that are not pieces have ids of `first_symbol` or more. If the vocabulary has fallback
-    tokens, C++ replaces these symbols by fallback tokens. If `spaces` is not None, the text is not
-    normalized, and C++ treats its spaces as TextSpaces describes.
+    If `spaces` is not None, the text is not normalized, and C++ treats its spaces as TextSpaces
+    describes.
     """
-    first = first_symbol(vocabulary, added)
-    tokens, merges = byte_vocabulary(vocabulary, first, spaces is not None)
-    preset = pre_tokenizer.preset
+    is_whole = _is_whole(pre_tokenizer.preset, spaces)
     mark = SPACE_MARK if spaces is None else " "
-    is_whole = preset == WHOLE or (spaces is not None and keeps_whole(preset))
     if is_whole:
         pre_tokenizer = _native(cut_before(mark) if vocabulary.allows_cuts else WHOLE)
     elif spaces is not None:
         pre_tokenizer = _native(cut_before(mark, at_most=1))
+    if not vocabulary.merges_as_bytes:
+        return characters_encoder(
+            vocabulary, added, pre_tokenizer, add_prefix_space, cache_limit, spaces
+        )
+    first = first_symbol(vocabulary, added)
+    tokens, merges = byte_vocabulary(vocabulary, first, spaces is not None)
     other_tokens: dict[int, bytes] = {}
     if spaces is None:  # with spaces, another object decodes ids (`make_decoder`)
         known = frozenset(tokens.ids.tolist())
@@ -233,10 +235,40 @@ def character_encoder(
         merges,
         pre_tokenizer,
         cache_limit,
-        _NO_STEP if vocabulary.fallback_ids is None else first,
+        first,
         spaces,
         is_whole,
+        add_prefix_space,
     )
+
+
+def characters_encoder(
+    vocabulary: CharacterVocabulary,
+    added: Mapping[int, bytes],
+    pre_tokenizer: PreTokenizer,
+    add_prefix_space: bool,
+    cache_limit: int,
+    spaces: TextSpaces | None = None,
+) -> _core.Encoder:
+    """Like `character_encoder`, but return an encoder that merges characters, not their bytes.
+
+    No merge may cross the boundaries that `pre_tokenizer` makes.
+    """
+    return _encoder(
+        Packed.of({**vocabulary.token_bytes, **added}),
+        0,
+        vocabulary.character_rows,
+        pre_tokenizer,
+        cache_limit,
+        spaces=spaces,
+        add_prefix_space=add_prefix_space,
+        characters=character_arrays(vocabulary, spaces is not None),
+    )
+
+
+def _is_whole(preset: Preset, spaces: TextSpaces | None) -> bool:
+    """Return whether the pre-tokenizer never splits the text that the encoder gets."""
+    return preset == WHOLE or (spaces is not None and keeps_whole(preset))
 
 
 def first_symbol(vocabulary: CharacterVocabulary, added: Mapping[int, bytes]) -> int:
@@ -246,103 +278,3 @@ def first_symbol(vocabulary: CharacterVocabulary, added: Mapping[int, bytes]) ->
 
 def _native(preset: Preset) -> PreTokenizer:
     return PreTokenizer(preset, backend="native")
-
-
-class CharacterBackend(OneByOne):
-    """The Backend of a CharacterVocabulary without `fallback_ids`.
-
-    _core.Encoder merges text to symbols. This class replaces each run of symbols that are not
-    pieces by one unknown token.
-    """
-
-    def __init__(
-        self,
-        vocabulary: CharacterVocabulary,
-        added: Mapping[int, bytes],
-        pre_tokenizer: PreTokenizer,
-        cache_limit: int,
-    ) -> None:
-        self._first_symbol = first_symbol(vocabulary, added)
-        self._native = character_encoder(vocabulary, added, pre_tokenizer, cache_limit)
-        self._vocabulary = vocabulary
-        self._added = added
-
-    def encode(self, text: StrOrBytes, added: Any, threads: int = 0) -> list[int]:
-        """Return the ids of `text`."""
-        ids: list[int] = self.encode_array(text, added, threads).tolist()
-        return ids
-
-    def encode_array(self, text: StrOrBytes, added: Any, threads: int = 0) -> Ids:
-        """Return the ids of `text` as an array."""
-        symbols = self._native.encode_array(text, added, threads)
-        return self._tokens(symbols)
-
-    def count(self, text: StrOrBytes, added: Any, threads: int = 0) -> int:
-        """Return the number of ids of `text`."""
-        return len(self.encode_array(text, added, threads))
-
-    def spans(self, text: StrOrBytes, added: Any, threads: int = 0) -> tuple[Ids, Offsets, Offsets]:
-        """Return the ids, and the half-open span of each id in bytes of UTF-8."""
-        symbols, starts, ends = self._native.spans(text, added, threads)
-        first, last = self._unknown_runs(symbols)
-        return self._tokens(symbols), starts[first], ends[last]
-
-    def merge(self, pre_token: bytes) -> list[int]:
-        """Merge the bytes of one pre-token into ids."""
-        symbols = np.array(self._native.merge(pre_token), np.uint32)
-        ids: list[int] = self._tokens(symbols).tolist()
-        return ids
-
-    def _tokens(self, symbols: Ids) -> Ids:
-        """Return the ids of the tokens that `symbols` become."""
-        is_symbol = symbols >= self._first_symbol
-        first, _ = self._unknown_runs(symbols)
-        return np.where(is_symbol, np.uint32(self._vocabulary.unknown_id), symbols)[first]
-
-    def _unknown_runs(self, symbols: Ids) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the index of the first and the index of the last symbol of each token.
-
-        Adjacent symbols that are not pieces are one token.
-        """
-        is_symbol = symbols >= self._first_symbol
-        joins = is_symbol[1:] & is_symbol[:-1]
-        begins = np.concatenate([np.ones(min(1, len(symbols)), bool), ~joins])
-        first = np.flatnonzero(begins)
-        return first, np.append(first[1:], len(symbols))[: len(first)] - 1
-
-    def merges(self) -> NDArray[np.uint32]:
-        """Return every pair of pieces that may merge, one per row."""
-        return np.array(self._vocabulary.merges, np.uint32).reshape(-1, 3)
-
-    def safe_cut(self, text: bytes, added: Any, nfc: bool) -> int:
-        """Return 0: this backend finds no cut."""
-        return 0
-
-    def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> bytes | None:
-        """Return the bytes of `ids`, or None if an id has no token."""
-        tokens = self._token_bytes
-        try:
-            return b"".join([tokens[as_int(id)] for id in ids])
-        except (KeyError, TypeError):
-            return None
-
-    @once
-    def _token_bytes(self) -> dict[int, bytes]:
-        return {**self._vocabulary.token_bytes, **self._added}
-
-    def is_normal(self, text: StrOrBytes) -> bool:
-        """Return True only if `text` is in NFC; False may be returned for any text."""
-        return self._native.is_normal(text)
-
-    def normalized(self, data: bytes) -> bytes:
-        """Return `data` in NFC."""
-        return self._native.normalized(data)
-
-    @property
-    def cache_bytes(self) -> int:
-        """The number of bytes that the caches hold."""
-        return self._native.cache_bytes
-
-    def trim(self) -> None:
-        """Free the caches."""
-        self._native.trim()
