@@ -45,7 +45,8 @@ class Backend(NamedTuple):
 class _Handle(NamedTuple):
     """A Python object through which a caller can change a component of the tokenizer.
 
-    `period` is the result of `items.period()` when the object was handed out.
+    `period` is the result of `items.period()` when the object was handed out: the number of the
+    period from a call of `patch` to its `unpatch`, or None outside of such a period.
     """
 
     name: str
@@ -55,9 +56,10 @@ class _Handle(NamedTuple):
     def stays(self) -> bool:
         """Return whether to keep this _Handle although no caller holds `component`.
 
-        A caller may still hold an item of a Sequence, which can change the Sequence. `items` knows
-        this only for items that were taken in the current period. So a _Handle from another time
-        stays.
+        A caller may still hold an item of a Sequence, and can change the Sequence through it.
+        `items.are_held` tells whether a caller holds an item, but knows only the items that were
+        taken in the current period. So a _Handle of the current period stays while items are held,
+        and any other _Handle always stays.
         """
         if not isinstance(self.component, SEQUENCES):
             return False
@@ -130,12 +132,7 @@ class State:
                 if name not in self._fingerprints:
                     self._fingerprints[name] = fingerprint(name, getattr(real, name))
                 self._drop_unshared()
-                # A _Handle that stays is never dropped, so one of them for each name is enough.
-                new = _Handle(name, handle, items.period())
-                if not new.stays() or not any(
-                    name == known.name and known.stays() for known in self._handles
-                ):
-                    self._handles.append(new)
+                self._handles.append(_Handle(name, handle, items.period()))
 
     def fall_back(self, reason: str) -> None:
         """Count a call that the real tokenizer serves; raise FallbackError if `strict` is set."""
@@ -184,13 +181,21 @@ class State:
             return changed
 
     def _drop_unshared(self) -> None:
-        """Drop the handles through which nobody can change a component any more."""
+        """Drop the handles through which nobody can change a component any more.
+
+        Handles of one name and period that no caller holds stay for the same time, so one of them
+        is kept.
+        """
         counts = items.counts([handle.component for handle in self._handles])
-        self._handles = [
-            handle
-            for handle, count in zip(self._handles, counts, strict=True)
-            if count > _UNSHARED or handle.stays()
-        ]
+        kept, unshared = [], set()
+        for handle, count in zip(self._handles, counts, strict=True):
+            key = handle.name, handle.period
+            if count > _UNSHARED:
+                kept.append(handle)
+            elif key not in unshared and handle.stays():
+                unshared.add(key)
+                kept.append(handle)
+        self._handles = kept
 
     def _build(self, real: Any) -> None:
         with self._lock:
