@@ -19,7 +19,10 @@ from bpe.compat.huggingface.errors import FallbackError
 from bpe.compat.huggingface.real import SEQUENCES, VERSION
 
 TESTED_VERSIONS = ("0.22.2", "0.23.1", "0.23.3")
-"""The versions of the library tokenizers that the stand-in was compared with."""
+"""The versions of the library tokenizers with which the stand-in was compared.
+
+The stand-in is tokenizer.Tokenizer.
+"""
 
 OURS = ("encode", "encode_batch", "decode", "decode_batch")
 """The methods that bpe can serve."""
@@ -85,7 +88,7 @@ class State:
         self.fallbacks: Counter[str] = Counter()
         self.reason = ""
         self.view: ref[Any] | None = None
-        """A weak reference to the stand-in, or None before it is made."""
+        """A weak reference to the stand-in; None before it is made."""
         self._engine: Engine | None = None
         self._is_current = False
         self._blocked = ""
@@ -109,8 +112,8 @@ class State:
     def block(self, reason: str) -> None:
         """Let the real tokenizer serve all later calls.
 
-        Call this after a wrong result of bpe, or after a change that tokenizers remembers but does
-        not serialize.
+        Call this after a wrong result of bpe, or after a change that the real tokenizer keeps but
+        does not serialize.
         """
         self._blocked = self._blocked or reason
         self._is_current = False
@@ -122,10 +125,9 @@ class State:
         return component
 
     def watch(self, name: str, handle: Any, real: Any) -> None:
-        """Remember `handle`.
+        """Remember `handle`, an object through which a caller can change the component `name`.
 
-        While a caller can use it, each call first compares the component `name` with its
-        fingerprint.
+        As long as a caller can use `handle`, `engine` compares the component with its fingerprint.
         """
         if handle is not None:
             with self._lock:
@@ -142,10 +144,10 @@ class State:
             raise FallbackError(f"bpe does not serve this call: {reason}")
 
     def check(self, result: Any, expected: Callable[[], Any], call: str) -> Any:
-        """Return `result`; in a share `settings.check` of calls, compare it with `expected()`.
+        """Return `result`; for a random share of the calls, first compare it with `expected()`.
 
-        If they differ, return the result of `expected()`; the real tokenizer then serves all later
-        calls.
+        The share is `settings.check`. If the results differ, return that of `expected()`; the real
+        tokenizer then serves all later calls.
         """
         if random.random() >= settings.check:
             return result
@@ -168,8 +170,8 @@ class State:
 
     def _components_changed(self, real: Any) -> bool:
         with self._lock:
-            # A caller may change a component and then release its handle. The comparison below
-            # finds this change, because `_fingerprints` keeps the name until then.
+            # A caller may change a component and then release its handle. Dropping the handle here
+            # keeps the name in `_fingerprints`, so the comparison below finds this change.
             self._drop_unshared()
             changed = any(
                 fingerprint(name, getattr(real, name)) != known
