@@ -54,8 +54,8 @@ class Layout:
     name: str
     suffix: str
     header_size = 0
-    max_document: int | None = None
-    """The maximum number of tokens of a document, if there is a limit."""
+    max_row: int | None = None
+    """The maximum number of tokens of a row, if there is a limit."""
     max_shard: int | None = None
     """The maximum number of tokens of a shard, if there is a limit."""
 
