@@ -209,7 +209,7 @@ def _bad(path: str, value: Any, error: type[Exception], message: str, **changes:
         _bad("model.merges.1", "zz a", VocabularyError, r"merges 'zz' and 'a', .* no token 'zz'"),
         _bad("added_tokens", {}, VocabularyError, r"added_tokens is {}; expected a list"),
         _bad("added_tokens.0.id", 265, VocabularyError,
-             r"added_tokens\[0\].id is 265, but tokenizers gives '<\|end\|>' the id 264, the next"),
+             r"is 265, but the tokenizers library gives '<\|end\|>' the id 264, the next"),
         _bad("added_tokens.0.id", None, VocabularyError, r"added_tokens\[0\].id is missing"),
         _bad("added_tokens.0.content", "a", VocabularyError, r"the id 97, its id in model.vocab"),
         _bad("added_tokens.0.content", "", VocabularyError, r"added_tokens\[0\].content is \"\""),
@@ -332,7 +332,7 @@ def test_ids_of_added_tokens_must_be_those_of_hugging_face(
     if theirs == list(ids):
         assert bpe.load(path).special_tokens == dict(zip(contents, ids, strict=True))
     else:
-        with pytest.raises(VocabularyError, match="but tokenizers gives"):
+        with pytest.raises(VocabularyError, match="but the tokenizers library gives"):
             bpe.load(path)
 
 
