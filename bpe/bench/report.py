@@ -65,12 +65,13 @@ UNITS: dict[str, Callable[[float], str]] = {
 }
 """Functions that format the cost of one unit of work, by `Result.unit`.
 
-The cost is in seconds, except for "peak": bytes of memory.
+The cost is in seconds, except for "peak": bytes of memory. "B" and "code point" are shown as rates,
+"call" and "byte" as times.
 """
 
 
 def remarks(results: Sequence[Result]) -> list[str]:
-    """Return a line for each peer that is absent from results, and for each note.
+    """Return a line for each group, absent peer and reason, and a line for each note.
 
     If the peer has results in other rows of the same group, the line names the rows that lack the
     peer.

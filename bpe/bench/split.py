@@ -105,7 +105,7 @@ def _splitter(peer: str, text: str, preset: Preset, backend: BackendName | None)
         return _huggingface(text, preset, backend)
     if peer == "gigatoken":
         return _gigatoken(text, preset, backend)
-    raise CannotError("it has no separate splitter")
+    raise CannotError("it cannot split text without encoding it")
 
 
 def _huggingface(text: str, preset: Preset, backend: BackendName | None) -> _Splitter:
@@ -131,7 +131,9 @@ def _huggingface(text: str, preset: Preset, backend: BackendName | None) -> _Spl
 
 def _gigatoken(text: str, preset: Preset, backend: BackendName | None) -> _Splitter:
     if preset.name != GIGATOKEN_PRESET:
-        raise CannotError(f"it has a separate splitter only for {GIGATOKEN_PRESET}")
+        raise CannotError(
+            f"it can split text without encoding it only with preset {GIGATOKEN_PRESET}"
+        )
     import gigatoken
 
     tokenizer = PreTokenizer(preset, GIGATOKEN_UNICODE, backend)

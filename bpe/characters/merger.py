@@ -44,7 +44,7 @@ class PieceMerger(ABC):
         self._cache: dict[str, list[Sized]] = {}
 
     def merge(self, pre_token: bytes) -> list[int]:
-        """Return the ids of the tokens of `pre_token`, which is UTF-8, in O(n log n) time."""
+        """Return the ids of the tokens of `pre_token`, bytes of UTF-8, in O(n log n) time."""
         return [id for id, _ in self.sized(pre_token)]
 
     def spans(self, pre_token: bytes) -> list[tuple[int, int]]:
@@ -103,7 +103,7 @@ class CharacterMerger(PieceMerger):
     def sized(self, pre_token: bytes) -> list[Sized]:
         """Return the id of each token of `pre_token`, and the number of bytes it stands for.
 
-        A byte that is not UTF-8 is an unknown character.
+        A byte that is not UTF-8 is treated like a character that is not a piece.
         """
         return self._tokens(decode_utf8(pre_token))
 
@@ -114,8 +114,8 @@ class CharacterMerger(PieceMerger):
         ]
         tokens: list[Sized] = []
         is_unknown = False
-        # Each cut precedes a "▁", which is then a piece. So adjacent unknown characters are in one
-        # part.
+        # Adjacent unknown characters become one token. A cut cannot separate them: text is cut only
+        # before a "▁", and only if "▁" is a piece, so it is never unknown.
         for symbol in merge(symbols, self._find):
             data = self._text(symbol).encode("utf-8", ESCAPE)
             was_unknown, is_unknown = is_unknown, symbol >= first and self._fallback is None
@@ -165,8 +165,8 @@ class TextMerger(PieceMerger):
     def spans(self, pre_token: bytes) -> list[tuple[int, int]]:
         """Return the half-open span of each token in the bytes of `pre_token`.
 
-        As in Hugging Face's tokenizers, each token begins where the token before it ends, even if a
-        character between the two was dropped.
+        As in Hugging Face's tokenizers, a dropped character (unknown, without an unknown token)
+        takes no bytes, so the spans after it are shifted to the left.
         """
         spans = super().spans(pre_token)
         if not self._options.byte_level:
@@ -179,7 +179,8 @@ class TextMerger(PieceMerger):
     def sized(self, pre_token: bytes) -> list[Sized]:
         """Return the id of each token, and the number of bytes of UTF-8 that it stands for.
 
-        If `byte_level`, this is the UTF-8 of GPT-2's characters.
+        If `byte_level`, each byte of `pre_token` is a character of GPT-2's alphabet, and the number
+        counts the bytes of the UTF-8 of these characters.
         """
         if not pre_token:
             return []

@@ -74,6 +74,9 @@ def make_options(
     for name, number in (("shard_tokens", shard_tokens), ("pack", pack), ("max_text", max_text)):
         if number is not None and (type(number) is not int or number < 1):
             raise ValueError(f"{name}={number!r:.40}; expected None or an int of at least 1")
+    max_row = LAYOUTS[layout].max_row
+    if pack is not None and max_row is not None and pack > max_row:
+        raise ValueError(f"pack={pack}; expected at most {max_row} with layout={layout!r}")
     if shuffle is not None and (type(shuffle) is not int or not 0 <= shuffle < 1 << 63):
         raise ValueError(f"shuffle={shuffle!r:.40}; expected None or a seed from 0 to 2**63 - 1")
     if isinstance(validation, bool) or not 0 <= validation < 1:

@@ -122,11 +122,14 @@ class ShardWriter:
         self._is_inside = self._tokens > self._document_start
 
     def _check_sizes(self, ends: Offsets) -> None:
-        limit = self._layout.max_document
-        if limit is not None and np.diff(ends, prepend=self._document_start).max() > limit:
+        limit = self._layout.max_row
+        if self._row is not None or limit is None:
+            return
+        if np.diff(ends, prepend=self._document_start).max() > limit:
             raise CorpusError(
                 f"a document has more than {limit} tokens, the maximum of layout "
-                f"{self._layout.name!r}; choose another layout, or pass pack="
+                f"{self._layout.name!r}; choose another layout, or pass pack=<number> to cut "
+                "documents into rows of that many tokens"
             )
 
     def _place(self) -> Path:
@@ -291,8 +294,8 @@ def _opened_again(path: Path, size: int) -> IO[bytes]:
     """Open the file of an interrupted call, with its first `size` bytes."""
     if not path.exists() or path.stat().st_size < size:
         raise CorpusError(
-            f"{path}: expected at least {size} bytes from the interrupted call, but the file is "
-            "missing or truncated; delete the folder and begin again"
+            f"{path}: the interrupted call wrote {size} bytes or more to this file, but it is "
+            "missing or shorter; delete the folder and begin again"
         )
     os.truncate(path, size)
     return open(path, "ab")

@@ -39,7 +39,8 @@ _NEEDED = [
 class InertEntryError(UnsupportedError):
     """Text may become an entry with a character that stands for no byte (see `_check_inert`).
 
-    A Vocabulary cannot hold such an entry; a TextVocabulary can.
+    A Vocabulary cannot hold such an entry. A TextVocabulary can, so `build_if_bytes` catches the
+    error.
     """
 
 
@@ -279,6 +280,8 @@ def _check_inert(inert: dict[int, str], tokens: dict[int, bytes], ignore_merges:
     An inert entry has a character that stands for no byte. Removes an inert entry of one byte from
     `tokens` if no other token has this byte, because the byte would become the entry. Raises
     InertEntryError for any other inert entry that text may become.
+
+    If `ignore_merges`, text may become any inert entry: a pre-token with the bytes of the entry.
     """
     if not inert:
         return
@@ -290,14 +293,8 @@ def _check_inert(inert: dict[int, str], tokens: dict[int, bytes], ignore_merges:
         is_byte = len(tokens[id]) == 1
         if ignore_merges or (twin is not None and id < twin and is_byte):
             raise InertEntryError(
-                f"vocabulary entry {shortened(text, show=ascii)} (id {id}) is not byte-level "
-                "text: one of its characters stands for no byte. Its UTF-8 "
-                + (
-                    "may equal a pre-token, which must not get its id"
-                    if twin is None
-                    else f"equals token {twin}, so its id is ambiguous"
-                )
-                + "; remove the entry, or make it an added token"
+                f"text may become the vocabulary entry {shortened(text, show=ascii)}, although one "
+                "of its characters stands for no byte"
             )
         if twin is None and is_byte:
             del tokens[id]

@@ -212,7 +212,7 @@ def _check_ids(listed: Value, added: Sequence[AddedToken], vocab: Mapping[str, i
     for index, (token, id) in enumerate(zip(added, ids, strict=True)):
         if token.id != id:
             raise VocabularyError(
-                f"{listed.path}[{index}].id is {token.id}, but tokenizers gives "
+                f"{listed.path}[{index}].id is {token.id}, but the tokenizers library gives "
                 f"{shortened(token.content)} the id {id}, "
                 + (
                     "its id in model.vocab"

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, pairwise
 
 from bpe.characters.marks import SPACE_MARK
 from bpe.characters.text_vocabulary import BYTE_NAMES, TextOptions, TextVocabulary
@@ -196,8 +196,9 @@ def _problem(spec: TokenizerSpec) -> str:
         return f"the added token {shortened(token.content)} with the normalizer {normalizer}"
     if not _is_known(spec.decoder, vocabulary, added):
         return "this decoder"
-    if len({token.id for token in added}) < len(added):
-        return "two added tokens with the same id"
+    for id, next_id in pairwise(sorted(token.id for token in added)):
+        if id == next_id:
+            return f"two added tokens with id {id}"
     return "" if _concatenates(vocabulary) else "a merge that does not join its two tokens"
 
 

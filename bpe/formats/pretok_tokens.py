@@ -137,7 +137,11 @@ def _read_ids(reader: Reader, count: int) -> list[int]:
     if reader.left:
         raise reader.error("has data after its end")
     if len(set(ids)) != count:
-        raise reader.error("has two tokens with the same id")
+        seen: set[int] = set()
+        for id in ids:
+            if id in seen:
+                raise reader.error(f"has two tokens with id {id}")
+            seen.add(id)
     return ids
 
 

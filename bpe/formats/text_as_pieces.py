@@ -37,7 +37,8 @@ def as_pieces(spec: TokenizerSpec) -> TokenizerSpec:
     _check_options(vocabulary)
     if spec.preset is None or not keeps_whole(spec.preset):
         raise UnsupportedError(
-            f"a .model of SentencePiece does not split text before it merges{_ADVICE}"
+            "this tokenizer splits text before it merges, which a .model of SentencePiece cannot "
+            f"do{_ADVICE}"
         )
     for token in spec.added_tokens:
         if not token.special or token.lstrip or token.rstrip or token.single_word:

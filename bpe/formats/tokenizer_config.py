@@ -91,7 +91,8 @@ def join(
         if token.id != id:
             raise VocabularyError(
                 f"{FILE_NAME} gives the added token {shortened(token.content)} the id {token.id}, "
-                f"but tokenizers gives it {id}; correct {FILE_NAME}, or load tokenizer.json itself"
+                f"but the tokenizers library gives it the id {id}; correct {FILE_NAME}, or load "
+                "tokenizer.json itself"
             )
         next_id = max(next_id, id + 1)
         tokens[token.content] = token

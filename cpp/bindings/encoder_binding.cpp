@@ -36,43 +36,6 @@
 namespace pretok {
 namespace {
 
-// The fields content, id, normalized, lstrip, rstrip, single_word and special.
-using AddedRecord = std::tuple<std::string, std::uint32_t, bool, bool, bool, bool, bool>;
-
-AddedTokens make_added(const std::vector<AddedRecord> &records, CodePointRanges words,
-                       bool nfc) {
-  std::vector<AddedToken> tokens;
-  for (const auto &[content, id, normalized, lstrip, rstrip, single_word, special] : records)
-    tokens.push_back({content, id, normalized, lstrip, rstrip, single_word, special});
-  return AddedTokens(tokens, std::move(words), nfc);
-}
-
-// `treatment` is "raise", "text" or "allow".
-AddedTokens treating(const AddedTokens &added, const std::string &treatment) {
-  return added.treating(treatment == "raise"  ? Treatment::RAISE
-                        : treatment == "text" ? Treatment::TEXT
-                                              : Treatment::ALLOW);
-}
-
-// Returns two values. The first is a list with (start, end, id) for each segment; `id` is None
-// for a segment that is not an added token. The second is (content, position) of the refused
-// token, or None.
-py::tuple segments(const AddedTokens &added, const py::bytes &text) {
-  const auto *data = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(text.ptr()));
-  const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(text.ptr()));
-  py::list result;
-  const Refusal refusal = added.split(data, size, [&](const Segment &segment) {
-    py::object id = py::none();
-    if (segment.token != nullptr)
-      id = py::int_(segment.token->id);
-    result.append(py::make_tuple(segment.start, segment.end, id));
-  });
-  py::object refused = py::none();
-  if (refusal.token != nullptr)
-    refused = py::make_tuple(py::str(refusal.token->content), refusal.position);
-  return py::make_tuple(result, refused);
-}
-
 // The fields of a TextSpaces with are_marks: prefix ("never", "unless_space" or "always"),
 // only_first, replaces_invalid, prefix_has_span and precedes_tokens.
 using MarkedSpaces = std::tuple<std::string, bool, bool, bool, bool>;
@@ -368,12 +331,6 @@ private:
 } // namespace
 
 void bind_encoder(py::module_ &module) {
-  py::class_<AddedTokens>(module, "AddedTokens")
-      .def(py::init(&make_added), py::arg("tokens"), py::arg("words"), py::arg("nfc"))
-      .def("treating", &treating, py::arg("treatment"))
-      .def("exact", &AddedTokens::exact)
-      .def("normalized", &AddedTokens::normalized)
-      .def("segments", &segments, py::arg("text"));
   py::class_<NativeEncoder>(module, "Encoder")
       .def(py::init<std::shared_ptr<NativeMachine>, const py::bytes &,
                     const Array<std::uint32_t> &, const Array<std::uint32_t> &, std::size_t,

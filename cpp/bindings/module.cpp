@@ -1,5 +1,6 @@
 // pretok._core: the native backend. Only the code in cpp/bindings uses pybind11 or the Python
 // API.
+#include "bindings/added_binding.hpp"
 #include "bindings/encoder_binding.hpp"
 #include "bindings/fast_call_method.hpp"
 #include "bindings/loading.hpp"
@@ -63,6 +64,7 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
       .def("run_length", &NativeMachine::run_length, py::arg("chars"), py::arg("mask"))
       .def("split_batch", &NativeMachine::split_batch, py::arg("texts"), py::arg("threads"));
   pretok::bind_fast_call_method(module);
+  pretok::bind_added(module);
   pretok::bind_encoder(module);
   pretok::bind_loading(module);
   pretok::bind_piece_loading(module);

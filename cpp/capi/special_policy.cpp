@@ -56,7 +56,8 @@ pretok_status pretok_special_set_new(const pretok_tokenizer *tokenizer,
     std::sort(names.begin(), names.end(), is_before);
     std::vector<bool> is_known(count);
     std::vector<AddedToken> allowed;
-    // Added tokens that are not special are always encoded as ids, so the set has all of them.
+    // Added tokens that are not special are always recognized in text, so `allowed` has all of
+    // them.
     for (const AddedToken &token : tokenizer->added) {
       const auto range =
           std::equal_range(names.begin(), names.end(), Name{token.content, 0}, is_before);

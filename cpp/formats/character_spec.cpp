@@ -131,9 +131,9 @@ private:
                ", which would change when spaces are replaced or ids are decoded";
     }
     std::sort(ids.begin(), ids.end());
-    return std::adjacent_find(ids.begin(), ids.end()) == ids.end()
-               ? ""
-               : "has two added tokens with the same id";
+    const auto repeated = std::adjacent_find(ids.begin(), ids.end());
+    return repeated == ids.end() ? ""
+                                 : "has two added tokens with id " + std::to_string(*repeated);
   }
 
   const TokenizerSpec &spec_;

@@ -116,7 +116,7 @@ private:
                            1);
     for (const std::uint32_t id : data_.ids) {
       if (seen[id])
-        return reader_.fail("has two tokens with the same id");
+        return reader_.fail("has two tokens with id " + std::to_string(id));
       seen[id] = true;
     }
     return true;

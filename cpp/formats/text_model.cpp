@@ -117,7 +117,8 @@ public:
     }
   }
 
-  // Removes loose entries, unless a merge names them or they are ASCII bytes.
+  // Removes loose entries (TextModel::loose), unless a merge names them or they are ASCII
+  // bytes. Without a token of an ASCII byte, the vocabulary could not encode all texts.
   void drop_loose() {
     for (std::size_t place = 0; place < source_.loose.size(); ++place)
       if (source_.loose[place] && !in_merges_[place] &&
@@ -125,8 +126,14 @@ public:
         views_[place].size = 0;
   }
 
-  // Fails if text may encode to an inert entry. Removes inert entries of one byte that have no
-  // twin. The twin of an inert entry is a token that is not inert and has the same bytes.
+  // Fails if text may encode to an inert entry. The twin of an inert entry is a token that is
+  // not inert and has the same bytes. Text may encode to an inert entry in two cases:
+  //   - with ignore_merges, a pre-token that has the bytes of the entry encodes to the entry;
+  //   - without it, a token of several bytes is made only by a merge, and no merge makes an
+  //     inert entry. But merging starts with the tokens of single bytes, and if several tokens
+  //     have the same byte, with the one of the lowest id. So a byte encodes to an inert entry
+  //     of one byte that has a lower id than its twin, or no twin. An entry without twin is
+  //     removed: then the byte has no token, as in the file.
   LoadError drop_inert() {
     for (std::size_t place = 0; has_inert_ && place < views_.size(); ++place) {
       if (!inert_[place] || views_[place].size == 0)
@@ -134,18 +141,20 @@ public:
       const std::string_view text = source_.texts[place];
       const std::uint32_t twin = places_.find(byte_characters(text));
       const bool has_twin = twin != TextIndex::NO_TEXT && views_[twin].size != 0;
-      // Without ignore_merges, several bytes become a token only by merges, and no merge makes
-      // an inert entry. So only an inert entry of one byte can be reached.
       const bool is_byte = views_[place].size == 1;
       if (source_.ignore_merges ||
           (has_twin && is_byte && source_.ids[place] < source_.ids[twin]))
         return unsupported(
             "vocabulary entry " + quote(text) + " (id " + std::to_string(source_.ids[place]) +
-            ") is not byte-level text: one of its characters stands for no byte. Its UTF-8 " +
-            (has_twin ? "equals token " + std::to_string(source_.ids[twin]) +
-                            ", so its id is ambiguous"
-                      : std::string("may equal a pre-token, which must not get its id")) +
-            "; remove the entry, or make it an added token");
+            ") is not byte-level text: one of its characters stands for no byte. " +
+            (has_twin
+                 ? "Token " + std::to_string(source_.ids[twin]) +
+                       " has the same bytes as its UTF-8, so the id of these bytes is ambiguous"
+                 : std::string("A pre-token may have the same bytes as its UTF-8, and would "
+                               "wrongly get this id")) +
+            "; remove the entry" +
+            // drop_added() removes only added tokens of this kind.
+            (source_.ignore_merges && !is_byte ? ", or make it a special added token" : ""));
       if (!has_twin && is_byte)
         views_[place].size = 0;
     }

@@ -234,7 +234,7 @@ private:
       if (token.id == id)
         continue;
       error_ = malformed("added_tokens[" + std::to_string(i) + "].id is " +
-                         std::to_string(token.id) + ", but tokenizers gives " +
+                         std::to_string(token.id) + ", but the tokenizers library gives " +
                          quote(token.content) + " the id " + std::to_string(id));
       return false;
     }

@@ -1,5 +1,5 @@
 // Fuzzes encoding. All inputs share 16 random vocabularies. Compares the ids with those of the
-// slow definition (definition.hpp).
+// slow reference implementation (definition.hpp).
 #include "fuzz/encoding.hpp"
 
 #include <random>

@@ -1,5 +1,6 @@
-// Fuzzes the C interface. A stream that gets a text in chunks must give the ids of one
-// call, ids must decode to the text, and calls must not write to a buffer that is too small.
+// Fuzzes the C interface. A stream that gets a text in chunks must give the same ids as one
+// call with the whole text, ids must decode to the text, and calls must not write to a buffer
+// that is too small.
 #include "capi/pretok.h"
 #include "fuzz/input.hpp"
 #include "fuzz/rank_lines.hpp"

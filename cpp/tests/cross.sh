@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 examples=$cpp/examples
 programs=(tests/capi tests/capi_cpp.cpp tests/nfc.cpp)
 programs+=(tests/gguf_file.cpp tests/pretok_file.cpp tests/text_files.cpp)
-[[ ${FULL:-} != 1 ]] || programs+=(tests/caches.cpp tests/encoding.cpp)
+[[ ${FULL:-} != 1 ]] || programs+=(tests/caches.cpp tests/encoding.cpp tests/merging.cpp)
 programs+=(examples/ids.c examples/chat.cpp)
 flags=(-O1 -Wall -Wextra "-I$cpp" "-I$cpp/capi")
 

@@ -32,15 +32,15 @@ struct GgufFile {
 };
 
 // Returns a GGUF file. The reader must skip two of its values: a string of `padding` bytes, and
-// an array of `padding` / 10 strings.
+// an array of `padding` / 10 strings. The token `last` has id 259.
 std::string gguf_file(bool big_endian = false, std::uint32_t version = 3,
                       const std::string &model = "gpt2", const std::string &pre = "llama-bpe",
-                      std::size_t padding = 0) {
+                      std::size_t padding = 0, const std::string &last = "last") {
   GgufFile file{big_endian, version};
   std::vector<std::string> tokens;
   for (unsigned byte = 0; byte < 256; ++byte)
     tokens.push_back(byte_character(byte));
-  for (const char *token : {"ab", "abc", "<end>"})
+  for (const char *token : {"ab", "abc", "<end>", last.c_str()})
     tokens.push_back(token);
   file.add("model", 8, file.text(model));
   if (!pre.empty())
@@ -48,8 +48,8 @@ std::string gguf_file(bool big_endian = false, std::uint32_t version = 3,
   file.add("chat_template", 8, file.text(std::string(padding, 'x')));
   file.add_texts("scores", std::vector<std::string>(padding / 10, "yy"));
   file.add_texts("tokens", tokens);
-  std::string types = number(5, 4, big_endian) + number(259, 8, big_endian);
-  for (int i = 0; i < 259; ++i)
+  std::string types = number(5, 4, big_endian) + number(tokens.size(), 8, big_endian);
+  for (std::size_t i = 0; i < tokens.size(); ++i)
     types += number(i == 258 ? 3 : 1, 4, big_endian);
   file.add("token_type", 9, types);
   file.add_texts("merges", {"a b", "ab c"});
@@ -82,6 +82,15 @@ void test_refusing() {
   refuses("a GGUF file of version 1", gguf_file(false, 1), unsupported, "GGUF version 1");
   refuses("a truncated GGUF file", gguf_file().substr(0, 3000), malformed,
           "but the file has only 3000 bytes");
+  const auto with_last = [](const std::string &token) {
+    return gguf_file(false, 3, "gpt2", "llama-bpe", 0, token);
+  };
+  refuses("a pre-token that equals an entry with a space", with_last("x y"), unsupported,
+          "A pre-token may have the same bytes as its UTF-8, and would wrongly get this id; "
+          "remove the entry, or make it a special added token");
+  refuses("a space that has a twin", with_last(" "), unsupported,
+          "Token 32 has the same bytes as its UTF-8, so the id of these bytes is ambiguous; "
+          "remove the entry");
 }
 
 void test_sources() {

@@ -6,7 +6,6 @@
 #include "wasm/results.hpp"
 #include "wasm/source.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 namespace pretok {
@@ -69,8 +68,6 @@ pretok_status pretok_wasm_encode_spans(const pretok_tokenizer *tokenizer,
   const Utf8 source(text, size, tokenizer->encoder->pre_tokenizer().classes());
   convert_spans(source, starts, unit_of(unit), false);
   convert_spans(source, ends, unit_of(unit), true);
-  for (std::size_t i = 0; i < starts.size(); ++i)
-    ends[i] = std::max(starts[i], ends[i]);
   results[0].assign(ids.data(), ids.data() + ids.size());
   results[1] = as_offsets(starts);
   results[2] = as_offsets(ends);

@@ -39,8 +39,8 @@ def rule_before(look: Look, parts: list[Part], engine: Engine) -> Rule | None:
     # Spaces needs one run of `chars`, and a `look` that allows the end of the text and otherwise
     # only members of `chars`.
     if len(parts) == 1 and look.at_end and not after - chars:
-        # A lazy run first takes `low` members. If `look` fails there, the run has ended, so a
-        # longer match is impossible too. So the run takes exactly `low` members.
+        # A lazy run first takes `low` members. If `look` fails there, the next code point is not a
+        # member, so the run cannot take more. So the run takes exactly `low` members.
         if last.mode == "lazy" and after == chars:
             last = replace(last, high=last.low)
         is_whole = last.high is None and last.low == 1  # the part is `S+`
@@ -53,17 +53,19 @@ def rule_before(look: Look, parts: list[Part], engine: Engine) -> Rule | None:
             return Spaces(ALL_BUT_LAST, most, last.low, space=chars, newline=newline)
     raise Refusal(
         look,
-        "after a run of one set, a rule can only test that the run continues or that the text "
-        r"ends, as in \s+(?!\S) and \s+\z; any other assertion may need backtracking",
+        "after a run of one set, a rule can only require that the text ends or that the next code "
+        r"point is in the set too, as in \s+\z and \s+(?!\S); any other assertion may need "
+        "backtracking",
     )
 
 
 def refuse_misplaced(look: Look) -> NoReturn:
-    """Raise Refusal for an assertion in a place where rules have no assertions."""
+    """Raise Refusal for an assertion of a kind or at a place that no rule has."""
     if isinstance(look.node, EngineSpecific):
         raise Refusal(
             look,
-            "it may look at the text before the match or prevent backtracking; no rule does so",
+            "no rule has this assertion: it may look at the text before the match or prevent "
+            "backtracking",
         )
     raise Refusal(look, "a rule looks ahead only at the end of its match")
 
@@ -101,7 +103,7 @@ def _groups(parts: list[Part], node: Node, engine: Engine) -> Rule | None:
 
 
 def _repeated_size(node: Node, chars: CharSet) -> int | None:
-    """Return k if `node` is `(?:S{k})*` and S is `chars`; else None."""
+    """Return k if `node` is `(?:B{k})*` and B is `chars`; else None."""
     if not isinstance(node, Repeat) or (node.low, node.high) != (0, None):
         return None
     if node.mode != "greedy":

@@ -50,7 +50,8 @@ _COMBINED = {
 }
 """Maps a combination of properties to the CharSet of its members.
 
-No property of a combination is a union of atoms (pretok.charsets.sets), but the combination is.
+A CharSet can only be a union of atoms (pretok.charsets.sets). The single properties are not such
+unions, but their combination is.
 """
 OTHER_PROPERTIES = (
     frozenset(["Lu", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nl", "No", "Z", "Zs", "Zl", "Zp", "Cn"])
@@ -58,9 +59,10 @@ OTHER_PROPERTIES = (
     | frozenset(["Arabic", "Cyrillic", "Devanagari", "Greek", "Hangul", "Hebrew", "Hiragana"])
     | frozenset(["Katakana", "Khmer", "Lao", "Latin", "Myanmar", "Thai"])
 )
-"""Further properties that have the same members in both engines.
+"""Further properties, which Chars holds by name only, because no CharSet expresses them.
 
-tests/pretok/patterns/test_parser.py compares their members.
+They have the same members in both engines, hf and tiktoken. tests/pretok/patterns/test_parser.py
+compares the members.
 """
 # Maps (engine, True if \w is inside brackets) to the set of \w. Oniguruma has two tables for \w:
 # only the table for \w outside brackets has the superscript digits and the fractions of Latin-1.
@@ -78,7 +80,7 @@ ESCAPED_CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v", "a": 
 
 
 MAX_MEMBERS = 32
-"""The default maximum of `members`."""
+"""The default of `max_members` in `members`."""
 
 
 def members(chars: CharSet, max_members: int = MAX_MEMBERS) -> str:
@@ -100,6 +102,8 @@ def members(chars: CharSet, max_members: int = MAX_MEMBERS) -> str:
         for code in range(first, end):
             atoms = ASCII_MASKS[code] if code < 0x80 else ALL_ATOMS
             shared = atoms & mask
+            # Outside ASCII, the atom of a code point depends on the Unicode version. So only a mask
+            # of all atoms has the code point in every version.
             if shared and (shared != atoms or len(text) == max_members):
                 return ""
             if shared:
@@ -114,7 +118,10 @@ def literal(char: str) -> Chars:
 
 
 def only_member(chars: Chars | str) -> str:
-    """Return the only code point of `chars`; "" if `members` does not find exactly one."""
+    """Return the only code point of `chars`; "" if `members` does not find exactly one.
+
+    A str is returned unchanged.
+    """
     if isinstance(chars, str):
         return chars
     return "" if chars.properties else members(chars.chars, max_members=1)
@@ -130,7 +137,8 @@ def union_of(items: list[Chars | tuple[int, int]]) -> Chars:
             ranges.append(item)
         elif item.negated:
             # Chars cannot express a union with a negated property, so the whole item becomes one
-            # property with a name that no pattern can contain.
+            # property with a name that no pattern can contain. Two unions are then equal only if
+            # they are written with the same negated item.
             properties.add(f"not {' '.join(sorted(item.properties))}{item.chars!r}")
         else:
             sets.append(item.chars)
@@ -165,12 +173,12 @@ def folded(chars: Chars) -> Chars:
 
 
 def require_simple_folds(sequence: list[Node]) -> None:
-    """Raise UnreadablePatternError if two letters of `sequence` may fold to one character.
+    """Raise UnreadablePatternError if one character may match two adjacent letters of `sequence`.
 
-    Only one of the engines folds U+00DF to ss and U+FB01 to fi, and so lets one character match two
-    letters.
+    A repeat in `sequence` is an error too. Only one of the engines folds U+00DF to ss and U+FB01 to
+    fi, and so lets one character match two letters.
     """
-    # A node that is not Chars counts as the letters s and f, which may fold with the next letter.
+    # A node that is not Chars may begin and end with any letter, so it counts as both s and f.
     letters = [set(members(node.chars) if isinstance(node, Chars) else "sf") for node in sequence]
     has_repeat = any(isinstance(node, Repeat) and node.high != 1 for node in sequence)
     if has_repeat or any(a & set("sf") and b & set("stfil") for a, b in pairwise(letters)):

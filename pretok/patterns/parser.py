@@ -167,7 +167,7 @@ class _Reader:
             )
         alternatives = self._alternatives(ignore_case=False)
         if self._at < len(self._text):
-            raise UnreadablePatternError(f"')' without '(' at {self._at}")
+            raise UnreadablePatternError(f"')' without '(' at index {self._at}")
         return alternatives
 
     def _alternatives(self, ignore_case: bool) -> Alternatives:
@@ -180,7 +180,7 @@ class _Reader:
             while self._peek() not in ("", "|", ")"):
                 sequence.append(self._repeated(self._node(ignore_case)))
             if not sequence:
-                raise UnreadablePatternError(f"empty alternative at {self._at}")
+                raise UnreadablePatternError(f"empty alternative at index {self._at}")
             if ignore_case:
                 require_simple_folds(sequence)
             alternatives.append(tuple(sequence))
@@ -193,7 +193,9 @@ class _Reader:
         if char in ("?", "*", "+", "{") and isinstance(
             node, (Lookahead, EndAnchor, EngineSpecific)
         ):
-            raise UnreadablePatternError(f"quantifier after an anchor or look-around at {self._at}")
+            raise UnreadablePatternError(
+                f"quantifier after an anchor or look-around at index {self._at}"
+            )
         if char in ("?", "*", "+"):
             self._at += 1
             low, high = {"?": (0, 1), "*": (0, None), "+": (1, None)}[char]
@@ -203,7 +205,7 @@ class _Reader:
         elif char == "{":
             node = self._counted(node)
         if self._peek() in ("?", "*", "+", "{"):
-            raise UnreadablePatternError(f"quantifier after a quantifier at {self._at}")
+            raise UnreadablePatternError(f"quantifier after a quantifier at index {self._at}")
         return node
 
     def _counted(self, node: Node) -> Node:
@@ -211,19 +213,19 @@ class _Reader:
         inside = self._text[self._at + 1 : max(end, 0)]
         first, comma, last = inside.partition(",")
         if not (inside.isascii() and first.isdecimal() and (last.isdecimal() or not last)):
-            raise UnreadablePatternError(f"'{{' without a valid count at {self._at}")
+            raise UnreadablePatternError(f"'{{' without a valid count at index {self._at}")
         if len(first) > MAX_DIGITS or len(last) > MAX_DIGITS:
             raise UnreadablePatternError(
-                f"repetition count of more than {MAX_DIGITS} digits at {self._at}"
+                f"repetition count of more than {MAX_DIGITS} digits at index {self._at}"
             )
         low = int(first)
         high = int(last) if last else None if comma else low
         if high is not None and not low <= high:
-            raise UnreadablePatternError(f"count from {low} down to {high} at {self._at}")
+            raise UnreadablePatternError(f"count from {low} down to {high} at index {self._at}")
         self._at = end + 1
         counted = Repeat(node, low, high)
         if self._peek() == "?":
-            raise UnreadablePatternError(f"'?' after a counted quantifier at {self._at}")
+            raise UnreadablePatternError(f"'?' after a counted quantifier at index {self._at}")
         if self._take("+"):
             # x{n}+ is (?:x{n})+ in Oniguruma's Ruby syntax, but possessive in fancy-regex.
             if self._engine == "hf":
@@ -239,7 +241,7 @@ class _Reader:
         if char == "$":
             return EndAnchor("line" if self._engine == "hf" else "text")
         if char in "^]}?*+{":
-            raise UnreadablePatternError(f"unexpected {char!r} at {start}")
+            raise UnreadablePatternError(f"unexpected {char!r} at index {start}")
         if char == "\\" and self._peek() in _ANCHOR_ESCAPES:
             return EngineSpecific(self._engine, char + self._next())
         if char == "[":
@@ -256,14 +258,14 @@ class _Reader:
                 break
         if not opening and self._peek() == "?":
             raise UnreadablePatternError(
-                f"the group at {start} begins with {self._text[start : start + 3]!r}; expected (, "
-                "(?:, (?i:, (?=, (?!, (?>, (?<= or (?<!"
+                f"the group at index {start} begins with {self._text[start : start + 3]!r}; "
+                "expected (, (?:, (?i:, (?=, (?!, (?>, (?<= or (?<!"
             )
         alternatives = self._alternatives(ignore_case or opening == "?i:")
         if not self._take(")"):
-            raise UnreadablePatternError(f"'(' without ')' at {start}")
+            raise UnreadablePatternError(f"'(' without ')' at index {start}")
         if opening == "?i:" and self._peek() in ("*", "+", "{"):
-            raise UnreadablePatternError(f"quantifier after the (?i:...) at {start}")
+            raise UnreadablePatternError(f"quantifier after the (?i:...) at index {start}")
         if opening in ("?=", "?!"):
             return Lookahead(alternatives, opening == "?!")
         if opening in ("?>", "?<=", "?<!"):
@@ -286,7 +288,7 @@ class _Reader:
             return literal(self._numbered(char))
         if char.isascii() and char.isprintable() and not char.isalnum() and char not in "<>":
             return literal(char)
-        raise UnreadablePatternError(f"unsupported escape '\\{printable(char)}' at {at}")
+        raise UnreadablePatternError(f"unsupported escape '\\{printable(char)}' at index {at}")
 
     def _numbered(self, escape: str) -> str:
         at = self._at
@@ -299,14 +301,14 @@ class _Reader:
         elif len(digits) != size:
             digits = ""
         if not digits or not set(digits) <= set("0123456789abcdefABCDEF"):
-            raise UnreadablePatternError(f"invalid code point at {at}")
+            raise UnreadablePatternError(f"invalid code point at index {at}")
         code = int(digits, 16)
         if code > 0x10FFFF:
-            raise UnreadablePatternError(f"invalid code point at {at}")
+            raise UnreadablePatternError(f"invalid code point at index {at}")
         # Reject \xHH above 7F, because Oniguruma may read it as a byte.
         if size == 2 and end == at + 2 and code > 0x7F:
             raise UnreadablePatternError(
-                f"'\\x{digits}' at {at}, which may be a byte; write '\\x{{{digits}}}'"
+                f"'\\x{digits}' at index {at}, which may be a byte; write '\\x{{{digits}}}'"
             )
         self._at = end
         return chr(code)
@@ -316,7 +318,7 @@ class _Reader:
         end = self._text.find("}", at)
         name = self._text[at + 1 : max(end, 0)]
         if self._peek() != "{" or not name.isalpha():
-            raise UnreadablePatternError(f"invalid property at {at}")
+            raise UnreadablePatternError(f"invalid \\p{{...}} at index {at}")
         self._at = end + 1
         if name in PROPERTIES:
             return PROPERTIES[name][negated]
@@ -333,13 +335,15 @@ class _Reader:
         first = self._at
         while (char := self._peek()) != "]" or self._at == first:
             if char == "":
-                raise UnreadablePatternError(f"the class at {start} is not closed")
+                raise UnreadablePatternError(f"the class at index {start} is not closed")
             if char == "]":
-                raise UnreadablePatternError(f"the class at {start} begins with ']'; write '\\]'")
+                raise UnreadablePatternError(
+                    f"the class at index {start} begins with ']'; write '\\]'"
+                )
             if self._text.startswith(("[:", "--", "~~"), self._at):
                 raise UnreadablePatternError(
-                    f"the class at {start} has {self._text[self._at : self._at + 2]!r}, which "
-                    "pretok does not read"
+                    f"the class at index {start} has {self._text[self._at : self._at + 2]!r}, "
+                    "which pretok does not read"
                 )
             if self._take("&&"):
                 sides.append([])
@@ -352,7 +356,9 @@ class _Reader:
         else:
             unions = [union_of(side) for side in sides]
             if any(union.properties or union.chars == NOTHING for union in unions):
-                raise UnreadablePatternError(f"unsupported intersection in the class at {start}")
+                raise UnreadablePatternError(
+                    f"unsupported intersection in the class at index {start}"
+                )
             chars = Chars(intersection(union.chars for union in unions))
         if chars.properties:
             return replace(chars, negated=negated != chars.negated)
@@ -372,9 +378,9 @@ class _Reader:
         high = self._escape(in_class=True) if char == "\\" else char
         first, last = only_member(low), only_member(high)
         if char == "[" or not first or not last:
-            raise UnreadablePatternError(f"invalid range at {at}")
+            raise UnreadablePatternError(f"invalid range at index {at}")
         if first > last:
-            raise UnreadablePatternError(f"descending range at {at}")
+            raise UnreadablePatternError(f"descending range at index {at}")
         return ord(first), ord(last)
 
     def _peek(self, offset: int = 0) -> str:

@@ -124,7 +124,7 @@ def unknown_pattern(pattern: str, engine: Engine) -> UnknownPatternError:
         refusal = _why_not_compiled(pattern, engine)
         construct, position, reason = refusal
         shown = _shortened(printable(construct), max_width=MAX_CONSTRUCT)
-        message += f", and it does not compile: {shown} at {position}: {reason}"
+        message += f", and it does not compile: {shown} at index {position}: {reason}"
     elsewhere = find(pattern, other)
     known = (elsewhere.name, other, pattern) if elsewhere else _nearest(pattern, engine)
     if known is None:

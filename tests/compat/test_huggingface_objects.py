@@ -116,8 +116,9 @@ def test_items_of_sequences_are_watched() -> None:
     _, ours = both(small(pre_tokenizer={"type": "Sequence", "pretokenizers": parts}))
     item = ours.pre_tokenizer[1]
     assert ours.pre_tokenizer is not None
+    for _ in range(2):
+        assert ours.encode("the").tokens
     assert len(ours._state._handles) == 1  # accesses to one Sequence share a handle
-    assert ours.encode("the").tokens
     item.add_prefix_space = True
     assert ours.encode("the").tokens == ours.real.encode("the").tokens == ["Ġthe"]
 
@@ -146,6 +147,24 @@ def test_a_patch_watches_items_of_sequences_only_while_they_live() -> None:
     assert ours.encode("the").tokens == ["Ġthe"]
     item.add_prefix_space = False
     assert ours.encode("the").tokens == ours.real.encode("the").tokens == ["the"]
+
+
+def test_a_patch_watches_each_sequence_that_lives() -> None:
+    level = pairs.byte_level(add_prefix_space=False, trim_offsets=True)
+    with hf.patched():
+        _, ours = both(small(pre_tokenizer={"type": "Sequence", "pretokenizers": [level]}))
+        first = ours.pre_tokenizer
+        item = first[0]
+        second = ours.pre_tokenizer
+        for _ in range(10):
+            assert ours.pre_tokenizer is not None
+        for _ in range(2):
+            assert ours.encode("the").tokens == ["the"]
+        assert len(ours._state._handles) == 3  # first, second, and one that no caller holds
+        del first, item
+        assert ours.encode("the").tokens == ["the"]
+        second[0].add_prefix_space = True
+        assert ours.encode("the").tokens == ours.real.encode("the").tokens == ["Ġthe"]
 
 
 def test_many_items_are_not_kept() -> None:

@@ -268,7 +268,7 @@ def _replaced(old: bytes, new: bytes, body: bytes = _BODY) -> bytes:
         (_summed(_BODY[:15] + b"\xff\x7f"), "announces 16383 elements, more than it"),
         (_summed(_BODY[:-4] + b"\1\0\x87\2"), "has different numbers of ids and tokens"),
         (_summed(_BODY[:-4] + b"\2\0\x84\2\x84\2\4"), "stores ids non-canonically"),
-        (_summed(_BODY[:-4] + b"\2\0\x84\2\0\4"), "has two tokens with"),
+        (_summed(_BODY[:-4] + b"\2\0\x84\2\0\4"), "has two tokens with id 0"),
     ],
 )  # fmt: skip
 def test_malformed(data: bytes, message: str, tmp_path: Path, backend: BackendName) -> None:

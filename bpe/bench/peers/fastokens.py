@@ -28,7 +28,7 @@ class Fastokens(Peer):
         )
 
     def message(self, subject: Subject) -> Message:
-        """Return `encode`, with the ids of its result, and `encode_batch_flat` of one text."""
+        """Return the calls of `encode`, for a list, and of `encode_batch_flat`, for an array."""
         tokenizer = self._package().Tokenizer.from_file(str(json_file(subject)))
         return Message(
             lambda text: tokenizer.encode(text).ids,

@@ -1,4 +1,4 @@
-"""Put the stand-in in front of every tokenizer of transformers, and take it away again."""
+"""Make every tokenizer of transformers use the stand-in (tokenizer.Tokenizer), and undo this."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bpe.compat.huggingface.tokenizer import Tokenizer
 
 _lock = RLock()
 _outer: list[tuple[bool, float]] = []
-"""The settings before each call of `patch` that is in effect."""
+"""For each call of `patch` that is not undone yet, the settings to restore."""
 _MISSING = object()
 _replaced: list[tuple[type, str, Any]] = []
 
@@ -48,7 +48,7 @@ def patch(strict: bool = False, check: float = 0.0) -> None:
 
 
 def unpatch() -> None:
-    """Undo one call of `patch`; undoing the last one restores all classes and tokenizers."""
+    """Undo one call of `patch`; when none is left, restore all classes and tokenizers."""
     with _lock:
         if not _outer:
             return
@@ -114,7 +114,11 @@ class _Backend:
     """The attribute `_tokenizer`: stores the real tokenizer, and returns its stand-in."""
 
     def __init__(self, has_default: bool) -> None:
-        """`has_default` is True if the attribute is None until an instance sets it."""
+        """Wrap the attribute.
+
+        `has_default` says whether the class itself has an attribute `_tokenizer`, which is None.
+        Reading the attribute before it is set then returns None and raises no AttributeError.
+        """
         self._has_default = has_default
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:

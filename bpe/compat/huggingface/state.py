@@ -19,7 +19,10 @@ from bpe.compat.huggingface.errors import FallbackError
 from bpe.compat.huggingface.real import SEQUENCES, VERSION
 
 TESTED_VERSIONS = ("0.22.2", "0.23.1", "0.23.3")
-"""The versions of the library tokenizers that the stand-in was compared with."""
+"""The versions of the library tokenizers with which the stand-in was compared.
+
+The stand-in is tokenizer.Tokenizer.
+"""
 
 OURS = ("encode", "encode_batch", "decode", "decode_batch")
 """The methods that bpe can serve."""
@@ -45,7 +48,8 @@ class Backend(NamedTuple):
 class _Handle(NamedTuple):
     """A Python object through which a caller can change a component of the tokenizer.
 
-    `period` is the result of `items.period()` when the object was handed out.
+    `period` is the result of `items.period()` when the object was handed out: the number of the
+    period from a call of `patch` to its `unpatch`, or None outside of such a period.
     """
 
     name: str
@@ -55,9 +59,10 @@ class _Handle(NamedTuple):
     def stays(self) -> bool:
         """Return whether to keep this _Handle although no caller holds `component`.
 
-        A caller may still hold an item of a Sequence, which can change the Sequence. `items` knows
-        this only for items that were taken in the current period. So a _Handle from another time
-        stays.
+        A caller may still hold an item of a Sequence, and can change the Sequence through it.
+        `items.are_held` tells whether a caller holds an item, but knows only the items that were
+        taken in the current period. So a _Handle of the current period stays while items are held,
+        and any other _Handle always stays.
         """
         if not isinstance(self.component, SEQUENCES):
             return False
@@ -83,7 +88,7 @@ class State:
         self.fallbacks: Counter[str] = Counter()
         self.reason = ""
         self.view: ref[Any] | None = None
-        """A weak reference to the stand-in, or None before it is made."""
+        """A weak reference to the stand-in; None before it is made."""
         self._engine: Engine | None = None
         self._is_current = False
         self._blocked = ""
@@ -107,8 +112,8 @@ class State:
     def block(self, reason: str) -> None:
         """Let the real tokenizer serve all later calls.
 
-        Call this after a wrong result of bpe, or after a change that tokenizers remembers but does
-        not serialize.
+        Call this after a wrong result of bpe, or after a change that the real tokenizer keeps but
+        does not serialize.
         """
         self._blocked = self._blocked or reason
         self._is_current = False
@@ -120,22 +125,16 @@ class State:
         return component
 
     def watch(self, name: str, handle: Any, real: Any) -> None:
-        """Remember `handle`.
+        """Remember `handle`, an object through which a caller can change the component `name`.
 
-        While a caller can use it, each call first compares the component `name` with its
-        fingerprint.
+        As long as a caller can use `handle`, `engine` compares the component with its fingerprint.
         """
         if handle is not None:
             with self._lock:
                 if name not in self._fingerprints:
                     self._fingerprints[name] = fingerprint(name, getattr(real, name))
                 self._drop_unshared()
-                # A _Handle that stays is never dropped, so one of them for each name is enough.
-                new = _Handle(name, handle, items.period())
-                if not new.stays() or not any(
-                    name == known.name and known.stays() for known in self._handles
-                ):
-                    self._handles.append(new)
+                self._handles.append(_Handle(name, handle, items.period()))
 
     def fall_back(self, reason: str) -> None:
         """Count a call that the real tokenizer serves; raise FallbackError if `strict` is set."""
@@ -145,10 +144,10 @@ class State:
             raise FallbackError(f"bpe does not serve this call: {reason}")
 
     def check(self, result: Any, expected: Callable[[], Any], call: str) -> Any:
-        """Return `result`; in a share `settings.check` of calls, compare it with `expected()`.
+        """Return `result`; for a random share of the calls, first compare it with `expected()`.
 
-        If they differ, return the result of `expected()`; the real tokenizer then serves all later
-        calls.
+        The share is `settings.check`. If the results differ, return that of `expected()`; the real
+        tokenizer then serves all later calls.
         """
         if random.random() >= settings.check:
             return result
@@ -171,8 +170,8 @@ class State:
 
     def _components_changed(self, real: Any) -> bool:
         with self._lock:
-            # A caller may change a component and then release its handle. The comparison below
-            # finds this change, because `_fingerprints` keeps the name until then.
+            # A caller may change a component and then release its handle. Dropping the handle here
+            # keeps the name in `_fingerprints`, so the comparison below finds this change.
             self._drop_unshared()
             changed = any(
                 fingerprint(name, getattr(real, name)) != known
@@ -184,13 +183,21 @@ class State:
             return changed
 
     def _drop_unshared(self) -> None:
-        """Drop the handles through which nobody can change a component any more."""
+        """Drop the handles through which nobody can change a component any more.
+
+        Handles of one name and period that no caller holds stay for the same time, so one of them
+        is kept.
+        """
         counts = items.counts([handle.component for handle in self._handles])
-        self._handles = [
-            handle
-            for handle, count in zip(self._handles, counts, strict=True)
-            if count > _UNSHARED or handle.stays()
-        ]
+        kept, unshared = [], set()
+        for handle, count in zip(self._handles, counts, strict=True):
+            key = handle.name, handle.period
+            if count > _UNSHARED:
+                kept.append(handle)
+            elif key not in unshared and handle.stays():
+                unshared.add(key)
+                kept.append(handle)
+        self._handles = kept
 
     def _build(self, real: Any) -> None:
         with self._lock:

@@ -1,4 +1,7 @@
-"""Define Layout, the base of all layouts, and the file of document offsets."""
+"""Define Layout, the base class of the file formats of a shard.
+
+The module also has the suffix of the file of document offsets, and the header of a .npy file.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +31,13 @@ class Staged(NamedTuple):
     """The number of tokens, padding included."""
     dtype: np.dtype[Any]
     offsets: Offsets
-    """n + 1 offsets of n documents, counted in tokens; mapped from their file."""
+    """n + 1 offsets of n documents, counted in tokens; an array mapped from its file."""
     row: int | None
     """The length of a row of packed documents; None without packing."""
 
     @property
     def rows(self) -> Offsets:
-        """The offsets of the rows: documents, or rows of packed documents."""
+        """The offsets of the rows. A row is a document, or `row` tokens of packed documents."""
         return row_offsets(self.offsets, self.tokens, self.row)
 
     def read(self, start: int, end: int) -> NDArray[np.integer]:
@@ -43,13 +46,16 @@ class Staged(NamedTuple):
 
 
 class Layout:
-    """Stores a shard. The base class stores a header and the tokens in one file."""
+    """A format that stores a shard.
+
+    In the base class it is one file with a header and then the tokens, which the caller writes.
+    """
 
     name: str
     suffix: str
     header_size = 0
-    max_document: int | None = None
-    """The maximum number of tokens of a document, if there is a limit."""
+    max_row: int | None = None
+    """The maximum number of tokens of a row, if there is a limit."""
     max_shard: int | None = None
     """The maximum number of tokens of a shard, if there is a limit."""
 
@@ -61,11 +67,14 @@ class Layout:
         return b""
 
     def finish(self, staged: Staged, place: Path) -> list[Path]:
-        """Write the files of the shard besides tokens and offsets; return their paths.
+        """Write the further files of the shard; return their paths.
 
-        `place` is the path of the shard without a suffix. If a returned path has the suffix of the
-        layout, it is the file of the shard, and the caller deletes the staged file of tokens. If
-        none has it, the caller renames the staged file to `place` with this suffix.
+        `place` is the path of the shard without a suffix. The caller has written the file of
+        offsets and the staged file of header and tokens.
+
+        A layout that stores tokens in a format of its own writes a file with the suffix of the
+        layout here, and the caller then deletes the staged file. Otherwise the caller renames the
+        staged file to `place` with this suffix.
         """
         return []
 

@@ -31,7 +31,7 @@ class MegatronLayout(Layout):
 
     name = "megatron"
     suffix = ".bin"
-    max_document = (1 << 31) - 1
+    max_row = (1 << 31) - 1
 
     def finish(self, staged: Staged, place: Path) -> list[Path]:
         """Write the .idx file."""

@@ -24,7 +24,7 @@ class ParquetLayout(Layout):
 
     name = "parquet"
     suffix = ".parquet"
-    max_document = 1 << 24  # a list is in memory as a whole
+    max_row = 1 << 24  # a list is in memory as a whole
 
     def check(self) -> None:
         """Raise ModuleNotFoundError if pyarrow is missing."""

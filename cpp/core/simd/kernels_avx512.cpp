@@ -51,7 +51,8 @@ PRETOK_AVX512 inline __m512i decode(__m512i bytes, __m512i more, __m512i leads, 
                       5, 5, 5, 4, 4, 4, 4, 3, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0);
   const __m512i from =
       _mm512_permutexvar_epi8(_mm512_add_epi8(spread, _mm512_set1_epi8(first)), leads);
-  // x86 is little-endian: the top byte of a lane adds 0 to the position, the lowest adds 3.
+  // The lead byte goes into the top byte of a lane. x86 is little-endian, so the top byte of a
+  // lane is loaded from position + 0, and the lowest from position + 3.
   const __m512i four = _mm512_permutex2var_epi8(
       bytes, _mm512_add_epi8(from, _mm512_set1_epi32(0x00010203)), more);
   // Two tables indexed by the high nibble of the lead, 0xC to 0xF. _mm512_set_epi32 lists the
@@ -66,9 +67,9 @@ PRETOK_AVX512 inline __m512i decode(__m512i bytes, __m512i more, __m512i leads, 
   return _mm512_srlv_epi32(whole, _mm512_permutexvar_epi32(lead, shifts));
 }
 
-// Reads the code points that start in the next 64 bytes at data[at], or up to the end of the
-// text. Advances `at` and `filled`. If the text is not well-formed there, returns false and
-// changes nothing.
+// Stores the classes and offsets of the code points that start in the next 64 bytes at
+// data[at], or up to the end of the text, in `buffer` from index `filled` on. Advances `at` and
+// `filled`. If the text is not well-formed there, returns false and changes nothing.
 PRETOK_AVX512 inline bool read_block(const ClassTable &table, const std::uint8_t *data,
                                      std::size_t size, std::size_t &at, ClassBuffer &buffer,
                                      std::size_t &filled) {
@@ -194,9 +195,9 @@ PRETOK_AVX512 void read_wide(const ClassTable &table, const Unit *data, std::siz
   const __m512i high = _mm512_loadu_si512(table.latin1() + 64);
   const std::size_t count = std::min(size, ClassBuffer::MAX_CODE_POINTS);
   for (std::size_t i = 0; i < count; i += 64) {
-    // The hardware prefetcher stops at the end of a page, and one buffer has the text of a page
-    // or half a page. So it would stop in each buffer or every second one. Prefetch the text of
-    // the fourth buffer after this one.
+    // The text for one ClassBuffer fills a page or half a page. The hardware prefetcher stops
+    // at the end of a page, so it would stop once in every buffer or in every second one.
+    // Prefetch the text of the fourth buffer after this one.
     if (size - i >= 5 * ClassBuffer::MAX_CODE_POINTS)
       for (std::size_t line = 0; line < sizeof(Unit); ++line)
         _mm_prefetch(
@@ -255,10 +256,11 @@ PRETOK_AVX512 inline __m512i shift(__m512i words, __m512i last) {
                          _mm512_srli_epi64(_mm512_alignr_epi64(words, last, 7), 63));
 }
 
-// Like plain_resolve_labels, but handles eight words at a time.
+// Like plain_resolve_labels (kernels_plain.hpp, which explains the terms), but handles eight
+// words at a time. `doubtful` pairs are those that plain_resolve_labels leaves unresolved.
 PRETOK_AVX512 void resolve_labels(const RelationBits &relation_bits, std::size_t blocks,
                                   unsigned label_bits, Carry &carry, BoundaryBits &boundaries) {
-  static_assert(BLOCKS % 8 == 0, "eight words at a time");
+  static_assert(BLOCKS % 8 == 0, "BLOCKS must be a multiple of 8");
   __m512i last_plain = _mm512_set1_epi64(static_cast<long long>(carry.plain));
   __m512i last_changed = _mm512_set1_epi64(static_cast<long long>(carry.changed));
   for (std::size_t block = 0; block < blocks; block += 8) {

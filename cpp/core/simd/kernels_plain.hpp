@@ -105,8 +105,9 @@ inline void complete(const Relations &relations, std::size_t blocks,
   }
 }
 
-// Like Kernels::resolve_labels. The label changes at a pair if this pair and the pair before it
-// are both labeled (a bit of `plain`), and their labels differ.
+// Like Kernels::resolve_labels (kernels.hpp, which explains labels). neighbors.hpp explains the
+// relations, such as CONDITIONAL. The label changes at a pair (a bit of `changed`) if this pair
+// and the pair before it are both labeled (a bit of `plain`), and their labels differ.
 inline void plain_resolve_labels(const RelationBits &relation_bits, std::size_t blocks,
                                  unsigned label_bits, Carry &carry, BoundaryBits &boundaries) {
   for (std::size_t block = 0; block < blocks; ++block) {

@@ -27,7 +27,9 @@ template <std::size_t parts> struct Table {
   }
   Vector part[parts];
 };
-// An index that is too large gives 0: wasm_i8x16_swizzle returns 0 for an index from 16 on.
+// An index beyond the table gives 0. Each part gives 0 for the indices of the other parts:
+// after the subtraction they are 16 or more, or wrap to large values, and wasm_i8x16_swizzle
+// returns 0 for these.
 template <std::size_t parts> inline Vector look_up(const Table<parts> &table, Vector index) {
   Vector result = wasm_i8x16_swizzle(table.part[0], index);
   for (std::size_t i = 1; i < parts; ++i) {

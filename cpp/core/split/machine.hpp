@@ -1,7 +1,8 @@
-// The machine of rules defines the split. At each position it tries the rules in order, and the
-// first rule that matches makes the next pre-token. Consecutive code points at which no rule
-// matches form a gap, which is a pre-token too. pretok/machine/machine.py is the same machine
-// in Python.
+// Machine splits text with rules. It defines the split: the fast path (core/split/fast/) must
+// give the same pre-tokens. At each position Machine tries the rules in order, and the first
+// rule that matches makes the next pre-token. Consecutive code points at which no rule matches
+// form a gap, which is a pre-token too. pretok/machine/machine.py is the same machine in
+// Python.
 #pragma once
 
 #include "core/base/noinline.hpp"
@@ -31,7 +32,8 @@ struct Undecided {
   int rule;
   std::size_t restart;
   // The split stays undecided until `min_more` code points with classes in `classes` follow the
-  // source, or one code point of another class.
+  // source, or one code point of another class. If `classes` is 0, any code point may decide
+  // it.
   std::size_t min_more;
   Mask classes;
 };
@@ -43,7 +45,8 @@ using Candidates = std::array<std::vector<int>, END + 1>;
 // Splits with the rules of a program. A Machine is immutable. Splitting takes linear time.
 class Machine {
 public:
-  // `classes` is the table of the program's alphabet. Several machines may share the table.
+  // `classes` maps each code point to the class that the rules of the program use. Several
+  // machines may share the table.
   Machine(const std::vector<Rule> &rules, std::shared_ptr<const ClassTable> classes);
 
   const ClassTable &classes() const { return *classes_; }
@@ -61,8 +64,12 @@ public:
     return run(text, 0, source.size(), in_gap, emit);
   }
 
-  // Like `run`, but tries only `rule` at the start of `source`. Continues the unfinished match
-  // of an earlier run: `source` starts at the Undecided::restart of that run.
+  // Like `run`, but continues the match of `rule` that an earlier run left unfinished. `source`
+  // starts at Undecided::restart of that run, and `in_gap` is its Undecided::in_gap: whether a
+  // gap ends where the match began. This gap is emitted with the end 0, which stands for
+  // Undecided::position. At the start of `source` only `rule` is tried. It matches there,
+  // because `restart` is the start of a word of the match; otherwise the first code point is a
+  // gap.
   template <typename Source, typename Emit>
   Undecided run_from(int rule, const Source &source, bool partial, bool in_gap,
                      Emit emit) const {
@@ -81,7 +88,9 @@ public:
     return run(text, end, source.size(), false, emit);
   }
 
-  // Like `run`, but splits only from `from` to the first boundary at or after `to`.
+  // Like `run`, but splits only from `from` to the first boundary at or after `to`. A gap that
+  // reaches `to` ends there. But if text.partial, this gap is not emitted, and
+  // Undecided::in_gap of the result is true.
   template <typename Source, typename Emit>
   Undecided run(Text<Source> &text, std::size_t from, std::size_t to, bool in_gap,
                 Emit &emit) const {
@@ -109,7 +118,7 @@ public:
     return {position, in_gap, GAP, position, UNLIMITED, 0};
   }
 
-  // Returns the classes of white space of all Spaces rules.
+  // Returns all classes that any Spaces rule treats as white space.
   Mask spaces() const { return spaces_; }
 
   // Returns the length, in code units, of the longest run at the start of `source` in which
@@ -133,8 +142,9 @@ private:
     return {position, in_gap, rule, text.restart, text.min_more, text.undecided_classes};
   }
 
-  // Returns the match of the first rule that matches at `start`. Tries only the rules whose
-  // match can begin with the class of the code point at `start`.
+  // Returns the match of the first rule that matches, or may match (`end` is UNDECIDED), at
+  // `start`. Tries only the rules whose match can begin with the class of the code point at
+  // `start`.
   template <typename Source>
   PRETOK_NOINLINE Match match(Text<Source> &text, std::size_t start) const {
     for (const int rule : candidates_[text.here.class_]) {
@@ -145,8 +155,8 @@ private:
     return {NO_MATCH, GAP};
   }
 
-  // Returns rule.match(text, start). std::visit would do the same, but compilers inline these
-  // branches and do not inline std::visit.
+  // Returns rule.match(text, start). std::visit alone would do the same, but compilers do not
+  // inline it, so the frequent rules have branches of their own.
   template <typename Source>
   static std::size_t match_rule(const Rule &rule, Text<Source> &text, std::size_t start) {
     if (const auto *run = std::get_if<Run>(&rule))
@@ -163,7 +173,7 @@ private:
   std::shared_ptr<const ClassTable> classes_;
   std::vector<Rule> rules_;
   Candidates candidates_;
-  Mask spaces_ = 0; // classes of white space of all Spaces rules
+  Mask spaces_ = 0; // all classes that any Spaces rule treats as white space
 };
 
 } // namespace pretok

@@ -67,14 +67,14 @@ public:
 
   // Records that the match depends on text that may follow, and returns UNDECIDED. The match
   // stays undecided until `needed` more code points with classes in `mask` follow, or one code
-  // point of another class. `last_word` is a position in the match, such as the start of the
+  // point of another class. `restart_at` is a position in the match, such as the start of the
   // last word of a Phrase. When more text follows, the rule continues the match at this
-  // position, and does not need the text before it. If `last_word` is not after the start of
+  // position, and does not need the text before it. If `restart_at` is not after the start of
   // the match, the match begins again from its start.
-  std::size_t undecided(Mask mask, std::size_t needed = UNLIMITED, std::size_t last_word = 0) {
+  std::size_t undecided(Mask mask, std::size_t needed = UNLIMITED, std::size_t restart_at = 0) {
     undecided_classes = mask;
     min_more = needed;
-    restart = last_word;
+    restart = restart_at;
     return UNDECIDED;
   }
 

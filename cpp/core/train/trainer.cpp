@@ -59,16 +59,6 @@ private:
   std::size_t done_ = 0;
 };
 
-// Orders the heap. The greatest entry, which std::push_heap keeps in front, is the next to
-// merge.
-bool Trainer::Less::operator()(const Entry &a, const Entry &b) const {
-  if (a.count != b.count)
-    return a.count < b.count;
-  if (a.order != b.order)
-    return a.order > b.order;
-  return a.bucket > b.bucket;
-}
-
 Trainer::Trainer(const std::vector<Word> &words, const TrainerOptions &options,
                  const std::function<void()> &check_interrupt)
     : options_(options), names_(huggingface_byte_order()), tokens_(names_, 1) {
@@ -215,54 +205,11 @@ void Trainer::apply_changes(PeriodicCheck &periodic_check) {
     }
   }
   for (std::size_t i = known; i < buckets_.size(); ++i)
-    push({pairs_.find(buckets_[i].key)->count, order_of(buckets_[i]),
-          static_cast<std::uint32_t>(i)});
+    queue_.push({pairs_.find(buckets_[i].key)->count, order_of(buckets_[i]),
+                 static_cast<std::uint32_t>(i)});
   periodic_check(changed_places_.size());
   changes_.clear();
   changed_places_.clear();
-}
-
-// Adds an entry to the heap, or to the waiting entries if its count is too low for the heap.
-void Trainer::push(const Entry &entry) {
-  if (entry.count < min_heap_count_) {
-    waiting_.push_back(entry);
-    return;
-  }
-  heap_.push_back(entry);
-  std::push_heap(heap_.begin(), heap_.end(), Less());
-}
-
-// Replaces the greatest heap entry by a smaller one, which usually stays near the top.
-void Trainer::replace_top(const Entry &entry) {
-  const Less less;
-  std::size_t at = 0;
-  for (std::size_t child = 1; child < heap_.size(); child = 2 * at + 1) {
-    if (child + 1 < heap_.size() && less(heap_[child], heap_[child + 1]))
-      ++child;
-    if (!less(entry, heap_[child]))
-      break;
-    heap_[at] = heap_[child];
-    at = child;
-  }
-  heap_[at] = entry;
-}
-
-// Makes a heap of the waiting entries with the highest counts, about an eighth of them. Most
-// entries never reach the heap, which stays small and fast. Returns false if no entry waits.
-bool Trainer::refill() {
-  if (waiting_.empty())
-    return false;
-  const auto by_count = [](const Entry &a, const Entry &b) { return a.count > b.count; };
-  const auto middle = waiting_.begin() + static_cast<std::ptrdiff_t>(waiting_.size() / 8);
-  std::nth_element(waiting_.begin(), middle, waiting_.end(), by_count);
-  min_heap_count_ = middle->count;
-  const auto first =
-      std::partition(waiting_.begin(), waiting_.end(),
-                     [this](const Entry &entry) { return entry.count < min_heap_count_; });
-  heap_.assign(first, waiting_.end());
-  waiting_.erase(first, waiting_.end());
-  std::make_heap(heap_.begin(), heap_.end(), Less());
-  return true;
 }
 
 // Returns whether the pair is still at the place.
@@ -272,9 +219,9 @@ bool Trainer::is_at(PairKey key, Place place) const {
          slots_[place + tokens_.length(left)].symbol == right_of(key);
 }
 
-// Returns Entry::order of a bucket. With HUGGINGFACE, this is its pair. With FIRST_SEEN, it is
-// the first place of the bucket at which the pair still is, or the last place if the pair is at
-// none. Drops earlier places from the bucket.
+// Returns MergeQueue::Entry::order of a bucket. With HUGGINGFACE, this is its pair. With
+// FIRST_SEEN, it is the first place of the bucket at which the pair still is, or the last place
+// if the pair is at none. Drops earlier places from the bucket.
 std::uint64_t Trainer::order_of(Bucket &bucket) const {
   if (options_.tie_break == TieBreak::HUGGINGFACE)
     return bucket.key;
@@ -291,29 +238,25 @@ bool Trainer::step(std::size_t tokens, const std::function<void()> &check_interr
   const bool is_by_pair = options_.tie_break == TieBreak::HUGGINGFACE;
   const std::int64_t min_count = std::max<std::int64_t>(options_.min_frequency, 1);
   while (this->tokens() < tokens) {
-    if (heap_.empty() && !refill())
+    const MergeQueue::Entry *const first = queue_.first();
+    if (first == nullptr)
       return false;
-    const Entry top = heap_.front();
+    const MergeQueue::Entry top = *first;
     Bucket &bucket = buckets_[top.bucket];
     prefetch(&bucket);
     const PairKey key = is_by_pair ? top.order : bucket.key;
-    const Entry now = {pairs_.find(key)->count, is_by_pair ? key : order_of(bucket),
-                       top.bucket};
+    const MergeQueue::Entry now = {pairs_.find(key)->count, is_by_pair ? key : order_of(bucket),
+                                   top.bucket};
     const bool is_outdated = now.count != top.count || now.order != top.order;
     if (!is_outdated && now.count < min_count)
       return false;
-    // Keep an outdated entry with its current count: in the heap, or among the waiting entries
-    // if the count is too low for the heap.
-    if (is_outdated && now.count >= min_heap_count_) {
-      replace_top(now);
-    } else {
-      std::pop_heap(heap_.begin(), heap_.end(), Less());
-      heap_.pop_back();
-      if (is_outdated)
-        waiting_.push_back(now);
-    }
-    if (is_by_pair && !heap_.empty())
-      pairs_.prefetch(heap_.front().order);
+    // Keep an outdated entry with its current count.
+    if (is_outdated)
+      queue_.replace_first(now);
+    else
+      queue_.remove_first();
+    if (const MergeQueue::Entry *next = queue_.first_in_heap(); is_by_pair && next != nullptr)
+      pairs_.prefetch(next->order);
     if (!is_outdated)
       merge(Bucket(bucket), periodic_check); // copies the bucket, since merge adds buckets
     periodic_check();

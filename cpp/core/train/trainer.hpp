@@ -8,14 +8,15 @@
 //   bytes    |  t   h   e  |  t   h   a   t  |       | is WORD_BOUNDARY
 //   slots    |  th  th  e  |  tha .  tha  t  |       . is SYMBOL_INTERIOR
 //
-// A heap entry has the count of a pair and a bucket. The count may be outdated (too high); then
-// the entry is put back with the current count. The bucket has the places at which the pair was
-// when the entry was made. A merge visits only these places, and those of other buckets of the
-// pair in the same words. All merges together take O(n log n) time for words of n bytes in
-// total.
+// An entry of the queue has the count of a pair and a bucket. The count may be outdated (too
+// high); then the entry is put back with the current count. The bucket has the places at which
+// the pair was when the entry was made. A merge visits only these places, and those of other
+// buckets of the pair in the same words. All merges together take O(n log n) time for words of
+// n bytes in total.
 #pragma once
 
 #include "core/train/learned_tokens.hpp"
+#include "core/train/merge_queue.hpp"
 #include "core/train/pair_counts.hpp"
 #include "core/train/word.hpp"
 
@@ -86,11 +87,6 @@ private:
     std::uint32_t size;
     std::uint32_t previous; // index in buckets_, or NO_INDEX
   };
-  struct Entry {
-    std::int64_t count;
-    std::uint64_t order;  // the lowest order wins among equal counts; see order_of
-    std::uint32_t bucket; // index in buckets_
-  };
   // The effect of the current merge next to one neighbor symbol: the pair `gained` gains
   // places, and the pair `lost` loses places.
   struct Change {
@@ -107,9 +103,6 @@ private:
   };
   class PeriodicCheck;
 
-  struct Less {
-    bool operator()(const Entry &a, const Entry &b) const;
-  };
   void reserve(std::uint64_t slots, std::size_t words);
   void load(const std::vector<Word> &words, PeriodicCheck &periodic_check);
   void load(const CharacterWords &words, PeriodicCheck &periodic_check);
@@ -117,9 +110,6 @@ private:
   Change &change_at(std::uint32_t &index, PairKey gained, PairKey lost);
   void gain(Change &change, std::int64_t count, Place place);
   void apply_changes(PeriodicCheck &periodic_check);
-  void push(const Entry &entry);
-  void replace_top(const Entry &entry);
-  bool refill();
   bool is_at(PairKey key, Place place) const;
   std::uint64_t order_of(Bucket &bucket) const;
   std::vector<Place> places_of(const Bucket &bucket);
@@ -139,9 +129,7 @@ private:
   PairCounts pairs_;
   std::vector<Place> places_;
   std::vector<Bucket> buckets_;
-  std::vector<Entry> heap_;    // the entries with at least `min_heap_count_`
-  std::vector<Entry> waiting_; // the entries with lower counts, unordered
-  std::int64_t min_heap_count_ = 0;
+  MergeQueue queue_;
   std::vector<Merge> merges_;
   std::vector<Change> changes_;
   std::vector<ChangedPlace> changed_places_;

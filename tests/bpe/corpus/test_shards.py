@@ -111,11 +111,24 @@ def test_limits_of_layouts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         writer.finish()
     writer.close()
     assert {path.suffix for path in tmp_path.iterdir()} == {".part"}
-    monkeypatch.setattr("bpe.corpus.layouts.raw.LlmcLayout.max_document", 5)
+    monkeypatch.setattr("bpe.corpus.layouts.raw.LlmcLayout.max_row", 5)
     writer = ShardWriter(tmp_path, "val", options, [], None)
     with pytest.raises(bpe.CorpusError, match="a document has more than 5 tokens"):
         writer.add(np.zeros(11, np.uint32), np.array([6, 11], np.int64))
     writer.close()
+
+
+def test_packing_cuts_documents_that_are_longer_than_a_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bpe.corpus.layouts.raw.LlmcLayout.max_row", 5)
+    options = make_options(tokenizer("python"), layout="llmc", pack=5, pad=1)
+    writer = ShardWriter(tmp_path, "train", options, [], None)
+    writer.add(np.zeros(11, np.uint32), np.array([11], np.int64))
+    writer.finish()
+    assert [shard.tokens for shard in writer.shards] == [15]
+    with pytest.raises(ValueError, match="pack=6; expected at most 5 with layout='llmc'"):
+        make_options(tokenizer("python"), layout="llmc", pack=6, pad=1)
 
 
 def test_lost_files_of_interrupted_work(tmp_path: Path) -> None:
@@ -126,5 +139,5 @@ def test_lost_files_of_interrupted_work(tmp_path: Path) -> None:
     state = writer.state()
     writer.close()
     (tmp_path / "train-00000.bin.part").write_bytes(b"x")
-    with pytest.raises(bpe.CorpusError, match="the file is missing or truncated"):
+    with pytest.raises(bpe.CorpusError, match="it is missing or shorter"):
         ShardWriter(tmp_path, "train", options, [], state)

@@ -152,7 +152,7 @@ MERGES = [(1, 2, 3), (1, 1, 4), (1, 3, 5), (6, 1, 7)]
         (text_model(MERGES, TextOptions("<unk>")), UnsupportedError, "fuse_unk or byte_fallback"),
         (text_model(MERGES, normalizer=None), UnsupportedError, 'the normalizers Prepend "▁"'),
         (text_model(MERGES, decoder=None), UnsupportedError, "the decoders Replace"),
-        (text_model(MERGES, preset="gpt2"), UnsupportedError, "does not split text"),
+        (text_model(MERGES, preset="gpt2"), UnsupportedError, "splits text before it merges"),
         (text_model(MERGES, added_tokens=[bpe.AddedToken("x", 9, special=False)]),
          UnsupportedError, "cannot hold the added token 'x'"),
         (text_model(MERGES, template=bpe.Template((0,))), VocabularyError, "has no template"),

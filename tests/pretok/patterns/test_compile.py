@@ -107,10 +107,10 @@ REFUSED: list[tuple[str, Engine, str, int, str]] = [
     (r"(?:ab)+|.", "hf", "(?:ab)+", 0, "no rule can express this repeated group"),
     (r"(?:ab){2,3}|.", "hf", "(?:ab){2,3}", 0, "counts repetitions of a group"),
     (r"\p{Greek}+", "hf", r"\p{Greek}+", 0, "no table of the property 'Greek'"),
-    (r"x|\p{L}+(?=a)", "hf", "(?=a)", 8, "a rule can only test that the run continues"),
+    (r"x|\p{L}+(?=a)", "hf", "(?=a)", 8, "a rule can only require that the text ends or"),
     (r"x|\p{L}+(?=ab)", "hf", "(?=ab)", 8, "at one code point after its match, not at more"),
-    (r"\s+$|.", "hf", "$", 3, "a rule can only test that the run continues"),
-    (r"\s+(?=\S)|.", "hf", r"(?=\S)", 3, "a rule can only test that the run continues"),
+    (r"\s+$|.", "hf", "$", 3, "a rule can only require that the text ends or"),
+    (r"\s+(?=\S)|.", "hf", r"(?=\S)", 3, "a rule can only require that the text ends or"),
     (r"[ab]{1,2}b|.", "hf", "[ab]{1,2}", 0, "matching would need backtracking"),
     (r"a?b?\p{N}+|.", "hf", r"\p{N}+", 4, "at most one lead before its run"),
     (r"x*y*\p{N}+|.", "hf", r"\p{N}+", 4, "scan the rest of the run again"),
@@ -142,7 +142,7 @@ def test_an_error_names_the_construct_its_position_and_the_reason(
     assert (error.construct, error.position) == (construct, position)
     assert pattern[position:].startswith(construct)
     assert reason in error.reason
-    assert f"it does not compile: {construct} at {position}: {error.reason}" in str(error)
+    assert f"it does not compile: {construct} at index {position}: {error.reason}" in str(error)
     again = pickle.loads(pickle.dumps(error))
     assert (again.construct, again.position, again.reason) == (construct, position, error.reason)
 

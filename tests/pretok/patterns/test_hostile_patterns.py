@@ -149,16 +149,16 @@ def test_a_long_pattern_of_a_preset_is_known_by_its_text(own_registry: None) -> 
 @pytest.mark.parametrize(
     ("pattern", "wanted"),
     [
-        ("a{" + "9" * 5000 + "}", ": repetition count of more than 9 digits at 1"),
-        ("a{1," + "9" * 5000 + "}", ": repetition count of more than 9 digits at 1"),
+        ("a{" + "9" * 5000 + "}", ": repetition count of more than 9 digits at index 1"),
+        ("a{1," + "9" * 5000 + "}", ": repetition count of more than 9 digits at index 1"),
         ("a{1000000000}", "count of more than 9 digits"),
         ("((a{1000}){1000}){1000}", "; no preset has a similar pattern"),
-        ("\\x{" + "F" * 5000 + "}", "invalid code point at 2"),
-        ("\\x{110000}", "invalid code point at 2"),
-        ("\\x80", r"'\x80' at 2, which may be a byte; write '\x{80}'"),
+        ("\\x{" + "F" * 5000 + "}", "invalid code point at index 2"),
+        ("\\x{110000}", "invalid code point at index 2"),
+        ("\\x80", r"'\x80' at index 2, which may be a byte; write '\x{80}'"),
         ("(?i:[\\x{0}-\\x{10FFFF}])", "has a set of more than 32 characters"),
         ("\x00|\ud800|\\\ud800", r"unsupported escape '\\x{D800}' at"),
-        ("\u202e\x1b[31m|(", "the class at 2 is not closed"),
+        ("\u202e\x1b[31m|(", "the class at index 2 is not closed"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("engine", ENGINES)

@@ -109,8 +109,8 @@ def test_a_similar_pattern_is_shown_beside_the_nearest() -> None:
     assert error.difference.splitlines() == expected
     assert str(error) == (
         "no preset is equivalent to this pattern in Hugging Face tokenizers, and it does not "
-        f"compile: x at 64: {error.reason}; the nearest is 'llama3' (-), which differs from this "
-        f"pattern (+):\n{error.difference}"
+        f"compile: x at index 64: {error.reason}; the nearest is 'llama3' (-), which differs "
+        f"from this pattern (+):\n{error.difference}"
     )
     assert isinstance(error, ValueError)
     again = pickle.loads(pickle.dumps(error))
@@ -151,14 +151,14 @@ def test_the_long_s_is_shown() -> None:
     ("pattern", "wanted"),
     [
         (LLAMA3.pattern + "|(", ": empty alternative at"),
-        ("(?x)" + LLAMA3.pattern, ": the group at 0 begins with '(?x'; expected"),
-        ("a[b", ": the class at 1 is not closed"),
-        ("a[]b]", r": the class at 1 begins with ']'; write '\]'"),
-        ("[a--b]", ": the class at 0 has '--', which pretok does not read"),
+        ("(?x)" + LLAMA3.pattern, ": the group at index 0 begins with '(?x'; expected"),
+        ("a[b", ": the class at index 1 is not closed"),
+        ("a[]b]", r": the class at index 1 begins with ']'; write '\]'"),
+        ("[a--b]", ": the class at index 0 has '--', which pretok does not read"),
         ("(?i:fi)", ": (?i:...) has a repeat, or adjacent letters such as 'ss'"),
         (r"\p{Nothing}", "; no preset has a similar pattern"),
         ("(?:ab)+", "; no preset has a similar pattern"),
-        ("", ": empty alternative at 0; no preset has a similar"),
+        ("", ": empty alternative at index 0; no preset has a similar"),
     ],
 )
 @pytest.mark.parametrize("engine", ENGINES)

@@ -1,0 +1,67 @@
+#include "bindings/added_binding.hpp"
+
+#include "core/encode/added.hpp"
+
+#include <pybind11/stl.h>
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace pretok {
+
+namespace py = pybind11;
+
+namespace {
+
+// The fields content, id, normalized, lstrip, rstrip, single_word and special.
+using AddedRecord = std::tuple<std::string, std::uint32_t, bool, bool, bool, bool, bool>;
+
+AddedTokens make_added(const std::vector<AddedRecord> &records, CodePointRanges words,
+                       bool nfc) {
+  std::vector<AddedToken> tokens;
+  for (const auto &[content, id, normalized, lstrip, rstrip, single_word, special] : records)
+    tokens.push_back({content, id, normalized, lstrip, rstrip, single_word, special});
+  return AddedTokens(tokens, std::move(words), nfc);
+}
+
+// `treatment` is "raise", "text" or "allow".
+AddedTokens treating(const AddedTokens &added, const std::string &treatment) {
+  return added.treating(treatment == "raise"  ? Treatment::RAISE
+                        : treatment == "text" ? Treatment::TEXT
+                                              : Treatment::ALLOW);
+}
+
+// Returns two values. The first is a list with (start, end, id) for each segment; `id` is None
+// for a segment that is not an added token. The second is (content, position) of the refused
+// token, or None.
+py::tuple segments(const AddedTokens &added, const py::bytes &text) {
+  const auto *data = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(text.ptr()));
+  const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(text.ptr()));
+  py::list result;
+  const Refusal refusal = added.split(data, size, [&](const Segment &segment) {
+    py::object id = py::none();
+    if (segment.token != nullptr)
+      id = py::int_(segment.token->id);
+    result.append(py::make_tuple(segment.start, segment.end, id));
+  });
+  py::object refused = py::none();
+  if (refusal.token != nullptr)
+    refused = py::make_tuple(py::str(refusal.token->content), refusal.position);
+  return py::make_tuple(result, refused);
+}
+
+} // namespace
+
+void bind_added(py::module_ &module) {
+  py::class_<AddedTokens>(module, "AddedTokens")
+      .def(py::init(&make_added), py::arg("tokens"), py::arg("words"), py::arg("nfc"))
+      .def("treating", &treating, py::arg("treatment"))
+      .def("exact", &AddedTokens::exact)
+      .def("normalized", &AddedTokens::normalized)
+      .def("segments", &segments, py::arg("text"));
+}
+
+} // namespace pretok
