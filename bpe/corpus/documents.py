@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bpe.corpus.inputs import SUFFIXES
-from bpe.corpus.lines import JsonLines, LineParser, TextLines
+from bpe.corpus.lines import CHECKED, JsonLines, LineParser, TextLines
 from bpe.corpus.parquet_input import rows_of_file
 from bpe.corpus.shards import sha256_of
 from bpe.corpus.threads import InOrder
@@ -22,14 +22,12 @@ from bpe.encoding.packed import PackedTexts
 from bpe.errors import TextFileError
 from bpe.text_files import Watch, blocks_of_file, blocks_of_lines, find_suffix, split_lines
 
-BLOCK = 4 << 20
-"""The size of a block of a file in bytes."""
-BATCH = 2 << 20
+BLOCK = 1 << 20
+"""The size of a block of a file in bytes. Small blocks stay in the cache of a core."""
+BATCH = 1 << 19
 """A batch of documents ends when it has this many bytes. Most blocks fill a batch."""
 LONG = 8 << 20
 """Documents larger than about this many bytes are read in blocks."""
-CHECKED = 1 << 16
-"""The check for UTF-8 decodes this many bytes at a time, so that their str fits into the cache."""
 HASHED = 1 << 18
 """Another thread hashes blocks of this many bytes or more."""
 OVERHEAD = 64
@@ -295,7 +293,7 @@ def _lines(
             known, done = lines[: begin - done], min(begin, done + len(lines))
             if len(known) == len(lines):
                 continue
-            block = b"\n".join(lines[len(known) :])
+            block = b"".join(line + b"\n" for line in lines[len(known) :])
         # `is_known` says for each line whether `parser.texts` could parse it.
         texts, is_known = parser.texts(block)
         end = done + len(texts)
