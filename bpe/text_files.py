@@ -14,6 +14,10 @@ from bpe.errors import TextFileError
 
 BLOCK = 1 << 20
 """The size of a block of a file in bytes."""
+PACKED_BLOCK = 1 << 18
+"""The size of a block of a .zst file in bytes, before it is unpacked."""
+PACKED_STEP = 1 << 12
+"""This many bytes of a .zst file are unpacked at a time. They expand to 128 MB at most."""
 PACKED = ("", ".gz", ".zst")
 """The suffixes of compressed files, and "" for files that are not compressed."""
 
@@ -158,16 +162,13 @@ class LongLine(Iterator[bytes]):
         return part if end < 0 else part[:end]
 
 
-def blocks_of_lines(
-    name: str, long_line: int, size: int = BLOCK, watch: Watch | None = None
-) -> Iterator[bytes | LongLine]:
-    """Yield the content of a file in blocks of whole lines.
+def blocks_of_lines(blocks: Iterator[bytes], long_line: int) -> Iterator[bytes | LongLine]:
+    """Yield the content of a file, the `blocks`, in blocks of whole lines.
 
     Each line has its line feed, except perhaps the last line of the file. If more than `long_line`
     bytes of a line are read before its end, the line is yielded as a LongLine. Read it before the
     next item, or its parts are lost.
     """
-    blocks = blocks_of_file(name, size, watch)
     held: list[bytes] = []  # the parts of the current line so far
     held_size = 0
     for block in blocks:
@@ -204,7 +205,7 @@ def lines_of_file(name: str, max_line: int, size: int = BLOCK) -> Iterator[bytes
     Raises TextFileError for a line of more than `max_line` bytes.
     """
     done = 0
-    for block in blocks_of_lines(name, max_line, size):
+    for block in blocks_of_lines(blocks_of_file(name, size), max_line):
         lines = split_lines(block) if isinstance(block, bytes) else []
         for line in lines:
             _check_line(len(line), name, done + 1, max_line)
@@ -257,7 +258,7 @@ def _blocks_of_zstandard(name: str, file: IO[bytes], size: int) -> Iterator[byte
     try:
         from compression import zstd
     except ImportError:
-        yield from joined(_blocks_by_package(name, file, size), size)
+        yield from joined(_blocks_by_package(name, file), size)
         return
     try:
         with zstd.open(file, "rb") as stream:
@@ -267,7 +268,7 @@ def _blocks_of_zstandard(name: str, file: IO[bytes], size: int) -> Iterator[byte
         _raise_damaged(name, error)
 
 
-def _blocks_by_package(name: str, file: IO[bytes], size: int) -> Iterator[bytes]:
+def _blocks_by_package(name: str, file: IO[bytes]) -> Iterator[bytes]:
     try:
         import zstandard
     except ImportError:
@@ -277,19 +278,21 @@ def _blocks_by_package(name: str, file: IO[bytes], size: int) -> Iterator[bytes]
         ) from None
     unpacker: Any = zstandard.ZstdDecompressor(max_window_size=1 << 31)
     frame = None  # decompressor of the current frame
-    # Feed small blocks, because 4 bytes can expand to 128 KB, and `decompress` has no limit for
-    # its output.
-    while packed := file.read(max(1, size >> 10)):
-        while packed:
-            frame = frame or unpacker.decompressobj()
-            try:
-                block = frame.decompress(packed)
-            except zstandard.ZstdError as error:
-                _raise_damaged(name, error)
-            packed = b""
-            if frame.eof:
-                packed, frame = frame.unused_data, None
-            if block:
-                yield block
+    while data := file.read(PACKED_BLOCK):
+        # Feed small steps, because 4 bytes can expand to 128 KB, and `decompress` has no limit for
+        # its output.
+        for at in range(0, len(data), PACKED_STEP):
+            packed = data[at : at + PACKED_STEP]
+            while packed:
+                frame = frame or unpacker.decompressobj()
+                try:
+                    block = frame.decompress(packed)
+                except zstandard.ZstdError as error:
+                    _raise_damaged(name, error)
+                packed = b""
+                if frame.eof:
+                    packed, frame = frame.unused_data, None
+                if block:
+                    yield block
     if frame is not None:
         _raise_damaged(name, "it ends within a frame")

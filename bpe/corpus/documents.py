@@ -5,8 +5,9 @@ from __future__ import annotations
 import codecs
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, NamedTuple
@@ -14,22 +15,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bpe.corpus.inputs import SUFFIXES
-from bpe.corpus.lines import JsonLines, LineParser, TextLines
+from bpe.corpus.lines import CHECKED, JsonLines, LineParser, TextLines
 from bpe.corpus.parquet_input import rows_of_file
 from bpe.corpus.shards import sha256_of
-from bpe.corpus.threads import InOrder
+from bpe.corpus.threads import InOrder, read_ahead
 from bpe.encoding.packed import PackedTexts
 from bpe.errors import TextFileError
 from bpe.text_files import Watch, blocks_of_file, blocks_of_lines, find_suffix, split_lines
 
-BLOCK = 4 << 20
-"""The size of a block of a file in bytes."""
-BATCH = 2 << 20
+BLOCK = 1 << 20
+"""The size of a block of a file in bytes. Small blocks stay in the cache of a core."""
+BATCH = 1 << 19
 """A batch of documents ends when it has this many bytes. Most blocks fill a batch."""
 LONG = 8 << 20
 """Documents larger than about this many bytes are read in blocks."""
-CHECKED = 1 << 16
-"""The check for UTF-8 decodes this many bytes at a time, so that their str fits into the cache."""
 HASHED = 1 << 18
 """Another thread hashes blocks of this many bytes or more."""
 OVERHEAD = 64
@@ -246,23 +245,34 @@ def _taken(held: list[bytes]) -> Iterator[bytes]:
         yield held.pop()
 
 
+def _blocks(name: str, watch: Watch) -> Generator[bytes]:
+    """Yield the unpacked blocks of a file; another thread unpacks the next block."""
+    blocks = blocks_of_file(name, BLOCK, watch)
+    if not name.lower().endswith((".gz", ".zst")):
+        yield from blocks
+        return
+    with ThreadPoolExecutor(1) as unpacker:
+        yield from read_ahead(unpacker, blocks)
+
+
 def _checked_blocks(name: str, watch: Watch) -> Iterator[bytes]:
     """Yield the blocks of a file; raise TextFileError if they are not UTF-8."""
     decode = codecs.getincrementaldecoder("utf-8")().decode
     size = 0  # the number of bytes before the piece
-    for block in chain(blocks_of_file(name, BLOCK, watch), [b""]):
-        # The empty block at the end takes one pass, which finds an incomplete code point.
-        for at in range(0, len(block) or 1, CHECKED):
-            piece = memoryview(block)[at : at + CHECKED]
-            try:
-                decode(piece, not block)
-            except UnicodeDecodeError as error:
-                # error.object ends with the piece. Before it, it may have bytes of an incomplete
-                # code point from the previous piece.
-                place = size + len(piece) - len(error.object) + error.start
-                _raise_not_utf8(name, place, error)
-            size += len(piece)
-        yield block
+    with closing(_blocks(name, watch)) as blocks:
+        for block in chain(blocks, [b""]):
+            # The empty block at the end takes one pass, which finds an incomplete code point.
+            for at in range(0, len(block) or 1, CHECKED):
+                piece = memoryview(block)[at : at + CHECKED]
+                try:
+                    decode(piece, not block)
+                except UnicodeDecodeError as error:
+                    # error.object ends with the piece. Before it, it may have bytes of an
+                    # incomplete code point from the previous piece.
+                    place = size + len(piece) - len(error.object) + error.start
+                    _raise_not_utf8(name, place, error)
+                size += len(piece)
+            yield block
 
 
 def _raise_not_utf8(name: str, position: int, error: UnicodeDecodeError) -> None:
@@ -281,8 +291,16 @@ def _lines(
     name: str, options: ReadOptions, begin: int, watch: Watch, parser: LineParser
 ) -> Iterator[Run]:
     """Yield the documents in the lines of a file."""
+    with closing(_blocks(name, watch)) as blocks:
+        yield from _lines_of_blocks(name, options, begin, blocks, parser)
+
+
+def _lines_of_blocks(
+    name: str, options: ReadOptions, begin: int, blocks: Iterator[bytes], parser: LineParser
+) -> Iterator[Run]:
+    """Yield the documents in the lines of a file, which has these `blocks`."""
     done = 0  # the number of lines before the block
-    for block in blocks_of_lines(name, LONG, BLOCK, watch):
+    for block in blocks_of_lines(blocks, LONG):
         if not isinstance(block, bytes):
             done += 1
             if done > begin:
@@ -295,7 +313,7 @@ def _lines(
             known, done = lines[: begin - done], min(begin, done + len(lines))
             if len(known) == len(lines):
                 continue
-            block = b"\n".join(lines[len(known) :])
+            block = b"".join(line + b"\n" for line in lines[len(known) :])
         # `is_known` says for each line whether `parser.texts` could parse it.
         texts, is_known = parser.texts(block)
         end = done + len(texts)

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe.corpus.documents import NO_TEXTS, Batch, Position
-from bpe.corpus.free_memory import MemoryTrimmer
 from bpe.corpus.options import Options, special_of
 from bpe.corpus.parts import is_held_out
 from bpe.errors import CorpusError, SpecialTokenError, UnknownTokenError, shortened
@@ -39,27 +38,22 @@ class Encoded:
 
 
 class DocumentEncoder:
-    """Encodes documents; errors name the file and the line."""
+    """Encodes documents in the calling thread; errors name the file and the line."""
 
-    def __init__(
-        self, tokenizer: Tokenizer, files: Sequence[str], options: Options, threads: int | None
-    ) -> None:
+    def __init__(self, tokenizer: Tokenizer, files: Sequence[str], options: Options) -> None:
         self._tokenizer = tokenizer
         self._files = files
         self._special = special_of(options)
-        self._threads = threads
-        self._memory = MemoryTrimmer()
 
     def encode(self, batch: Batch) -> tuple[Ids, Offsets]:
         """Return the ids of the texts of `batch`, and their offsets."""
-        self._memory.add(batch.texts.size)
         if batch.part is not None:
             ids = self._encode_part(batch.texts[0], batch.origin(0), batch.part.start)
             return ids, np.array([0, len(ids)])
         try:
             texts = batch.texts
             return self._tokenizer.encode_packed(
-                texts.data, texts.offsets, self._special, threads=self._threads
+                texts.data, texts.offsets, self._special, threads=1
             )
         except SpecialTokenError as error:
             raise self._refused(batch.origin(error.text_index or 0), error, 0) from None
@@ -72,7 +66,7 @@ class DocumentEncoder:
     def _encode_part(self, text: bytes, origin: Position, start: int) -> Ids:
         """Return the ids of a part of a document that begins at byte `start`."""
         try:
-            return self._tokenizer.encode_array(text, self._special, threads=self._threads)
+            return self._tokenizer.encode_array(text, self._special, threads=1)
         except SpecialTokenError as error:
             raise self._refused(origin, error, start) from None
         except UnknownTokenError as error:

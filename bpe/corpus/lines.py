@@ -15,6 +15,9 @@ from bpe.encoding.utf8 import encode_utf8
 from bpe.errors import TextFileError
 from bpe.text_files import split_lines, text_of_line
 
+CHECKED = 1 << 16
+"""The check for UTF-8 decodes this many bytes at a time."""
+
 Known: TypeAlias = tuple[PackedTexts, NDArray[np.bool_]]
 """The result of `LineParser.texts`: the documents of lines, and a flag for each line."""
 
@@ -85,13 +88,19 @@ class TextLines:
 
     def texts(self, block: bytes) -> Known:
         """Return the lines. If `block` is not UTF-8, all flags are False."""
-        lines = split_lines(block)
-        try:
-            block.decode()
-        except UnicodeDecodeError:
-            return _unknown(len(lines))
-        texts = PackedTexts.of([line.removesuffix(b"\r") for line in lines])
-        return texts, np.ones(len(lines), bool)
+        lacks_feed = bool(block) and not block.endswith(b"\n")
+        if b"\r" in block:
+            block = block.replace(b"\r\n", b"\n")
+            if lacks_feed:
+                block = block.removesuffix(b"\r")
+        feeds = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))
+        ends = feeds - np.arange(len(feeds))
+        if lacks_feed:
+            ends = np.append(ends, len(block) - len(feeds))
+        if not _is_utf8(block):
+            return _unknown(len(ends))
+        texts = PackedTexts(block.replace(b"\n", b""), np.concatenate([[0], ends]))
+        return texts, np.ones(len(ends), bool)
 
     def text(self, line: bytes, where: str) -> bytes | None:
         """Return the line; raise TextFileError if it is not UTF-8."""
@@ -114,6 +123,19 @@ class TextLines:
             decode(b"", True)
         except UnicodeDecodeError as error:
             raise _not_utf8(where, error) from None
+
+
+def _is_utf8(block: bytes) -> bool:
+    """Return whether `block` is UTF-8."""
+    decode = codecs.getincrementaldecoder("utf-8")().decode
+    try:
+        # Decode small pieces, so that their str fits into the cache.
+        for at in range(0, len(block), CHECKED):
+            decode(memoryview(block)[at : at + CHECKED])
+        decode(b"", True)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _unknown(count: int) -> Known:

@@ -2,28 +2,50 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 
-from bpe.corpus.documents import Position
+from bpe.corpus.documents import Batch, Position
 from bpe.corpus.encode import DocumentEncoder, Encoded, encoded
+from bpe.corpus.free_memory import MemoryTrimmer
 from bpe.corpus.options import Options
 from bpe.corpus.parts import read_parts
-from bpe.corpus.threads import read_ahead
+from bpe.corpus.threads import map_in_order, read_ahead
 from bpe.tokenizer import Tokenizer
+
+MAX_WORKERS = 64
+"""The maximum number of batches that are encoded at a time. Each of them is in memory."""
 
 
 class LocalEngine:
-    """Reads in one thread, and encodes in several."""
+    """Reads in one thread, and encodes in several threads, each of which encodes a whole batch.
+
+    If all threads encoded one batch together, they would wait for each other at its end.
+    """
 
     def __init__(self, tokenizer: Tokenizer, threads: int | None) -> None:
         self._tokenizer = tokenizer
-        self._threads = threads
+        self._workers = min(threads or _core_count(), MAX_WORKERS)
 
     def encoded(self, files: list[str], options: Options, start: Position) -> Generator[Encoded]:
         """Yield the encoded documents of `files` from `start` on, in order and in batches."""
-        encoder = DocumentEncoder(self._tokenizer, files, options, self._threads)
-        with ThreadPoolExecutor(1) as pool:
-            for batch in read_ahead(pool, read_parts(files, options, self._tokenizer, start)):
-                ids, offsets = encoder.encode(batch)
-                yield encoded(batch, ids, offsets, options)
+        encoder = DocumentEncoder(self._tokenizer, files, options)
+        memory = MemoryTrimmer()
+
+        def encode(batch: Batch) -> Encoded:
+            ids, offsets = encoder.encode(batch)
+            return encoded(batch, ids, offsets, options)
+
+        with ThreadPoolExecutor(1) as reader, ThreadPoolExecutor(self._workers) as pool:
+            batches = read_ahead(reader, read_parts(files, options, self._tokenizer, start))
+            for item in map_in_order(pool, encode, batches, self._workers):
+                memory.add(item.size)
+                yield item
+
+
+def _core_count() -> int:
+    """Return the number of cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

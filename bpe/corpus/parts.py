@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from hashlib import blake2b
@@ -47,17 +48,19 @@ def is_held_out(text: bytes, options: Options) -> bool:
 
 
 class _Counter:
-    """Sums up numbers of bytes."""
+    """Sums up numbers of bytes, which another thread may add."""
 
     def __init__(self) -> None:
-        self._sum = 0
+        self._sizes: deque[int] = deque()
 
     def add(self, size: int) -> None:
-        self._sum += size
+        self._sizes.append(size)
 
     def take(self) -> int:
         """Return the sum since the last call."""
-        taken, self._sum = self._sum, 0
+        taken = 0
+        while self._sizes:
+            taken += self._sizes.popleft()
         return taken
 
 

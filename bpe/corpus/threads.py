@@ -1,12 +1,14 @@
-"""Read the next items, and write the last results, in other threads."""
+"""Read the next items, encode several items, and write the last results, in other threads."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 class InOrder:
@@ -34,3 +36,33 @@ def read_ahead(pool: ThreadPoolExecutor, items: Iterator[Item]) -> Iterator[Item
     while (item := future.result()) is not end:
         future = pool.submit(next, items, end)
         yield item
+
+
+def map_in_order(
+    pool: ThreadPoolExecutor,
+    function: Callable[[Item], Result],
+    items: Iterator[Item],
+    ahead: int,
+) -> Iterator[Result]:
+    """Yield function(item) for each item, in order.
+
+    At most `ahead` further items are in the threads of `pool` or wait for them. If `items` raises
+    an error, the results of all earlier items are yielded first.
+    """
+    calls: deque[Future[Result]] = deque()
+    failure: Exception | None = None
+    while failure is None:
+        try:
+            item = next(items)
+        except StopIteration:
+            break
+        except Exception as error:
+            failure = error
+        else:
+            calls.append(pool.submit(function, item))
+            if len(calls) > ahead:
+                yield calls.popleft().result()
+    while calls:
+        yield calls.popleft().result()
+    if failure is not None:
+        raise failure

@@ -4,9 +4,10 @@ A shard ends at a number of tokens, and a long document comes in parts that belo
 process takes all results in the order of the documents. The tasks use Ray Core. Ray Data does not
 fit, because Ray chooses where its blocks end.
 
-A task reads a group of files, and yields batches of documents. For each batch, another task returns
-the tokens. A file can thus occupy many workers, and no text passes through the calling process. The
-process takes the oldest result, while Ray works on a limited number of further batches.
+A task reads a group of files, and yields portions of documents. For each portion, another task
+returns the tokens. A file can thus occupy many workers, and no text passes through the calling
+process. The process takes the oldest result, while Ray works on a limited number of further
+portions.
 """
 
 from __future__ import annotations
@@ -25,8 +26,11 @@ from bpe.tokenizer import Tokenizer
 
 CPUS_OF_A_READER = 8
 """The number of CPUs for each reader, because one CPU reads about 8 times as fast as it encodes."""
-HELD_BATCHES = 2
-"""The number of batches that a reader holds before it waits."""
+PORTION = 8 << 20
+"""A portion, the work of one task, is the batches that together have this many bytes of text. Each
+task takes Ray about a millisecond. A batch stays small, because it is encoded in the cache."""
+HELD_PORTIONS = 2
+"""The number of portions that a reader holds before it waits."""
 
 
 class Work(NamedTuple):
@@ -37,19 +41,40 @@ class Work(NamedTuple):
     options: Options
 
 
-def read(shared: Shared[Work], start: Position, end: int) -> Iterator[Batch]:
-    """Yield the documents from `start` to the end of the file files[end - 1]."""
+def read(shared: Shared[Work], start: Position, end: int) -> Iterator[list[Batch]]:
+    """Yield the documents from `start` to the end of the file files[end - 1], in portions."""
     work = value_of(shared)
     with folder_of(shared, work.files[start.file : end]):
-        yield from read_parts(work.files[:end], work.options, work.tokenizer, start)
+        yield from portions(read_parts(work.files[:end], work.options, work.tokenizer, start))
 
 
-def encode(shared: Shared[Work], batch: Batch) -> Encoded:
-    """Return the tokens of a batch."""
+def portions(batches: Iterator[Batch]) -> Iterator[list[Batch]]:
+    """Yield `batches` in portions.
+
+    If `batches` raises an error, all earlier batches are yielded first.
+    """
+    portion: list[Batch] = []
+    size = 0
+    try:
+        for batch in batches:
+            portion.append(batch)
+            size += batch.texts.size
+            if size >= PORTION:
+                yield portion
+                portion, size = [], 0
+    except Exception:
+        if portion:
+            yield portion
+        raise
+    if portion:
+        yield portion
+
+
+def encode(shared: Shared[Work], portion: list[Batch]) -> list[Encoded]:
+    """Return the tokens of each batch of a portion."""
     work = value_of(shared)
-    encoder = DocumentEncoder(work.tokenizer, work.files, work.options, threads=1)
-    ids, offsets = encoder.encode(batch)
-    return encoded(batch, ids, offsets, work.options)
+    encoder = DocumentEncoder(work.tokenizer, work.files, work.options)
+    return [encoded(batch, *encoder.encode(batch), work.options) for batch in portion]
 
 
 class RayEngine:
@@ -63,14 +88,14 @@ class RayEngine:
         """Yield the encoded documents of `files` from `start` on, in order and in batches."""
         ray = self._ray
         shared = share(ray, Work(self._tokenizer, files, options))
-        # A reader waits most of the time until its batches are taken, so it must not occupy a CPU.
+        # A reader waits most of the time until its portions are taken, so it must not occupy a CPU.
         reading = task(
             ray,
             read,
             num_cpus=0,
             num_returns="streaming",
             scheduling_strategy="SPREAD",
-            _generator_backpressure_num_objects=HELD_BATCHES,
+            _generator_backpressure_num_objects=HELD_PORTIONS,
         )
         encoding = task(ray, encode, num_cpus=1)
         starts = (
@@ -85,7 +110,7 @@ class RayEngine:
                     readers.append(_Reader(ray, reading.remote(shared, *group), encoding, shared))
                 if not readers:
                     return
-                # Limit the number of batches that are encoded or wait to be taken.
+                # Limit the number of portions that are encoded or wait to be taken.
                 room = 2 * count + 1 - sum(len(reader.results) for reader in readers)
                 for reader in readers:
                     room -= reader.take(room)
@@ -93,7 +118,7 @@ class RayEngine:
                 if not first_reader.results:
                     first_reader.wait()
                 if first_reader.results:
-                    yield get(ray, first_reader.results.popleft())
+                    yield from get(ray, first_reader.results.popleft())
                 elif first_reader.is_done:
                     readers.popleft()
         finally:
@@ -102,36 +127,36 @@ class RayEngine:
 
 
 class _Reader:
-    """A task that reads, and the tasks that encode its batches."""
+    """A task that reads, and the tasks that encode its portions."""
 
-    def __init__(self, ray: Any, batches: Any, encoding: Any, shared: Shared[Work]) -> None:
+    def __init__(self, ray: Any, portions: Any, encoding: Any, shared: Shared[Work]) -> None:
         self.results: deque[Any] = deque()
-        """The references of the encoded batches, in order."""
+        """The references of the encoded portions, in order."""
         self.is_done = False
         self._ray = ray
-        self._batches = batches
+        self._portions = portions
         self._encoding = encoding
         self._shared = shared
 
     def take(self, most: int) -> int:
-        """Begin to encode up to `most` batches that are already read; return their number."""
+        """Begin to encode up to `most` portions that are already read; return their number."""
         taken = 0
         while taken < most and not self.is_done:
-            if not self._ray.wait([self._batches], timeout=0, fetch_local=False)[0]:
+            if not self._ray.wait([self._portions], timeout=0, fetch_local=False)[0]:
                 break
             self.wait()
             taken += not self.is_done
         return taken
 
     def wait(self) -> None:
-        """Wait for the next batch, and begin to encode it."""
-        batch = next(self._batches, None)
-        if batch is None:
+        """Wait for the next portion, and begin to encode it."""
+        portion = next(self._portions, None)
+        if portion is None:
             self.is_done = True
         else:
-            self.results.append(self._encoding.remote(self._shared, batch))
+            self.results.append(self._encoding.remote(self._shared, portion))
 
     def cancel(self) -> None:
         """Stop all tasks."""
-        for reference in [*self.results, self._batches]:
+        for reference in [*self.results, self._portions]:
             self._ray.cancel(reference)

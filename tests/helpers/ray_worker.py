@@ -25,6 +25,7 @@ SIZES: list[tuple[Any, str, Any]] = [
     (documents, "LONG", 3000),
     (documents, "BLOCK", 500),
     (parts, "PART", 400),
+    (engine, "PORTION", 5000),
 ]
 
 _is_set_up = False

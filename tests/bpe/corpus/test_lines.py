@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bpe.corpus.lines import JsonLines
+from bpe.corpus.documents import Position, ReadOptions, read_batches
+from bpe.corpus.lines import JsonLines, TextLines
 from bpe.encoding.utf8 import encode_utf8
 from bpe.errors import TextFileError
-from bpe.text_files import text_of_line
+from bpe.text_files import split_lines, text_of_line
 from corpora import JSON_OBJECTS, STRINGS
 from pretok.machine.backend import BackendName
 from support import max_examples, seeded
@@ -140,3 +142,34 @@ def test_all_lines_of_a_block(native: BackendName) -> None:
     assert known(parser, block + b"\n") == known(parser, block)
     assert known(parser, b"\n") == [None]
     assert known(JsonLines("\ud800", 1000), block) == [None] * 5
+
+
+@given(
+    st.lists(st.sampled_from([b"a", b"\r", b"\n", b"\r\n", "é".encode(), b"\xff"])).map(b"".join)
+)
+@settings(max_examples=max_examples(300))
+def test_lines_of_text(block: bytes) -> None:
+    """The texts of a block are those of its lines, one by one."""
+    parser = TextLines()
+    lines = split_lines(block)
+    texts, is_known = parser.texts(block)
+    assert len(texts) == len(is_known) == len(lines)
+    if b"\xff" in block:
+        assert not is_known.any()
+    else:
+        assert is_known.all()
+        assert list(texts) == [parser.text(line, "") for line in lines]
+
+
+@pytest.mark.parametrize("text", ["a\n\nb\n\n", "\n\n", "a\n\nb\r"])
+def test_reading_continues_within_a_block(tmp_path: Path, text: str) -> None:
+    """Blank lines are documents, also if reading begins after the first lines of a block."""
+    path = tmp_path / "a.txt"
+    path.write_bytes(text.encode())
+    expected = text.splitlines()
+    for begin in range(len(expected)):
+        options = ReadOptions("text", True, False, 1000)
+        batches = list(read_batches([str(path)], options, Position(0, begin)))
+        assert [text.decode() for batch in batches for text in batch.texts] == expected[begin:]
+        lines = [line for batch in batches for _, numbers in batch.lines for line in numbers]
+        assert lines == list(range(begin + 1, len(expected) + 1))
