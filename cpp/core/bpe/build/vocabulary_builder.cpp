@@ -1,5 +1,6 @@
 #include "core/bpe/build/vocabulary_builder.hpp"
 
+#include "core/base/bits.hpp"
 #include "core/base/ids.hpp"
 
 #include <algorithm>
@@ -13,8 +14,17 @@ namespace {
 std::vector<std::uint32_t> in_order(const VocabularyData &data) {
   const auto end = data.ids.begin() + static_cast<std::ptrdiff_t>(data.mergeable);
   std::vector<std::uint32_t> ids(data.ids.begin(), end);
-  if (!std::is_sorted(ids.begin(), ids.end()))
-    std::sort(ids.begin(), ids.end());
+  if (std::is_sorted(ids.begin(), ids.end()))
+    return ids;
+  // The ids are distinct and below ID_LIMIT (place_tokens), so one pass over a bitmap sorts
+  // them.
+  std::vector<std::uint64_t> words(*std::max_element(ids.begin(), ids.end()) / 64 + 1);
+  for (const std::uint32_t id : ids)
+    words[id / 64] |= std::uint64_t{1} << id % 64;
+  ids.clear();
+  for (std::size_t at = 0; at < words.size(); ++at)
+    for (std::uint64_t word = words[at]; word != 0; word &= word - 1)
+      ids.push_back(static_cast<std::uint32_t>(at * 64 + lowest_bit(word)));
   return ids;
 }
 
@@ -34,7 +44,7 @@ const char *Vocabulary::Builder::find_merges(VocabularyData &&data) {
   if (const char *wrong = place_tokens(data))
     return wrong;
   const std::vector<std::uint32_t> ids = in_order(data);
-  vocabulary_.whole_tokens_.assign(ids, vocabulary_.bytes_.data() + vocabulary_.bytes_.size());
+  unlisted_ = &ids; // most vocabularies need no whole tokens here
   vocabulary_.in_order_ = order_ranks(ids);
   if (!vocabulary_.in_order_)
     pairs_from_ranks(ids);
@@ -146,7 +156,7 @@ void Vocabulary::Builder::find_reachable(bool from_ranks) {
   //   - merging the bytes of each part surely makes this part;
   //   - merging the bytes of both parts makes both of them before a merge crosses the boundary
   //     between them (OrderedMerges::stay_apart).
-  std::vector<bool> is_ordered(merges.size(), true);
+  std::vector<char> is_ordered(merges.size(), 1);
   for (std::uint32_t symbol = 0; symbol < merges.size(); ++symbol) {
     if (symbol >= OrderedMerges::BYTES && !vocabulary_.in_order_ && !from_ranks) {
       const auto [left, right] = merges.parts(symbol);
@@ -165,6 +175,16 @@ bool Vocabulary::Builder::is_reachable(std::uint32_t id) {
     return true;
   merged_.resize(token.size);
   return vocabulary_.merge(token.bytes, token.size, merged_.data()) == 1 && merged_[0] == id;
+}
+
+// Returns the id of the mergeable token with these bytes, or NO_ID. Fills whole_tokens_ at the
+// first call after find_merges.
+std::uint32_t Vocabulary::Builder::find_token(const std::uint8_t *bytes, std::size_t size) {
+  if (unlisted_ != nullptr)
+    vocabulary_.whole_tokens_.assign(*unlisted_,
+                                     vocabulary_.bytes_.data() + vocabulary_.bytes_.size());
+  unlisted_ = nullptr;
+  return vocabulary_.whole_tokens_.find(bytes, size, bytes + size);
 }
 
 const char *Vocabulary::Builder::check_merges(const std::vector<Merge> &merges) const {

@@ -67,7 +67,7 @@ bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
       const std::uint32_t place = splits.find(bytes, size);
       return place == TokenSplits::NO_TOKEN ? NO_MERGE : symbols[place];
     }
-    const std::uint32_t id = vocabulary_.whole_tokens_.find(bytes, size, bytes + size);
+    const std::uint32_t id = find_token(bytes, size);
     const auto at = std::lower_bound(ids.begin(), ids.end(), id);
     return at == ids.end() || *at != id ? NO_MERGE
                                         : symbols[static_cast<std::size_t>(at - ids.begin())];
@@ -218,7 +218,7 @@ bool Vocabulary::Builder::merges_fit() const {
 // that make the token itself. Any two tokens that concatenate to a token count as a merge. Sets
 // `merge` to the merge of these two tokens. Callers have found that the merges of lower rank
 // alone do not make the token, so merges of higher rank take part.
-bool Vocabulary::Builder::makes_from_higher(std::uint32_t id, Merge &merge) const {
+bool Vocabulary::Builder::makes_from_higher(std::uint32_t id, Merge &merge) {
   std::vector<std::uint32_t> symbols = byte_ids_of(vocabulary_.tokens_[id]);
   std::vector<std::uint8_t> both;
   merge_long(symbols, [&](std::uint32_t left, std::uint32_t right) {
@@ -226,8 +226,7 @@ bool Vocabulary::Builder::makes_from_higher(std::uint32_t id, Merge &merge) cons
     const TokenView b = vocabulary_.tokens_[right];
     both.assign(a.bytes, a.bytes + a.size);
     both.insert(both.end(), b.bytes, b.bytes + b.size);
-    const std::uint32_t result =
-        vocabulary_.whole_tokens_.find(both.data(), both.size(), both.data() + both.size());
+    const std::uint32_t result = find_token(both.data(), both.size());
     return result == NO_ID || result == id ? Merged{NO_RANK, NO_ID} : Merged{result, result};
   });
   if (symbols.size() != 2)
