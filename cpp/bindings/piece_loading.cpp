@@ -4,6 +4,7 @@
 #include "bindings/loading.hpp"
 #include "bindings/packed_tokens.hpp"
 #include "core/base/ids.hpp"
+#include "core/unicode/utf8.hpp"
 #include "formats/character_model.hpp"
 #include "formats/piece_file.hpp"
 #include "formats/piece_merges.hpp"
@@ -113,7 +114,8 @@ py::array find_inner_marks(const py::bytes &data, const Array<std::uint32_t> &le
   for (std::string_view text : texts_of(data, lengths)) {
     while (text.substr(0, SPACE_MARK.size()) == SPACE_MARK)
       text.remove_prefix(SPACE_MARK.size());
-    if (text.find(SPACE_MARK) != std::string_view::npos)
+    if (!is_ascii(reinterpret_cast<const std::uint8_t *>(text.data()), text.size()) &&
+        text.find(SPACE_MARK) != std::string_view::npos)
       indices.push_back(index);
     ++index;
   }

@@ -135,8 +135,15 @@ LoadError find_piece_merges(const ScoredPieces &pieces, std::vector<Merge> &merg
   const auto is_better = [&](std::uint32_t a, std::uint32_t b) {
     return scores[a] > scores[b];
   };
-  // Files list pieces mostly by score. For such lists std::stable_sort is faster than
+  // Files list pieces mostly by score, except runs of one character, which all have the lowest
+  // score. For lists that are still not sorted std::stable_sort is mostly faster than
   // std::sort.
+  const auto worst = std::max_element(words.begin(), words.end(), is_better);
+  if (worst != words.end()) {
+    const float lowest = scores[*worst];
+    std::stable_partition(words.begin(), words.end(),
+                          [&](std::uint32_t word) { return scores[word] != lowest; });
+  }
   if (!std::is_sorted(words.begin(), words.end(), is_better))
     std::stable_sort(words.begin(), words.end(), is_better);
   const auto is_tie = [&](std::uint32_t a, std::uint32_t b) { return scores[a] == scores[b]; };
