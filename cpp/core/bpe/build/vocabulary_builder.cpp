@@ -2,6 +2,7 @@
 
 #include "core/base/bits.hpp"
 #include "core/base/ids.hpp"
+#include "core/base/prefetch.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -70,11 +71,13 @@ const char *Vocabulary::Builder::build(VocabularyData &&data) {
       pairs_from_merges(data.merges);
   }
   vocabulary_.has_merge_table_ = vocabulary_.in_order_ || table_from_pairs();
+  const auto token_of = [this](std::uint32_t symbol) -> const TokenView & {
+    return vocabulary_.tokens_[vocabulary_.merges_.id(symbol)];
+  };
   if (vocabulary_.has_merge_table_)
-    vocabulary_.barriers_.build(vocabulary_.merges_, data.first_step,
-                                [this](std::uint32_t symbol) {
-                                  return vocabulary_.tokens_[vocabulary_.merges_.id(symbol)];
-                                });
+    vocabulary_.barriers_.build(
+        vocabulary_.merges_, data.first_step, token_of,
+        [token_of](std::uint32_t symbol) { prefetch(&token_of(symbol)); });
   else
     vocabulary_.merges_ = OrderedMerges();
   find_reachable(data.from_ranks);
@@ -151,14 +154,14 @@ void Vocabulary::Builder::find_reachable(bool from_ranks) {
     return;
   // By symbol: true if merging the bytes of the symbol surely makes it. If the merges are
   // ordered, or follow from ranks, this is true for every symbol. In any other list of merges,
-  // it is true for a symbol that passes three tests:
+  // it is true for the first kept_ merges, and for a symbol that passes three tests:
   //   - it ranks after its two parts;
   //   - merging the bytes of each part surely makes this part;
   //   - merging the bytes of both parts makes both of them before a merge crosses the boundary
   //     between them (OrderedMerges::stay_apart).
   std::vector<char> is_ordered(merges.size(), 1);
   for (std::uint32_t symbol = 0; symbol < merges.size(); ++symbol) {
-    if (symbol >= OrderedMerges::BYTES && !vocabulary_.in_order_ && !from_ranks) {
+    if (symbol >= OrderedMerges::BYTES + kept_ && !vocabulary_.in_order_ && !from_ranks) {
       const auto [left, right] = merges.parts(symbol);
       is_ordered[symbol] = std::max(left, right) < symbol && is_ordered[left] &&
                            is_ordered[right] && merges.stay_apart(left, right);

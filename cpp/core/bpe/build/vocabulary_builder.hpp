@@ -25,6 +25,7 @@ private:
   bool is_reachable(std::uint32_t id);
   const char *check_merges(const std::vector<Merge> &merges) const;
   std::vector<std::uint32_t> reset_merges(std::size_t count);
+  std::vector<std::uint32_t> byte_symbols() const;
   std::vector<std::uint32_t> byte_ids_of(TokenView token) const;
   // Each order_ function fills Vocabulary::merges_, and returns whether the vocabulary is
   // ordered (ordered_merges.hpp). Each pairs_ function fills Vocabulary::pairs_.
@@ -47,6 +48,9 @@ private:
   // The mergeable tokens, while whole_tokens_ does not have them yet; else nullptr.
   const std::vector<std::uint32_t> *unlisted_ = nullptr;
   std::vector<Merge> listed_; // the merges of Vocabulary::pairs_, in order of rank
+  // The number of the first merges of `merges_` that hold even if the vocabulary is not
+  // ordered. A failed order_ranks or order_merges sets it.
+  std::uint32_t kept_ = 0;
   // The number of tokens, in order of id, whose merges order_ranks has found. order_ranks stops
   // at the first token that has a part with a higher id.
   std::size_t ordered_count_ = 0;

@@ -26,10 +26,15 @@ bool are_parts(TokenView left, TokenView right, TokenView whole) {
 
 } // namespace
 
-// Empties `merges_`, and makes room for `count` merges. Returns the symbol of each token, by
-// id. A token of one byte has this byte as its symbol. All other tokens have NO_MERGE.
+// Empties `merges_`, and makes room for `count` merges. Returns byte_symbols().
 std::vector<std::uint32_t> Vocabulary::Builder::reset_merges(std::size_t count) {
   vocabulary_.merges_.reset(vocabulary_.byte_ids_, count);
+  return byte_symbols();
+}
+
+// Returns the symbol of each token, by id. A token of one byte has this byte as its symbol. All
+// other tokens have NO_MERGE.
+std::vector<std::uint32_t> Vocabulary::Builder::byte_symbols() const {
   std::vector<std::uint32_t> symbols(vocabulary_.tokens_.size(), OrderedMerges::NO_MERGE);
   for (std::uint32_t byte = 0; byte < OrderedMerges::BYTES; ++byte)
     if (vocabulary_.byte_ids_[byte] != NO_ID)
@@ -53,7 +58,7 @@ std::vector<std::uint32_t> Vocabulary::Builder::byte_ids_of(TokenView token) con
 // hashes collide.
 bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
   constexpr std::uint32_t NO_MERGE = OrderedMerges::NO_MERGE;
-  ordered_count_ = 0;
+  ordered_count_ = kept_ = 0;
   vocabulary_.merges_.reset(vocabulary_.byte_ids_, ids.size());
   TokenSplits splits(vocabulary_.tokens_, ids);
   // The symbol of each token, by index in `ids`; NO_MERGE until it has one.
@@ -98,9 +103,12 @@ bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
     Parts best = NO_PARTS;
     for (const TokenSplits::Split *split = splits.begin(which); split != splits.end(which);
          ++split) {
+      // Branchless: it is unpredictable which split is better.
       const Parts parts{symbols[split->left], symbols[split->right]};
-      if (std::max(parts.left, parts.right) < std::max(best.left, best.right))
-        best = parts;
+      const bool is_better =
+          std::max(parts.left, parts.right) < std::max(best.left, best.right);
+      best.left = is_better ? parts.left : best.left;
+      best.right = is_better ? parts.right : best.right;
     }
     return best;
   };
@@ -126,6 +134,7 @@ bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
           return false;
       } else if (makes_from_higher(id, merge)) {
         ordered_count_ = merges_fit() ? first + i : 0;
+        kept_ = ordered_count_ == 0 ? 0 : vocabulary_.merges_.size() - OrderedMerges::BYTES;
         return false;
       }
     }
@@ -280,7 +289,10 @@ void Vocabulary::Builder::insert_pair(const Merge &merge) {
 bool Vocabulary::Builder::order_merges(const std::vector<Merge> &merges) {
   std::vector<std::uint32_t> symbols = reset_merges(merges.size());
   std::vector<Merge> early;
+  kept_ = 0;
+  std::uint32_t rank = 0;
   for (const Merge &merge : merges) {
+    const bool is_first = kept_ == rank++; // whether no earlier merge was skipped
     const std::uint32_t left = symbols[merge.left];
     const std::uint32_t right = symbols[merge.right];
     if (left == OrderedMerges::NO_MERGE || right == OrderedMerges::NO_MERGE) {
@@ -292,8 +304,11 @@ bool Vocabulary::Builder::order_merges(const std::vector<Merge> &merges) {
     if (symbols[merge.id] == OrderedMerges::NO_MERGE &&
         vocabulary_.merges_.is_valid_pair(left, right)) {
       symbols[merge.id] = vocabulary_.merges_.add(left, right, merge.id);
-      if (symbols[merge.id] == OrderedMerges::NO_MERGE)
+      if (symbols[merge.id] == OrderedMerges::NO_MERGE) {
+        kept_ = 0;
         return false;
+      }
+      kept_ += is_first ? 1 : 0;
     }
   }
   return std::all_of(early.begin(), early.end(), [&symbols](const Merge &merge) {
@@ -309,17 +324,24 @@ void Vocabulary::Builder::pairs_from_merges(const std::vector<Merge> &merges) {
   for (const Merge &merge : merges)
     repeats |= !vocabulary_.pairs_.insert(merge.left, merge.right, {rank++, merge.id});
   listed_ = repeats ? vocabulary_.merges() : merges;
+  kept_ = repeats ? 0 : kept_; // a repeated pair has another rank
 }
 
 // Fills `merges_` from `pairs_`, for a vocabulary that is not ordered. Returns false if the
 // table cannot hold the merges.
 bool Vocabulary::Builder::table_from_pairs() {
+  // The first kept_ merges happen, since lower ranks alone decide the merge of a token.
   const std::vector<Merge> merges = merges_that_happen();
-  std::vector<std::uint32_t> symbols = reset_merges(merges.size());
+  if (kept_ < merges.size() / 2) { // removing the other merges would take longer
+    vocabulary_.merges_.reset(vocabulary_.byte_ids_, merges.size());
+    kept_ = 0;
+  }
+  vocabulary_.merges_.remove_from(OrderedMerges::BYTES + kept_);
+  std::vector<std::uint32_t> symbols = byte_symbols();
   std::uint32_t next = OrderedMerges::BYTES;
   for (const Merge &merge : merges)
     symbols[merge.id] = next++;
-  return std::all_of(merges.begin(), merges.end(), [&](const Merge &merge) {
+  return std::all_of(merges.begin() + kept_, merges.end(), [&](const Merge &merge) {
     return vocabulary_.merges_.add(symbols[merge.left], symbols[merge.right], merge.id) !=
            OrderedMerges::NO_MERGE;
   });
