@@ -235,7 +235,8 @@ class Vocabulary:
         """The bytes that have no token, all of them in NOT_IN_UTF8 or UNASSIGNED."""
         if self._packed is not None:
             data, lengths, _ = self._packed
-            ends = np.cumsum(lengths, dtype=np.int64)[lengths == 1]
+            places = np.flatnonzero(lengths == 1)  # in most vocabularies the first ones
+            ends = np.cumsum(lengths[: places.max(initial=-1) + 1], dtype=np.int64)[places]
             single = set(np.frombuffer(data, np.uint8)[ends - 1].tolist())
             return tuple(byte for byte in range(256) if byte not in single)
         tokens = frozenset(self.token_bytes.values())

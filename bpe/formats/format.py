@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from typing import ClassVar
 
@@ -75,8 +77,9 @@ class Source:
         """
         if self.json is not None or self.text.isspace():
             return ()
-        lines = self.text[:_FIRST_LINES_BYTES].split(b"\n")
-        return tuple([line for line in (line.removesuffix(b"\r") for line in lines) if line][:3])
+        lines = BytesIO(self.text[:_FIRST_LINES_BYTES])  # reads no more lines than needed
+        ends = (line.removesuffix(b"\n").removesuffix(b"\r") for line in lines)
+        return tuple(islice(filter(None, ends), 3))
 
 
 @dataclass(frozen=True)

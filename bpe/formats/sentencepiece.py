@@ -56,7 +56,7 @@ class Piece(NamedTuple):
 
 
 _TYPES = frozenset(map(int, PieceType))
-_BYTE_NAMES = tuple(f"<0x{byte:02X}>" for byte in range(256))
+_BYTE_NAMES = dict.fromkeys(f"<0x{byte:02X}>" for byte in range(256))  # in order of the bytes
 _MODEL_TYPES = {1: "Unigram", 2: "BPE", 3: "word", 4: "character"}
 _BPE = 2
 

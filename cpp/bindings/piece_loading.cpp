@@ -4,6 +4,7 @@
 #include "bindings/loading.hpp"
 #include "bindings/packed_tokens.hpp"
 #include "core/base/ids.hpp"
+#include "core/unicode/utf8.hpp"
 #include "formats/character_model.hpp"
 #include "formats/piece_file.hpp"
 #include "formats/piece_merges.hpp"
@@ -35,17 +36,20 @@ py::object read_pieces(const py::bytes &data) {
       return;
     std::vector<std::uint8_t> texts;
     std::vector<std::uint32_t> lengths;
+    texts.reserve(bytes.size());
+    normal.bytes.reserve(bytes.size());
     for (std::uint32_t id = 0; id < file.pieces.size(); ++id) {
       const auto &[text, score, type] = file.pieces[id];
       if (type == PieceType::UNUSED || (type == PieceType::NORMAL && score != score))
         return;
-      texts.insert(texts.end(), text.begin(), text.end());
+      const auto *const first = reinterpret_cast<const std::uint8_t *>(text.data());
+      texts.insert(texts.end(), first, first + text.size());
       lengths.push_back(static_cast<std::uint32_t>(text.size()));
       if (type != PieceType::NORMAL) {
         others.push_back(id);
         continue;
       }
-      normal.bytes.insert(normal.bytes.end(), text.begin(), text.end());
+      normal.bytes.insert(normal.bytes.end(), first, first + text.size());
       normal.lengths.push_back(lengths.back());
       normal.ids.push_back(id);
       scores.push_back(score);
@@ -110,7 +114,8 @@ py::array find_inner_marks(const py::bytes &data, const Array<std::uint32_t> &le
   for (std::string_view text : texts_of(data, lengths)) {
     while (text.substr(0, SPACE_MARK.size()) == SPACE_MARK)
       text.remove_prefix(SPACE_MARK.size());
-    if (text.find(SPACE_MARK) != std::string_view::npos)
+    if (!is_ascii(reinterpret_cast<const std::uint8_t *>(text.data()), text.size()) &&
+        text.find(SPACE_MARK) != std::string_view::npos)
       indices.push_back(index);
     ++index;
   }

@@ -41,7 +41,7 @@ public:
   }
 
   void build() {
-    std::vector<bool> is_merged(model_.first_step);
+    std::vector<char> is_merged(model_.first_step);
     for (const Merge &merge : model_.merges)
       is_merged[merge.left] = is_merged[merge.right] = is_merged[merge.id] = true;
     for (std::size_t i = 0; i < model_.texts.size(); ++i) {
@@ -142,7 +142,7 @@ private:
   const CharacterModel &model_;
   VocabularyData &data_;
   std::array<std::uint32_t, 256> bytes_; // the id of each byte
-  std::vector<bool> is_token_;           // by id: whether add_piece has added the piece
+  std::vector<char> is_token_;           // by id: whether add_piece has added the piece
   std::vector<CharacterStart> starts_;   // of the pieces that are single characters
   std::uint32_t next_step_;
 };

@@ -1,5 +1,6 @@
 #include "formats/piece_merges.hpp"
 
+#include "core/base/bits.hpp"
 #include "core/base/ids.hpp"
 #include "core/bpe/vocabulary.hpp"
 #include "core/unicode/utf8.hpp"
@@ -19,7 +20,10 @@ std::size_t first_width(std::string_view text) {
   return decode_utf8(reinterpret_cast<const std::uint8_t *>(text.data()), text.size()).width;
 }
 
-bool is_character(std::string_view text) { return first_width(text) == text.size(); }
+bool is_character(std::string_view text) {
+  constexpr std::size_t MAX_WIDTH = 4; // of a character in bytes
+  return text.size() <= MAX_WIDTH && first_width(text) == text.size();
+}
 
 // Finds the merges of words: the pieces of several characters. Builds a vocabulary of bytes
 // whose ids are ranks: first the bytes, then the beginnings of characters, then the words.
@@ -80,36 +84,36 @@ private:
   // Returns the characters of several bytes, and their beginnings of at least two bytes, in
   // order of bytes.
   std::vector<std::string> character_starts() const {
-    std::vector<bool> is_used(CODE_POINTS); // by code point; UTF-8 sorts in the same order
+    // One bit for each code point; UTF-8 sorts in the same order.
+    std::vector<std::uint64_t> is_used(CODE_POINTS / 64);
     for (const std::string_view text : pieces_.texts) {
       const auto *const bytes = reinterpret_cast<const std::uint8_t *>(text.data());
       for (std::size_t at = 0; at < text.size();) {
         const Decoded character = decode_utf8(bytes + at, text.size() - at);
-        is_used[character.code_point] = true;
+        is_used[character.code_point / 64] |= std::uint64_t{1} << character.code_point % 64;
         at += character.width;
       }
     }
     std::vector<std::string> starts;
     std::string last;
-    for (auto at = is_used.begin() + 0x80; at != is_used.end(); ++at) {
-      at = std::find(at, is_used.end(), true);
-      if (at == is_used.end())
-        break;
-      std::array<std::uint8_t, 4> bytes{};
-      const std::size_t width =
-          encode_utf8(static_cast<std::uint32_t>(at - is_used.begin()), bytes.data());
-      const std::string character(bytes.begin(),
-                                  bytes.begin() + static_cast<std::ptrdiff_t>(width));
-      for (std::size_t size = 2; size <= width; ++size)
-        if (last.compare(0, size, character, 0, size) != 0)
-          starts.push_back(character.substr(0, size));
-      last = character;
-    }
+    for (std::size_t at = 0x80 / 64; at < is_used.size(); ++at)
+      for (std::uint64_t word = is_used[at]; word != 0; word &= word - 1) {
+        std::array<std::uint8_t, 4> bytes{};
+        const std::size_t width =
+            encode_utf8(static_cast<std::uint32_t>(at * 64 + lowest_bit(word)), bytes.data());
+        const std::string character(bytes.begin(),
+                                    bytes.begin() + static_cast<std::ptrdiff_t>(width));
+        for (std::size_t size = 2; size <= width; ++size)
+          if (last.compare(0, size, character, 0, size) != 0)
+            starts.push_back(character.substr(0, size));
+        last = character;
+      }
     return starts;
   }
 
   void add(std::string_view text) {
-    data_.bytes.insert(data_.bytes.end(), text.begin(), text.end());
+    const auto *const bytes = reinterpret_cast<const std::uint8_t *>(text.data());
+    data_.bytes.insert(data_.bytes.end(), bytes, bytes + text.size());
     data_.lengths.push_back(static_cast<std::uint32_t>(text.size()));
     data_.ids.push_back(static_cast<std::uint32_t>(data_.ids.size()));
   }
@@ -128,10 +132,20 @@ LoadError find_piece_merges(const ScoredPieces &pieces, std::vector<Merge> &merg
     if (!is_character(pieces.texts[i]))
       words.push_back(i);
   const std::vector<float> &scores = pieces.scores;
-  // Files list pieces mostly by score. For such lists std::stable_sort is faster than
+  const auto is_better = [&](std::uint32_t a, std::uint32_t b) {
+    return scores[a] > scores[b];
+  };
+  // Files list pieces mostly by score, except runs of one character, which all have the lowest
+  // score. For lists that are still not sorted std::stable_sort is mostly faster than
   // std::sort.
-  std::stable_sort(words.begin(), words.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return scores[a] > scores[b]; });
+  const auto worst = std::max_element(words.begin(), words.end(), is_better);
+  if (worst != words.end()) {
+    const float lowest = scores[*worst];
+    std::stable_partition(words.begin(), words.end(),
+                          [&](std::uint32_t word) { return scores[word] != lowest; });
+  }
+  if (!std::is_sorted(words.begin(), words.end(), is_better))
+    std::stable_sort(words.begin(), words.end(), is_better);
   const auto is_tie = [&](std::uint32_t a, std::uint32_t b) { return scores[a] == scores[b]; };
   const auto tie = std::adjacent_find(words.begin(), words.end(), is_tie);
   std::vector<Merge> run_merges;

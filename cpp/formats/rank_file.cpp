@@ -126,27 +126,39 @@ std::size_t decode_base64(const std::uint8_t *at, const std::uint8_t *end, std::
 
 bool tokens_differ(const std::vector<std::uint8_t> &tokens,
                    const std::vector<std::uint32_t> &lengths) {
-  struct Slot {
-    std::uint32_t tag = 0; // half of the hash
-    std::uint32_t size = 0;
-    const std::uint8_t *bytes = nullptr;
+  constexpr std::uint32_t NO_TOKEN = 0xFFFFFFFF;
+  constexpr std::size_t BATCH_SIZE = 64; // tokens whose slots are prefetched together
+  struct Slot {                          // small, so that more slots fit in the cache
+    std::uint32_t tag = 0;               // half of the hash
+    std::uint32_t token = NO_TOKEN;
 
-    bool is_free() const { return bytes == nullptr; }
+    bool is_free() const { return token == NO_TOKEN; }
   };
   const HashKey key = hash_key();
   OpenTable<Slot, 80> seen(lengths.size());
-  const std::uint8_t *at = tokens.data();
-  const std::uint8_t *const end = at + tokens.size();
-  for (const std::uint32_t size : lengths) {
-    const std::uint64_t hash = hash_bytes(at, size, end, key);
-    const auto tag = static_cast<std::uint32_t>(hash);
-    Slot &slot = seen.find_or_add(hash, [&](const Slot &other) {
-      return other.tag == tag && other.size == size && std::memcmp(other.bytes, at, size) == 0;
-    });
-    if (!slot.is_free())
-      return false;
-    slot = {tag, size, at};
-    at += size;
+  std::vector<std::uint32_t> starts(lengths.size());
+  std::array<std::uint64_t, BATCH_SIZE> hashes;
+  const std::uint8_t *const data = tokens.data();
+  const std::uint8_t *const end = data + tokens.size();
+  std::uint32_t start = 0;
+  for (std::size_t first = 0; first < lengths.size(); first += BATCH_SIZE) {
+    const std::size_t stop = std::min(lengths.size(), first + BATCH_SIZE);
+    for (std::size_t i = first; i < stop; ++i) {
+      starts[i] = start;
+      hashes[i - first] = hash_bytes(data + start, lengths[i], end, key);
+      seen.prefetch(hashes[i - first]);
+      start += lengths[i];
+    }
+    for (std::size_t i = first; i < stop; ++i) {
+      const auto tag = static_cast<std::uint32_t>(hashes[i - first]);
+      Slot &slot = seen.find_or_add(hashes[i - first], [&](const Slot &other) {
+        return other.tag == tag && lengths[other.token] == lengths[i] &&
+               std::memcmp(data + starts[other.token], data + starts[i], lengths[i]) == 0;
+      });
+      if (!slot.is_free())
+        return false;
+      slot = {tag, static_cast<std::uint32_t>(i)};
+    }
   }
   return true;
 }

@@ -339,6 +339,20 @@ def test_wrong_models_are_refused(
     assert str(tmp_path) in str(caught.value)
 
 
+@pytest.mark.parametrize("size", [1, 126, 127, 128, 129, 300])
+@pytest.mark.parametrize("char", ["x", "é", "日"])
+def test_pieces_of_any_size(tmp_path: Path, char: str, size: int) -> None:
+    rows = [UNKNOWN, *normal("▁", "x", "é", "日", "▁é日x", "é日x")]
+    if size > 1:
+        rows.append((char * size, -9.0, PieceType.NORMAL))
+    data = model(rows)
+    live = sentencepiece.SentencePieceProcessor(model_proto=data)
+    for tokenizer in both_of(tmp_path, data):
+        assert tokenizer.vocab_size == len(rows)
+        for text in (char * size, "é日x é日x", char * (size + 3)):
+            assert tokenizer.encode(text, "text") == live.encode(text)
+
+
 def test_arguments_of_load(tmp_path: Path) -> None:
     path = write(tmp_path / "a.model", model(PIECES))
     with pytest.raises(UnsupportedError, match="without preset="):

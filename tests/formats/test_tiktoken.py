@@ -220,6 +220,15 @@ def test_the_native_parser_leaves_bad_lines_to_python(native: BackendName, line:
     assert native_ranks(b"\n".join(lines)) is None
 
 
+@pytest.mark.parametrize("later", [1, 63, 64, 200])
+def test_the_native_parser_finds_equal_tokens_far_apart(native: BackendName, later: int) -> None:
+    lines = tiktoken_lines()
+    for at in (0, 7, len(lines) - 1 - later):
+        equal = list(lines)
+        equal[at + later] = lines[at].split()[0] + b" " + lines[at + later].split()[1]
+        assert native_ranks(b"\n".join(equal)) is None
+
+
 def test_the_native_parser_leaves_files_that_lack_bytes_to_python(native: BackendName) -> None:
     for data in (b"", b"\n", b"AA== 0\n", b" ", b"AA== 0"):
         assert native_ranks(data) is None

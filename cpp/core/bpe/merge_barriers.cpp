@@ -278,9 +278,19 @@ void MergeBarriers::add_partial(const std::uint8_t *left, std::size_t left_size,
 }
 
 void MergeBarriers::finish_build() {
-  std::sort(full_pairs_.begin(), full_pairs_.end());
-  full_pairs_.erase(std::unique(full_pairs_.begin(), full_pairs_.end()), full_pairs_.end());
-  filter_.reset(full_pairs_.size());
+  struct Slot { // a pair of characters; never 0, since add_ascii has taken that pair
+    std::uint64_t pair = 0;
+
+    bool is_free() const { return pair == 0; }
+  };
+  OpenTable<Slot> distinct(full_pairs_.size());
+  const HashKey key = hash_key();
+  for (const std::uint64_t pair : full_pairs_)
+    distinct
+        .find_or_add(hash_words(pair, 0, key),
+                     [pair](const Slot &slot) { return slot.pair == pair; })
+        .pair = pair;
+  filter_.reset(distinct.size());
   for (const std::uint64_t pair : full_pairs_)
     filter_.add(hash_of(static_cast<std::uint32_t>(pair >> 17),
                         static_cast<std::uint32_t>(pair & 0x1FFFF)));

@@ -52,12 +52,17 @@ public:
 
   // `first_step` is VocabularyData::first_step: symbols with ids from it on are only parts of
   // the bytes of a character. `token(symbol)` returns the bytes of a symbol as {bytes, size}.
-  template <typename Token>
-  void build(const OrderedMerges &merges, std::uint32_t first_step, Token token) {
+  // `prefetch(symbol)` prefetches the memory that token(symbol) will read.
+  template <typename Token, typename Prefetch>
+  void build(const OrderedMerges &merges, std::uint32_t first_step, Token token,
+             Prefetch prefetch) {
     begin_build(merges);
     if (first_step != NO_ID)
       replace_steps(first_step, merges);
+    constexpr std::uint32_t AHEAD = 16; // the prefetch distance, in symbols
     for (std::uint32_t symbol = OrderedMerges::BYTES; symbol < merges.size(); ++symbol) {
+      if (symbol + AHEAD < merges.size())
+        prefetch(merges.parts(symbol + AHEAD).left);
       const auto both = token(symbol);
       const std::size_t left_size = token(merges.parts(symbol).left).size;
       if (is_ascii(both.bytes, both.size))

@@ -51,6 +51,24 @@ std::uint32_t OrderedMerges::add(std::uint32_t left, std::uint32_t right, std::u
   return insert(key_of(left, right) | symbol) || make_room(64 - shift_) ? symbol : NO_MERGE;
 }
 
+void OrderedMerges::remove_from(std::uint32_t end) {
+  while (size() > end) {
+    const auto [left, right] = parts_.back();
+    const std::uint64_t entry = key_of(left, right) | (size() - 1);
+    const std::uint64_t hash = hash_of(entry);
+    for (const std::size_t bucket : {index_a(hash), index_b(hash)})
+      for (const std::size_t at : {bucket, bucket + 1})
+        if (entries_[at] == entry)
+          entries_[at] = FREE;
+    if (left < BYTES && right < BYTES) { // the last symbol of of_bytes_
+      byte_pairs_[std::size_t{left} << 8 | right] = 0;
+      of_bytes_.pop_back();
+    }
+    ids_.pop_back();
+    parts_.pop_back();
+  }
+}
+
 // Rebuilds the table with 2^bits buckets. If an insertion fails, tries other hash keys, then
 // larger tables, up to 2^GROWTH times the size that the merges need. New keys are tried first:
 // pairs that collide under one key rarely collide under another, unless the table is too full.
@@ -90,14 +108,19 @@ bool OrderedMerges::insert(std::uint64_t entry) {
   std::uint64_t turn = entry; // state of a pseudo-random number generator
   for (int moves = 0; moves < 500; ++moves) {
     const std::uint64_t hash = hash_of(entry);
-    for (const std::size_t bucket : {index_a(hash), index_b(hash)})
-      for (const std::size_t at : {bucket, bucket + 1})
-        if (entries_[at] == FREE) {
-          entries_[at] = entry;
-          return true;
-        }
+    const std::size_t a = index_a(hash);
+    const std::size_t b = index_b(hash);
+    // Branchless: it is unpredictable which slot is free.
+    const bool is_first = entries_[a] == FREE;
+    const bool is_in_a = is_first | (entries_[a + 1] == FREE);
+    const bool is_third = entries_[b] == FREE;
+    if (is_in_a | is_third | (entries_[b + 1] == FREE)) {
+      const std::size_t bucket = is_in_a ? a : b;
+      entries_[bucket + ((is_in_a ? is_first : is_third) ? 0 : 1)] = entry;
+      return true;
+    }
     turn = turn * 6364136223846793005 + 1442695040888963407;
-    const std::size_t bucket = (turn >> 63) != 0 ? index_a(hash) : index_b(hash);
+    const std::size_t bucket = (turn >> 63) != 0 ? a : b;
     std::swap(entries_[bucket + (turn >> 62 & 1)], entry);
   }
   return false;

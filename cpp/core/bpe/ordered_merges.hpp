@@ -64,6 +64,9 @@ public:
   // slot for the entry.
   std::uint32_t add(std::uint32_t left, std::uint32_t right, std::uint32_t id);
 
+  // Removes all symbols from `end` on. `end` must be at least BYTES.
+  void remove_from(std::uint32_t end);
+
   // Returns the symbol that two symbols merge into, or NO_MERGE. Branchless: the outcome is
   // unpredictable.
   std::uint32_t find(std::uint32_t left, std::uint32_t right) const {

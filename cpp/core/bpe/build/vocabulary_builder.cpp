@@ -1,6 +1,8 @@
 #include "core/bpe/build/vocabulary_builder.hpp"
 
+#include "core/base/bits.hpp"
 #include "core/base/ids.hpp"
+#include "core/base/prefetch.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -13,8 +15,17 @@ namespace {
 std::vector<std::uint32_t> in_order(const VocabularyData &data) {
   const auto end = data.ids.begin() + static_cast<std::ptrdiff_t>(data.mergeable);
   std::vector<std::uint32_t> ids(data.ids.begin(), end);
-  if (!std::is_sorted(ids.begin(), ids.end()))
-    std::sort(ids.begin(), ids.end());
+  if (std::is_sorted(ids.begin(), ids.end()))
+    return ids;
+  // The ids are distinct and below ID_LIMIT (place_tokens), so one pass over a bitmap sorts
+  // them.
+  std::vector<std::uint64_t> words(*std::max_element(ids.begin(), ids.end()) / 64 + 1);
+  for (const std::uint32_t id : ids)
+    words[id / 64] |= std::uint64_t{1} << id % 64;
+  ids.clear();
+  for (std::size_t at = 0; at < words.size(); ++at)
+    for (std::uint64_t word = words[at]; word != 0; word &= word - 1)
+      ids.push_back(static_cast<std::uint32_t>(at * 64 + lowest_bit(word)));
   return ids;
 }
 
@@ -40,7 +51,7 @@ const char *Vocabulary::Builder::find_merges(VocabularyData &&data) {
   if (const char *wrong = check_bytes(data))
     return wrong;
   const std::vector<std::uint32_t> ids = in_order(data);
-  vocabulary_.whole_tokens_.assign(ids, vocabulary_.bytes_.data() + vocabulary_.bytes_.size());
+  unlisted_ = &ids; // most vocabularies need no whole tokens here
   vocabulary_.in_order_ = order_ranks(ids);
   if (!vocabulary_.in_order_)
     pairs_from_ranks(ids);
@@ -68,11 +79,13 @@ const char *Vocabulary::Builder::build(VocabularyData &&data) {
       pairs_from_merges(data.merges);
   }
   vocabulary_.has_merge_table_ = vocabulary_.in_order_ || table_from_pairs();
+  const auto token_of = [this](std::uint32_t symbol) -> const TokenView & {
+    return vocabulary_.tokens_[vocabulary_.merges_.id(symbol)];
+  };
   if (vocabulary_.has_merge_table_)
-    vocabulary_.barriers_.build(vocabulary_.merges_, data.first_step,
-                                [this](std::uint32_t symbol) {
-                                  return vocabulary_.tokens_[vocabulary_.merges_.id(symbol)];
-                                });
+    vocabulary_.barriers_.build(
+        vocabulary_.merges_, data.first_step, token_of,
+        [token_of](std::uint32_t symbol) { prefetch(&token_of(symbol)); });
   else
     vocabulary_.merges_ = OrderedMerges();
   find_reachable(data.from_ranks);
@@ -170,14 +183,14 @@ void Vocabulary::Builder::find_reachable(bool from_ranks) {
     return;
   // By symbol: true if merging the bytes of the symbol surely makes it. If the merges are
   // ordered, or follow from ranks, this is true for every symbol. In any other list of merges,
-  // it is true for a symbol that passes three tests:
+  // it is true for the first kept_ merges, and for a symbol that passes three tests:
   //   - it ranks after its two parts;
   //   - merging the bytes of each part surely makes this part;
   //   - merging the bytes of both parts makes both of them before a merge crosses the boundary
   //     between them (OrderedMerges::stay_apart).
-  std::vector<bool> is_ordered(merges.size(), true);
+  std::vector<char> is_ordered(merges.size(), 1);
   for (std::uint32_t symbol = 0; symbol < merges.size(); ++symbol) {
-    if (symbol >= OrderedMerges::BYTES && !vocabulary_.in_order_ && !from_ranks) {
+    if (symbol >= OrderedMerges::BYTES + kept_ && !vocabulary_.in_order_ && !from_ranks) {
       const auto [left, right] = merges.parts(symbol);
       is_ordered[symbol] = std::max(left, right) < symbol && is_ordered[left] &&
                            is_ordered[right] && merges.stay_apart(left, right);
@@ -194,6 +207,16 @@ bool Vocabulary::Builder::is_reachable(std::uint32_t id) {
     return true;
   merged_.resize(token.size);
   return vocabulary_.merge(token.bytes, token.size, merged_.data()) == 1 && merged_[0] == id;
+}
+
+// Returns the id of the mergeable token with these bytes, or NO_ID. Fills whole_tokens_ at the
+// first call after find_merges.
+std::uint32_t Vocabulary::Builder::find_token(const std::uint8_t *bytes, std::size_t size) {
+  if (unlisted_ != nullptr)
+    vocabulary_.whole_tokens_.assign(*unlisted_,
+                                     vocabulary_.bytes_.data() + vocabulary_.bytes_.size());
+  unlisted_ = nullptr;
+  return vocabulary_.whole_tokens_.find(bytes, size, bytes + size);
 }
 
 const char *Vocabulary::Builder::check_merges(const std::vector<Merge> &merges) const {

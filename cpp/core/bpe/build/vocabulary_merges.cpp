@@ -26,10 +26,15 @@ bool are_parts(TokenView left, TokenView right, TokenView whole) {
 
 } // namespace
 
-// Empties `merges_`, and makes room for `count` merges. Returns the symbol of each token, by
-// id. A token of one byte has this byte as its symbol. All other tokens have NO_MERGE.
+// Empties `merges_`, and makes room for `count` merges. Returns byte_symbols().
 std::vector<std::uint32_t> Vocabulary::Builder::reset_merges(std::size_t count) {
   vocabulary_.merges_.reset(vocabulary_.byte_ids_, count);
+  return byte_symbols();
+}
+
+// Returns the symbol of each token, by id. A token of one byte has this byte as its symbol. All
+// other tokens have NO_MERGE.
+std::vector<std::uint32_t> Vocabulary::Builder::byte_symbols() const {
   std::vector<std::uint32_t> symbols(vocabulary_.tokens_.size(), OrderedMerges::NO_MERGE);
   for (std::uint32_t byte = 0; byte < OrderedMerges::BYTES; ++byte)
     if (vocabulary_.byte_ids_[byte] != NO_ID)
@@ -53,7 +58,7 @@ std::vector<std::uint32_t> Vocabulary::Builder::byte_ids_of(TokenView token) con
 // hashes collide.
 bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
   constexpr std::uint32_t NO_MERGE = OrderedMerges::NO_MERGE;
-  ordered_count_ = 0;
+  ordered_count_ = kept_ = 0;
   vocabulary_.merges_.reset(vocabulary_.byte_ids_, ids.size());
   TokenSplits splits(vocabulary_.tokens_, ids);
   // The symbol of each token, by index in `ids`; NO_MERGE until it has one.
@@ -67,7 +72,7 @@ bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
       const std::uint32_t place = splits.find(bytes, size);
       return place == TokenSplits::NO_TOKEN ? NO_MERGE : symbols[place];
     }
-    const std::uint32_t id = vocabulary_.whole_tokens_.find(bytes, size, bytes + size);
+    const std::uint32_t id = find_token(bytes, size);
     const auto at = std::lower_bound(ids.begin(), ids.end(), id);
     return at == ids.end() || *at != id ? NO_MERGE
                                         : symbols[static_cast<std::size_t>(at - ids.begin())];
@@ -98,9 +103,12 @@ bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
     Parts best = NO_PARTS;
     for (const TokenSplits::Split *split = splits.begin(which); split != splits.end(which);
          ++split) {
+      // Branchless: it is unpredictable which split is better.
       const Parts parts{symbols[split->left], symbols[split->right]};
-      if (std::max(parts.left, parts.right) < std::max(best.left, best.right))
-        best = parts;
+      const bool is_better =
+          std::max(parts.left, parts.right) < std::max(best.left, best.right);
+      best.left = is_better ? parts.left : best.left;
+      best.right = is_better ? parts.right : best.right;
     }
     return best;
   };
@@ -126,6 +134,7 @@ bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
           return false;
       } else if (makes_from_higher(id, merge)) {
         ordered_count_ = merges_fit() ? first + i : 0;
+        kept_ = ordered_count_ == 0 ? 0 : vocabulary_.merges_.size() - OrderedMerges::BYTES;
         return false;
       }
     }
@@ -218,7 +227,7 @@ bool Vocabulary::Builder::merges_fit() const {
 // that make the token itself. Any two tokens that concatenate to a token count as a merge. Sets
 // `merge` to the merge of these two tokens. Callers have found that the merges of lower rank
 // alone do not make the token, so merges of higher rank take part.
-bool Vocabulary::Builder::makes_from_higher(std::uint32_t id, Merge &merge) const {
+bool Vocabulary::Builder::makes_from_higher(std::uint32_t id, Merge &merge) {
   std::vector<std::uint32_t> symbols = byte_ids_of(vocabulary_.tokens_[id]);
   std::vector<std::uint8_t> both;
   merge_long(symbols, [&](std::uint32_t left, std::uint32_t right) {
@@ -226,8 +235,7 @@ bool Vocabulary::Builder::makes_from_higher(std::uint32_t id, Merge &merge) cons
     const TokenView b = vocabulary_.tokens_[right];
     both.assign(a.bytes, a.bytes + a.size);
     both.insert(both.end(), b.bytes, b.bytes + b.size);
-    const std::uint32_t result =
-        vocabulary_.whole_tokens_.find(both.data(), both.size(), both.data() + both.size());
+    const std::uint32_t result = find_token(both.data(), both.size());
     return result == NO_ID || result == id ? Merged{NO_RANK, NO_ID} : Merged{result, result};
   });
   if (symbols.size() != 2)
@@ -281,7 +289,10 @@ void Vocabulary::Builder::insert_pair(const Merge &merge) {
 bool Vocabulary::Builder::order_merges(const std::vector<Merge> &merges) {
   std::vector<std::uint32_t> symbols = reset_merges(merges.size());
   std::vector<Merge> early;
+  kept_ = 0;
+  std::uint32_t rank = 0;
   for (const Merge &merge : merges) {
+    const bool is_first = kept_ == rank++; // whether no earlier merge was skipped
     const std::uint32_t left = symbols[merge.left];
     const std::uint32_t right = symbols[merge.right];
     if (left == OrderedMerges::NO_MERGE || right == OrderedMerges::NO_MERGE) {
@@ -293,8 +304,11 @@ bool Vocabulary::Builder::order_merges(const std::vector<Merge> &merges) {
     if (symbols[merge.id] == OrderedMerges::NO_MERGE &&
         vocabulary_.merges_.is_valid_pair(left, right)) {
       symbols[merge.id] = vocabulary_.merges_.add(left, right, merge.id);
-      if (symbols[merge.id] == OrderedMerges::NO_MERGE)
+      if (symbols[merge.id] == OrderedMerges::NO_MERGE) {
+        kept_ = 0;
         return false;
+      }
+      kept_ += is_first ? 1 : 0;
     }
   }
   return std::all_of(early.begin(), early.end(), [&symbols](const Merge &merge) {
@@ -310,17 +324,24 @@ void Vocabulary::Builder::pairs_from_merges(const std::vector<Merge> &merges) {
   for (const Merge &merge : merges)
     repeats |= !vocabulary_.pairs_.insert(merge.left, merge.right, {rank++, merge.id});
   listed_ = repeats ? vocabulary_.merges() : merges;
+  kept_ = repeats ? 0 : kept_; // a repeated pair has another rank
 }
 
 // Fills `merges_` from `pairs_`, for a vocabulary that is not ordered. Returns false if the
 // table cannot hold the merges.
 bool Vocabulary::Builder::table_from_pairs() {
+  // The first kept_ merges happen, since lower ranks alone decide the merge of a token.
   const std::vector<Merge> merges = merges_that_happen();
-  std::vector<std::uint32_t> symbols = reset_merges(merges.size());
+  if (kept_ < merges.size() / 2) { // removing the other merges would take longer
+    vocabulary_.merges_.reset(vocabulary_.byte_ids_, merges.size());
+    kept_ = 0;
+  }
+  vocabulary_.merges_.remove_from(OrderedMerges::BYTES + kept_);
+  std::vector<std::uint32_t> symbols = byte_symbols();
   std::uint32_t next = OrderedMerges::BYTES;
   for (const Merge &merge : merges)
     symbols[merge.id] = next++;
-  return std::all_of(merges.begin(), merges.end(), [&](const Merge &merge) {
+  return std::all_of(merges.begin() + kept_, merges.end(), [&](const Merge &merge) {
     return vocabulary_.merges_.add(symbols[merge.left], symbols[merge.right], merge.id) !=
            OrderedMerges::NO_MERGE;
   });
