@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 from bpe.encoding.backends import Backend
 from bpe.encoding.normalize import alignment
+from bpe.encoding.python_backend import PythonBackend
 from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8
 from bpe.normalizers.chain import MetaspaceStep, NormalizerChain
+from bpe.normalizers.native import NativeNormalizer
 from bpe.types import Normalizer, NormalizesText
 
 
@@ -35,7 +39,9 @@ def make_normalizer(normalizer: Normalizer | None, backend: Backend) -> TextNorm
     """Return the normalizer of a Pipeline, or None if text is not normalized."""
     if normalizer is None:
         return None
-    return NfcNormalizer(backend) if normalizer == "NFC" else StepNormalizer(normalizer)
+    if normalizer == "NFC":
+        return NfcNormalizer(backend)
+    return StepNormalizer(normalizer, is_native=not isinstance(backend, PythonBackend))
 
 
 class NfcNormalizer:
@@ -52,15 +58,18 @@ class NfcNormalizer:
 class StepNormalizer:
     """Any other normalizer; it may change every text except the empty text."""
 
-    def __init__(self, normalizer: NormalizesText) -> None:
-        self._normalizer = normalizer
-        self.align = normalizer.align
+    def __init__(self, normalizer: NormalizesText, is_native: bool) -> None:
+        self.normalized: Callable[[bytes], bytes] = partial(_normalized, normalizer)
+        self.align: Callable[[str], tuple[str, list[tuple[int, int]]]] = normalizer.align
+        if is_native:
+            native = NativeNormalizer(normalizer)
+            self.normalized, self.align = native.normalized, native.align
         self.metaspace = normalizer.metaspace if isinstance(normalizer, NormalizerChain) else None
 
     def keeps(self, text: StrOrBytes) -> bool:
         """Return whether `text` is empty."""
         return not text
 
-    def normalized(self, data: bytes) -> bytes:
-        """Return the normalized text of `data`; both are UTF-8."""
-        return self._normalizer.normalize(decode_utf8(data)).encode("utf-8", ESCAPE)
+
+def _normalized(normalizer: NormalizesText, data: bytes) -> bytes:
+    return normalizer.normalize(decode_utf8(data)).encode("utf-8", ESCAPE)

@@ -4,6 +4,7 @@
 #include "bindings/fast_call_method.hpp"
 #include "bindings/loading.hpp"
 #include "bindings/native_machine.hpp"
+#include "bindings/normalizing.hpp"
 #include "bindings/training.hpp"
 
 #include "core/simd/kernels.hpp"
@@ -65,6 +66,7 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   pretok::bind_fast_call_method(module);
   pretok::bind_encoder(module);
   pretok::bind_loading(module);
+  pretok::bind_normalizing(module);
   pretok::bind_piece_loading(module);
   pretok::bind_training(module);
 }
