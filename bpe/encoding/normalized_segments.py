@@ -123,6 +123,35 @@ def normalized_segments(
         raise SpecialTokenError(*refusal)
 
 
+def normalized_whole(
+    data: bytes, special: Special, policies: Policies, normalizer: TextNormalizer
+) -> tuple[bytes, AddedTokenSearch] | None:
+    """Return the normalized text of `data`, and the search for its added tokens.
+
+    If there is more than one segment of text, or an added token outside of it, return None. The
+    ids of the result are then not those of `data`; `normalized_segments` gives the segments.
+    """
+    added = policies.added_for(special, "normalized")
+    if not _is_plain(policies.added_for(special, "exact"), data):
+        return None
+    metaspace = normalizer.metaspace
+    if metaspace is None:
+        return normalizer.normalized(data), added
+    if metaspace.before is not None:
+        return None
+    text = _MetaspaceText(NormalizedSegment(data, 0, None, normalizer, added, 0), metaspace)
+    if not _is_plain(added, text.normal):
+        return None
+    changed = metaspace.normalize(decode_utf8(text.normal), text.is_first(0))
+    return changed.encode("utf-8", ESCAPE), added.exact()
+
+
+def _is_plain(added: AddedTokenSearch, data: bytes) -> bool:
+    """Return whether `data` is one segment of text, without tokens of `added`."""
+    segments, refusal = added.segments(data)
+    return refusal is None and len(segments) == 1 and segments[0][2] is None
+
+
 def _metaspace_segments(
     segment: NormalizedSegment,
     metaspace: MetaspaceStep,

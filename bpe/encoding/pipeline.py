@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
 
-from bpe.encoding.added_tokens import AddedToken
+from bpe.encoding.added_tokens import AddedToken, AddedTokenSearch
 from bpe.encoding.arguments import resolve_threads, validate_text
 from bpe.encoding.backends import Backend
 from bpe.encoding.normalized_segments import (
@@ -21,6 +22,7 @@ from bpe.encoding.normalized_segments import (
     Spans,
     Work,
     normalized_segments,
+    normalized_whole,
 )
 from bpe.encoding.normalizers import NfcNormalizer, make_normalizer
 from bpe.encoding.offsets import ByteToCharOffsets
@@ -123,8 +125,10 @@ class Pipeline:
     ) -> list[list[int]]:
         """Return the ids of each of `texts`."""
         batch, to_normalize = self._check_batch(texts, errors)
-        # The backend encodes the texts that need no normalizing. `_encode_each` encodes the other
-        # texts, and raises the error of the first text that has an error.
+        # The backend encodes the texts that need no normalizing, and then the normalized texts that
+        # are one segment. `_encode_each` encodes the other texts, and raises the error of the first
+        # text that has an error.
+        normal, search = self._normalize_batch(batch, to_normalize, special)
         rows: list[list[int]] = []
         refusal = None
         try:
@@ -133,8 +137,18 @@ class Pipeline:
             )
         except SpecialTokenError as error:
             refusal = self._located(error, texts[error.text_index or 0], errors)
-        encode = self.calls()[0] if to_normalize else self.encode
-        normalized = self._encode_each(encode, texts, to_normalize, special, errors, refusal)
+        normalized: dict[int, list[int]] = {}
+        try:
+            if normal:
+                more = self.backend.encode_batch(
+                    list(normal.values()), search, resolve_threads(threads)
+                )
+                normalized = dict(zip(normal, more, strict=True))
+        except SpecialTokenError:  # `_encode_each` finds the position in the original text
+            pass
+        to_encode = [index for index in to_normalize if index not in normalized]
+        encode = self.calls()[0] if to_encode else self.encode
+        normalized |= self._encode_each(encode, texts, to_encode, special, errors, refusal)
         for index, ids in normalized.items():
             rows[index] = ids
         return rows
@@ -144,6 +158,7 @@ class Pipeline:
     ) -> tuple[Ids, Offsets]:
         """Return the ids of all n texts, and n + 1 offsets, as Backend.encode_batch_array does."""
         batch, to_normalize = self._check_batch(texts, errors)
+        normal, search = self._normalize_batch(batch, to_normalize, special)
         ids, offsets = np.zeros(0, np.uint32), np.zeros(1, np.int64)
         refusal = None
         try:
@@ -152,9 +167,22 @@ class Pipeline:
             )
         except SpecialTokenError as error:
             refusal = self._located(error, texts[error.text_index or 0], errors)
-        encode = self.calls()[1] if to_normalize else self.encode_array
-        normalized = self._encode_each(encode, texts, to_normalize, special, errors, refusal)
-        return _insert_rows(ids, offsets, normalized)
+        normalized: dict[int, Ids] = {}
+        try:
+            if normal:
+                more, bounds = self.backend.encode_batch_array(
+                    list(normal.values()), search, resolve_threads(threads)
+                )
+                if len(normal) == len(texts):
+                    return more, bounds
+                parts = (more[start:end] for start, end in pairwise(bounds.tolist()))
+                normalized = dict(zip(normal, parts, strict=True))
+        except SpecialTokenError:  # `_encode_each` finds the position in the original text
+            pass
+        to_encode = [index for index in to_normalize if index not in normalized]
+        encode = self.calls()[1] if to_encode else self.encode_array
+        normalized |= self._encode_each(encode, texts, to_encode, special, errors, refusal)
+        return _insert_rows(ids, offsets, dict(sorted(normalized.items())))
 
     def span_call(self, special: Special, spaces: TokenSpaces | None) -> SpanCall | None:
         """Return a function that returns the ids of a text and their spans as tuples.
@@ -247,6 +275,14 @@ class Pipeline:
             data = self._check_bytes(validate_text(text, errors))
             if self._normalizer is not None and not self._normalizer.keeps(data):
                 utf8 = encode_utf8(data)
+                whole = None
+                if join is not _join_spans and not self._has_fast_path:
+                    whole = normalized_whole(utf8, special, self._policies, self._normalizer)
+                if whole is not None:
+                    try:
+                        return work(*whole, workers)
+                    except SpecialTokenError:  # the segments have the position in `text`
+                        pass
                 segments = normalized_segments(
                     utf8, special, self._policies, self._normalizer, workers
                 )
@@ -255,13 +291,8 @@ class Pipeline:
         except SpecialTokenError as error:
             raise self._located(error, text, errors) from None
 
-    def _check_batch(
-        self, texts: list[Text], errors: Errors
-    ) -> tuple[Sequence[StrOrBytes], list[int]]:
-        """Return the texts for the backend, and the indices of texts to normalize.
-
-        The backend gets an empty text in place of each text to normalize.
-        """
+    def _check_batch(self, texts: list[Text], errors: Errors) -> tuple[list[StrOrBytes], list[int]]:
+        """Return the texts, and the indices of texts to normalize."""
         if (
             errors == "replace"
             and self._has_fast_path
@@ -273,9 +304,25 @@ class Pipeline:
         if self._normalizer is not None:
             keeps = self._normalizer.keeps
             to_normalize = [index for index, data in enumerate(batch) if not keeps(data)]
-            for index in to_normalize:
-                batch[index] = b""
         return batch, to_normalize
+
+    def _normalize_batch(
+        self, batch: list[StrOrBytes], to_normalize: Iterable[int], special: Special
+    ) -> tuple[dict[int, bytes], AddedTokenSearch]:
+        """Empty the texts of `batch` that are to be normalized.
+
+        Return the normalized texts that are one segment, by index, and the search for their added
+        tokens. NFC has none: the fast calls of the backend normalize to NFC themselves.
+        """
+        normal: dict[int, bytes] = {}
+        search = self._policies.added_for(special)
+        for index in to_normalize:
+            data, batch[index] = encode_utf8(batch[index]), b""
+            if self._normalizer is not None and not self._has_fast_path:
+                whole = normalized_whole(data, special, self._policies, self._normalizer)
+                if whole is not None:
+                    normal[index], search = whole
+        return normal, search
 
     def _check_bytes(self, data: StrOrBytes) -> StrOrBytes:
         """Return `data`; raise UnknownTokenError if it has a byte that no token has."""
