@@ -104,9 +104,11 @@ def test_sentencepiece(name: str) -> None:
         pytest.skip("sentencepiece is not installed")
     random = seeded(name)
     symbols = ("<s>", "dd", "d", "é", " A", "  ", "\u0301", "中가", "the qu", "the quick")
-    for options in product([False, True], repeat=4):
+    for prefix, trims, escapes, suffix in product([False, True], repeat=4):
         listed = tuple(random.sample(symbols, random.choice([0, 0, 3, 10])))
-        normalizer = SentencePieceNormalizer(charsmaps()[name], *options, user_defined=listed)
+        normalizer = SentencePieceNormalizer(
+            charsmaps()[name], prefix, trims, escapes, suffix, listed
+        )
         for data in texts(random, max_examples(60)):
             check(normalizer, data)
 
