@@ -38,9 +38,10 @@ private:
   Options options_;
   Charsmap charsmap_;
   Symbols symbols_;
-  // By byte: true for an ASCII character other than a space that is kept if an ASCII character
-  // follows it, or the end of the text.
-  std::array<bool, 256> is_kept_{};
+  // By byte, the treatment of a character if it is ASCII, and if an ASCII character or the end
+  // of the text follows it. SEARCH: a symbol or a rule may begin with it.
+  enum class Treatment : std::uint8_t { SEARCH, KEEP, SPACE };
+  std::array<Treatment, 256> treatments_{};
 };
 
 } // namespace pretok
