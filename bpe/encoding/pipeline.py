@@ -20,11 +20,11 @@ from bpe.encoding.normalized_segments import (
     NormalizedSegment,
     Result,
     Spans,
+    WholeTexts,
     Work,
     normalized_segments,
-    normalized_whole,
 )
-from bpe.encoding.normalizers import NfcNormalizer, make_normalizer
+from bpe.encoding.normalizers import NfcNormalizer, TextNormalizer, make_normalizer
 from bpe.encoding.offsets import ByteToCharOffsets
 from bpe.encoding.packed import PackedTexts
 from bpe.encoding.policies import Policies
@@ -61,6 +61,7 @@ class Pipeline:
         normalize = normalizer.normalize if isinstance(normalizer, NormalizerChain) else None
         self._policies = Policies(added_tokens, normalizer == "NFC", backend, normalize)
         self._normalizer = make_normalizer(normalizer, backend)
+        self._whole: dict[str, WholeTexts] = {}  # by the argument `special`, if it is a str
         self._missing_bytes = missing_bytes
         # The UTF-8 of a str may contain the bytes in UNASSIGNED, since a str may contain unassigned
         # code points. No UTF-8 contains the other missing bytes, so a str needs no check for them.
@@ -275,14 +276,14 @@ class Pipeline:
             data = self._check_bytes(validate_text(text, errors))
             if self._normalizer is not None and not self._normalizer.keeps(data):
                 utf8 = encode_utf8(data)
-                whole = None
                 if join is not _join_spans and not self._has_fast_path:
-                    whole = normalized_whole(utf8, special, self._policies, self._normalizer)
-                if whole is not None:
-                    try:
-                        return work(*whole, workers)
-                    except SpecialTokenError:  # the segments have the position in `text`
-                        pass
+                    whole = self._whole_texts(special, self._normalizer)
+                    normal = whole.normalized(utf8)
+                    if normal is not None:
+                        try:
+                            return work(normal, whole.search, workers)
+                        except SpecialTokenError:  # the segments have the position in `text`
+                            pass
                 segments = normalized_segments(
                     utf8, special, self._policies, self._normalizer, workers
                 )
@@ -314,15 +315,23 @@ class Pipeline:
         Return the normalized texts that are one segment, by index, and the search for their added
         tokens. NFC has none: the fast calls of the backend normalize to NFC themselves.
         """
-        normal: dict[int, bytes] = {}
-        search = self._policies.added_for(special)
-        for index in to_normalize:
-            data, batch[index] = encode_utf8(batch[index]), b""
-            if self._normalizer is not None and not self._has_fast_path:
-                whole = normalized_whole(data, special, self._policies, self._normalizer)
-                if whole is not None:
-                    normal[index], search = whole
-        return normal, search
+        indices = list(to_normalize)
+        utf8 = [encode_utf8(batch[index]) for index in indices]
+        for index in indices:
+            batch[index] = b""
+        if self._normalizer is None or self._has_fast_path:
+            return {}, self._policies.added_for(special)
+        texts = self._whole_texts(special, self._normalizer)
+        normal = zip(indices, map(texts.normalized, utf8), strict=True)
+        return {index: data for index, data in normal if data is not None}, texts.search
+
+    def _whole_texts(self, special: Special, normalizer: TextNormalizer) -> WholeTexts:
+        if not isinstance(special, str):
+            return WholeTexts(special, self._policies, normalizer)
+        texts = self._whole.get(special)
+        if texts is None:
+            texts = self._whole[special] = WholeTexts(special, self._policies, normalizer)
+        return texts
 
     def _check_bytes(self, data: StrOrBytes) -> StrOrBytes:
         """Return `data`; raise UnknownTokenError if it has a byte that no token has."""

@@ -49,16 +49,23 @@ class NativeNormalizer:
 
     def __init__(self, normalizer: NormalizesText) -> None:
         self._normalizer = normalizer
-        self._sentencepiece = _sentencepiece(normalizer)
         self._steps = _chain_steps(normalizer)
+        self._sentencepiece = _sentencepiece(normalizer)
+        self.normalized: Callable[[bytes], bytes] = (
+            self._normalized if self._sentencepiece is None else self._sentencepiece.normalized
+        )
+        """Returns the normalized text of UTF-8."""
 
-    def normalized(self, data: bytes) -> bytes:
-        """Return the normalized text of `data`; both are UTF-8."""
-        if self._sentencepiece is not None:
-            return self._sentencepiece.normalized(data)
-        result = None if self._steps is None else _run(self._steps, data)
-        if result is not None:
-            return result
+    def _normalized(self, data: bytes) -> bytes:
+        if self._steps is not None:
+            result = data
+            for step in self._steps:
+                changed = step(result)
+                if changed is None:
+                    break
+                result = changed
+            else:
+                return result
         return self._normalizer.normalize(decode_utf8(data)).encode("utf-8", ESCAPE)
 
     def align(self, text: str) -> tuple[str, list[tuple[int, int]]]:
@@ -67,16 +74,6 @@ class NativeNormalizer:
             return self._normalizer.align(text)
         normal, origins = self._sentencepiece.align(text.encode("utf-8", ESCAPE))
         return normal.decode(), list(pairwise(origins.tolist()))
-
-
-def _run(steps: Sequence[NativeStep], data: bytes) -> bytes | None:
-    """Return the result of `steps`, or None if `data` has bytes that are not UTF-8."""
-    for step in steps:
-        result = step(data)
-        if result is None:
-            return None
-        data = result
-    return data
 
 
 def _sentencepiece(normalizer: NormalizesText) -> _core.SentencePieceNormalizer | None:
