@@ -286,6 +286,12 @@ class CharacterMap:
     def normalized(self, text: bytes) -> bytes | None:
         """Return the replacements of the characters of `text`, or None if it is not UTF-8."""
 
+    def align(self, text: bytes) -> tuple[bytes, NDArray[np.int64]] | None:
+        """Return the result of `normalized`, and the origins of its code points.
+
+        The origin of a code point is the index of the character of `text` that it replaces.
+        """
+
 class Precompiled:
     """bpe.normalizers.precompiled.Precompiled for UTF-8."""
 

@@ -11,8 +11,8 @@ from bpe.encoding.normalize import alignment
 from bpe.encoding.python_backend import PythonBackend
 from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8
 from bpe.normalizers.chain import MetaspaceStep, NormalizerChain
-from bpe.normalizers.native import NativeNormalizer
-from bpe.types import Normalizer, NormalizesText
+from bpe.normalizers.native import NativeNormalizer, span_rows
+from bpe.types import Normalizer, NormalizesText, Offsets
 
 
 class TextNormalizer(Protocol):
@@ -27,8 +27,11 @@ class TextNormalizer(Protocol):
     def normalized(self, data: bytes) -> bytes:
         """Return the normalized text of `data`; both are UTF-8."""
 
-    def align(self, text: str) -> tuple[str, list[tuple[int, int]]]:
-        """Return `text` normalized, and the span in `text` of each code point of the result."""
+    def align(self, text: str) -> tuple[str, Offsets]:
+        """Return `text` normalized, and the span in `text` of each code point of the result.
+
+        The spans are the rows of an array.
+        """
 
     @property
     def metaspace(self) -> MetaspaceStep | None:
@@ -52,7 +55,7 @@ class NfcNormalizer:
     def __init__(self, backend: Backend) -> None:
         self.keeps = backend.is_normal
         self.normalized = backend.normalized
-        self.align = alignment
+        self.align = span_rows(alignment)
 
 
 class StepNormalizer:
@@ -60,7 +63,7 @@ class StepNormalizer:
 
     def __init__(self, normalizer: NormalizesText, is_native: bool) -> None:
         self.normalized: Callable[[bytes], bytes] = partial(_normalized, normalizer)
-        self.align: Callable[[str], tuple[str, list[tuple[int, int]]]] = normalizer.align
+        self.align: Callable[[str], tuple[str, Offsets]] = span_rows(normalizer.align)
         if is_native:
             native = NativeNormalizer(normalizer)
             self.normalized, self.align = native.normalized, native.align

@@ -108,6 +108,19 @@ public:
     return as_bytes(normal);
   }
 
+  py::object align(const py::bytes &text) {
+    const Bytes bytes(text);
+    std::vector<std::uint8_t> normal;
+    CharacterMap::Origins origins;
+    std::size_t stopped = 0;
+    const auto run = [&](std::size_t at) {
+      return stopped = map_.map(bytes.data, bytes.size, at, normal, origins);
+    };
+    if (!run_by_pages(bytes, stopped, run, [this](std::uint32_t at) { load(at); }))
+      return py::none();
+    return py::make_tuple(as_bytes(normal), as_array(std::move(origins.indices)));
+  }
+
 private:
   void load(std::uint32_t code_point) {
     const auto spellings =
@@ -179,7 +192,8 @@ void bind_normalizing(py::module_ &module) {
       .def("align", &SentencePiece::align, py::arg("text"));
   py::class_<NativeCharacterMap>(module, "CharacterMap")
       .def(py::init<py::function>(), py::arg("spell_page"))
-      .def("normalized", &NativeCharacterMap::normalized, py::arg("text"));
+      .def("normalized", &NativeCharacterMap::normalized, py::arg("text"))
+      .def("align", &NativeCharacterMap::align, py::arg("text"));
   py::class_<NativePrecompiled>(module, "Precompiled")
       .def(py::init<const py::bytes &, py::function>(), py::arg("charsmap"), py::arg("kinds"))
       .def("normalized", &NativePrecompiled::normalized, py::arg("text"));

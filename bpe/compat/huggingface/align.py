@@ -18,6 +18,7 @@ from bpe.encoding.normalized_segments import normalized_segments
 from bpe.encoding.normalizers import NfcNormalizer, TextNormalizer, make_normalizer
 from bpe.encoding.offsets import ByteToCharOffsets, byte_offsets
 from bpe.normalizers.chain import NormalizerChain
+from bpe.normalizers.native import span_rows
 from bpe.normalizers.unicode_forms import UnicodeForm
 from bpe.types import Normalizer, Offsets, Treatment
 from pretok.pre_tokenizer import PreTokenizer
@@ -181,7 +182,7 @@ def _normalizer(normalizer: Normalizer | None, backend: Backend) -> TextNormaliz
     if normalizer != "NFC":
         return make_normalizer(normalizer, backend)
     nfc = NfcNormalizer(backend)
-    nfc.align = NormalizerChain((UnicodeForm("NFC"),)).align
+    nfc.align = span_rows(NormalizerChain((UnicodeForm("NFC"),)).align)
     return nfc
 
 

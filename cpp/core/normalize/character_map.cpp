@@ -9,6 +9,17 @@ namespace pretok {
 
 std::size_t CharacterMap::map(const std::uint8_t *data, std::size_t size, std::size_t at,
                               std::vector<std::uint8_t> &to) const {
+  return run<false>(data, size, at, to, nullptr);
+}
+
+std::size_t CharacterMap::map(const std::uint8_t *data, std::size_t size, std::size_t at,
+                              std::vector<std::uint8_t> &to, Origins &origins) const {
+  return run<true>(data, size, at, to, &origins);
+}
+
+template <bool ALIGNS>
+std::size_t CharacterMap::run(const std::uint8_t *data, std::size_t size, std::size_t at,
+                              std::vector<std::uint8_t> &to, Origins *origins) const {
   // to[0..end) is the result so far. `to` keeps room for one byte for each byte of the text
   // that is left.
   std::size_t end = to.size();
@@ -22,6 +33,9 @@ std::size_t CharacterMap::map(const std::uint8_t *data, std::size_t size, std::s
     }
     at += run;
     end += run;
+    if (ALIGNS)
+      for (std::size_t i = 0; i < run; ++i)
+        origins->indices.push_back(origins->next++);
     if (at == size)
       break;
     const Decoded decoded = decode_utf8(data + at, size - at);
@@ -38,6 +52,12 @@ std::size_t CharacterMap::map(const std::uint8_t *data, std::size_t size, std::s
       to.resize(std::max(end + length + (size - at), to.size() + to.size() / 2));
     std::copy_n(text, length, to.data() + end);
     end += length;
+    if (ALIGNS) {
+      for (std::size_t i = 0; i < length; ++i)
+        if (!is_tail(text[i]))
+          origins->indices.push_back(origins->next);
+      ++origins->next;
+    }
   }
   to.resize(end);
   return at;
