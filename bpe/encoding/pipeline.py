@@ -315,15 +315,16 @@ class Pipeline:
         Return the normalized texts that are one segment, by index, and the search for their added
         tokens. NFC has none: the fast calls of the backend normalize to NFC themselves.
         """
-        indices = list(to_normalize)
-        utf8 = [encode_utf8(batch[index]) for index in indices]
-        for index in indices:
+        texts = None
+        if self._normalizer is not None and not self._has_fast_path:
+            texts = self._whole_texts(special, self._normalizer)
+        normal: dict[int, bytes] = {}
+        for index in to_normalize:
+            whole = None if texts is None else texts.normalized(encode_utf8(batch[index]))
             batch[index] = b""
-        if self._normalizer is None or self._has_fast_path:
-            return {}, self._policies.added_for(special)
-        texts = self._whole_texts(special, self._normalizer)
-        normal = zip(indices, map(texts.normalized, utf8), strict=True)
-        return {index: data for index, data in normal if data is not None}, texts.search
+            if whole is not None:
+                normal[index] = whole
+        return normal, self._policies.added_for(special) if texts is None else texts.search
 
     def _whole_texts(self, special: Special, normalizer: TextNormalizer) -> WholeTexts:
         if not isinstance(special, str):
