@@ -22,6 +22,7 @@ from bpe.normalizers.graphemes import kind_of
 from bpe.normalizers.precompiled import Precompiled
 from bpe.normalizers.steps import (
     BertNormalizer,
+    ByteLevel,
     Lowercase,
     Nmt,
     Prepend,
@@ -47,31 +48,33 @@ An origin is the index of a code point in the text; -1 stands for the span (0, 0
 origins means that no code point changes. None instead of a result means that Python must align.
 """
 NativeStep: TypeAlias = Callable[[bytes], "bytes | None"]
-"""Normalizes UTF-8. Returns None for bytes that are not UTF-8, or gives no defined result."""
+"""Normalizes UTF-8. For other bytes, the result is None or undefined."""
 
 _CHECKING = BertNormalizer, Lowercase, Nmt, Precompiled, StripAccents
 """Steps that return None for bytes that are not UTF-8."""
+_KNOWN = *_CHECKING, ByteLevel, Prepend, Replace, Strip, UnicodeForm
+"""The types of steps that run in C++ or on valid UTF-8. A subclass may have any other effect."""
 _PAGE = 256
 """The number of code points whose replacements C++ asks for at once."""
 
 
 class NativeNormalizer:
-    """Gives the results of a normalizer for UTF-8.
+    """Normalizes and aligns text as `normalizer` does, if possible in C++.
 
-    If the text has bytes that are not UTF-8, only a SentencePieceNormalizer runs in C++.
+    If a text has bytes that are not UTF-8, only a SentencePieceNormalizer runs in C++.
     """
 
     def __init__(self, normalizer: NormalizesText) -> None:
         self._normalizer = normalizer
         self._steps = _chain_steps(normalizer, _native_map, _native_step, aligns=False)
-        first = next(iter(getattr(normalizer, "steps", ())), None)
-        if self._steps is not None and not isinstance(first, _CHECKING):
+        steps = normalizer.steps if isinstance(normalizer, NormalizerChain) else ()
+        if self._steps is not None and not (steps and isinstance(steps[0], _CHECKING)):
             self._steps.insert(0, _checked)
         self._sentencepiece = _sentencepiece(normalizer)
         self.normalized: Callable[[bytes], bytes] = (
             self._normalized if self._sentencepiece is None else self._sentencepiece.normalized
         )
-        """Returns the normalized text of UTF-8."""
+        """Return the normalized text of UTF-8."""
 
     def _normalized(self, data: bytes) -> bytes:
         if self._steps is not None:
@@ -138,7 +141,7 @@ def _align(steps: Sequence[AligningStep], text: str) -> tuple[str, Offsets] | No
 
 def _sentencepiece(normalizer: NormalizesText) -> _core.SentencePieceNormalizer | None:
     """Return the normalizer in C++, or None for any other normalizer."""
-    if not isinstance(normalizer, SentencePieceNormalizer) or any(
+    if type(normalizer) is not SentencePieceNormalizer or any(
         map(has_surrogates, normalizer.user_defined)
     ):
         return None
@@ -160,8 +163,10 @@ def _chain_steps(
     make_step: Callable[[Step], Made],
     aligns: bool,
 ) -> list[Made] | None:
-    """Return the steps of a NormalizerChain, or None for any other normalizer."""
-    if not isinstance(normalizer, NormalizerChain) or any(map(_has_surrogates, normalizer.steps)):
+    """Return the steps of a NormalizerChain of known steps, or None for any other normalizer."""
+    if type(normalizer) is not NormalizerChain:
+        return None
+    if any(type(step) not in _KNOWN or _has_surrogates(step) for step in normalizer.steps):
         return None
     steps: list[Made] = []
     simple = chain.from_iterable(_simple_steps(step, aligns) for step in normalizer.steps)

@@ -13,6 +13,7 @@ from bpe import VocabularyError
 from bpe.encoding.sentencepiece_normalizer import SentencePieceNormalizer
 from bpe.encoding.utf8 import ESCAPE, decode_utf8
 from bpe.formats.sentencepiece import parse
+from bpe.normalizers.aligned_text import AlignedText
 from bpe.normalizers.chain import NormalizerChain
 from bpe.normalizers.graphemes import Kind, kind_of
 from bpe.normalizers.native import NativeNormalizer
@@ -209,6 +210,19 @@ def test_custom_normalizer() -> None:
             return text.upper(), [(at, at + 1) for at in range(len(text))]
 
     check(Custom(), b"ab \xff")
+
+
+def test_subclass() -> None:
+    """A step of a subclass need not treat each character by itself."""
+
+    class Reversed(Lowercase):
+        def normalize(self, text: str) -> str:
+            return text[::-1]
+
+        def align(self, text: AlignedText) -> AlignedText:
+            return AlignedText(text.chars[::-1], text.spans[::-1])
+
+    check(NormalizerChain((Reversed(),)), "aBé".encode())
 
 
 HOSTILE: dict[str, Callable[[int], str]] = {
