@@ -21,6 +21,7 @@ from bpe.normalizers.characters import NONSPACING_MARKS, is_in
 from bpe.normalizers.graphemes import kind_of
 from bpe.normalizers.precompiled import Precompiled
 from bpe.normalizers.steps import (
+    WHITE_SPACE,
     BertNormalizer,
     ByteLevel,
     Lowercase,
@@ -54,6 +55,7 @@ _CHECKING = BertNormalizer, Lowercase, Nmt, Precompiled, StripAccents
 """Steps that return None for bytes that are not UTF-8."""
 _KNOWN = *_CHECKING, ByteLevel, Prepend, Replace, Strip, UnicodeForm
 """The types of steps that run in C++ or on valid UTF-8. A subclass may have any other effect."""
+_ASCII_SPACE = "".join(filter(str.isascii, WHITE_SPACE)).encode()
 _PAGE = 256
 """The number of code points whose replacements C++ asks for at once."""
 
@@ -260,8 +262,19 @@ def _native_step(step: Step) -> NativeStep:
     if isinstance(step, Replace) and not step.is_regex:
         pattern, content = step.pattern.encode(), step.content.encode()
         return lambda data: data.replace(pattern, content)
+    if isinstance(step, Strip):
+        return partial(_stripped, step)
     normalize = step.normalize
     return lambda data: normalize(data.decode()).encode()
+
+
+def _stripped(step: Strip, data: bytes) -> bytes:
+    """Return `data` without white space at its ends; decodes it only if an end is not ASCII."""
+    ends = data.lstrip(_ASCII_SPACE) if step.strip_left else data
+    ends = ends.rstrip(_ASCII_SPACE) if step.strip_right else ends
+    is_left_done = not step.strip_left or ends[:1].isascii()
+    is_right_done = not step.strip_right or ends[-1:].isascii()
+    return ends if is_left_done and is_right_done else step.normalize(data.decode()).encode()
 
 
 def _checked(data: bytes) -> bytes | None:

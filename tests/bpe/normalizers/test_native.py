@@ -194,6 +194,13 @@ def test_chains() -> None:
             check(chain, data)
 
 
+def test_strip() -> None:
+    ends = ["", " ", "\x1c", "\x85", "\u3000", "\u200b", "é", "a", " \u2003\n", "\n\u00a0", "\x0b"]
+    for left, right, strips in product(ends, ends, product([False, True], repeat=2)):
+        for middle in ("", "a b", "é", " é a "):
+            check(NormalizerChain((Strip(*strips),)), (left + middle + right).encode())
+
+
 def test_bytes_that_join_are_no_character() -> None:
     """Steps see two invalid bytes, though the text between them is removed."""
     chain = NormalizerChain((Replace("A", ""), Replace("é", "中"), Lowercase()))
