@@ -8,7 +8,6 @@ from typing import Protocol
 
 from bpe.encoding.backends import Backend
 from bpe.encoding.normalize import alignment
-from bpe.encoding.python_backend import PythonBackend
 from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8
 from bpe.normalizers.chain import MetaspaceStep, NormalizerChain
 from bpe.normalizers.native import NativeNormalizer, span_rows
@@ -38,13 +37,18 @@ class TextNormalizer(Protocol):
         """The Metaspace step, which follows the search for normalized added tokens, or None."""
 
 
-def make_normalizer(normalizer: Normalizer | None, backend: Backend) -> TextNormalizer | None:
-    """Return the normalizer of a Pipeline, or None if text is not normalized."""
+def make_normalizer(
+    normalizer: Normalizer | None, backend: Backend, is_native: bool
+) -> TextNormalizer | None:
+    """Return the normalizer of a Pipeline, or None if text is not normalized.
+
+    NFC is computed by `backend`, other normalizers in C++ if `is_native`.
+    """
     if normalizer is None:
         return None
     if normalizer == "NFC":
         return NfcNormalizer(backend)
-    return StepNormalizer(normalizer, is_native=not isinstance(backend, PythonBackend))
+    return StepNormalizer(normalizer, is_native)
 
 
 class NfcNormalizer:

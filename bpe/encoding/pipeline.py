@@ -56,11 +56,14 @@ class Pipeline:
         added_tokens: Sequence[AddedToken],
         normalizer: Normalizer | None,
         missing_bytes: Sequence[int],
+        is_native: bool,
     ) -> None:
+        """Store the parts; `is_native` says whether C++ may normalize."""
         self.backend = backend
+        self.is_native = is_native
         normalize = normalizer.normalize if isinstance(normalizer, NormalizerChain) else None
         self._policies = Policies(added_tokens, normalizer == "NFC", backend, normalize)
-        self._normalizer = make_normalizer(normalizer, backend)
+        self._normalizer = make_normalizer(normalizer, backend, is_native)
         self._whole: dict[str, WholeTexts] = {}  # by the argument `special`, if it is a str
         self._missing_bytes = missing_bytes
         # The UTF-8 of a str may contain the bytes in UNASSIGNED, since a str may contain unassigned
