@@ -45,7 +45,7 @@ from bpe.types import (
     Truncation,
 )
 from bpe.vocabulary import Vocabulary
-from pretok.machine.backend import BackendName
+from pretok.machine.backend import BackendName, choose_backend
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 
@@ -331,7 +331,11 @@ class Tokenizer(TokenizerParts):
             spaces,
         )
         normalizer = self._normalizer if spaces is None else None
-        return Pipeline(encoder, self._added_tokens, normalizer, self._vocabulary.missing_bytes)
+        # C++ normalizes even if it cannot merge with the vocabulary.
+        is_native = choose_backend(self._requested_backend) == "native"
+        return Pipeline(
+            encoder, self._added_tokens, normalizer, self._vocabulary.missing_bytes, is_native
+        )
 
     def _pipeline_of_segments(self) -> Pipeline:
         """Return a Pipeline whose backend takes normalized text.

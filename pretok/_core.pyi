@@ -258,6 +258,58 @@ class FastCallMethod:
         positional: int,
     ) -> None: ...
 
+class SentencePieceNormalizer:
+    """bpe.encoding.sentencepiece_normalizer.SentencePieceNormalizer for UTF-8."""
+
+    def __init__(
+        self,
+        charsmap: bytes,
+        add_dummy_prefix: bool,
+        remove_extra_whitespaces: bool,
+        escape_whitespaces: bool,
+        treat_whitespace_as_suffix: bool,
+        symbols: list[bytes],
+    ) -> None: ...
+    def normalized(self, text: bytes) -> bytes: ...
+    def align(self, text: bytes) -> tuple[bytes, NDArray[np.int64]]:
+        """Return `text` normalized, and the offset in `text` of each code point of the result.
+
+        The last offset is the end of the last span. Offsets count code points.
+        """
+
+class CharacterMap:
+    """Replaces each character by another text, whatever its neighbors are."""
+
+    def __init__(self, spell_page: Callable[[int], list[bytes]]) -> None:
+        """Store `spell_page`, which returns the replacements of 256 code points.
+
+        The replacements are UTF-8. The argument of `spell_page` is the first code point.
+        """
+
+    def normalized(self, text: bytes) -> bytes | None:
+        """Return the replacements of the characters of `text`, or None if it is not UTF-8."""
+
+    def align(self, text: bytes) -> tuple[bytes, NDArray[np.int64]] | None:
+        """Return the result of `normalized`, and the origins of its code points.
+
+        The origin of a code point is the index of the character of `text` that it replaces.
+        """
+
+class Precompiled:
+    """bpe.normalizers.precompiled.Precompiled for UTF-8."""
+
+    def __init__(self, charsmap: bytes, kinds: Callable[[int], bytes]) -> None:
+        """Store `kinds`, which returns the `Kind` of each of 256 code points.
+
+        The argument of `kinds` is the first code point.
+        """
+
+    def normalized(self, text: bytes) -> bytes | None:
+        """Return `text` normalized, or None if it is not UTF-8."""
+
+def nfd(text: bytes) -> bytes:
+    """Return `text` in NFD; invalid bytes are kept, and no character moves past them."""
+
 def read_ranks(
     data: bytes,
 ) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32]] | None:

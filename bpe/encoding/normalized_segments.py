@@ -15,6 +15,7 @@ from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8
 from bpe.errors import SpecialTokenError
 from bpe.normalizers.aligned_text import AlignedText
 from bpe.normalizers.chain import MetaspaceStep
+from bpe.normalizers.native import as_rows
 from bpe.once import once
 from bpe.types import Ids, Offsets, Special
 
@@ -93,7 +94,7 @@ class NormalizedSegment:
         """Return the text to encode, and the span of each of its code points in the segment."""
         text = decode_utf8(self.data)
         if self.id is None:
-            return _array(self.normalizer.align(text))
+            return self.normalizer.align(text)
         starts = np.arange(len(text))
         return text, np.stack([starts, starts + 1], axis=1)
 
@@ -121,6 +122,40 @@ def normalized_segments(
             yield from _metaspace_segments(segment, metaspace, added, added.exact())
     if refusal is not None:
         raise SpecialTokenError(*refusal)
+
+
+class WholeTexts:
+    """Normalizes texts that are one segment, which need no NormalizedSegment."""
+
+    def __init__(self, special: Special, policies: Policies, normalizer: TextNormalizer) -> None:
+        self._normalizer = normalizer
+        self._added = policies.added_for(special, "normalized")
+        self._exact = policies.added_for(special, "exact") if policies.has_exact_tokens else None
+        # `added` has no exact tokens, so `added.exact()` finds nothing.
+        self.search = self._added if normalizer.metaspace is None else self._added.exact()
+        """The search for added tokens in the normalized texts."""
+
+    def normalized(self, data: bytes) -> bytes | None:
+        """Return the normalized text of `data`, or None if `data` may have several segments."""
+        if self._exact is not None and not _is_plain(self._exact, data):
+            return None
+        metaspace = self._normalizer.metaspace
+        if metaspace is None:
+            return self._normalizer.normalized(data)
+        if metaspace.before is not None:
+            return None
+        segment = NormalizedSegment(data, 0, None, self._normalizer, self._added, 0)
+        text = _MetaspaceText(segment, metaspace)
+        if not _is_plain(self._added, text.normal):
+            return None
+        changed = metaspace.normalize(decode_utf8(text.normal), text.is_first(0))
+        return changed.encode("utf-8", ESCAPE)
+
+
+def _is_plain(added: AddedTokenSearch, data: bytes) -> bool:
+    """Return whether `data` is one segment of text, without tokens of `added`."""
+    segments, refusal = added.segments(data)
+    return refusal is None and len(segments) == 1 and segments[0][2] is None
 
 
 def _metaspace_segments(
@@ -165,7 +200,7 @@ class _MetaspaceText:
         self.normal = segment.normalizer.normalized(segment.data)
 
     @once
-    def aligned(self) -> tuple[str, list[tuple[int, int]]]:
+    def aligned(self) -> tuple[str, Offsets]:
         """The normalized text, and the span of each of its code points."""
         return self.segment.normalizer.align(decode_utf8(self.segment.data))
 
@@ -176,7 +211,7 @@ class _MetaspaceText:
         """
         if self.metaspace.prepend_scheme != "first" or self.segment.start > 0:
             return False
-        return self.aligned[1][at][0] == 0
+        return bool(self.aligned[1][at, 0] == 0)
 
 
 class _Part:
@@ -201,14 +236,16 @@ class _Part:
         is_first = self._text.is_first(self._start)
         return self._text.metaspace.normalize(part, is_first).encode("utf-8", ESCAPE)
 
-    def align(self, text: str) -> tuple[str, list[tuple[int, int]]]:
+    def align(self, text: str) -> tuple[str, Offsets]:
         """Return the part, and the span of each code point in the segment; `text` is not used."""
         normal, spans = self._text.aligned
         end = self._start + len(decode_utf8(self._utf8))
-        part = AlignedText(list(normal[self._start : end]), spans[self._start : end])
-        if not self._is_added:
-            part = self._text.metaspace.align(part, self._text.is_first(self._start))
-        return part.text, part.spans
+        if self._is_added:
+            return normal[self._start : end], spans[self._start : end]
+        listed = [(first, last) for first, last in spans[self._start : end].tolist()]
+        part = AlignedText(list(normal[self._start : end]), listed)
+        part = self._text.metaspace.align(part, self._text.is_first(self._start))
+        return part.text, as_rows(part.spans)
 
 
 class _AddedPart(NormalizedSegment):
@@ -216,9 +253,4 @@ class _AddedPart(NormalizedSegment):
 
     def aligned(self) -> tuple[str, Offsets]:
         """Return the normalized text of the token, and the span of each of its code points."""
-        return _array(self.normalizer.align(decode_utf8(self.data)))
-
-
-def _array(aligned: tuple[str, list[tuple[int, int]]]) -> tuple[str, Offsets]:
-    text, spans = aligned
-    return text, np.array(spans, np.int64).reshape(-1, 2)
+        return self.normalizer.align(decode_utf8(self.data))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 from bpe.encoding.backends import Backend
 from bpe.encoding.normalize import alignment
 from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8
 from bpe.normalizers.chain import MetaspaceStep, NormalizerChain
-from bpe.types import Normalizer, NormalizesText
+from bpe.normalizers.native import NativeNormalizer, span_rows
+from bpe.types import Normalizer, NormalizesText, Offsets
 
 
 class TextNormalizer(Protocol):
@@ -23,19 +26,29 @@ class TextNormalizer(Protocol):
     def normalized(self, data: bytes) -> bytes:
         """Return the normalized text of `data`; both are UTF-8."""
 
-    def align(self, text: str) -> tuple[str, list[tuple[int, int]]]:
-        """Return `text` normalized, and the span in `text` of each code point of the result."""
+    def align(self, text: str) -> tuple[str, Offsets]:
+        """Return `text` normalized, and the span in `text` of each code point of the result.
+
+        The spans are the rows of an array.
+        """
 
     @property
     def metaspace(self) -> MetaspaceStep | None:
         """The Metaspace step, which follows the search for normalized added tokens, or None."""
 
 
-def make_normalizer(normalizer: Normalizer | None, backend: Backend) -> TextNormalizer | None:
-    """Return the normalizer of a Pipeline, or None if text is not normalized."""
+def make_normalizer(
+    normalizer: Normalizer | None, backend: Backend, is_native: bool
+) -> TextNormalizer | None:
+    """Return the normalizer of a Pipeline, or None if text is not normalized.
+
+    NFC is computed by `backend`, other normalizers in C++ if `is_native`.
+    """
     if normalizer is None:
         return None
-    return NfcNormalizer(backend) if normalizer == "NFC" else StepNormalizer(normalizer)
+    if normalizer == "NFC":
+        return NfcNormalizer(backend)
+    return StepNormalizer(normalizer, is_native)
 
 
 class NfcNormalizer:
@@ -46,21 +59,24 @@ class NfcNormalizer:
     def __init__(self, backend: Backend) -> None:
         self.keeps = backend.is_normal
         self.normalized = backend.normalized
-        self.align = alignment
+        self.align = span_rows(alignment)
 
 
 class StepNormalizer:
     """Any other normalizer; it may change every text except the empty text."""
 
-    def __init__(self, normalizer: NormalizesText) -> None:
-        self._normalizer = normalizer
-        self.align = normalizer.align
+    def __init__(self, normalizer: NormalizesText, is_native: bool) -> None:
+        self.normalized: Callable[[bytes], bytes] = partial(_normalized, normalizer)
+        self.align: Callable[[str], tuple[str, Offsets]] = span_rows(normalizer.align)
+        if is_native:
+            native = NativeNormalizer(normalizer)
+            self.normalized, self.align = native.normalized, native.align
         self.metaspace = normalizer.metaspace if isinstance(normalizer, NormalizerChain) else None
 
     def keeps(self, text: StrOrBytes) -> bool:
         """Return whether `text` is empty."""
         return not text
 
-    def normalized(self, data: bytes) -> bytes:
-        """Return the normalized text of `data`; both are UTF-8."""
-        return self._normalizer.normalize(decode_utf8(data)).encode("utf-8", ESCAPE)
+
+def _normalized(normalizer: NormalizesText, data: bytes) -> bytes:
+    return normalizer.normalize(decode_utf8(data)).encode("utf-8", ESCAPE)

@@ -8,21 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
 
-from bpe.encoding.added_tokens import AddedToken
+from bpe.encoding.added_tokens import AddedToken, AddedTokenSearch
 from bpe.encoding.arguments import resolve_threads, validate_text
 from bpe.encoding.backends import Backend
 from bpe.encoding.normalized_segments import (
     NormalizedSegment,
     Result,
     Spans,
+    WholeTexts,
     Work,
     normalized_segments,
 )
-from bpe.encoding.normalizers import NfcNormalizer, make_normalizer
+from bpe.encoding.normalizers import NfcNormalizer, TextNormalizer, make_normalizer
 from bpe.encoding.offsets import ByteToCharOffsets
 from bpe.encoding.packed import PackedTexts
 from bpe.encoding.policies import Policies
@@ -54,11 +56,15 @@ class Pipeline:
         added_tokens: Sequence[AddedToken],
         normalizer: Normalizer | None,
         missing_bytes: Sequence[int],
+        is_native: bool,
     ) -> None:
+        """Store the parts; `is_native` says whether C++ may normalize."""
         self.backend = backend
+        self.is_native = is_native
         normalize = normalizer.normalize if isinstance(normalizer, NormalizerChain) else None
         self._policies = Policies(added_tokens, normalizer == "NFC", backend, normalize)
-        self._normalizer = make_normalizer(normalizer, backend)
+        self._normalizer = make_normalizer(normalizer, backend, is_native)
+        self._whole: dict[str, WholeTexts] = {}  # by the argument `special`, if it is a str
         self._missing_bytes = missing_bytes
         # The UTF-8 of a str may contain the bytes in UNASSIGNED, since a str may contain unassigned
         # code points. No UTF-8 contains the other missing bytes, so a str needs no check for them.
@@ -123,8 +129,10 @@ class Pipeline:
     ) -> list[list[int]]:
         """Return the ids of each of `texts`."""
         batch, to_normalize = self._check_batch(texts, errors)
-        # The backend encodes the texts that need no normalizing. `_encode_each` encodes the other
-        # texts, and raises the error of the first text that has an error.
+        # The backend encodes the texts that need no normalizing, and then the normalized texts that
+        # are one segment. `_encode_each` encodes the other texts, and raises the error of the first
+        # text that has an error.
+        normal, search = self._normalize_batch(batch, to_normalize, special)
         rows: list[list[int]] = []
         refusal = None
         try:
@@ -133,8 +141,18 @@ class Pipeline:
             )
         except SpecialTokenError as error:
             refusal = self._located(error, texts[error.text_index or 0], errors)
-        encode = self.calls()[0] if to_normalize else self.encode
-        normalized = self._encode_each(encode, texts, to_normalize, special, errors, refusal)
+        normalized: dict[int, list[int]] = {}
+        try:
+            if normal:
+                more = self.backend.encode_batch(
+                    list(normal.values()), search, resolve_threads(threads)
+                )
+                normalized = dict(zip(normal, more, strict=True))
+        except SpecialTokenError:  # `_encode_each` finds the position in the original text
+            pass
+        to_encode = [index for index in to_normalize if index not in normalized]
+        encode = self.calls()[0] if to_encode else self.encode
+        normalized |= self._encode_each(encode, texts, to_encode, special, errors, refusal)
         for index, ids in normalized.items():
             rows[index] = ids
         return rows
@@ -144,6 +162,7 @@ class Pipeline:
     ) -> tuple[Ids, Offsets]:
         """Return the ids of all n texts, and n + 1 offsets, as Backend.encode_batch_array does."""
         batch, to_normalize = self._check_batch(texts, errors)
+        normal, search = self._normalize_batch(batch, to_normalize, special)
         ids, offsets = np.zeros(0, np.uint32), np.zeros(1, np.int64)
         refusal = None
         try:
@@ -152,9 +171,22 @@ class Pipeline:
             )
         except SpecialTokenError as error:
             refusal = self._located(error, texts[error.text_index or 0], errors)
-        encode = self.calls()[1] if to_normalize else self.encode_array
-        normalized = self._encode_each(encode, texts, to_normalize, special, errors, refusal)
-        return _insert_rows(ids, offsets, normalized)
+        normalized: dict[int, Ids] = {}
+        try:
+            if normal:
+                more, bounds = self.backend.encode_batch_array(
+                    list(normal.values()), search, resolve_threads(threads)
+                )
+                if len(normal) == len(texts):
+                    return more, bounds
+                parts = (more[start:end] for start, end in pairwise(bounds.tolist()))
+                normalized = dict(zip(normal, parts, strict=True))
+        except SpecialTokenError:  # `_encode_each` finds the position in the original text
+            pass
+        to_encode = [index for index in to_normalize if index not in normalized]
+        encode = self.calls()[1] if to_encode else self.encode_array
+        normalized |= self._encode_each(encode, texts, to_encode, special, errors, refusal)
+        return _insert_rows(ids, offsets, dict(sorted(normalized.items())))
 
     def span_call(self, special: Special, spaces: TokenSpaces | None) -> SpanCall | None:
         """Return a function that returns the ids of a text and their spans as tuples.
@@ -247,6 +279,14 @@ class Pipeline:
             data = self._check_bytes(validate_text(text, errors))
             if self._normalizer is not None and not self._normalizer.keeps(data):
                 utf8 = encode_utf8(data)
+                if join is not _join_spans and not self._has_fast_path:
+                    whole = self._whole_texts(special, self._normalizer)
+                    normal = whole.normalized(utf8)
+                    if normal is not None:
+                        try:
+                            return work(normal, whole.search, workers)
+                        except SpecialTokenError:  # the segments have the position in `text`
+                            pass
                 segments = normalized_segments(
                     utf8, special, self._policies, self._normalizer, workers
                 )
@@ -255,13 +295,8 @@ class Pipeline:
         except SpecialTokenError as error:
             raise self._located(error, text, errors) from None
 
-    def _check_batch(
-        self, texts: list[Text], errors: Errors
-    ) -> tuple[Sequence[StrOrBytes], list[int]]:
-        """Return the texts for the backend, and the indices of texts to normalize.
-
-        The backend gets an empty text in place of each text to normalize.
-        """
+    def _check_batch(self, texts: list[Text], errors: Errors) -> tuple[list[StrOrBytes], list[int]]:
+        """Return the texts, and the indices of texts to normalize."""
         if (
             errors == "replace"
             and self._has_fast_path
@@ -273,9 +308,34 @@ class Pipeline:
         if self._normalizer is not None:
             keeps = self._normalizer.keeps
             to_normalize = [index for index, data in enumerate(batch) if not keeps(data)]
-            for index in to_normalize:
-                batch[index] = b""
         return batch, to_normalize
+
+    def _normalize_batch(
+        self, batch: list[StrOrBytes], to_normalize: Iterable[int], special: Special
+    ) -> tuple[dict[int, bytes], AddedTokenSearch]:
+        """Empty the texts of `batch` that are to be normalized.
+
+        Return the normalized texts that are one segment, by index, and the search for their added
+        tokens. NFC has none: the fast calls of the backend normalize to NFC themselves.
+        """
+        texts = None
+        if self._normalizer is not None and not self._has_fast_path:
+            texts = self._whole_texts(special, self._normalizer)
+        normal: dict[int, bytes] = {}
+        for index in to_normalize:
+            whole = None if texts is None else texts.normalized(encode_utf8(batch[index]))
+            batch[index] = b""
+            if whole is not None:
+                normal[index] = whole
+        return normal, self._policies.added_for(special) if texts is None else texts.search
+
+    def _whole_texts(self, special: Special, normalizer: TextNormalizer) -> WholeTexts:
+        if not isinstance(special, str):
+            return WholeTexts(special, self._policies, normalizer)
+        texts = self._whole.get(special)
+        if texts is None:
+            texts = self._whole[special] = WholeTexts(special, self._policies, normalizer)
+        return texts
 
     def _check_bytes(self, data: StrOrBytes) -> StrOrBytes:
         """Return `data`; raise UnknownTokenError if it has a byte that no token has."""

@@ -204,7 +204,7 @@ class BertNormalizer:
             text = "".join(map(_cleaned, text))
         if self.handle_chinese_chars and not text.isascii():
             text = "".join(map(_between_spaces, text))
-        if self._strips_accents and not text.isascii():
+        if self.strips_accents and not text.isascii():
             decomposed = UnicodeForm("NFD").normalize(text)
             text = "".join([char for char in decomposed if not is_in(NONSPACING_MARKS, char)])
         return Lowercase().normalize(text) if self.lowercase else text
@@ -215,13 +215,14 @@ class BertNormalizer:
             text = text.expanded(_cleaned)
         if self.handle_chinese_chars:
             text = text.expanded(_between_spaces)
-        if self._strips_accents:
+        if self.strips_accents:
             text = UnicodeForm("NFD").align(text)
             text = text.filtered(lambda char: not is_in(NONSPACING_MARKS, char))
         return Lowercase().align(text) if self.lowercase else text
 
     @property
-    def _strips_accents(self) -> bool:
+    def strips_accents(self) -> bool:
+        """Whether combining marks are removed, after NFD."""
         return self.lowercase if self.strip_accents is None else self.strip_accents
 
 

@@ -5,6 +5,7 @@
 #include "bindings/fast_call_method.hpp"
 #include "bindings/loading.hpp"
 #include "bindings/native_machine.hpp"
+#include "bindings/normalizing.hpp"
 #include "bindings/training.hpp"
 
 #include "core/simd/kernels.hpp"
@@ -67,6 +68,7 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   pretok::bind_added(module);
   pretok::bind_encoder(module);
   pretok::bind_loading(module);
+  pretok::bind_normalizing(module);
   pretok::bind_piece_loading(module);
   pretok::bind_training(module);
 }

@@ -1,4 +1,4 @@
-// Fuzzes NFC normalization. Text in NFC stays unchanged, normalizing twice equals normalizing
+// Fuzzes NFC and NFD. Text in NFC stays unchanged, normalizing twice equals normalizing
 // once, and normalizing both sides of a cut equals normalizing the whole text.
 #include "core/unicode/nfc.hpp"
 #include "fuzz/input.hpp"
@@ -70,6 +70,13 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   check(is_nfc(normal.data(), normal.size()), "the output of to_nfc is in NFC");
   check(normalized(normal.data(), normal.size()) == normal,
         "normalizing twice equals normalizing once");
+  Bytes decomposed;
+  to_nfd(text.data(), text.size(), decomposed);
+  Bytes again;
+  to_nfd(decomposed.data(), decomposed.size(), again);
+  check(again == decomposed, "decomposing twice equals decomposing once");
+  check(normalized(decomposed.data(), decomposed.size()) == normal,
+        "a text and its decomposition have the same NFC");
   // Find a cut in a prefix of the text. The cut must also be valid in the whole text.
   const std::size_t known = text.size() * known_part / 255;
   const Bytes start(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(known));

@@ -18,6 +18,7 @@ from bpe.encoding.normalized_segments import normalized_segments
 from bpe.encoding.normalizers import NfcNormalizer, TextNormalizer, make_normalizer
 from bpe.encoding.offsets import ByteToCharOffsets, byte_offsets
 from bpe.normalizers.chain import NormalizerChain
+from bpe.normalizers.native import span_rows
 from bpe.normalizers.unicode_forms import UnicodeForm
 from bpe.types import Normalizer, Offsets, Treatment
 from pretok.pre_tokenizer import PreTokenizer
@@ -72,7 +73,7 @@ class Aligner:
         self._policies = pipeline._policies
         self._backend = pipeline.backend
         self._split = tokenizer.pre_tokenizer
-        self._normalizer = _normalizer(tokenizer.normalizer, self._backend)
+        self._normalizer = _normalizer(tokenizer.normalizer, self._backend, pipeline.is_native)
         self._adds_space = tokenizer.add_prefix_space
         self._names = names
 
@@ -172,16 +173,18 @@ class Aligner:
         return np.asarray(split.offsets(text))[1:]
 
 
-def _normalizer(normalizer: Normalizer | None, backend: Backend) -> TextNormalizer | None:
+def _normalizer(
+    normalizer: Normalizer | None, backend: Backend, is_native: bool
+) -> TextNormalizer | None:
     """Return the normalizer; it aligns code points as Hugging Face's tokenizers does.
 
     NfcNormalizer gives other spans, of a base character with all its marks. So it gets the `align`
     of a NormalizerChain.
     """
     if normalizer != "NFC":
-        return make_normalizer(normalizer, backend)
+        return make_normalizer(normalizer, backend, is_native)
     nfc = NfcNormalizer(backend)
-    nfc.align = NormalizerChain((UnicodeForm("NFC"),)).align
+    nfc.align = span_rows(NormalizerChain((UnicodeForm("NFC"),)).align)
     return nfc
 
 

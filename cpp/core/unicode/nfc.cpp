@@ -202,6 +202,11 @@ void append_code_point(std::uint32_t code_point, std::vector<std::uint8_t> &to) 
     to.push_back(bytes[i]);
 }
 
+// Returns false if the code point is its own decomposition; may return true for any other.
+bool may_decompose(NfcKind kind) {
+  return (kind.flags & (COMPOSES_WITH_NEXT | NOT_IN_NFC)) != 0;
+}
+
 // Appends the NFC of a text by the definition: decompose, sort marks, compose.
 void append_normal(const std::uint8_t *data, std::size_t size, std::vector<Item> &items,
                    std::vector<std::uint8_t> &to) {
@@ -210,8 +215,7 @@ void append_normal(const std::uint8_t *data, std::size_t size, std::vector<Item>
     const Decoded decoded = decode_utf8(data + at, size - at);
     at += decoded.width;
     const NfcKind kind = kind_of(decoded.code_point);
-    // Every code point that decomposes has one of these flags.
-    if ((kind.flags & (COMPOSES_WITH_NEXT | NOT_IN_NFC)) == 0)
+    if (!may_decompose(kind))
       items.push_back(item_of(decoded.code_point, kind));
     else
       append_decomposed(decoded.code_point, items);
@@ -378,6 +382,39 @@ void to_nfc(const std::uint8_t *data, std::size_t size, std::vector<std::uint8_t
     copied = end;
     return true;
   });
+  to.insert(to.end(), data + copied, data + size);
+}
+
+void to_nfd(const std::uint8_t *data, std::size_t size, std::vector<std::uint8_t> &to) {
+  std::size_t copied = 0;
+  std::vector<Item> items;
+  for (std::size_t at = 0; at < size;) {
+    if (data[at] < 0x80) { // no ASCII character decomposes, or is a mark
+      ++at;
+      continue;
+    }
+    // A part without starters that are their own decomposition. Marks are sorted within a part.
+    const std::size_t start = at;
+    items.clear();
+    while (at < size && data[at] >= 0x80) {
+      const Decoded decoded = decode_utf8(data + at, size - at);
+      const NfcKind kind = kind_of(decoded.code_point);
+      if (kind.combining_class == 0 && !may_decompose(kind)) {
+        if (at == start)
+          at += decoded.width;
+        break;
+      }
+      append_decomposed(decoded.code_point, items);
+      at += decoded.width;
+    }
+    if (items.empty())
+      continue;
+    to.insert(to.end(), data + copied, data + start);
+    sort_marks(items);
+    for (const Item item : items)
+      append_code_point(item & CODE_POINT, to);
+    copied = at;
+  }
   to.insert(to.end(), data + copied, data + size);
 }
 

@@ -31,6 +31,11 @@ template <typename Unit> bool is_surely_nfc(const Unit *units, std::size_t size)
 // text. Takes linear time, and n log n for n marks in a row. Throws std::bad_alloc.
 void to_nfc(const std::uint8_t *data, std::size_t size, std::vector<std::uint8_t> &to);
 
+// Appends the NFD of the text to `to`: decomposes code points and sorts marks, but composes
+// nothing. The NFD has at most three times as many bytes as the text. Takes linear time, and
+// n log n for n marks in a row. Throws std::bad_alloc.
+void to_nfd(const std::uint8_t *data, std::size_t size, std::vector<std::uint8_t> &to);
+
 // Returns whether the code point has an NFC boundary before it, so that every text can be cut
 // before this code point.
 bool has_nfc_boundary_before(std::uint32_t code_point);

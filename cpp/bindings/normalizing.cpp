@@ -1,0 +1,203 @@
+#include "bindings/normalizing.hpp"
+
+#include "bindings/convert.hpp"
+
+#include "core/normalize/character_map.hpp"
+#include "core/normalize/precompiled.hpp"
+#include "core/normalize/sentencepiece_normalizer.hpp"
+#include "core/unicode/nfc.hpp"
+#include "core/unicode/utf8.hpp"
+
+#include <pybind11/stl.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pretok {
+namespace {
+
+struct Bytes {
+  explicit Bytes(const py::bytes &object)
+      : data(reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(object.ptr()))),
+        size(static_cast<std::size_t>(PyBytes_GET_SIZE(object.ptr()))) {}
+  const std::uint8_t *data;
+  std::size_t size;
+};
+
+py::bytes as_bytes(const std::vector<std::uint8_t> &data) {
+  return py::bytes(reinterpret_cast<const char *>(data.data()), data.size());
+}
+
+Charsmap charsmap_of(const py::bytes &blob) {
+  const Bytes bytes(blob);
+  return Charsmap(bytes.data, bytes.size);
+}
+
+class NativeSentencePieceNormalizer {
+public:
+  NativeSentencePieceNormalizer(const py::bytes &charsmap, bool add_dummy_prefix,
+                                bool remove_extra_whitespaces, bool escape_whitespaces,
+                                bool treat_whitespace_as_suffix,
+                                std::vector<std::string> symbols)
+      : normalizer_({add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces,
+                     treat_whitespace_as_suffix},
+                    charsmap_of(charsmap), Symbols(std::move(symbols))) {}
+
+  py::bytes normalized(const py::bytes &text) const {
+    const Bytes bytes(text);
+    std::vector<std::uint8_t> normal;
+    unlocked(bytes.size,
+             [&] { normalizer_.normalize(bytes.data, bytes.size, normal, nullptr); });
+    return as_bytes(normal);
+  }
+
+  py::tuple align(const py::bytes &text) const {
+    const Bytes bytes(text);
+    std::vector<std::uint8_t> normal;
+    std::vector<std::int64_t> origins;
+    unlocked(bytes.size,
+             [&] { normalizer_.normalize(bytes.data, bytes.size, normal, &origins); });
+    return py::make_tuple(as_bytes(normal), as_array(std::move(origins)));
+  }
+
+private:
+  SentencePieceNormalizer normalizer_;
+};
+
+// Calls run(at) for each part of a text until the text ends. run(at) normalizes the text from
+// `at` on, and returns the position where it stopped. If it stopped at a character, and not at
+// the end of the text, calls load(code_point) to load the page of the character. `stopped` is
+// the position of the character; run sets it. Returns false if a byte is not UTF-8.
+template <typename Run, typename Load>
+bool run_by_pages(const Bytes &text, const std::size_t &stopped, Run run, Load load) {
+  for (std::size_t at = 0;;) {
+    unlocked(text.size - at, [&] { at = run(at); });
+    if (at == text.size)
+      return true;
+    const std::uint32_t code_point =
+        decode_utf8(text.data + stopped, text.size - stopped).code_point;
+    if (code_point - 0xDC00 < 0x100)
+      return false;
+    load(code_point);
+  }
+}
+
+std::uint32_t first_of_page(std::uint32_t code_point) {
+  return code_point - code_point % static_cast<std::uint32_t>(PAGE_SIZE);
+}
+
+class NativeCharacterMap {
+public:
+  explicit NativeCharacterMap(py::function spell_page) : spell_page_(std::move(spell_page)) {
+    load(0);
+  }
+
+  py::object normalized(const py::bytes &text) {
+    const Bytes bytes(text);
+    std::vector<std::uint8_t> normal;
+    std::size_t stopped = 0;
+    const auto run = [&](std::size_t at) {
+      return stopped = map_.map(bytes.data, bytes.size, at, normal);
+    };
+    if (!run_by_pages(bytes, stopped, run, [this](std::uint32_t at) { load(at); }))
+      return py::none();
+    return as_bytes(normal);
+  }
+
+  py::object align(const py::bytes &text) {
+    const Bytes bytes(text);
+    std::vector<std::uint8_t> normal;
+    CharacterMap::Origins origins;
+    std::size_t stopped = 0;
+    const auto run = [&](std::size_t at) {
+      return stopped = map_.map(bytes.data, bytes.size, at, normal, origins);
+    };
+    if (!run_by_pages(bytes, stopped, run, [this](std::uint32_t at) { load(at); }))
+      return py::none();
+    return py::make_tuple(as_bytes(normal), as_array(std::move(origins.indices)));
+  }
+
+private:
+  void load(std::uint32_t code_point) {
+    const auto spellings =
+        spell_page_(first_of_page(code_point)).cast<std::vector<std::string>>();
+    if (spellings.size() != PAGE_SIZE)
+      throw py::value_error("expected 256 texts");
+    CharacterPage page;
+    page.starts[0] = 0;
+    for (std::size_t i = 0; i < PAGE_SIZE; ++i) {
+      page.text.insert(page.text.end(), spellings[i].begin(), spellings[i].end());
+      page.starts[i + 1] = static_cast<std::uint32_t>(page.text.size());
+    }
+    map_.store(code_point, std::move(page));
+  }
+
+  CharacterMap map_;
+  py::function spell_page_;
+};
+
+class NativePrecompiled {
+public:
+  NativePrecompiled(const py::bytes &charsmap, py::function kinds)
+      : precompiled_(charsmap_of(charsmap)), kinds_(std::move(kinds)) {}
+
+  py::object normalized(const py::bytes &text) {
+    const Bytes bytes(text);
+    std::vector<std::uint8_t> normal;
+    std::size_t stopped = 0;
+    const auto run = [&](std::size_t at) {
+      return precompiled_.normalize(bytes.data, bytes.size, at, normal, stopped);
+    };
+    if (!run_by_pages(bytes, stopped, run, [this](std::uint32_t at) { load(at); }))
+      return py::none();
+    return as_bytes(normal);
+  }
+
+private:
+  void load(std::uint32_t code_point) {
+    const auto kinds = kinds_(first_of_page(code_point)).cast<std::string>();
+    if (kinds.size() != PAGE_SIZE)
+      throw py::value_error("expected 256 kinds");
+    GraphemePage page;
+    for (std::size_t i = 0; i < PAGE_SIZE; ++i)
+      page[i] = static_cast<GraphemeKind>(kinds[i]);
+    precompiled_.store(code_point, page);
+  }
+
+  Precompiled precompiled_;
+  py::function kinds_;
+};
+
+py::bytes nfd(const py::bytes &text) {
+  const Bytes bytes(text);
+  std::vector<std::uint8_t> normal;
+  unlocked(bytes.size, [&] { to_nfd(bytes.data, bytes.size, normal); });
+  return as_bytes(normal);
+}
+
+} // namespace
+
+void bind_normalizing(py::module_ &module) {
+  using SentencePiece = NativeSentencePieceNormalizer;
+  py::class_<SentencePiece>(module, "SentencePieceNormalizer")
+      .def(py::init<const py::bytes &, bool, bool, bool, bool, std::vector<std::string>>(),
+           py::arg("charsmap"), py::arg("add_dummy_prefix"),
+           py::arg("remove_extra_whitespaces"), py::arg("escape_whitespaces"),
+           py::arg("treat_whitespace_as_suffix"), py::arg("symbols"))
+      .def("normalized", &SentencePiece::normalized, py::arg("text"))
+      .def("align", &SentencePiece::align, py::arg("text"));
+  py::class_<NativeCharacterMap>(module, "CharacterMap")
+      .def(py::init<py::function>(), py::arg("spell_page"))
+      .def("normalized", &NativeCharacterMap::normalized, py::arg("text"))
+      .def("align", &NativeCharacterMap::align, py::arg("text"));
+  py::class_<NativePrecompiled>(module, "Precompiled")
+      .def(py::init<const py::bytes &, py::function>(), py::arg("charsmap"), py::arg("kinds"))
+      .def("normalized", &NativePrecompiled::normalized, py::arg("text"));
+  module.def("nfd", &nfd, py::arg("text"));
+}
+
+} // namespace pretok
