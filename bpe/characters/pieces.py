@@ -92,7 +92,7 @@ class PackedPieces:
     def has_mark(self) -> bool:
         """True if "▁" is a piece."""
         data, lengths, _ = self.packed
-        ends = np.cumsum(lengths, dtype=np.int64)[lengths == len(_MARK)]
+        ends = np.cumsum(lengths.astype(np.int64))[lengths == len(_MARK)]
         pieces = np.frombuffer(data, np.uint8)[ends[:, np.newaxis] + np.arange(-len(_MARK), 0)]
         return bool((pieces == np.frombuffer(_MARK, np.uint8)).all(axis=1).any())
 
