@@ -1,7 +1,7 @@
 #include "bindings/encoder_binding.hpp"
 
 #include "bindings/batch_calls.hpp"
-#include "bindings/character_data.hpp"
+#include "bindings/character_arrays.hpp"
 #include "bindings/convert.hpp"
 #include "bindings/decode_calls.hpp"
 #include "bindings/fast_calls.hpp"
@@ -84,14 +84,13 @@ public:
     data.first_step = first_step;
     if (merges)
       data.merges = merges_of(*merges);
-    std::optional<CharacterData> character_data;
+    std::unique_ptr<CharacterMerging> merging;
     if (characters)
-      character_data = character_data_of(*characters);
+      merging = make_character_merge(*characters);
     const char *build_error = nullptr;
     unlocked(MIN_SIZE_TO_RELEASE, [&] {
-      build_error = character_data
-                        ? vocabulary_.build(std::move(data), std::move(*character_data))
-                        : vocabulary_.build(std::move(data));
+      build_error = merging != nullptr ? vocabulary_.build(std::move(data), std::move(merging))
+                                       : vocabulary_.build(std::move(data));
     });
     if (build_error != nullptr)
       throw py::value_error(build_error);

@@ -133,13 +133,11 @@ Ids encoded(const Example &example, const PreTokenizer &tokenizer,
   Ids ids;
   std::string before;
   const auto finish = [&] {
-    std::size_t start = 0;
     tokenizer.steps(Utf8(bytes_of(before), before.size(), tokenizer.classes()),
-                    [&](std::size_t, std::size_t end, int) {
+                    [&](std::size_t start, std::size_t end, int) {
                       for (const std::uint32_t id :
                            merged(example, before.substr(start, end - start)))
                         ids.push_back(id);
-                      start = end;
                     });
     before.clear();
   };

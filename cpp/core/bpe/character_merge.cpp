@@ -53,9 +53,8 @@ private:
   const std::uint32_t *units_;
 };
 
-const char *CharacterMerge::build(CharacterData &&data, const PairTable &merges) {
+const char *CharacterMerge::build(CharacterData &&data) {
   data_ = std::move(data);
-  merges_ = &merges;
   if (!(data_.fallback.empty() || data_.fallback.size() == LOW) ||
       !(data_.byte_widths.empty() || data_.byte_widths.size() == LOW))
     return "expected one fallback id and one width for each byte, or none";

@@ -64,6 +64,21 @@ private:
   const Vocabulary &vocabulary_;
 };
 
+std::size_t Vocabulary::merge(const std::uint8_t *bytes, std::size_t size,
+                              std::uint32_t *to) const {
+  if (size > ShortMerge::MAX_BYTES || !has_merge_table_) {
+    if (characters_ != nullptr)
+      return characters_->merge(bytes, size, to);
+    return without_steps(to, in_order_ ? merge_ordered(bytes, size, to)
+                                       : merge_in_any_order(bytes, size, to));
+  }
+  ShortMerge state;
+  state.begin(bytes, size, merges_, barriers_);
+  while (state.step(merges_)) {
+  }
+  return finish(to, state.symbols(merges_, to));
+}
+
 std::size_t Vocabulary::merge_ordered(const std::uint8_t *bytes, std::size_t size,
                                       std::uint32_t *to) const {
   return merge_windows(Ordered(*this), bytes, size, to);

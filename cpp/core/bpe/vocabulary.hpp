@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/base/ids.hpp"
-#include "core/bpe/character_merge.hpp"
+#include "core/bpe/character_merging.hpp"
 #include "core/bpe/merge.hpp"
 #include "core/bpe/merge_barriers.hpp"
 #include "core/bpe/ordered_merges.hpp"
@@ -16,7 +16,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <vector>
 
 namespace pretok {
@@ -31,10 +31,10 @@ public:
 
   // Returns nullptr, or a message that says what is wrong with `data`.
   const char *build(VocabularyData &&data);
-  // Like `build`, for a vocabulary whose pre-tokens start as `characters`
-  // (character_merge.hpp). Of `data`, uses the tokens and the list of merges. If a pair is
-  // listed twice, the later rank counts. The result of a merge may be any token.
-  const char *build(VocabularyData &&data, CharacterData &&characters);
+  // Like `build`, for a vocabulary whose pre-tokens start as characters; `characters` is not
+  // nullptr. Of `data`, uses the tokens and the list of merges. If a pair is listed twice, the
+  // later rank counts. The result of a merge may be any token.
+  const char *build(VocabularyData &&data, std::unique_ptr<CharacterMerging> characters);
   // Like `build` of data with `from_ranks`, but prepares only merges(): no other function may
   // be called afterwards. Takes less time.
   const char *find_merges(VocabularyData &&data);
@@ -50,19 +50,7 @@ public:
   }
 
   // Like `encode`, without looking up the whole pre-token.
-  std::size_t merge(const std::uint8_t *bytes, std::size_t size, std::uint32_t *to) const {
-    if (size > ShortMerge::MAX_BYTES || !has_merge_table_) {
-      if (characters_)
-        return characters_->merge(bytes, size, to);
-      return without_steps(to, in_order_ ? merge_ordered(bytes, size, to)
-                                         : merge_in_any_order(bytes, size, to));
-    }
-    ShortMerge state;
-    state.begin(bytes, size, merges_, barriers_);
-    while (state.step(merges_)) {
-    }
-    return finish(to, state.symbols(merges_, to));
-  }
+  std::size_t merge(const std::uint8_t *bytes, std::size_t size, std::uint32_t *to) const;
 
   // Replaces the `count` symbols of a finished merge by ids. `ids` has room for one id per
   // byte. Returns the number of ids.
@@ -86,7 +74,7 @@ public:
   const MergeBarriers *barriers() const { return has_merge_table_ ? &barriers_ : nullptr; }
   // Returns how pre-tokens merge if they start as characters; else nullptr. The bytes of a
   // token may then differ from the bytes that it stands for.
-  const CharacterMerge *characters() const { return characters_ ? &*characters_ : nullptr; }
+  const CharacterMerging *characters() const { return characters_.get(); }
   // Returns whether the first merges make characters from bytes, with steps in between
   // (VocabularyData::first_step).
   bool has_steps() const { return first_step_ != NO_ID; }
@@ -132,8 +120,8 @@ private:
   bool has_merge_table_ = false; // whether merges_ and barriers_ are filled; true if in_order_
   OrderedMerges merges_;
   MergeBarriers barriers_;
-  PairTable pairs_;                          // empty if in_order_
-  std::optional<CharacterMerge> characters_; // refers to pairs_
+  PairTable pairs_;                              // empty if in_order_
+  std::unique_ptr<CharacterMerging> characters_; // refers to pairs_
 };
 
 } // namespace pretok

@@ -153,21 +153,21 @@ void Encoder::split_and_encode_kept(const std::uint8_t *text, std::size_t size,
                                     const OnBatch &on_batch) const {
   BatchQueue queue(batch_encoder_, kernels().instruction_set, text, size, cache, ids, on_batch);
   std::size_t done = 0;
-  pre_tokenizer_.spans(Utf8(text, size, pre_tokenizer_.classes()), kernels(),
-                       [&](std::size_t start, std::size_t end, int) {
-                         if (done < start)
-                           queue.add_token(NO_ID, done, start);
-                         const std::size_t width = end - start;
-                         queue.add(start, &width, 1);
-                         done = end;
-                       });
+  pre_tokenizer_.spans_by_stage(Utf8(text, size, pre_tokenizer_.classes()), kernels(),
+                                [&](std::size_t start, std::size_t end, int) {
+                                  if (done < start)
+                                    queue.add_token(NO_ID, done, start);
+                                  const std::size_t width = end - start;
+                                  queue.add(start, &width, 1);
+                                  done = end;
+                                });
   queue.flush();
 }
 
 void Encoder::encode_pre_tokens(const std::uint8_t *text, std::size_t size, IdBuffer &ids,
                                 FunctionRef<void(std::size_t, std::size_t)> on_span) const {
-  const CharacterMerge *const characters = vocabulary_.characters();
-  std::vector<CharacterMerge::Span> spans;
+  const CharacterMerging *const characters = vocabulary_.characters();
+  std::vector<CharacterMerging::Span> spans;
   const auto encode_one = [&](std::size_t start, std::size_t end, int) {
     const std::uint8_t *const bytes = text + start;
     if (characters == nullptr) {
@@ -183,13 +183,14 @@ void Encoder::encode_pre_tokens(const std::uint8_t *text, std::size_t size, IdBu
     }
     characters->spans(bytes, end - start, spans);
     std::uint32_t *to = ids.room(spans.size());
-    for (const CharacterMerge::Span &span : spans) {
+    for (const CharacterMerging::Span &span : spans) {
       *to++ = span.id;
       on_span(start + span.start, start + span.end);
     }
     ids.add(spans.size());
   };
-  pre_tokenizer_.spans(Utf8(text, size, pre_tokenizer_.classes()), kernels(), encode_one);
+  pre_tokenizer_.spans_by_stage(Utf8(text, size, pre_tokenizer_.classes()), kernels(),
+                                encode_one);
 }
 
 } // namespace pretok

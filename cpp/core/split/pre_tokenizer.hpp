@@ -77,6 +77,12 @@ public:
     EndBuffer ends(pieces);
     split(source, use, ends);
   }
+  // Like `spans`, but splits stage by stage. Slower, but compiled once for all callers.
+  template <typename Source>
+  void spans_by_stage(const Source &source, const Kernels &use, const OnPiece &emit) const {
+    if (source.size() != 0)
+      cut(0, source, 0, GAP, &use, emit);
+  }
 
 private:
   struct Stage {

@@ -35,6 +35,6 @@ def test_an_error_of_the_items_comes_after_earlier_results() -> None:
         assert [next(results), next(results)] == ["1", "2"]
         with pytest.raises(OSError, match="items"):
             next(results)
-        results = map_in_order(pool, lambda item: 1 // (item - 1), items(), 5)
+        results = map_in_order(pool, lambda item: str(1 // (item - 1)), items(), 5)
         with pytest.raises(ZeroDivisionError):
             next(results)

@@ -35,7 +35,8 @@ const char *Vocabulary::build(VocabularyData &&data) {
   return Builder(*this).build(std::move(data));
 }
 
-const char *Vocabulary::build(VocabularyData &&data, CharacterData &&characters) {
+const char *Vocabulary::build(VocabularyData &&data,
+                              std::unique_ptr<CharacterMerging> characters) {
   return Builder(*this).build(std::move(data), std::move(characters));
 }
 
@@ -112,7 +113,8 @@ const char *Vocabulary::Builder::build(VocabularyData &&data) {
   return nullptr;
 }
 
-const char *Vocabulary::Builder::build(VocabularyData &&data, CharacterData &&characters) {
+const char *Vocabulary::Builder::build(VocabularyData &&data,
+                                       std::unique_ptr<CharacterMerging> characters) {
   if (const char *wrong = place_tokens(data))
     return wrong;
   vocabulary_.whole_tokens_.assign({}, nullptr);
@@ -125,7 +127,9 @@ const char *Vocabulary::Builder::build(VocabularyData &&data, CharacterData &&ch
         return "a merge has the id of no token";
     vocabulary_.pairs_.insert(merge.left, merge.right, Merged{rank++, merge.id});
   }
-  return vocabulary_.characters_.emplace().build(std::move(characters), vocabulary_.pairs_);
+  characters->use(vocabulary_.pairs_);
+  vocabulary_.characters_ = std::move(characters);
+  return nullptr;
 }
 
 const char *Vocabulary::Builder::place_tokens(VocabularyData &data) {

@@ -1,12 +1,15 @@
-#include "bindings/character_data.hpp"
+#include "bindings/character_arrays.hpp"
+
+#include "core/bpe/character_merge.hpp"
 
 #include <cstddef>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace pretok {
 
-CharacterData character_data_of(const CharacterArrays &arrays) {
+std::unique_ptr<CharacterMerging> make_character_merge(const CharacterArrays &arrays) {
   const auto &[code_points, places, ids, whole_bytes, whole_lengths, whole_ids, unknown,
                fuses_unknown, fallback, byte_widths] = arrays;
   if (code_points.size() != places.size() || code_points.size() != ids.size() ||
@@ -28,7 +31,10 @@ CharacterData character_data_of(const CharacterArrays &arrays) {
   data.fallback = as_vector(fallback);
   const std::string_view widths = view_of(byte_widths);
   data.byte_widths.assign(widths.begin(), widths.end());
-  return data;
+  auto merge = std::make_unique<CharacterMerge>();
+  if (const char *wrong = merge->build(std::move(data)))
+    throw py::value_error(wrong);
+  return merge;
 }
 
 } // namespace pretok

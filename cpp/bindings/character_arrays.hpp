@@ -1,10 +1,11 @@
-// Converts the arguments of Python to the data of CharacterMerge.
+// Makes a CharacterMerge of the arguments of Python.
 #pragma once
 
 #include "bindings/packed_tokens.hpp"
-#include "core/bpe/character_merge.hpp"
+#include "core/bpe/character_merging.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <tuple>
 
 namespace pretok {
@@ -16,6 +17,7 @@ using CharacterArrays =
                Array<std::uint32_t>, Array<std::uint32_t>, std::uint32_t, bool,
                Array<std::uint32_t>, py::bytes>;
 
-CharacterData character_data_of(const CharacterArrays &arrays);
+// Throws py::value_error if the arrays are wrong.
+std::unique_ptr<CharacterMerging> make_character_merge(const CharacterArrays &arrays);
 
 } // namespace pretok
