@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from itertools import repeat
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bpe import Tokenizer
 from bpe.compat.huggingface.rows import Alignment, Span
@@ -112,9 +113,9 @@ class Aligner:
             normal, spans = segment.aligned()
             if not normal:
                 continue
-            origins = list(map(tuple, (spans + np.searchsorted(chars, segment.start)).tolist()))
+            origins = spans + np.searchsorted(chars, segment.start)
             if segment.id is not None:
-                whole.add_token(normal, (origins[0][0], origins[-1][1]))
+                whole.add_token(normal, (int(origins[0, 0]), int(origins[-1, 1])))
                 continue
             utf8 = normal.encode()
             self._add(whole, normal, utf8, segment.added.segments(utf8)[0], origins)
@@ -126,12 +127,12 @@ class Aligner:
         text: str,
         data: bytes,
         segments: list[tuple[int, int, int | None]],
-        origins: list[Span] | None,
+        origins: NDArray[np.int64] | None,
     ) -> None:
         """Add the tokens of `text`, whose bytes are `data`.
 
-        If `text` was normalized, `origins` has the span of each of its code points in the original
-        text; else it is None.
+        If `text` was normalized, `origins` has a row for each of its code points: the span of the
+        code point in the original text. Else it is None.
         """
         chars = None if text.isascii() else ByteToCharOffsets(text, "strict")
         for start, end, id in segments:
@@ -189,12 +190,14 @@ def _normalizer(
 
 
 def _spans(
-    chars: ByteToCharOffsets | None, starts: Offsets, ends: Offsets, origins: list[Span] | None
+    chars: ByteToCharOffsets | None,
+    starts: Offsets,
+    ends: Offsets,
+    origins: NDArray[np.int64] | None,
 ) -> Iterable[Span]:
     """Return the span of each token; `chars` is None if each byte is a code point."""
     if chars is not None:
         starts, ends = chars.starts(starts), chars.ends(ends)
-    spans = zip(starts.tolist(), ends.tolist(), strict=True)
-    if origins is None:
-        return spans
-    return [(origins[first][0], origins[last - 1][1]) for first, last in spans]
+    if origins is not None:
+        starts, ends = origins[starts, 0], origins[ends - 1, 1]
+    return zip(starts.tolist(), ends.tolist(), strict=True)
