@@ -143,23 +143,26 @@ class StripParts:
         return []
 
 
-class BytesOfCharacters:
-    """Decodes tokens as UTF-8.
+def bytes_of_characters(token: str) -> bytes:
+    """Return the bytes that GPT-2's characters stand for.
 
-    Each of GPT-2's characters stands for one byte. A token with any other character stands for its
-    own UTF-8.
+    A token with any other character stands for its own UTF-8.
     """
+    try:
+        return bytes([_BYTES[char] for char in token])
+    except KeyError:
+        return token.encode("utf-8", ESCAPE)
+
+
+class BytesOfCharacters:
+    """Decodes the bytes of tokens (`bytes_of_characters`) as UTF-8."""
 
     def __init__(self, errors: str) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors)
 
     def feed(self, token: str) -> list[str]:
         """Return the characters that are complete after `token`; keep the bytes of the next one."""
-        try:
-            data = bytes([_BYTES[char] for char in token])
-        except KeyError:
-            data = token.encode("utf-8", ESCAPE)
-        return [self._decoder.decode(data)]
+        return [self._decoder.decode(bytes_of_characters(token))]
 
     def finish(self) -> list[str]:
         """Return the text of incomplete characters."""
