@@ -20,25 +20,11 @@ bool TextSpaces::has_mark(const std::uint8_t *bytes, std::size_t size) {
 }
 
 bool TextSpaces::has_changes(const std::uint8_t *part, std::size_t size) const {
-  if (!replaces_invalid)
-    return has_mark(part, size);
+  if (has_mark(part, size))
+    return true;
+  if (!replaces_invalid || is_ascii(part, size))
+    return false;
   for (std::size_t at = 0; at < size;) {
-    if (size - at >= 8 && is_ascii(part + at, 8)) {
-      at += 8;
-      continue;
-    }
-    // A sequence of these leads, which are usual in Chinese and Japanese, is well-formed if two
-    // tails follow. The mark is such a sequence.
-    constexpr std::uint8_t FIRST_LEAD = 0xE1;
-    constexpr std::uint8_t LAST_LEAD = 0xEC;
-    const std::uint8_t lead = part[at];
-    if (lead >= FIRST_LEAD && lead <= LAST_LEAD && size - at >= 3 && is_tail(part[at + 1]) &&
-        is_tail(part[at + 2])) {
-      if (is_mark(part + at, 3))
-        return true;
-      at += 3;
-      continue;
-    }
     const Decoded decoded = decode_utf8(part + at, size - at);
     if (is_invalid(decoded, part + at))
       return true;
