@@ -14,11 +14,14 @@ the unit, the offset of the replacement is at index ^ distance.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe.errors import VocabularyError
+from bpe.once import once
+from pretok.machine.backend import backend
 
 MAX_RULE_BYTES = 256
 """The maximal size of the text that a rule replaces; in published models it is some 20 bytes."""
@@ -41,10 +44,28 @@ class Charsmap:
                 f"the charsmap has {len(blob)} bytes, and a trie of {size} bytes; expected a trie "
                 "whose size is a multiple of 1024 and fits into the charsmap; the file is damaged"
             )
-        units = np.frombuffer(blob, "<u4", size // 4, 4)
-        self._replacements = _replacements(blob[4 + size :])
-        _check(units, self._replacements)
-        self._units: list[int] = units.tolist()
+        self._packed_units = np.frombuffer(blob, "<u4", size // 4, 4)
+        self._pool = blob[4 + size :]
+        _check_pool(self._pool)
+        if backend() == "native":
+            from pretok import _core
+
+            if problem := _core.charsmap_problem(blob):
+                raise _malformed(problem)
+        else:
+            _check(self._packed_units, self._replacements)
+
+    @once
+    def _units(self) -> list[int]:
+        units: list[int] = self._packed_units.tolist()
+        return units
+
+    @once
+    def _replacements(self) -> dict[int, str]:
+        """The replacements by their offsets; a zero byte ends each replacement."""
+        parts = self._pool[:-1].decode().split("\0") if self._pool else []
+        starts = accumulate((len(part.encode()) + 1 for part in parts), initial=0)
+        return dict(zip(starts, parts, strict=False))
 
     def longest(self, text: bytes, at: int) -> tuple[int, str]:
         """Return the size of the longest rule that matches at byte `at`, and its replacement.
@@ -77,25 +98,24 @@ def _children(unit: int) -> int:
     return unit >> 10 << ((unit & 1 << 9) >> 6)
 
 
-def _replacements(pool: bytes) -> dict[int, str]:
-    """Return the replacements of `pool` by their offsets; a zero byte ends each replacement."""
+def _check_pool(pool: bytes) -> None:
+    """Raise VocabularyError if the last replacement has no end, or one is not UTF-8."""
     if pool and pool[-1] != 0:
         raise VocabularyError("the last replacement of the charsmap has no end; it is truncated")
-    replacements = {}
-    at = 0
     try:
-        for part in pool[:-1].split(b"\0") if pool else ():
-            replacements[at] = part.decode()
-            at += len(part) + 1
-    except UnicodeDecodeError:
+        pool.decode()
+    except UnicodeDecodeError as error:
+        at = pool.rfind(b"\0", 0, error.start) + 1
         raise VocabularyError(
             f"the replacement at byte {at} of the charsmap is not UTF-8; the file is damaged"
         ) from None
-    return replacements
 
 
 def _check(units: NDArray[np.uint32], replacements: dict[int, str]) -> None:
-    """Raise VocabularyError if a rule is too long, cuts a character or has no replacement."""
+    """Raise VocabularyError if a rule is too long, cuts a character or has no replacement.
+
+    `Charsmap::find_problem` (cpp/core/normalize/charsmap.cpp) does the same in C++.
+    """
     # Each round goes one level down the trie. A row of `nodes` is a node of this level: (base of
     # its children, number of bytes that the current UTF-8 character still lacks). The child for a
     # byte is at index base ^ byte.

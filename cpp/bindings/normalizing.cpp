@@ -37,6 +37,14 @@ Charsmap charsmap_of(const py::bytes &blob) {
   return Charsmap(bytes.data, bytes.size);
 }
 
+// Returns the result of Charsmap::find_problem; "" if there is no problem.
+std::string charsmap_problem(const py::bytes &blob) {
+  const char *problem = nullptr;
+  const Bytes bytes(blob);
+  unlocked(bytes.size, [&] { problem = Charsmap(bytes.data, bytes.size).find_problem(); });
+  return problem == nullptr ? "" : problem;
+}
+
 class NativeSentencePieceNormalizer {
 public:
   NativeSentencePieceNormalizer(const py::bytes &charsmap, bool add_dummy_prefix,
@@ -198,6 +206,7 @@ void bind_normalizing(py::module_ &module) {
       .def(py::init<const py::bytes &, py::function>(), py::arg("charsmap"), py::arg("kinds"))
       .def("normalized", &NativePrecompiled::normalized, py::arg("text"));
   module.def("nfd", &nfd, py::arg("text"));
+  module.def("charsmap_problem", &charsmap_problem, py::arg("blob"));
 }
 
 } // namespace pretok

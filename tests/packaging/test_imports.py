@@ -121,6 +121,7 @@ LATE = {
     ("bpe.characters.marks", "pretok._core"),
     ("bpe.characters.vocabulary", "pretok._core"),
     ("bpe.text_ids", "pretok._core"),
+    ("bpe.encoding.charsmap", "pretok._core"),
     ("bpe.encoding.backends", "pretok._core"),
     ("bpe.encoding.character_encoder", "pretok._core"),
     ("bpe.encoding.missing_bytes_backend", "pretok._core"),

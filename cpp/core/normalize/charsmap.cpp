@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace pretok {
 namespace {
@@ -18,7 +19,82 @@ std::uint32_t read_word(const std::uint8_t *bytes) {
          std::uint32_t{bytes[3]} << 24;
 }
 
+// Returns how many bytes a character lacks after the byte `label`; -1 if it is not UTF-8.
+// Before `label`, the character lacks `lacks` bytes; 0 means that `label` begins a character.
+int lacking(int lacks, std::uint32_t label) {
+  if (lacks != 0)
+    return (label & 0xC0) == 0x80 ? lacks - 1 : -1;
+  if (label < 0x80)
+    return 0;
+  if (label < 0xC2 || label >= 0xF5)
+    return -1;
+  return label < 0xE0 ? 1 : label < 0xF0 ? 2 : 3;
+}
+
 } // namespace
+
+// Visits the trie level by level, as `_check` does. A node is the base of its children, and the
+// number of bytes that the current character still lacks.
+const char *Charsmap::find_problem() const {
+  const std::size_t count = units_.size();
+  // The child for byte b of a node is at base ^ b, and has the label b. So a unit can only be a
+  // child of the node whose base is its index ^ its label. The units in order of this base:
+  // those of base b are sorted[first[b]..first[b + 1]).
+  std::vector<std::uint32_t> first(count + 257);
+  std::vector<std::uint32_t> sorted(count);
+  const auto base_of = [&](std::size_t at) { return at ^ (units_[at] & 0xFF); };
+  for (std::size_t at = 0; at < count; ++at)
+    if ((units_[at] & VALUE) == 0)
+      ++first[base_of(at) + 1];
+  for (std::size_t at = 1; at < first.size(); ++at)
+    first[at] += first[at - 1];
+  std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
+  for (std::size_t at = 0; at < count; ++at)
+    if ((units_[at] & VALUE) == 0)
+      sorted[next[base_of(at)]++] = static_cast<std::uint32_t>(at);
+  std::vector<bool> is_start(replacements_.size());
+  for (std::size_t at = 0; at < is_start.size(); ++at)
+    is_start[at] = at == 0 || replacements_[at - 1] == 0;
+  using Node = std::pair<std::uint32_t, int>;
+  std::vector<Node> nodes{{children(count == 0 ? 0 : units_[0]), 0}};
+  std::vector<Node> below;
+  for (std::size_t level = 0; level < MAX_RULE_BYTES; ++level) {
+    const auto is_outside = [count](const Node &node) { return node.first >= count; };
+    if (std::any_of(nodes.begin(), nodes.end(), is_outside))
+      return "points outside of itself";
+    below.clear();
+    bool is_utf8 = true;
+    bool ends_well = true;
+    bool are_known = true;
+    for (const auto &[base, lacks] : nodes)
+      for (std::uint32_t i = first[base]; i < first[base + 1]; ++i) {
+        const std::uint32_t at = sorted[i];
+        const int now = lacking(lacks, units_[at] & 0xFF);
+        is_utf8 &= now >= 0;
+        below.emplace_back(at ^ children(units_[at]), now);
+        if ((units_[at] & HAS_RULE) == 0 || is_outside(below.back()))
+          continue;
+        const std::uint32_t value = units_[below.back().first];
+        ends_well &= now == 0 && value >= VALUE;
+        const std::size_t start = value & ~VALUE;
+        are_known &= start < is_start.size() && is_start[start];
+      }
+    if (!is_utf8)
+      return "has a rule that is not UTF-8";
+    if (std::any_of(below.begin(), below.end(), is_outside))
+      return "points outside of itself";
+    if (!ends_well)
+      return "has a rule that ends within a character or has no replacement";
+    if (!are_known)
+      return "refers to a replacement that does not exist";
+    if (below.empty())
+      return nullptr;
+    std::sort(below.begin(), below.end());
+    below.erase(std::unique(below.begin(), below.end()), below.end());
+    nodes.swap(below);
+  }
+  return "has rules of more than 256 bytes";
+}
 
 Charsmap::Charsmap(const std::uint8_t *blob, std::size_t size) {
   if (size < 4)

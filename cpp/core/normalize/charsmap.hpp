@@ -17,6 +17,10 @@ public:
   // a malformed blob may find wrong rules, but stays within the blob.
   Charsmap(const std::uint8_t *blob, std::size_t size);
 
+  // Returns what is wrong with the trie: a problem that `_check` of bpe/encoding/charsmap.py
+  // names; nullptr if nothing is. Takes time linear in the trie for each of at most 256 levels.
+  const char *find_problem() const;
+
   struct Rule {
     std::size_t size; // of the text that the rule replaces, in bytes; 0 if no rule matches
     const std::uint8_t *replacement;

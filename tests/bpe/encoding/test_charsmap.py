@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bpe import UnsupportedError, VocabularyError
-from bpe.encoding.charsmap import Charsmap
+from bpe.encoding.charsmap import Charsmap, _check
 from bpe.encoding.sentencepiece_normalizer import SentencePieceNormalizer
 from bpe.formats.sentencepiece import parse
+from pretok.machine.backend import BackendName
 from sentencepiece_models import trained
-from support import seeded
+from support import max_examples, seeded
 from vocabulary_files import write
 
 pytest.importorskip("sentencepiece", reason="sentencepiece is not installed")
@@ -61,6 +63,36 @@ def test_damaged(blob: bytes) -> None:
         else:
             assert normalizer.normalize("abA☃あ  c\udcff").encode()
     assert errors > 5
+
+
+def problem(blob: bytes, charsmap: Charsmap) -> str:
+    """Return what `_check` finds wrong with the trie of `blob`."""
+    size = int.from_bytes(blob[:4], "little")
+    try:
+        _check(np.frombuffer(blob, "<u4", size // 4, 4), charsmap._replacements)
+    except VocabularyError as error:
+        return str(error)
+    return ""
+
+
+def test_cpp_finds_the_same_problems(native: BackendName, blob: bytes) -> None:
+    from pretok import _core
+
+    random = seeded("charsmap in C++")
+    whole = Charsmap(blob)
+    found = set()
+    size = int.from_bytes(blob[:4], "little")
+    for _ in range(max_examples(400)):
+        damaged = bytearray(blob)
+        for _ in range(random.choice([1, 1, 5, 200])):
+            # Damage only the trie. Most units of such a small trie are not in use.
+            at = 4 + random.randrange(random.choice([16, 800, size]))
+            damaged[at] = random.choice([damaged[at] ^ 1 << random.randrange(8), 0, 0xFF])
+        expected = problem(bytes(damaged), whole)
+        mine = _core.charsmap_problem(bytes(damaged))
+        assert expected == (f"the trie of the charsmap {mine}; the file is damaged" if mine else "")
+        found.add(mine)
+    assert len(found) >= 3
 
 
 @pytest.mark.parametrize(
