@@ -116,6 +116,9 @@ public:
     return words_[word_of(hash)] >> bit_of(hash) & 1;
   }
 
+  // Prefetches the memory that `may_have` will read.
+  void prefetch(std::uint64_t hash) const { pretok::prefetch(words_.data() + word_of(hash)); }
+
 private:
   std::size_t word_of(std::uint64_t hash) const {
     return static_cast<std::size_t>(hash >> shift_ >> 6);

@@ -43,8 +43,9 @@ public:
   // Like `find`, for more than ShortKey::MAX_BYTES bytes.
   std::uint32_t find_long(const std::uint8_t *bytes, std::size_t size) const;
 
-  // Prefetches the memory that find_short will read.
-  void prefetch(const ShortKey &key) const {
+  // Prefetch the memory that find_short will read: first the filter, then the slot.
+  void prefetch_filter(const ShortKey &key) const { filter_.prefetch(key.hash(key_)); }
+  void prefetch_slot(const ShortKey &key) const {
     const std::uint64_t hash = key.hash(key_);
     if (filter_.may_have(hash) != 0)
       slots_.prefetch(hash);

@@ -52,6 +52,25 @@ void place_added(const PreTokenBatch &batch, CacheProbe &probe, ShortCache::Entr
   }
 }
 
+// Maps hashes to recent misses, by index. A miss may be forgotten.
+class RecentMisses {
+public:
+  RecentMisses() { indices_.fill(PreTokenBatch::MAX_COUNT - 1); }
+
+  // Returns the recent miss with this hash, or with another hash, or an index that is not less
+  // than the number of misses. Replaces it by `index`.
+  std::size_t replace(std::uint64_t hash, std::size_t index) {
+    std::uint8_t &slot = indices_[hash & (SLOTS - 1)];
+    const std::size_t recent = slot;
+    slot = static_cast<std::uint8_t>(index);
+    return recent;
+  }
+
+private:
+  static constexpr std::size_t SLOTS = 256;
+  std::array<std::uint8_t, SLOTS> indices_;
+};
+
 } // namespace
 
 // A pre-token or segment that look_up did not find: it is not in the ShortCache, or is too long
@@ -146,10 +165,23 @@ void BatchEncoder::encode_units(Unit unit, InstructionSet instructions,
   alignas(16) std::array<ShortCache::Entry, PreTokenBatch::MAX_COUNT> added;
   if (batch.added_count != 0)
     place_added(batch, probe, added.data());
+  // New words often occur several times within a batch, so equal misses share one CacheMiss:
+  // `misses` has `distinct_count` of them, and `which` has the index of each miss in `misses`.
   std::array<CacheMiss, PreTokenBatch::MAX_COUNT> misses;
+  std::array<std::uint8_t, PreTokenBatch::MAX_COUNT> which;
+  std::size_t distinct_count = 0;
+  RecentMisses recent;
   for (std::size_t j = 0; j < probe.miss_count; ++j) {
     const std::size_t i = probe.misses[j];
-    CacheMiss &miss = misses[j];
+    const std::size_t recent_miss = recent.replace(probe.hashes[i], distinct_count);
+    if (recent_miss < distinct_count && !probe.keys[i].is_none() &&
+        probe.keys[misses[recent_miss].index] == probe.keys[i]) {
+      recent.replace(probe.hashes[i], recent_miss);
+      which[j] = static_cast<std::uint8_t>(recent_miss);
+      continue;
+    }
+    which[j] = static_cast<std::uint8_t>(distinct_count);
+    CacheMiss &miss = misses[distinct_count++];
     miss.bytes = batch.text + batch.start_of(i);
     miss.size = batch.size_of(i);
     miss.index = probe.misses[j];
@@ -171,11 +203,11 @@ void BatchEncoder::encode_units(Unit unit, InstructionSet instructions,
     } else {
       if (are_pre_tokens)
         miss.set_id(unreachable.find_short(key));
-      vocabulary_.whole_tokens().prefetch(key);
+      vocabulary_.whole_tokens().prefetch_filter(key);
     }
   }
   if (probe.miss_count != 0)
-    encode_misses(unit, batch, probe, misses.data(), cache);
+    encode_misses(unit, batch, probe, misses.data(), distinct_count, cache);
   // The maximum: one id for each byte of a pre-token, one id for each added token, and the
   // padding of `copy`.
   std::size_t max_ids = batch.ends[batch.count - 1] - batch.start + ShortCache::PADDING;
@@ -191,7 +223,7 @@ void BatchEncoder::encode_units(Unit unit, InstructionSet instructions,
     if (j == probe.miss_count)
       break;
     ++done;
-    const CacheMiss &miss = misses[j];
+    const CacheMiss &miss = misses[which[j]];
     if (miss.source == Source::LONG_CACHE) {
       to += segment_encoder_.encode_long(miss.bytes, miss.size, miss.hash, cache, to);
     } else if (miss.source == Source::SEGMENTS) {
@@ -209,7 +241,7 @@ void BatchEncoder::encode_units(Unit unit, InstructionSet instructions,
   }
   ids.add(static_cast<std::size_t>(to - first));
   // Insert after copying the ids: `insert` may move the entries that probe.hits points to.
-  for (std::size_t j = 0; j < probe.miss_count; ++j) {
+  for (std::size_t j = 0; j < distinct_count; ++j) {
     const CacheMiss &miss = misses[j];
     if (!miss.is_long())
       short_cache.insert(probe.keys[miss.index], probe.hashes[miss.index], miss.ids.data(),
@@ -219,11 +251,15 @@ void BatchEncoder::encode_units(Unit unit, InstructionSet instructions,
 
 // Sets the ids of each miss, or its Source.
 void BatchEncoder::encode_misses(Unit unit, const PreTokenBatch &batch, const CacheProbe &probe,
-                                 CacheMiss *misses, PreTokenCache &cache) const {
+                                 CacheMiss *misses, std::size_t miss_count,
+                                 PreTokenCache &cache) const {
   const OrderedMerges *const merges = vocabulary_.merge_table();
+  for (std::size_t j = 0; j < miss_count; ++j)
+    if (misses[j].count == 0 && !misses[j].is_long())
+      vocabulary_.whole_tokens().prefetch_slot(probe.keys[misses[j].index]);
   std::array<std::uint8_t, PreTokenBatch::MAX_COUNT> to_merge;
   std::size_t count = 0;
-  for (std::size_t j = 0; j < probe.miss_count; ++j) {
+  for (std::size_t j = 0; j < miss_count; ++j) {
     CacheMiss &miss = misses[j];
     if (miss.count != 0 ||
         (miss.is_long() && cache.long_pre_tokens.has(miss.bytes, miss.size, miss.hash)))

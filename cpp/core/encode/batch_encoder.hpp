@@ -42,7 +42,7 @@ private:
   void encode_units(Unit unit, InstructionSet instructions, const PreTokenBatch &batch,
                     PreTokenCache &cache, IdBuffer &ids) const;
   void encode_misses(Unit unit, const PreTokenBatch &batch, const CacheProbe &probe,
-                     CacheMiss *misses, PreTokenCache &cache) const;
+                     CacheMiss *misses, std::size_t miss_count, PreTokenCache &cache) const;
 
   const Vocabulary &vocabulary_;
   SegmentEncoder segment_encoder_;
