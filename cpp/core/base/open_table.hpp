@@ -44,7 +44,14 @@ public:
   std::size_t size() const { return used_; }
 
   // Prefetches the memory that `find` reads first.
-  void prefetch(std::uint64_t hash) const { pretok::prefetch(&slots_[first_of(hash)]); }
+  void prefetch(std::uint64_t hash) const {
+    const Slot *const slot = slots_.data() + first_of(hash);
+    pretok::prefetch(slot);
+    // A slot may span two lines of the processor's cache.
+    constexpr std::size_t LINE = 64;
+    if constexpr (LINE % sizeof(Slot) != 0)
+      pretok::prefetch(reinterpret_cast<const unsigned char *>(slot) + sizeof(Slot) - 1);
+  }
 
   // Returns the slot in use for which is_match(slot) returns true, or a free slot.
   template <typename IsMatch> const Slot &find(std::uint64_t hash, IsMatch is_match) const {
