@@ -236,6 +236,33 @@ bool long_cache_agrees() {
   return found > 30000;
 }
 
+// A LongCache that can grow keeps every entry: a new pre-token never evicts another one.
+bool a_long_cache_keeps_its_entries() {
+  Alone<LongCache> alone;
+  LongCache &cache = alone.cache;
+  const auto bytes_at = [](std::size_t i) {
+    return "more than 15 bytes: " + std::to_string(i);
+  };
+  const auto hash_at = [&](const std::string &bytes) {
+    return hash_long(bytes_of(bytes), bytes.size(), cache.key());
+  };
+  constexpr std::size_t COUNT = 20000;
+  for (std::size_t i = 0; i < COUNT; ++i) {
+    const std::string bytes = bytes_at(i);
+    const auto id = static_cast<std::uint32_t>(i);
+    for (int times = 0; times < 2; ++times)
+      cache.insert(bytes_of(bytes), bytes.size(), hash_at(bytes), &id, 1);
+  }
+  for (std::size_t i = 0; i < COUNT; ++i) {
+    const std::string bytes = bytes_at(i);
+    Ids ids(bytes.size());
+    if (cache.copy(bytes_of(bytes), bytes.size(), hash_at(bytes), ids.data()) != 1 ||
+        ids[0] != i)
+      return false;
+  }
+  return true;
+}
+
 using Taken = std::vector<std::unique_ptr<PreTokenCache>>;
 
 Taken take(CachePool &pool, std::size_t count) {
@@ -358,9 +385,10 @@ int main() {
   const bool passed = short_cache_agrees(16, true) && short_cache_agrees(11, false) &&
                       short_cache_keeps_once() && a_look_up_returns_one_of_two_equal_hashes() &&
                       look_ups_agree() && long_cache_agrees() &&
-                      the_first_slot_is_taken_first() && the_budget_bounds_all_caches() &&
-                      shares_are_fair() && unused_caches_give_way();
-  std::printf(passed ? "10 passed, 0 failed\n"
+                      a_long_cache_keeps_its_entries() && the_first_slot_is_taken_first() &&
+                      the_budget_bounds_all_caches() && shares_are_fair() &&
+                      unused_caches_give_way();
+  std::printf(passed ? "11 passed, 0 failed\n"
                      : "failed: a cache returns wrong ids or loses too many entries\n");
   return passed ? 0 : 1;
 }

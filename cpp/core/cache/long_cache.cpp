@@ -14,33 +14,43 @@ LongCache::~LongCache() {
 
 void LongCache::insert(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
                        const std::uint32_t *ids, std::size_t count) {
-  if (used_slots_ >= slot_count_ / 2 && !grow_slots()) {
-    if (slot_count_ == 0)
-      return;
-    used_slots_ = 0; // do not try to grow again before many more insertions
-  }
+  if (has(bytes, size, hash) || !has_free_slot())
+    return;
   const std::size_t words = count + (size + 3) / 4;
   if (store_size_ - store_used_ < words && !grow_store()) {
     if (store_size_ == 0)
       return;
-    store_used_ = 0;
-    ++generation_;
+    clear();
   }
   const std::size_t at = store_used_;
   store_used_ += words;
   std::memcpy(store_ + at, ids, count * sizeof *ids);
   std::memcpy(store_ + at + count, bytes, size);
   ++used_slots_;
-  put({hash, static_cast<std::uint32_t>(at), generation_, static_cast<std::uint16_t>(size),
+  put({hash, static_cast<std::uint32_t>(at), static_cast<std::uint16_t>(size),
        static_cast<std::uint16_t>(count)});
 }
 
-// Puts `slot` first in its bucket. The first slot so far becomes the second. The second slot so
-// far, which is the older or a free slot, is dropped.
+// Makes the table larger if half of its slots are in use. If it cannot grow, three quarters
+// may be in use; then drops all entries. Returns false if there is no memory for a table.
+bool LongCache::has_free_slot() {
+  if (used_slots_ < slot_count_ / 2 || grow_slots())
+    return true;
+  if (used_slots_ >= slot_count_ / 4 * 3)
+    clear();
+  return slot_count_ != 0;
+}
+
 void LongCache::put(const Slot &slot) {
-  Slot *pair = slots_ + bucket_of(slot.hash);
-  pair[1] = pair[0];
-  pair[0] = slot;
+  std::size_t at = first_of(slot.hash);
+  while (slots_[at].size != 0)
+    at = (at + 1) & (slot_count_ - 1);
+  slots_[at] = slot;
+}
+
+void LongCache::clear() {
+  std::fill_n(slots_, slot_count_, Slot());
+  used_slots_ = store_used_ = 0;
 }
 
 bool LongCache::grow_slots() {
@@ -55,9 +65,7 @@ bool LongCache::grow_slots() {
   }
   Slot *const before = std::exchange(slots_, static_cast<Slot *>(larger));
   const std::size_t count_before = std::exchange(slot_count_, count);
-  // Visit the older slot of a bucket first, so that the newer slot is first in its bucket
-  // again, and a later call of put evicts the older one.
-  for (std::size_t at = count_before; at-- != 0;)
+  for (std::size_t at = 0; at < count_before; ++at)
     if (before[at].size != 0)
       put(before[at]);
   if (count_before != 0)

@@ -1,7 +1,7 @@
 // The ids of pre-tokens and segments (merge_barriers.hpp) of more than 15 bytes. A hash table
-// with buckets of two slots points into a store of bytes and ids. The table and the store start
-// small, and grow until the account refuses more memory (CacheAccount). A full store that
-// cannot grow is emptied.
+// with linear probing points into a store of bytes and ids. The table and the store start
+// small, and grow until the account refuses more memory (CacheAccount). If one of them is full
+// and cannot grow, the cache drops all entries.
 #pragma once
 
 #include "core/base/hash.hpp"
@@ -27,10 +27,10 @@ public:
   // The hash key. All functions take hashes that are computed with it.
   const HashKey &key() const { return key_; }
 
-  // Prefetches the bucket that `has` and `copy` read first.
+  // Prefetches the slot that `has` and `copy` read first.
   void prefetch(std::uint64_t hash) const {
     if (slot_count_ != 0)
-      pretok::prefetch(slots_ + bucket_of(hash));
+      pretok::prefetch(slots_ + first_of(hash));
   }
 
   // Returns whether the cache has these bytes.
@@ -42,16 +42,15 @@ public:
   // entry.
   std::size_t copy(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
                    std::uint32_t *to) const {
-    const Slot *slot = find(bytes, size, hash);
+    const Slot *const slot = find(bytes, size, hash);
     if (slot == nullptr)
       return 0;
     std::memcpy(to, store_ + slot->at, slot->count * sizeof *to);
     return slot->count;
   }
 
-  // Adds an entry of `size` bytes and `count` ids. If its bucket has no free slot, the older of
-  // the two entries of the bucket is evicted. `size` must be at most MAX_BYTES, and `count` at
-  // most `size`.
+  // Adds an entry of `size` bytes and `count` ids. Does nothing if the cache already has the
+  // bytes. `size` must be at most MAX_BYTES, and `count` at most `size`.
   void insert(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
               const std::uint32_t *ids, std::size_t count);
 
@@ -68,44 +67,45 @@ private:
 
   struct Slot {
     std::uint64_t hash = 0;
-    std::uint32_t at = 0; // offset in the store, in words: the ids, then the bytes
-    std::uint32_t generation = 0;
+    std::uint32_t at = 0;   // offset in the store, in words: the ids, then the bytes
     std::uint16_t size = 0; // 0: a free slot
     std::uint16_t count = 0;
   };
+  static_assert(sizeof(Slot) == 16, "no slot spans two lines of the processor's cache");
 
-  std::size_t bucket_of(std::uint64_t hash) const { return hash % (slot_count_ / 2) * 2; }
+  std::size_t first_of(std::uint64_t hash) const {
+    return static_cast<std::size_t>(hash) & (slot_count_ - 1);
+  }
 
   void put(const Slot &slot);
+  bool has_free_slot();
   bool grow_slots();
   bool grow_store();
+  void clear();
 
+  // Returns the slot of these bytes, or nullptr.
   const Slot *find(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash) const {
     if (slot_count_ == 0)
       return nullptr;
-    const Slot *pair = slots_ + bucket_of(hash);
-    return holds(pair[0], bytes, size, hash)   ? pair
-           : holds(pair[1], bytes, size, hash) ? pair + 1
-                                               : nullptr;
-  }
-  bool holds(const Slot &slot, const std::uint8_t *bytes, std::size_t size,
-             std::uint64_t hash) const {
-    return slot.hash == hash && slot.size == size && slot.generation == generation_ &&
-           std::memcmp(store_ + slot.at + slot.count, bytes, size) == 0;
+    for (std::size_t at = first_of(hash);; at = (at + 1) & (slot_count_ - 1)) {
+      const Slot &slot = slots_[at];
+      if (slot.size == 0)
+        return nullptr;
+      if (slot.hash == hash && slot.size == size &&
+          std::memcmp(store_ + slot.at + slot.count, bytes, size) == 0)
+        return &slot;
+    }
   }
 
   HashKey key_ = hash_key();
   CacheAccount &account_;
   Slot *slots_ = nullptr;
   std::size_t slot_count_ = 0; // a power of two, or 0
-  std::size_t used_slots_ = 0; // insertions since the table last failed to grow
+  std::size_t used_slots_ = 0;
   std::uint32_t *store_ = nullptr;
   std::size_t store_size_ = 0; // in words; charged to the account
   std::size_t block_size_ = 0; // allocated bytes at `store_`, at least store_size_ words
   std::size_t store_used_ = 0;
-  // Emptying the store starts a new generation. Slots of older generations never match, since
-  // their entries in the store are overwritten.
-  std::uint32_t generation_ = 1;
 };
 
 } // namespace pretok
