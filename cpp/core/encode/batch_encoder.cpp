@@ -52,25 +52,6 @@ void place_added(const PreTokenBatch &batch, CacheProbe &probe, ShortCache::Entr
   }
 }
 
-// Maps hashes to recent misses, by index. A miss may be forgotten.
-class RecentMisses {
-public:
-  RecentMisses() { indices_.fill(PreTokenBatch::MAX_COUNT - 1); }
-
-  // Returns the recent miss with this hash, or with another hash, or an index that is not less
-  // than the number of misses. Replaces it by `index`.
-  std::size_t replace(std::uint64_t hash, std::size_t index) {
-    std::uint8_t &slot = indices_[hash & (SLOTS - 1)];
-    const std::size_t recent = slot;
-    slot = static_cast<std::uint8_t>(index);
-    return recent;
-  }
-
-private:
-  static constexpr std::size_t SLOTS = 256;
-  std::array<std::uint8_t, SLOTS> indices_;
-};
-
 } // namespace
 
 // A pre-token or segment that look_up did not find: it is not in the ShortCache, or is too long
@@ -93,6 +74,15 @@ struct BatchEncoder::CacheMiss {
     ids[0] = id;
     count = id != NO_ID ? 1 : 0;
   }
+};
+
+// The misses of a batch. New words often occur several times within a batch, so equal misses of
+// up to 15 bytes mostly share one CacheMiss.
+struct BatchEncoder::CacheMisses {
+  std::array<CacheMiss, PreTokenBatch::MAX_COUNT> distinct;
+  std::size_t count = 0; // of `distinct`
+  // For each miss in CacheProbe::misses, its index in `distinct`.
+  std::array<std::uint8_t, PreTokenBatch::MAX_COUNT> which;
 };
 
 void BatchEncoder::encode(InstructionSet instructions, const PreTokenBatch &batch,
@@ -154,60 +144,22 @@ void BatchEncoder::encode_units(Unit unit, InstructionSet instructions,
                                 const PreTokenBatch &batch, PreTokenCache &cache,
                                 IdBuffer &ids) const {
   using Source = CacheMiss::Source;
-  const TokenTable &unreachable = vocabulary_.unreachable_tokens();
-  const bool are_pre_tokens = unit == Unit::PRE_TOKEN;
   // Without unreachable tokens, a pre-token and a segment with equal bytes have equal ids, so
   // one cache serves both.
   ShortCache &short_cache =
-      are_pre_tokens || unreachable.is_empty() ? cache.short_pre_tokens : cache.segments;
+      unit == Unit::PRE_TOKEN || vocabulary_.unreachable_tokens().is_empty()
+          ? cache.short_pre_tokens
+          : cache.segments;
   CacheProbe probe;
   look_up(instructions, batch, short_cache, probe);
   alignas(16) std::array<ShortCache::Entry, PreTokenBatch::MAX_COUNT> added;
   if (batch.added_count != 0)
     place_added(batch, probe, added.data());
-  // New words often occur several times within a batch, so equal misses share one CacheMiss:
-  // `misses` has `distinct_count` of them, and `which` has the index of each miss in `misses`.
-  std::array<CacheMiss, PreTokenBatch::MAX_COUNT> misses;
-  std::array<std::uint8_t, PreTokenBatch::MAX_COUNT> which;
-  std::size_t distinct_count = 0;
-  RecentMisses recent;
-  for (std::size_t j = 0; j < probe.miss_count; ++j) {
-    const std::size_t i = probe.misses[j];
-    const std::size_t recent_miss = recent.replace(probe.hashes[i], distinct_count);
-    if (recent_miss < distinct_count && !probe.keys[i].is_none() &&
-        probe.keys[misses[recent_miss].index] == probe.keys[i]) {
-      recent.replace(probe.hashes[i], recent_miss);
-      which[j] = static_cast<std::uint8_t>(recent_miss);
-      continue;
-    }
-    which[j] = static_cast<std::uint8_t>(distinct_count);
-    CacheMiss &miss = misses[distinct_count++];
-    miss.bytes = batch.text + batch.start_of(i);
-    miss.size = batch.size_of(i);
-    miss.index = probe.misses[j];
-    miss.source = Source::IDS;
-    miss.count = 0;
-    if (miss.is_long()) {
-      if (are_pre_tokens)
-        miss.set_id(unreachable.find_long(miss.bytes, miss.size));
-      if (miss.count == 0) {
-        miss.source = Source::LONG_CACHE;
-        miss.hash = hash_long(miss.bytes, miss.size, cache.long_pre_tokens.key());
-        cache.long_pre_tokens.prefetch(miss.hash);
-      }
-      continue;
-    }
-    const ShortKey &key = probe.keys[i];
-    if (const ShortCache::Entry *overflowed = short_cache.find_in_line(key, probe.hashes[i])) {
-      miss.count = ShortCache::copy(*overflowed, miss.ids.data());
-    } else {
-      if (are_pre_tokens)
-        miss.set_id(unreachable.find_short(key));
-      vocabulary_.whole_tokens().prefetch_filter(key);
-    }
+  CacheMisses misses;
+  if (probe.miss_count != 0) {
+    collect_misses(unit, batch, probe, short_cache, cache, misses);
+    encode_misses(unit, batch, probe, cache, misses);
   }
-  if (probe.miss_count != 0)
-    encode_misses(unit, batch, probe, misses.data(), distinct_count, cache);
   // The maximum: one id for each byte of a pre-token, one id for each added token, and the
   // padding of `copy`.
   std::size_t max_ids = batch.ends[batch.count - 1] - batch.start + ShortCache::PADDING;
@@ -223,7 +175,7 @@ void BatchEncoder::encode_units(Unit unit, InstructionSet instructions,
     if (j == probe.miss_count)
       break;
     ++done;
-    const CacheMiss &miss = misses[which[j]];
+    const CacheMiss &miss = misses.distinct[misses.which[j]];
     if (miss.source == Source::LONG_CACHE) {
       to += segment_encoder_.encode_long(miss.bytes, miss.size, miss.hash, cache, to);
     } else if (miss.source == Source::SEGMENTS) {
@@ -241,26 +193,74 @@ void BatchEncoder::encode_units(Unit unit, InstructionSet instructions,
   }
   ids.add(static_cast<std::size_t>(to - first));
   // Insert after copying the ids: `insert` may move the entries that probe.hits points to.
-  for (std::size_t j = 0; j < distinct_count; ++j) {
-    const CacheMiss &miss = misses[j];
+  for (std::size_t j = 0; j < misses.count; ++j) {
+    const CacheMiss &miss = misses.distinct[j];
     if (!miss.is_long())
       short_cache.insert(probe.keys[miss.index], probe.hashes[miss.index], miss.ids.data(),
                          miss.count);
   }
 }
 
+// Fills `misses`. Sets the ids of misses that are known already: unreachable tokens, and keys
+// outside their bucket of the cache. Prefetches the memory that encode_misses reads first.
+void BatchEncoder::collect_misses(Unit unit, const PreTokenBatch &batch,
+                                  const CacheProbe &probe, const ShortCache &short_cache,
+                                  const PreTokenCache &cache, CacheMisses &misses) const {
+  const TokenTable &unreachable = vocabulary_.unreachable_tokens();
+  const bool are_pre_tokens = unit == Unit::PRE_TOKEN;
+  // Maps 8 bits of a hash to the last miss with these bits. Initially, it maps them to the last
+  // index of all, which is not in use before the last miss.
+  std::array<std::uint8_t, 256> last;
+  last.fill(PreTokenBatch::MAX_COUNT - 1);
+  for (std::size_t j = 0; j < probe.miss_count; ++j) {
+    const std::size_t i = probe.misses[j];
+    const ShortKey &key = probe.keys[i];
+    std::uint8_t &which = last[probe.hashes[i] & 0xFF];
+    const bool is_repeated = which < misses.count && !key.is_none() &&
+                             probe.keys[misses.distinct[which].index] == key;
+    if (!is_repeated)
+      which = static_cast<std::uint8_t>(misses.count);
+    misses.which[j] = which;
+    if (is_repeated)
+      continue;
+    CacheMiss &miss = misses.distinct[misses.count++];
+    miss.bytes = batch.text + batch.start_of(i);
+    miss.size = batch.size_of(i);
+    miss.index = probe.misses[j];
+    miss.source = CacheMiss::Source::IDS;
+    miss.count = 0;
+    if (miss.is_long()) {
+      if (are_pre_tokens)
+        miss.set_id(unreachable.find_long(miss.bytes, miss.size));
+      if (miss.count == 0) {
+        miss.source = CacheMiss::Source::LONG_CACHE;
+        miss.hash = hash_long(miss.bytes, miss.size, cache.long_pre_tokens.key());
+        cache.long_pre_tokens.prefetch(miss.hash);
+      }
+    } else if (const ShortCache::Entry *overflowed =
+                   short_cache.find_in_line(key, probe.hashes[i])) {
+      miss.count = ShortCache::copy(*overflowed, miss.ids.data());
+    } else {
+      if (are_pre_tokens)
+        miss.set_id(unreachable.find_short(key));
+      vocabulary_.whole_tokens().prefetch_filter(key);
+    }
+  }
+}
+
 // Sets the ids of each miss, or its Source.
 void BatchEncoder::encode_misses(Unit unit, const PreTokenBatch &batch, const CacheProbe &probe,
-                                 CacheMiss *misses, std::size_t miss_count,
-                                 PreTokenCache &cache) const {
+                                 PreTokenCache &cache, CacheMisses &misses) const {
   const OrderedMerges *const merges = vocabulary_.merge_table();
-  for (std::size_t j = 0; j < miss_count; ++j)
-    if (misses[j].count == 0 && !misses[j].is_long())
-      vocabulary_.whole_tokens().prefetch_slot(probe.keys[misses[j].index]);
+  for (std::size_t j = 0; j < misses.count; ++j) {
+    const CacheMiss &miss = misses.distinct[j];
+    if (miss.count == 0 && !miss.is_long())
+      vocabulary_.whole_tokens().prefetch_slot(probe.keys[miss.index]);
+  }
   std::array<std::uint8_t, PreTokenBatch::MAX_COUNT> to_merge;
   std::size_t count = 0;
-  for (std::size_t j = 0; j < miss_count; ++j) {
-    CacheMiss &miss = misses[j];
+  for (std::size_t j = 0; j < misses.count; ++j) {
+    CacheMiss &miss = misses.distinct[j];
     if (miss.count != 0 ||
         (miss.is_long() && cache.long_pre_tokens.has(miss.bytes, miss.size, miss.hash)))
       continue;
@@ -291,13 +291,13 @@ void BatchEncoder::encode_misses(Unit unit, const PreTokenBatch &batch, const Ca
   const auto next = [&](const std::uint8_t *&bytes, std::size_t &size) {
     if (started == count)
       return false;
-    const CacheMiss &miss = misses[to_merge[started++]];
+    const CacheMiss &miss = misses.distinct[to_merge[started++]];
     bytes = miss.bytes;
     size = miss.size;
     return true;
   };
   const auto done = [&](std::size_t which, const ShortMerge &merge) {
-    CacheMiss &miss = misses[to_merge[which]];
+    CacheMiss &miss = misses.distinct[to_merge[which]];
     if (!miss.is_long()) {
       miss.count = merge.symbols(*merges, miss.ids.data());
       return;
@@ -311,7 +311,7 @@ void BatchEncoder::encode_misses(Unit unit, const PreTokenBatch &batch, const Ca
   merge_interleaved(*merges, *vocabulary_.barriers(), next, done);
   // The ids of the symbols are prefetched by now.
   for (std::size_t j = 0; j < count; ++j) {
-    CacheMiss &miss = misses[to_merge[j]];
+    CacheMiss &miss = misses.distinct[to_merge[j]];
     if (!miss.is_long())
       miss.count = vocabulary_.finish(miss.ids.data(), miss.count);
   }

@@ -32,6 +32,7 @@ public:
 
 private:
   struct CacheMiss;
+  struct CacheMisses;
 
   // The kind of item in a batch. The ids of a segment always come from merging. A pre-token may
   // also be an unreachable token (Vocabulary::unreachable_tokens).
@@ -41,8 +42,11 @@ private:
                           PreTokenCache &cache, IdBuffer &ids) const;
   void encode_units(Unit unit, InstructionSet instructions, const PreTokenBatch &batch,
                     PreTokenCache &cache, IdBuffer &ids) const;
+  void collect_misses(Unit unit, const PreTokenBatch &batch, const CacheProbe &probe,
+                      const ShortCache &short_cache, const PreTokenCache &cache,
+                      CacheMisses &misses) const;
   void encode_misses(Unit unit, const PreTokenBatch &batch, const CacheProbe &probe,
-                     CacheMiss *misses, std::size_t miss_count, PreTokenCache &cache) const;
+                     PreTokenCache &cache, CacheMisses &misses) const;
 
   const Vocabulary &vocabulary_;
   SegmentEncoder segment_encoder_;
