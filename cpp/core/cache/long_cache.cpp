@@ -14,7 +14,7 @@ LongCache::~LongCache() {
 
 void LongCache::insert(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
                        const std::uint32_t *ids, std::size_t count) {
-  if (has(bytes, size, hash) || !has_free_slot())
+  if (find(bytes, size, hash) != nullptr || !has_free_slot())
     return;
   const std::size_t words = count + (size + 3) / 4;
   if (store_size_ - store_used_ < words && !grow_store()) {

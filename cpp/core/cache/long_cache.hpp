@@ -8,6 +8,7 @@
 #include "core/base/prefetch.hpp"
 #include "core/cache/cache_memory.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -27,25 +28,20 @@ public:
   // The hash key. All functions take hashes that are computed with it.
   const HashKey &key() const { return key_; }
 
-  // Prefetches the slot that `has` and `copy` read first.
+  // Prefetches the slot that `copy` reads first.
   void prefetch(std::uint64_t hash) const {
     if (slot_count_ != 0)
       pretok::prefetch(slots_ + first_of(hash));
   }
 
-  // Returns whether the cache has these bytes.
-  bool has(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash) const {
-    return find(bytes, size, hash) != nullptr;
-  }
-
-  // Writes the cached ids of `bytes` to `to`. Returns the number of ids, or 0 if there is no
-  // entry.
+  // Writes the cached ids of `bytes` to `to`, but at most `room` of them. Returns the number of
+  // all ids, or 0 if there is no entry.
   std::size_t copy(const std::uint8_t *bytes, std::size_t size, std::uint64_t hash,
-                   std::uint32_t *to) const {
+                   std::uint32_t *to, std::size_t room = MAX_BYTES) const {
     const Slot *const slot = find(bytes, size, hash);
     if (slot == nullptr)
       return 0;
-    std::memcpy(to, store_ + slot->at, slot->count * sizeof *to);
+    std::memcpy(to, store_ + slot->at, std::min<std::size_t>(slot->count, room) * sizeof *to);
     return slot->count;
   }
 

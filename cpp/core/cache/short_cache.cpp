@@ -65,7 +65,7 @@ void ShortCache::insert(const ShortKey &key, std::uint64_t hash, const std::uint
   Entry &entry = entries_[index];
   entry.key = key;
   entry.count = static_cast<std::uint32_t>(count);
-  std::memcpy(const_cast<unsigned char *>(ids_of(entry)), ids, count * sizeof *ids);
+  std::memcpy(ids_of(entry), ids, count * sizeof *ids);
   put(hash, index);
 }
 

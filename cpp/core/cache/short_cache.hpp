@@ -148,6 +148,18 @@ public:
   Buckets buckets() const { return {slots_, bucket_mask_}; }
   std::uint32_t *bucket(std::uint64_t hash) const { return buckets().of(hash); }
 
+  // The ids of an entry. If there are more than 3, they continue over the next elements of the
+  // array, of which the entry takes entry_span(count).
+  static std::uint32_t *ids_of(Entry &entry) {
+    return reinterpret_cast<std::uint32_t *>(reinterpret_cast<unsigned char *>(&entry) +
+                                             offsetof(Entry, ids));
+  }
+  static constexpr std::uint32_t entry_span(std::size_t count) {
+    return static_cast<std::uint32_t>(
+        (offsetof(Entry, ids) + count * sizeof(std::uint32_t) + sizeof(Entry) - 1) /
+        sizeof(Entry));
+  }
+
 private:
 #if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
   static constexpr std::uint32_t MIN_ENTRIES = 1 << 3;
@@ -162,13 +174,6 @@ private:
   static const unsigned char *ids_of(const Entry &entry) {
     return reinterpret_cast<const unsigned char *>(&entry) + offsetof(Entry, ids);
   }
-  // Returns the number of array elements of an entry with `count` ids.
-  static std::uint32_t entry_span(std::size_t count) {
-    return static_cast<std::uint32_t>(
-        (offsetof(Entry, ids) + count * sizeof(std::uint32_t) + sizeof(Entry) - 1) /
-        sizeof(Entry));
-  }
-
   // The bits of the hash that a slot stores. `bucket` uses other bits.
   static std::uint32_t tag_of(std::uint64_t hash) {
     return static_cast<std::uint32_t>(hash) & ~(MAX_ENTRIES - 1);

@@ -57,22 +57,34 @@ void place_added(const PreTokenBatch &batch, CacheProbe &probe, ShortCache::Entr
 // A pre-token or segment that look_up did not find: it is not in the ShortCache, or is too long
 // for a ShortCache.
 struct BatchEncoder::CacheMiss {
-  // Says where the ids of the miss come from: `ids` has them, or SegmentEncoder::encode_long or
-  // SegmentEncoder::encode_segments writes them.
-  enum class Source { IDS, LONG_CACHE, SEGMENTS };
+  // Says where the ids of the miss come from: `entry` has them, or SegmentEncoder::encode_long
+  // or SegmentEncoder::encode_segments writes them.
+  enum class Source : std::uint8_t { ENTRY, LONG_CACHE, SEGMENTS };
+  static constexpr std::size_t MAX_IDS = ShortKey::MAX_BYTES + ShortCache::PADDING;
 
+  // One entry, as in the array of a ShortCache: its ids continue in the next elements. Its
+  // `count` is 0 until the ids are known.
+  std::array<ShortCache::Entry, 3> entry;
+  static_assert(ShortCache::entry_span(MAX_IDS) <= 3, "the entry has room for MAX_IDS");
   const std::uint8_t *bytes;
   std::size_t size;
   std::uint64_t hash; // only if is_long()
-  std::size_t count;  // number of `ids`; 0: unknown so far
-  std::array<std::uint32_t, ShortKey::MAX_BYTES + ShortCache::PADDING> ids;
   Source source;
   std::uint8_t index; // index in the batch
 
   bool is_long() const { return size > ShortKey::MAX_BYTES; }
+  std::uint32_t &count() { return entry[0].count; } // of ids
+  std::uint32_t *ids() { return ShortCache::ids_of(entry[0]); }
+  void set_count(std::size_t count) { entry[0].count = static_cast<std::uint32_t>(count); }
+  // Sets the number of ids of a long pre-token, which are in the LongCache too. If there are
+  // more than MAX_IDS, encode_long copies them.
+  void set_long_count(std::size_t count) {
+    set_count(count);
+    source = count <= MAX_IDS ? Source::ENTRY : Source::LONG_CACHE;
+  }
   void set_id(std::uint32_t id) {
-    ids[0] = id;
-    count = id != NO_ID ? 1 : 0;
+    entry[0].ids[0] = id;
+    set_count(id != NO_ID ? 1 : 0);
   }
 };
 
@@ -143,7 +155,6 @@ void BatchEncoder::encode_by_segments(InstructionSet instructions, const PreToke
 void BatchEncoder::encode_units(Unit unit, InstructionSet instructions,
                                 const PreTokenBatch &batch, PreTokenCache &cache,
                                 IdBuffer &ids) const {
-  using Source = CacheMiss::Source;
   // Without unreachable tokens, a pre-token and a segment with equal bytes have equal ids, so
   // one cache serves both.
   ShortCache &short_cache =
@@ -159,6 +170,7 @@ void BatchEncoder::encode_units(Unit unit, InstructionSet instructions,
   if (probe.miss_count != 0) {
     collect_misses(unit, batch, probe, short_cache, cache, misses);
     encode_misses(unit, batch, probe, cache, misses);
+    place_entries(probe, misses);
   }
   // The maximum: one id for each byte of a pre-token, one id for each added token, and the
   // padding of `copy`.
@@ -176,28 +188,38 @@ void BatchEncoder::encode_units(Unit unit, InstructionSet instructions,
       break;
     ++done;
     const CacheMiss &miss = misses.distinct[misses.which[j]];
-    if (miss.source == Source::LONG_CACHE) {
+    if (miss.source == CacheMiss::Source::LONG_CACHE) {
       to += segment_encoder_.encode_long(miss.bytes, miss.size, miss.hash, cache, to);
-    } else if (miss.source == Source::SEGMENTS) {
+    } else {
       const std::size_t count =
           segment_encoder_.encode_segments(miss.bytes, miss.size, batch.limit, cache, to);
       if (miss.size <= LongCache::MAX_BYTES)
         cache.long_pre_tokens.insert(miss.bytes, miss.size, miss.hash, to, count);
       to += count;
-    } else {
-      std::memcpy(to, miss.ids.data(), ShortCache::PADDING * sizeof *to);
-      if (miss.count > ShortCache::PADDING)
-        std::copy_n(miss.ids.data(), miss.count, to);
-      to += miss.count;
     }
   }
   ids.add(static_cast<std::size_t>(to - first));
   // Insert after copying the ids: `insert` may move the entries that probe.hits points to.
   for (std::size_t j = 0; j < misses.count; ++j) {
-    const CacheMiss &miss = misses.distinct[j];
+    CacheMiss &miss = misses.distinct[j];
     if (!miss.is_long())
-      short_cache.insert(probe.keys[miss.index], probe.hashes[miss.index], miss.ids.data(),
-                         miss.count);
+      short_cache.insert(probe.keys[miss.index], probe.hashes[miss.index], miss.ids(),
+                         miss.count());
+  }
+}
+
+// Makes each miss with an entry a hit, and removes it from the misses.
+void BatchEncoder::place_entries(CacheProbe &probe, CacheMisses &misses) {
+  const std::size_t miss_count = probe.miss_count;
+  probe.miss_count = 0;
+  for (std::size_t j = 0; j < miss_count; ++j) {
+    const std::uint8_t which = misses.which[j];
+    const CacheMiss &miss = misses.distinct[which];
+    probe.hits[probe.misses[j]] = miss.entry.data();
+    // Branchless for long pre-tokens: it is unpredictable which of them have an entry.
+    probe.misses[probe.miss_count] = probe.misses[j];
+    misses.which[probe.miss_count] = which;
+    probe.miss_count += miss.source != CacheMiss::Source::ENTRY ? 1 : 0;
   }
 }
 
@@ -227,19 +249,19 @@ void BatchEncoder::collect_misses(Unit unit, const PreTokenBatch &batch,
     miss.bytes = batch.text + batch.start_of(i);
     miss.size = batch.size_of(i);
     miss.index = probe.misses[j];
-    miss.source = CacheMiss::Source::IDS;
-    miss.count = 0;
+    miss.source = CacheMiss::Source::ENTRY;
+    miss.set_count(0);
     if (miss.is_long()) {
       if (are_pre_tokens)
         miss.set_id(unreachable.find_long(miss.bytes, miss.size));
-      if (miss.count == 0) {
+      if (miss.count() == 0) {
         miss.source = CacheMiss::Source::LONG_CACHE;
         miss.hash = hash_long(miss.bytes, miss.size, cache.long_pre_tokens.key());
         cache.long_pre_tokens.prefetch(miss.hash);
       }
     } else if (const ShortCache::Entry *overflowed =
                    short_cache.find_in_line(key, probe.hashes[i])) {
-      miss.count = ShortCache::copy(*overflowed, miss.ids.data());
+      miss.set_count(ShortCache::copy(*overflowed, miss.ids()));
     } else {
       if (are_pre_tokens)
         miss.set_id(unreachable.find_short(key));
@@ -253,25 +275,32 @@ void BatchEncoder::encode_misses(Unit unit, const PreTokenBatch &batch, const Ca
                                  PreTokenCache &cache, CacheMisses &misses) const {
   const OrderedMerges *const merges = vocabulary_.merge_table();
   for (std::size_t j = 0; j < misses.count; ++j) {
-    const CacheMiss &miss = misses.distinct[j];
-    if (miss.count == 0 && !miss.is_long())
+    CacheMiss &miss = misses.distinct[j];
+    if (miss.count() == 0 && !miss.is_long())
       vocabulary_.whole_tokens().prefetch_slot(probe.keys[miss.index]);
   }
   std::array<std::uint8_t, PreTokenBatch::MAX_COUNT> to_merge;
   std::size_t count = 0;
   for (std::size_t j = 0; j < misses.count; ++j) {
     CacheMiss &miss = misses.distinct[j];
-    if (miss.count != 0 ||
-        (miss.is_long() && cache.long_pre_tokens.has(miss.bytes, miss.size, miss.hash)))
+    if (miss.count() != 0)
       continue;
+    if (miss.is_long()) {
+      const std::size_t known = cache.long_pre_tokens.copy(miss.bytes, miss.size, miss.hash,
+                                                           miss.ids(), CacheMiss::MAX_IDS);
+      if (known != 0) {
+        miss.set_long_count(known);
+        continue;
+      }
+    }
     if (unit == Unit::PRE_TOKEN && !segment_encoder_.is_one_segment(miss.bytes, miss.size)) {
       // No whole token has these bytes: no merge crosses the barrier within them, and they are
       // not an unreachable token.
       if (miss.is_long())
         miss.source = CacheMiss::Source::SEGMENTS;
       else
-        miss.count = segment_encoder_.encode_segments(miss.bytes, miss.size, batch.limit, cache,
-                                                      miss.ids.data());
+        miss.set_count(segment_encoder_.encode_segments(miss.bytes, miss.size, batch.limit,
+                                                        cache, miss.ids()));
       continue;
     }
     if (!miss.is_long()) {
@@ -279,10 +308,10 @@ void BatchEncoder::encode_misses(Unit unit, const PreTokenBatch &batch, const Ca
       const ShortKey &key = probe.keys[miss.index];
       if (unit == Unit::PRE_TOKEN || vocabulary_.unreachable_tokens().find_short(key) == NO_ID)
         miss.set_id(vocabulary_.whole_tokens().find_short(key));
-      if (miss.count == 0 && merges == nullptr)
-        miss.count = vocabulary_.merge(miss.bytes, miss.size, miss.ids.data());
+      if (miss.count() == 0 && merges == nullptr)
+        miss.set_count(vocabulary_.merge(miss.bytes, miss.size, miss.ids()));
     }
-    if (miss.count == 0 && merges != nullptr && miss.size <= ShortMerge::MAX_BYTES)
+    if (miss.count() == 0 && merges != nullptr && miss.size <= ShortMerge::MAX_BYTES)
       to_merge[count++] = static_cast<std::uint8_t>(j);
   }
   if (count == 0)
@@ -299,21 +328,22 @@ void BatchEncoder::encode_misses(Unit unit, const PreTokenBatch &batch, const Ca
   const auto done = [&](std::size_t which, const ShortMerge &merge) {
     CacheMiss &miss = misses.distinct[to_merge[which]];
     if (!miss.is_long()) {
-      miss.count = merge.symbols(*merges, miss.ids.data());
+      miss.set_count(merge.symbols(*merges, miss.ids()));
       return;
     }
-    // encode_long finds the ids in this cache.
     std::array<std::uint32_t, ShortMerge::MAX_BYTES> ids;
-    cache.long_pre_tokens.insert(
-        miss.bytes, miss.size, miss.hash, ids.data(),
-        vocabulary_.finish(ids.data(), merge.symbols(*merges, ids.data())));
+    const std::size_t id_count =
+        vocabulary_.finish(ids.data(), merge.symbols(*merges, ids.data()));
+    cache.long_pre_tokens.insert(miss.bytes, miss.size, miss.hash, ids.data(), id_count);
+    std::copy_n(ids.data(), std::min(id_count, CacheMiss::MAX_IDS), miss.ids());
+    miss.set_long_count(id_count);
   };
   merge_interleaved(*merges, *vocabulary_.barriers(), next, done);
   // The ids of the symbols are prefetched by now.
   for (std::size_t j = 0; j < count; ++j) {
     CacheMiss &miss = misses.distinct[to_merge[j]];
     if (!miss.is_long())
-      miss.count = vocabulary_.finish(miss.ids.data(), miss.count);
+      miss.set_count(vocabulary_.finish(miss.ids(), miss.count()));
   }
 }
 

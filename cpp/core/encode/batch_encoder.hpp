@@ -23,8 +23,8 @@ public:
       : vocabulary_(vocabulary), segment_encoder_(vocabulary), takes_segments_(takes_segments) {
   }
 
-  // Appends the ids of `batch`. Takes about 50 KB of stack: the keys, hashes and entries of 256
-  // pre-tokens (8 KB), 112 bytes for each possible miss (28 KB), the ends of segments (2 KB),
+  // Appends the ids of `batch`. Takes about 55 KB of stack: the keys, hashes and entries of 256
+  // pre-tokens (8 KB), 128 bytes for each possible miss (32 KB), the ends of segments (2 KB),
   // and added tokens (10 KB). Merging adds 6 KB, or 13 KB for a long pre-token. All of this
   // must fit in 128 KB, the default stack of a thread in musl.
   void encode(InstructionSet instructions, const PreTokenBatch &batch, PreTokenCache &cache,
@@ -47,6 +47,7 @@ private:
                       CacheMisses &misses) const;
   void encode_misses(Unit unit, const PreTokenBatch &batch, const CacheProbe &probe,
                      PreTokenCache &cache, CacheMisses &misses) const;
+  static void place_entries(CacheProbe &probe, CacheMisses &misses);
 
   const Vocabulary &vocabulary_;
   SegmentEncoder segment_encoder_;
