@@ -71,12 +71,13 @@ Range beginning_with(const std::uint8_t *bytes, std::size_t size, std::uint32_t 
 void MergeBarriers::begin_build(const OrderedMerges &merges) {
   // Each build sets all entries that index_of may return. It returns no surrogate, and no emoji
   // if emoji_count_ is 0.
-  if (chars_.empty()) {
-    chars_.assign(NO_CHAR + 1, Char{{NO_ID, NO_ID, NO_ID}, 0, 0});
-    merge_starts_.assign(NO_CHAR + 1, MergeStart{});
+  if (chars_ == nullptr) {
+    chars_.reset(new Char[NO_CHAR + 1]);
+    merge_starts_.reset(new MergeStart[NO_CHAR + 1]);
   }
   last_merge_.assign(NO_CHAR + 1, 0);
-  chars_[NO_CHAR].to_right = chars_[NO_CHAR].to_left = 0xFFFF;
+  chars_[NO_CHAR] = {{NO_ID, NO_ID, NO_ID}, 0xFFFF, 0xFFFF};
+  merge_starts_[NO_CHAR] = {{OrderedMerges::NO_MERGE}, 0, 0};
   full_pairs_.clear();
   ascii_pairs_ = {};
   for (std::uint32_t byte = 0; byte < 0x80; ++byte)
@@ -120,6 +121,8 @@ void MergeBarriers::replace_steps(std::uint32_t first_step, const OrderedMerges 
   emoji_count_ = 0;
   std::array<std::uint8_t, 4> bytes{};
   for (std::uint32_t at = 0x80; at < FIRST_EMOJI_INDEX; ++at) {
+    if (index_of(at) == NO_CHAR)
+      continue;
     const auto &ids = chars_[at].ids;
     if (std::none_of(ids.begin(), ids.end(), [first_step](std::uint32_t id) {
           return id >= first_step && id != NO_ID;

@@ -27,6 +27,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace pretok {
@@ -204,12 +205,12 @@ private:
   // The symbols with which begin_merge starts a character.
   struct MergeStart {
     // Char::count() symbols. If the first is NO_MERGE, the character starts as its bytes.
-    std::array<std::uint32_t, MAX_IDS> symbols{OrderedMerges::NO_MERGE};
+    std::array<std::uint32_t, MAX_IDS> symbols;
     // The classes (see Char) of the partial merges that may cross the right or the left
     // boundary of the character, and that rank before the last merge of the character's own
     // bytes.
-    std::uint16_t early_right = 0;
-    std::uint16_t early_left = 0;
+    std::uint16_t early_right;
+    std::uint16_t early_left;
   };
 
   // In `chars_`, the index of a code point of up to three bytes is the code point itself. Emoji
@@ -300,8 +301,10 @@ private:
   void add_char(std::uint32_t index, const Merging &merged, std::uint16_t early_right,
                 const OrderedMerges &merges);
 
-  std::vector<Char> chars_;              // the last is NO_CHAR
-  std::vector<MergeStart> merge_starts_; // by the same index
+  // Arrays whose elements are not initialized: `begin_build` sets all elements that index_of
+  // may return.
+  std::unique_ptr<Char[]> chars_;              // the last is NO_CHAR
+  std::unique_ptr<MergeStart[]> merge_starts_; // by the same index
   // EMOJI_COUNT, or 0 if emoji have no entries: if their first two bytes do not merge, an emoji
   // could have more than MAX_IDS ids.
   std::uint32_t emoji_count_ = 0;
