@@ -1,6 +1,7 @@
 #include "core/encode/batch_encoder.hpp"
 
 #include "core/base/ids.hpp"
+#include "core/base/noinline.hpp"
 #include "core/base/short_key.hpp"
 #include "core/bpe/short_merge.hpp"
 
@@ -27,6 +28,15 @@ bool is_chinese(const PreTokenBatch &batch) {
     ++seen;
   }
   return 8 * count > seen;
+}
+
+// Returns the maximum number of ids of a batch: one id for each byte of a pre-token, one id for
+// each added token, and the padding of ShortCache::copy.
+std::size_t max_ids_of(const PreTokenBatch &batch) {
+  std::size_t max_ids = batch.ends[batch.count - 1] - batch.start + ShortCache::PADDING;
+  for (std::size_t i = 0; i < batch.added_count; ++i)
+    max_ids -= batch.size_of(batch.added[i].index) - 1;
+  return max_ids;
 }
 
 // A hit is an item of a batch that the cache has, and a miss is an item that it lacks. Makes
@@ -163,21 +173,30 @@ void BatchEncoder::encode_units(Unit unit, InstructionSet instructions,
           : cache.segments;
   CacheProbe probe;
   look_up(instructions, batch, short_cache, probe);
+  // Short texts mostly have only hits. They need little stack, and so few lines of the
+  // processor's cache.
+  if (probe.miss_count != 0 || batch.added_count != 0)
+    return encode_with_misses(unit, batch, probe, short_cache, cache, ids);
+  std::uint32_t *const first = ids.room(max_ids_of(batch));
+  std::uint32_t *to = first;
+  for (std::size_t i = 0; i < batch.count; ++i)
+    to += ShortCache::copy(*probe.hits[i], to);
+  ids.add(static_cast<std::size_t>(to - first));
+}
+
+// The second part of encode_units, for a batch with misses or added tokens.
+PRETOK_NOINLINE void BatchEncoder::encode_with_misses(Unit unit, const PreTokenBatch &batch,
+                                                      CacheProbe &probe,
+                                                      ShortCache &short_cache,
+                                                      PreTokenCache &cache,
+                                                      IdBuffer &ids) const {
   alignas(16) std::array<ShortCache::Entry, PreTokenBatch::MAX_COUNT> added;
-  if (batch.added_count != 0)
-    place_added(batch, probe, added.data());
+  place_added(batch, probe, added.data());
   CacheMisses misses;
-  if (probe.miss_count != 0) {
-    collect_misses(unit, batch, probe, short_cache, cache, misses);
-    encode_misses(unit, batch, probe, cache, misses);
-    place_entries(probe, misses);
-  }
-  // The maximum: one id for each byte of a pre-token, one id for each added token, and the
-  // padding of `copy`.
-  std::size_t max_ids = batch.ends[batch.count - 1] - batch.start + ShortCache::PADDING;
-  for (std::size_t i = 0; i < batch.added_count; ++i)
-    max_ids -= batch.size_of(batch.added[i].index) - 1;
-  std::uint32_t *const first = ids.room(max_ids);
+  collect_misses(unit, batch, probe, short_cache, cache, misses);
+  encode_misses(unit, batch, probe, cache, misses);
+  place_entries(probe, misses);
+  std::uint32_t *const first = ids.room(max_ids_of(batch));
   std::uint32_t *to = first;
   std::size_t done = 0;
   for (std::size_t j = 0; j <= probe.miss_count; ++j) {

@@ -42,6 +42,8 @@ private:
                           PreTokenCache &cache, IdBuffer &ids) const;
   void encode_units(Unit unit, InstructionSet instructions, const PreTokenBatch &batch,
                     PreTokenCache &cache, IdBuffer &ids) const;
+  void encode_with_misses(Unit unit, const PreTokenBatch &batch, CacheProbe &probe,
+                          ShortCache &short_cache, PreTokenCache &cache, IdBuffer &ids) const;
   void collect_misses(Unit unit, const PreTokenBatch &batch, const CacheProbe &probe,
                       const ShortCache &short_cache, const PreTokenCache &cache,
                       CacheMisses &misses) const;
