@@ -91,7 +91,7 @@ function describe() {
   if (differences !== null) spoken.push(counted(differences, "difference"));
   // Wait until the typing pauses, so that a screen reader does not read each state.
   clearTimeout(statusTimer);
-  statusTimer = setTimeout(() => say(`${spoken.join(". ")}.`), STATUS_DELAY);
+  statusTimer = setTimeout(() => say(`${spoken.join(". ")}.`, true), STATUS_DELAY);
 }
 
 /** Show the window of pieces in `place`. A side that the result does not have gets no pieces. */
@@ -124,8 +124,10 @@ async function countClusters() {
   if (count !== null) box.describeClusters(count);
 }
 
-function say(text) {
+/** Show `text` in the status line, or only give it to a screen reader. */
+function say(text, isOnlySpoken = false) {
   clearTimeout(statusTimer);
+  $("status").classList.toggle("visually-hidden", isOnlySpoken);
   $("status").textContent = text;
 }
 

@@ -1,0 +1,143 @@
+"""Measure the page in Chromium: its size, the time of its first pieces, and its speed.
+
+python tests/bench/page.py english.txt --json record.json
+
+Needs Chromium and `pip install 'pretok[browser]'`. The load of the machine counts in every figure.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import platform
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "helpers"))
+from browser import chromium
+from pretok.page import server
+
+PATIENCE = 3.0
+"""Seconds from the start of a load until its times are read; reading earlier would delay them."""
+WATCH = """
+new MutationObserver((_, observer) => {
+  if (!document.querySelector("#pieces-a [role=option]")) return;
+  observer.disconnect();
+  window.times = [performance.now()];
+  requestAnimationFrame(() => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => window.times.push(performance.now()); // after the frame was drawn
+    port2.postMessage(null);
+  });
+}).observe(document, { subtree: true, childList: true });
+"""
+SPLIT = """
+async ([text, preset, calls, rounds]) => {
+  const { load } = await import("./core/pretok.js");
+  const pretok = await load(new URL("core/pretok.wasm", location.href));
+  const split = pretok.get(preset);
+  const bytes = new TextEncoder().encode(text);
+  const seconds = Object.fromEntries(calls.map((call) => [call, []]));
+  for (let round = 0; round < rounds; round++) {
+    for (const call of calls) {
+      const start = performance.now();
+      split[call](bytes, "byte");
+      seconds[call].push((performance.now() - start) / 1000);
+    }
+  }
+  return { bytes: bytes.length, seconds };
+}
+"""
+SERVE = """
+from pretok.page.server import PageServer
+with PageServer() as server:
+    print(server.address, flush=True)
+    server.serve_forever()
+"""
+CALLS = ("count", "offsets", "splitWithRules")
+
+
+@contextmanager
+def served() -> Iterator[str]:
+    """Serve the page in another process, as `pretok page` does; yield its address."""
+    command = [sys.executable, "-P", "-c", SERVE]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout
+        yield process.stdout.readline().strip()
+    finally:
+        process.terminate()
+
+
+def first_pieces(browser: Any, address: str, loads: int) -> list[list[float]]:
+    """Return for each load the milliseconds until pieces are in the document, and are drawn."""
+    found = []
+    for _ in range(loads):
+        with browser.new_context() as context:
+            page = context.new_page()
+            page.add_init_script(WATCH)
+            page.goto(address, wait_until="commit")
+            time.sleep(PATIENCE)
+            found.append(page.evaluate("() => window.times"))
+    return found
+
+
+def split(browser: Any, address: str, text: str, rounds: int) -> dict[str, Any]:
+    """Return the seconds of each call that splits `text`, with the first preset of the page."""
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.goto(address)
+        answer: dict[str, Any] = page.evaluate(SPLIT, [text, "cl100k", CALLS, rounds])
+        return answer
+
+
+def main() -> None:
+    """Measure, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("text", type=Path, help="an English text of a few megabytes")
+    parser.add_argument("--loads", type=int, default=9)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    core = server.files()["core/pretok.wasm"].read_bytes()
+    with chromium() as browser, served() as address:
+        loads = first_pieces(browser, address, options.loads)
+        speed = split(browser, address, options.text.read_text(encoding="utf-8"), options.rounds)
+        sizes = {"bytes": len(core), "gzip": len(gzip.compress(core, 9))}
+        record = {
+            "processor": processor(),
+            "browser": f"Chromium {browser.version}",
+            "module": sizes,
+            "first pieces, ms": [[round(each, 1) for each in load] for load in loads],
+            "split": speed,
+        }
+    print(f"module: {sizes['bytes']:,} bytes, {sizes['gzip']:,} with gzip")
+    for place, name in enumerate(("in the document", "drawn")):
+        times = [load[place] for load in loads]
+        print(f"first pieces {name}: median {median(times):.0f} ms, best {min(times):.0f} ms")
+    for call, seconds in speed["seconds"].items():
+        rates = [speed["bytes"] / each / 1e6 for each in seconds]
+        print(f"{call}: median {median(rates):.0f} MB/s, best {max(rates):.0f} MB/s")
+    if options.json:
+        options.json.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+def processor() -> str:
+    """Return the name of the processor."""
+    try:
+        names = re.findall(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
+    except OSError:
+        names = []
+    return names[0] if names else platform.processor()
+
+
+if __name__ == "__main__":
+    main()
