@@ -1,4 +1,4 @@
-"""Measure the page in Chromium: its size, the time of its first pieces, and its speed.
+"""Measure the page in Chromium: its size, its first pieces, a pasted megabyte, and its speed.
 
 python tests/bench/page.py english.txt --json record.json
 
@@ -56,6 +56,23 @@ async ([text, preset, calls, rounds]) => {
   return { bytes: bytes.length, seconds };
 }
 """
+PASTE = """
+async (text) => {
+  const tasks = [];
+  new PerformanceObserver((list) => tasks.push(...list.getEntries())).observe({ type: "longtask" });
+  const area = document.getElementById("text");
+  area.select();
+  const clipboardData = new DataTransfer();
+  clipboardData.setData("text/plain", text);
+  const start = performance.now();
+  area.dispatchEvent(new ClipboardEvent("paste", { clipboardData, cancelable: true }));
+  const range = document.querySelector(".side .range");
+  while (!range.textContent) await new Promise((resolve) => setTimeout(resolve));
+  const shown = performance.now() - start;
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  return [shown, Math.max(0, ...tasks.map((task) => task.duration))];
+}
+"""
 SERVE = """
 from pretok.page.server import PageServer
 with PageServer() as server:
@@ -90,6 +107,21 @@ def first_pieces(browser: Any, address: str, loads: int) -> list[list[float]]:
     return found
 
 
+def paste(browser: Any, address: str, text: str, times: int) -> list[list[float]]:
+    """Return for each paste the milliseconds until pieces appear, and those of the longest task.
+
+    The page does not respond while a task runs.
+    """
+    found = []
+    for _ in range(times):
+        with browser.new_context() as context:
+            page = context.new_page()
+            page.goto(address)
+            page.wait_for_selector("html[data-ready]")
+            found.append(page.evaluate(PASTE, text))
+    return found
+
+
 def split(browser: Any, address: str, text: str, rounds: int) -> dict[str, Any]:
     """Return the seconds of each call that splits `text`, with the first preset of the page."""
     with browser.new_context() as context:
@@ -110,19 +142,27 @@ def main() -> None:
     core = server.files()["core/pretok.wasm"].read_bytes()
     with chromium() as browser, served() as address:
         loads = first_pieces(browser, address, options.loads)
-        speed = split(browser, address, options.text.read_text(encoding="utf-8"), options.rounds)
+        text = options.text.read_text(encoding="utf-8")
+        pastes = paste(browser, address, text[:1_000_000], options.loads)
+        speed = split(browser, address, text, options.rounds)
         sizes = {"bytes": len(core), "gzip": len(gzip.compress(core, 9))}
         record = {
             "processor": processor(),
             "browser": f"Chromium {browser.version}",
             "module": sizes,
             "first pieces, ms": [[round(each, 1) for each in load] for load in loads],
+            "pasted megabyte, ms": [[round(each, 1) for each in pasted] for pasted in pastes],
             "split": speed,
         }
     print(f"module: {sizes['bytes']:,} bytes, {sizes['gzip']:,} with gzip")
-    for place, name in enumerate(("in the document", "drawn")):
-        times = [load[place] for load in loads]
-        print(f"first pieces {name}: median {median(times):.0f} ms, best {min(times):.0f} ms")
+    rows = (
+        ("first pieces in the document", [load[0] for load in loads]),
+        ("first pieces drawn", [load[1] for load in loads]),
+        ("pieces of a pasted megabyte", [pasted[0] for pasted in pastes]),
+        ("longest task meanwhile", [pasted[1] for pasted in pastes]),
+    )
+    for name, times in rows:
+        print(f"{name}: median {median(times):.0f} ms, best {min(times):.0f} ms")
     for call, seconds in speed["seconds"].items():
         rates = [speed["bytes"] / each / 1e6 for each in seconds]
         print(f"{call}: median {median(rates):.0f} MB/s, best {max(rates):.0f} MB/s")
