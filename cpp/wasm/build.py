@@ -81,12 +81,11 @@ def versions(simdjson: Path) -> dict[str, str]:
     """Return the versions of Emscripten and simdjson."""
     emcc = subprocess.run(["emcc", "--version"], check=True, capture_output=True, text=True).stdout
     header = (simdjson / "simdjson.h").read_text(encoding="utf-8")
-    patterns = {
-        "emscripten": (r"\d+\.\d+\.\d+", emcc),
-        "simdjson": (r'_VERSION "?([\d.]+)', header),
+    found = {
+        "emscripten": re.search(r"(\d+\.\d+\.\d+)", emcc),
+        "simdjson": re.search(r'_VERSION "?([\d.]+)', header),
     }
-    found = {name: re.search(pattern, text) for name, (pattern, text) in patterns.items()}
-    return {name: match[match.re.groups] if match else "unknown" for name, match in found.items()}
+    return {name: match[1] if match else "unknown" for name, match in found.items()}
 
 
 def run(*command: str) -> None:

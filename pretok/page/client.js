@@ -8,16 +8,16 @@ let problem = null;
 
 /** Start the worker, and give it the core that start.js loads. */
 function startWorker() {
-  const worker = new Worker("worker.js", { type: "module" });
-  worker.addEventListener("error", stop);
-  worker.addEventListener("message", ({ data: { id, result, error } }) => {
+  const created = new Worker("worker.js", { type: "module" });
+  created.addEventListener("error", stop);
+  created.addEventListener("message", ({ data: { id, result, error } }) => {
     const { resolve, reject } = waiting.get(id);
     waiting.delete(id);
     if (error === undefined) resolve(result);
     else reject(new Error(error));
   });
-  window.core.then((core) => worker.postMessage({ core }), stop);
-  return worker;
+  window.core.then((core) => created.postMessage({ core }), stop);
+  return created;
 }
 
 /** Reject all questions, now and later. */

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import os
 import platform
 import re
 import subprocess
@@ -17,6 +18,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime, timezone
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -147,7 +149,10 @@ def main() -> None:
         speed = split(browser, address, text, options.rounds)
         sizes = {"bytes": len(core), "gzip": len(gzip.compress(core, 9))}
         record = {
+            "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
             "processor": processor(),
+            "cores": os.cpu_count(),
+            "load": os.getloadavg()[0],
             "browser": f"Chromium {browser.version}",
             "module": sizes,
             "first pieces, ms": [[round(each, 1) for each in load] for load in loads],

@@ -16,6 +16,7 @@ import pytest
 
 import pretok
 from browser import Open, Tab, visible
+from pretok.diff import Diff
 from pretok.fuzz.text import TextMaker
 from support import seeded
 
@@ -107,7 +108,7 @@ def test_two_presets_are_compared(tab: Tab) -> None:
     for side, name in (("a", "cl100k"), ("b", "gpt2")):
         pieces = tab.page.locator(f"#pieces-{side} .differs .shown").all_inner_texts()
         differing[name] = pieces
-    diff = pretok.diff.Diff(pretok.get("cl100k"), pretok.get("gpt2"), [TEXT])
+    diff = Diff(pretok.get("cl100k"), pretok.get("gpt2"), [TEXT])
     regions = list(diff)
     assert differing == {
         "cl100k": [visible(step.text) for region in regions for step in region.first],
