@@ -10,9 +10,9 @@ from bpe.bench.matrix import COLUMNS, Cell, cells, place
 from bpe.bench.report import cost
 from bpe.bench.timing import OURS, Result
 
-WIDTH, HEIGHT = 62, 20
+WIDTH, HEIGHT = 78, 24
 """The width and the height of a cell. All lengths in this file are in pixels."""
-LEFT, TOP, FOOT = 158, 52, 46
+LEFT, TOP, FOOT = 182, 58, 70
 """The space at the left for the names of rows, at the top for headings, below for the legend."""
 GAP = 6
 """The space between the rows of two vocabularies, and between the columns of two shapes."""
@@ -35,7 +35,7 @@ MUTED = len(COLORS)
 SHORT = {"tiktoken": "tikt", "tokenizers": "hf", "toktok-rs": "tokt", "bpe-openai": "bpeo"}
 """Short names of peers whose first four letters are ambiguous."""
 STYLE = """text{font-family:system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;\
-font-size:11px;fill:#1f2328}.s{font-size:9px;fill:#59636e}.h{font-weight:600}\
+font-size:14px;fill:#1f2328}.s{font-size:12px;fill:#59636e}.h{font-weight:600}\
 .e{text-anchor:end}.m{text-anchor:middle}"""
 DARK = "@media(prefers-color-scheme:dark){text{fill:#f0f6fc}.s{fill:#9198a1}.c9{fill:#30363d}}"
 
@@ -65,7 +65,7 @@ def heat_map(results: Iterable[Result], subtitle: str) -> str:
             for cell in all_cells
             if (cell.subject, cell.text) in rows
         ),
-        *_legend(height - FOOT + 22, subtitle),
+        *_legend(height - FOOT + 24, sorted({cell.peer for cell in all_cells} - {""}), subtitle),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
@@ -111,7 +111,7 @@ def _columns(all_cells: Sequence[Cell]) -> tuple[dict[str, int], int]:
             columns[what] = left
             left += WIDTH
         left += GAP
-    return columns, max(left + GAP, LEFT + 7 * WIDTH)
+    return columns, max(left + GAP, LEFT + 8 * WIDTH)
 
 
 def _headings(columns: dict[str, int]) -> Iterator[str]:
@@ -119,7 +119,7 @@ def _headings(columns: dict[str, int]) -> Iterator[str]:
     for shape, group in groupby(columns, lambda what: COLUMNS[what][0]):
         whats = list(group)
         middle = (columns[whats[0]] + columns[whats[-1]] + WIDTH) / 2
-        yield _text(middle, TOP - 24, shape, "h m")
+        yield _text(middle, TOP - 28, shape, "h m")
         for what in whats:
             yield _text(columns[what] + WIDTH / 2, TOP - 8, COLUMNS[what][1], "s m")
 
@@ -136,7 +136,7 @@ def _names(rows: dict[tuple[str, str], tuple[int, int]]) -> Iterator[str]:
 def _cell(cell: Cell, left: int, top: int, bottom: int) -> str:
     """Return the SVG of `cell`, with these edges."""
     color = color_of(cell.ratio)
-    middle = (top + bottom) / 2 + 4
+    middle = (top + bottom) / 2 + 5
     tooltip = f"{place(cell)}: pretok {cost(cell.result, OURS)}"
     if cell.ratio is None:
         body = _text(left + WIDTH / 2, middle, "\u2013", "s m")
@@ -144,24 +144,30 @@ def _cell(cell: Cell, left: int, top: int, bottom: int) -> str:
     else:
         tooltip += f", {cell.peer} {cost(cell.result, cell.peer)}, {cell.ratio:.2f} times as fast"
         ratio = f"{cell.ratio:.2f}" if cell.ratio < 9.95 else f"{cell.ratio:.0f}"
-        body = _text(left + 31, middle, ratio, f"h e t{color}")
-        body += _text(left + 35, middle, SHORT.get(cell.peer, cell.peer[:4]), f"s t{color}")
+        body = _text(left + 39, middle, ratio, f"h e t{color}")
+        body += _text(left + 44, middle, _short(cell.peer), f"s t{color}")
     return (
         f'<g><title>{escape(tooltip)}</title><rect class="c{color}" x="{left}" y="{top}" '
         f'width="{WIDTH - 1}" height="{bottom - top - 1}" rx="2"/>{body}</g>'
     )
 
 
-def _legend(top: float, subtitle: str) -> Iterator[str]:
-    """Yield a box of each color with its bound, and below the boxes the subtitle."""
-    yield _text(8, top + 18, subtitle, "s")
+def _short(peer: str) -> str:
+    return SHORT.get(peer, peer[:4])
+
+
+def _legend(top: float, peers: Sequence[str], subtitle: str) -> Iterator[str]:
+    """Yield a box of each color with its bound, then the names of peers, and the subtitle."""
+    names = ", ".join(f"{_short(peer)} = {peer}" for peer in peers)
+    yield _text(8, top + 21, f"Best peer: {names}" if peers else "", "s")
+    yield _text(8, top + 39, subtitle, "s")
     left = LEFT
     yield _text(left - 8, top, "times as fast as the best peer", "s e")
-    names = (f"<{BOUNDS[0]:g}", *(f"{bound:g}+" for bound in BOUNDS))
-    for color, name in enumerate(names):
-        yield f'<rect class="c{color}" x="{left}" y="{top - 11}" width="35" height="14" rx="2"/>'
-        yield _text(left + 17, top, name, f"s m t{color}")
-        left += 37
+    bounds = (f"<{BOUNDS[0]:g}", *(f"{bound:g}+" for bound in BOUNDS))
+    for color, bound in enumerate(bounds):
+        yield f'<rect class="c{color}" x="{left}" y="{top - 13}" width="44" height="18" rx="2"/>'
+        yield _text(left + 22, top, bound, f"s m t{color}")
+        left += 46
 
 
 def _color_styles() -> str:

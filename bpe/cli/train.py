@@ -41,8 +41,8 @@ CURVE_UNITS = ("tokens", "bytes per token")
     required=True,
     type=click.Path(path_type=Path),
     metavar="OUT",
-    help="The file to write or replace: .json (tokenizer.json), .tiktoken or .model (minbpe; "
-    "SentencePiece with --alphabet characters).",
+    help="The file to write or replace: .pretok, .json (tokenizer.json), .tiktoken or .model "
+    "(minbpe; SentencePiece with --alphabet characters). Only .pretok holds any preset.",
 )
 @picture_option("--curve", "the bytes per token of every smaller vocabulary", ".csv")
 @click.option(

@@ -81,7 +81,10 @@ def _download(url: str) -> bytes:
         if isinstance(error, VocabularyError):
             raise
         reason = getattr(error, "reason", None) or error
-        raise OSError(f"{url}: the download failed: {reason}") from error
+        raise OSError(
+            f"{url}: the download failed: {reason}; if you have the file, put it into "
+            "$PRETOK_VOCAB_DIR"
+        ) from error
     if size and size_read != size:
         raise VocabularyError(f"{url}: got only {size_read:,} of {size:,} bytes; try again")
     return b"".join(parts)

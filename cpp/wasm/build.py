@@ -3,7 +3,8 @@
 python cpp/wasm/build.py --simdjson FOLDER    # writes pretok/page/core/pretok.wasm
 
 Needs Emscripten 3.1, CMake and Ninja. FOLDER holds simdjson.h and simdjson.cpp, the two files of
-a release of simdjson.
+a release of simdjson. The versions that built the committed module are in sources.json: the same
+versions make the same bytes.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ from __future__ import annotations
 import argparse
 import gzip
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
+import sources
+
 CPP = Path(__file__).resolve().parents[1]
-TARGET = CPP.parent / "pretok" / "page" / "core" / "pretok.wasm"
 SIMDJSON = """\
 add_library(simdjson STATIC "{folder}/simdjson.cpp")
 target_include_directories(simdjson PUBLIC "{folder}")
@@ -32,11 +35,13 @@ def main() -> None:
     parser.add_argument("--simdjson", type=Path, required=True, metavar="FOLDER")
     parser.add_argument("--build", type=Path, default=CPP.parent / "build" / "wasm")
     parser.add_argument("--unicode", default="all", help="Unicode versions, such as 16.0")
-    parser.add_argument("--output", type=Path, default=TARGET)
+    parser.add_argument("--output", type=Path, default=sources.MODULE)
     options = parser.parse_args()
     build(options.simdjson.resolve(), options.build.resolve(), options.unicode)
     options.output.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(options.build / "wasm" / "pretok.wasm", options.output)
+    if options.output.resolve() == sources.MODULE:
+        sources.write(used_sources(options.build.resolve()), versions(options.simdjson))
     data = options.output.read_bytes()
     print(f"{options.output}: {len(data):,} bytes, {len(gzip.compress(data, 9)):,} with gzip")
 
@@ -61,6 +66,26 @@ def build(simdjson: Path, folder: Path, unicode: str) -> None:
     arguments = [f"-D{name}={value}" for name, value in definitions.items()]
     run("emcmake", "cmake", "-S", str(CPP), "-B", str(folder), "-G", "Ninja", *arguments)
     run("cmake", "--build", str(folder), "--target", "pretok_wasm")
+
+
+def used_sources(folder: Path) -> set[Path]:
+    """Return the files of cpp/ that the compiler read, and the CMake file of the module."""
+    listed = subprocess.run(
+        ["ninja", "-C", str(folder), "-t", "deps"], check=True, capture_output=True, text=True
+    ).stdout
+    paths = {Path(line.strip()) for line in listed.splitlines() if line.startswith(" ")}
+    return {path for path in paths if CPP in path.parents} | {CPP / "wasm" / "CMakeLists.txt"}
+
+
+def versions(simdjson: Path) -> dict[str, str]:
+    """Return the versions of Emscripten and simdjson."""
+    emcc = subprocess.run(["emcc", "--version"], check=True, capture_output=True, text=True).stdout
+    header = (simdjson / "simdjson.h").read_text(encoding="utf-8")
+    found = {
+        "emscripten": re.search(r"(\d+\.\d+\.\d+)", emcc),
+        "simdjson": re.search(r'_VERSION "?([\d.]+)', header),
+    }
+    return {name: match[1] if match else "unknown" for name, match in found.items()}
 
 
 def run(*command: str) -> None:

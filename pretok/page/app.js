@@ -3,32 +3,27 @@
 import { ask, latest } from "./client.js";
 import { Details, Tip } from "./details.js";
 import { counted, grouped, make } from "./elements.js";
+import { DEFAULT_PRESETS, FIRST_RUN, runFirst } from "./first_run.js";
 import { fromFragment, toFragment } from "./link.js";
 import { SAMPLES } from "./samples.js";
 import { SideView } from "./sideview.js";
 import { TextBox } from "./textbox.js";
 
 const NAMES = ["A", "B"];
-const DEFAULT_PRESETS = ["cl100k", "qwen2"];
 /** Milliseconds from the last result until the status line names the counts. */
 const STATUS_DELAY = 600;
-/** The message of the first run of a page whose address has no fragment. */
-const FIRST_RUN = {
-  source: Object.values(SAMPLES)[0],
-  settings: [{ preset: DEFAULT_PRESETS[0], unicode: "", special: false }],
-  view: "pre-tokens",
-};
 
 const $ = (id) => document.getElementById(id);
-const started = ask("start");
-// Ask before the page has its controls, so that the first pieces appear sooner.
-let firstRun = location.hash ? null : ask("run", FIRST_RUN);
+// A page whose address has a fragment starts with the text and the settings of the fragment.
+const started = location.hash ? ask("start").then((start) => [start, null]) : runFirst();
 const box = new TextBox(() => update());
 const details = new Details(ask);
 const tip = new Tip();
 let views = [];
 let vocabularies = [null, null];
 let result = null;
+/** The answer to FIRST_RUN until it is shown. */
+let firstRun = null;
 // `position` is the byte at which the chosen piece or difference starts, or -1 if none is chosen.
 // `window` has the pieces that the page shows at one time (window.js).
 let place = { position: -1, window: null };
@@ -55,12 +50,13 @@ const update = latest(async () => {
   if (source !== undefined) countClusters();
 });
 
-/** Return the answer to `message`. If it is the first run, the worker was asked already. */
+/** Return the answer to `message`. The page itself has answered FIRST_RUN. */
 function run(message) {
-  const answer = firstRun;
+  const answer = ask("run", message); // the worker must know the text of the first run too
+  const first = firstRun;
   firstRun = null;
-  const isFirst = answer && JSON.stringify(message) === JSON.stringify(FIRST_RUN);
-  return isFirst ? answer : ask("run", message);
+  const isFirst = first && JSON.stringify(message) === JSON.stringify(FIRST_RUN);
+  return isFirst ? first : answer;
 }
 
 /** Return the views of the sides that the page shows. */
@@ -95,7 +91,7 @@ function describe() {
   if (differences !== null) spoken.push(counted(differences, "difference"));
   // Wait until the typing pauses, so that a screen reader does not read each state.
   clearTimeout(statusTimer);
-  statusTimer = setTimeout(() => say(`${spoken.join(". ")}.`), STATUS_DELAY);
+  statusTimer = setTimeout(() => say(`${spoken.join(". ")}.`, true), STATUS_DELAY);
 }
 
 /** Show the window of pieces in `place`. A side that the result does not have gets no pieces. */
@@ -128,8 +124,10 @@ async function countClusters() {
   if (count !== null) box.describeClusters(count);
 }
 
-function say(text) {
+/** Show `text` in the status line, or only give it to a screen reader. */
+function say(text, isOnlySpoken = false) {
   clearTimeout(statusTimer);
+  $("status").classList.toggle("visually-hidden", isOnlySpoken);
   $("status").textContent = text;
 }
 
@@ -241,7 +239,9 @@ async function applyLink() {
 }
 
 async function main() {
-  const { version, unicodeVersion, unicodeVersions, presets } = await started;
+  const [start, first] = await started;
+  const { version, unicodeVersion, unicodeVersions, presets } = start;
+  firstRun = first;
   views = NAMES.map(
     (name, i) =>
       new SideView(name, { presets, unicodeVersions }, {
@@ -279,7 +279,6 @@ async function main() {
   $("share").addEventListener("click", share);
   addEventListener("hashchange", applyLink);
   addEventListener("unhandledrejection", ({ reason }) => fail(reason));
-  await firstRun; // so that the browser lays out the text and its pieces at the same time
   await applyLink();
   document.documentElement.dataset.ready = "true";
 }

@@ -1,29 +1,36 @@
 // Ask the worker, and receive its answers.
 
-const { worker, failure } = window.core; // set by start.js
+export const FAILURE = "the page could not load the core; reload the page";
 const waiting = new Map();
+let worker = null;
 let lastId = 0;
 let problem = null;
 
-failure.then(stop);
-
-worker.addEventListener("message", ({ data: { id, result, error } }) => {
-  const { resolve, reject } = waiting.get(id);
-  waiting.delete(id);
-  if (error === undefined) resolve(result);
-  else reject(new Error(error));
-});
+/** Start the worker, and give it the core that start.js loads. */
+function startWorker() {
+  const created = new Worker("worker.js", { type: "module" });
+  created.addEventListener("error", stop);
+  created.addEventListener("message", ({ data: { id, result, error } }) => {
+    const { resolve, reject } = waiting.get(id);
+    waiting.delete(id);
+    if (error === undefined) resolve(result);
+    else reject(new Error(error));
+  });
+  window.core.then((core) => created.postMessage({ core }), stop);
+  return created;
+}
 
 /** Reject all questions, now and later. */
 function stop() {
-  problem = new Error("the page could not load the core; reload the page");
+  problem = new Error(FAILURE);
   for (const { reject } of waiting.values()) reject(problem);
   waiting.clear();
 }
 
-/** Call HANDLERS[kind] of worker.js with `message`. Return a promise of its result. */
+/** Call HANDLERS[kind] of handlers.js in the worker. Return a promise of its result. */
 export function ask(kind, message = {}, transfer = []) {
   if (problem) return Promise.reject(problem);
+  worker ??= startWorker();
   const id = ++lastId;
   return new Promise((resolve, reject) => {
     waiting.set(id, { resolve, reject });

@@ -49,6 +49,7 @@ export class Details {
   #body = document.getElementById("details-body");
   #heading = document.getElementById("details-heading");
   #ask;
+  #hint = [...this.#body.children];
   #open = { tried: false, merges: false };
   #returnFocus = () => {};
 
@@ -58,6 +59,10 @@ export class Details {
     this.#panel.addEventListener("keydown", (event) => {
       if (event.key === "Escape") this.#returnFocus();
     });
+    document.getElementById("details-close").addEventListener("click", () => {
+      this.clear();
+      this.#panel.focus();
+    });
   }
 
   /**
@@ -66,6 +71,7 @@ export class Details {
    */
   show(piece, side, description, returnFocus) {
     this.#returnFocus = returnFocus;
+    this.#panel.classList.remove("empty");
     this.#heading.textContent = piece.isToken ? "Token" : "Pre-token";
     const rules = description.preset?.rules;
     const shown = make("p", { className: "big" }, make("bdi", { dir: "auto" }, ...shownParts(piece.parts)));
@@ -89,11 +95,11 @@ export class Details {
     this.#body.replaceChildren(...children);
   }
 
-  /** Show the hint in place of a piece. */
+  /** Show how to read the pieces, in place of one piece. */
   clear() {
-    this.#heading.textContent = "Piece";
-    const hint = "Choose a piece: click it, or use the arrow keys.";
-    this.#body.replaceChildren(make("p", { className: "note", textContent: hint }));
+    this.#panel.classList.add("empty");
+    this.#heading.textContent = "How to read the pieces";
+    this.#body.replaceChildren(...this.#hint);
   }
 
   focus() {

@@ -27,11 +27,12 @@ export function shownParts(parts) {
   return elements;
 }
 
-/** Return a regex as code in which spaces are visible. */
+/** Return a regex as code in which spaces are visible. A line may break after a "|". */
 export function regex(pattern) {
-  const parts = pattern.split(/( +)/).map((part) =>
-    part.startsWith(" ") ? make("span", { className: "blank", textContent: part }) : part,
-  );
+  const parts = pattern.split(/( +|\|)/).flatMap((part) => {
+    if (part === "|") return [part, make("wbr")];
+    return part.startsWith(" ") ? make("span", { className: "blank", textContent: part }) : part;
+  });
   return make("code", { dir: "ltr" }, ...parts);
 }
 

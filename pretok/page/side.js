@@ -53,7 +53,9 @@ export class Side {
       return this.#open(preset, unicode);
     } catch (error) {
       this.#file = before;
-      throw error;
+      if (error.code !== "UNSUPPORTED") throw error;
+      const command = `bpe.load("${name}").save("name.pretok")`;
+      throw new Error(`${error.message}. To open it here, convert it in Python: ${command}`);
     }
   }
 

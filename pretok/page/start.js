@@ -1,18 +1,12 @@
-// Start the worker and compile the core while the browser loads the modules of the page.
+// Load and compile the core while the browser loads the modules of the page.
 //
-// index.html runs this file before its modules, whose first run waits for the layout of the page.
+// index.html runs this file before its modules.
 
-const worker = new Worker("worker.js", { type: "module" });
+/** A promise of the compiled core. */
+window.core = fetch("core/pretok.wasm")
+  .then((response) => response.arrayBuffer())
+  .then((bytes) => WebAssembly.compile(bytes));
 
-/** The worker, and a promise that resolves if the worker or the core cannot be loaded. */
-window.core = {
-  worker,
-  failure: new Promise((resolve) => {
-    worker.addEventListener("error", resolve);
-    fetch("core/pretok.wasm")
-      .then((response) => response.arrayBuffer())
-      .then((bytes) => WebAssembly.compile(bytes))
-      .then((core) => worker.postMessage({ core }))
-      .catch(resolve);
-  }),
-};
+// The first segmenter takes 9 ms to make, and others no time. Make it while the browser waits for
+// files; display.js makes the one that it uses.
+setTimeout(() => new Intl.Segmenter("en", { granularity: "grapheme" }));

@@ -228,6 +228,7 @@ def test_the_picture_is_svg_with_a_rectangle_for_each_cell() -> None:
     assert titles[1] == (
         "gpt2, code, arrays cold: pretok 2.0 MB/s, gigatoken 5.0 MB/s, 0.40 times as fast"
     )
+    assert "Best peer: giga = gigatoken, tikt = tiktoken<" in svg
     assert ElementTree.fromstring(heat_map([], "nothing")) is not None
 
 

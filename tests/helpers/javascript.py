@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -44,11 +44,19 @@ def node() -> str:
         shown = subprocess.run([path, "--version"], capture_output=True, text=True, check=True)
         version = int(shown.stdout.lstrip("v").split(".")[0])
     if path is None or version < MIN_NODE:
-        reason = f"Node {MIN_NODE} or later is not installed"
-        if os.environ.get("PRETOK_REQUIRE_BROWSER") == "1":
-            pytest.fail(f"PRETOK_REQUIRE_BROWSER=1, but {reason}")
-        pytest.skip(reason)
+        _missing(f"Node {MIN_NODE} or later is not installed")
     return path
+
+
+def tsc() -> str:
+    """Return the path of the TypeScript compiler. If it is missing, do as `node` does."""
+    return shutil.which("tsc") or _missing("tsc, the TypeScript compiler, is not installed")
+
+
+def _missing(reason: str) -> NoReturn:
+    if os.environ.get("PRETOK_REQUIRE_BROWSER") == "1":
+        pytest.fail(f"PRETOK_REQUIRE_BROWSER=1, but {reason}")
+    pytest.skip(reason)
 
 
 @dataclass

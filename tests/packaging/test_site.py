@@ -18,6 +18,7 @@ import pretok
 from bpe.cli import COMMANDS
 from command_line import LONGEST
 from paths import CPP, ROOT, repository_module
+from pretok.page import server
 
 DOCS = ROOT / "docs"
 PAGES = [*sorted(DOCS.rglob("*.md")), *sorted(ROOT.glob("*.md"))]
@@ -108,6 +109,10 @@ def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     reference = (tmp_path / "reference" / "bpe" / "index.html").read_text(encoding="utf-8")
     assert 'id="bpe.Tokenizer.encode"' in reference
+    demo = tmp_path / "files" / "pretok" / "page"
+    assert {name: (demo / name).read_bytes() for name in server.files()} == {
+        name: path.read_bytes() for name, path in server.files().items()
+    }
 
 
 @pytest.mark.parametrize("package", [pretok, bpe], ids=lambda package: package.__name__)

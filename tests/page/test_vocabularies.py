@@ -146,6 +146,21 @@ def test_a_file_that_is_no_vocabulary_is_refused(tab: Tab, tmp_path: Path) -> No
     assert tab.page.locator(".vocabulary-note").is_hidden()
 
 
+def test_a_file_that_only_python_reads_is_converted(tab: Tab, tmp_path: Path) -> None:
+    tokenizer = bpe.train(
+        [TEXT * 3], vocab_size=290, alphabet="characters", byte_fallback=True,
+        special_tokens=["<unk>"],
+    )  # fmt: skip
+    for name in ("words.json", "words.pretok"):
+        tokenizer.save(tmp_path / name)
+    tab.type(TEXT)
+    tab.page.locator("input.vocabulary").set_input_files(tmp_path / "words.json")
+    tab.page.locator("#error", has_text='bpe.load("words.json").save("name.pretok")').wait_for()
+    tab.open_vocabulary(tmp_path / "words.pretok")
+    assert tab.labels() == list(map(str, tokenizer.encode(TEXT)))
+    assert tab.page.locator("#error").is_hidden()
+
+
 def test_special_tokens_are_text_or_ids(tab: Tab, tmp_path: Path) -> None:
     path, tokenizer = vocabulary_files(tmp_path)[".json"]
     text = "hello<|end|>hello <|end|>"
