@@ -261,11 +261,8 @@ def _vocabulary(
         tokens |= {id: bytes([byte]) for byte, id in enumerate(byte_ids)}
     if not isinstance(normal, dict):
         return CharacterVocabulary.of_pieces(PackedPieces(*normal, tokens), unknown, byte_ids)
-    scores = {
-        id: piece.score
-        for id, piece in by_id.items()
-        if piece.type in (PieceType.NORMAL, PieceType.UNUSED)
-    }
+    # A character whose piece is UNUSED is encoded like a character without a piece.
+    scores = {id: piece.score for id, piece in by_id.items() if piece.type == PieceType.NORMAL}
     return CharacterVocabulary(tokens, scores, unknown, byte_ids)
 
 
