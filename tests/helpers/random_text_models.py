@@ -112,6 +112,9 @@ def random_file(random: Random) -> dict[str, Any]:
     steps = random.choices(NORMALIZERS, k=random.choice([0, 0, 1, 1, 2, 3]))
     file["normalizer"] = chained(*steps) if len(steps) > 1 else steps[0] if steps else None
     steps = random.choices(DECODERS, k=random.choice([0, 1, 1, 2, 3]))
+    if parts and parts.get("pretokenizers", [parts])[-1]["type"] == "ByteLevel":
+        # bpe joins bytes even without a decoder, as no text has spaces between its tokens.
+        steps = steps or [byte_level()]
     file["decoder"] = (
         {"type": "Sequence", "decoders": steps} if len(steps) > 1 else steps[0] if steps else None
     )
