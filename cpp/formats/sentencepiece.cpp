@@ -167,8 +167,9 @@ private:
                            " is a control symbol of one character, which sentencepiece "
                            "cannot encode in a text; expected several characters");
       if (piece.type == PieceType::UNUSED)
-        return unsupported(name() + " has type UNUSED; use bpe.load in Python, which reads "
-                                    "pieces of this type if they have one character");
+        return unsupported(name() +
+                           " has type UNUSED; use bpe.load in Python, which reads most "
+                           "pieces of this type");
       if (piece.type == PieceType::UNKNOWN && is_one)
         return unsupported(name() + " is an unknown token of one character; use bpe.load in "
                                     "Python");

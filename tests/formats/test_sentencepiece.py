@@ -139,15 +139,16 @@ def test_runs_of_equal_score(tmp_path: Path, lengths: tuple[int, ...]) -> None:
         assert_equal(tokenizers, live, "".join(runs), random)
 
 
-def test_unused_characters(tmp_path: Path) -> None:
-    """A character whose piece is UNUSED is encoded like one without a piece, but has an id."""
-    rows = [UNKNOWN, *normal("▁", "a", "ab", "xa"), ("b", 0.0, PieceType.UNUSED)]
+def test_unused_pieces(tmp_path: Path) -> None:
+    """No text becomes an UNUSED piece, but its id decodes to its text."""
+    unused = [("b", 0.0, PieceType.UNUSED), ("<xab>", 0.0, PieceType.UNUSED)]
+    rows = [UNKNOWN, *normal("▁", "a", "ab", "xa", "<x"), *unused]
     for data in (model(rows), model([*rows, *BYTES], BYTE_FALLBACK)):
         tokenizers = both_of(tmp_path, data)
         live = sentencepiece.SentencePieceProcessor(model_proto=data)
-        for text in ("b", "ab", "abb b", "xab", "bxbb"):
+        for text in ("b", "ab", "abb b", "xab", "bxbb", "<xab>", "<xab"):
             assert_equal(tokenizers, live, text, seeded(text))
-        assert tokenizers[0].decode([5, 2]) == live.decode([5, 2]) == "ba"
+        assert tokenizers[0].decode([6, 7, 2]) == live.decode([6, 7, 2]) == "b<xab>a"
         tokenizers[0].save(tmp_path / "saved.model")
         assert bpe.load(tmp_path / "saved.model", backend="python") == tokenizers[0]
 

@@ -128,10 +128,14 @@ def random_written(random: Random) -> RandomModel:
             random.choice([-float(at), float("inf"), -1e38, 1e-40]),
         ][order]
 
+    def can_be_made(text: str) -> bool:
+        parts = {*drawn, *letters}
+        return any(text[:at] in parts and text[at:] in parts for at in range(1, len(text)))
+
     def kind(text: str) -> PieceType:
         if random.random() < 0.03 and len(text) > 1:
             return PieceType.CONTROL
-        if random.random() < 0.1 and len(text) == 1:
+        if random.random() < 0.1 and not can_be_made(text):
             return PieceType.UNUSED
         return PieceType.USER_DEFINED if random.random() < symbols else PieceType.NORMAL
 
