@@ -124,11 +124,11 @@ class TextVocabulary(CharacterVocabulary):
                 f"the unknown token is {shortened(options.unknown)}, which is not in the "
                 "vocabulary; add it, or name another token"
             )
-        changes_names = options.prefix or options.suffix or options.byte_level
-        if changes_names and self.byte_ids:
+        if (options.prefix or options.suffix) and self.byte_ids:
             raise UnsupportedError(
-                "byte_fallback is set together with continuing_subword_prefix, end_of_word_suffix "
-                "or a ByteLevel pre_tokenizer; bpe supports byte_fallback only without them"
+                "byte_fallback is set together with continuing_subword_prefix or "
+                "end_of_word_suffix, so that the bytes of these texts would become tokens of every "
+                "unknown character; bpe supports byte_fallback only without them"
             )
 
     def _bytes_of(self, text: str) -> bytes:
@@ -248,7 +248,12 @@ class TextVocabulary(CharacterVocabulary):
 
     @property
     def why_not_native(self) -> str:
-        """Empty: C++ merges these tokens."""
+        """Why C++ cannot merge these tokens, or "".
+
+        C++ makes at most one first symbol of each byte of a text.
+        """
+        if self._options.byte_level and self.byte_ids:
+            return "byte_fallback is set together with a ByteLevel pre_tokenizer"
         return ""
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import copysign
 
 import numpy as np
 
@@ -146,8 +147,10 @@ class CharacterVocabulary(Vocabulary):
     @once
     def ranks(self) -> dict[int, int]:
         """The rank of each piece: 0 for the highest score; equal scores have equal ranks."""
-        order = {score: rank for rank, score in enumerate(sorted({*self.scores.values()})[::-1])}
-        return {id: order[score] for id, score in self.scores.items()}
+        # As in sentencepiece, -0.0 is less than 0.0.
+        scores = {id: (score, copysign(1.0, score)) for id, score in self.scores.items()}
+        order = {score: rank for rank, score in enumerate(sorted({*scores.values()})[::-1])}
+        return {id: order[score] for id, score in scores.items()}
 
     @once
     def tied_runs(self) -> TiedRuns | None:

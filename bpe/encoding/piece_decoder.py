@@ -149,11 +149,11 @@ class PieceDecoder:
 
     @once
     def with_space(self) -> frozenset[int]:
-        """The ids of the tokens that begin with "▁"."""
-        mark, fallback = SPACE_MARK.encode(), self.fallback
-        tokens = self._vocabulary.token_bytes
+        """The ids of the tokens whose text begins with a space that stands for "▁"."""
+        mark, tokens = SPACE_MARK.encode(), self._vocabulary.token_bytes
+        others = {*self.fallback, *self.decoding.invisible, self._vocabulary.unknown_id}
         return frozenset(
-            id for id, token in tokens.items() if token.startswith(mark) and id not in fallback
+            id for id, token in tokens.items() if token.startswith(mark) and id not in others
         )
 
     @once
@@ -175,13 +175,7 @@ class PieceDecoder:
 
     def calls(self) -> tuple[Decode, DecodeBytes]:
         """Return `decode` and `decode_bytes`, or faster replacements in C++."""
-        # C++ expects that the text of a token that begins with "▁" begins with a space. The tokens
-        # of `changed` have another text, so if one of them begins with "▁", Python decodes.
-        changed = {*self.decoding.invisible, self._vocabulary.unknown_id}
-        mark = SPACE_MARK.encode()
-        if self._is_native and not any(
-            (self._vocabulary.bytes_of(id) or b"").startswith(mark) for id in changed
-        ):
+        if self._is_native:
             return native_calls(self._joined, self._special, self.decode)
         return self.decode, self.decode_bytes
 

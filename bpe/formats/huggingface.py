@@ -315,22 +315,25 @@ def _with_added(ids: dict[str, int], added: list[AddedToken]) -> dict[str, int]:
                 f"same text has id {ids[token.content]}; a tokenizer.json allows one id for each "
                 "text"
             )
-    contents = [token.content for token in added]
-    # If ids have gaps, versions of the library tokenizers disagree on the next free id. So the
-    # vocabulary must then list the added tokens with their ids.
-    has_all = max(ids.values()) == len(ids) - 1
-    if has_all and assigned_ids(contents, ids) == [token.id for token in added]:
-        return ids
     taken = {id: text for text, id in ids.items()}
     for token in added:
-        if taken.get(token.id, token.content) != token.content:
+        if taken.setdefault(token.id, token.content) != token.content:
             raise VocabularyError(
                 f"added token {shortened(token.content)} has the id {token.id} of the token "
                 f"{shortened(taken[token.id])}; a tokenizer.json needs unique ids"
             )
-        taken[token.id] = token.content
-    both = ids | {token.content: token.id for token in added}
-    return dict(sorted(both.items(), key=lambda entry: entry[1]))
+    # The library gives the next free ids to added tokens. If ids have gaps, its versions disagree
+    # on these ids. So the vocabulary must list the added tokens that fill gaps, or all of them if
+    # gaps remain. It lists no other added tokens: with `ignore_merges`, they would also be whole
+    # pre-tokens.
+    new = [token for token in added if token.content not in ids]
+    listed, last = len(new), max(taken)
+    while listed and new[listed - 1].id == last:
+        listed, last = listed - 1, last - 1
+    if last != len(ids) + listed - 1:
+        listed = len(new)
+    both = ids | {token.content: token.id for token in new[:listed]}
+    return dict(sorted(both.items(), key=lambda entry: entry[1])) if listed else ids
 
 
 def _added(token: AddedToken) -> dict[str, Any]:

@@ -316,7 +316,7 @@ def _as_text(vocabulary: Vocabulary) -> TextVocabulary:
     if not problem and not pieces >= set(chain.from_iterable(pieces)):
         problem = "a piece with a character that is not a piece"
     if not problem and not pieces >= {text for text in texts.values() if len(text) == 1}:
-        problem = "a control or user-defined symbol of one character"
+        problem = "a control, unused or user-defined symbol of one character"
     if problem:
         raise UnsupportedError(
             f"a .pretok file cannot hold {problem}; save the tokenizer as .model"

@@ -261,11 +261,8 @@ def _vocabulary(
         tokens |= {id: bytes([byte]) for byte, id in enumerate(byte_ids)}
     if not isinstance(normal, dict):
         return CharacterVocabulary.of_pieces(PackedPieces(*normal, tokens), unknown, byte_ids)
-    scores = {
-        id: piece.score
-        for id, piece in by_id.items()
-        if piece.type in (PieceType.NORMAL, PieceType.UNUSED)
-    }
+    # Text never becomes an UNUSED piece: such a character is encoded like one without a piece.
+    scores = {id: piece.score for id, piece in by_id.items() if piece.type == PieceType.NORMAL}
     return CharacterVocabulary(tokens, scores, unknown, byte_ids)
 
 
@@ -289,13 +286,31 @@ def _check_pieces(pieces: dict[int, Piece], byte_fallback: bool) -> None:
                 f"piece {id}, {shortened(piece.text)}, is a control symbol of one character, which "
                 "sentencepiece cannot encode in a text; expected several characters"
             )
-        if piece.type == PieceType.UNUSED and len(piece.text) > 1:
-            raise UnsupportedError(
-                f"piece {id}, {shortened(piece.text)}, has type UNUSED; bpe reads pieces of this "
-                "type only if they have one character"
-            )
     if unknown != 1:
         raise VocabularyError(f"the model has {unknown} pieces of type UNKNOWN; expected one")
+    _check_unused(pieces)
+
+
+def _check_unused(pieces: dict[int, Piece]) -> None:
+    """Raise UnsupportedError if merging may make a piece of type UNUSED.
+
+    sentencepiece undoes the last merge of such a piece after all merges.
+    """
+    unused = {id: piece.text for id, piece in pieces.items() if piece.type == PieceType.UNUSED}
+    if not unused:
+        return
+    made = {piece.text for piece in pieces.values() if piece.type == PieceType.NORMAL}
+    made.update(unused.values())
+
+    def is_symbol(text: str) -> bool:
+        return len(text) == 1 or text in made
+
+    for id, text in unused.items():
+        if any(is_symbol(text[:at]) and is_symbol(text[at:]) for at in range(1, len(text))):
+            raise UnsupportedError(
+                f"piece {id}, {shortened(text)}, has type UNUSED; bpe reads a piece of this type "
+                "only if it is no pair of a character or piece and another one"
+            )
 
 
 def _added(others: dict[int, Piece]) -> tuple[AddedToken, ...]:

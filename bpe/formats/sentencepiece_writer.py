@@ -14,7 +14,7 @@ from bpe.formats.spec import TokenizerSpec
 from bpe.formats.text_as_pieces import as_pieces
 from bpe.types import Template
 
-_NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED, _BYTE = 1, 2, 3, 4, 6
+_NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED, _UNUSED, _BYTE = range(1, 7)
 _BPE = 2
 
 
@@ -86,6 +86,6 @@ def _pieces(
         elif text in user_defined:
             kind = _USER_DEFINED
         else:
-            kind = _NORMAL
+            kind = _NORMAL if id in vocabulary.scores else _UNUSED
         kinds = [(3, kind)] if kind != _NORMAL else []  # real files omit this kind
         yield message([(1, text.encode()), (2, vocabulary.scores.get(id, 0.0)), *kinds])

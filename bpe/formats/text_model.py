@@ -47,7 +47,7 @@ def vocabulary(
     """Return the vocabulary of `model`.
 
     Raises VocabularyError for invalid ids or merges. Raises UnsupportedError if byte_fallback is
-    set together with a prefix or suffix of tokens, or with a ByteLevel pre_tokenizer.
+    set together with a prefix or suffix of tokens.
     """
     prefix, suffix, unknown = (
         "" if model[name].value is None else model[name].text()

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstring>
 #include <string>
 
 namespace pretok {
@@ -23,6 +24,13 @@ std::size_t first_width(std::string_view text) {
 bool is_character(std::string_view text) {
   constexpr std::size_t MAX_WIDTH = 4; // of a character in bytes
   return text.size() <= MAX_WIDTH && first_width(text) == text.size();
+}
+
+// Returns a number that orders scores as sentencepiece does: -0.0 is less than 0.0.
+std::int32_t order_of(float score) {
+  std::int32_t bits = 0;
+  std::memcpy(&bits, &score, sizeof bits);
+  return bits < 0 ? bits ^ 0x7FFFFFFF : bits;
 }
 
 // Finds the merges of words: the pieces of several characters. Builds a vocabulary of bytes
@@ -131,7 +139,8 @@ LoadError find_piece_merges(const ScoredPieces &pieces, std::vector<Merge> &merg
   for (std::uint32_t i = 0; i < pieces.texts.size(); ++i)
     if (!is_character(pieces.texts[i]))
       words.push_back(i);
-  const std::vector<float> &scores = pieces.scores;
+  std::vector<std::int32_t> scores(pieces.scores.size());
+  std::transform(pieces.scores.begin(), pieces.scores.end(), scores.begin(), order_of);
   const auto is_better = [&](std::uint32_t a, std::uint32_t b) {
     return scores[a] > scores[b];
   };
@@ -140,7 +149,7 @@ LoadError find_piece_merges(const ScoredPieces &pieces, std::vector<Merge> &merg
   // std::sort.
   const auto worst = std::max_element(words.begin(), words.end(), is_better);
   if (worst != words.end()) {
-    const float lowest = scores[*worst];
+    const std::int32_t lowest = scores[*worst];
     std::stable_partition(words.begin(), words.end(),
                           [&](std::uint32_t word) { return scores[word] != lowest; });
   }

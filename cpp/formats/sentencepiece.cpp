@@ -166,18 +166,17 @@ private:
         return unsupported(name() +
                            " is a control symbol of one character, which sentencepiece "
                            "cannot encode in a text; expected several characters");
-      if (piece.type == PieceType::UNUSED && !is_one)
+      if (piece.type == PieceType::UNUSED)
         return unsupported(name() +
-                           " has type UNUSED; pretok reads pieces of this type only if "
-                           "they have one character");
+                           " has type UNUSED; use bpe.load in Python, which reads most "
+                           "pieces of this type");
       if (piece.type == PieceType::UNKNOWN && is_one)
         return unsupported(name() + " is an unknown token of one character; use bpe.load in "
                                     "Python");
       if (piece.type == PieceType::USER_DEFINED && count_characters(piece.text) > MAX_SYMBOL)
         return unsupported(name() + " is a user-defined symbol of more than " +
                            std::to_string(MAX_SYMBOL) + " characters");
-      const bool has_score = piece.type == PieceType::NORMAL || piece.type == PieceType::UNUSED;
-      if (has_score && piece.score != piece.score)
+      if (piece.type == PieceType::NORMAL && piece.score != piece.score)
         return malformed(name() + " has the score NaN; expected a number");
       unknown += piece.type == PieceType::UNKNOWN ? 1 : 0;
       fallback += is_byte ? 1 : 0;
@@ -200,7 +199,7 @@ private:
       data.ids.push_back(id);
       if (piece.type == PieceType::UNKNOWN)
         spec_.characters->unknown_id = id;
-      if (piece.type == PieceType::NORMAL || piece.type == PieceType::UNUSED) {
+      if (piece.type == PieceType::NORMAL) {
         scored_.texts.push_back(piece.text);
         scored_.ids.push_back(id);
         scored_.scores.push_back(piece.score);

@@ -11,6 +11,9 @@ ENGINE_SPECIFIC = frozenset(
 CLASS_ALGEBRA = frozenset({"a class within a class", "&& in a class"})
 """Constructs that `regex` reads as literal characters in its default mode, VERSION0."""
 
+_WITH_BRACES = frozenset("pPxuUN")
+"""The escapes that braces may follow, as in `\\p{L}`. After others, braces are a quantifier."""
+
 
 def constructs(pattern: str) -> set[str]:
     """Return the constructs of ENGINE_SPECIFIC and CLASS_ALGEBRA in `pattern`.
@@ -49,7 +52,7 @@ def _tokens(pattern: str) -> Iterator[tuple[int, str, int]]:
         end = index + 1
         if pattern[index] == "\\":
             end += 1
-            if pattern[end : end + 1] == "{":
+            if pattern[index + 1 : end] in _WITH_BRACES and pattern[end : end + 1] == "{":
                 end = pattern.find("}", end) + 1 or len(pattern)
         elif pattern.startswith("[^", index):
             end += 1

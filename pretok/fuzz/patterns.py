@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pretok.errors import UnknownPatternError
 from pretok.fuzz import minimize
 from pretok.fuzz.engines import Comparison, EngineError, RegexEngine
+from pretok.fuzz.engines import engine as engine_of
 from pretok.fuzz.text import SEEDS
 from pretok.patterns.lookup import known_patterns
 from pretok.patterns.parser import MAX_PATTERN_LENGTH, alternatives_of
@@ -233,7 +234,27 @@ class _Check:
         except EngineError:  # `regex` lacks a spelling of the other engines, such as \x{4E00}
             return ""
         same = comparison.ours(SEEDS) == comparison.theirs(SEEDS)
-        return "" if same else f"does not split as {recognized.preset.name!r} does"
+        if same or _agrees(recognized, pattern, engine):
+            return ""
+        return f"does not split as {recognized.preset.name!r} does"
+
+
+def _agrees(recognized: PreTokenizer, pattern: str, engine: Engine) -> bool:
+    """Return whether the engine itself is installed, and splits as `recognized` does.
+
+    `regex` has errors of its own: it takes `[^\\s\\S]` for a class with members.
+    """
+    if len(recognized.preset.stages) > 1:
+        return False
+    stage = replace(recognized.preset.stages[0], pattern=pattern)
+    read = Preset("read", stages=[stage], engine=engine)
+    try:
+        own = engine_of(engine)
+        (comparison, *_) = own.comparisons(PreTokenizer(read, own.unicode(read)))
+    except EngineError:
+        return False
+    texts = [text for text in SEEDS if len(text) <= own.longest]
+    return comparison.ours(texts) == comparison.theirs(texts)
 
 
 def _message_problem(error: UnknownPatternError) -> str:

@@ -51,8 +51,9 @@ In the lemmas, X, Y, Z and W are parts of a pattern. The other capital letters a
 9. *Cased words.* In `A?U*L+|A?U+L*`, the first alternative takes a run of U, and then a run of L.
    If no member of L follows the run of U, `U*` gives code points back up to and including the last
    member of L in the run, which `L+` takes. If the run of U has no member of L, the second
-   alternative takes the whole run. CasedWord matches the same. `A?S+` with a suffix is CasedWord
-   with S as both sets. A suffix begins with an apostrophe, which S does not contain. So a suffix
+   alternative takes the whole run. CasedWord matches the same. All parts but the first `U*` may be
+   possessive: they never give code points back. `A?S+` with a suffix is CasedWord with S as both
+   sets. A suffix begins with an apostrophe, which S does not contain. So a suffix
    begins only at the end of a run.
 
 The compiler tests for all Unicode versions at once whether sets are disjoint, and whether one set

@@ -21,17 +21,24 @@ MAX_TEXTS = 256
 
 
 def cased_word(first: Items, second: Items) -> Rule | None:
-    """Return the CasedWord that matches what `first|second` matches; None if there is none."""
+    """Return the CasedWord that matches what `first|second` matches (lemma 9).
+
+    Returns None if there is none.
+    """
     lead, word, suffix = _around_word(first)
     other_lead, other_word, other_suffix = _around_word(second)
-    if len(word) != 2 or len(other_word) != 2 or (lead, suffix) != (other_lead, other_suffix):
+    if len(word) != 2 or len(other_word) != 2 or suffix != other_suffix:
         return None
-    shapes = [(part.low, part.high, part.mode) for part in (*word, *other_word)]
-    some, any_number = (1, None, "greedy"), (0, None, "greedy")
-    upper, lower = (part.chars for part in word)
-    if shapes != [any_number, some, some, any_number] or not _may_lead(lead, upper | lower):
+    (upper, lower), parts = (part.chars for part in word), (*word, *other_word)
+    if [(part.low, part.high) for part in parts] != [(0, None), (1, None), (1, None), (0, None)]:
+        return None
+    if word[0].mode != "greedy" or any(part.mode == "lazy" for part in parts):
         return None
     if [part.chars for part in other_word] != [upper, lower]:
+        return None
+    if (lead and lead.chars) != (other_lead and other_lead.chars) or not all(
+        _may_lead(each, upper | lower) for each in (lead, other_lead)
+    ):
         return None
     contraction = contraction_of(suffix)
     if suffix and contraction is None:
@@ -48,7 +55,7 @@ def word_with_suffix(items: Items) -> Rule | None:
     contraction = contraction_of(suffix)
     if contraction is None or len(word) != 1 or not _may_lead(lead, word[0].chars):
         return None
-    if (word[0].low, word[0].high, word[0].mode) != (1, None, "greedy"):
+    if (word[0].low, word[0].high) != (1, None) or word[0].mode == "lazy":
         return None
     return CasedWord(word[0].chars, word[0].chars, lead.chars if lead else None, contraction)
 

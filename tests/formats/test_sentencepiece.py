@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import product
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -26,13 +25,14 @@ from bpe.formats.sentencepiece import PieceType
 from paths import shared
 from pretok.machine.backend import BackendName
 from pretok.patterns.lookup import WHOLE
+from random_sentencepiece import SENTENCES, random_texts
 from sentencepiece_models import (
     BPE,
     BYTE_FALLBACK,
     BYTES,
     UNKNOWN,
     Row,
-    live_spans,
+    assert_equal,
     message,
     model,
     normal,
@@ -44,16 +44,6 @@ from vocabulary_files import write
 
 sentencepiece = pytest.importorskip("sentencepiece", reason="sentencepiece is not installed")
 
-SENTENCES = [
-    "the quick brown fox  jumps over the lazy dog",
-    "Hello world, hello there! naïve café e\u0301 Ａｂｃ ㍿ ① ½ ﬁne",
-    "日本語の文章 ☃ 😀 \u3000 \u00a0x\u200b a▁b",
-    "aaaa aaaa aa aaa 1234 99 <sep> foo bar foo baz",
-] * 4
-PARTS = [
-    *"Aあabehlo  ▁\t\n日本語é\u0301①ﬁ½㍿Ａ\u3000\u00a0\u200b☃😀\x00\ufffd",
-    *("<sep>", "foo", "<s>", "</s>", "<unk>", "<0x41>", "a b", "▁foo", "hello", "the", "  ", "aa"),
-]  # fmt: skip
 SYMBOLS = ["<sep>", "▁foo", "a b", "日本", "aa", " x"]
 RULES = "61 62\t78 20 79\n2603\t\n20\t5F\n41\t20\n3042 20\t20 20\n"
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -73,12 +63,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-def texts(random: Random, count: int) -> Iterator[str]:
-    """Yield random texts of PARTS."""
-    for _ in range(count):
-        yield "".join(random.choice(PARTS) for _ in range(random.randrange(25)))
-
-
 def both(path: Path) -> list[Tokenizer]:
     """Return the tokenizer of a file with the Python backend and with the default backend."""
     return [bpe.load(path, backend="python"), bpe.load(path)]
@@ -92,47 +76,24 @@ def loaded(folder: Path, data: bytes) -> Tokenizer:
     return bpe.load(write(folder / "tokenizer.model", data))
 
 
-def assert_equal(tokenizers: Sequence[Tokenizer], live: Any, text: str, random: Random) -> None:
-    """Compare tokenizers of the same model, one for each backend, with sentencepiece."""
-    tokenizer = tokenizers[0]
-    ids = tokenizer.encode(text, "text")
-    for each in tokenizers:
-        assert each.encode(text, "text") == live.encode(text), text
-        assert each.count(text, "text") == len(ids)
-        assert each.tokens(text, "text") == tokenizer.tokens(text, "text")
-        assert each.encode_batch([text, "", text], "text") == [ids, [], ids]
-    size = live.get_piece_size()
-    for some in (ids, [random.randrange(size) for _ in range(random.randrange(10))]):
-        assert tokenizer.decode(some) == live.decode(some), some
-        stream = tokenizer.decode_stream()
-        parts = [stream.feed(id) for id in some]
-        assert "".join(parts) + stream.finish() == live.decode(some)
-    spans = [(token.id, token.start, token.end) for token in tokenizer.tokens(text, "text")]
-    # bpe gives each fallback token the span of its whole character, so compare only other tokens.
-    fallback = set(tokenizer.vocabulary.byte_ids.values())
-    assert [span for span in spans if span[0] not in fallback] == [
-        span for span in live_spans(live, text) if span[0] not in fallback
-    ], text
-
-
 @pytest.mark.parametrize("options", OPTIONS)
 def test_trained_models(tmp_path: Path, options: str) -> None:
-    data = trained(SENTENCES, **{"vocab_size": 200, **OPTIONS[options]})
+    data = trained(SENTENCES * 4, **{"vocab_size": 200, **OPTIONS[options]})
     tokenizers = both_of(tmp_path, data)
     live = sentencepiece.SentencePieceProcessor(model_proto=data)
     random = seeded(options)
-    for text in ("", " ", "▁", " ▁ ", *SENTENCES[:4], *texts(random, 30)):
+    for text in ("", " ", "▁", " ▁ ", *SENTENCES[:4], *random_texts(random, 30)):
         assert_equal(tokenizers, live, text, random)
     assert tokenizers[0].vocab_size == live.get_piece_size()
 
 
 def test_normalization_rules_of_a_file(tmp_path: Path) -> None:
     rules = write(tmp_path / "rules.tsv", RULES)
-    data = trained(SENTENCES, vocab_size=200, normalization_rule_tsv=str(rules))
+    data = trained(SENTENCES * 4, vocab_size=200, normalization_rule_tsv=str(rules))
     tokenizers = both_of(tmp_path, data)
     live = sentencepiece.SentencePieceProcessor(model_proto=data)
     random = seeded("rules")
-    for text in texts(random, 30):
+    for text in random_texts(random, 30):
         assert_equal(tokenizers, live, text, random)
 
 
@@ -178,6 +139,46 @@ def test_runs_of_equal_score(tmp_path: Path, lengths: tuple[int, ...]) -> None:
         assert_equal(tokenizers, live, "".join(runs), random)
 
 
+def test_unused_pieces(tmp_path: Path) -> None:
+    """No text becomes an UNUSED piece, but its id decodes to its text."""
+    unused = [("b", 0.0, PieceType.UNUSED), ("<xab>", 0.0, PieceType.UNUSED)]
+    rows = [UNKNOWN, *normal("▁", "a", "ab", "xa", "<x"), *unused]
+    for data in (model(rows), model([*rows, *BYTES], BYTE_FALLBACK)):
+        tokenizers = both_of(tmp_path, data)
+        live = sentencepiece.SentencePieceProcessor(model_proto=data)
+        for text in ("b", "ab", "abb b", "xab", "bxbb", "<xab>", "<xab"):
+            assert_equal(tokenizers, live, text, seeded(text))
+        assert tokenizers[0].decode([6, 7, 2]) == live.decode([6, 7, 2]) == "b<xab>a"
+        tokenizers[0].save(tmp_path / "saved.model")
+        assert bpe.load(tmp_path / "saved.model", backend="python") == tokenizers[0]
+
+
+def test_signs_of_zero(tmp_path: Path) -> None:
+    """As a score, -0.0 is less than 0.0."""
+    for scores in ((0.0, -0.0), (-0.0, 0.0), (0.0, 0.0), (-0.0, -0.0)):
+        words = zip(("ab", "bc"), scores, (PieceType.NORMAL,) * 2, strict=True)
+        data = model([UNKNOWN, *normal("▁", "a", "b", "c"), *words])
+        live = sentencepiece.SentencePieceProcessor(model_proto=data)
+        tokenizers = both_of(tmp_path, data)
+        assert_equal(tokenizers, live, "abc abcab", seeded("zero"))
+        assert live.encode("abc") == ([2, 6] if str(scores) == "(-0.0, 0.0)" else [5, 4])
+
+
+def test_symbols_that_begin_with_a_mark(tmp_path: Path) -> None:
+    """Such a control symbol or unknown token does not keep the next token from losing a space."""
+    rows: list[Row] = [("▁?", 0.0, PieceType.UNKNOWN), *normal("▁", "a", "▁a", "▁▁")]
+    rows += [("▁<s>", 0.0, PieceType.CONTROL), ("▁x", 0.0, PieceType.USER_DEFINED)]
+    for adds, removes in product(range(2), repeat=2):
+        data = model(rows, normalizer=[(3, adds), (4, removes)])
+        live = sentencepiece.SentencePieceProcessor(model_proto=data)
+        tokenizers = both_of(tmp_path, data)
+        for ids in product(range(len(rows)), repeat=3):
+            for tokenizer in tokenizers:
+                assert tokenizer.decode(ids) == live.decode(list(ids)), ids
+                stream = tokenizer.decode_stream()
+                assert stream.feed(ids) + stream.finish() == live.decode(list(ids)), ids
+
+
 def _published() -> list[str]:
     mistral = ["tokenizer.model.v1", "mistral_instruct_tokenizer_240323.model.v3"]
     return ["llama2.model", *mistral]
@@ -198,7 +199,7 @@ def test_published_models(name: str) -> None:
     tokenizer = tokenizers[0]
     live = sentencepiece.SentencePieceProcessor(model_file=str(path))
     random = seeded(name)
-    for text in (*SENTENCES[:4], *texts(random, 20), "    x\n\n  y\t<s>[INST] Hi [/INST]"):
+    for text in (*SENTENCES[:4], *random_texts(random, 20), "    x\n\n  y\t<s>[INST] Hi [/INST]"):
         assert_equal(tokenizers, live, text, random)
     assert tokenizer.vocab_size == live.get_piece_size()
     for id in range(0, tokenizer.vocab_size, 997):
@@ -275,13 +276,13 @@ def test_other_formats_cannot_hold_the_model(tmp_path: Path, suffix: str) -> Non
 
 @pytest.mark.parametrize("options", OPTIONS)
 def test_saved_models(tmp_path: Path, options: str) -> None:
-    ours = loaded(tmp_path, trained(SENTENCES, **{"vocab_size": 200, **OPTIONS[options]}))
+    ours = loaded(tmp_path, trained(SENTENCES * 4, **{"vocab_size": 200, **OPTIONS[options]}))
     ours.save(tmp_path / "again.model")
     again = bpe.load(tmp_path / "again.model", backend="python")
     assert again == ours
     live = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "again.model"))
     random = seeded(options)
-    for text in ("", " ", *SENTENCES[:4], *texts(random, 10)):
+    for text in ("", " ", *SENTENCES[:4], *random_texts(random, 10)):
         assert_equal([again], live, text, random)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from functools import cache
 from pathlib import Path
@@ -21,36 +20,8 @@ from paths import shared
 from pretok.machine.backend import BackendName
 from pretok.presets import TEKKEN
 from support import max_examples
-from vocabulary_files import TEXTS, huggingface, made_vocabulary, write
-
-SPECIALS = 25
-
-
-def tekken(**changes: Any) -> dict[str, Any]:
-    """Return a small tekken.json; `changes` replace members of the config, or of the file."""
-    tokens = [bytes([byte]) for byte in range(256)]
-    tokens += [token for token in made_vocabulary().token_bytes.values() if len(token) > 1]
-    vocab = [
-        {"rank": rank, "token_bytes": base64.b64encode(token).decode(), "token_str": None}
-        for rank, token in enumerate(tokens)
-    ]
-    file: dict[str, Any] = {
-        "config": {
-            "pattern": TEKKEN.pattern,
-            "num_vocab_tokens": len(vocab),
-            "default_vocab_size": len(vocab) + SPECIALS,
-            "default_num_special_tokens": SPECIALS,
-            "version": "v3",
-        },
-        "vocab": vocab,
-    }
-    for name, value in changes.items():
-        (file["config"] if name in file["config"] else file)[name] = value
-    return file
-
-
-def listed(*texts: str) -> list[dict[str, Any]]:
-    return [{"rank": i, "token_str": text, "is_control": i > 1} for i, text in enumerate(texts)]
+from tekken_files import SPECIALS, listed, tekken
+from vocabulary_files import TEXTS, huggingface, write
 
 
 def theirs(path: Path) -> Any:

@@ -19,7 +19,7 @@ from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from paths import shared
 from pretok.machine.backend import backend as best_backend
 from support import TOO_MUCH, growth, seeded
-from text_models import ADDED, CASES, PARTS, STRIP, chained, file_of
+from text_models import ADDED, CASES, PARTS, STRIP, chained, check, check_decoding, file_of
 from vocabulary_files import added, huggingface, write
 
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
@@ -35,25 +35,6 @@ def both(path: Path) -> list[Tokenizer]:
     """Return the tokenizer in pure Python, and in C++ if C++ can merge it."""
     loaded = [bpe.load(path, backend="python"), bpe.load(path)]
     return loaded[: 1 + (loaded[1].backend == "native")]
-
-
-def check(ours: Tokenizer, live: Any, text: str) -> None:
-    """Compare ids, spans, decoded text and streams with `live`, a Tokenizer of Hugging Face."""
-    expected = live.encode(text, add_special_tokens=False)
-    ids = ours.encode(text, "allow")
-    assert ids == expected.ids, text
-    spans = [(token.start, token.end) for token in ours.tokens(text, "allow")]
-    assert spans == expected.offsets, text
-    assert ours.count(text, "allow") == len(ids)
-    check_decoding(ours, live, ids)
-
-
-def check_decoding(ours: Tokenizer, live: Any, ids: list[int]) -> None:
-    decoded = live.decode(ids, skip_special_tokens=False) if ids else ""
-    assert ours.decode(ids) == decoded, ids
-    assert ours.decode(ids, skip_special=True) == (live.decode(ids) if ids else "")
-    stream = ours.decode_stream()
-    assert "".join([*map(stream.feed, ids), stream.finish()]) == decoded, ids
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -169,7 +150,7 @@ def test_bytes_and_errors(tmp_path: Path) -> None:
          VocabularyError, "the normalizer changes added token ' ' to an empty text"),
         ({"model_continuing_subword_prefix": "##"}, VocabularyError, "does not begin with '##'"),
         ({"model_end_of_word_suffix": "x", "model_byte_fallback": True}, UnsupportedError,
-         "byte_fallback is set together with continuing_subword_prefix, end_of_word_suffix"),
+         "byte_fallback is set together with continuing_subword_prefix or end_of_word_suffix"),
     ],
 )  # fmt: skip
 def test_wrong_files_are_refused(

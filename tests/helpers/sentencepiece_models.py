@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import struct
 from collections.abc import Iterable, Sequence
+from random import Random
 from typing import Any
 
+from bpe import Tokenizer
 from bpe.formats.protobuf import fields
 from bpe.formats.sentencepiece import PieceType
 
@@ -100,3 +102,28 @@ def live_spans(processor: Any, text: str) -> list[tuple[int, int, int]]:
             parts = {name: part for name, part in fields(value, "token") if isinstance(part, int)}
             spans.append((parts[2], char_at[parts.get(4, 0)], char_at[parts.get(5, 0)]))
     return spans
+
+
+def assert_equal(tokenizers: Sequence[Tokenizer], live: Any, text: str, random: Random) -> None:
+    """Compare tokenizers of the same model, one for each backend, with sentencepiece."""
+    tokenizer = tokenizers[0]
+    ids = tokenizer.encode(text, "text")
+    for each in tokenizers:
+        assert each.encode(text, "text") == live.encode(text), text
+        assert each.count(text, "text") == len(ids)
+        assert each.tokens(text, "text") == tokenizer.tokens(text, "text")
+        assert each.encode_batch([text, "", text], "text") == [ids, [], ids]
+    size = live.get_piece_size()
+    for some in (ids, [random.randrange(size) for _ in range(random.randrange(10))]):
+        expected = live.decode(some)
+        for each in tokenizers:
+            assert each.decode(some) == expected, some
+            stream = each.decode_stream()
+            parts = [stream.feed(id) for id in some]
+            assert "".join(parts) + stream.finish() == expected, some
+    spans = [(token.id, token.start, token.end) for token in tokenizer.tokens(text, "text")]
+    # bpe gives each fallback token the span of its whole character, so compare only other tokens.
+    fallback = set(tokenizer.vocabulary.byte_ids.values())
+    assert [span for span in spans if span[0] not in fallback] == [
+        span for span in live_spans(live, text) if span[0] not in fallback
+    ], text

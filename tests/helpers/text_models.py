@@ -7,6 +7,7 @@ from base64 import b64encode
 from functools import cache
 from typing import Any
 
+from bpe import Tokenizer
 from bpe.characters.text_vocabulary import BYTE_NAMES
 from charsmaps import charsmap
 from pre_tokenizer_json import byte_level, sequence, split
@@ -155,3 +156,23 @@ def file_of(**changes: Any) -> dict[str, Any]:
         "model_unk_token": "<unk>",
     }
     return huggingface(**{**defaults, **changes})
+
+
+def check(ours: Tokenizer, live: Any, text: str) -> None:
+    """Compare ids, spans, decoded text and streams with `live`, a Tokenizer of Hugging Face."""
+    expected = live.encode(text, add_special_tokens=False)
+    ids = ours.encode(text, "allow")
+    assert ids == expected.ids, text
+    spans = [(token.start, token.end) for token in ours.tokens(text, "allow")]
+    assert spans == expected.offsets, text
+    assert ours.count(text, "allow") == len(ids)
+    check_decoding(ours, live, ids)
+
+
+def check_decoding(ours: Tokenizer, live: Any, ids: list[int]) -> None:
+    """Compare the text of `ids`, with and without special tokens, and of a stream."""
+    decoded = live.decode(ids, skip_special_tokens=False) if ids else ""
+    assert ours.decode(ids) == decoded, ids
+    assert ours.decode(ids, skip_special=True) == (live.decode(ids) if ids else "")
+    stream = ours.decode_stream()
+    assert "".join([*map(stream.feed, ids), stream.finish()]) == decoded, ids

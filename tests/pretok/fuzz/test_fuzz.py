@@ -237,6 +237,8 @@ def test_an_unknown_unicode_version_is_an_error_that_names_code_points() -> None
         (r"\$\^\[[a^$]", set()),
         (r"[\p{L}&&[^\p{Han}]]", {"a class within a class", "&& in a class"}),
         (r"a&&b", set()),
+        (r"\w{1,3}|\p{L}{2}", {"a word class"}),
+        (r"\d{1,3}+", {"a counted possessive quantifier"}),
     ],
 )
 def test_constructs_that_engines_read_differently(pattern: str, found: set[str]) -> None:

@@ -82,6 +82,14 @@ def test_a_failure_is_found_and_minimized(
     assert len(failure.pattern) <= max(len(small), len(pretok.presets()[3].pattern))
 
 
+@pytest.mark.parametrize("engine", ["hf", "tiktoken"])
+def test_errors_of_regex_are_no_failures(engine: Engine) -> None:
+    pytest.importorskip("tiktoken")
+    pytest.importorskip("tokenizers")
+    pattern = r"[^\r\n\p{L}\p{N}]?\p{L}+| ?[^\s\S\p{N}]+[\r\n]*|\s+(?!\S)|\s+"
+    assert fuzz_patterns_module._Check().problem(pattern, engine) == ""
+
+
 def test_a_slow_pattern_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fuzz_patterns_module, "MAX_SECONDS", -1.0)
     failure = fuzz_patterns(cases=1).failure

@@ -61,6 +61,9 @@ ACCEPTED: list[tuple[str, tuple[Engine, ...]]] = [
     (rf"x?\p{{L}}+{CI}?|.", BOTH),
     (r"[\p{L}1]?\p{L}+(?:'s|'t)?|.", BOTH),
     (r"[\p{M}']?[\p{Lu}\p{M}]*[\p{Ll}\p{M}]+|[\p{M}']?[\p{Lu}\p{M}]+[\p{Ll}\p{M}]*|.", BOTH),
+    (r"[\p{Lu}\p{M}]*[\p{Ll}\p{M}]++(?:'s)?|[\p{Lu}\p{M}]++[\p{Ll}\p{M}]*+(?:'s)?|.", BOTH),
+    (r"-?+[ab]*[bc]+|-??[ab]+[bc]*+|[^a]", BOTH),
+    (r"x?\p{Lu}++(?:'s|'t)?|.", BOTH),
     (r"\p{Lu}\p{Ll}*|\p{Ll}+|.", BOTH),
     (r"\p{Lt}|\p{Zs}+|\p{Cc}|.", BOTH),
     (r"((?=[\p{L}])([^a-z]))+|.", BOTH),
@@ -116,6 +119,7 @@ REFUSED: list[tuple[str, Engine, str, int, str]] = [
     (r"x*y*\p{N}+|.", "hf", r"\p{N}+", 4, "scan the rest of the run again"),
     (r"a+(?:b|cd)", "hf", "(?:b|cd)", 2, "no rule has alternatives after a run"),
     (r"[ab]{4097}", "hf", "[ab]{4097}", 0, "expected 1 to 4096"),
+    (r"[ab]*+[bc]+|[ab]+[bc]*|.", "hf", "[bc]+", 6, "requires a part after a run"),
     (r"\s*\n|[ab]*a|.", "hf", r"\s*", 0, "must have the same space and newline"),
 ]
 
@@ -127,8 +131,9 @@ def test_all_strings_are_split_as_the_engine_does(
     pattern: str, engine: Engine, backend: BackendName
 ) -> None:
     preset = compiled(pattern, engine)
-    most = 6000 if FULL else 2000 if backend == "native" else 500
-    texts = all_strings(representatives(preset), 6, most)
+    is_complete = FULL or backend == "native"
+    texts = all_strings(representatives(preset), 6, 60_000 if is_complete else 500)
+    assert not is_complete or len(texts[-1]) == 6
     assert first_difference(preset, texts, backend) is None
 
 
@@ -163,10 +168,11 @@ def test_variations_of_published_patterns(shard: int) -> None:
             continue
         letters = representatives(preset)
         random = ["".join(rng.choices(f"{letters}  \n'sS", k=9)) for _ in range(400)]
-        texts = [*all_strings(letters, 6, 800), *random]
+        texts = [*all_strings(letters, 6, 8_000 if FULL else 800), *random]
         assert first_difference(preset, texts, "python") is None, pattern
         if backend() == "native":
-            texts = [*all_strings(letters, 6, 3000), *random]
+            # 300,000 are all strings of up to six characters of eight classes.
+            texts = [*all_strings(letters, 6, 300_000 if FULL else 3000), *random]
             assert first_difference(preset, texts, "native") is None, pattern
         tokenizer = pretok.get(preset)
         for text in random[:3]:
