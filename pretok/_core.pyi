@@ -406,6 +406,14 @@ def gather(
     `enough` and `per_text` are `max_size` and `text_overhead` of collect_batch.
     """
 
+def check_utf8(data: bytes, state: int) -> int:
+    """Return the state after `data`, which is `state` before.
+
+    The state is 0 at the start and after a whole code point. It stays at one nonzero number after a
+    byte that is not UTF-8. Other numbers are states within code points. So the text may come in
+    blocks.
+    """
+
 def json_texts(
     data: bytes, field: bytes
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint8]]:
