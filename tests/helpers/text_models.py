@@ -155,3 +155,11 @@ def file_of(**changes: Any) -> dict[str, Any]:
         "model_unk_token": "<unk>",
     }
     return huggingface(**{**defaults, **changes})
+
+
+_WORDS = ["a", "b", "c", "d", "ab", "cd", "▁ab", "▁cd", "▁▁"]
+# Spaces only begin tokens, so Tokenizer.safe_cut finds cuts between words.
+WORDS: dict[str, Any] = {
+    "model_vocab": {token: id for id, token in enumerate(["<unk>", *BYTE_NAMES, "▁", *_WORDS])},
+    "model_merges": [["a", "b"], ["▁", "ab"], ["c", "d"], ["▁", "cd"], ["▁", "▁"]],
+}
