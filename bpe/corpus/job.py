@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from bpe.corpus.identity import tokenizer_file
-from bpe.corpus.inputs import find_inputs
+from bpe.corpus.inputs import find_inputs, real_paths
 from bpe.corpus.layouts import LAYOUTS
 from bpe.corpus.local import LocalEngine
 from bpe.corpus.lock import NAME as LOCK
@@ -140,8 +140,8 @@ def make_corpus(
 def _check_apart(files: list[str], folder: Path) -> None:
     """Raise CorpusError if one of `files` is inside `folder`."""
     place = os.path.join(os.path.realpath(folder), "")
-    for name in files:
-        if os.path.realpath(name).startswith(place):
+    for name, path in zip(files, real_paths(files), strict=True):
+        if path.startswith(place):
             raise CorpusError(
                 f"{name}: the input is inside the output folder {folder}; choose another folder"
             )
