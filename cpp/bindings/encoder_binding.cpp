@@ -210,9 +210,9 @@ public:
     const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(text.ptr()));
     std::size_t cut = 0;
     unlocked(size, [&] {
-      cut = find_cut(encoder(), AddedTokenPhases(added),
-                     nfc ? Normalizer::NFC : Normalizer::NONE, data, size,
-                     later ? Encoder::Part::LATER : Encoder::Part::FIRST);
+      cut =
+          find_cut(encoder(), AddedTokenPhases(added), nfc ? Normalizer::NFC : Normalizer::NONE,
+                   data, size, later ? Encoder::Part::LATER : Encoder::Part::FIRST);
     });
     return cut;
   }

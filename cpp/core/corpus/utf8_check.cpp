@@ -9,16 +9,17 @@ namespace {
 
 // A state is the offset of 6 bits in an entry of TRANSITIONS. These bits hold the state after
 // the byte of the entry. So a step is one shift, and steps have no branches.
-constexpr unsigned WIDTH = 6;
+constexpr unsigned STATE_BITS = 6;
 constexpr unsigned ACCEPT = 0;
-constexpr unsigned REJECT = 1 * WIDTH;
-constexpr unsigned TAIL_1 = 2 * WIDTH; // one continuation byte is left
-constexpr unsigned TAIL_2 = 3 * WIDTH;
-constexpr unsigned TAIL_3 = 4 * WIDTH;
-constexpr unsigned AFTER_E0 = 5 * WIDTH; // the next byte is limited to exclude long forms ...
-constexpr unsigned AFTER_ED = 6 * WIDTH; // ... surrogates ...
-constexpr unsigned AFTER_F0 = 7 * WIDTH;
-constexpr unsigned AFTER_F4 = 8 * WIDTH; // ... and numbers above U+10FFFF
+constexpr unsigned REJECT = 1 * STATE_BITS;
+constexpr unsigned TAIL_1 = 2 * STATE_BITS; // one continuation byte is left
+constexpr unsigned TAIL_2 = 3 * STATE_BITS;
+constexpr unsigned TAIL_3 = 4 * STATE_BITS;
+constexpr unsigned AFTER_E0 =
+    5 * STATE_BITS; // the next byte is limited to exclude long forms ...
+constexpr unsigned AFTER_ED = 6 * STATE_BITS; // ... surrogates ...
+constexpr unsigned AFTER_F0 = 7 * STATE_BITS;
+constexpr unsigned AFTER_F4 = 8 * STATE_BITS; // ... and numbers above U+10FFFF
 static_assert(ACCEPT == static_cast<unsigned>(Utf8State::AFTER_CODE_POINT));
 static_assert(REJECT == static_cast<unsigned>(Utf8State::MALFORMED));
 
@@ -48,7 +49,7 @@ constexpr std::array<Transition, 16> RULES = {{
 constexpr std::array<std::uint64_t, 256> transitions() {
   std::array<std::uint64_t, 256> entries{};
   for (std::uint64_t &entry : entries)
-    for (unsigned state = ACCEPT; state <= AFTER_F4; state += WIDTH)
+    for (unsigned state = ACCEPT; state <= AFTER_F4; state += STATE_BITS)
       entry |= std::uint64_t{REJECT} << state;
   for (const Transition &rule : RULES)
     for (unsigned byte = rule.first; byte <= rule.last; ++byte)
@@ -57,7 +58,7 @@ constexpr std::array<std::uint64_t, 256> transitions() {
 }
 constexpr std::array<std::uint64_t, 256> TRANSITIONS = transitions();
 
-constexpr std::size_t BLOCK = 16;
+constexpr std::size_t ASCII_BLOCK = 16;
 
 } // namespace
 
@@ -69,12 +70,12 @@ Utf8State check_utf8(const std::uint8_t *data, std::size_t size, Utf8State state
     data += count;
     size -= count;
   };
-  while (size >= BLOCK) {
-    if ((next & 63) == ACCEPT && is_ascii(data, BLOCK)) {
-      data += BLOCK;
-      size -= BLOCK;
+  while (size >= ASCII_BLOCK) {
+    if ((next & 63) == ACCEPT && is_ascii(data, ASCII_BLOCK)) {
+      data += ASCII_BLOCK;
+      size -= ASCII_BLOCK;
     } else {
-      read(BLOCK);
+      read(ASCII_BLOCK);
     }
   }
   read(size);
