@@ -309,7 +309,9 @@ class Vocabulary:
         return f"<Vocabulary of {self._count} tokens, {how}>"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Vocabulary, (self.token_bytes, self.merges, self._ignore_merges)
+        # Arrays take less time and memory than the objects of `__init__`.
+        arguments = self.packed, self.merge_rows, self._from_ranks, self._ignore_merges
+        return Vocabulary._of_packed, arguments
 
 
 def _triples(merges: Iterable[Merge]) -> tuple[Merge, ...]:

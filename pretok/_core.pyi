@@ -204,7 +204,8 @@ class Encoder:
     def spans(
         self, text: str | bytes, added: AddedTokens, threads: int = 0
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]: ...
-    def safe_cut(self, text: bytes, added: AddedTokens, nfc: bool) -> int: ...
+    def encode_later(self, text: bytes, added: AddedTokens) -> NDArray[np.uint32]: ...
+    def safe_cut(self, text: bytes, added: AddedTokens, nfc: bool, later: bool = False) -> int: ...
     def merge(self, pre_token: bytes) -> list[int]: ...
     def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> bytes | None: ...
     def fast_calls(
@@ -404,6 +405,14 @@ def gather(
     """The C++ form of bpe.training.corpus.collect_batch; both return equal results.
 
     `enough` and `per_text` are `max_size` and `text_overhead` of collect_batch.
+    """
+
+def check_utf8(data: bytes, state: int) -> int:
+    """Return the state after `data`, which is `state` before.
+
+    The state is 0 at the start and after a whole code point. It stays at one nonzero number after a
+    byte that is not UTF-8. Other numbers are states within code points. So the text may come in
+    blocks.
     """
 
 def json_texts(

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from bpe.bench.corpus import bench_corpus
 from bpe.bench.decode import bench_decode
 from bpe.bench.encode import bench_encode
 from bpe.bench.latency import bench_latency
@@ -183,6 +184,24 @@ def memory(vocabs: tuple[str, ...], preset: str | None, megabytes: float, **opti
     )  # fmt: skip
 
 
+@bench_command.command()
+@vocabulary_options
+@text_options
+def corpus(vocabs: tuple[str, ...], preset: str | None, **options: Any) -> None:
+    """Time files to tokens: JSON lines and text, with cold caches.
+
+    pretok writes the shards of 'pretok tokenize'. The others are pretok's encode_batch_array for
+    the documents in memory, gigatoken's encode_files, which writes no files, Megatron-LM's loop
+    with tokenizers, and DataTrove's tokenizer. --cpu-time counts all threads of a process.
+    """
+    _with_vocabularies(
+        vocabs,
+        preset,
+        Session(**options),
+        lambda session, chosen: session.of_texts(bench_corpus, chosen),
+    )
+
+
 @bench_command.command("all")
 @vocabulary_options
 @worst_options
@@ -200,9 +219,9 @@ def everything(
 ) -> None:
     """Run all measurements.
 
-    Training and memory use the text called english, else the first. In the repository of pretok,
-    'python tests/bench/goals.py OUT' shows which goals of pretok the record of --json reaches.
-    These goals are for texts called english, code, cjk, multilingual and emoji.
+    Training, memory and corpora use the text called english, else the first. In the repository of
+    pretok, 'python tests/bench/goals.py OUT' shows which goals of pretok the record of --json
+    reaches. These goals are for texts called english, code, cjk, multilingual and emoji.
     """
 
     def groups(session: Session, chosen: list[Subject]) -> Iterator[Group]:
@@ -214,6 +233,7 @@ def everything(
         yield from session.worst(chosen, times, limit)
         yield from session.train(find(TRAINED_PRESET), vocab_size, session.english[:1])
         yield from session.memory(chosen, megabytes, session.english[:1])
+        yield from session.of_texts(bench_corpus, chosen, session.english[:1])
 
     _with_vocabularies(vocabs, preset, Session(**options), groups)
 

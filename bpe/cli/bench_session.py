@@ -145,12 +145,18 @@ class Session:
                 )
 
     def of_texts(
-        self, bench: Callable[..., Iterator[Result]], chosen: list[Subject]
+        self,
+        bench: Callable[..., Iterator[Result]],
+        chosen: list[Subject],
+        texts: Iterable[str] | None = None,
     ) -> Iterator[Group]:
-        """Yield the groups that measure each text with each vocabulary of `chosen`."""
-        for name, text in self.texts.items():
+        """Yield the groups that measure each text with each vocabulary of `chosen`.
+
+        If `texts` is not None, measure only the texts named in it.
+        """
+        for name in self.texts if texts is None else texts:
             for subject in chosen:
-                yield partial(bench, name, text, subject, self.peers, self.settings)
+                yield partial(bench, name, self.texts[name], subject, self.peers, self.settings)
 
     def of_subjects(
         self, bench: Callable[..., Iterator[Result]], chosen: list[Subject]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
 from typing import Any
 
@@ -127,6 +128,10 @@ def tokenize_command(
         )
     except (ValueError, ImportError, ConnectionError) as error:
         raise click.ClickException(as_cli_message(error, PARAMETERS)) from None
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", None)):
+            click.echo("pretok: free some space; the same command continues", err=True)
+        raise
     except KeyboardInterrupt:
         click.echo("pretok: interrupted; the same command continues", err=True)
         raise

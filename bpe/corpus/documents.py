@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bpe.corpus.inputs import SUFFIXES
-from bpe.corpus.lines import CHECKED, JsonLines, LineParser, TextLines
+from bpe.corpus.lines import JsonLines, LineParser, TextLines
 from bpe.corpus.parquet_input import rows_of_file
 from bpe.corpus.shards import sha256_of
 from bpe.corpus.threads import InOrder, read_ahead
+from bpe.corpus.utf8_check import Utf8Check
 from bpe.encoding.packed import PackedTexts
 from bpe.errors import TextFileError
 from bpe.text_files import Watch, blocks_of_file, blocks_of_lines, find_suffix, split_lines
@@ -257,34 +258,37 @@ def _blocks(name: str, watch: Watch) -> Generator[bytes]:
 
 def _checked_blocks(name: str, watch: Watch) -> Iterator[bytes]:
     """Yield the blocks of a file; raise TextFileError if they are not UTF-8."""
-    decode = codecs.getincrementaldecoder("utf-8")().decode
-    size = 0  # the number of bytes before the piece
+    check = Utf8Check()
     with closing(_blocks(name, watch)) as blocks:
-        for block in chain(blocks, [b""]):
-            # The empty block at the end takes one pass, which finds an incomplete code point.
-            for at in range(0, len(block) or 1, CHECKED):
-                piece = memoryview(block)[at : at + CHECKED]
-                try:
-                    decode(piece, not block)
-                except UnicodeDecodeError as error:
-                    # error.object ends with the piece. Before it, it may have bytes of an
-                    # incomplete code point from the previous piece.
-                    place = size + len(piece) - len(error.object) + error.start
-                    _raise_not_utf8(name, place, error)
-                size += len(piece)
+        for block in blocks:
+            if not check.add(block):
+                break
             yield block
+    if not check.is_complete:
+        _raise_not_utf8(name)
 
 
-def _raise_not_utf8(name: str, position: int, error: UnicodeDecodeError) -> None:
-    """Raise TextFileError with the line of the byte at `position` in the file `name`."""
-    line = done = 0
-    for block in blocks_of_file(name):
-        line += block.count(b"\n", 0, max(0, position - done))
-        done += len(block)
-    raise TextFileError(
-        f"{name}, line {line + 1}: byte 0x{error.object[error.start]:02x} at offset {position} is "
-        "not UTF-8; convert the file to UTF-8, or pass skip_bad=True to leave this document out"
-    ) from None
+def _raise_not_utf8(name: str) -> None:
+    """Raise TextFileError with the place of the first byte of the file `name` that is not UTF-8."""
+    decode = codecs.getincrementaldecoder("utf-8")().decode
+    line = size = 0  # the number of line feeds and of bytes before the block
+    for block in chain(blocks_of_file(name), [b""]):
+        # The empty block at the end finds an incomplete code point.
+        try:
+            decode(block, not block)
+        except UnicodeDecodeError as error:
+            # error.object ends with the block. Before it, it may have bytes of an incomplete code
+            # point from the previous block.
+            start = error.start - (len(error.object) - len(block))
+            line += block.count(b"\n", 0, max(0, start))
+            raise TextFileError(
+                f"{name}, line {line + 1}: byte 0x{error.object[error.start]:02x} at offset "
+                f"{size + start} is not UTF-8; convert the file to UTF-8, or pass skip_bad=True to "
+                "leave this document out"
+            ) from None
+        line += block.count(b"\n")
+        size += len(block)
+    raise TextFileError(f"{name}: the file changed while it was read; tokenize it again")
 
 
 def _lines(

@@ -31,12 +31,24 @@ def find_inputs(inputs: Iterable[str | os.PathLike[str]]) -> list[str]:
             )
         names += files
     seen = set()
-    for name in names:
-        path = os.path.realpath(name)
+    for name, path in zip(names, real_paths(names), strict=True):
         if path in seen:
             raise TextFileError(f"{name}: the inputs have this file twice; name it once")
         seen.add(path)
     return names
+
+
+def real_paths(names: Iterable[str]) -> Iterator[str]:
+    """Yield the real path of each file; find the real path of each folder once."""
+    folders: dict[str, str] = {}
+    for name in names:
+        folder, base = os.path.split(name)
+        if os.path.islink(name):
+            yield os.path.realpath(name)
+            continue
+        if folder not in folders:
+            folders[folder] = os.path.realpath(folder)
+        yield os.path.join(folders[folder], base)
 
 
 def _files_of(name: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from bpe.corpus.identity import tokenizer_file
-from bpe.corpus.inputs import find_inputs
+from bpe.corpus.inputs import find_inputs, real_paths
 from bpe.corpus.layouts import LAYOUTS
 from bpe.corpus.local import LocalEngine
 from bpe.corpus.lock import NAME as LOCK
@@ -83,7 +83,8 @@ def tokenize(
     each document, and twice the disk space.
 
     The result does not depend on `threads`. Interrupted work continues in the next call with the
-    same arguments, and gives the same files. A complete corpus stays as it is. The folder also
+    same arguments, and gives the same files. If an error asked for another `special`, `skip_bad`
+    or `max_text`, the work continues with it. A complete corpus stays as it is. The folder also
     gets a file with the tokenizer, and a manifest with the sha256 of all inputs and shards.
 
     A damaged input raises TextFileError, which names the file and the line; with `skip_bad`,
@@ -125,7 +126,13 @@ def make_corpus(
     with locked(folder):
         manifest = _begin(folder, tokenizer, files, options)
         if not manifest.complete:
-            Job(folder, files, options, manifest, engine).run(progress)
+            try:
+                Job(folder, files, options, manifest, engine).run(progress)
+            except OSError as error:
+                # A failed write does not say where. A failed read names the input.
+                if error.errno is not None and error.filename is None:
+                    error.filename = str(folder)
+                raise
         _clean(folder)
     return Corpus(folder)
 
@@ -133,8 +140,8 @@ def make_corpus(
 def _check_apart(files: list[str], folder: Path) -> None:
     """Raise CorpusError if one of `files` is inside `folder`."""
     place = os.path.join(os.path.realpath(folder), "")
-    for name in files:
-        if os.path.realpath(name).startswith(place):
+    for name, path in zip(files, real_paths(files), strict=True):
+        if path.startswith(place):
             raise CorpusError(
                 f"{name}: the input is inside the output folder {folder}; choose another folder"
             )
@@ -181,17 +188,37 @@ def _begin(folder: Path, tokenizer: Tokenizer, files: list[str], options: Option
 def _check_same(
     folder: Path, manifest: Manifest, description: dict[str, Any], options: Options
 ) -> None:
-    """Raise CorpusError if this call has another tokenizer, or another value of an option."""
+    """Raise CorpusError if this call has another tokenizer, or another value of an option.
+
+    Values that may change become those of this call.
+    """
     hashes = manifest.tokenizer["sha256"], description["sha256"]
     if hashes[0] != hashes[1]:
         before, now = map("a tokenizer with sha256 {}".format, hashes)
         raise _changed(folder, before, now, "tokenizer")
     for key, value in options.to_json().items():
         values = manifest.options.get(key), value
-        if values[0] != values[1]:
+        if values[0] != values[1] and not _may_change(manifest, key, value):
             shown = _SHOWN_OPTIONS.get(key, f"{key}={{}}")
             before, now = (shown.format(f"{value!r:.200}") for value in values)
             raise _changed(folder, before, now, "value")
+    manifest.options = options.to_json()
+
+
+def _may_change(manifest: Manifest, key: str, value: Any) -> bool:
+    """Return whether an interrupted call may continue with a new value of an option.
+
+    An error may have asked for the new value. All documents before the error give the same files
+    with both values.
+    """
+    old = manifest.options
+    if manifest.complete:
+        return False
+    if key == "special":
+        return bool(old[key] == "raise")
+    if key == "skip_bad":
+        return not old[key]
+    return key == "max_text" and not old["skip_bad"] and bool(old[key] < value)
 
 
 def _check_inputs(folder: Path, before: list[list[Any]], now: list[list[Any]]) -> None:

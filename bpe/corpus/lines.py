@@ -10,13 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe.corpus.long_lines import long_json_text
+from bpe.corpus.utf8_check import Utf8Check
 from bpe.encoding.packed import PackedTexts
 from bpe.encoding.utf8 import encode_utf8
 from bpe.errors import TextFileError
 from bpe.text_files import split_lines, text_of_line
-
-CHECKED = 1 << 16
-"""The check for UTF-8 decodes this many bytes at a time."""
 
 Known: TypeAlias = tuple[PackedTexts, NDArray[np.bool_]]
 """The result of `LineParser.texts`: the documents of lines, and a flag for each line."""
@@ -127,15 +125,9 @@ class TextLines:
 
 def _is_utf8(block: bytes) -> bool:
     """Return whether `block` is UTF-8."""
-    decode = codecs.getincrementaldecoder("utf-8")().decode
-    try:
-        # Decode small pieces, so that their str fits into the cache.
-        for at in range(0, len(block), CHECKED):
-            decode(memoryview(block)[at : at + CHECKED])
-        decode(b"", True)
-    except UnicodeDecodeError:
-        return False
-    return True
+    check = Utf8Check()
+    check.add(block)
+    return check.is_complete
 
 
 def _unknown(count: int) -> Known:

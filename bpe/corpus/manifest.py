@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -60,11 +60,29 @@ class Manifest:
 
     def save(self, folder: Path) -> None:
         """Write the manifest to `folder` atomically."""
-        values = {"format": FORMAT, "version": VERSION, **asdict(self)}
+        values = {"format": FORMAT, "version": VERSION, **vars(self)}
+        values["splits"] = {name: list(map(vars, shards)) for name, shards in self.splits.items()}
         if self.progress is None:
             del values["progress"]
-        data = json.dumps(values, indent=1, ensure_ascii=False) + "\n"
-        write_atomically(folder / NAME, data.encode("utf-8", ESCAPE))
+        write_atomically(folder / NAME, f"{_text(values)}\n".encode("utf-8", ESCAPE))
+
+
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def _text(value: Any, indent: str = "") -> str:
+    """Return the JSON of `value`: each member of an object, and each list or object of a list, on
+    a line of its own.
+
+    There may be a million inputs. `json.dumps(..., indent=1)` would take much longer for them.
+    """
+    inner = indent + " "
+    if isinstance(value, dict) and value:
+        rows = [f"{inner}{_encode(name)}: {_text(item, inner)}" for name, item in value.items()]
+        return "{\n" + ",\n".join(rows) + f"\n{indent}}}"
+    if isinstance(value, list) and value and isinstance(value[0], (list, dict)):
+        return "[\n" + ",\n".join(inner + _encode(item) for item in value) + f"\n{indent}]"
+    return _encode(value)
 
 
 def load_manifest(folder: Path) -> Manifest | None:

@@ -112,7 +112,7 @@ class _Cutter:
         """
         return cut_parts(
             blocks,
-            lambda text: self._tokenizer.safe_cut(text, self._special),
+            lambda text: self._tokenizer.safe_cut(text, self._special, in_parts=True),
             PART,
             self._options.max_text,
             lambda: TextFileError(

@@ -4,20 +4,37 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 GROUP = 64 << 20
-"""A group ends with the file that brings it to this total size in bytes."""
+"""A group ends with the file that brings its texts to this total size in bytes."""
+EXPANSION = 4
+"""The estimated size of the texts of a compressed file, divided by the size of the file."""
+COMPRESSED = (".gz", ".zst", ".parquet")
 
 
-def groups(files: Sequence[str], first: int = 0) -> Iterator[tuple[int, int]]:
-    """Yield groups of consecutive files: each (start, end) stands for files[start:end].
+class Group(NamedTuple):
+    """The files files[start:end], whose texts have about `size` bytes."""
 
-    The first group begins with files[first]. A group ends with the file that brings it to a
-    total size of GROUP bytes or more.
+    start: int
+    end: int
+    size: int
+
+
+def groups(files: Sequence[str], first: int = 0) -> Iterator[Group]:
+    """Yield groups of consecutive files, from files[first] on.
+
+    A group ends with the file that brings it to GROUP bytes or more.
     """
     size = 0
     for index in range(first, len(files)):
-        size += os.path.getsize(files[index])
+        size += _size_of_texts(files[index])
         if size >= GROUP or index + 1 == len(files):
-            yield first, index + 1
+            yield Group(first, index + 1, size)
             first, size = index + 1, 0
+
+
+def _size_of_texts(name: str) -> int:
+    """Return the estimated size of the texts of a file."""
+    is_compressed = name.lower().endswith(COMPRESSED)
+    return os.path.getsize(name) * (EXPANSION if is_compressed else 1)

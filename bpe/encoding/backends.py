@@ -73,12 +73,20 @@ class Backend(Protocol):
         """Return the ids, and the half-open span of each id in bytes of UTF-8."""
         ...
 
-    def safe_cut(self, text: bytes, added: Any, nfc: bool) -> int:
+    def safe_cut(self, text: bytes, added: Any, nfc: bool, later: bool = False) -> int:
         """Return a byte offset at which a cut of `text` does not change the ids, or 0.
 
         The cut is safe for any text that may follow `text`. The result is 0 if the backend finds no
         safe offset. If `nfc` is true, the parts are normalized to NFC before they are encoded; the
-        cut must not change this either.
+        cut must not change this either. If `later` is true, `encode_later` encodes the part after
+        the cut.
+        """
+        ...
+
+    def encode_later(self, text: bytes, added: Any) -> Ids:
+        """Return the ids of a part of a text that begins at a safe cut.
+
+        Unlike the other methods, this method puts no prefix before the part.
         """
         ...
 

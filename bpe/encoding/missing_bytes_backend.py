@@ -138,9 +138,14 @@ class MissingBytesBackend(OneByOne):
         """Return the merges, one per row."""
         return self._slow.merges()
 
-    def safe_cut(self, text: bytes, added: Any, nfc: bool) -> int:
+    def safe_cut(self, text: bytes, added: Any, nfc: bool, later: bool = False) -> int:
         """Return a byte offset at which a cut of `text` does not change the ids, or 0."""
-        return self._native.safe_cut(text, added, nfc)
+        return self._native.safe_cut(text, added, nfc, later)
+
+    def encode_later(self, text: bytes, added: Any) -> Ids:
+        """Return the ids of a part of a text that begins at a safe cut."""
+        ids = self._native.encode_later(text, added)
+        return self._slow.encode_later(text, added) if self._misses(ids) else ids
 
     def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> bytes | None:
         """Return the bytes of `ids`, or None if an id has no token."""

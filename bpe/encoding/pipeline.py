@@ -28,6 +28,7 @@ from bpe.encoding.normalizers import NfcNormalizer, TextNormalizer, make_normali
 from bpe.encoding.offsets import ByteToCharOffsets
 from bpe.encoding.packed import PackedTexts
 from bpe.encoding.policies import Policies
+from bpe.encoding.python_backend import PythonBackend
 from bpe.encoding.utf8 import StrOrBytes, encode_utf8
 from bpe.errors import SpecialTokenError
 from bpe.merge import missing_byte_error
@@ -224,16 +225,30 @@ class Pipeline:
         # If all texts joined are in NFC, each text is in NFC.
         return self._normalizer is None or self._normalizer.keeps(texts.all_bytes())
 
-    def safe_cut(self, data: bytes, special: Special) -> int:
+    def safe_cut(self, data: bytes, special: Special, in_parts: bool) -> int:
         """Return a byte offset at which a cut of `data` does not change the ids, or 0.
 
         The cut is safe for any text that may follow `data`. The result is the last such offset that
         the backend finds. With a normalizer other than NFC, or the Python backend, it is always 0.
+        If `in_parts`, both sides of the cut will be encoded by `encode_part`, else each as a text.
         """
         if not isinstance(self._normalizer, NfcNormalizer | None):
             return 0
         added = self._policies.added_for(special)
-        return self.backend.safe_cut(data, added, self._normalizer is not None)
+        later = in_parts and self._has_later_parts
+        return self.backend.safe_cut(data, added, self._normalizer is not None, later)
+
+    def encode_part(self, data: bytes, special: Special, is_first: bool) -> Ids:
+        """Return the ids of a part of a text, cut by `safe_cut` with `in_parts`."""
+        if is_first or not self._has_later_parts:
+            return self.encode_array(data, special, "replace", 1)
+        data = encode_utf8(self._check_bytes(data))
+        return self.backend.encode_later(data, self._policies.added_for(special))
+
+    @property
+    def _has_later_parts(self) -> bool:
+        """Whether the backend encodes later parts of a text in another way than whole texts."""
+        return self._normalizer is None and not isinstance(self.backend, PythonBackend)
 
     def _encode_each(
         self,

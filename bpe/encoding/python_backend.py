@@ -190,9 +190,13 @@ class PythonBackend(OneByOne):
         if refusal is not None:
             raise SpecialTokenError(*refusal)
 
-    def safe_cut(self, text: bytes, added: AddedTokenSearch, nfc: bool) -> int:
+    def safe_cut(self, text: bytes, added: AddedTokenSearch, nfc: bool, later: bool = False) -> int:
         """Return 0: this backend finds no cut."""
         return 0
+
+    def encode_later(self, text: bytes, added: AddedTokenSearch) -> Ids:
+        """Raise ValueError: no text has later parts, since `safe_cut` finds no cut."""
+        raise ValueError("the Python backend finds no safe cuts; encode the text as a whole")
 
     def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> bytes | None:
         """Return the bytes of `ids`, or None if an id has no token."""

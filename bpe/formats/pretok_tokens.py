@@ -21,6 +21,8 @@ from pretok.machine.backend import backend
 
 MAX_MERGED_TOKEN = 255
 """The maximal size in bytes of a token that a merge makes; longer tokens are literals."""
+MAX_SPREAD = 8
+"""Ids are looked up in an array if the largest id is below MAX_SPREAD times the number of ids."""
 
 
 def read_vocabulary(reader: Reader, from_ranks: bool, ignore_merges: bool) -> Vocabulary:
@@ -155,7 +157,7 @@ def encode_tokens(packed: Packed, merges: Rows, from_ranks: bool = False) -> byt
     sizes = packed.lengths[by_id].astype(np.int64)
     starts = (np.cumsum(packed.lengths, dtype=np.int64) - packed.lengths)[by_id]
     # For each merge, the indexes of its three tokens in `ids`.
-    rows = np.searchsorted(ids, merges.reshape(-1, 3))
+    rows = _indexes(ids, merges.reshape(-1, 3))
     ranks = _first_merges(rows, sizes)
     is_literal = np.ones(len(ids), bool)
     is_literal[rows[ranks, 2]] = False
@@ -183,6 +185,16 @@ def encode_tokens(packed: Packed, merges: Rows, from_ranks: bool = False) -> byt
     for start, length in runs:
         parts += [encode_number(start), encode_number(length)]
     return b"".join(parts)
+
+
+def _indexes(ids: NDArray[np.int64], merges: Rows) -> NDArray[np.int64]:
+    """Return the index in `ids`, which ascend, of each id in `merges`."""
+    if not len(ids) or ids[-1] >= MAX_SPREAD * len(ids):
+        return np.searchsorted(ids, merges)
+    indexes = np.zeros(int(ids[-1]) + 1, np.int64)
+    indexes[ids] = np.arange(len(ids))
+    found: NDArray[np.int64] = indexes[merges]
+    return found
 
 
 def _first_merges(rows: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:

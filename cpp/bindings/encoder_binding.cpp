@@ -118,6 +118,13 @@ public:
         std::move(encoded(OutputKind::IDS, TextView(text), added, threads).ids));
   }
 
+  // Encodes a part of a text that begins at a safe cut, as a LATER part.
+  py::array_t<std::uint32_t> encode_later(const py::object &text,
+                                          const AddedTokens &added) const {
+    return as_array_of_ids(std::move(
+        encoded(OutputKind::IDS, TextView(text), added, 1, Encoder::Part::LATER).ids));
+  }
+
   std::size_t count(const py::object &text, const AddedTokens &added, unsigned threads) const {
     return encoded(OutputKind::COUNT, TextView(text), added, threads).count;
   }
@@ -195,14 +202,17 @@ public:
   }
 
   // Returns an offset in bytes where `text` can be cut without a change of its ids. Returns 0
-  // if find_cut (find_cut.hpp) finds none.
-  std::size_t safe_cut(const py::bytes &text, const AddedTokens &added, bool nfc) const {
+  // if find_cut (find_cut.hpp) finds none. If `later`, the caller passes the part after the cut
+  // to encode_later.
+  std::size_t safe_cut(const py::bytes &text, const AddedTokens &added, bool nfc,
+                       bool later) const {
     const auto *data = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(text.ptr()));
     const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(text.ptr()));
     std::size_t cut = 0;
     unlocked(size, [&] {
-      cut = find_cut(encoder(), AddedTokenPhases(added),
-                     nfc ? Normalizer::NFC : Normalizer::NONE, data, size);
+      cut =
+          find_cut(encoder(), AddedTokenPhases(added), nfc ? Normalizer::NFC : Normalizer::NONE,
+                   data, size, later ? Encoder::Part::LATER : Encoder::Part::FIRST);
     });
     return cut;
   }
@@ -274,9 +284,10 @@ private:
     return *encoder_;
   }
 
-  // Encodes one text. Throws the Python error for a refused special token.
+  // Encodes one text, or a LATER part with one thread. Throws the Python error for a refused
+  // special token.
   EncodeResult encoded(OutputKind output, const TextView &text, const AddedTokens &added,
-                       unsigned threads) const {
+                       unsigned threads, Encoder::Part part = Encoder::Part::FIRST) const {
     EncodeResult result;
     unlocked(text.size(), [&] {
       if (output != OutputKind::COUNT)
@@ -287,7 +298,7 @@ private:
         const CacheLease cache(encoder().caches());
         Scratch scratch;
         text.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
-          result.add(encoder(), output, data, size, added, *cache, Encoder::Part::FIRST, true);
+          result.add(encoder(), output, data, size, added, *cache, part, true);
         });
       } else {
         encode_texts(encoder(), output, std::vector<TextView>{text}, added, threads, result,
@@ -346,6 +357,7 @@ void bind_encoder(py::module_ &module) {
            py::arg("threads") = 0)
       .def("encode_array", &NativeEncoder::encode_array, py::arg("text"), py::arg("added"),
            py::arg("threads") = 0)
+      .def("encode_later", &NativeEncoder::encode_later, py::arg("text"), py::arg("added"))
       .def("count", &NativeEncoder::count, py::arg("text"), py::arg("added"),
            py::arg("threads") = 0)
       .def("spans", &NativeEncoder::spans, py::arg("text"), py::arg("added"),
@@ -357,7 +369,7 @@ void bind_encoder(py::module_ &module) {
       .def("encode_packed", &NativeEncoder::encode_packed, py::arg("data"), py::arg("offsets"),
            py::arg("added"), py::arg("threads") = 0)
       .def("safe_cut", &NativeEncoder::safe_cut, py::arg("text"), py::arg("added"),
-           py::arg("nfc"))
+           py::arg("nfc"), py::arg("later") = false)
       .def("merge", &NativeEncoder::merge, py::arg("pre_token"))
       .def("decode", &NativeEncoder::decode, py::arg("ids"))
       .def_static("all_take_fast_path", &all_take_fast_path, py::arg("texts"),

@@ -2,6 +2,7 @@
 
 #include "core/base/ids.hpp"
 #include "core/corpus/json_reader.hpp"
+#include "core/corpus/utf8_check.hpp"
 #include "formats/json_limits.hpp"
 
 #include <algorithm>
@@ -19,6 +20,8 @@ public:
       : file_(file), model_(model), json_(without_mark(file)) {}
 
   bool read() {
+    if (!is_utf8(reinterpret_cast<const std::uint8_t *>(file_.data()), file_.size()))
+      return false;
     bool has_model = false;
     const bool is_object = members([&](std::string_view name) {
       if (name != "model")

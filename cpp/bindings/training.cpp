@@ -3,6 +3,7 @@
 #include "bindings/interrupt_check.hpp"
 #include "bindings/native_machine.hpp"
 #include "core/corpus/json_lines.hpp"
+#include "core/corpus/utf8_check.hpp"
 #include "core/split/safe_cut.hpp"
 #include "core/train/trainer.hpp"
 #include "core/train/word_counts.hpp"
@@ -215,6 +216,13 @@ py::tuple json_texts_of(const py::bytes &data, const py::bytes &field) {
                         as_array(std::move(is_known)));
 }
 
+// Returns the state after `data`, which is `state` before (core/corpus/utf8_check.hpp).
+int check_utf8_of(const py::bytes &data, int state) {
+  const ByteView bytes = view(data);
+  const py::gil_scoped_release released;
+  return static_cast<int>(check_utf8(bytes.data, bytes.size, static_cast<Utf8State>(state)));
+}
+
 // Returns safe_cut(...) of core/split/safe_cut.hpp for a text in UTF-8.
 std::size_t safe_cut_of(const NativeMachine &machine, const py::bytes &text) {
   const ByteView bytes = view(text);
@@ -246,6 +254,7 @@ void bind_training(py::module_ &module) {
       .def("first_merges", &NativeTrainer::first_merges);
   module.def("gather", &gather_texts, py::arg("iterator"), py::arg("enough"),
              py::arg("per_text"), py::arg("last"), py::arg("check"));
+  module.def("check_utf8", &check_utf8_of, py::arg("data"), py::arg("state"));
   module.def("json_texts", &json_texts_of, py::arg("data"), py::arg("field"));
   module.def("safe_cut", &safe_cut_of, py::arg("machine"), py::arg("text"));
 }

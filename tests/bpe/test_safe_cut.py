@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 import bpe
-from bpe.characters.text_vocabulary import BYTE_NAMES
 from pretok.machine.backend import BackendName
 from text_models import (
     ADDED,
@@ -17,6 +16,7 @@ from text_models import (
     LLAMA,
     MARKS,
     SENTENCES,
+    WORDS,
     file_of,
     metaspace,
 )
@@ -33,10 +33,6 @@ TEXTS = [
 ]
 
 
-# Spaces only begin tokens, so safe_cut finds cuts between words.
-WORDS = ["a", "b", "c", "d", "ab", "cd", "▁ab", "▁cd", "▁▁"]
-VOCABULARY = {token: id for id, token in enumerate(["<unk>", *BYTE_NAMES, "▁", *WORDS])}
-MERGES = [["a", "b"], ["▁", "ab"], ["c", "d"], ["▁", "cd"], ["▁", "▁"]]
 SCHEMES: dict[str, dict[str, Any]] = {
     "always": {"normalizer": LLAMA},
     "always, but not before a space": {"pre_tokenizer": metaspace("always", split=False)},
@@ -47,20 +43,31 @@ SCHEMES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_the_prefix_comes_once(scheme: str, tmp_path: Path, native: BackendName) -> None:
-    file = file_of(
-        **FALLBACK,
-        **SCHEMES[scheme],
-        added_tokens=ADDED[:1],
-        model_vocab=VOCABULARY,
-        model_merges=MERGES,
-    )
+    file = file_of(**FALLBACK, **SCHEMES[scheme], **WORDS, added_tokens=ADDED[:1])
     tokenizer = bpe.load(write(tmp_path / "tokenizer.json", file), backend=native)
     # With "always", a second part would begin with a prefix of its own, so no other cut is safe.
     assert (tokenizer.safe_cut(b"ab cd " * 40) == 0) == (scheme == "always")
+    assert tokenizer.safe_cut(b"ab cd " * 40, in_parts=True) > 200
     for text in ("ab cd " * 40, "ab  cd ab" * 30, "ab cd" + "é" * 9):
         data = text.encode()
         cut = tokenizer.safe_cut(data)
         assert tokenizer.encode(data[:cut]) + tokenizer.encode(data[cut:]) == tokenizer.encode(data)
+        assert ids_of_parts(tokenizer, data, 40) == tokenizer.encode(data)
+
+
+def ids_of_parts(
+    tokenizer: bpe.Tokenizer, data: bytes, size: int, special: bpe.Special = "raise"
+) -> list[int]:
+    """Return the ids of `data`, in parts for which `size` bytes more are read."""
+    parts = []
+    held, start = b"", 0
+    for at in range(0, len(data), size):
+        held += data[at : at + size]
+        cut = tokenizer.safe_cut(held, special, in_parts=True)
+        parts.append(tokenizer.encode_part(held[:cut], special, is_first=start == 0))
+        held, start = held[cut:], start + cut
+    parts.append(tokenizer.encode_part(held, special, is_first=start == 0))
+    return [int(id) for part in parts for id in part]
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -77,3 +84,6 @@ def test_both_parts_have_the_ids_of_the_text(
             cut = tokenizer.safe_cut(data[:end], "allow")
             ids = tokenizer.encode(data[:cut], "allow") + tokenizer.encode(data[cut:], "allow")
             assert ids == tokenizer.encode(data, "allow"), (text, end, cut)
+        for size in (7, 64, 300):
+            ids = ids_of_parts(tokenizer, data, size, "allow")
+            assert ids == tokenizer.encode(data, "allow"), (text, size)

@@ -28,6 +28,7 @@ COMMANDS: dict[str, list[str]] = {
     "worst": ["--times", "20", "--peer", "regex"],
     "train": ["-n", "270"],
     "memory": ["--megabytes", "0.1", "--peer", "regex"],
+    "corpus": ["--peer", "gigatoken"],
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import sys
 from pathlib import Path
@@ -83,6 +84,25 @@ def test_damaged_documents(call: Call, vocab: str, tmp_path: Path) -> None:
     given = (*given[:-1], str(tmp_path / "rest"))
     assert "damaged documents left out: 1" in call(*given, "--skip-bad")[1]
     assert "left out       " in call("corpus-info", str(tmp_path / "rest"))[1]
+
+
+def test_a_full_disk(
+    call: Call, vocab: str, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    out = tmp_path / "out"
+    given = ["tokenize", str(path), "-o", str(out), "--vocab", vocab, "--field", "body"]
+    with monkeypatch.context() as patch:
+        patch.setattr("bpe.corpus.shards._PartFile.write", full)
+        status, _, errors = call(*given, "--special", "text")
+    assert status == 2
+    assert errors == (
+        "pretok: free some space; the same command continues\n"
+        f"pretok: error: {str(out)!r}: No space left on device\n"
+    )
+    assert call(*given, "--special", "text")[0] == 0
 
 
 def test_corpus_info(call: Call, vocab: str, path: Path, tmp_path: Path) -> None:

@@ -1,9 +1,9 @@
 """Set up the workers of the Ray cluster that tests start.
 
 Sizes are small, so that few documents make many tasks. In each kind of task ("read", "encode",
-"count"), one worker dies: the first that reaches a fixed moment of the task. Before it dies, it
-creates a file with the name of the kind in the folder of deaths. So no other worker dies in this
-kind of task.
+"read_and_encode", "count"), one worker dies: the first that reaches a fixed moment of the task.
+Before it dies, it creates a file with the name of the kind in the folder of deaths. So no other
+worker dies in this kind of task.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ SIZES: list[tuple[Any, str, Any]] = [
     (documents, "BLOCK", 500),
     (parts, "PART", 400),
     (engine, "PORTION", 5000),
+    (engine, "LARGE", 30_000),
 ]
 
 _is_set_up = False
@@ -58,19 +59,19 @@ def _set_up() -> None:
     def dying_read(*arguments: Any) -> Iterator[Any]:
         for number, batch in enumerate(read(*arguments)):
             if number == 4:
-                _die_once("read")
+                _die_once()
             yield batch
 
     def dying_encode(self: Any, batch: Any) -> Any:
         nonlocal calls
         calls += 1
-        if calls == 3:
-            _die_once("encode")
+        if calls >= 3:
+            _die_once()
         return encode(self, batch)
 
     def dying_words(self: Any, *arguments: Any) -> Any:
         found = words(self, *arguments)
-        _die_once("count")
+        _die_once()
         return found
 
     replacements: list[tuple[Any, str, Any]] = [
@@ -83,7 +84,12 @@ def _set_up() -> None:
         setattr(owner, name, value)
 
 
-def _die_once(name: str) -> None:
+def _die_once() -> None:
+    """Kill this worker, if no worker died in a task of this kind before."""
+    import ray
+
+    name = ray.get_runtime_context().get_task_name()
+    assert name is not None
     try:
         os.close(os.open(os.path.join(os.environ[DEATHS], name), os.O_CREAT | os.O_EXCL))
     except FileExistsError:

@@ -176,3 +176,11 @@ def check_decoding(ours: Tokenizer, live: Any, ids: list[int]) -> None:
     assert ours.decode(ids, skip_special=True) == (live.decode(ids) if ids else "")
     stream = ours.decode_stream()
     assert "".join([*map(stream.feed, ids), stream.finish()]) == decoded, ids
+
+
+_WORDS = ["a", "b", "c", "d", "ab", "cd", "▁ab", "▁cd", "▁▁"]
+# Spaces only begin tokens, so Tokenizer.safe_cut finds cuts between words.
+WORDS: dict[str, Any] = {
+    "model_vocab": {token: id for id, token in enumerate(["<unk>", *BYTE_NAMES, "▁", *_WORDS])},
+    "model_merges": [["a", "b"], ["▁", "ab"], ["c", "d"], ["▁", "cd"], ["▁", "▁"]],
+}

@@ -42,6 +42,26 @@ class Gigatoken(Peer):
             data=tokenizer.decode,
         )
 
+    def files(
+        self, subject: Subject, path: Path
+    ) -> tuple[Callable[[int], Any], Callable[[Any], Arrays]]:
+        """Return a call of `encode_files`, and a function that converts its result to Arrays.
+
+        The argument of the call is the number of threads. A .txt file is one document; any other
+        file has JSON lines.
+        """
+        import gigatoken
+
+        is_text = path.suffix == ".txt"
+        make = gigatoken.TextFileSource if is_text else gigatoken.JsonlFileSource
+        source = make([str(path)])
+        tokenizer = self._tokenizer(subject, subject.special_tokens)
+
+        def call(threads: int) -> Any:
+            return tokenizer.encode_files(source, parallel=threads != 1)
+
+        return call, _of_awkward
+
     def message(self, subject: Subject) -> Message:
         """Return the calls that encode a message: both are `encode`, which returns an array."""
         tokenizer = self._tokenizer(subject, subject.tokenizer.special_tokens)

@@ -1,6 +1,7 @@
 #include "core/corpus/json_lines.hpp"
 
 #include "core/corpus/json_reader.hpp"
+#include "core/corpus/utf8_check.hpp"
 
 #include <cstring>
 
@@ -50,6 +51,7 @@ void json_texts(const std::uint8_t *data, std::size_t size, std::string_view fie
   text.resize(begin + size + JsonReader::COPY_ROOM);
   std::size_t used = begin;
   const std::uint8_t *const end = data + size;
+  const bool all_utf8 = is_utf8(data, size);
   while (data != end) {
     const void *newline = std::memchr(data, '\n', static_cast<std::size_t>(end - data));
     const auto *stop = newline == nullptr ? end : static_cast<const std::uint8_t *>(newline);
@@ -57,7 +59,8 @@ void json_texts(const std::uint8_t *data, std::size_t size, std::string_view fie
                                 static_cast<std::size_t>(stop - data));
     JsonText result;
     result.start = used;
-    result.is_known = read_json_line(line, field, text.data() + used, result.size);
+    result.is_known = (all_utf8 || is_utf8(data, line.size())) &&
+                      read_json_line(line, field, text.data() + used, result.size);
     if (result.is_known)
       used += result.size;
     texts.push_back(result);

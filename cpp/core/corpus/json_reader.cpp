@@ -18,13 +18,13 @@ constexpr std::ptrdiff_t MAX_NUMBER = 1000;
 #if defined(PRETOK_SSE2)
 constexpr std::size_t WIDE = 16;
 
-// Returns the number of bytes, from `bytes` on, that stand for themselves in a JSON string:
-// ASCII characters except controls, the quote and the backslash. Stops at the first other byte,
-// or after WIDE bytes.
+// Returns the number of bytes, from `bytes` on, that stand for themselves in a JSON string: all
+// but controls, the quote and the backslash. Stops at the first other byte, or after WIDE
+// bytes.
 std::size_t plain_bytes(const std::uint8_t *bytes) {
   const __m128i all = _mm_loadu_si128(reinterpret_cast<const __m128i *>(bytes));
-  // The comparison is signed: bytes above 0x7F are negative, so they are below 0x20 too.
-  __m128i others = _mm_cmplt_epi8(all, _mm_set1_epi8(0x20));
+  // Unsigned: a byte is at most 0x1F if and only if it is the minimum of itself and 0x1F.
+  __m128i others = _mm_cmpeq_epi8(_mm_min_epu8(all, _mm_set1_epi8(0x1F)), all);
   others = _mm_or_si128(others, _mm_cmpeq_epi8(all, _mm_set1_epi8('"')));
   others = _mm_or_si128(others, _mm_cmpeq_epi8(all, _mm_set1_epi8('\\')));
   return lowest_bit(static_cast<std::uint64_t>(_mm_movemask_epi8(others)) | 1 << WIDE);
@@ -37,16 +37,14 @@ constexpr std::uint64_t TOPS = 0x80 * ONES;
 // Returns 0 if and only if none of the 8 bytes is zero.
 std::uint64_t zeros(std::uint64_t bytes) { return (bytes - ONES) & ~bytes & TOPS; }
 
-// Returns the number of bytes, from `bytes` on, that stand for themselves in a JSON string:
-// ASCII characters except controls, the quote and the backslash. Stops at the first other byte,
-// or after WIDE bytes. On a big-endian processor, returns 0 if any of the WIDE bytes is another
-// byte.
+// Returns the number of bytes, from `bytes` on, that stand for themselves in a JSON string: all
+// but controls, the quote and the backslash. Stops at the first other byte, or after WIDE
+// bytes. On a big-endian processor, returns 0 if any of the WIDE bytes is another byte.
 std::size_t plain_bytes(const std::uint8_t *bytes) {
   std::uint64_t all;
   std::memcpy(&all, bytes, WIDE);
   const std::uint64_t controls = (all - 0x20 * ONES) & ~all & TOPS;
-  const std::uint64_t others =
-      (all & TOPS) | controls | zeros(all ^ '"' * ONES) | zeros(all ^ '\\' * ONES);
+  const std::uint64_t others = controls | zeros(all ^ '"' * ONES) | zeros(all ^ '\\' * ONES);
   // On a little-endian processor, the lowest 1 bit is in the first other byte.
   return others == 0 ? WIDE : LITTLE_ENDIAN_BYTES ? lowest_bit(others) / 8 : 0;
 }
@@ -98,13 +96,18 @@ template <bool COPIES> bool JsonReader::read_string(std::uint8_t *text, std::siz
   for (;;) {
     while (end_ - at_ >= static_cast<std::ptrdiff_t>(WIDE)) {
       const std::size_t plain = plain_bytes(at_);
-      if constexpr (COPIES) {
+      if constexpr (COPIES)
         std::memcpy(to, at_, WIDE);
-        to += plain;
+      // Most often, the next position is a constant away: the processor need not wait for
+      // `plain`.
+      if (plain == WIDE) {
+        to += COPIES ? WIDE : 0;
+        at_ += WIDE;
+        continue;
       }
+      to += COPIES ? plain : 0;
       at_ += plain;
-      if (plain != WIDE)
-        break;
+      break;
     }
     do {
       if (at_ == end_ || *at_ < 0x20)
@@ -125,15 +128,10 @@ template <bool COPIES> bool JsonReader::read_string(std::uint8_t *text, std::siz
           to += encode_utf8(code_point, to);
         continue;
       }
-      const Decoded decoded = decode_utf8(at_, static_cast<std::size_t>(end_ - at_));
-      if (decoded.width == 1 && *at_ >= 0x80)
-        return false;
-      if constexpr (COPIES) {
-        std::memcpy(to, at_, decoded.width);
-        to += decoded.width;
-      }
-      at_ += decoded.width;
-    } while (end_ - at_ < static_cast<std::ptrdiff_t>(WIDE) || *at_ >= 0x80);
+      if constexpr (COPIES)
+        *to++ = *at_;
+      ++at_;
+    } while (end_ - at_ < static_cast<std::ptrdiff_t>(WIDE) || *at_ == '\\');
   }
 }
 

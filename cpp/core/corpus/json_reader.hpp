@@ -7,10 +7,10 @@
 
 namespace pretok {
 
-// A position in a JSON text. Each method reads the next part of the text, and moves after it.
-// Returns false if the part is not valid JSON in valid UTF-8, or if parsers treat it
-// differently: lone surrogates, deep nesting, and very long numbers. After false, the position
-// is unspecified.
+// A position in a JSON text, which must be UTF-8 (utf8_check.hpp). Each method reads the next
+// part of the text, and moves after it. Returns false if the part is not valid JSON, or if
+// parsers treat it differently: lone surrogates, deep nesting, and very long numbers. After
+// false, the position is unspecified.
 class JsonReader {
 public:
   explicit JsonReader(std::string_view text)

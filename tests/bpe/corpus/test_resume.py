@@ -151,6 +151,42 @@ def test_control_c_keeps_the_work(
     assert content(out) == content(tmp_path / "whole")
 
 
+def test_work_continues_with_the_option_that_an_error_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bpe.corpus.documents.BATCH", 40)
+    monkeypatch.setattr("bpe.corpus.documents.BLOCK", 30)
+    monkeypatch.setattr("bpe.corpus.documents.LONG", 100)
+    monkeypatch.setattr("bpe.corpus.parts.PART", 50)
+    tok = tokenizer("python")
+    rows = [f'{{"text": "hello {index}"}}\n' for index in range(30)]
+    rows[12] = '{"text": "a <s>"}\n'
+    rows[18] = f'{{"text": "{"long " * 100}"}}\n'
+    rows[24] = '{"text": 5}\n'
+    path = write(tmp_path / "a.jsonl", "".join(rows).encode())
+    options: dict[str, Any] = {"max_text": 300}
+    steps: list[tuple[str, str, object]] = [
+        ("line 13: the document holds the special token", "special", "text"),
+        ("line 19: the document has more than 300 bytes", "max_text", 1000),
+        ("line 25: 'text' is of type int", "skip_bad", True),
+    ]
+    done = 0
+    for message, option, value in steps:
+        with pytest.raises((bpe.CorpusError, bpe.TextFileError), match=message):
+            bpe.corpus.tokenize(path, tmp_path / "out", tok, **options)
+        saved = json.loads((tmp_path / "out" / "manifest.json").read_text("utf-8"))
+        assert saved["documents"] > done
+        done = saved["documents"]
+        options[option] = value
+    corpus = bpe.corpus.tokenize(path, tmp_path / "out", tok, **options)
+    assert corpus.manifest.skipped == 1
+    bpe.corpus.tokenize(path, tmp_path / "whole", tok, **options)
+    assert content(tmp_path / "out") == content(tmp_path / "whole")
+    for option, value in (("special", "allow"), ("skip_bad", False), ("max_text", 2000)):
+        with pytest.raises(bpe.CorpusError, match=f"{option}=.* pass the same value"):
+            bpe.corpus.tokenize(path, tmp_path / "out", tok, **options | {option: value})
+
+
 def test_changed_inputs_do_not_continue(
     tmp_path: Path, work: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -185,7 +221,7 @@ def test_a_full_disk_leaves_no_whole_shard(tmp_path: Path, work: tuple[Path, lis
         resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))
 
     with running(*arguments, preexec_fn=limit, stderr=PIPE) as process:
-        assert b"File too large" in process.communicate()[1]
+        assert process.communicate()[1].decode() == f"pretok: error: {str(out)!r}: File too large\n"
     assert process.returncode == 2
     names = set(content(out))
     assert names - {"document.part"} == {

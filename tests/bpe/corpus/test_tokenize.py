@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import bpe
+import text_models
 from bpe.corpus import documents as documents_module
 from bpe.corpus import encode as encode_module
 from bpe.corpus import parts as parts_module
@@ -145,6 +147,27 @@ def test_long_documents_are_encoded_in_parts(
     assert b"".join(parts) == text.encode() * 2
     if backend == "native":
         assert max(map(len, parts)) < 2000
+
+
+def test_long_documents_of_a_model_with_a_prefix(
+    native: BackendName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A prefix comes before the document, but not before its parts."""
+    file = text_models.file_of(
+        **text_models.FALLBACK,
+        **text_models.WORDS,
+        normalizer=text_models.LLAMA,
+        added_tokens=text_models.ADDED[:1],
+    )
+    tok = bpe.load(write(tmp_path / "tokenizer.json", json.dumps(file).encode()), backend=native)
+    text = "ab cd  ab é" * 300
+    path = write_json_lines(tmp_path / "a.jsonl", ["ab", text, "cd"])
+    for name in ("BATCH", "LONG"):
+        monkeypatch.setattr(documents_module, name, 100)
+    monkeypatch.setattr(documents_module, "BLOCK", 37)
+    monkeypatch.setattr(parts_module, "PART", 50)
+    corpus = bpe.corpus.tokenize(path, tmp_path / "out", tok, max_text=1000)
+    assert ids_of(corpus) == [tok.encode("ab"), tok.encode(text), tok.encode("cd")]
 
 
 def test_max_text_limits_documents_that_cannot_be_cut(

@@ -127,9 +127,10 @@ def test_the_files_are_those_of_one_process(cluster: Path, inputs: list[str]) ->
     corpus = bpe.distributed.tokenize(inputs, "many", tok, **options)
     assert corpus.manifest.documents == 1401
     assert content(Path("many")) == content(Path("one"))
-    # A worker died while it read, and another one while it encoded.
+    # Workers died in tasks that read, that encode, and that do both.
     assert (cluster / "read").exists()
     assert (cluster / "encode").exists()
+    assert (cluster / "read_and_encode").exists()
     # Each worker has unpickled the tokenizer once, for all its tasks.
     loads = Counter((cluster / "unpickled").read_text().split())
     assert set(loads.values()) == {1}
