@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import huggingface_pairs as pairs
@@ -99,6 +100,29 @@ def test_methods_of_a_subclass_are_used(plain: Any) -> None:
     with hf.patched():
         assert plain.decode([5]) == "own"
         assert plain("the")["own"] == 1
+
+
+def test_other_versions_of_transformers_have_no_short_methods(
+    plain: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids, before = plain("the fox")["input_ids"], hf.fallbacks()
+    assert hf.backend(plain).reason == ""
+    monkeypatch.setattr("bpe.compat.huggingface.thin.TESTED_VERSIONS", ())
+    with hf.patched(strict=True):
+        assert plain("the fox")["input_ids"] == plain.encode("the fox") == ids
+        assert plain.decode(ids) == "the fox"
+        backend = hf.backend(plain)
+        assert (backend.name, backend.counts) == ("bpe", {"bpe": 3, "tokenizers": 0})
+        assert backend.reason.endswith("so its own methods call bpe")
+        assert hf.fallbacks()[backend.reason] - before.get(backend.reason, 0) == 3
+
+
+@pytest.mark.parametrize("ids", [[], (), [5], 5, [[]], [[5], []], ([5],), np.zeros((0, 3), int)])
+def test_batches_of_any_shape_decode_the_same(plain: Any, ids: Any) -> None:
+    for name in ("decode", "batch_decode"):
+        expected = calls.outcome(plain, (name, (ids,), {}))
+        with hf.patched():
+            assert calls.outcome(plain, (name, (ids,), {})) == expected, name
 
 
 def test_checked_calls_find_a_difference(plain: Any, monkeypatch: pytest.MonkeyPatch) -> None:

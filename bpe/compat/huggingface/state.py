@@ -36,8 +36,9 @@ logger = logging.getLogger("bpe.compat.huggingface")
 class Backend(NamedTuple):
     """The library that serves a tokenizer.
 
-    `name` is "bpe" or "tokenizers"; `reason` says why it is "tokenizers". `counts` has the number
-    of calls that each library served.
+    `name` is "bpe" or "tokenizers"; `reason` says why it is "tokenizers". If it is "bpe" and there
+    is a reason, that is why the methods of transformers have no short versions. `counts` has the
+    number of calls that each library served.
     """
 
     name: str
