@@ -177,11 +177,20 @@ def test_tokens_of_text_have_the_same_outcome(case: str) -> None:
         assert pairs.outcome(call, ours) == pairs.outcome(call, real), description
 
 
+@pytest.mark.parametrize("case", models.CASES)
+def test_each_token_of_text_decodes_the_same(case: str) -> None:
+    real, ours = both(json.dumps(models.file_of(**models.CASES[case])))
+    for id in range(real.get_vocab_size()):
+        assert ours.decode([5, id, 6], False) == real.decode([5, id, 6], False)
+
+
 def test_most_calls_with_tokens_of_text_are_served_by_bpe() -> None:
     for case, changes in models.CASES.items():
         ours = hf.Tokenizer.from_str(json.dumps(models.file_of(**changes)))
         ours.decode(ours.encode("the <s> ▁é").ids)
-        assert hf.backend(ours) == ("bpe", "", {"bpe": 2, "tokenizers": 0}), case
+        # tokenizers 0.22.2 decodes some added tokens to other text than bpe.
+        own = 1 if tokenizers.__version__ == "0.22.2" and ours._state.fallbacks else 2
+        assert hf.backend(ours) == ("bpe", "", {"bpe": own, "tokenizers": 2 - own}), case
 
 
 def test_a_token_that_is_no_longer_normalized() -> None:
