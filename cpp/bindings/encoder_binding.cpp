@@ -232,8 +232,8 @@ public:
       options.spaces = TokenSpaces{
           {leading.begin(), leading.end()}, {trailing.begin(), trailing.end()}, keeps_first};
     }
-    return make_span_call(self, native.encoder(), *native.id_objects_, added,
-                          std::move(options));
+    return make_span_call(self, native.encoder(), *native.id_objects_, native.span_objects_,
+                          added, std::move(options));
   }
 
   // Returns the functions that Tokenizer calls to decode. make_decode_calls
@@ -249,6 +249,7 @@ public:
 
   void trim() {
     id_objects_->trim();
+    span_objects_.trim();
     const py::gil_scoped_release released;
     if (encoder_)
       encoder_->caches().trim();
@@ -325,6 +326,7 @@ private:
   std::size_t limit_ = 0; // the largest id plus one, not counting steps (VocabularyData)
   std::optional<Encoder> encoder_;
   mutable std::optional<IdObjects> id_objects_;
+  mutable SpanObjects span_objects_;
 };
 
 } // namespace

@@ -62,6 +62,17 @@ class Engine:
         self.decoding = decoding
         self._before, self._after, self.is_simple = _sides(processor)
         self._added = len(self._before) + len(self._after)
+        self.quick_parts = self._quick_parts()
+        """The parts that C++ needs to answer the call of `quick`; None if it must not.
+
+        They are the function that encodes, the ids before and after one sequence, and whether all
+        type ids are 0.
+        """
+
+    def _quick_parts(self) -> tuple[Any, list[int], list[int], bool] | None:
+        if not self.is_simple:
+            return None
+        return self._encode, self._before, self._after, not any(self.type_ids(self._added + 1, True))
 
     def quick(
         self, text: str, treatment: Treatment, add_special_tokens: bool = True

@@ -62,9 +62,13 @@ def _counted(original: Callable[..., Any], reason: str) -> Callable[..., Any]:
 
 def _call(original: Callable[..., Any], thin: ThinCall) -> Callable[..., Any]:
     """Return a `__call__` that tries `thin`, and then calls `original` if needed."""
-    thin_call, quick = thin.call, thin.quick
+    thin_call, quick, quickest = thin.call, thin.quick, thin.quickest()
 
     def __call__(self: Any, text: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if quickest is not None and not kwargs and not args and not settings.check:
+            result = quickest(self, text)
+            if result is not None:
+                return result
         if type(text) is str and not args and not settings.check:
             result = quick(self, text, kwargs)
             if result is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from bpe.compat.huggingface import padded, values
@@ -12,6 +13,7 @@ from bpe.compat.huggingface.errors import CallFallbackError
 from bpe.compat.huggingface.state import KEY
 from bpe.compat.huggingface.windows import Padding, Truncation, checked
 from bpe.types import Treatment
+from pretok.machine.backend import choose_backend
 
 _OPTIONS = frozenset(
     ("add_special_tokens", "padding", "truncation", "max_length", "padding_side",
@@ -28,6 +30,20 @@ class ThinCall:
 
     def __init__(self, classes: Classes) -> None:
         self._classes = classes
+
+    def quickest(self) -> Callable[[Any, Any], Any] | None:
+        """Return a function that does the same as `quick` without options, but in C++.
+
+        Returns None if C++ is not available. The arguments of the function are (tok, text).
+        """
+        if choose_backend() != "native":
+            return None
+        from pretok import _core
+
+        classes = self._classes
+        return _core.quick_call(
+            KEY, classes.is_plain, classes.batch_encoding, Encoding, Engine.whole
+        )
 
     def quick(self, tok: Any, text: str, options: dict[str, Any]) -> Any:
         """Return tok(text, **options).
