@@ -20,7 +20,9 @@ struct QuickCall {
   py::object whole;
 
   py::object tokenizer = interned("_tokenizer");
-  py::object engine = interned("engine");
+  py::object is_current = interned("_is_current");
+  py::object handles = interned("_handles");
+  py::object engine = interned("_engine");
   py::object quick_parts = interned("quick_parts");
   py::object split_special_tokens = interned("split_special_tokens");
   py::object encode_special_tokens = interned("encode_special_tokens");
@@ -58,9 +60,12 @@ void set_attribute(const py::object &object, const py::object &name, const py::o
     throw py::error_already_set();
 }
 
-// Returns the value of an attribute in the __dict__ of an object, or None.
-py::object own_attribute(const py::object &object, const py::object &name) {
-  const py::object names = owned(PyObject_GenericGetDict(object.ptr(), nullptr));
+py::object names_of(const py::object &object) {
+  return owned(PyObject_GenericGetDict(object.ptr(), nullptr));
+}
+
+// Returns the value of a name in the __dict__ of an object, or None.
+py::object find(const py::object &names, py::handle name) {
   PyObject *value = PyDict_GetItemWithError(names.ptr(), name.ptr());
   if (value == nullptr && PyErr_Occurred() != nullptr)
     throw py::error_already_set();
@@ -89,14 +94,15 @@ bool contains(const py::object &names, const py::object &name) {
   return found != 0;
 }
 
-// Returns whether a call without truncation and padding leaves the real tokenizer unchanged,
-// and `size` ids are not too long for the model.
-bool changes_nothing(const QuickCall &call, const py::object &tok, const py::object &real,
-                     const py::object &split, py::ssize_t size) {
-  if (!attribute(real, call.encode_special_tokens).is(split) ||
-      !attribute(real, call.truncation).is_none() || !attribute(real, call.padding).is_none())
-    return false;
-  const py::object limit = attribute(tok, call.model_max_length);
+// Returns whether a call without truncation and padding leaves the real tokenizer unchanged.
+bool changes_nothing(const QuickCall &call, const py::object &real, const py::object &split) {
+  return attribute(real, call.encode_special_tokens).is(split) &&
+         attribute(real, call.truncation).is_none() && attribute(real, call.padding).is_none();
+}
+
+// Returns whether `limit`, the maximal length of a text of a model, is an int, and at least
+// `size`.
+bool is_within(const py::object &limit, py::ssize_t size) {
   if (!PyLong_CheckExact(limit.ptr()))
     return false;
   int overflow = 0;
@@ -104,24 +110,37 @@ bool changes_nothing(const QuickCall &call, const py::object &tok, const py::obj
   return overflow > 0 || (overflow == 0 && size <= max);
 }
 
+// Returns the engine of a State if State.engine(real) would return it without any work; else
+// None.
+py::object current_engine(const QuickCall &call, const py::object &state) {
+  const py::object handles = find(state, call.handles);
+  const bool is_current = find(state, call.is_current).ptr() == Py_True &&
+                          PyList_CheckExact(handles.ptr()) &&
+                          PyList_GET_SIZE(handles.ptr()) == 0;
+  return is_current ? find(state, call.engine) : py::none();
+}
+
 // Returns the BatchEncoding, or None.
 py::object answer(const QuickCall &call, const py::object &tok, const py::object &text) {
   if (!PyUnicode_CheckExact(text.ptr()))
     return py::none();
   const TextView view(text);
-  if (view.has_surrogate() ||
-      PyDict_GetItemWithError(call.is_plain.ptr(),
-                              reinterpret_cast<PyObject *>(Py_TYPE(tok.ptr()))) != Py_True)
+  const py::handle type(reinterpret_cast<PyObject *>(Py_TYPE(tok.ptr())));
+  if (view.has_surrogate() || find(call.is_plain, type).ptr() != Py_True)
     return py::none();
-  const py::object real = own_attribute(tok, call.tokenizer);
-  const py::object state = real.is_none() ? real : own_attribute(real, call.key);
-  if (state.is_none())
-    return state;
-  const py::object engine =
-      owned(PyObject_CallMethodOneArg(state.ptr(), call.engine.ptr(), real.ptr()));
+  // Attributes in a __dict__ are read from there, since the class of `tok` has a __getattr__,
+  // which makes other ways slow. Classes.is_plain excludes classes with properties of these
+  // names.
+  const py::object settings = names_of(tok);
+  const py::object real = find(settings, call.tokenizer);
+  const py::object found = real.is_none() ? real : find(names_of(real), call.key);
+  if (found.is_none())
+    return found;
+  const py::object state = names_of(found);
+  const py::object engine = current_engine(call, state);
   const py::object parts = engine.is_none() ? engine : attribute(engine, call.quick_parts);
-  const py::object split = attribute(tok, call.split_special_tokens);
-  if (parts.is_none() || !PyBool_Check(split.ptr()))
+  const py::object split = find(settings, call.split_special_tokens);
+  if (parts.is_none() || !PyBool_Check(split.ptr()) || !changes_nothing(call, real, split))
     return py::none();
   const auto part = [&](py::ssize_t i) { return PyTuple_GET_ITEM(parts.ptr(), i); };
 
@@ -133,10 +152,10 @@ py::object answer(const QuickCall &call, const py::object &tok, const py::object
   if (PyList_GET_SIZE(part(2)) != 0)
     ids = owned(PySequence_Concat(ids.ptr(), part(2)));
   const py::ssize_t size = PyList_GET_SIZE(ids.ptr());
-  if (!changes_nothing(call, tok, real, split, size))
+  const py::object names = find(settings, call.model_input_names);
+  if (!is_within(find(settings, call.model_max_length), size) || names.is_none())
     return py::none();
 
-  const py::object names = attribute(tok, call.model_input_names);
   py::dict data;
   data[call.input_ids] = ids;
   if (contains(names, call.token_type_ids)) {
@@ -155,8 +174,10 @@ py::object answer(const QuickCall &call, const py::object &tok, const py::object
   set_attribute(result, call.data, data);
   set_attribute(result, call.encodings, filled(1, encoding));
   set_attribute(result, call.n_sequences, call.one);
-  const py::object served = attribute(state, call.served);
-  set_attribute(state, call.served, owned(PyNumber_Add(served.ptr(), call.one.ptr())));
+  const py::object served = find(state, call.served);
+  const py::object more = owned(PyNumber_Add(served.ptr(), call.one.ptr()));
+  if (PyDict_SetItem(state.ptr(), call.served.ptr(), more.ptr()) != 0)
+    throw py::error_already_set();
   return result;
 }
 

@@ -114,6 +114,19 @@ def test_offsets_need_only_one_call_of_the_core(monkeypatch: pytest.MonkeyPatch)
         assert windows[0] == windows[1]
 
 
+def test_offsets_of_long_texts() -> None:
+    level = pairs.byte_level(add_prefix_space=True, trim_offsets=True)
+    real, ours = both(small(pre_tokenizer=level, post_processor=level))
+    random = seeded("long")
+    for tok in (real, ours):
+        tok.add_tokens(["x" * 20, "<new>"])
+    texts = ["".join(random.choices([*pairs.WORDS, "x" * 20, "<new>"], k=3000)) for _ in range(3)]
+    for text in [*texts, *texts]:  # again with the spans that bpe has cached
+        assert ours.encode(text).offsets == real.encode(text).offsets
+    ours._state.engine(ours.real)._tokenizer.trim()
+    assert ours.encode(texts[0]).offsets == real.encode(texts[0]).offsets
+
+
 @pytest.mark.parametrize("pretokenized", [False, True])
 def test_inputs_of_every_shape_have_the_same_outcome(pretokenized: bool) -> None:
     processor = pairs.random_template(seeded("shapes"))

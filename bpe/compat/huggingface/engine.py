@@ -72,7 +72,12 @@ class Engine:
     def _quick_parts(self) -> tuple[Any, list[int], list[int], bool] | None:
         if not self.is_simple:
             return None
-        return self._encode, self._before, self._after, not any(self.type_ids(self._added + 1, True))
+        return (
+            self._encode,
+            self._before,
+            self._after,
+            not any(self.type_ids(self._added + 1, True)),
+        )
 
     def quick(
         self, text: str, treatment: Treatment, add_special_tokens: bool = True
@@ -106,6 +111,32 @@ class Engine:
             spans[:0] = [(0, 0)] * len(self._before)
             spans += [(0, 0)] * len(self._after)
         return encoded
+
+    def batch(
+        self, texts: list[str], treatment: Treatment, add_special_tokens: bool, wants_spans: bool
+    ) -> tuple[list[list[int]], list[list[Span]] | None] | None:
+        """Return the ids of each text, and their spans if `wants_spans`.
+
+        Returns None if the template is not simple, or if C++ cannot give the spans of a text.
+        """
+        if not self.is_simple:
+            return None
+        if wants_spans:
+            encoded = []
+            for text in texts:
+                row = self.quick_spans(text, treatment, add_special_tokens)
+                if row is None:
+                    return None
+                encoded.append(row)
+            return [ids for ids, _ in encoded], [spans for _, spans in encoded]
+        for text in texts:
+            check_text(text)
+        rows = self._ids(texts, treatment)
+        if add_special_tokens and self._added:
+            for ids in rows:
+                ids[:0] = self._before
+                ids += self._after
+        return rows, None
 
     def type_ids(self, size: int, add_special_tokens: bool) -> list[int]:
         """Return the type ids of one sequence with `size` ids. Requires `is_simple`."""

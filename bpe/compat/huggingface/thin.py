@@ -64,6 +64,7 @@ def _call(original: Callable[..., Any], thin: ThinCall) -> Callable[..., Any]:
     """Return a `__call__` that tries `thin`, and then calls `original` if needed."""
     thin_call, quick, quickest = thin.call, thin.quick, thin.quickest()
 
+    @wraps(original)
     def __call__(self: Any, text: Any = None, *args: Any, **kwargs: Any) -> Any:
         if quickest is not None and not kwargs and not args and not settings.check:
             result = quickest(self, text)
@@ -87,6 +88,7 @@ def _encode(original: Callable[..., Any], thin: ThinCall) -> Callable[..., Any]:
     """Return an `encode` that tries `thin`, and then calls `original` if needed."""
     thin_encode = thin.encode
 
+    @wraps(original)
     def encode(self: Any, text: Any, *args: Any, **kwargs: Any) -> Any:
         result = None if args else thin_encode(self, text, kwargs)
         if result is None:
@@ -102,6 +104,7 @@ def _decode(
     """Return methods that try `thin`, and then call the original method if needed."""
     thin_decode, thin_batch = thin.decode, thin.batch
 
+    @wraps(original)
     def decode(
         self: Any, token_ids: Any, skip_special_tokens: bool = False, *args: Any, **kwargs: Any
     ) -> Any:
@@ -112,6 +115,7 @@ def _decode(
             return _checked(self, result, original, (token_ids, skip_special_tokens), kwargs)
         return result
 
+    @wraps(batch_original)
     def batch_decode(
         self: Any, sequences: Any, skip_special_tokens: bool = False, *args: Any, **kwargs: Any
     ) -> Any:
