@@ -136,6 +136,9 @@ def find_inner_marks(data: bytes, lengths: NDArray[np.uint32]) -> NDArray[np.uin
 def text_decode_call(make_texts: Any, special: Sequence[int], slow_call: Any) -> Any:
     """Return a function decode(ids, errors, skip), as cpp/bindings/text_decode_call.hpp says."""
 
+def have_surrogates(texts: list[str]) -> bool:
+    """Return whether any text has a surrogate."""
+
 def quick_call(
     key: str,
     is_plain: dict[type, bool],

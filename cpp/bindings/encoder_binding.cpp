@@ -329,6 +329,17 @@ private:
   mutable SpanObjects span_objects_;
 };
 
+// Returns whether any of `texts`, which must be str, has a surrogate.
+bool have_surrogates(const py::list &texts) {
+  for (const py::handle text : texts)
+    if (!PyUnicode_Check(text.ptr()))
+      throw py::type_error("expected a list of str");
+  return std::any_of(texts.begin(), texts.end(), [](const py::handle text) {
+    const TextView view(py::reinterpret_borrow<py::object>(text));
+    return !view.is_ascii() && view.has_surrogate();
+  });
+}
+
 } // namespace
 
 void bind_encoder(py::module_ &module) {
@@ -378,6 +389,7 @@ void bind_encoder(py::module_ &module) {
       .def("trim", &NativeEncoder::trim);
   module.def("text_decode_call", &make_text_decode_call, py::arg("make_texts"),
              py::arg("special"), py::arg("slow_call"));
+  module.def("have_surrogates", &have_surrogates, py::arg("texts"));
   module.def("set_task_size", &set_task_size, py::arg("size"));
 }
 

@@ -31,6 +31,23 @@ from bpe.formats import huggingface
 from bpe.formats.json_value import Value
 from bpe.types import Ids, Treatment
 
+try:
+    from pretok._core import have_surrogates
+except ImportError:
+
+    def have_surrogates(texts: list[str]) -> bool:
+        """Return whether any text has a surrogate."""
+        return any(not text.isascii() and _has_surrogate(text) for text in texts)
+
+
+def _has_surrogate(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
 _NO_TOKEN = "a text with a byte that no token has"
 
 
@@ -88,7 +105,7 @@ class Engine:
         """
         try:
             if not text.isascii():
-                check_text(text)
+                check_texts([text])
             ids = self._encode(text, treatment)
         except (UnknownTokenError, CallFallbackError):
             return None
@@ -129,8 +146,7 @@ class Engine:
                     return None
                 encoded.append(row)
             return [ids for ids, _ in encoded], [spans for _, spans in encoded]
-        for text in texts:
-            check_text(text)
+        check_texts(texts)
         rows = self._ids(texts, treatment)
         if add_special_tokens and self._added:
             for ids in rows:
@@ -148,21 +164,20 @@ class Engine:
 
     def row(self, text: str, treatment: Treatment) -> Row:
         """Return the row of a text."""
-        check_text(text)
+        check_texts([text])
         try:
             ids = self._encode(text, treatment)
         except UnknownTokenError:
             raise CallFallbackError(_NO_TOKEN) from None
         return self._row(ids, text, treatment)
 
-    def _row(self, ids: list[int] | Ids, text: str, treatment: Treatment) -> Row:
+    def _row(self, ids: list[int], text: str, treatment: Treatment) -> Row:
         align = partial(self._aligner.text, text, treatment)
         return Row(ids, align, TextAlignment(self._spans, text, treatment))
 
     def rows(self, texts: list[str], treatment: Treatment) -> list[Row]:
         """Return the row of each text."""
-        for text in texts:
-            check_text(text)
+        check_texts(texts)
         return [
             self._row(ids, text, treatment)
             for text, ids in zip(texts, self._ids(texts, treatment), strict=True)
@@ -177,8 +192,7 @@ class Engine:
     def words_row(self, words: Sequence[str], treatment: Treatment) -> Row:
         """Return the row of a pre-tokenized sequence."""
         texts = list(words)
-        for text in texts:
-            check_text(text)
+        check_texts(texts)
         rows = self._ids(texts, treatment)
         fast = WordsAlignment(self._spans, texts, treatment, list(map(len, rows)))
         ids = [id for row in rows for id in row]
@@ -199,10 +213,10 @@ class Engine:
             ids = [*self._before, *ids, *self._after]
         return Encoding(ids, build, 1)
 
-    def array_rows(
+    def arrays(
         self, texts: list[str], treatment: Treatment, truncation: Truncation | None
-    ) -> tuple[list[Row], list[Ids]] | None:
-        """Return the row of each text, and its truncated ids as an array, without the template.
+    ) -> list[Ids] | None:
+        """Return the truncated ids of each text as an array, without the template.
 
         Returns None if the template is not simple, if the maximal length is below 1, or if the
         truncation strategy is "only_second". With any other truncation, the result has the first or
@@ -215,21 +229,17 @@ class Engine:
             limit = truncation.max_length
             if limit < 1 or truncation.strategy == "only_second":
                 return None
-        for text in texts:
-            check_text(text)
+        check_texts(texts)
         try:
             ids, offsets = self._tokenizer.encode_batch_array(texts, treatment)
         except UnknownTokenError:
             raise CallFallbackError(_NO_TOKEN) from None
         bounds = offsets.tolist()
-        arrays = [ids[start:stop] for start, stop in pairwise(bounds)]
-        rows = [
-            self._row(array, text, treatment) for text, array in zip(texts, arrays, strict=True)
-        ]
-        if limit is not None:
-            keeps_start = truncation is not None and truncation.direction == "right"
-            arrays = [array[:limit] if keeps_start else array[-limit:] for array in arrays]
-        return rows, arrays
+        if limit is None:
+            return [ids[start:stop] for start, stop in pairwise(bounds)]
+        if truncation is not None and truncation.direction == "right":
+            return [ids[start : min(start + limit, stop)] for start, stop in pairwise(bounds)]
+        return [ids[max(start, stop - limit) : stop] for start, stop in pairwise(bounds)]
 
     @property
     def template_ids(self) -> tuple[list[int], list[int]]:
@@ -259,15 +269,13 @@ def pad(encodings: list[Encoding], padding: Padding) -> None:
             encoding.pad_to(length, padding)
 
 
-def check_text(text: Any) -> None:
-    """Raise CallFallbackError unless `text` is a str without lone surrogates."""
-    if not isinstance(text, str):
-        raise CallFallbackError("an input that is not a str")
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            raise CallFallbackError("a text with lone surrogates") from None
+def check_texts(texts: list[Any]) -> None:
+    """Raise CallFallbackError unless each text is a str without lone surrogates."""
+    for text in texts:
+        if not isinstance(text, str):
+            raise CallFallbackError("an input that is not a str")
+    if have_surrogates(texts):
+        raise CallFallbackError("a text with lone surrogates")
 
 
 def _truncated(ids: list[int], truncation: Truncation, added: int) -> list[int]:

@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeVar
 
 from bpe.compat.huggingface.encoding import Encoding
 from bpe.compat.huggingface.engine import Engine
+from bpe.compat.huggingface.padded import encoding
 from bpe.compat.huggingface.rows import Span
 from bpe.compat.huggingface.windows import Padding
 from bpe.types import Treatment
@@ -47,24 +48,16 @@ def encode(
     sizes = list(map(len, ids))
     type_ids = [engine.type_ids(size, add_special_tokens) for size in sizes] if wants[0] else []
     masks = [[1] * size for size in sizes] if wants[1] else []
-    if padding is None:
-        encodings = [
-            Encoding.lazy(partial(engine.whole, text, treatment, add_special_tokens))
-            for text in texts
-        ]
-        return Listed(encodings, ids, type_ids, masks, spans, max(sizes))
-    length = padding.target(max(sizes))
-    _pad(ids, length, padding.pad_id, padding)
-    _pad(type_ids, length, padding.pad_type_id, padding)
-    _pad(masks, length, 0, padding)
-    _pad(spans or [], length, (0, 0), padding)
-    encodings = [
-        Encoding.lazy(
-            partial(_padded, engine, text, treatment, add_special_tokens, length, padding)
-        )
-        for text in texts
-    ]
-    return Listed(encodings, ids, type_ids, masks, spans, max(length, *sizes))
+    length = longest = max(sizes)
+    if padding is not None:
+        length = padding.target(longest)
+        _pad(ids, length, padding.pad_id, padding)
+        _pad(type_ids, length, padding.pad_type_id, padding)
+        _pad(masks, length, 0, padding)
+        _pad(spans or [], length, (0, 0), padding)
+    source = engine, treatment, add_special_tokens, None, length, padding
+    encodings = [Encoding.lazy(partial(encoding, text, *source)) for text in texts]
+    return Listed(encodings, ids, type_ids, masks, spans, max(length, longest))
 
 
 def _pad(rows: list[list[Item]], length: int, filler: Item, padding: Padding) -> None:
@@ -75,17 +68,3 @@ def _pad(rows: list[list[Item]], length: int, filler: Item, padding: Padding) ->
             row[:0] = [filler] * missing
         elif missing > 0:
             row += [filler] * missing
-
-
-def _padded(
-    engine: Engine,
-    text: str,
-    treatment: Treatment,
-    add_special_tokens: bool,
-    length: int,
-    padding: Padding,
-) -> Encoding:
-    """Return the encoding of a text, padded to `length` ids."""
-    encoding = engine.whole(text, treatment, add_special_tokens)
-    encoding.pad_to(length, padding)
-    return encoding
