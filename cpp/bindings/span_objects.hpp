@@ -46,6 +46,9 @@ public:
     const std::size_t size = starts.size();
     py::list result(size);
     for (std::size_t i = 0; i < size; ++i) {
+      // Prefetch the place of a span 2 * AHEAD spans before its use, and its tuple AHEAD spans.
+      if (i + 2 * AHEAD < size)
+        prefetch(slot(starts[i + 2 * AHEAD], ends[i + 2 * AHEAD]));
       if (i + AHEAD < size)
         if (PyObject *const *later = slot(starts[i + AHEAD], ends[i + AHEAD]))
           prefetch(*later);

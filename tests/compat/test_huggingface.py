@@ -190,6 +190,19 @@ def test_tokens_of_text_have_the_same_outcome(case: str) -> None:
         assert pairs.outcome(call, ours) == pairs.outcome(call, real), description
 
 
+@pytest.mark.parametrize("ids", [[], [0], [70, 5, 71]])
+def test_a_decoder_that_panics_has_the_same_outcome(ids: list[int]) -> None:
+    # Strip of tokenizers fails for a token that is shorter than the number of its characters.
+    strip = {"type": "Strip", "content": "e", "start": 0, "stop": 2}
+    level = pairs.byte_level(add_prefix_space=True, trim_offsets=True)
+    real, ours = both(small(decoder={"type": "Sequence", "decoders": [level, strip]}))
+    call = lambda tok: tok.decode(ids)  # noqa: E731
+    assert pairs.outcome(call, ours) == pairs.outcome(call, real)
+    assert pairs.outcome(call, both(small(decoder=strip))[1]) == pairs.outcome(
+        call, both(small(decoder=strip))[0]
+    )
+
+
 @pytest.mark.parametrize("case", models.CASES)
 def test_each_token_of_text_decodes_the_same(case: str) -> None:
     real, ours = both(json.dumps(models.file_of(**models.CASES[case])))

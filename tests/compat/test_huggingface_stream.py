@@ -90,6 +90,19 @@ def test_a_step_takes_any_tokenizer() -> None:
         stream.step(other, ids[0])
 
 
+def test_an_invalid_prefix_raises_the_same_error() -> None:
+    # vLLM starts a new stream after this error, which it knows by the start of its text.
+    real, ours = both(small())
+    ids = real.encode("the quick brown fox").ids
+    found = []
+    for tok, stream in ((real, RealStream(ids[:1])), (ours, hf.DecodeStream(ids[:1]))):
+        _step(stream, tok, ids[1])
+        tok.decoder = tokenizers.decoders.Metaspace()
+        found.append([_step(stream, tok, id) for id in ids[2:]])
+    assert found[0] == found[1]
+    assert found[0][0][1].startswith("Invalid prefix encountered while decoding stream. Token ID:")
+
+
 def test_a_replaced_decode_does_not_change_a_stream() -> None:
     _, ours = both(small())
     ours.decode = lambda ids, skip_special_tokens=True: "replaced"

@@ -138,6 +138,8 @@ def _why_not(tokenizer: Tokenizer, names: Mapping[int, str], decoder: Any) -> st
     joins_bytes = _joins_bytes(tokenizer, decoder)
     if tokenizer.decoder is None and not joins_bytes:
         return "the decoder has other parts than ByteLevel"
+    if _strips_ends(decoder):
+        return "the decoder strips the ends of tokens, which in tokenizers fails for short tokens"
     known = tokenizer.vocabulary.token_bytes
     added = {token.id: token for token in tokenizer.added_tokens}
     for id, name in names.items():
@@ -152,6 +154,15 @@ def _why_not(tokenizer: Tokenizer, names: Mapping[int, str], decoder: Any) -> st
         if _decoded_content(tokenizer, token) != content:
             return f"added token {id} decodes from other text than in bpe"
     return ""
+
+
+def _strips_ends(decoder: Any) -> bool:
+    """Return whether a decoder has a part Strip that strips the end of each token."""
+    if not isinstance(decoder, dict):
+        return False
+    if decoder.get("type") == "Sequence":
+        return any(map(_strips_ends, decoder.get("decoders", ())))
+    return decoder.get("type") == "Strip" and decoder.get("stop") != 0
 
 
 def _decoded_content(tokenizer: Tokenizer, token: AddedToken) -> str:
