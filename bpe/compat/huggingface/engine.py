@@ -26,6 +26,7 @@ from bpe.compat.huggingface.windows import (
     Window,
     truncate,
 )
+from bpe.encoding.utf8 import has_surrogates
 from bpe.errors import UnknownTokenError
 from bpe.formats import huggingface
 from bpe.formats.json_value import Value
@@ -37,15 +38,7 @@ except ImportError:
 
     def have_surrogates(texts: list[str]) -> bool:
         """Return whether any text has a surrogate."""
-        return any(not text.isascii() and _has_surrogate(text) for text in texts)
-
-
-def _has_surrogate(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
+        return any(not text.isascii() and has_surrogates(text) for text in texts)
 
 
 _NO_TOKEN = "a text with a byte that no token has"
