@@ -190,6 +190,40 @@ def test_tokens_of_text_have_the_same_outcome(case: str) -> None:
         assert pairs.outcome(call, ours) == pairs.outcome(call, real), description
 
 
+def test_special_tokens_that_are_words_of_the_model() -> None:
+    # With ignore_merges, a pre-token that is a token of the model becomes this token.
+    file = json.loads(pairs.base())
+    id = file["model"]["vocab"]["the"]
+    file["model"]["ignore_merges"] = True
+    file["added_tokens"] = [{"id": id, **dict.fromkeys(pairs.FLAGS, False), "content": "the"}]
+    file["added_tokens"][0]["special"] = True
+    file["model"]["merges"] = [pair for pair in file["model"]["merges"] if "".join(pair) != "the"]
+    real, ours = both(json.dumps(file))
+    for tok in (real, ours):
+        tok.encode_special_tokens = True
+    for call in (
+        lambda tok: tok.encode("the"),
+        lambda tok: tok.encode_batch(["fox the", "the é", "fox"]),
+        lambda tok: tok.encode(["the", "fox"], is_pretokenized=True),
+    ):
+        assert pairs.outcome(call, ours) == pairs.outcome(call, real)
+    assert ours.encode("fox").ids == real.encode("fox").ids
+    assert hf.backend(ours).counts["bpe"] == 1
+
+
+def test_a_prefix_space_after_metaspace_falls_back() -> None:
+    split = {"type": "Split", "pattern": {"String": " "}, "behavior": "Isolated", "invert": False}
+    metaspace = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "never", "split": True}
+    level = pairs.byte_level(add_prefix_space=True, trim_offsets=False)
+    parts = {"type": "Sequence", "pretokenizers": [split, metaspace, level]}
+    model = {**json.loads(pairs.base())["model"], "unk_token": "e", "fuse_unk": True}
+    model["vocab"] = {token: id for token, id in model["vocab"].items() if token != "Q"}
+    real, ours = both(small(pre_tokenizer=parts, model=model))
+    for text in (" ", "the fox", "  a"):
+        assert ours.encode(text).tokens == real.encode(text).tokens
+    assert "add_prefix_space" in hf.backend(ours).reason
+
+
 @pytest.mark.parametrize("ids", [[], [0], [70, 5, 71]])
 def test_a_decoder_that_panics_has_the_same_outcome(ids: list[int]) -> None:
     # Strip of tokenizers fails for a token that is shorter than the number of its characters.

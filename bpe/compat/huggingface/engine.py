@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -61,8 +61,13 @@ class Engine:
         processor: PostProcessor,
         names: dict[int, str],
         decoding: Decoding,
+        words: Collection[str] = (),
     ) -> None:
-        """`names` maps ids to the tokens of the model."""
+        """`names` maps ids to the tokens of the model.
+
+        `words` are the special tokens that the model makes of a pre-token with their text. bpe does
+        not do so if special tokens are treated as text.
+        """
         self._tokenizer = tokenizer
         self._processor = processor
         self._aligner = Aligner(tokenizer, names)
@@ -72,6 +77,7 @@ class Engine:
         self.decoding = decoding
         self._before, self._after, self.is_simple = _sides(processor)
         self._added = len(self._before) + len(self._after)
+        self._words = words
         self.quick_parts = self._quick_parts()
         """The parts that C++ needs to answer the call of `quick`; None if it must not.
 
@@ -97,8 +103,8 @@ class Engine:
         Requires `is_simple`.
         """
         try:
-            if not text.isascii():
-                check_texts([text])
+            if self._words or not text.isascii():
+                self._check([text], treatment)
             ids = self._encode(text, treatment)
         except (UnknownTokenError, CallFallbackError):
             return None
@@ -113,6 +119,8 @@ class Engine:
 
         Requires `is_simple`.
         """
+        if self._words and treatment == "text":
+            return None
         encoded = self._spans.encode(text, treatment)
         if encoded is not None and add_special_tokens and self._added:
             ids, spans = encoded
@@ -139,13 +147,23 @@ class Engine:
                     return None
                 encoded.append(row)
             return [ids for ids, _ in encoded], [spans for _, spans in encoded]
-        check_texts(texts)
+        self._check(texts, treatment)
         rows = self._ids(texts, treatment)
         if add_special_tokens and self._added:
             for ids in rows:
                 ids[:0] = self._before
                 ids += self._after
         return rows, None
+
+    def _check(self, texts: list[Any], treatment: Treatment) -> None:
+        """Raise CallFallbackError if the real tokenizer must encode `texts`."""
+        check_texts(texts)
+        if self._words and treatment == "text":
+            for text in texts:
+                if any(word in text for word in self._words):
+                    raise CallFallbackError(
+                        "a special token that is ordinary text and a whole word"
+                    )
 
     def type_ids(self, size: int, add_special_tokens: bool) -> list[int]:
         """Return the type ids of one sequence with `size` ids. Requires `is_simple`."""
@@ -157,7 +175,7 @@ class Engine:
 
     def row(self, text: str, treatment: Treatment) -> Row:
         """Return the row of a text."""
-        check_texts([text])
+        self._check([text], treatment)
         try:
             ids = self._encode(text, treatment)
         except UnknownTokenError:
@@ -170,7 +188,7 @@ class Engine:
 
     def rows(self, texts: list[str], treatment: Treatment) -> list[Row]:
         """Return the row of each text."""
-        check_texts(texts)
+        self._check(texts, treatment)
         return [
             self._row(ids, text, treatment)
             for text, ids in zip(texts, self._ids(texts, treatment), strict=True)
@@ -185,7 +203,7 @@ class Engine:
     def words_row(self, words: Sequence[str], treatment: Treatment) -> Row:
         """Return the row of a pre-tokenized sequence."""
         texts = list(words)
-        check_texts(texts)
+        self._check(texts, treatment)
         rows = self._ids(texts, treatment)
         fast = WordsAlignment(self._spans, texts, treatment, list(map(len, rows)))
         ids = [id for row in rows for id in row]
@@ -222,7 +240,7 @@ class Engine:
             limit = truncation.max_length
             if limit < 1 or truncation.strategy == "only_second":
                 return None
-        check_texts(texts)
+        self._check(texts, treatment)
         try:
             ids, offsets = self._tokenizer.encode_batch_array(texts, treatment)
         except UnknownTokenError:
@@ -326,4 +344,9 @@ def build(serialized: str) -> Engine:
         decoder=spec.decoder,
     )
     names = {id: text for text, id in vocab.items()}
-    return Engine(tokenizer, processor, names, Decoding(tokenizer, names, decoder))
+    words = [
+        token.content
+        for token in spec.added_tokens
+        if token.special and file["model"].get("ignore_merges") and token.content in vocab
+    ]
+    return Engine(tokenizer, processor, names, Decoding(tokenizer, names, decoder), words)
