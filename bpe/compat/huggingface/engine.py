@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Sequence
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any
 
@@ -31,15 +31,6 @@ from bpe.errors import UnknownTokenError
 from bpe.formats import huggingface
 from bpe.formats.json_value import Value
 from bpe.types import Ids, Treatment
-
-try:
-    from pretok._core import have_surrogates
-except ImportError:
-
-    def have_surrogates(texts: list[str]) -> bool:
-        """Return whether any text has a surrogate."""
-        return any(not text.isascii() and has_surrogates(text) for text in texts)
-
 
 _NO_TOKEN = "a text with a byte that no token has"
 
@@ -280,12 +271,22 @@ def pad(encodings: list[Encoding], padding: Padding) -> None:
             encoding.pad_to(length, padding)
 
 
+@cache
+def _have_surrogates() -> Callable[[list[str]], bool]:
+    """Return a function that says whether any of its texts has a surrogate."""
+    try:
+        from pretok import _core
+    except ImportError:
+        return lambda texts: any(not text.isascii() and has_surrogates(text) for text in texts)
+    return _core.have_surrogates
+
+
 def check_texts(texts: list[Any]) -> None:
     """Raise CallFallbackError unless each text is a str without lone surrogates."""
     for text in texts:
         if not isinstance(text, str):
             raise CallFallbackError("an input that is not a str")
-    if have_surrogates(texts):
+    if _have_surrogates()(texts):
         raise CallFallbackError("a text with lone surrogates")
 
 
