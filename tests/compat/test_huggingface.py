@@ -190,6 +190,17 @@ def test_tokens_of_text_have_the_same_outcome(case: str) -> None:
         assert pairs.outcome(call, ours) == pairs.outcome(call, real), description
 
 
+def test_offsets_of_words_that_begin_with_a_character_without_a_token() -> None:
+    level = pairs.byte_level(add_prefix_space=True, trim_offsets=True)
+    model = {"type": "BPE", "vocab": {"a": 0, "\n": 1}, "merges": []}
+    split = {"type": "UnicodeScripts"}
+    real, ours = both(small(model=model, pre_tokenizer=split, post_processor=level))
+    for words in (["a", "  \n"], [" \n", "\n", "b\n"]):
+        encodings = [tok.encode(words, is_pretokenized=True) for tok in (real, ours)]
+        assert encodings[0].offsets == encodings[1].offsets
+    assert hf.backend(ours).name == "bpe"
+
+
 def test_special_tokens_that_are_words_of_the_model() -> None:
     # With ignore_merges, a pre-token that is a token of the model becomes this token.
     file = json.loads(pairs.base())
