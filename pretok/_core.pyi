@@ -136,6 +136,18 @@ def find_inner_marks(data: bytes, lengths: NDArray[np.uint32]) -> NDArray[np.uin
 def text_decode_call(make_texts: Any, special: Sequence[int], slow_call: Any) -> Any:
     """Return a function decode(ids, errors, skip), as cpp/bindings/text_decode_call.hpp says."""
 
+def have_surrogates(texts: list[str]) -> bool:
+    """Return whether any text has a surrogate."""
+
+def quick_call(
+    key: str,
+    is_plain: dict[type, bool],
+    batch_encoding: type,
+    encoding: type,
+    whole: Callable[..., object],
+) -> Callable[[Any, Any], Any]:
+    """Return a function call(tok, text), as cpp/bindings/quick_call.hpp says."""
+
 class Encoder:
     """The native backend of bpe; bpe.encoding.backends.Backend documents each method.
 

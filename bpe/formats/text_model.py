@@ -131,6 +131,12 @@ def split(pre_tokenizer: Value, needs_preset: bool) -> Split:
             return Split(step, None, "its pre_tokenizer was not looked up", False)
         parsed = huggingface.read(_sequence(parts[first + len(places) :]), pre_tokenizer.path)
         if block is not None:
+            if parsed.prefix_space_path:
+                raise UnsupportedPreTokenizerError(
+                    parsed.prefix_space_path,
+                    "after Metaspace it puts a space before every piece of the text; set "
+                    "add_prefix_space to false",
+                )
             parsed = parsed._replace(
                 stages=block.stages() + parsed.stages,
                 part_types=("Metaspace", *parsed.part_types),

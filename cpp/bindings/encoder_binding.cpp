@@ -242,8 +242,8 @@ public:
       options.spaces = TokenSpaces{
           {leading.begin(), leading.end()}, {trailing.begin(), trailing.end()}, keeps_first};
     }
-    return make_span_call(self, native.encoder(), *native.id_objects_, added,
-                          std::move(options));
+    return make_span_call(self, native.encoder(), *native.id_objects_, native.span_objects_,
+                          added, std::move(options));
   }
 
   // Returns the functions that Tokenizer calls to decode. make_decode_calls
@@ -259,6 +259,7 @@ public:
 
   void trim() {
     id_objects_->trim();
+    span_objects_.trim();
     const py::gil_scoped_release released;
     if (encoder_)
       encoder_->caches().trim();
@@ -336,7 +337,19 @@ private:
   std::size_t limit_ = 0; // the largest id plus one, not counting steps (VocabularyData)
   std::optional<Encoder> encoder_;
   mutable std::optional<IdObjects> id_objects_;
+  mutable SpanObjects span_objects_;
 };
+
+// Returns whether any of `texts`, which must be str, has a surrogate.
+bool have_surrogates(const py::list &texts) {
+  for (const py::handle text : texts)
+    if (!PyUnicode_Check(text.ptr()))
+      throw py::type_error("expected a list of str");
+  return std::any_of(texts.begin(), texts.end(), [](const py::handle text) {
+    const TextView view(py::reinterpret_borrow<py::object>(text));
+    return !view.is_ascii() && view.has_surrogate();
+  });
+}
 
 } // namespace
 
@@ -388,6 +401,7 @@ void bind_encoder(py::module_ &module) {
       .def("trim", &NativeEncoder::trim);
   module.def("text_decode_call", &make_text_decode_call, py::arg("make_texts"),
              py::arg("special"), py::arg("slow_call"));
+  module.def("have_surrogates", &have_surrogates, py::arg("texts"));
   module.def("set_task_size", &set_task_size, py::arg("size"));
 }
 

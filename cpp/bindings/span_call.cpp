@@ -19,6 +19,7 @@ namespace {
 struct SpanCall {
   const Encoder &encoder;
   IdObjects &objects;
+  SpanObjects &spans;
   AddedTokens added;
   SpanOptions options;
 };
@@ -52,11 +53,15 @@ private:
 void count_code_points(const std::uint8_t *data, std::size_t size, EncodedSpans &spans) {
   CodePointCounter starts(data);
   CodePointCounter ends(data);
+  std::int64_t end = 0;       // of the previous span, in bytes
+  std::int64_t end_count = 0; // in code points
   for (std::size_t i = 0; i < spans.starts.size(); ++i) {
-    const auto start = static_cast<std::size_t>(spans.starts[i]);
-    const bool is_inside = start < size && is_tail(data[start]);
-    spans.starts[i] = starts.begun(spans.starts[i]) - (is_inside ? 1 : 0);
-    spans.ends[i] = ends.begun(spans.ends[i]);
+    const std::int64_t start = spans.starts[i];
+    const bool is_inside = static_cast<std::size_t>(start) < size && is_tail(data[start]);
+    // Nearly every span starts at the end of the previous one.
+    spans.starts[i] = (start == end ? end_count : starts.begun(start)) - (is_inside ? 1 : 0);
+    end = spans.ends[i];
+    spans.ends[i] = end_count = ends.begun(end);
   }
 }
 
@@ -105,33 +110,6 @@ bool encode(const SpanCall &call, const TextView &text, EncodedSpans &spans) {
   });
 }
 
-// Returns the new tuple (start, end), or nullptr with an exception set.
-PyObject *new_span(IdObjects &objects, std::int64_t start, std::int64_t end) {
-  PyObject *span = PyTuple_New(2);
-  if (span == nullptr)
-    return nullptr;
-  PyTuple_SET_ITEM(span, 0, objects.new_object(static_cast<std::uint32_t>(start)));
-  PyTuple_SET_ITEM(span, 1, objects.new_object(static_cast<std::uint32_t>(end)));
-  if (PyTuple_GET_ITEM(span, 0) != nullptr && PyTuple_GET_ITEM(span, 1) != nullptr) {
-    // A tuple of ints refers to no other objects, so the garbage collector need not track it.
-    PyObject_GC_UnTrack(span);
-    return span;
-  }
-  Py_DECREF(span);
-  return nullptr;
-}
-
-py::list new_spans(IdObjects &objects, const EncodedSpans &spans) {
-  py::list result(spans.starts.size());
-  for (std::size_t i = 0; i < spans.starts.size(); ++i) {
-    PyObject *span = new_span(objects, spans.starts[i], spans.ends[i]);
-    if (span == nullptr)
-      throw py::error_already_set();
-    PyList_SET_ITEM(result.ptr(), static_cast<py::ssize_t>(i), span);
-  }
-  return result;
-}
-
 PyObject *encode_text(const SpanCall &call, PyObject *object) {
   if (!PyUnicode_CheckExact(object))
     Py_RETURN_NONE;
@@ -145,7 +123,8 @@ PyObject *encode_text(const SpanCall &call, PyObject *object) {
   if (!is_encoded)
     Py_RETURN_NONE;
   py::list ids = call.objects.as_list(spans.ids.data(), spans.ids.size());
-  return py::make_tuple(std::move(ids), new_spans(call.objects, spans)).release().ptr();
+  py::list list = call.spans.as_list(call.objects, spans.starts, spans.ends);
+  return py::make_tuple(std::move(ids), std::move(list)).release().ptr();
 }
 
 PyObject *encode_with_spans(PyObject *self, PyObject *const *args, Py_ssize_t count) {
@@ -162,9 +141,10 @@ PyObject *encode_with_spans(PyObject *self, PyObject *const *args, Py_ssize_t co
 } // namespace
 
 py::object make_span_call(const py::object &owner, const Encoder &encoder, IdObjects &objects,
-                          const AddedTokens &added, SpanOptions options) {
+                          SpanObjects &spans, const AddedTokens &added, SpanOptions options) {
   static PyMethodDef method = fast_method<encode_with_spans>("encode_with_spans");
-  auto call = std::make_unique<SpanCall>(SpanCall{encoder, objects, added, std::move(options)});
+  auto call =
+      std::make_unique<SpanCall>(SpanCall{encoder, objects, spans, added, std::move(options)});
   const py::capsule capsule(call.release(), [](void *p) { delete static_cast<SpanCall *>(p); });
   return new_function(method, py::make_tuple(capsule, owner));
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bindings/id_objects.hpp"
+#include "bindings/span_objects.hpp"
 
 #include "core/encode/encoder.hpp"
 
@@ -37,9 +38,9 @@ struct SpanOptions {
 //   - `options` exclude the text;
 //   - `text` has a special token that `added` refuses;
 //   - the number of spaces of a token is unknown.
-// The function keeps `owner`, the owner of `encoder` and `objects`, alive.
+// The function keeps `owner`, the owner of `encoder`, `objects` and `spans`, alive.
 pybind11::object make_span_call(const pybind11::object &owner, const Encoder &encoder,
-                                IdObjects &objects, const AddedTokens &added,
-                                SpanOptions options);
+                                IdObjects &objects, SpanObjects &spans,
+                                const AddedTokens &added, SpanOptions options);
 
 } // namespace pretok

@@ -114,6 +114,19 @@ def test_offsets_need_only_one_call_of_the_core(monkeypatch: pytest.MonkeyPatch)
         assert windows[0] == windows[1]
 
 
+def test_offsets_of_long_texts() -> None:
+    level = pairs.byte_level(add_prefix_space=True, trim_offsets=True)
+    real, ours = both(small(pre_tokenizer=level, post_processor=level))
+    random = seeded("long")
+    for tok in (real, ours):
+        tok.add_tokens(["x" * 20, "<new>"])
+    texts = ["".join(random.choices([*pairs.WORDS, "x" * 20, "<new>"], k=3000)) for _ in range(3)]
+    for text in [*texts, *texts]:  # again with the spans that bpe has cached
+        assert ours.encode(text).offsets == real.encode(text).offsets
+    ours._state.engine(ours.real)._tokenizer.trim()
+    assert ours.encode(texts[0]).offsets == real.encode(texts[0]).offsets
+
+
 @pytest.mark.parametrize("pretokenized", [False, True])
 def test_inputs_of_every_shape_have_the_same_outcome(pretokenized: bool) -> None:
     processor = pairs.random_template(seeded("shapes"))
@@ -177,11 +190,78 @@ def test_tokens_of_text_have_the_same_outcome(case: str) -> None:
         assert pairs.outcome(call, ours) == pairs.outcome(call, real), description
 
 
+def test_offsets_of_words_that_begin_with_a_character_without_a_token() -> None:
+    level = pairs.byte_level(add_prefix_space=True, trim_offsets=True)
+    model = {"type": "BPE", "vocab": {"a": 0, "\n": 1}, "merges": []}
+    split = {"type": "UnicodeScripts"}
+    real, ours = both(small(model=model, pre_tokenizer=split, post_processor=level))
+    for words in (["a", "  \n"], [" \n", "\n", "b\n"]):
+        encodings = [tok.encode(words, is_pretokenized=True) for tok in (real, ours)]
+        assert encodings[0].offsets == encodings[1].offsets
+    assert hf.backend(ours).name == "bpe"
+
+
+def test_special_tokens_that_are_words_of_the_model() -> None:
+    # With ignore_merges, a pre-token that is a token of the model becomes this token.
+    file = json.loads(pairs.base())
+    id = file["model"]["vocab"]["the"]
+    file["model"]["ignore_merges"] = True
+    file["added_tokens"] = [{"id": id, **dict.fromkeys(pairs.FLAGS, False), "content": "the"}]
+    file["added_tokens"][0]["special"] = True
+    file["model"]["merges"] = [pair for pair in file["model"]["merges"] if "".join(pair) != "the"]
+    real, ours = both(json.dumps(file))
+    for tok in (real, ours):
+        tok.encode_special_tokens = True
+    for call in (
+        lambda tok: tok.encode("the"),
+        lambda tok: tok.encode_batch(["fox the", "the é", "fox"]),
+        lambda tok: tok.encode(["the", "fox"], is_pretokenized=True),
+    ):
+        assert pairs.outcome(call, ours) == pairs.outcome(call, real)
+    assert ours.encode("fox").ids == real.encode("fox").ids
+    assert hf.backend(ours).counts["bpe"] == 1
+
+
+def test_a_prefix_space_after_metaspace_falls_back() -> None:
+    split = {"type": "Split", "pattern": {"String": " "}, "behavior": "Isolated", "invert": False}
+    metaspace = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "never", "split": True}
+    level = pairs.byte_level(add_prefix_space=True, trim_offsets=False)
+    parts = {"type": "Sequence", "pretokenizers": [split, metaspace, level]}
+    model = {**json.loads(pairs.base())["model"], "unk_token": "e", "fuse_unk": True}
+    model["vocab"] = {token: id for token, id in model["vocab"].items() if token != "Q"}
+    real, ours = both(small(pre_tokenizer=parts, model=model))
+    for text in (" ", "the fox", "  a"):
+        assert ours.encode(text).tokens == real.encode(text).tokens
+    assert "add_prefix_space" in hf.backend(ours).reason
+
+
+@pytest.mark.parametrize("ids", [[], [0], [70, 5, 71]])
+def test_a_decoder_that_panics_has_the_same_outcome(ids: list[int]) -> None:
+    # Strip of tokenizers fails for a token that is shorter than the number of its characters.
+    strip = {"type": "Strip", "content": "e", "start": 0, "stop": 2}
+    level = pairs.byte_level(add_prefix_space=True, trim_offsets=True)
+    real, ours = both(small(decoder={"type": "Sequence", "decoders": [level, strip]}))
+    call = lambda tok: tok.decode(ids)  # noqa: E731
+    assert pairs.outcome(call, ours) == pairs.outcome(call, real)
+    assert pairs.outcome(call, both(small(decoder=strip))[1]) == pairs.outcome(
+        call, both(small(decoder=strip))[0]
+    )
+
+
+@pytest.mark.parametrize("case", models.CASES)
+def test_each_token_of_text_decodes_the_same(case: str) -> None:
+    real, ours = both(json.dumps(models.file_of(**models.CASES[case])))
+    for id in range(real.get_vocab_size()):
+        assert ours.decode([5, id, 6], False) == real.decode([5, id, 6], False)
+
+
 def test_most_calls_with_tokens_of_text_are_served_by_bpe() -> None:
     for case, changes in models.CASES.items():
         ours = hf.Tokenizer.from_str(json.dumps(models.file_of(**changes)))
         ours.decode(ours.encode("the <s> ▁é").ids)
-        assert hf.backend(ours) == ("bpe", "", {"bpe": 2, "tokenizers": 0}), case
+        # tokenizers 0.22.2 decodes some added tokens to other text than bpe.
+        own = 1 if tokenizers.__version__ == "0.22.2" and ours._state.fallbacks else 2
+        assert hf.backend(ours) == ("bpe", "", {"bpe": own, "tokenizers": 2 - own}), case
 
 
 def test_a_token_that_is_no_longer_normalized() -> None:

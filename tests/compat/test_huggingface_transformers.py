@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib
+import inspect
 import os
 import pickle
 import signal
@@ -11,11 +12,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import huggingface_pairs as pairs
 import transformers_calls as calls
-from support import max_examples, seeded
+from huggingface_features import plain as plain_values
+from support import max_examples, need_native, seeded
 
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 pytest.importorskip("transformers", reason="transformers is not installed")
@@ -85,6 +88,85 @@ def test_wrap_serves_one_tokenizer(plain: Any) -> None:
         hf.wrap("the fox")
 
 
+def test_python_alone_gives_the_same_results(plain: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = "the fox", "", "é 🦙<s>", "lone \ud800", "the " * 600
+    expected = [calls.outcome(plain, ("__call__", (text,), {})) for text in texts]
+    for backend in ("native", "python"):
+        if backend == "native":
+            need_native()
+        monkeypatch.setenv("PRETOK_BACKEND", backend)
+        with hf.patched():
+            tok = copy.deepcopy(plain)
+            for _ in range(2):  # the first call prepares the other ones
+                results = [calls.outcome(tok, ("__call__", (text,), {})) for text in texts]
+                assert results == expected
+            assert hf.backend(tok).counts == {"bpe": 8, "tokenizers": 2}
+
+
+def test_a_text_needs_no_python_code(plain: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    need_native()
+    monkeypatch.setenv("PRETOK_BACKEND", "native")
+    expected = plain("the fox")
+    with hf.patched():
+        plain("the")
+        for name in ("quick", "row", "rows", "batch"):
+            monkeypatch.setattr(f"bpe.compat.huggingface.engine.Engine.{name}", None)
+        assert plain("the fox").data == expected.data
+
+
+def test_settings_that_are_properties_are_read(plain: Any) -> None:
+    class Own(type(plain)):  # type: ignore[misc]
+        @property
+        def model_input_names(self) -> list[str]:
+            return ["input_ids"]
+
+        @model_input_names.setter
+        def model_input_names(self, names: list[str]) -> None:
+            pass
+
+    plain.__class__ = Own
+    with hf.patched():
+        for _ in range(2):
+            assert list(plain("the")) == ["input_ids"]
+
+
+def test_changes_between_two_calls_are_noticed(plain: Any) -> None:
+    text = "the <s> fox"
+
+    def results(tok: Any) -> list[Any]:
+        found = [tok(text)]
+        tok.split_special_tokens = True
+        found.append(tok(text))
+        tok.model_input_names = ["input_ids"]
+        found.append(tok(text))
+        tok.model_max_length = 2
+        found.append(tok(text))
+        tok.split_special_tokens = False
+        tok._tokenizer.enable_truncation(3)
+        found.append(tok(text))
+        tok.add_tokens(["fox"])
+        found.append(tok(text))
+        tok._tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
+            single="a:1 $A b:2", special_tokens=[("a", 1), ("b", 2)]
+        )
+        tok.model_input_names = ["token_type_ids", "input_ids"]
+        return [plain_values(result) for result in [*found, tok(text)]]
+
+    expected = results(copy.deepcopy(plain))
+    with hf.patched():
+        assert results(copy.deepcopy(plain)) == expected
+
+
+def test_methods_keep_their_signatures(plain: Any) -> None:
+    names = "__call__", "encode", "decode", "batch_decode"
+    expected = [(inspect.signature(getattr(plain, name)), getattr(plain, name).__doc__)
+                for name in names]  # fmt: skip
+    with hf.patched():
+        for name, (signature, doc) in zip(names, expected, strict=True):
+            method = getattr(plain, name)
+            assert (inspect.signature(method), method.__doc__) == (signature, doc)
+
+
 def test_methods_of_a_subclass_are_used(plain: Any) -> None:
     class Own(type(plain)):  # type: ignore[misc]
         def _decode(self, *args: Any, **kwargs: Any) -> str:
@@ -99,6 +181,29 @@ def test_methods_of_a_subclass_are_used(plain: Any) -> None:
     with hf.patched():
         assert plain.decode([5]) == "own"
         assert plain("the")["own"] == 1
+
+
+def test_other_versions_of_transformers_have_no_short_methods(
+    plain: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids, before = plain("the fox")["input_ids"], hf.fallbacks()
+    assert hf.backend(plain).reason == ""
+    monkeypatch.setattr("bpe.compat.huggingface.thin.TESTED_VERSIONS", ())
+    with hf.patched(strict=True):
+        assert plain("the fox")["input_ids"] == plain.encode("the fox") == ids
+        assert plain.decode(ids) == "the fox"
+        backend = hf.backend(plain)
+        assert (backend.name, backend.counts) == ("bpe", {"bpe": 3, "tokenizers": 0})
+        assert backend.reason.endswith("so its own methods call bpe")
+        assert hf.fallbacks()[backend.reason] - before.get(backend.reason, 0) == 3
+
+
+@pytest.mark.parametrize("ids", [[], (), [5], 5, [[]], [[5], []], ([5],), np.zeros((0, 3), int)])
+def test_batches_of_any_shape_decode_the_same(plain: Any, ids: Any) -> None:
+    for name in ("decode", "batch_decode"):
+        expected = calls.outcome(plain, (name, (ids,), {}))
+        with hf.patched():
+            assert calls.outcome(plain, (name, (ids,), {})) == expected, name
 
 
 def test_checked_calls_find_a_difference(plain: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bpe.compat.huggingface import settings
+from bpe.compat.huggingface import settings, thin
 from bpe.compat.huggingface.encoding import Encoding
 from bpe.compat.huggingface.errors import FallbackError
 from bpe.compat.huggingface.patching import patch, patched, unpatch
@@ -62,10 +62,18 @@ __all__ = [
 def backend(tok: Any) -> Backend:
     """Return the library that serves a tokenizer of transformers or tokenizers, and why."""
     real = vars(tok).get("_tokenizer", tok) if type(tok) is not Tokenizer else tok
+    is_of_transformers = real is not tok
     real = real.real if type(real) is Tokenizer else real
-    return state_of(real).backend(real)
+    served = state_of(real).backend(real)
+    if is_of_transformers and not served.reason:
+        return served._replace(reason=thin.why_not())
+    return served
 
 
 def fallbacks() -> dict[str, int]:
-    """Return the number of calls that fell back to the real tokenizer, by reason."""
+    """Return the number of calls that fell back to the real tokenizer, by reason.
+
+    With a version of transformers that has not been compared with bpe, its own methods call bpe. A
+    reason says so, with the number of their calls.
+    """
     return dict(settings.total)

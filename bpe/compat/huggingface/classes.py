@@ -24,6 +24,8 @@ _INNER = (
     "_batch_encode_plus",
 )
 """Methods whose work the module `thin` does. It does not serve a class that overrides one."""
+_SETTINGS = "split_special_tokens", "model_max_length", "model_input_names"
+"""Attributes of a tokenizer that C++ reads from its `__dict__`."""
 
 
 class Classes:
@@ -37,22 +39,26 @@ class Classes:
         self.no_truncation: Any = base.TruncationStrategy.DO_NOT_TRUNCATE
         self._inner = {name: getattr(owner, name, None) for name in _INNER}
         self.is_plain: dict[type, bool] = {}
-        """For each subclass seen so far: whether it overrides none of the methods in _INNER."""
+        """For each subclass seen so far: whether it overrides nothing that `thin` relies on."""
 
     def engine(self, tok: Any) -> tuple[Engine, State, Any] | None:
         """Return the engine, the state and the real tokenizer; None if bpe does not serve `tok`."""
         type_ = type(tok)
         is_plain = self.is_plain.get(type_)
         if is_plain is None:
-            is_plain = self.is_plain[type_] = all(
-                getattr(type_, name, None) is method for name, method in self._inner.items()
-            )
+            is_plain = self.is_plain[type_] = self._is_plain(type_)
         real = tok.__dict__.get("_tokenizer")
         if not is_plain or real is None or (settings.check and settings.is_bypassed()):
             return None
         state = state_of(real)
         engine = state.engine(real)
         return None if engine is None else (engine, state, real)
+
+    def _is_plain(self, type_: type) -> bool:
+        """Return whether a class has the methods in _INNER, and no properties in _SETTINGS."""
+        return all(
+            getattr(type_, name, None) is method for name, method in self._inner.items()
+        ) and not any(hasattr(getattr(type_, name, None), "__set__") for name in _SETTINGS)
 
     def result(self, data: dict[str, Any], encodings: list[Any], sequences: int) -> Any:
         """Return a BatchEncoding with these attributes."""

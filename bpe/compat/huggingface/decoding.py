@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 
@@ -34,10 +35,13 @@ class Decoding:
         added = {token.id for token in tokenizer.added_tokens}
         self._known = frozenset(tokenizer.vocabulary.token_bytes) | added
         self._special = {token.id for token in tokenizer.added_tokens if token.special}
+        self.joins_bytes = _joins_bytes(tokenizer, decoder)
+        """Whether the text of ids is that of the joined bytes of their tokens."""
         self._texts: dict[int, _Text] = {}
         """By id: the text of each added token that bpe decodes to other bytes than tokenizers."""
-        if _joins_bytes(tokenizer, decoder):
+        if self.joins_bytes:
             self._texts = _texts(tokenizer)
+        self._token_texts = _TokenTexts(self, False), _TokenTexts(self, True)
         self.fallback_reason = _why_not(tokenizer, names, decoder)
         """Why bpe must not decode; empty if it may."""
 
@@ -62,6 +66,25 @@ class Decoding:
             return self._decode(known, "replace", skip_special_tokens)
         return self._join(known, skip_special_tokens)
 
+    def token_texts(self, skip_special_tokens: bool) -> Mapping[int, str]:
+        """Return the text of each single id, by id; it is empty if no token has the id."""
+        return self._token_texts[skip_special_tokens]
+
+    def has(self, id: int) -> bool:
+        """Return whether a token has this id."""
+        return id in self._known
+
+    def decode_ids(self, ids: list[int], skip_special_tokens: bool) -> str:
+        """Do the same as `decode`, faster, for ids from 0 to 2**32 - 1."""
+        if len(ids) == 1:
+            return self._token_texts[skip_special_tokens][ids[0]]
+        if not self._texts:
+            try:
+                return self._decode(ids, "replace", skip_special_tokens)
+            except UnknownTokenError:
+                pass
+        return self.decode(ids, skip_special_tokens)
+
     def _join(self, ids: list[int], skip_special_tokens: bool) -> str:
         """Return the text of `ids`, some of which are keys of `_texts`."""
         texts = []
@@ -72,6 +95,23 @@ class Decoding:
             if not (skip_special_tokens and text.is_special):
                 texts.append(text.data)
         return b"".join(texts).decode("utf-8", "replace")
+
+
+class _TokenTexts(dict[int, str]):
+    """Caches the text of each single id. It has no more items than there are tokens."""
+
+    def __init__(self, decoding: Decoding, skip_special_tokens: bool) -> None:
+        super().__init__()
+        self._decoding = ref(decoding)
+        self._skip_special_tokens = skip_special_tokens
+
+    def __missing__(self, id: int) -> str:
+        decoding = self._decoding()
+        assert decoding is not None
+        text = decoding.decode([id], self._skip_special_tokens)
+        if decoding.has(id):
+            self[id] = text
+        return text
 
 
 def _joins_bytes(tokenizer: Tokenizer, decoder: Any) -> bool:
@@ -98,18 +138,31 @@ def _why_not(tokenizer: Tokenizer, names: Mapping[int, str], decoder: Any) -> st
     joins_bytes = _joins_bytes(tokenizer, decoder)
     if tokenizer.decoder is None and not joins_bytes:
         return "the decoder has other parts than ByteLevel"
+    if _strips_ends(decoder):
+        return "the decoder strips the ends of tokens, which in tokenizers fails for short tokens"
     known = tokenizer.vocabulary.token_bytes
     added = {token.id: token for token in tokenizer.added_tokens}
     for id, name in names.items():
         if id not in known and id not in added and not (joins_bytes and name == ""):
             return f"bpe's vocabulary has no token {id}"
-    # The real tokenizer normalizes added tokens before its decoder gets them. bpe does so too,
-    # except if the normalizer is NFC alone. Then the text may differ.
-    if not joins_bytes and tokenizer.normalizer == "NFC":
-        for id, token in added.items():
-            if _decoded_content(tokenizer, token) != token.content:
-                return f"added token {id} decodes from its normalized text"
+    # The real tokenizer normalizes added tokens before its decoder gets them; 0.22.2 does not. bpe
+    # does so, except if the normalizer is NFC alone. Where they do not agree, the text may differ.
+    for id, token in () if joins_bytes else added.items():
+        content = token.content
+        if token.normalized and isinstance(tokenizer.normalizer, NormalizerChain):
+            content = tokenizer.normalizer.normalize(content)
+        if _decoded_content(tokenizer, token) != content:
+            return f"added token {id} decodes from other text than in bpe"
     return ""
+
+
+def _strips_ends(decoder: Any) -> bool:
+    """Return whether a decoder has a part Strip that strips the end of each token."""
+    if not isinstance(decoder, dict):
+        return False
+    if decoder.get("type") == "Sequence":
+        return any(map(_strips_ends, decoder.get("decoders", ())))
+    return decoder.get("type") == "Strip" and decoder.get("stop") != 0
 
 
 def _decoded_content(tokenizer: Tokenizer, token: AddedToken) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Sequence
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any
 
@@ -26,6 +26,7 @@ from bpe.compat.huggingface.windows import (
     Window,
     truncate,
 )
+from bpe.encoding.utf8 import has_surrogates
 from bpe.errors import UnknownTokenError
 from bpe.formats import huggingface
 from bpe.formats.json_value import Value
@@ -51,8 +52,13 @@ class Engine:
         processor: PostProcessor,
         names: dict[int, str],
         decoding: Decoding,
+        words: Collection[str] = (),
     ) -> None:
-        """`names` maps ids to the tokens of the model."""
+        """`names` maps ids to the tokens of the model.
+
+        `words` are the special tokens that the model makes of a pre-token with their text. bpe does
+        not do so if special tokens are treated as text.
+        """
         self._tokenizer = tokenizer
         self._processor = processor
         self._aligner = Aligner(tokenizer, names)
@@ -62,6 +68,23 @@ class Engine:
         self.decoding = decoding
         self._before, self._after, self.is_simple = _sides(processor)
         self._added = len(self._before) + len(self._after)
+        self._words = words
+        self.quick_parts = self._quick_parts()
+        """The parts that C++ needs to answer the call of `quick`; None if it must not.
+
+        They are the function that encodes, the ids before and after one sequence, and whether all
+        type ids are 0.
+        """
+
+    def _quick_parts(self) -> tuple[Any, list[int], list[int], bool] | None:
+        if not self.is_simple:
+            return None
+        return (
+            self._encode,
+            self._before,
+            self._after,
+            not any(self.type_ids(self._added + 1, True)),
+        )
 
     def quick(
         self, text: str, treatment: Treatment, add_special_tokens: bool = True
@@ -71,8 +94,8 @@ class Engine:
         Requires `is_simple`.
         """
         try:
-            if not text.isascii():
-                check_text(text)
+            if self._words or not text.isascii():
+                self._check([text], treatment)
             ids = self._encode(text, treatment)
         except (UnknownTokenError, CallFallbackError):
             return None
@@ -87,6 +110,8 @@ class Engine:
 
         Requires `is_simple`.
         """
+        if self._words and treatment == "text":
+            return None
         encoded = self._spans.encode(text, treatment)
         if encoded is not None and add_special_tokens and self._added:
             ids, spans = encoded
@@ -95,6 +120,41 @@ class Engine:
             spans[:0] = [(0, 0)] * len(self._before)
             spans += [(0, 0)] * len(self._after)
         return encoded
+
+    def batch(
+        self, texts: list[str], treatment: Treatment, add_special_tokens: bool, wants_spans: bool
+    ) -> tuple[list[list[int]], list[list[Span]] | None] | None:
+        """Return the ids of each text, and their spans if `wants_spans`.
+
+        Returns None if the template is not simple, or if C++ cannot give the spans of a text.
+        """
+        if not self.is_simple:
+            return None
+        if wants_spans:
+            encoded = []
+            for text in texts:
+                row = self.quick_spans(text, treatment, add_special_tokens)
+                if row is None:
+                    return None
+                encoded.append(row)
+            return [ids for ids, _ in encoded], [spans for _, spans in encoded]
+        self._check(texts, treatment)
+        rows = self._ids(texts, treatment)
+        if add_special_tokens and self._added:
+            for ids in rows:
+                ids[:0] = self._before
+                ids += self._after
+        return rows, None
+
+    def _check(self, texts: list[Any], treatment: Treatment) -> None:
+        """Raise CallFallbackError if the real tokenizer must encode `texts`."""
+        check_texts(texts)
+        if self._words and treatment == "text":
+            for text in texts:
+                if any(word in text for word in self._words):
+                    raise CallFallbackError(
+                        "a special token that is ordinary text and a whole word"
+                    )
 
     def type_ids(self, size: int, add_special_tokens: bool) -> list[int]:
         """Return the type ids of one sequence with `size` ids. Requires `is_simple`."""
@@ -106,21 +166,20 @@ class Engine:
 
     def row(self, text: str, treatment: Treatment) -> Row:
         """Return the row of a text."""
-        check_text(text)
+        self._check([text], treatment)
         try:
             ids = self._encode(text, treatment)
         except UnknownTokenError:
             raise CallFallbackError(_NO_TOKEN) from None
         return self._row(ids, text, treatment)
 
-    def _row(self, ids: list[int] | Ids, text: str, treatment: Treatment) -> Row:
+    def _row(self, ids: list[int], text: str, treatment: Treatment) -> Row:
         align = partial(self._aligner.text, text, treatment)
         return Row(ids, align, TextAlignment(self._spans, text, treatment))
 
     def rows(self, texts: list[str], treatment: Treatment) -> list[Row]:
         """Return the row of each text."""
-        for text in texts:
-            check_text(text)
+        self._check(texts, treatment)
         return [
             self._row(ids, text, treatment)
             for text, ids in zip(texts, self._ids(texts, treatment), strict=True)
@@ -135,8 +194,7 @@ class Engine:
     def words_row(self, words: Sequence[str], treatment: Treatment) -> Row:
         """Return the row of a pre-tokenized sequence."""
         texts = list(words)
-        for text in texts:
-            check_text(text)
+        self._check(texts, treatment)
         rows = self._ids(texts, treatment)
         fast = WordsAlignment(self._spans, texts, treatment, list(map(len, rows)))
         ids = [id for row in rows for id in row]
@@ -157,10 +215,10 @@ class Engine:
             ids = [*self._before, *ids, *self._after]
         return Encoding(ids, build, 1)
 
-    def array_rows(
+    def arrays(
         self, texts: list[str], treatment: Treatment, truncation: Truncation | None
-    ) -> tuple[list[Row], list[Ids]] | None:
-        """Return the row of each text, and its truncated ids as an array, without the template.
+    ) -> list[Ids] | None:
+        """Return the truncated ids of each text as an array, without the template.
 
         Returns None if the template is not simple, if the maximal length is below 1, or if the
         truncation strategy is "only_second". With any other truncation, the result has the first or
@@ -173,21 +231,17 @@ class Engine:
             limit = truncation.max_length
             if limit < 1 or truncation.strategy == "only_second":
                 return None
-        for text in texts:
-            check_text(text)
+        self._check(texts, treatment)
         try:
             ids, offsets = self._tokenizer.encode_batch_array(texts, treatment)
         except UnknownTokenError:
             raise CallFallbackError(_NO_TOKEN) from None
         bounds = offsets.tolist()
-        arrays = [ids[start:stop] for start, stop in pairwise(bounds)]
-        rows = [
-            self._row(array, text, treatment) for text, array in zip(texts, arrays, strict=True)
-        ]
-        if limit is not None:
-            keeps_start = truncation is not None and truncation.direction == "right"
-            arrays = [array[:limit] if keeps_start else array[-limit:] for array in arrays]
-        return rows, arrays
+        if limit is None:
+            return [ids[start:stop] for start, stop in pairwise(bounds)]
+        if truncation is not None and truncation.direction == "right":
+            return [ids[start : min(start + limit, stop)] for start, stop in pairwise(bounds)]
+        return [ids[max(start, stop - limit) : stop] for start, stop in pairwise(bounds)]
 
     @property
     def template_ids(self) -> tuple[list[int], list[int]]:
@@ -217,15 +271,23 @@ def pad(encodings: list[Encoding], padding: Padding) -> None:
             encoding.pad_to(length, padding)
 
 
-def check_text(text: Any) -> None:
-    """Raise CallFallbackError unless `text` is a str without lone surrogates."""
-    if not isinstance(text, str):
-        raise CallFallbackError("an input that is not a str")
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            raise CallFallbackError("a text with lone surrogates") from None
+@cache
+def _have_surrogates() -> Callable[[list[str]], bool]:
+    """Return a function that says whether any of its texts has a surrogate."""
+    try:
+        from pretok import _core
+    except ImportError:
+        return lambda texts: any(not text.isascii() and has_surrogates(text) for text in texts)
+    return _core.have_surrogates
+
+
+def check_texts(texts: list[Any]) -> None:
+    """Raise CallFallbackError unless each text is a str without lone surrogates."""
+    for text in texts:
+        if not isinstance(text, str):
+            raise CallFallbackError("an input that is not a str")
+    if _have_surrogates()(texts):
+        raise CallFallbackError("a text with lone surrogates")
 
 
 def _truncated(ids: list[int], truncation: Truncation, added: int) -> list[int]:
@@ -283,4 +345,9 @@ def build(serialized: str) -> Engine:
         decoder=spec.decoder,
     )
     names = {id: text for text, id in vocab.items()}
-    return Engine(tokenizer, processor, names, Decoding(tokenizer, names, decoder))
+    words = [
+        token.content
+        for token in spec.added_tokens
+        if token.special and file["model"].get("ignore_merges") and token.content in vocab
+    ]
+    return Engine(tokenizer, processor, names, Decoding(tokenizer, names, decoder), words)

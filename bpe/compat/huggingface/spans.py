@@ -141,6 +141,10 @@ class WordsAlignment(TextAlignment):
 
         Returns None if C++ cannot handle a word.
         """
+        # Only the first token of all words keeps its space. C++ would keep that of each word whose
+        # first token starts later, as after a character without a token.
+        if is_trimmed and self._source._adds_space:
+            return None
         spans: list[Span] = []
         for text in self._texts:
             more = TextAlignment(self._source, text, self._treatment).spans(is_trimmed)

@@ -36,8 +36,9 @@ logger = logging.getLogger("bpe.compat.huggingface")
 class Backend(NamedTuple):
     """The library that serves a tokenizer.
 
-    `name` is "bpe" or "tokenizers"; `reason` says why it is "tokenizers". `counts` has the number
-    of calls that each library served.
+    `name` is "bpe" or "tokenizers"; `reason` says why it is "tokenizers". If it is "bpe" and there
+    is a reason, that is why the methods of transformers have no short versions. `counts` has the
+    number of calls that each library served.
     """
 
     name: str
@@ -218,9 +219,14 @@ class State:
                 )  # fmt: skip
 
 
+def is_tested() -> bool:
+    """Return whether the stand-in was compared with the installed version of tokenizers."""
+    return VERSION in TESTED_VERSIONS
+
+
 def _engine_of(real: Any) -> tuple[Engine | None, str]:
     """Return the engine of `real`, or None and the reason."""
-    if VERSION not in TESTED_VERSIONS:
+    if not is_tested():
         return None, f"tokenizers {VERSION} has not been compared with bpe"
     replaced = [name for name in OURS if name in vars(real)]
     if replaced:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import random
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from bpe.compat.huggingface import settings
@@ -18,20 +19,29 @@ from bpe.compat.huggingface.state import comparable, state_of
 from bpe.compat.huggingface.thin_call import ThinCall
 from bpe.compat.huggingface.thin_decode import ThinDecode
 
-TESTED_VERSIONS = ("4.57.6", "5.23.0")
+TESTED_VERSIONS = ("4.57.6", "5.23.0", "5.24.0")
 """The versions of transformers whose methods the short versions follow."""
+
+
+def why_not() -> str:
+    """Return why there are no short versions for the installed transformers, or "" if there are."""
+    version = importlib.import_module("transformers").__version__
+    if version in TESTED_VERSIONS:
+        return ""
+    return f"transformers {version} has not been compared with bpe, so its own methods call bpe"
 
 
 def methods(owner: Any) -> dict[str, Callable[..., Any]]:
     """Return the short methods for a class of transformers, by name.
 
-    Returns no methods if the version of transformers is not in TESTED_VERSIONS.
+    If `why_not` returns a reason, the methods call those of transformers, and count the calls.
     """
-    version = importlib.import_module("transformers").__version__
-    if version not in TESTED_VERSIONS:
-        return {}
+    reason = why_not()
+    if reason:
+        names = "__call__", "encode", "decode"  # in transformers 5, batch_decode calls decode
+        return {name: _counted(getattr(owner, name), reason) for name in names}
     classes = Classes(owner)
-    decodes_batches = not version.startswith("4.")
+    decodes_batches = not importlib.import_module("transformers").__version__.startswith("4.")
     return {
         "__call__": _call(owner.__call__, ThinCall(classes)),
         "encode": _encode(owner.encode, ThinCall(classes)),
@@ -39,11 +49,27 @@ def methods(owner: Any) -> dict[str, Callable[..., Any]]:
     }
 
 
+def _counted(original: Callable[..., Any], reason: str) -> Callable[..., Any]:
+    """Return a method that counts its calls by `reason`, and calls `original`."""
+
+    @wraps(original)
+    def counted(self: Any, *args: Any, **kwargs: Any) -> Any:
+        settings.total[reason] += 1
+        return original(self, *args, **kwargs)
+
+    return counted
+
+
 def _call(original: Callable[..., Any], thin: ThinCall) -> Callable[..., Any]:
     """Return a `__call__` that tries `thin`, and then calls `original` if needed."""
-    thin_call, quick = thin.call, thin.quick
+    thin_call, quick, quickest = thin.call, thin.quick, thin.quickest()
 
+    @wraps(original)
     def __call__(self: Any, text: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if quickest is not None and not kwargs and not args and not settings.check:
+            result = quickest(self, text)
+            if result is not None:
+                return result
         if type(text) is str and not args and not settings.check:
             result = quick(self, text, kwargs)
             if result is not None:
@@ -62,6 +88,7 @@ def _encode(original: Callable[..., Any], thin: ThinCall) -> Callable[..., Any]:
     """Return an `encode` that tries `thin`, and then calls `original` if needed."""
     thin_encode = thin.encode
 
+    @wraps(original)
     def encode(self: Any, text: Any, *args: Any, **kwargs: Any) -> Any:
         result = None if args else thin_encode(self, text, kwargs)
         if result is None:
@@ -77,6 +104,7 @@ def _decode(
     """Return methods that try `thin`, and then call the original method if needed."""
     thin_decode, thin_batch = thin.decode, thin.batch
 
+    @wraps(original)
     def decode(
         self: Any, token_ids: Any, skip_special_tokens: bool = False, *args: Any, **kwargs: Any
     ) -> Any:
@@ -87,6 +115,7 @@ def _decode(
             return _checked(self, result, original, (token_ids, skip_special_tokens), kwargs)
         return result
 
+    @wraps(batch_original)
     def batch_decode(
         self: Any, sequences: Any, skip_special_tokens: bool = False, *args: Any, **kwargs: Any
     ) -> Any:

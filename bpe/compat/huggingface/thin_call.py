@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from bpe.compat.huggingface import padded, values
+from bpe.compat.huggingface import listed, padded, values
 from bpe.compat.huggingface.classes import Classes, settle
 from bpe.compat.huggingface.encoding import Encoding
 from bpe.compat.huggingface.engine import Engine, pad
@@ -12,6 +13,7 @@ from bpe.compat.huggingface.errors import CallFallbackError
 from bpe.compat.huggingface.state import KEY
 from bpe.compat.huggingface.windows import Padding, Truncation, checked
 from bpe.types import Treatment
+from pretok.machine.backend import choose_backend
 
 _OPTIONS = frozenset(
     ("add_special_tokens", "padding", "truncation", "max_length", "padding_side",
@@ -28,6 +30,20 @@ class ThinCall:
 
     def __init__(self, classes: Classes) -> None:
         self._classes = classes
+
+    def quickest(self) -> Callable[[Any, Any], Any] | None:
+        """Return a function that does the same as `quick` without options, but in C++.
+
+        Returns None if C++ is not available. The arguments of the function are (tok, text).
+        """
+        if choose_backend() != "native":
+            return None
+        from pretok import _core
+
+        classes = self._classes
+        return _core.quick_call(
+            KEY, classes.is_plain, classes.batch_encoding, Encoding, Engine.whole
+        )
 
     def quick(self, tok: Any, text: str, options: dict[str, Any]) -> Any:
         """Return tok(text, **options).
@@ -160,6 +176,11 @@ class ThinCall:
                 if result is not None:
                     state.served += 1
                     return result
+            if is_batch and not tensors and truncation is None:
+                result = self._listed(tok, engine, text, treatment, padding, options)
+                if result is not None:
+                    state.served += 1
+                    return result
             rows = engine.rows(text, treatment) if is_batch else [engine.row(text, treatment)]
             encodings = [engine.encoding((row,), adds_special_tokens, truncation) for row in rows]
         except CallFallbackError:
@@ -209,6 +230,39 @@ class ThinCall:
         if "attention_mask" in names if mask_option is None else mask_option:
             data["attention_mask"] = wrap(mask)
         return self._classes.result(data, encodings, 1)
+
+    def _listed(
+        self,
+        tok: Any,
+        engine: Engine,
+        texts: list[str],
+        treatment: Treatment,
+        padding: Padding | None,
+        options: dict[str, Any],
+    ) -> Any:
+        """Return the values of a batch as lists; None if `call` must make the result."""
+        get = options.get
+        if get("return_special_tokens_mask") or get("return_length"):
+            return None
+        names = tok.model_input_names
+        types, mask = get("return_token_type_ids"), get("return_attention_mask")
+        wants = (
+            bool("token_type_ids" in names if types is None else types),
+            bool("attention_mask" in names if mask is None else mask),
+            bool(get("return_offsets_mapping")),
+        )
+        adds_special_tokens = get("add_special_tokens", True)
+        encoded = listed.encode(engine, texts, treatment, adds_special_tokens, padding, wants)
+        if encoded is None or encoded.longest > tok.model_max_length:
+            return None  # `call` warns of long texts
+        data: dict[str, Any] = {"input_ids": encoded.ids}
+        if wants[0]:
+            data["token_type_ids"] = encoded.type_ids
+        if wants[1]:
+            data["attention_mask"] = encoded.masks
+        if encoded.spans is not None:
+            data["offset_mapping"] = encoded.spans
+        return self._classes.result(data, encoded.encodings, 1)
 
     def _shape(
         self, tok: Any, options: dict[str, Any]

@@ -67,6 +67,12 @@ Refusal Encoder::encode_parts(const std::uint8_t *data, std::size_t size,
   return refusal;
 }
 
+// Appends `count` zeros to `values`. Returns a pointer to the first of them.
+static std::int64_t *room(std::vector<std::int64_t> &values, std::size_t count) {
+  values.resize(values.size() + count);
+  return values.data() + values.size() - count;
+}
+
 Refusal Encoder::encode_spans(const std::uint8_t *data, std::size_t size,
                               const AddedTokens &added, PreTokenCache &cache, IdBuffer &ids,
                               std::vector<std::int64_t> &starts,
@@ -88,6 +94,20 @@ Refusal Encoder::encode_spans(const std::uint8_t *data, std::size_t size,
     std::size_t done = ids.size();
     std::size_t at = 0; // the end of the last token in the changed text
     const auto add_spans = [&] {
+      if (!spaces_.are_marks) {
+        // The text has no changes but the prefix, so only the prefix shifts the spans.
+        const std::size_t prefix = prefixed ? 1 : 0;
+        const std::size_t count = ids.size() - done;
+        std::int64_t *const first = room(starts, count);
+        std::int64_t *const last = room(ends, count);
+        const std::uint32_t *const new_ids = ids.data() + done;
+        for (std::size_t i = 0; i < count; ++i) {
+          first[i] = static_cast<std::int64_t>(segment.start + std::max(at, prefix) - prefix);
+          at += vocabulary_.token(new_ids[i]).size;
+          last[i] = static_cast<std::int64_t>(segment.start + std::max(at, prefix) - prefix);
+        }
+        done = ids.size();
+      }
       for (; done < ids.size(); ++done) {
         const std::size_t token_size = vocabulary_.token(ids.data()[done]).size;
         add_span(at, at + token_size);

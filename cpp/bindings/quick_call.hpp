@@ -1,0 +1,21 @@
+// Answers tok(text), the most frequent call of the tokenizers of transformers, for
+// bpe.compat.huggingface.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace pretok {
+
+// Adds the function quick_call to the module. It returns a Python function call(tok, text),
+// which does the same as ThinCall.quick (bpe/compat/huggingface/thin_call.py) without options:
+// it returns the BatchEncoding of a text, or None if Python code must answer.
+//
+// The arguments of quick_call are:
+//   - key: the attribute of a tokenizers.Tokenizer that holds its State.
+//   - is_plain: a dict with the value True for each class of `tok` that may be answered.
+//   - batch_encoding, encoding: the classes of the result and of its encoding.
+//   - whole: the function that makes an equal encoding, of the arguments (engine, text,
+//     treatment, add_special_tokens).
+void bind_quick_call(pybind11::module_ &module);
+
+} // namespace pretok
