@@ -21,9 +21,10 @@ from bpe.encoding.arguments import (
     resolve_pre_tokenizer,
 )
 from bpe.encoding.backends import make_backend, takes_spaces
-from bpe.encoding.decode import DecodeStream, decode_batch
+from bpe.encoding.decode import DecodeStream, Unknown, decode_batch, keep_known
 from bpe.encoding.fast_calls import fast_call
 from bpe.encoding.packed import PackedTexts
+from bpe.encoding.padded import Layout, PaddedIds, Side, check_layout, pad
 from bpe.encoding.piece_decoder import Decoding, make_decoder
 from bpe.encoding.pipeline import Pipeline
 from bpe.encoding.python_backend import concatenate_ids
@@ -255,6 +256,42 @@ class Tokenizer(TokenizerParts):
         """
         return self._pipeline.encode_packed(PackedTexts(data, offsets), special, threads)
 
+    def encode_padded(
+        self,
+        texts: Iterable[Text],
+        special: Special = "raise",
+        *,
+        pad_id: int | None = None,
+        side: Side = "right",
+        max_length: int | None = None,
+        multiple_of: int = 1,
+        errors: Errors = "replace",
+        add_special_tokens: bool = False,
+        threads: int | None = None,
+    ) -> PaddedIds:
+        """Return the ids of all `texts` in one array of int64, shape (n, length), and its mask.
+
+        `pad_id` fills each row on the `side`, up to the length of the longest row, rounded up to a
+        multiple of `multiple_of`. By default, it is the id of the `padding` of the vocabulary's
+        file. `max_length` keeps the first ids of a longer text; with `add_special_tokens`, the ids
+        before and after the text count too. The mask is 1 for ids, and 0 for padding. Raises
+        ValueError if no padding is known, and the errors of `encode_batch`.
+
+        >>> import bpe
+        >>> bpe.train(["ab"], vocab_size=257).encode_padded(["ab", "abc!"], pad_id=0)
+        PaddedIds(ids=array([[256,   0,   0],
+               [256,  99,  33]]), mask=array([[1, 0, 0],
+               [1, 1, 1]]))
+        """
+        if pad_id is None:
+            if self._padding is None:
+                raise ValueError("the vocabulary has no padding; pass the id of a token as pad_id=")
+            pad_id = self._padding.pad_id
+        template = self._template if add_special_tokens else Template()
+        layout = check_layout(Layout(pad_id, side, max_length, multiple_of), template)
+        ids, offsets = self.encode_batch_array(texts, special, errors=errors, threads=threads)
+        return pad(ids, offsets, template, layout)
+
     def safe_cut(self, text: bytes, special: Special = "raise", *, in_parts: bool = False) -> int:
         """Return a byte offset at which a cut of `text` does not change the ids, or 0 if none.
 
@@ -374,29 +411,38 @@ class Tokenizer(TokenizerParts):
 
     @fast_call("_decode", 3, errors="replace", skip_special=False)
     def decode(
-        self, ids: Iterable[int], errors: str = "replace", skip_special: bool = False
+        self,
+        ids: Iterable[int],
+        errors: str = "replace",
+        skip_special: bool = False,
+        *,
+        unknown: Unknown = "raise",
     ) -> str:
         """Return the text of `ids`, a list, an array or any iterable of ints.
 
         `errors` is Python's error handler for invalid UTF-8. `skip_special` omits special tokens.
-        Raises UnknownTokenError for an id that no token has.
+        Raises UnknownTokenError for an id that no token has; `unknown="skip"` omits such ids.
 
         >>> import bpe
         >>> bpe.train(["ab"], vocab_size=257).decode([256, 33])
         'ab!'
         """
-        return self._decode(ids, errors, bool(skip_special))
+        return self._decode(self._known(ids, unknown), errors, bool(skip_special))
 
     @fast_call("_decode_bytes", 2, skip_special=False)
-    def decode_bytes(self, ids: Iterable[int], skip_special: bool = False) -> bytes:
+    def decode_bytes(
+        self, ids: Iterable[int], skip_special: bool = False, *, unknown: Unknown = "raise"
+    ) -> bytes:
         """Return the bytes of `ids`. Otherwise like `decode`."""
-        return self._decode_bytes(ids, bool(skip_special))
+        return self._decode_bytes(self._known(ids, unknown), bool(skip_special))
 
     def decode_batch(
         self,
         ids_batch: Iterable[Iterable[int]],
         errors: str = "replace",
         skip_special: bool = False,
+        *,
+        unknown: Unknown = "raise",
     ) -> list[str]:
         """Return the text of each of `ids_batch`. Otherwise like `decode`.
 
@@ -404,7 +450,20 @@ class Tokenizer(TokenizerParts):
         >>> bpe.train(["ab"], vocab_size=257).decode_batch([[256, 33], []])
         ['ab!', '']
         """
+        if unknown != "raise":
+            ids_batch = [self._known(ids, unknown) for ids in ids_batch]
         return decode_batch(self._decode, ids_batch, errors, bool(skip_special))
+
+    def _known(self, ids: Iterable[int], unknown: Unknown) -> Iterable[int]:
+        """Return `ids`; if `unknown` is "skip", only those that a token has."""
+        if unknown == "raise":
+            return ids
+        return keep_known(ids, self._known_ids, unknown)
+
+    @once
+    def _known_ids(self) -> frozenset[int]:
+        """The ids of all tokens, with added tokens."""
+        return frozenset(self._vocabulary.token_bytes) | {token.id for token in self._added_tokens}
 
     def decode_stream(self, errors: str = "replace", skip_special: bool = False) -> DecodeStream:
         """Return a new DecodeStream, which decodes ids as they come."""

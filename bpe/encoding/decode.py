@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable, Collection, Iterable, Mapping
 from operator import index
-from typing import SupportsIndex, TypeAlias
+from typing import Literal, SupportsIndex, TypeAlias
 
 import numpy as np
 
@@ -17,6 +17,9 @@ Decode: TypeAlias = Callable[[Iterable[int], str, bool], str]
 """A function (ids, errors, skip_special) that returns the text."""
 DecodeBytes: TypeAlias = Callable[[Iterable[int], bool], bytes]
 """A function (ids, skip_special) that returns the bytes."""
+
+Unknown = Literal["raise", "skip"]
+"""What to do with an id that no token has."""
 
 
 class Decoder:
@@ -61,6 +64,14 @@ class Decoder:
         if data is None:
             raise unknown_id(sequence, self._tokens())
         return data
+
+
+def keep_known(ids: Iterable[int], known: Collection[int], unknown: str) -> list[int]:
+    """Return those of `ids` that are in `known`. Raises ValueError unless `unknown` is "skip"."""
+    if unknown != "skip":
+        raise ValueError(f'unknown={unknown!r}: expected "raise" or "skip"')
+    listed = ids.tolist() if isinstance(ids, np.ndarray) else ids
+    return [id for id in listed if index(id) in known]
 
 
 def decode_batch(

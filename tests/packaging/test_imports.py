@@ -67,7 +67,7 @@ LAYERS = (
     ("bpe.normalizers.steps",),
     ("bpe.normalizers.chain",),
     ("bpe.encoding.sentencepiece_normalizer", "bpe.decoders.steps"),
-    ("bpe.encoding.packed", "bpe.normalizers.native"),
+    ("bpe.encoding.packed", "bpe.encoding.padded", "bpe.normalizers.native"),
     ("bpe.encoding.python_backend", "bpe.encoding.offsets", "bpe.encoding.text_spaces"),
     ("bpe.encoding.character_arrays",),
     ("bpe.encoding.character_encoder",),

@@ -127,7 +127,7 @@ def test_arguments_of_decode(backend: BackendName) -> None:
         lambda: decode(),
         lambda: decode(ids, "replace", False, 1),
         lambda: decode(ids, "replace", errors="replace"),
-        lambda: decode(ids, unknown=1),
+        lambda: decode(ids, other=1),
         lambda: decode(ids, ids=ids),
         lambda: decode_bytes(ids, False, 1),
         lambda: decode_bytes(ids, errors="replace"),
