@@ -74,7 +74,7 @@ struct BatchEncoder::CacheMiss {
 
   // One entry, as in the array of a ShortCache: its ids continue in the next elements. Its
   // `count` is 0 until the ids are known.
-  std::array<ShortCache::Entry, 3> entry;
+  alignas(16) std::array<ShortCache::Entry, 3> entry; // ShortCache::copy loads 16 bytes at once
   static_assert(ShortCache::entry_span(MAX_IDS) <= 3, "the entry has room for MAX_IDS");
   const std::uint8_t *bytes;
   std::size_t size;
