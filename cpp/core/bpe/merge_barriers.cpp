@@ -79,6 +79,7 @@ void MergeBarriers::begin_build(const OrderedMerges &merges) {
   chars_[NO_CHAR] = {{NO_ID, NO_ID, NO_ID}, 0xFFFF, 0xFFFF};
   merge_starts_[NO_CHAR] = {{OrderedMerges::NO_MERGE}, 0, 0};
   full_pairs_.clear();
+  marked_.reset(0);
   ascii_pairs_ = {};
   for (std::uint32_t byte = 0; byte < 0x80; ++byte)
     add_char(byte, {{byte}, 1, 0}, 0, merges);
@@ -270,14 +271,39 @@ void MergeBarriers::add_partial(const std::uint8_t *left, std::size_t left_size,
                             ? ending_with(left, left_size, FIRST_EMOJI_INDEX, NO_CHAR)
                             : beginning_with(left, left_size, FIRST_EMOJI_INDEX);
   const Range on_right = beginning_with(right, right_size, FIRST_EMOJI_INDEX);
-  for (std::uint32_t at = on_left.first; at < on_left.end; at += on_left.stride) {
-    chars_[at].to_right |= mask;
-    merge_starts_[at].early_right |= symbol < last_merge_[at] ? mask : std::uint16_t{0};
-  }
-  for (std::uint32_t at = on_right.first; at < on_right.end; at += on_right.stride) {
-    chars_[at].to_left |= mask;
-    merge_starts_[at].early_left |= symbol < last_merge_[at] ? mask : std::uint16_t{0};
-  }
+  // Many merges set the same bit of the same characters. Merges are added in ascending order,
+  // so a later merge is early for no more characters than the first one, and adds nothing.
+  if (is_new(on_left.first, on_left.end, on_left.stride, bit, true))
+    for (std::uint32_t at = on_left.first; at < on_left.end; at += on_left.stride) {
+      chars_[at].to_right |= mask;
+      merge_starts_[at].early_right |= symbol < last_merge_[at] ? mask : std::uint16_t{0};
+    }
+  if (is_new(on_right.first, on_right.end, on_right.stride, bit, false))
+    for (std::uint32_t at = on_right.first; at < on_right.end; at += on_right.stride) {
+      chars_[at].to_left |= mask;
+      merge_starts_[at].early_left |= symbol < last_merge_[at] ? mask : std::uint16_t{0};
+    }
+}
+
+// Returns false for a range of characters that add_partial has marked with this bit before.
+// Always returns true for a short range, which takes little time to mark again.
+bool MergeBarriers::is_new(std::uint32_t first, std::uint32_t end, std::uint32_t stride,
+                           unsigned bit, bool is_left) {
+  constexpr std::uint32_t SHORT = 16;
+  if (end <= first || (end - first) / stride < SHORT)
+    return true;
+  const std::uint64_t range =
+      (std::uint64_t{first} << 32 | std::uint64_t{end} << 12 | std::uint64_t{stride == 1} << 8 |
+       std::uint64_t{stride == 64} << 9 | std::uint64_t{bit} << 4 |
+       std::uint64_t{is_left} << 1) +
+      1; // never 0
+  const HashKey key = hash_key();
+  marked_.make_room([&](const Mark &mark) { return hash_words(mark.range, 0, key); });
+  Mark &mark = marked_.find_or_add(hash_words(range, 0, key),
+                                   [range](const Mark &other) { return other.range == range; });
+  const bool is_new = mark.is_free();
+  mark.range = range;
+  return is_new;
 }
 
 void MergeBarriers::finish_build() {
@@ -299,6 +325,7 @@ void MergeBarriers::finish_build() {
                         static_cast<std::uint32_t>(pair & 0x1FFFF)));
   full_pairs_ = {};
   last_merge_ = {};
+  marked_.reset(0);
 }
 
 } // namespace pretok

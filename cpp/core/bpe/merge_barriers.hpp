@@ -282,6 +282,8 @@ private:
   void finish_build();
   void add_partial(const std::uint8_t *left, std::size_t left_size, const std::uint8_t *right,
                    std::size_t right_size, std::uint32_t symbol);
+  bool is_new(std::uint32_t first, std::uint32_t end, std::uint32_t stride, unsigned bit,
+              bool is_left);
 
   struct Merging { // the state of merging one character
     std::array<std::uint32_t, 4> symbols;
@@ -301,6 +303,13 @@ private:
   void add_char(std::uint32_t index, const Merging &merged, std::uint16_t early_right,
                 const OrderedMerges &merges);
 
+  // A range of characters that add_partial has marked, and the bit of the mark (is_new).
+  struct Mark {
+    std::uint64_t range = 0; // 0: a free slot
+
+    bool is_free() const { return range == 0; }
+  };
+  OpenTable<Mark> marked_;
   // Arrays whose elements are not initialized: `begin_build` sets all elements that index_of
   // may return.
   std::unique_ptr<Char[]> chars_;              // the last is NO_CHAR
