@@ -36,7 +36,7 @@ class Utf8Check:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the text is UTF-8, and does not end within a code point."""
+        """True if the text so far is UTF-8 and ends after a whole code point."""
         if self._native is None and not self._state:
             try:
                 self._decode(b"", True)

@@ -19,7 +19,7 @@ DecodeBytes: TypeAlias = Callable[[Iterable[int], bool], bytes]
 """A function (ids, skip_special) that returns the bytes."""
 
 Unknown = Literal["raise", "skip"]
-"""What to do with an id that no token has."""
+"""The treatment of an id that no token has: an error, or no text."""
 
 
 class Decoder:

@@ -247,7 +247,7 @@ class Pipeline:
 
     @property
     def _has_later_parts(self) -> bool:
-        """Whether the backend encodes later parts of a text in another way than whole texts."""
+        """True if `encode_later` of the backend must encode the parts after the first one."""
         return self._normalizer is None and not isinstance(self.backend, PythonBackend)
 
     def _encode_each(

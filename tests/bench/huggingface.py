@@ -31,7 +31,7 @@ Call = Callable[[Any], Any]
 
 
 class Operation(NamedTuple):
-    """What is measured; `calls` is the number of calls that `run` makes."""
+    """A measurement. `calls` is the number of calls that `run` makes."""
 
     name: str
     run: Call

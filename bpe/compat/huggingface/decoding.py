@@ -36,7 +36,7 @@ class Decoding:
         self._known = frozenset(tokenizer.vocabulary.token_bytes) | added
         self._special = {token.id for token in tokenizer.added_tokens if token.special}
         self.joins_bytes = _joins_bytes(tokenizer, decoder)
-        """Whether the text of ids is that of the joined bytes of their tokens."""
+        """True if the text of ids is decoded from the joined bytes of their tokens."""
         self._texts: dict[int, _Text] = {}
         """By id: the text of each added token that bpe decodes to other bytes than tokenizers."""
         if self.joins_bytes:
