@@ -121,7 +121,7 @@ public:
   // them. `ends` is an array with room for `room` ends.
   template <typename Emit>
   void for_ends(const std::uint8_t *bytes, std::size_t size, std::size_t *ends,
-                std::size_t room, Emit emit) const {
+                std::size_t room, const Emit &emit) const {
     DecodedChar left = char_at(bytes, size);
     std::size_t count = 0;
     for (std::size_t at = left.width; at < size;) {

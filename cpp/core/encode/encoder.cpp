@@ -11,7 +11,7 @@
 namespace pretok {
 
 template <typename Emit>
-void Encoder::split_text(const std::uint8_t *text, std::size_t size, Emit emit) const {
+void Encoder::split_text(const std::uint8_t *text, std::size_t size, const Emit &emit) const {
   if (!is_whole_)
     return split(pre_tokenizer_, Utf8(text, size, pre_tokenizer_.classes()), emit);
   std::array<std::size_t, PreTokenBatch::MAX_COUNT> ends;

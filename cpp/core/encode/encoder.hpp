@@ -101,7 +101,7 @@ private:
                                          bool has_prefix) const;
   // Calls emit(ends, count) with the ends of the next pre-tokens, until the end of `text`.
   template <typename Emit>
-  void split_text(const std::uint8_t *text, std::size_t size, Emit emit) const;
+  void split_text(const std::uint8_t *text, std::size_t size, const Emit &emit) const;
   void split_and_encode(const std::uint8_t *text, std::size_t size, PreTokenCache &cache,
                         IdBuffer &ids, const OnBatch &on_batch) const;
   // Like split_and_encode, for a pre-tokenizer that drops parts of the text.

@@ -186,7 +186,7 @@ private:
 // `ends` points to `count` values of std::size_t. `count` is at most
 // ClassBuffer::MAX_CODE_POINTS + ClassBuffer::PADDING. No stage may remove text.
 template <typename Source, typename Sink>
-void split(const PreTokenizer &pre_tokenizer, const Source &source, Sink sink,
+void split(const PreTokenizer &pre_tokenizer, const Source &source, const Sink &sink,
            const Kernels &use = kernels()) {
   EndBuffer ends(sink);
   if (pre_tokenizer.has_fast_path())
