@@ -112,6 +112,21 @@ public:
   std::uint32_t id(std::uint32_t symbol) const {
     return symbol >= BYTES && ids_are_symbols_ ? symbol : ids_[symbol];
   }
+  // Replaces `count` symbols by their ids. Branchless: it is unpredictable which symbols are
+  // bytes.
+  void replace_by_ids(std::uint32_t *symbols, std::size_t count) const {
+    const std::uint32_t *const ids = ids_.data();
+    if (!ids_are_symbols_) {
+      for (std::size_t i = 0; i < count; ++i)
+        symbols[i] = ids[symbols[i]];
+      return;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint32_t symbol = symbols[i];
+      const std::uint32_t id_of_byte = ids[symbol % BYTES];
+      symbols[i] = symbol < BYTES ? id_of_byte : symbol;
+    }
+  }
   void prefetch_id(std::uint32_t symbol) const {
     if (!ids_are_symbols_)
       pretok::prefetch(&ids_[symbol]);

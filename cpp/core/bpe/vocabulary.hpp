@@ -55,8 +55,7 @@ public:
   // Replaces the `count` symbols of a finished merge by ids. `ids` has room for one id per
   // byte. Returns the number of ids.
   std::size_t finish(std::uint32_t *ids, std::size_t count) const {
-    for (std::size_t i = 0; i < count; ++i)
-      ids[i] = merges_.id(ids[i]);
+    merges_.replace_by_ids(ids, count);
     return without_steps(ids, count);
   }
 
