@@ -22,10 +22,8 @@ inline constexpr std::size_t UNLIMITED = static_cast<std::size_t>(-1) / 2;
 
 template <typename Source> class Text {
 public:
-  // If `is_partial`, more text may follow `text`. Copies `text` field by field: a copy of the
-  // whole object would load 16 bytes at once, and wait until the fields are in the cache.
-  Text(const Source &text, bool is_partial)
-      : source(text.data(), text.size(), text.classes()), partial(is_partial) {}
+  // If `is_partial`, more text may follow `text`.
+  Text(const Source &text, bool is_partial) : source(text), partial(is_partial) {}
 
   std::size_t size() const { return source.size(); }
   std::uint8_t class_at(std::size_t at) const {
