@@ -1,27 +1,31 @@
 """Read and write the section `text` of .pretok files.
 
 Only the file of a TextVocabulary has this section: its tokens are strings of characters, not of
-bytes. cpp/formats/pretok_file_text.cpp is the C++ reader. Such a model merges characters, and has
-fallback tokens for the 256 bytes. C++ makes no normalized copy of a text. Some models need such a
-copy, and C++ does not support them. The checks here accept exactly the models that C++ supports.
-The section has these numbers:
+bytes. cpp/formats/pretok_file_text.cpp is the C++ reader. Such a model merges characters. The
+checks here accept exactly the models that the C library supports. The section has these numbers:
 
-    spaces        the index of the normalizer in _NORMALIZERS, from 0
+    spaces        the index of the normalizer in _NORMALIZERS, from 0; or 7, which needs version 2:
+                  another normalizer of SentencePiece
     split         0: text is not split; 1: it is split before each "▁"
     unknown       0, or the id of the unknown token plus one
     flags         1: ids are decoded as SentencePiece does; 2 (only with 1): the decoder strips the
-                  spaces before the text, up to the first token with another character; 4: fuse_unk
+                  spaces before the text, up to the first token with another character; 4: fuse_unk;
+                  8, which needs version 2: there are no fallback tokens
     strips        the maximal number of spaces to strip at the start of a text
 
-and, with flag 1, the text of the unknown token. The literals of the file are the texts of tokens.
-The text of the fallback token for the byte 0x0A is "<0x0A>".
+then, with flag 1, the text of the unknown token, and, if `spaces` is 7, the normalizer: a number
+with its options (1: add_dummy_prefix; 2: remove_extra_whitespaces; 4: escape_whitespaces;
+8: treat_whitespace_as_suffix), the size of its charsmap, and the charsmap. C++ makes no normalized
+copy of a text unless `spaces` is 7, so this value is only for the models that need the copy. The
+literals of the file are the texts of tokens. The text of the fallback token for the byte 0x0A is
+"<0x0A>".
 
 A SentencePiece model becomes a list of merges, which gives the same ids. The scores are lost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from itertools import chain, pairwise
 
@@ -42,6 +46,7 @@ from bpe.normalizers.steps import Prepend
 from bpe.normalizers.steps import Replace as ReplaceText
 from bpe.types import Normalizer
 from bpe.vocabulary import ID_LIMIT, Merge, Vocabulary
+from pretok.patterns.lookup import WHOLE
 from pretok.preset import Preset
 
 _MARKS = ReplaceText(" ", SPACE_MARK)
@@ -54,17 +59,26 @@ _NORMALIZERS: tuple[SentencePieceNormalizer | NormalizerChain, ...] = (
     NormalizerChain((_MARKS,)),
     NormalizerChain((Prepend(SPACE_MARK), _MARKS)),
 )
+_OTHER_NORMALIZER = len(_NORMALIZERS)
+_NORMALIZER_OPTIONS = (
+    "add_dummy_prefix",
+    "remove_extra_whitespaces",
+    "escape_whitespaces",
+    "treat_whitespace_as_suffix",
+)
 _DECODERS = (Replace(ReplaceText(SPACE_MARK, " ")), ByteFallback(), Fuse())
-_SENTENCEPIECE, _STRIPS_AGAIN, _FUSES_UNKNOWN = (1 << bit for bit in range(3))
+_SENTENCEPIECE, _STRIPS_AGAIN, _FUSES_UNKNOWN, _NO_FALLBACK = (1 << bit for bit in range(4))
 _MAX_STRIPPED = 255
 
 
-def dump_text(spec: TokenizerSpec) -> tuple[bytes, TextVocabulary]:
-    """Return the section `text`, and the vocabulary whose tokens the file has.
+def dump_text(spec: TokenizerSpec) -> tuple[bytes, TextVocabulary, bool]:
+    """Return the section `text`, the vocabulary whose tokens the file has, and whether it is new.
+
+    A new section needs version 2 of the format.
 
     Raises UnsupportedError if a file cannot hold the model.
     """
-    spec = replace(spec, vocabulary=_as_text(spec.vocabulary))
+    spec = replace(spec, vocabulary=_as_text(spec.vocabulary, spec.added_tokens))
     problem = _problem(spec)
     vocabulary = spec.vocabulary
     assert isinstance(vocabulary, TextVocabulary), "_as_text returns one"
@@ -73,9 +87,9 @@ def dump_text(spec: TokenizerSpec) -> tuple[bytes, TextVocabulary]:
             f"a .pretok file cannot hold {problem}; keep the file that the tokenizer was loaded "
             "from, or save it as .json or .model"
         )
-    spaces = _NORMALIZERS.index(_plain(spec.normalizer))
+    spaces = _index_of(spec)
     options, decoder = vocabulary.options, spec.decoder
-    flags = _FUSES_UNKNOWN * options.fuses_unknown
+    flags = _FUSES_UNKNOWN * options.fuses_unknown | _NO_FALLBACK * (not options.has_fallback)
     if isinstance(decoder, SentencePieceDecoding):
         flags |= _SENTENCEPIECE | _STRIPS_AGAIN * decoder.strips_spaces
         strips, surface = int(decoder.strips_space), encode_text(decoder.unknown_surface)
@@ -88,31 +102,40 @@ def dump_text(spec: TokenizerSpec) -> tuple[bytes, TextVocabulary]:
         flags,
         strips,
     )
-    return b"".join([*map(encode_number, numbers), surface]), vocabulary
+    section = b"".join([*map(encode_number, numbers), surface, _encode_normalizer(spec, spaces)])
+    return section, vocabulary, spaces == _OTHER_NORMALIZER or not options.has_fallback
 
 
 class TextSection:
-    """The section `text` of a file."""
+    """The section `text` of a file.
 
-    def __init__(self, reader: Reader) -> None:
+    If `is_new`, the file has version 2 of the format. Then the section must need this version.
+    """
+
+    def __init__(self, reader: Reader, is_new: bool) -> None:
         spaces, split, unknown, flags, strips = (reader.number() for _ in range(5))
         self._is_sentencepiece = bool(flags & _SENTENCEPIECE)
         if (
-            spaces >= len(_NORMALIZERS)
+            spaces > _OTHER_NORMALIZER
             or split > 1
             or unknown > ID_LIMIT
-            or flags >> 3
+            or flags >> 4
+            or (spaces == _OTHER_NORMALIZER or flags & _NO_FALLBACK != 0) != is_new
             or strips > (1 if self._is_sentencepiece else _MAX_STRIPPED)
             or (flags & _STRIPS_AGAIN and not self._is_sentencepiece)
         ):
             raise reader.error("has unknown options of text")
-        self._normalizer = _NORMALIZERS[spaces]
+        self._spaces = spaces
+        self._has_fallback = not flags & _NO_FALLBACK
         self._splits = bool(split)
         self._unknown = unknown - 1
         self._strips_again = bool(flags & _STRIPS_AGAIN)
         self._fuses_unknown = bool(flags & _FUSES_UNKNOWN)
         self._strips = strips
         self._surface = reader.text() if self._is_sentencepiece else ""
+        self._normalizer = (
+            _read_normalizer(reader) if spaces == _OTHER_NORMALIZER else _NORMALIZERS[spaces]
+        )
 
     def vocabulary(
         self, reader: Reader, tokens: Mapping[int, bytes], merges: Iterable[Merge]
@@ -130,7 +153,7 @@ class TextSection:
             raise reader.error("has two tokens with the same text")
         if self._unknown >= 0 and self._unknown not in texts:
             raise reader.error(f"has the unknown token {self._unknown}, but no token with this id")
-        options = TextOptions(texts.get(self._unknown), self._fuses_unknown, has_fallback=True)
+        options = TextOptions(texts.get(self._unknown), self._fuses_unknown, self._has_fallback)
         return TextVocabulary(texts, merges, options)
 
     def complete(self, reader: Reader, spec: TokenizerSpec) -> TokenizerSpec:
@@ -153,9 +176,44 @@ class TextSection:
             decoder = DecoderChain((*_DECODERS, *strip))
         spec = replace(spec, normalizer=normalizer, decoder=decoder)
         problem = _problem(spec)
-        if problem or self._splits == keeps_whole(_preset(spec)):
-            raise reader.error(f"has {problem or 'a split other than that of its preset'}")
+        if not problem and self._splits == keeps_whole(_preset(spec)):
+            problem = "a split other than that of its preset"
+        if not problem and self._spaces != _index_of(spec):
+            problem = "a normalizer that has a shorter form"
+        if problem:
+            raise reader.error(f"has {problem}")
         return spec
+
+
+def _index_of(spec: TokenizerSpec) -> int:
+    """Return the number `spaces` of the section; the normalizer may be unsupported."""
+    plain = _plain(spec.normalizer)
+    if (
+        plain in _NORMALIZERS
+        and spaces_of(spec.normalizer, spec.added_tokens) is not None
+        and isinstance(spec.vocabulary, TextVocabulary)
+        and spec.vocabulary.has_mark
+    ):
+        return _NORMALIZERS.index(plain)
+    return _OTHER_NORMALIZER
+
+
+def _encode_normalizer(spec: TokenizerSpec, spaces: int) -> bytes:
+    normalizer = spec.normalizer
+    if spaces != _OTHER_NORMALIZER or not isinstance(normalizer, SentencePieceNormalizer):
+        return b""
+    options = sum(getattr(normalizer, name) << at for at, name in enumerate(_NORMALIZER_OPTIONS))
+    size = encode_number(len(normalizer.charsmap))
+    return encode_number(options) + size + normalizer.charsmap
+
+
+def _read_normalizer(reader: Reader) -> SentencePieceNormalizer:
+    options = reader.number()
+    if options >> len(_NORMALIZER_OPTIONS):
+        raise reader.error("has unknown options of the normalizer")
+    charsmap = reader.take(reader.count(1))
+    prefix, removes, escapes, suffix = (bool(options >> bit & 1) for bit in range(4))
+    return SentencePieceNormalizer(charsmap, prefix, removes, escapes, suffix)
 
 
 def _problem(spec: TokenizerSpec) -> str:
@@ -166,11 +224,14 @@ def _problem(spec: TokenizerSpec) -> str:
         return problem
     pieces = vocabulary.pieces
     texts = (*pieces, *_contents(added))
-    lookalike = next((text for text in texts if _looks_like_fallback(text)), None)
-    if SPACE_MARK not in pieces:
+    names = frozenset(BYTE_NAMES if vocabulary.options.has_fallback else ())
+    lookalike = next((text for text in texts if _looks_like_fallback(text, names)), None)
+    spaces = _index_of(spec)
+    is_sentencepiece = isinstance(spec.normalizer, SentencePieceNormalizer)
+    if not vocabulary.has_mark and not is_sentencepiece:
         return f"a model without the token {SPACE_MARK}"
-    unknown = vocabulary.options.unknown or ""
-    if unknown in BYTE_NAMES or unknown.startswith(SPACE_MARK):
+    unknown = vocabulary.options.unknown
+    if unknown in BYTE_NAMES:
         return f"the unknown token {shortened(unknown)}"
     characters = sum(len(text.encode()) <= 4 for text in pieces)
     # C++ merges the bytes of each character by steps: symbols of some of its bytes, with ids above
@@ -180,20 +241,20 @@ def _problem(spec: TokenizerSpec) -> str:
         return "ids that are too large"
     if lookalike is not None:
         return f"the token {shortened(lookalike)}, which looks like a fallback token"
-    if not splits_alike(_preset(spec)):
+    if not (splits_alike if spaces != _OTHER_NORMALIZER else WHOLE.__eq__)(_preset(spec)):
         return f"the split {_preset(spec).name!r} of a model that merges characters"
     if spec.add_prefix_space:
         return "add_prefix_space"
     if spec.normalizer is None:
         return "a model without a normalizer"
     normalizer = _name(spec.normalizer)
-    if _plain(spec.normalizer) not in _NORMALIZERS:
+    if not is_sentencepiece and spec.normalizer not in _NORMALIZERS:
         return f"the normalizer {normalizer}"
     if not _has_user_defined(spec.normalizer, added):
         return f"the normalizer {normalizer}, which has other user-defined symbols than the model"
-    if spaces_of(spec.normalizer, added) is None:
-        token = next(token for token in added if spaces_of(spec.normalizer, [token]) is None)
-        return f"the added token {shortened(token.content)} with the normalizer {normalizer}"
+    wrong = [token for token in added if _is_wrong(token, spec.normalizer, spaces)]
+    if wrong:
+        return f"the added token {shortened(wrong[0].content)} with the normalizer {normalizer}"
     if not _is_known(spec.decoder, vocabulary, added):
         return "this decoder"
     for id, next_id in pairwise(sorted(token.id for token in added)):
@@ -202,17 +263,43 @@ def _problem(spec: TokenizerSpec) -> str:
     return "" if _concatenates(vocabulary) else "a merge that does not join its two tokens"
 
 
+def _is_wrong(token: AddedToken, normalizer: Normalizer, spaces: int) -> bool:
+    """Return whether the C library does not find `token` as Python does.
+
+    The C library does not tell the place of a refused token in text that it has normalized.
+    """
+    if spaces == _OTHER_NORMALIZER and isinstance(normalizer, SentencePieceNormalizer):
+        return token.special and token.normalized
+    return spaces_of(normalizer, [token]) is None
+
+
 def _problem_of_merging(vocabulary: CharacterVocabulary) -> str:
     """Return why C++ cannot merge the tokens of `vocabulary`, or ""."""
     if isinstance(vocabulary, TextVocabulary) and vocabulary.options.byte_level:
         return "a model whose characters stand for bytes"
-    if vocabulary.fallback_ids is None:
-        return "a model without fallback tokens for all bytes"
-    if isinstance(vocabulary, TextVocabulary):
-        why = vocabulary.why_not_as_bytes
-    else:
+    if not isinstance(vocabulary, TextVocabulary):
         why = vocabulary.why_not_native
+    elif vocabulary.options.has_fallback:
+        if vocabulary.fallback_ids is None:
+            return "a model without fallback tokens for all bytes"
+        why = vocabulary.why_not_as_bytes
+    elif vocabulary.options.unknown is None:
+        return "a model that drops unknown characters"
+    else:
+        why = _problem_of_characters(vocabulary)
     return f"this model: {why}" if why else ""
+
+
+def _problem_of_characters(vocabulary: TextVocabulary) -> str:
+    """Return why the C library cannot merge the characters of `vocabulary`, or ""."""
+    options = vocabulary.options
+    if options.prefix or options.suffix:
+        return "the characters have a prefix or suffix"
+    if options.ignores_merges:
+        return "ignore_merges is true"
+    if (vocabulary.merge_rows == vocabulary.unknown_id).any():
+        return "a merge has the unknown token"
+    return ""
 
 
 def _preset(spec: TokenizerSpec) -> Preset:
@@ -224,14 +311,12 @@ def _contents(added: Iterable[AddedToken]) -> list[str]:
     return [token.content for token in added]
 
 
-def _looks_like_fallback(text: str) -> bool:
+def _looks_like_fallback(text: str, names: Collection[str]) -> bool:
     """Return whether decoders may take `text` for a fallback token, although it is not one.
 
-    An example is "<0x0a>".
+    An example is "<0x0a>". `names` has the fallback tokens.
     """
-    return (
-        text[:3] == "<0x" and text[5:] == ">" and len(text.encode()) == 6 and text not in BYTE_NAMES
-    )
+    return text[:3] == "<0x" and text[5:] == ">" and len(text.encode()) == 6 and text not in names
 
 
 def _name(normalizer: Normalizer) -> str:
@@ -272,9 +357,7 @@ def _is_known(
     """Return whether a file can hold `decoder`."""
     if not isinstance(decoder, SentencePieceDecoding):
         return _stripped(decoder) is not None
-    return decoder.invisible == _invisible(vocabulary, added) and not any(
-        token.special and token.content.startswith(SPACE_MARK) for token in added
-    )
+    return decoder.invisible == _invisible(vocabulary, added)
 
 
 def _stripped(decoder: Decoding | None) -> int | None:
@@ -298,9 +381,10 @@ def _concatenates(vocabulary: TextVocabulary) -> bool:
     )
 
 
-def _as_text(vocabulary: Vocabulary) -> TextVocabulary:
+def _as_text(vocabulary: Vocabulary, added: Iterable[AddedToken]) -> TextVocabulary:
     """Return a TextVocabulary that gives the same ids as `vocabulary`; merges replace scores.
 
+    A user-defined symbol in a text is always an added token, so it may be a single character.
     Raises UnsupportedError if there is none.
     """
     if isinstance(vocabulary, TextVocabulary):
@@ -315,11 +399,15 @@ def _as_text(vocabulary: Vocabulary) -> TextVocabulary:
     problem = _problem_of_merging(vocabulary)
     if not problem and not pieces >= set(chain.from_iterable(pieces)):
         problem = "a piece with a character that is not a piece"
-    if not problem and not pieces >= {text for text in texts.values() if len(text) == 1}:
-        problem = "a control, unused or user-defined symbol of one character"
+    single = {text for text in texts.values() if len(text) == 1}
+    if not problem and not pieces | set(_user_defined(added)) >= single:
+        problem = "a control, unused or unknown symbol of one character"
     if problem:
         raise UnsupportedError(
             f"a .pretok file cannot hold {problem}; save the tokenizer as .model"
         )
-    options = TextOptions(texts[vocabulary.unknown_id], fuses_unknown=True, has_fallback=True)
+    has_fallback = bool(vocabulary.byte_ids)
+    options = TextOptions(
+        texts[vocabulary.unknown_id], fuses_unknown=True, has_fallback=has_fallback
+    )
     return TextVocabulary(texts, vocabulary.ranked_merges, options)

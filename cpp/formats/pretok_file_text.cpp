@@ -32,13 +32,39 @@ constexpr SpacesKind SPACES[] = {
     {TextSpaces::Prefix::ALWAYS, false, false, true},        // Prepend, Replace
 };
 
-struct DecoderFlag {
-  enum : std::uint32_t { SENTENCEPIECE = 1, STRIPS_AGAIN = 2, FUSES_UNKNOWN = 4, ALL = 7 };
+// The value of `spaces` for a SentencePieceSpec.
+constexpr std::uint32_t OTHER_NORMALIZER = std::size(SPACES);
+
+struct TextFlag {
+  enum : std::uint32_t {
+    SENTENCEPIECE = 1,
+    STRIPS_AGAIN = 2,
+    FUSES_UNKNOWN = 4,
+    NO_FALLBACK = 8,
+    ALL = 15
+  };
 };
+
+bool read_normalizer(PretokFileReader &reader, SentencePieceSpec &normalizer) {
+  std::uint32_t options = 0;
+  std::uint32_t size = 0;
+  if (!reader.number(options))
+    return false;
+  if (options > 15)
+    return reader.fail("has unknown options of the normalizer");
+  if (!reader.count(1, size))
+    return false;
+  normalizer.options = {(options & 1) != 0, (options & 2) != 0, (options & 4) != 0,
+                        (options & 8) != 0};
+  normalizer.charsmap.assign(reader.here(), reader.here() + size);
+  const std::string problem = problem_of_charsmap(normalizer.charsmap);
+  return reader.skip(size) &&
+         (problem.empty() || reader.fail("has a charsmap that " + problem));
+}
 
 } // namespace
 
-bool read_text_options(PretokFileReader &reader, CharacterSpec &options) {
+bool read_text_options(PretokFileReader &reader, bool is_new, CharacterSpec &options) {
   std::uint32_t spaces = 0;
   std::uint32_t splits = 0;
   std::uint32_t unknown = 0;
@@ -47,29 +73,35 @@ bool read_text_options(PretokFileReader &reader, CharacterSpec &options) {
   if (!reader.number(spaces) || !reader.number(splits) || !reader.number(unknown) ||
       !reader.number(flags) || !reader.number(decoding.strips))
     return false;
-  decoding.is_sentencepiece = (flags & DecoderFlag::SENTENCEPIECE) != 0;
-  decoding.strips_again = (flags & DecoderFlag::STRIPS_AGAIN) != 0;
-  if (spaces >= std::size(SPACES) || splits > 1 || unknown > ID_LIMIT ||
-      flags > DecoderFlag::ALL ||
+  decoding.is_sentencepiece = (flags & TextFlag::SENTENCEPIECE) != 0;
+  decoding.strips_again = (flags & TextFlag::STRIPS_AGAIN) != 0;
+  options.fuses_unknown = (flags & TextFlag::FUSES_UNKNOWN) != 0;
+  options.has_fallback = (flags & TextFlag::NO_FALLBACK) == 0;
+  const bool has_normalizer = spaces == OTHER_NORMALIZER;
+  if (spaces > OTHER_NORMALIZER || splits > (has_normalizer ? 0 : 1) || unknown > ID_LIMIT ||
+      flags > TextFlag::ALL || (has_normalizer || !options.has_fallback) != is_new ||
       decoding.strips > (decoding.is_sentencepiece ? 1 : MAX_STRIPPED) ||
       (decoding.strips_again && !decoding.is_sentencepiece))
     return reader.fail("has unknown options of text");
-  const SpacesKind &kind = SPACES[spaces];
-  options.spaces.prefix = kind.prefix;
-  options.spaces.only_first = kind.only_first;
-  options.spaces.replaces_invalid = kind.replaces_invalid;
-  options.spaces.are_marks = true;
-  // Only SentencePiece replaces invalid bytes, and only SentencePiece adds the prefix before it
-  // finds normalized added tokens.
-  options.spaces.precedes_tokens = kind.replaces_invalid;
-  options.is_normalizer = kind.is_normalizer;
+  options.is_normalizer = true;
+  if (!has_normalizer) {
+    const SpacesKind &kind = SPACES[spaces];
+    options.spaces.prefix = kind.prefix;
+    options.spaces.only_first = kind.only_first;
+    options.spaces.replaces_invalid = kind.replaces_invalid;
+    options.spaces.are_marks = true;
+    // Only SentencePiece replaces invalid bytes, and only SentencePiece adds the prefix before
+    // it finds normalized added tokens.
+    options.spaces.precedes_tokens = kind.replaces_invalid;
+    options.is_normalizer = kind.is_normalizer;
+  }
   options.splits_at_marks = splits != 0;
   options.unknown_id = unknown == 0 ? NO_ID : unknown - 1;
   std::string_view surface;
   if (decoding.is_sentencepiece && !reader.text(surface))
     return false;
   decoding.unknown = surface;
-  return true;
+  return !has_normalizer || read_normalizer(reader, options.normalizer.emplace());
 }
 
 bool check_text(PretokFileReader &reader, const TokenizerSpec &spec) {

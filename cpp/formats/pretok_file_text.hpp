@@ -7,8 +7,9 @@
 
 namespace pretok {
 
-// Reads the section `text`. Returns false after an error.
-bool read_text_options(PretokFileReader &reader, CharacterSpec &options);
+// Reads the section `text`. `is_new` says that the file has version 2, which the section must
+// then need. Returns false after an error.
+bool read_text_options(PretokFileReader &reader, bool is_new, CharacterSpec &options);
 
 // Checks the tokens and the added tokens of a model with tokens of text. Returns false after an
 // error.

@@ -6,6 +6,7 @@
 #include "core/bpe/vocabulary.hpp"
 #include "core/encode/added.hpp"
 #include "core/encode/text_spaces.hpp"
+#include "core/normalize/sentencepiece_normalizer.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -32,14 +33,34 @@ struct TextDecoding {
   std::string unknown; // for SentencePiece: the text of the unknown token
 };
 
+// A normalizer of SentencePiece that makes a normalized copy of each text. Its user-defined
+// symbols are the normalized added tokens.
+struct SentencePieceSpec {
+  SentencePieceNormalizer::Options options{};
+  std::vector<std::uint8_t> charsmap;
+
+  // Returns whether TextSpaces have the same effect, which need no copy. The user-defined
+  // symbols must be plain (is_plain).
+  bool is_spaces() const {
+    return charsmap.empty() && !options.remove_extra_whitespaces &&
+           options.escape_whitespaces && !options.treat_whitespace_as_suffix;
+  }
+};
+
 // A model that merges characters (character_model.hpp). Its tokens are text.
 struct CharacterSpec {
+  // Normalizes the text. `spaces` then have no effect, and is_normalizer is true.
+  std::optional<SentencePieceSpec> normalizer;
   TextSpaces spaces;
   // If true, `spaces` are a normalizer: normalized added tokens are searched for after `spaces`
   // have changed the text.
   bool is_normalizer = false;
   bool splits_at_marks = false;     // whether text is split before each mark
   std::uint32_t unknown_id = NO_ID; // the id of the unknown token, or NO_ID
+  // If true, a character without a token becomes the fallback tokens of its bytes. If false, it
+  // becomes the unknown token; with fuses_unknown, adjacent ones become one unknown token.
+  bool has_fallback = true;
+  bool fuses_unknown = false;
   TextDecoding decoding;
 };
 

@@ -16,7 +16,7 @@ from bpe.formats import pretok_file
 from bpe.formats.sentencepiece import PieceType
 from c_library import STATUSES, CError, CLibrary, CTokenizer
 from paths import shared
-from sentencepiece_models import BYTE_FALLBACK, BYTES, UNKNOWN, message, model, normal, trained
+from sentencepiece_models import BPE, BYTE_FALLBACK, BYTES, UNKNOWN, message, model, normal, trained
 from support import max_examples, seeded
 from text_models import SENTENCES
 from text_pretok_files import NAMES, model_of
@@ -170,20 +170,13 @@ TIES = [(text, 0.0, PieceType.NORMAL) for text in ("▁", "a", "b", "ab", "▁a"
     ("data", "problem"),
     [
         (model([UNKNOWN, *BYTES, *A], [(3, 1)]), "unsupported: .* is of type Unigram"),
-        (model([UNKNOWN, *A]), "unsupported: the SentencePiece model has no byte_fallback"),
-        (model([UNKNOWN, *BYTES, *A], BYTE_FALLBACK, [(2, b"x")]), "a normalizer with a charsmap"),
-        (model([UNKNOWN, *BYTES, *A], BYTE_FALLBACK, []), "the option remove_extra_whitespaces"),
-        (model([UNKNOWN, *BYTES, *A], BYTE_FALLBACK, [(4, 0), (5, 0)]), "escape_whitespaces=false"),
-        (model([UNKNOWN, *BYTES, *A], (*BYTE_FALLBACK, (24, 1)), [(4, 0)]),
-         "treat_whitespace_as_suffix"),
+        (model([UNKNOWN, *A], BPE, [(2, b"x")]), "malformed: the charsmap .* is truncated"),
         (model([UNKNOWN, *BYTES, *A], BYTE_FALLBACK, more=[(5, message([(2, b"x")]))]),
          "a denormalizer"),
         (model([UNKNOWN, *BYTES, *TIES], BYTE_FALLBACK), "equal scores, which only Python"),
         (model([UNKNOWN, *BYTES, *normal("▁", "a", "ab")], BYTE_FALLBACK),
          "has a character that is not a piece"),
-        (model([UNKNOWN, *BYTES, *A, ("▁x", 0.0, PieceType.USER_DEFINED)], BYTE_FALLBACK),
-         "has the added token .*, which would change when spaces are replaced or ids"),
-        (model([UNKNOWN, *BYTES, *normal("a")], BYTE_FALLBACK), "a token for the space"),
+        (model([UNKNOWN, *A, *normal("<0x41>")]), "which looks like a fallback token"),
         (model([("⁇", 0.0, PieceType.UNKNOWN), *BYTES, *A], BYTE_FALLBACK), "of one character"),
         (model([UNKNOWN, *BYTES, *A, *A], BYTE_FALLBACK), "malformed: two pieces .* are equal"),
         (model([UNKNOWN, *BYTES, *A], BYTE_FALLBACK)[:-1], "malformed: the model has a field"),

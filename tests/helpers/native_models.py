@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
@@ -12,7 +12,8 @@ from bpe.characters.text_vocabulary import TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.chain import DecoderChain
 from bpe.encoding.piece_decoder import SentencePieceDecoding
-from bpe.encoding.text_spaces import keeps_whole, spaces_of
+from bpe.encoding.sentencepiece_normalizer import SentencePieceNormalizer
+from bpe.encoding.text_spaces import TextSpaces, keeps_whole, spaces_of
 from bpe.formats import (
     bpe_model,
     gguf,
@@ -139,6 +140,13 @@ def _text_options(contents: TokenizerSpec) -> tuple[Any, ...]:
     assert isinstance(vocabulary, TextVocabulary)
     assert preset is not None
     spaces = spaces_of(contents.normalizer, contents.added_tokens)
+    normalizer = contents.normalizer
+    normalized: tuple[Any, ...] | None = None
+    if isinstance(normalizer, SentencePieceNormalizer) and (
+        spaces is None or normalizer.treat_whitespace_as_suffix
+    ):
+        normalized = astuple(replace(normalizer, user_defined=()))[:-1]
+        spaces = TextSpaces("never")
     assert spaces is not None
     unknown = vocabulary.unknown_id
     decoding: tuple[Any, ...]
@@ -149,7 +157,16 @@ def _text_options(contents: TokenizerSpec) -> tuple[Any, ...]:
         assert decoder.strips_joined is not None
         decoding = (False, decoder.strips_joined[0], False, "")
     split = not keeps_whole(preset)
-    return (*spaces[:3], split, None if unknown < 0 else unknown, *decoding)
+    options = vocabulary.options
+    return (
+        *spaces[:3],
+        split,
+        None if unknown < 0 else unknown,
+        *decoding,
+        options.has_fallback,
+        options.fuses_unknown,
+        normalized,
+    )
 
 
 def read(data: bytes) -> TokenizerSpec:
