@@ -69,16 +69,19 @@ def model_of(name: str) -> Tokenizer:
 
 
 def sentencepiece_model(
-    options: Iterable[Field], trainer: Sequence[Field] = BYTE_FALLBACK, **pieces: tuple[str, ...]
+    options: Iterable[Field],
+    trainer: Sequence[Field] = BYTE_FALLBACK,
+    words: Sequence[str] = (),
+    symbols: Sequence[str] = (),
+    controls: Sequence[str] = (),
 ) -> bytes:
     """Return a SentencePiece .model.
 
     `options` are the fields of its normalizer. Without byte_fallback in `trainer`, it has no
-    fallback tokens. `pieces` may have `words`, which become further normal pieces, `symbols`, which
-    become user-defined pieces, and `controls`.
+    fallback tokens. `words` are further normal pieces, and `symbols` are user-defined pieces.
     """
-    words = [*WORDS, *pieces.get("words", ())]
-    symbols = ("<sep>", *pieces.get("symbols", ()))
+    words = [*WORDS, *words]
+    symbols = ("<sep>", *symbols)
     letters = sorted({"▁", *"".join(words)} - {*symbols})
     words = [word for word in words if not set(word) & {*symbols}]
     rows = [
@@ -89,6 +92,6 @@ def sentencepiece_model(
         *normal(*dict.fromkeys([*words, *letters])),
         *(("▁" * size, -1e9, PieceType.NORMAL) for size in (2, 3, 4, 6) if "▁" in letters),
         *((text, 0.0, PieceType.USER_DEFINED) for text in symbols),
-        *((text, 0.0, PieceType.CONTROL) for text in pieces.get("controls", ())),
+        *((text, 0.0, PieceType.CONTROL) for text in controls),
     ]
     return model(rows, trainer, tuple(options))
