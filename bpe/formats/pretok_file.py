@@ -9,7 +9,8 @@ has the lowest version that can hold it. The sections follow in this order:
 
     flags         1: from ranks (the rank of a merge is the id of its result, as in tiktoken);
                   2: ignore_merges (always set with 1); 4: NFC; 8: add_prefix_space;
-                  16: the preset is not built in; 32: the tokens are text (only with 16)
+                  16: the preset is not built in; 32: the tokens are text (only with 16, unless
+                  their characters stand for bytes)
     preset        text: the name; text: the Unicode version; with flag 16 also its program, a list
                   of numbers (pretok.machine.program.serialize_stages): their count, then the
                   numbers; text: its description (bpe.formats.pretok_preset)
@@ -107,20 +108,29 @@ def parse(data: bytes) -> TokenizerSpec:
         raise reader.error("has unknown flags")
     if flags & _FROM_RANKS and not flags & _IGNORE_MERGES:
         raise reader.error("has flag 1 (ranks) without flag 2 (ignore_merges)")
-    if flags & _TEXT and flags != _TEXT | _OWN_PRESET:
-        raise reader.error("has flag 32 (text), which needs flag 16 (own preset) and no other flag")
     if version != 1 and not flags & _TEXT:
         raise reader.error(f"has version {version}, but needs only version 1")
     preset, why_no_preset, unicode = read_preset(reader, bool(flags & _OWN_PRESET))
     template = Template(reader.ids(), reader.ids())
     added = tuple(_added_token(reader) for _ in range(reader.count(3)))
+    section: TextSection | None = None
     if flags & _TEXT:
         section = TextSection(reader, version != 1)
-        vocabulary = section.vocabulary(reader, *read_tokens(reader))
-        spec = TokenizerSpec(vocabulary, preset, "", added, template=template, unicode=unicode)
-        return section.complete(reader, spec)
-    return TokenizerSpec(
-        read_vocabulary(reader, bool(flags & _FROM_RANKS), bool(flags & _IGNORE_MERGES)),
+        if not section.is_byte_level and flags != _TEXT | _OWN_PRESET:
+            raise reader.error(
+                "has flag 32 (text), which needs flag 16 (own preset) and no other flag"
+            )
+        if flags & _FROM_RANKS:
+            raise reader.error("has flag 1 (ranks) with flag 32 (text)")
+        ignores_merges = bool(flags & _IGNORE_MERGES)
+        tokens = read_tokens(reader)
+        vocabulary: Vocabulary = section.vocabulary(reader, *tokens, added, ignores_merges)
+    else:
+        vocabulary = read_vocabulary(
+            reader, bool(flags & _FROM_RANKS), bool(flags & _IGNORE_MERGES)
+        )
+    spec = TokenizerSpec(
+        vocabulary,
         preset,
         why_no_preset,
         added,
@@ -129,6 +139,7 @@ def parse(data: bytes) -> TokenizerSpec:
         template=template,
         unicode=unicode,
     )
+    return spec if section is None else section.complete(reader, spec)
 
 
 def dump(spec: TokenizerSpec) -> bytes:
@@ -149,7 +160,7 @@ def dump(spec: TokenizerSpec) -> bytes:
     if isinstance(vocabulary, CharacterVocabulary):
         section, texts, is_new = dump_text(spec)
         version = VERSIONS[is_new]
-        flags |= _TEXT
+        flags |= _TEXT | _IGNORE_MERGES * texts.options.ignores_merges | _normalizing(spec)
         packed = Packed.of({id: text.encode() for id, text in texts.texts.items()})
         tokens = encode_tokens(packed, np.array(texts.merges, np.uint32))
     else:
@@ -157,8 +168,7 @@ def dump(spec: TokenizerSpec) -> bytes:
         flags |= (
             _FROM_RANKS * from_ranks
             | _IGNORE_MERGES * vocabulary.ignore_merges
-            | _NFC * (spec.normalizer == "NFC")
-            | _ADD_PREFIX_SPACE * spec.add_prefix_space
+            | _normalizing(spec)
         )
         tokens = encode_tokens(vocabulary.packed, spec.merge_rows(), from_ranks)
     parts = [encode_number(flags), dump_preset(preset, spec.unicode or preset.unicode)]
@@ -171,6 +181,10 @@ def dump(spec: TokenizerSpec) -> bytes:
     parts += [section, tokens]
     body = b"".join(parts)
     return MAGIC + version.to_bytes(4, "little") + crc32(body).to_bytes(4, "little") + body
+
+
+def _normalizing(spec: TokenizerSpec) -> int:
+    return _NFC * (spec.normalizer == "NFC") | _ADD_PREFIX_SPACE * spec.add_prefix_space
 
 
 def _check_header(data: bytes) -> int:

@@ -4,8 +4,8 @@ Only the file of a TextVocabulary has this section: its tokens are strings of ch
 bytes. cpp/formats/pretok_file_text.cpp is the C++ reader. Such a model merges characters. The
 checks here accept exactly the models that the C library supports. The section has these numbers:
 
-    spaces        the index of the normalizer in _NORMALIZERS, from 0; or 7, which needs version 2:
-                  another normalizer of SentencePiece
+    spaces        the index of the normalizer in _NORMALIZERS, from 0; or, in version 2, 7: another
+                  normalizer of SentencePiece; 8: the characters of tokens stand for bytes
     split         0: text is not split; 1: it is split before each "▁"
     unknown       0, or the id of the unknown token plus one
     flags         1: ids are decoded as SentencePiece does; 2 (only with 1): the decoder strips the
@@ -20,6 +20,9 @@ copy of a text unless `spaces` is 7, so this value is only for the models that n
 literals of the file are the texts of tokens. The text of the fallback token for the byte 0x0A is
 "<0x0A>".
 
+If `spaces` is 8, the vocabulary is a byte-level one that lacks tokens of some bytes. Such a file
+may have flags 2, 4, 8 and 16 (pretok_file.py), and its section has flag 8.
+
 A SentencePiece model becomes a list of merges, which gives the same ids. The scores are lost.
 """
 
@@ -33,7 +36,7 @@ from bpe.characters.marks import SPACE_MARK
 from bpe.characters.text_vocabulary import BYTE_NAMES, TextOptions, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.chain import DecoderChain
-from bpe.decoders.steps import ByteFallback, Fuse, Replace, Strip
+from bpe.decoders.steps import ByteFallback, ByteLevel, Fuse, Replace, Strip
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.piece_decoder import Decoding, SentencePieceDecoding
 from bpe.encoding.sentencepiece_normalizer import SentencePieceNormalizer
@@ -60,12 +63,14 @@ _NORMALIZERS: tuple[SentencePieceNormalizer | NormalizerChain, ...] = (
     NormalizerChain((Prepend(SPACE_MARK), _MARKS)),
 )
 _OTHER_NORMALIZER = len(_NORMALIZERS)
+_BYTE_LEVEL = _OTHER_NORMALIZER + 1
 _NORMALIZER_OPTIONS = (
     "add_dummy_prefix",
     "remove_extra_whitespaces",
     "escape_whitespaces",
     "treat_whitespace_as_suffix",
 )
+_OF_BYTES = DecoderChain((ByteLevel(),))
 _DECODERS = (Replace(ReplaceText(SPACE_MARK, " ")), ByteFallback(), Fuse())
 _SENTENCEPIECE, _STRIPS_AGAIN, _FUSES_UNKNOWN, _NO_FALLBACK = (1 << bit for bit in range(4))
 _MAX_STRIPPED = 255
@@ -79,15 +84,16 @@ def dump_text(spec: TokenizerSpec) -> tuple[bytes, TextVocabulary, bool]:
     Raises UnsupportedError if a file cannot hold the model.
     """
     spec = replace(spec, vocabulary=_as_text(spec.vocabulary, spec.added_tokens))
-    problem = _problem(spec)
     vocabulary = spec.vocabulary
     assert isinstance(vocabulary, TextVocabulary), "_as_text returns one"
+    is_byte_level = vocabulary.options.byte_level
+    problem = (_problem_of_bytes if is_byte_level else _problem)(spec)
     if problem:
         raise UnsupportedError(
             f"a .pretok file cannot hold {problem}; keep the file that the tokenizer was loaded "
             "from, or save it as .json or .model"
         )
-    spaces = _index_of(spec)
+    spaces = _BYTE_LEVEL if is_byte_level else _index_of(spec)
     options, decoder = vocabulary.options, spec.decoder
     flags = _FUSES_UNKNOWN * options.fuses_unknown | _NO_FALLBACK * (not options.has_fallback)
     if isinstance(decoder, SentencePieceDecoding):
@@ -97,13 +103,13 @@ def dump_text(spec: TokenizerSpec) -> tuple[bytes, TextVocabulary, bool]:
         strips, surface = _stripped(decoder) or 0, b""
     numbers = (
         spaces,
-        int(not keeps_whole(_preset(spec))),
+        int(not is_byte_level and not keeps_whole(_preset(spec))),
         vocabulary.unknown_id + 1,
         flags,
         strips,
     )
     section = b"".join([*map(encode_number, numbers), surface, _encode_normalizer(spec, spaces)])
-    return section, vocabulary, spaces == _OTHER_NORMALIZER or not options.has_fallback
+    return section, vocabulary, spaces >= _OTHER_NORMALIZER or not options.has_fallback
 
 
 class TextSection:
@@ -115,12 +121,15 @@ class TextSection:
     def __init__(self, reader: Reader, is_new: bool) -> None:
         spaces, split, unknown, flags, strips = (reader.number() for _ in range(5))
         self._is_sentencepiece = bool(flags & _SENTENCEPIECE)
+        self.is_byte_level = spaces == _BYTE_LEVEL
+        """Whether the characters of tokens stand for bytes."""
         if (
-            spaces > _OTHER_NORMALIZER
+            spaces > _BYTE_LEVEL
+            or (self.is_byte_level and (split or strips or flags & ~_FUSES_UNKNOWN != _NO_FALLBACK))
             or split > 1
             or unknown > ID_LIMIT
             or flags >> 4
-            or (spaces == _OTHER_NORMALIZER or flags & _NO_FALLBACK != 0) != is_new
+            or (spaces >= _OTHER_NORMALIZER or flags & _NO_FALLBACK != 0) != is_new
             or strips > (1 if self._is_sentencepiece else _MAX_STRIPPED)
             or (flags & _STRIPS_AGAIN and not self._is_sentencepiece)
         ):
@@ -133,12 +142,19 @@ class TextSection:
         self._fuses_unknown = bool(flags & _FUSES_UNKNOWN)
         self._strips = strips
         self._surface = reader.text() if self._is_sentencepiece else ""
-        self._normalizer = (
-            _read_normalizer(reader) if spaces == _OTHER_NORMALIZER else _NORMALIZERS[spaces]
-        )
+        self._normalizer: Normalizer | None = None
+        if spaces < _OTHER_NORMALIZER:
+            self._normalizer = _NORMALIZERS[spaces]
+        elif not self.is_byte_level:
+            self._normalizer = _read_normalizer(reader)
 
     def vocabulary(
-        self, reader: Reader, tokens: Mapping[int, bytes], merges: Iterable[Merge]
+        self,
+        reader: Reader,
+        tokens: Mapping[int, bytes],
+        merges: Iterable[Merge],
+        added: Iterable[AddedToken],
+        ignores_merges: bool,
     ) -> TextVocabulary:
         """Return the vocabulary of these tokens and merges.
 
@@ -153,8 +169,15 @@ class TextSection:
             raise reader.error("has two tokens with the same text")
         if self._unknown >= 0 and self._unknown not in texts:
             raise reader.error(f"has the unknown token {self._unknown}, but no token with this id")
-        options = TextOptions(texts.get(self._unknown), self._fuses_unknown, self._has_fallback)
-        return TextVocabulary(texts, merges, options)
+        options = TextOptions(
+            texts.get(self._unknown),
+            self._fuses_unknown,
+            self._has_fallback,
+            ignores_merges=ignores_merges,
+            byte_level=self.is_byte_level,
+        )
+        special = [token.id for token in added if token.special]
+        return TextVocabulary(texts, merges, options, special)
 
     def complete(self, reader: Reader, spec: TokenizerSpec) -> TokenizerSpec:
         """Return `spec` with its normalizer and its decoder.
@@ -163,7 +186,12 @@ class TextSection:
         """
         added, vocabulary = spec.added_tokens, spec.vocabulary
         assert isinstance(vocabulary, TextVocabulary), "the caller makes one"
-        normalizer: Normalizer = self._normalizer
+        if self.is_byte_level:
+            spec = replace(spec, decoder=_OF_BYTES)
+            if problem := _problem_of_bytes(spec):
+                raise reader.error(f"has {problem}")
+            return spec
+        normalizer = self._normalizer
         if isinstance(normalizer, SentencePieceNormalizer):
             normalizer = replace(normalizer, user_defined=_user_defined(added))
         decoder: Decoding
@@ -263,6 +291,29 @@ def _problem(spec: TokenizerSpec) -> str:
     return "" if _concatenates(vocabulary) else "a merge that does not join its two tokens"
 
 
+def _problem_of_bytes(spec: TokenizerSpec) -> str:
+    """Return what the C library does not support in a model whose characters stand for bytes."""
+    vocabulary, added = spec.vocabulary, spec.added_tokens
+    assert isinstance(vocabulary, TextVocabulary), "the caller makes one"
+    options = vocabulary.options
+    if options.has_fallback or options.prefix or options.suffix:
+        return "a model whose characters stand for bytes, with fallback tokens, prefix or suffix"
+    if spec.normalizer not in (None, "NFC"):
+        return f"the normalizer {_name(spec.normalizer)}"
+    if spec.decoder != _OF_BYTES:
+        return "this decoder"
+    for token in added:
+        # The decoder replaces the characters of added tokens too.
+        if not token.content.isascii():
+            return (
+                f"the added token {shortened(token.content)}, whose characters may stand for bytes"
+            )
+    special = frozenset(token.id for token in added if token.special)
+    if options.ignores_merges and vocabulary.not_whole != special:
+        return "special tokens that are not added tokens"
+    return "" if _concatenates(vocabulary) else "a merge that does not join its two tokens"
+
+
 def _is_wrong(token: AddedToken, normalizer: Normalizer, spaces: int) -> bool:
     """Return whether the C library does not find `token` as Python does.
 
@@ -275,8 +326,6 @@ def _is_wrong(token: AddedToken, normalizer: Normalizer, spaces: int) -> bool:
 
 def _problem_of_merging(vocabulary: CharacterVocabulary) -> str:
     """Return why C++ cannot merge the tokens of `vocabulary`, or ""."""
-    if isinstance(vocabulary, TextVocabulary) and vocabulary.options.byte_level:
-        return "a model whose characters stand for bytes"
     if not isinstance(vocabulary, TextVocabulary):
         why = vocabulary.why_not_native
     elif vocabulary.options.has_fallback:

@@ -333,6 +333,11 @@ py::dict read_file(const py::bytes &data) {
   result["before"] = spec.before;
   result["after"] = spec.after;
   result["text"] = spec.characters ? text_options(*spec.characters) : py::object(py::none());
+  if (spec.missing_bytes)
+    result["text"] = py::make_tuple(
+        spec.missing_bytes->unknown_id == NO_ID ? py::object(py::none())
+                                                : py::int_(spec.missing_bytes->unknown_id),
+        spec.missing_bytes->fuses_unknown, spec.missing_bytes->is_inert);
   return result;
 }
 

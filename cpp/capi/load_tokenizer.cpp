@@ -214,10 +214,10 @@ pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &op
     tokenizer.texts.emplace(spec, file_added);
     if (spec.characters->normalizer)
       tokenizer.normalizer.emplace(make_normalizer(spec));
-  } else {
+  } else if (!spec.missing_bytes) {
     note_bytes(spec.vocabulary, tokenizer);
   }
-  if (spec.characters && !has_fallback) {
+  if (spec.missing_bytes || (spec.characters && !has_fallback)) {
     auto characters = std::make_unique<CharacterMerge>();
     build_error = characters->build(character_data(spec));
     if (build_error == nullptr)

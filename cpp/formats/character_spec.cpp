@@ -1,6 +1,7 @@
 #include "formats/character_spec.hpp"
 
 #include "core/unicode/utf8.hpp"
+#include "formats/byte_level.hpp"
 #include "formats/load_error.hpp"
 #include "formats/piece_file.hpp"
 
@@ -47,6 +48,13 @@ bool has(std::string_view text, std::string_view part) {
 // after the space is added (TextSpaces::precedes_tokens).
 bool has_place_for_normalized(const TextSpaces &spaces) {
   return spaces.prefix == TextSpaces::Prefix::NONE || spaces.precedes_tokens;
+}
+
+// Adds the token of a character, which is the same at all places.
+void add_character(std::uint32_t code_point, std::uint32_t id, CharacterData &data) {
+  for (const CharacterPlace place : {CharacterPlace::INNER, CharacterPlace::FIRST,
+                                     CharacterPlace::LAST, CharacterPlace::ONLY})
+    data.tokens.push_back({code_point, place, id});
 }
 
 // Returns whether some decoder may take a token for a fallback token.
@@ -251,7 +259,63 @@ VocabularyData byte_vocabulary(const TokenizerSpec &spec) {
   return data;
 }
 
+std::string replace_byte_characters(TokenizerSpec &spec) {
+  MissingBytesSpec &options = *spec.missing_bytes;
+  VocabularyData &data = spec.vocabulary;
+  std::vector<std::uint8_t> bytes;
+  bool has_unknown = options.unknown_id == NO_ID;
+  std::size_t i = 0;
+  for (const std::string_view text : texts_of(spec)) {
+    if (!is_utf8(text))
+      return "has a token that is not UTF-8";
+    const std::size_t start = bytes.size();
+    options.is_inert.push_back(!append_bytes(text, bytes));
+    if (options.is_inert.back())
+      bytes.insert(bytes.end(), text.begin(), text.end());
+    data.lengths[i] = static_cast<std::uint32_t>(bytes.size() - start);
+    has_unknown = has_unknown || data.ids[i] == options.unknown_id;
+    ++i;
+  }
+  data.bytes = std::move(bytes);
+  if (!has_unknown)
+    return "lacks the unknown token";
+  // As in Hugging Face's library tokenizers, the decoder replaces the characters of added
+  // tokens too.
+  for (const AddedToken &token : spec.added)
+    if (!is_ascii(reinterpret_cast<const std::uint8_t *>(token.content.data()),
+                  token.content.size()))
+      return "has the added token " + quote(token.content) +
+             ", whose characters may stand for bytes";
+  return "";
+}
+
+// Returns the CharacterData of a model that lacks tokens of some bytes.
+static CharacterData missing_bytes_data(const TokenizerSpec &spec) {
+  const std::vector<std::string_view> texts = texts_of(spec);
+  std::vector<bool> is_special(first_step(spec));
+  for (std::size_t i = 0; i < spec.added.size(); ++i)
+    is_special[spec.added[i].id] = is_special[spec.added[i].id] || spec.added_special[i];
+  CharacterData data;
+  for (std::size_t i = 0; i < spec.missing_bytes->is_inert.size(); ++i) {
+    if (spec.missing_bytes->is_inert[i])
+      continue;
+    const std::uint32_t id = spec.vocabulary.ids[i];
+    if (texts[i].size() == 1)
+      add_character(static_cast<std::uint8_t>(texts[i][0]), id, data);
+    if (spec.vocabulary.ignore_merges && !is_special[id])
+      data.whole.push_back({{texts[i].begin(), texts[i].end()}, id});
+  }
+  data.unknown = spec.missing_bytes->unknown_id;
+  data.fuses_unknown = spec.missing_bytes->fuses_unknown;
+  // GPT-2's characters have one byte if they are printable ASCII, and else two.
+  for (std::size_t byte = 0; byte < 256; ++byte)
+    data.byte_widths.push_back(byte > ' ' && byte < 0x7F ? 1 : 2);
+  return data;
+}
+
 CharacterData character_data(const TokenizerSpec &spec) {
+  if (spec.missing_bytes)
+    return missing_bytes_data(spec);
   const bool has_spaces = !spec.characters->normalizer;
   const std::vector<std::string_view> texts = texts_of(spec);
   CharacterData data;
@@ -263,9 +327,7 @@ CharacterData character_data(const TokenizerSpec &spec) {
       continue;
     const std::uint32_t code_point =
         has_spaces && texts[i] == SPACE_MARK ? ' ' : character.code_point;
-    for (const CharacterPlace place : {CharacterPlace::INNER, CharacterPlace::FIRST,
-                                       CharacterPlace::LAST, CharacterPlace::ONLY})
-      data.tokens.push_back({code_point, place, spec.vocabulary.ids[i]});
+    add_character(code_point, spec.vocabulary.ids[i], data);
   }
   data.unknown = spec.characters->unknown_id;
   data.fuses_unknown = spec.characters->fuses_unknown;

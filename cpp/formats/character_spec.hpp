@@ -58,8 +58,13 @@ std::string problem_of_characters(const TokenizerSpec &spec);
 // unless the model has a normalizer. The result also has the steps.
 VocabularyData byte_vocabulary(const TokenizerSpec &spec);
 
-// Returns how the first symbols of a model without fallback tokens follow from its characters.
+// Returns how the first symbols of a model without fallback tokens, or of a model that lacks
+// tokens of some bytes, follow from its characters.
 CharacterData character_data(const TokenizerSpec &spec);
+
+// For spec.missing_bytes, which is set: replaces GPT-2's characters in the tokens by the bytes
+// that they stand for, and sets is_inert. Returns a problem as problem_of_characters does.
+std::string replace_byte_characters(TokenizerSpec &spec);
 
 // Returns the pre-tokenizer. If the model does not split text, no merge crosses a boundary of
 // this pre-tokenizer.

@@ -134,16 +134,18 @@ bool read_contents(PretokFileReader &reader, bool is_new, TokenizerSpec &spec) {
   if (spec.vocabulary.from_ranks && !spec.vocabulary.ignore_merges)
     return reader.fail("has flag 1 (ranks) without flag 2 (ignore_merges)");
   const bool is_text = (flags & FileFlag::TEXT) != 0;
-  if (is_text && flags != (FileFlag::TEXT | FileFlag::OWN_PRESET))
-    return reader.fail(
-        "has flag 32 (text), which needs flag 16 (own preset) and no other flag");
   if (is_new && !is_text)
     return reader.fail("has version 2, but needs only version 1");
-  return read_stored_split(reader, (flags & FileFlag::OWN_PRESET) != 0, spec) &&
-         read_ids(reader, spec.before) && read_ids(reader, spec.after) &&
-         read_added(reader, spec) &&
-         (!is_text || read_text_options(reader, is_new, spec.characters.emplace())) &&
-         read_tokens(reader, spec.vocabulary) && (!is_text || check_text(reader, spec));
+  if (!read_stored_split(reader, (flags & FileFlag::OWN_PRESET) != 0, spec) ||
+      !read_ids(reader, spec.before) || !read_ids(reader, spec.after) ||
+      !read_added(reader, spec) || (is_text && !read_text_options(reader, is_new, spec)))
+    return false;
+  if (spec.characters && flags != (FileFlag::TEXT | FileFlag::OWN_PRESET))
+    return reader.fail(
+        "has flag 32 (text), which needs flag 16 (own preset) and no other flag");
+  if (spec.missing_bytes && spec.vocabulary.from_ranks)
+    return reader.fail("has flag 1 (ranks) with flag 32 (text)");
+  return read_tokens(reader, spec.vocabulary) && (!is_text || finish_text(reader, spec));
 }
 
 } // namespace

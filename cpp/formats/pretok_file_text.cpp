@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace pretok {
@@ -34,6 +35,8 @@ constexpr SpacesKind SPACES[] = {
 
 // The value of `spaces` for a SentencePieceSpec.
 constexpr std::uint32_t OTHER_NORMALIZER = std::size(SPACES);
+// The value of `spaces` if the characters of tokens stand for bytes.
+constexpr std::uint32_t BYTE_LEVEL = OTHER_NORMALIZER + 1;
 
 struct TextFlag {
   enum : std::uint32_t {
@@ -64,7 +67,8 @@ bool read_normalizer(PretokFileReader &reader, SentencePieceSpec &normalizer) {
 
 } // namespace
 
-bool read_text_options(PretokFileReader &reader, bool is_new, CharacterSpec &options) {
+bool read_text_options(PretokFileReader &reader, bool is_new, TokenizerSpec &spec) {
+  CharacterSpec options;
   std::uint32_t spaces = 0;
   std::uint32_t splits = 0;
   std::uint32_t unknown = 0;
@@ -78,11 +82,20 @@ bool read_text_options(PretokFileReader &reader, bool is_new, CharacterSpec &opt
   options.fuses_unknown = (flags & TextFlag::FUSES_UNKNOWN) != 0;
   options.has_fallback = (flags & TextFlag::NO_FALLBACK) == 0;
   const bool has_normalizer = spaces == OTHER_NORMALIZER;
-  if (spaces > OTHER_NORMALIZER || splits > (has_normalizer ? 0 : 1) || unknown > ID_LIMIT ||
+  const bool is_byte_level = spaces == BYTE_LEVEL;
+  if (is_byte_level && (options.has_fallback || decoding.is_sentencepiece ||
+                        decoding.strips != 0 || splits != 0))
+    return reader.fail("has unknown options of text");
+  if (spaces > BYTE_LEVEL || splits > (has_normalizer ? 0 : 1) || unknown > ID_LIMIT ||
       flags > TextFlag::ALL || (has_normalizer || !options.has_fallback) != is_new ||
       decoding.strips > (decoding.is_sentencepiece ? 1 : MAX_STRIPPED) ||
       (decoding.strips_again && !decoding.is_sentencepiece))
     return reader.fail("has unknown options of text");
+  options.unknown_id = unknown == 0 ? NO_ID : unknown - 1;
+  if (is_byte_level) {
+    spec.missing_bytes.emplace(MissingBytesSpec{options.unknown_id, options.fuses_unknown, {}});
+    return true;
+  }
   options.is_normalizer = true;
   if (!has_normalizer) {
     const SpacesKind &kind = SPACES[spaces];
@@ -96,18 +109,24 @@ bool read_text_options(PretokFileReader &reader, bool is_new, CharacterSpec &opt
     options.is_normalizer = kind.is_normalizer;
   }
   options.splits_at_marks = splits != 0;
-  options.unknown_id = unknown == 0 ? NO_ID : unknown - 1;
   std::string_view surface;
   if (decoding.is_sentencepiece && !reader.text(surface))
     return false;
   decoding.unknown = surface;
-  return !has_normalizer || read_normalizer(reader, options.normalizer.emplace());
+  if (has_normalizer && !read_normalizer(reader, options.normalizer.emplace()))
+    return false;
+  spec.characters.emplace(std::move(options));
+  return true;
 }
 
-bool check_text(PretokFileReader &reader, const TokenizerSpec &spec) {
+bool finish_text(PretokFileReader &reader, TokenizerSpec &spec) {
   const VocabularyData &data = spec.vocabulary;
   if (!tokens_differ(data.bytes, data.lengths))
     return reader.fail("has two tokens with the same text");
+  if (spec.missing_bytes) {
+    const std::string problem = replace_byte_characters(spec);
+    return problem.empty() || reader.fail(problem);
+  }
   const std::string problem = problem_of_characters(spec);
   return problem.empty() || reader.fail(problem);
 }

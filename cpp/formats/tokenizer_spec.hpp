@@ -64,13 +64,25 @@ struct CharacterSpec {
   TextDecoding decoding;
 };
 
+// A byte-level model whose vocabulary lacks tokens of some bytes.
+struct MissingBytesSpec {
+  // A byte without a token becomes this token, or is dropped if it is NO_ID. With
+  // fuses_unknown, adjacent ones become one token.
+  std::uint32_t unknown_id = NO_ID;
+  bool fuses_unknown = false;
+  // For each token, whether a character of its text stands for no byte. No text may encode to
+  // such a token; its bytes are the UTF-8 of its text.
+  std::vector<bool> is_inert;
+};
+
 struct TokenizerSpec {
   VocabularyData vocabulary;
   std::optional<CharacterSpec> characters; // if set, the tokens of `vocabulary` are UTF-8
-  std::vector<AddedToken> added;           // AddedToken::special is not set yet
-  std::vector<bool> added_special;         // of each added token: whether it is special
-  std::string preset;                      // the name of a built-in preset, or ""
-  std::string why_no_preset;               // for an error message: why the file gives no preset
+  std::optional<MissingBytesSpec> missing_bytes;
+  std::vector<AddedToken> added;      // AddedToken::special is not set yet
+  std::vector<bool> added_special;    // of each added token: whether it is special
+  std::string preset;                 // the name of a built-in preset, or ""
+  std::string why_no_preset;          // for an error message: why the file gives no preset
   std::vector<std::uint32_t> program; // of a custom pre-tokenizer, for read_stages; or empty
   std::string unicode;                // the Unicode version; "" means that of the preset
   bool nfc = false;                   // normalize text to NFC

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from bpe import BpeError, Tokenizer, UnsupportedError
+from bpe.byte_level import to_bytes
 from bpe.characters.text_vocabulary import TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.chain import DecoderChain
@@ -116,7 +117,11 @@ def said_to_python(data: bytes) -> Said:
     is_own = preset is not None and preset not in BUILT_IN
     tokens = contents.vocabulary.token_bytes
     if isinstance(contents.vocabulary, TextVocabulary):
-        tokens = {id: text.encode() for id, text in contents.vocabulary.texts.items()}
+        texts = contents.vocabulary.texts
+        tokens = {id: text.encode() for id, text in texts.items()}
+        if contents.vocabulary.options.byte_level:
+            known = {id: to_bytes(text) for id, text in texts.items()}
+            tokens |= {id: data for id, data in known.items() if data is not None}
     return Said(
         None,
         tokens,
@@ -128,7 +133,7 @@ def said_to_python(data: bytes) -> Said:
         if preset is not None and is_own and not is_model
         else (),
         "" if is_model else contents.unicode or "",
-        contents.normalizer is not None and not is_text,
+        contents.normalizer == "NFC",
         contents.add_prefix_space,
         contents.template,
         _text_options(contents) if is_text else None,
@@ -138,6 +143,10 @@ def said_to_python(data: bytes) -> Said:
 def _text_options(contents: TokenizerSpec) -> tuple[Any, ...]:
     vocabulary, decoder, preset = contents.vocabulary, contents.decoder, contents.preset
     assert isinstance(vocabulary, TextVocabulary)
+    if vocabulary.options.byte_level:
+        unknown = vocabulary.unknown_id
+        inert = [to_bytes(text) is None for text in vocabulary.texts.values()]
+        return None if unknown < 0 else unknown, vocabulary.options.fuses_unknown, inert
     assert preset is not None
     spaces = spaces_of(contents.normalizer, contents.added_tokens)
     normalizer = contents.normalizer
