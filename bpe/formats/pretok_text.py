@@ -456,7 +456,7 @@ def _as_text(vocabulary: Vocabulary, added: Iterable[AddedToken]) -> TextVocabul
             f"a .pretok file cannot hold {problem}; save the tokenizer as .model"
         )
     has_fallback = bool(vocabulary.byte_ids)
-    options = TextOptions(
-        texts[vocabulary.unknown_id], fuses_unknown=True, has_fallback=has_fallback
-    )
+    # The vocabulary of a GGUF file has no unknown token, and has the id of a fallback token for it.
+    unknown = None if vocabulary.unknown_id in bytes_of else texts[vocabulary.unknown_id]
+    options = TextOptions(unknown, fuses_unknown=True, has_fallback=has_fallback)
     return TextVocabulary(texts, vocabulary.ranked_merges, options)

@@ -14,7 +14,7 @@ from bpe.formats import pretok_file
 from bpe.formats.sentencepiece import PieceType
 from bpe.types import Template
 from charsmaps import charsmap
-from gguf_files import gguf, metadata
+from gguf_files import SENTENCEPIECE_TEXTS, gguf, metadata, sentencepiece_metadata
 from native_models import Said, reads_json, said_to_cpp, said_to_python
 from pretok import from_pattern
 from pretok.machine.backend import BackendName
@@ -49,6 +49,10 @@ def _normalized() -> bytes:
     return pretok_file.dump(model_of("sentencepiece, charsmap, unknown").to_spec())
 
 
+def _sentencepiece_gguf() -> bytes:
+    return gguf(sentencepiece_metadata(texts=[*SENTENCEPIECE_TEXTS[:-2], "ca", "abc"]))
+
+
 def _as_it_is(data: bytes) -> bytes:
     return data
 
@@ -75,6 +79,7 @@ FILES: dict[str, tuple[Callable[[], bytes], Callable[[bytes], bytes]]] = {
     "tiktoken, CRLF": (lambda: b"= 500\r\n\r\n" + b"\r\n".join(tiktoken_lines()), _as_it_is),
     "json": (lambda: json.dumps(huggingface(), indent=0).encode(), _as_it_is),
     "gguf": (lambda: gguf(metadata()), _as_it_is),
+    "gguf, SentencePiece": (_sentencepiece_gguf, _as_it_is),
     "gguf, big-endian": (lambda: gguf(metadata(pre="jina-v2-de"), order=">"), _as_it_is),
     "pretok": (_compact, _as_it_is),
     "pretok, with its CRC-32": (_compact, _summed),
@@ -150,6 +155,7 @@ ARE_SAME = {
     "pretok, unknown": _are_same_program,
     "json": _are_same_json,
     "gguf": _are_same_gguf,
+    "gguf, SentencePiece": _are_same_model,
     "gguf, big-endian": _are_same_gguf,
     "pretok, own preset": _are_same_program,
     "pretok, text": _are_same_program,

@@ -100,7 +100,9 @@ def said_to_python(data: bytes) -> Said:
     """
     try:
         contents = read(data)
-        is_model = begins_with_piece(data)
+        is_model = begins_with_piece(data) or (
+            data.startswith(MAGIC) and type(contents.vocabulary) is CharacterVocabulary
+        )
         if is_model:  # C++ supports the models that .pretok files hold
             contents = pretok_file.parse(pretok_file.dump(contents))
         is_text = isinstance(contents.vocabulary, CharacterVocabulary)
