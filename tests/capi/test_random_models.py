@@ -1,7 +1,8 @@
-"""Random SentencePiece models: the C interface, .pretok files and sentencepiece agree."""
+"""Random models: the C interface, .pretok files, sentencepiece and tokenizers agree."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from pathlib import Path
 from random import Random
@@ -10,8 +11,9 @@ from typing import Any
 import pytest
 
 import bpe
-from bpe import Tokenizer, UnsupportedError
+from bpe import BpeError, Tokenizer, UnsupportedError
 from c_library import CError, CLibrary, CTokenizer
+from pre_tokenizer_json import byte_level
 from random_sentencepiece import (
     SENTENCES,
     RandomModel,
@@ -20,8 +22,10 @@ from random_sentencepiece import (
     random_trained,
     random_written,
 )
+from random_text_models import random_file
 from sentencepiece_models import trained
 from support import max_examples, seeded
+from text_models import LLAMA, LLAMA_DECODER, MARKS, PARTS, metaspace
 from vocabulary_files import write
 
 sentencepiece = pytest.importorskip("sentencepiece", reason="sentencepiece is not installed")
@@ -112,3 +116,48 @@ def test_the_defaults_of_the_trainer(
     random = seeded(f"{rule} {fallback}")
     made = RandomModel(data, {"rule": rule})
     assert _compare(c_library, tmp_path, made, random_texts(random, 20), random) == 2
+
+
+def _random_file(random: Random) -> dict[str, Any]:
+    """Return a random tokenizer.json of a kind that a .pretok file can often hold."""
+    file = random_file(random)
+    file["normalizer"] = normalizer = random.choice([None, MARKS, LLAMA])
+    splits = [metaspace(), metaspace("first"), metaspace("never", split=False), byte_level()]
+    split = None if normalizer else random.choice(splits)
+    file["pre_tokenizer"] = split
+    is_byte_level = split is not None and split["type"] == "ByteLevel"
+    file["decoder"] = byte_level() if is_byte_level else LLAMA_DECODER
+    affixes = {"continuing_subword_prefix": None, "end_of_word_suffix": None}
+    file["model"] |= affixes | {"ignore_merges": is_byte_level and random.random() < 0.3}
+    return file
+
+
+def test_random_tokenizer_json(c_library: CLibrary, tmp_path: Path) -> None:
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
+    random = seeded("random tokenizer.json in C")
+    saved = 0
+    for _ in range(max_examples(60)):
+        file = _random_file(random)
+        path = write(tmp_path / "tokenizer.json", json.dumps(file).encode())
+        try:
+            tok = bpe.load(path)
+        except BpeError:
+            continue
+        data = _saved(tok, tmp_path / "random.pretok")
+        if data is None:
+            continue
+        saved += 1
+        theirs = tokenizers.Tokenizer.from_file(str(path))
+        ours = CTokenizer(c_library, data)
+        loaded = bpe.load(tmp_path / "random.pretok", backend=random.choice(["native", "python"]))
+        for _ in range(12):
+            text = "".join(random.choices(PARTS, k=random.randrange(15)))
+            part = text.encode()
+            ids = theirs.encode(text, add_special_tokens=False).ids
+            assert loaded.encode(text, "allow") == ids, (text, file)
+            assert ours.encode(part, "allow") == ids, (text, file)
+            assert ours.stream([part[:5], part[5:]], "allow") == ids, (text, file)
+            decoded = theirs.decode(ids, skip_special_tokens=False)
+            assert "".join(ours.decode_stream([[id] for id in ids], False)) == decoded, file
+            assert loaded.decode(ids) == decoded, file
+    assert saved > max_examples(60) // 10
