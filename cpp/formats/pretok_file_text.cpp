@@ -22,7 +22,7 @@ struct SpacesKind {
   bool replaces_invalid;
   bool is_normalizer;
 };
-// SPACES[i] is equivalent to _NORMALIZERS[i] in bpe/formats/pretok_text.py.
+// SPACES[i] is equivalent to NORMALIZERS[i] in bpe/formats/pretok_models.py.
 constexpr SpacesKind SPACES[] = {
     {TextSpaces::Prefix::NONE, false, true, true},           // SentencePiece
     {TextSpaces::Prefix::ALWAYS, false, true, true},         // with add_dummy_prefix
