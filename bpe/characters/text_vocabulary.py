@@ -257,6 +257,11 @@ class TextVocabulary(CharacterVocabulary):
         return ""
 
     @property
+    def not_whole(self) -> frozenset[int]:
+        """The ids of tokens that `ignores_merges` does not affect."""
+        return self._not_whole
+
+    @property
     def merges_as_bytes(self) -> bool:
         """True if C++ merges the bytes of characters; False if it merges characters."""
         return not self.why_not_as_bytes

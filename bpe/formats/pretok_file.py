@@ -3,12 +3,14 @@ r"""Read and write .pretok files: a whole tokenizer in a compact file.
 cpp/formats/pretok_file.hpp is the C++ reader. pretok_tokens.py reads and writes the last three
 sections.
 
-The header has 16 bytes: b"\x89PRETOK\n", the version (1), and the CRC-32 of all bytes after the
-header. The sections follow in this order:
+The header has 16 bytes: b"\x89PRETOK\n", the version, and the CRC-32 of all bytes after the header.
+The version is 1, or 2 if the section `text` needs it: older readers read only version 1, so a file
+has the lowest version that can hold it. The sections follow in this order:
 
     flags         1: from ranks (the rank of a merge is the id of its result, as in tiktoken);
                   2: ignore_merges (always set with 1); 4: NFC; 8: add_prefix_space;
-                  16: the preset is not built in; 32: the tokens are text (only with 16)
+                  16: the preset is not built in; 32: the tokens are text (only with 16, unless
+                  their characters stand for bytes)
     preset        text: the name; text: the Unicode version; with flag 16 also its program, a list
                   of numbers (pretok.machine.program.serialize_stages): their count, then the
                   numbers; text: its description (bpe.formats.pretok_preset)
@@ -61,7 +63,7 @@ from bpe.types import Template
 from bpe.vocabulary import Packed, Vocabulary
 
 MAGIC = b"\x89PRETOK\n"
-VERSION = 1
+VERSIONS = (1, 2)
 _HEADER_BYTES = len(MAGIC) + 8
 
 _FROM_RANKS, _IGNORE_MERGES, _NFC, _ADD_PREFIX_SPACE, _OWN_PRESET, _TEXT = (
@@ -99,25 +101,36 @@ def parse(data: bytes) -> TokenizerSpec:
     Raises VocabularyError for a damaged or malformed file; UnsupportedError for another version of
     the format or of Unicode.
     """
-    _check_header(data)
+    version = _check_header(data)
     reader = Reader(data, _HEADER_BYTES)
     flags = reader.number()
     if flags >> 6:
         raise reader.error("has unknown flags")
     if flags & _FROM_RANKS and not flags & _IGNORE_MERGES:
         raise reader.error("has flag 1 (ranks) without flag 2 (ignore_merges)")
-    if flags & _TEXT and flags != _TEXT | _OWN_PRESET:
-        raise reader.error("has flag 32 (text), which needs flag 16 (own preset) and no other flag")
+    if version != 1 and not flags & _TEXT:
+        raise reader.error(f"has version {version}, but needs only version 1")
     preset, why_no_preset, unicode = read_preset(reader, bool(flags & _OWN_PRESET))
     template = Template(reader.ids(), reader.ids())
     added = tuple(_added_token(reader) for _ in range(reader.count(3)))
+    section: TextSection | None = None
     if flags & _TEXT:
-        section = TextSection(reader)
-        vocabulary = section.vocabulary(reader, *read_tokens(reader))
-        spec = TokenizerSpec(vocabulary, preset, "", added, template=template, unicode=unicode)
-        return section.complete(reader, spec)
-    return TokenizerSpec(
-        read_vocabulary(reader, bool(flags & _FROM_RANKS), bool(flags & _IGNORE_MERGES)),
+        section = TextSection(reader, version != 1)
+        if not section.is_byte_level and flags != _TEXT | _OWN_PRESET:
+            raise reader.error(
+                "has flag 32 (text), which needs flag 16 (own preset) and no other flag"
+            )
+        if flags & _FROM_RANKS:
+            raise reader.error("has flag 1 (ranks) with flag 32 (text)")
+        ignores_merges = bool(flags & _IGNORE_MERGES)
+        tokens = read_tokens(reader)
+        vocabulary: Vocabulary = section.vocabulary(reader, *tokens, added, ignores_merges)
+    else:
+        vocabulary = read_vocabulary(
+            reader, bool(flags & _FROM_RANKS), bool(flags & _IGNORE_MERGES)
+        )
+    spec = TokenizerSpec(
+        vocabulary,
         preset,
         why_no_preset,
         added,
@@ -126,6 +139,7 @@ def parse(data: bytes) -> TokenizerSpec:
         template=template,
         unicode=unicode,
     )
+    return spec if section is None else section.complete(reader, spec)
 
 
 def dump(spec: TokenizerSpec) -> bytes:
@@ -140,11 +154,13 @@ def dump(spec: TokenizerSpec) -> bytes:
             f"a .pretok file needs a preset, but {spec.why_no_preset}; use a preset, or pickle "
             "the tokenizer"
         )
+    version = VERSIONS[0]
     flags = _OWN_PRESET * is_own(preset)
     section = b""
     if isinstance(vocabulary, CharacterVocabulary):
-        section, texts = dump_text(spec)
-        flags |= _TEXT
+        section, texts, is_new = dump_text(spec)
+        version = VERSIONS[is_new]
+        flags |= _TEXT | _IGNORE_MERGES * texts.options.ignores_merges | _normalizing(spec)
         packed = Packed.of({id: text.encode() for id, text in texts.texts.items()})
         tokens = encode_tokens(packed, np.array(texts.merges, np.uint32))
     else:
@@ -152,8 +168,7 @@ def dump(spec: TokenizerSpec) -> bytes:
         flags |= (
             _FROM_RANKS * from_ranks
             | _IGNORE_MERGES * vocabulary.ignore_merges
-            | _NFC * (spec.normalizer == "NFC")
-            | _ADD_PREFIX_SPACE * spec.add_prefix_space
+            | _normalizing(spec)
         )
         tokens = encode_tokens(vocabulary.packed, spec.merge_rows(), from_ranks)
     parts = [encode_number(flags), dump_preset(preset, spec.unicode or preset.unicode)]
@@ -165,26 +180,32 @@ def dump(spec: TokenizerSpec) -> bytes:
         parts += [encode_text(token.content), encode_number(token.id), encode_number(token_flags)]
     parts += [section, tokens]
     body = b"".join(parts)
-    return MAGIC + VERSION.to_bytes(4, "little") + crc32(body).to_bytes(4, "little") + body
+    return MAGIC + version.to_bytes(4, "little") + crc32(body).to_bytes(4, "little") + body
 
 
-def _check_header(data: bytes) -> None:
+def _normalizing(spec: TokenizerSpec) -> int:
+    return _NFC * (spec.normalizer == "NFC") | _ADD_PREFIX_SPACE * spec.add_prefix_space
+
+
+def _check_header(data: bytes) -> int:
+    """Return the version of the file."""
     if len(data) < _HEADER_BYTES:
         raise VocabularyError(
             f"the file has {len(data)} bytes, but its header takes {_HEADER_BYTES}; "
             "the file is truncated"
         )
     version = int.from_bytes(data[8:12], "little")
-    if version != VERSION:
+    if version not in VERSIONS:
         raise UnsupportedError(
-            f"expected version {VERSION} of the .pretok format, got {version}; save the tokenizer "
-            "again with this version of pretok"
+            f"expected version {' or '.join(map(str, VERSIONS))} of the .pretok format, got "
+            f"{version}; save the tokenizer again with this version of pretok"
         )
     if crc32(data[_HEADER_BYTES:]) != int.from_bytes(data[12:16], "little"):
         raise VocabularyError(
             "the CRC-32 of the file does not match its header; the file is damaged or truncated, "
             "so get it again"
         )
+    return version
 
 
 def _added_token(reader: Reader) -> AddedToken:

@@ -9,7 +9,7 @@
 
 namespace pretok {
 
-std::unique_ptr<CharacterMerging> make_character_merge(const CharacterArrays &arrays) {
+std::unique_ptr<CharacterMerge> make_character_merge(const CharacterArrays &arrays) {
   const auto &[code_points, places, ids, whole_bytes, whole_lengths, whole_ids, unknown,
                fuses_unknown, fallback, byte_widths] = arrays;
   if (code_points.size() != places.size() || code_points.size() != ids.size() ||

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bindings/packed_tokens.hpp"
-#include "core/bpe/character_merging.hpp"
+#include "core/bpe/character_merge.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -18,6 +18,6 @@ using CharacterArrays =
                Array<std::uint32_t>, py::bytes>;
 
 // Throws py::value_error if the arrays are wrong.
-std::unique_ptr<CharacterMerging> make_character_merge(const CharacterArrays &arrays);
+std::unique_ptr<CharacterMerge> make_character_merge(const CharacterArrays &arrays);
 
 } // namespace pretok

@@ -84,7 +84,7 @@ public:
     data.first_step = first_step;
     if (merges)
       data.merges = merges_of(*merges);
-    std::unique_ptr<CharacterMerging> merging;
+    std::unique_ptr<CharacterMerge> merging;
     if (characters)
       merging = make_character_merge(*characters);
     const char *build_error = nullptr;

@@ -278,6 +278,14 @@ py::object merge_rows(const py::object &vocab, const py::list &merges) {
 // Returns the fields of a CharacterSpec that the reader in Python stores too: all but
 // `is_normalizer` and some members of `spaces`.
 py::tuple text_options(const CharacterSpec &options) {
+  py::object normalizer = py::none();
+  if (options.normalizer) {
+    const auto &[prefix, removes, escapes, suffix] = options.normalizer->options;
+    const std::vector<std::uint8_t> &charsmap = options.normalizer->charsmap;
+    normalizer = py::make_tuple(
+        py::bytes(reinterpret_cast<const char *>(charsmap.data()), charsmap.size()), prefix,
+        removes, escapes, suffix);
+  }
   const TextSpaces &spaces = options.spaces;
   const TextDecoding &decoding = options.decoding;
   const char *const prefix = spaces.prefix == TextSpaces::Prefix::NONE     ? "never"
@@ -286,7 +294,8 @@ py::tuple text_options(const CharacterSpec &options) {
   return py::make_tuple(
       prefix, spaces.only_first, spaces.replaces_invalid, options.splits_at_marks,
       options.unknown_id == NO_ID ? py::object(py::none()) : py::int_(options.unknown_id),
-      decoding.is_sentencepiece, decoding.strips, decoding.strips_again, decoding.unknown);
+      decoding.is_sentencepiece, decoding.strips, decoding.strips_again, decoding.unknown,
+      options.has_fallback, options.fuses_unknown, normalizer);
 }
 
 // Reads a file in C++ and returns all fields of its TokenizerSpec. Tests compare these fields
@@ -324,6 +333,11 @@ py::dict read_file(const py::bytes &data) {
   result["before"] = spec.before;
   result["after"] = spec.after;
   result["text"] = spec.characters ? text_options(*spec.characters) : py::object(py::none());
+  if (spec.missing_bytes)
+    result["text"] = py::make_tuple(
+        spec.missing_bytes->unknown_id == NO_ID ? py::object(py::none())
+                                                : py::int_(spec.missing_bytes->unknown_id),
+        spec.missing_bytes->fuses_unknown, spec.missing_bytes->is_inert);
   return result;
 }
 

@@ -58,8 +58,7 @@ public:
   py::bytes normalized(const py::bytes &text) const {
     const Bytes bytes(text);
     std::vector<std::uint8_t> normal;
-    unlocked(bytes.size,
-             [&] { normalizer_.normalize(bytes.data, bytes.size, normal, nullptr); });
+    unlocked(bytes.size, [&] { normalizer_.normalize(bytes.data, bytes.size, normal); });
     return as_bytes(normal);
   }
 
@@ -67,8 +66,7 @@ public:
     const Bytes bytes(text);
     std::vector<std::uint8_t> normal;
     std::vector<std::int64_t> origins;
-    unlocked(bytes.size,
-             [&] { normalizer_.normalize(bytes.data, bytes.size, normal, &origins); });
+    unlocked(bytes.size, [&] { normalizer_.align(bytes.data, bytes.size, normal, origins); });
     return py::make_tuple(as_bytes(normal), as_array(std::move(origins)));
   }
 

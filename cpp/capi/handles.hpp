@@ -55,7 +55,8 @@ struct pretok_tokenizer {
 
   pretok::NamedPreTokenizer named;
   pretok::Vocabulary vocabulary;
-  std::optional<pretok::TextTokens> texts;   // set if the model merges characters
+  std::optional<pretok::TextTokens> texts; // set if the model merges characters
+  std::optional<pretok::SentencePieceNormalizer> normalizer; // `pipeline` uses it
   std::optional<pretok::Encoder> encoder;    // load_tokenizer sets `encoder` and `pipeline`
   std::optional<pretok::Tokenizer> pipeline; // uses `encoder`
   std::size_t id_limit = 0;                  // the largest id plus one

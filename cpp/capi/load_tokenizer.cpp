@@ -4,6 +4,7 @@
 #include "capi/options.hpp"
 #include "capi/special_policy.hpp"
 #include "core/base/ids.hpp"
+#include "core/bpe/character_merge.hpp"
 #include "core/unicode/alphabet.hpp"
 #include "formats/character_spec.hpp"
 #include "formats/load_error.hpp"
@@ -207,24 +208,42 @@ pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &op
   pretok_tokenizer &tokenizer = *result;
   const std::vector<std::uint32_t> &ids = spec.vocabulary.ids;
   tokenizer.id_limit = *std::max_element(ids.begin(), ids.end()) + std::size_t{1};
+  const bool has_fallback = spec.characters && spec.characters->has_fallback;
+  const char *build_error = nullptr;
   if (spec.characters) {
     tokenizer.texts.emplace(spec, file_added);
-    spec.vocabulary = byte_vocabulary(spec);
-  } else {
+    if (spec.characters->normalizer)
+      tokenizer.normalizer.emplace(make_normalizer(spec));
+  } else if (!spec.missing_bytes) {
     note_bytes(spec.vocabulary, tokenizer);
   }
-  if (const char *build_error = tokenizer.vocabulary.build(std::move(spec.vocabulary)))
+  if (spec.missing_bytes || (spec.characters && !has_fallback)) {
+    auto characters = std::make_unique<CharacterMerge>();
+    build_error = characters->build(character_data(spec));
+    if (build_error == nullptr)
+      build_error =
+          tokenizer.vocabulary.build(std::move(spec.vocabulary), std::move(characters));
+  } else {
+    build_error = tokenizer.vocabulary.build(has_fallback ? byte_vocabulary(spec)
+                                                          : std::move(spec.vocabulary));
+  }
+  if (build_error != nullptr)
     return fail(error, PRETOK_MALFORMED, "the vocabulary of the file is damaged: %s",
                 build_error);
   tokenizer.encoder.emplace(
       tokenizer.named.pre_tokenizer, tokenizer.vocabulary,
       spec.characters ? spec.characters->spaces : TextSpaces::of(spec.add_prefix_space),
       options.cache_bytes != 0 ? options.cache_bytes : CacheBudget::DEFAULT_LIMIT,
-      spec.characters && !spec.characters->splits_at_marks);
-  const bool is_nfc_wanted = spec.nfc || options.normalizer != nullptr;
-  tokenizer.pipeline.emplace(*tokenizer.encoder,
-                             is_nfc_wanted ? Normalizer::NFC : Normalizer::NONE,
-                             Template{std::move(spec.before), std::move(spec.after)});
+      has_fallback && !spec.characters->splits_at_marks);
+  Template ids_around{std::move(spec.before), std::move(spec.after)};
+  if (tokenizer.normalizer)
+    tokenizer.pipeline.emplace(*tokenizer.encoder, *tokenizer.normalizer,
+                               std::move(ids_around));
+  else
+    tokenizer.pipeline.emplace(*tokenizer.encoder,
+                               spec.nfc || options.normalizer != nullptr ? Normalizer::NFC
+                                                                         : Normalizer::NONE,
+                               std::move(ids_around));
   tokenizer.added = std::move(spec.added);
   tokenizer.special.resize(tokenizer.id_limit);
   for (std::size_t i = 0; i < tokenizer.added.size(); ++i)

@@ -239,8 +239,9 @@ PRETOK_API pretok_status pretok_count(const pretok_tokenizer *, const char *text
 /* Encodes a text in chunks. Chunks may end anywhere, even within a character. The ids of all
  * calls together equal the ids of the whole text. The stream buffers text until it finds a
  * position where a cut does not change the ids. In text with spaces it buffers at most a
- * kilobyte. If the text has no such position, it buffers the whole text. Buffering takes linear
- * time in the size of the text, even for very small chunks. */
+ * kilobyte. If the text has no such position, or if the model has a normalizer of SentencePiece
+ * that does more than replace spaces, it buffers the whole text. Buffering takes linear time in
+ * the size of the text, even for very small chunks. */
 typedef struct pretok_encode_stream pretok_encode_stream;
 PRETOK_API pretok_status pretok_encode_stream_new(const pretok_tokenizer *,
                                                   const pretok_encode_options *options,

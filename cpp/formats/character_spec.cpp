@@ -1,8 +1,12 @@
 #include "formats/character_spec.hpp"
 
+#include "core/unicode/utf8.hpp"
+#include "formats/byte_level.hpp"
 #include "formats/load_error.hpp"
+#include "formats/piece_file.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace pretok {
 namespace {
@@ -17,8 +21,11 @@ std::uint32_t digit_of(char digit) {
 }
 
 // Returns whether text can be cut before each run of marks ("▁"). Such a cut changes no ids if
-// no merge makes a token that has a mark after a character that is not a mark.
+// the mark is a token, and no merge makes a token that has a mark after a character that is not
+// a mark.
 bool allows_cuts(const TokenizerSpec &spec) {
+  if (!has_mark(spec))
+    return false;
   const std::vector<std::string_view> texts = texts_of(spec);
   std::vector<bool> has_inner_mark(first_step(spec));
   for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -36,18 +43,18 @@ bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// Returns whether an added token is found at the same places in a text and in the text with its
-// spaces and invalid bytes replaced.
-bool is_plain(const AddedToken &token) {
-  return !token.lstrip && !token.rstrip && !token.single_word && !has(token.content, " ") &&
-         !has(token.content, SPACE_MARK) && !has(token.content, INVALID_MARK);
-}
-
 // Returns whether the encoder supports normalized added tokens of a model with these spaces. It
 // does if the model puts no space before a text. Otherwise it must search for these tokens
 // after the space is added (TextSpaces::precedes_tokens).
 bool has_place_for_normalized(const TextSpaces &spaces) {
   return spaces.prefix == TextSpaces::Prefix::NONE || spaces.precedes_tokens;
+}
+
+// Adds the token of a character, which is the same at all places.
+void add_character(std::uint32_t code_point, std::uint32_t id, CharacterData &data) {
+  for (const CharacterPlace place : {CharacterPlace::INNER, CharacterPlace::FIRST,
+                                     CharacterPlace::LAST, CharacterPlace::ONLY})
+    data.tokens.push_back({code_point, place, id});
 }
 
 // Returns whether some decoder may take a token for a fallback token.
@@ -76,7 +83,6 @@ public:
 private:
   std::string check_tokens() {
     const VocabularyData &data = spec_.vocabulary;
-    bool has_mark = false;
     bool has_unknown = options_.unknown_id == NO_ID;
     std::size_t fallback = 0;
     for (std::size_t i = 0; i < texts_.size(); ++i) {
@@ -89,18 +95,18 @@ private:
                ", which some decoders take for a fallback token";
       const bool is_unknown = data.ids[i] == options_.unknown_id;
       fallback += is_fallback ? 1 : 0;
-      has_mark = has_mark || text == SPACE_MARK;
+      if (is_fallback && !options_.has_fallback)
+        return "has the token " + quote(text) + ", which looks like a fallback token";
       has_unknown = has_unknown || is_unknown;
       is_unmerged_[data.ids[i]] = is_fallback || is_unknown;
-      if (is_unknown && (is_fallback || text.substr(0, SPACE_MARK.size()) == SPACE_MARK))
-        return "has the unknown token " + quote(text) +
-               ", which is a fallback token or begins with the mark U+2581";
+      if (is_unknown && is_fallback)
+        return "has the unknown token " + quote(text) + ", which is a fallback token";
     }
-    if (fallback != 256)
+    if (options_.has_fallback && fallback != 256)
       return "has " + std::to_string(fallback) + " fallback tokens; expected 256";
-    if (!has_mark)
+    if (!options_.normalizer && !has_mark(spec_))
       return "lacks a token for the space, U+2581";
-    if (!has_unknown)
+    if (!has_unknown || (!options_.has_fallback && options_.unknown_id == NO_ID))
       return "lacks the unknown token";
     return first_step(spec_) + max_steps(spec_) <= ID_LIMIT ? "" : "has ids that are too large";
   }
@@ -117,19 +123,28 @@ private:
 
   std::string check_added_tokens() {
     std::vector<std::uint32_t> ids;
+    bool is_all_plain = true;
+    const bool is_sentencepiece = options_.normalizer || options_.spaces.replaces_invalid;
     for (std::size_t i = 0; i < spec_.added.size(); ++i) {
       const AddedToken &token = spec_.added[i];
       ids.push_back(token.id);
+      const bool is_symbol = token.normalized && options_.is_normalizer;
+      is_all_plain = is_all_plain && (!is_symbol || is_plain(token));
+      // The encoder does not tell the place of a refused token in text that it has normalized.
+      const bool is_misplaced =
+          is_symbol && (options_.normalizer
+                            ? spec_.added_special[i]
+                            : !has_place_for_normalized(options_.spaces) || !is_plain(token));
       const bool is_wrong =
-          looks_like_fallback(token.content) ||
-          (token.normalized && options_.is_normalizer &&
-           (!has_place_for_normalized(options_.spaces) || !is_plain(token))) ||
-          (options_.decoding.is_sentencepiece && spec_.added_special[i] &&
-           std::string_view(token.content).substr(0, SPACE_MARK.size()) == SPACE_MARK);
+          looks_like_fallback(token.content) || is_misplaced ||
+          (is_symbol && is_sentencepiece && count_characters(token.content) > MAX_SYMBOL);
       if (is_wrong)
         return "has the added token " + quote(token.content) +
                ", which would change when spaces are replaced or ids are decoded";
     }
+    if (options_.normalizer && options_.normalizer->is_spaces() && is_all_plain &&
+        has_mark(spec_))
+      return "has a normalizer that has a shorter form";
     std::sort(ids.begin(), ids.end());
     const auto repeated = std::adjacent_find(ids.begin(), ids.end());
     return repeated == ids.end() ? ""
@@ -144,6 +159,45 @@ private:
 };
 
 } // namespace
+
+bool is_plain(const AddedToken &token) {
+  return !token.lstrip && !token.rstrip && !token.single_word && !has(token.content, " ") &&
+         !has(token.content, SPACE_MARK) && !has(token.content, INVALID_MARK);
+}
+
+bool has_mark(const TokenizerSpec &spec) {
+  const std::vector<std::string_view> texts = texts_of(spec);
+  return std::find(texts.begin(), texts.end(), SPACE_MARK) != texts.end();
+}
+
+std::string problem_of_charsmap(const std::vector<std::uint8_t> &charsmap) {
+  if (charsmap.empty())
+    return "";
+  constexpr std::size_t UNITS = 1024; // the trie has a multiple of this number of bytes
+  const std::size_t left = std::max<std::size_t>(charsmap.size(), 4) - 4;
+  std::size_t trie = 0;
+  for (std::size_t i = 0; left != 0 && i < 4; ++i)
+    trie |= std::size_t{charsmap[i]} << 8 * i;
+  if (trie == 0 || trie % UNITS != 0 || trie > left)
+    return "is truncated";
+  const auto *const pool = reinterpret_cast<const char *>(charsmap.data()) + 4 + trie;
+  const std::string_view replacements(pool, left - trie);
+  if ((!replacements.empty() && replacements.back() != 0) || !is_utf8(replacements))
+    return "has a replacement that is not UTF-8 or has no end";
+  const char *const problem = Charsmap(charsmap.data(), charsmap.size()).find_problem();
+  return problem == nullptr ? "" : problem;
+}
+
+SentencePieceNormalizer make_normalizer(const TokenizerSpec &spec) {
+  const SentencePieceSpec &normalizer = *spec.characters->normalizer;
+  std::vector<std::string> symbols;
+  for (const AddedToken &token : spec.added)
+    if (token.normalized)
+      symbols.push_back(token.content);
+  Charsmap charsmap(normalizer.charsmap.data(), normalizer.charsmap.size());
+  charsmap.find_problem(); // sets max_growth(); the reader has found no problem
+  return {normalizer.options, std::move(charsmap), Symbols(std::move(symbols))};
+}
 
 std::optional<std::uint8_t> fallback_byte(std::string_view text) {
   if (text.size() != 6 || text.substr(0, 3) != "<0x" || text[5] != '>')
@@ -198,15 +252,90 @@ VocabularyData byte_vocabulary(const TokenizerSpec &spec) {
     if (const std::optional<std::uint8_t> byte = fallback_byte(model.texts[i]))
       model.fallback[*byte] = model.ids[i];
   model.first_step = first_step(spec);
-  model.has_spaces = true;
+  model.has_spaces = !spec.characters->normalizer;
   VocabularyData data;
   build_characters(model, data);
   data.first_step = model.first_step;
   return data;
 }
 
-// The vocabulary of bytes has spaces in place of marks, so these stages cut at spaces. There
-// are three cases:
+std::string replace_byte_characters(TokenizerSpec &spec) {
+  MissingBytesSpec &options = *spec.missing_bytes;
+  VocabularyData &data = spec.vocabulary;
+  std::vector<std::uint8_t> bytes;
+  bool has_unknown = options.unknown_id == NO_ID;
+  std::size_t i = 0;
+  for (const std::string_view text : texts_of(spec)) {
+    if (!is_utf8(text))
+      return "has a token that is not UTF-8";
+    const std::size_t start = bytes.size();
+    options.is_inert.push_back(!append_bytes(text, bytes));
+    if (options.is_inert.back())
+      bytes.insert(bytes.end(), text.begin(), text.end());
+    data.lengths[i] = static_cast<std::uint32_t>(bytes.size() - start);
+    has_unknown = has_unknown || data.ids[i] == options.unknown_id;
+    ++i;
+  }
+  data.bytes = std::move(bytes);
+  if (!has_unknown)
+    return "lacks the unknown token";
+  // As in Hugging Face's library tokenizers, the decoder replaces the characters of added
+  // tokens too.
+  for (const AddedToken &token : spec.added)
+    if (!is_ascii(reinterpret_cast<const std::uint8_t *>(token.content.data()),
+                  token.content.size()))
+      return "has the added token " + quote(token.content) +
+             ", whose characters may stand for bytes";
+  return "";
+}
+
+// Returns the CharacterData of a model that lacks tokens of some bytes.
+static CharacterData missing_bytes_data(const TokenizerSpec &spec) {
+  const std::vector<std::string_view> texts = texts_of(spec);
+  std::vector<bool> is_special(first_step(spec));
+  for (std::size_t i = 0; i < spec.added.size(); ++i)
+    is_special[spec.added[i].id] = is_special[spec.added[i].id] || spec.added_special[i];
+  CharacterData data;
+  for (std::size_t i = 0; i < spec.missing_bytes->is_inert.size(); ++i) {
+    if (spec.missing_bytes->is_inert[i])
+      continue;
+    const std::uint32_t id = spec.vocabulary.ids[i];
+    if (texts[i].size() == 1)
+      add_character(static_cast<std::uint8_t>(texts[i][0]), id, data);
+    if (spec.vocabulary.ignore_merges && !is_special[id])
+      data.whole.push_back({{texts[i].begin(), texts[i].end()}, id});
+  }
+  data.unknown = spec.missing_bytes->unknown_id;
+  data.fuses_unknown = spec.missing_bytes->fuses_unknown;
+  // GPT-2's characters have one byte if they are printable ASCII, and else two.
+  for (std::size_t byte = 0; byte < 256; ++byte)
+    data.byte_widths.push_back(byte > ' ' && byte < 0x7F ? 1 : 2);
+  return data;
+}
+
+CharacterData character_data(const TokenizerSpec &spec) {
+  if (spec.missing_bytes)
+    return missing_bytes_data(spec);
+  const bool has_spaces = !spec.characters->normalizer;
+  const std::vector<std::string_view> texts = texts_of(spec);
+  CharacterData data;
+  for (std::size_t i = 0; i < spec.vocabulary.mergeable; ++i) {
+    const auto *const bytes = reinterpret_cast<const std::uint8_t *>(texts[i].data());
+    const Decoded character = decode_utf8(bytes, texts[i].size());
+    // With spaces in place of marks, no text has a mark, and a space stands for a mark.
+    if (character.width != texts[i].size() || (has_spaces && texts[i] == " "))
+      continue;
+    const std::uint32_t code_point =
+        has_spaces && texts[i] == SPACE_MARK ? ' ' : character.code_point;
+    add_character(code_point, spec.vocabulary.ids[i], data);
+  }
+  data.unknown = spec.characters->unknown_id;
+  data.fuses_unknown = spec.characters->fuses_unknown;
+  return data;
+}
+
+// Without a normalizer, the vocabulary has spaces in place of marks, so these stages cut at
+// spaces; with one, they cut at marks. There are three cases:
 //   - The model splits text before marks: a pre-token is at most one space, and the text up to
 //     the next space.
 //   - Otherwise, allows_cuts is true: a pre-token may begin with a run of spaces, and has the
@@ -217,9 +346,10 @@ std::vector<StageProgram> character_stages(const TokenizerSpec &spec) {
   constexpr Mask OTHER = 1;
   constexpr Mask SPACE = 2;
   AlphabetRange before{0, {}};
-  AlphabetRange space{' ', {}};
+  const std::uint32_t mark = spec.characters->normalizer ? 0x2581 : ' ';
+  AlphabetRange space{mark, {}};
   space.class_map.fill(1);
-  AlphabetRange after{' ' + 1, {}};
+  AlphabetRange after{mark + 1, {}};
   const bool splits = spec.characters->splits_at_marks;
   StageProgram stage;
   stage.program.alphabet = {before, space, after};

@@ -2,11 +2,13 @@
 // Such a model merges characters.
 #pragma once
 
+#include "core/bpe/character_merge.hpp"
 #include "core/bpe/vocabulary_data.hpp"
 #include "core/split/program.hpp"
 #include "formats/character_model.hpp"
 #include "formats/tokenizer_spec.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,17 +31,43 @@ std::uint32_t first_step(const TokenizerSpec &spec);
 // Returns an upper bound on the number of steps that byte_vocabulary adds.
 std::uint32_t max_steps(const TokenizerSpec &spec);
 
+// Returns what is wrong with the charsmap of a normalizer, such as "is truncated"; "" if
+// nothing is. Charsmap of bpe/encoding/charsmap.py makes the same checks.
+std::string problem_of_charsmap(const std::vector<std::uint8_t> &charsmap);
+
+// The maximum number of characters of a user-defined symbol; MAX_SYMBOL of
+// bpe/encoding/sentencepiece_normalizer.py.
+inline constexpr std::size_t MAX_SYMBOL = 256;
+
+// Returns whether an added token is found at the same places in a text and in the text with its
+// spaces and invalid bytes replaced.
+bool is_plain(const AddedToken &token);
+
+// Returns whether the mark "▁" is a token.
+bool has_mark(const TokenizerSpec &spec);
+
+// Returns the normalizer of spec.characters->normalizer, which is set.
+SentencePieceNormalizer make_normalizer(const TokenizerSpec &spec);
+
 // Returns the first problem of a model that the encoder does not support, such as "has ids that
 // are too large". Returns "" if there is none. No two tokens may have the same text.
 std::string problem_of_characters(const TokenizerSpec &spec);
 
 // Returns a vocabulary of bytes for the first `mergeable` tokens of spec.vocabulary. The other
-// tokens are for decoding only. The tokens of the result have spaces in place of the mark "▁".
-// The result also has the steps.
+// tokens are for decoding only. The tokens of the result have spaces in place of the mark "▁",
+// unless the model has a normalizer. The result also has the steps.
 VocabularyData byte_vocabulary(const TokenizerSpec &spec);
 
-// Returns the pre-tokenizer for the vocabulary of bytes. If the model does not split text, no
-// merge crosses a boundary of this pre-tokenizer, and Encoder uses it only to cut long texts.
+// Returns how the first symbols of a model without fallback tokens, or of a model that lacks
+// tokens of some bytes, follow from its characters.
+CharacterData character_data(const TokenizerSpec &spec);
+
+// For spec.missing_bytes, which is set: replaces GPT-2's characters in the tokens by the bytes
+// that they stand for, and sets is_inert. Returns a problem as problem_of_characters does.
+std::string replace_byte_characters(TokenizerSpec &spec);
+
+// Returns the pre-tokenizer. If the model does not split text, no merge crosses a boundary of
+// this pre-tokenizer.
 std::vector<StageProgram> character_stages(const TokenizerSpec &spec);
 
 } // namespace pretok

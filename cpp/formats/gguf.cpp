@@ -3,6 +3,7 @@
 #include "core/bpe/vocabulary.hpp"
 #include "core/split/presets.hpp"
 #include "formats/gguf_metadata.hpp"
+#include "formats/gguf_parts.hpp"
 #include "formats/load_error.hpp"
 #include "formats/text_model.hpp"
 
@@ -41,40 +42,30 @@ const PreType &type_of(std::string_view pre) {
   return UNKNOWN;
 }
 
-// Indices in KEYS.
-struct Key {
-  enum { MODEL, PRE, TOKENS, TYPES, MERGES, BOS, EOS, ADD_BOS, ADD_EOS, ADD_SPACE };
-};
 constexpr std::string_view KEYS[] = {
     "tokenizer.ggml.model",         "tokenizer.ggml.pre",
     "tokenizer.ggml.tokens",        "tokenizer.ggml.token_type",
     "tokenizer.ggml.merges",        "tokenizer.ggml.bos_token_id",
     "tokenizer.ggml.eos_token_id",  "tokenizer.ggml.add_bos_token",
     "tokenizer.ggml.add_eos_token", "tokenizer.ggml.add_space_prefix",
+    "tokenizer.ggml.scores",
 };
-
-struct TokenType {
-  enum { UNDEFINED, NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE };
-};
-
-LoadError unexpected(const GgufValue &value, const char *expected) {
-  return malformed(value.description() + "; expected " + expected);
-}
 
 LoadError check_model(const GgufValue &model) {
   if (model.kind == GgufValue::ABSENT)
-    return malformed("there is no " + std::string(KEYS[Key::MODEL]) +
+    return malformed("there is no " + std::string(KEYS[GgufKey::MODEL]) +
                      ", so the file holds no vocabulary; if the model is split into several "
                      "files, give the first");
   if (model.kind != GgufValue::STRING)
     return unexpected(model, "a string");
-  if (model.text == "gpt2")
+  if (model.text == "gpt2" || model.text == "llama")
     return {};
   std::string message = model.description() + ", which is not supported: ";
   for (const OtherModel &other : OTHER_MODELS)
     if (other.name == model.text)
       message += "it is " + std::string(other.algorithm) + "; ";
-  return unsupported(message + "pretok reads only byte-level BPE, \"gpt2\"");
+  return unsupported(message + "pretok reads only \"gpt2\", which is byte-level BPE, and "
+                               "\"llama\", which is SentencePiece's BPE");
 }
 
 // Reads tokenizer.ggml.pre. The values 0, false, "" and an empty list count as absent.
@@ -95,7 +86,7 @@ LoadError read_pre(const GgufValue &value, std::string_view &pre) {
 
 // Sets spec.preset or spec.why_no_preset.
 void find_split(std::string_view pre, TokenizerSpec &spec) {
-  const std::string key(KEYS[Key::PRE]);
+  const std::string key(KEYS[GgufKey::PRE]);
   if (pre.empty()) {
     spec.why_no_preset = "there is no " + key +
                          ", so the split is unknown (llama.cpp then splits like preset "
@@ -106,32 +97,6 @@ void find_split(std::string_view pre, TokenizerSpec &spec) {
     const std::string_view names = find_preset(pre)->names;
     spec.preset = names.substr(1, names.find(' ', 1) - 1);
   }
-}
-
-// Checks the types of the tokens. `count` is the number of tokens.
-LoadError check_types(const GgufValue &types, std::size_t count) {
-  if (types.kind == GgufValue::ABSENT)
-    return {};
-  if (types.kind != GgufValue::NUMBERS && types.kind != GgufValue::STRINGS)
-    return unexpected(types, "a list");
-  const std::size_t listed = types.numbers.size() + types.texts.size();
-  if (listed != count)
-    return malformed(std::string(types.key) + " has " + std::to_string(listed) +
-                     " types, but " + std::string(KEYS[Key::TOKENS]) + " has " +
-                     std::to_string(count) + " tokens; the file is damaged");
-  if (types.kind == GgufValue::STRINGS)
-    return unexpected(types, "numbers from 0 to 6");
-  for (std::size_t i = 0; i < count; ++i)
-    if (types.numbers[i] < TokenType::UNDEFINED || types.numbers[i] > TokenType::BYTE)
-      return malformed(std::string(types.key) + "[" + std::to_string(i) +
-                       "] is not a token type; expected a number from 0 to 6");
-  const auto byte = std::find(types.numbers.begin(), types.numbers.end(), TokenType::BYTE);
-  if (byte != types.numbers.end())
-    return unsupported(std::string(types.key) + "[" +
-                       std::to_string(byte - types.numbers.begin()) +
-                       "] is 6, which is not supported: it marks a fallback token for a byte, "
-                       "which byte-level BPE does not have");
-  return {};
 }
 
 LoadError read_merges(const GgufValue &value, std::vector<TextMerge> &merges) {
@@ -147,42 +112,6 @@ LoadError read_merges(const GgufValue &value, std::vector<TextMerge> &merges) {
                        quote(text) + "; expected two tokens with a space between");
     merges.push_back(merge);
   }
-  return {};
-}
-
-// Fails if two texts are equal and not empty.
-LoadError check_unique(const std::vector<std::string_view> &texts, const TextIndex &places) {
-  for (std::size_t id = 0; id < texts.size(); ++id)
-    if (!texts[id].empty() && places.find(texts[id]) != id)
-      return malformed(std::string(KEYS[Key::TOKENS]) + " has " + quote(texts[id]) +
-                       " twice, with ids " + std::to_string(id) + " and " +
-                       std::to_string(places.find(texts[id])) + "; the file is damaged");
-  return {};
-}
-
-// Appends to spec.added each token whose type makes it an added token. The token `lstrip` gets
-// the flag lstrip.
-void list_added(const GgufValue &tokens, const GgufValue &types, std::string_view lstrip,
-                TokenizerSpec &spec) {
-  for (std::size_t id = 0; id < types.numbers.size(); ++id) {
-    const std::int64_t type = types.numbers[id];
-    const bool special = type == TokenType::UNKNOWN || type == TokenType::CONTROL;
-    if ((!special && type != TokenType::USER_DEFINED) || tokens.texts[id].empty())
-      continue;
-    AddedToken token;
-    token.content = tokens.texts[id];
-    token.id = static_cast<std::uint32_t>(id);
-    token.lstrip = !lstrip.empty() && tokens.texts[id] == lstrip;
-    spec.added.push_back(std::move(token));
-    spec.added_special.push_back(special);
-  }
-}
-
-// Sets `flag` to `value`, or to `fallback` if the file does not have the flag.
-LoadError read_flag(const GgufValue &value, bool fallback, bool &flag) {
-  flag = value.kind == GgufValue::ABSENT ? fallback : value.number != 0;
-  if (value.kind != GgufValue::ABSENT && value.kind != GgufValue::FLAG)
-    return unexpected(value, "true or false");
   return {};
 }
 
@@ -203,27 +132,37 @@ LoadError read_end(const GgufValue &id, const GgufValue &is_added, bool fallback
   return {};
 }
 
+// Reads the ids before and after a text. If the file does not have add_bos_token, `adds_bos` is
+// its value.
+LoadError read_ends(const std::vector<GgufValue> &values, bool adds_bos, std::size_t count,
+                    TokenizerSpec &spec) {
+  if (LoadError error = read_end(values[GgufKey::BOS], values[GgufKey::ADD_BOS], adds_bos,
+                                 count, spec.before))
+    return error;
+  return read_end(values[GgufKey::EOS], values[GgufKey::ADD_EOS], false, count, spec.after);
+}
+
 LoadError read_vocabulary(const std::vector<GgufValue> &values, const PreType &type,
                           TokenizerSpec &spec) {
-  const GgufValue &tokens = values[Key::TOKENS];
-  const GgufValue &types = values[Key::TYPES];
+  const GgufValue &tokens = values[GgufKey::TOKENS];
+  const GgufValue &types = values[GgufKey::TYPES];
   if (tokens.kind != GgufValue::STRINGS || tokens.texts.empty())
     return unexpected(tokens, "an array of strings, one for each token");
-  if (LoadError error = check_types(types, tokens.texts.size()))
+  if (LoadError error = check_types(types, tokens.texts.size(), false))
     return error;
   TextModel source;
   source.texts = tokens.texts;
   source.ids.resize(tokens.texts.size());
   for (std::uint32_t id = 0; id < source.ids.size(); ++id)
     source.ids[id] = id;
-  source.merges_name = KEYS[Key::MERGES].data();
+  source.merges_name = KEYS[GgufKey::MERGES].data();
   source.ignore_merges = type.ignore_merges;
   // Entries of all types except UNDEFINED and NORMAL are loose (TextModel::loose).
   source.loose.reserve(types.numbers.size());
   for (const std::int64_t token_type : types.numbers)
-    source.loose.push_back(token_type != TokenType::UNDEFINED &&
-                           token_type != TokenType::NORMAL);
-  if (LoadError error = read_merges(values[Key::MERGES], source.merges))
+    source.loose.push_back(token_type != GgufTokenType::UNDEFINED &&
+                           token_type != GgufTokenType::NORMAL);
+  if (LoadError error = read_merges(values[GgufKey::MERGES], source.merges))
     return error;
   const TextIndex places(source.texts);
   if (LoadError error = check_unique(source.texts, places))
@@ -236,6 +175,69 @@ LoadError read_vocabulary(const std::vector<GgufValue> &values, const PreType &t
 
 } // namespace
 
+LoadError unexpected(const GgufValue &value, const char *expected) {
+  return malformed(value.description() + "; expected " + expected);
+}
+
+LoadError check_types(const GgufValue &types, std::size_t count, bool may_have_bytes) {
+  if (types.kind == GgufValue::ABSENT)
+    return {};
+  if (types.kind != GgufValue::NUMBERS && types.kind != GgufValue::STRINGS)
+    return unexpected(types, "a list");
+  const std::size_t listed = types.numbers.size() + types.texts.size();
+  if (listed != count)
+    return malformed(std::string(types.key) + " has " + std::to_string(listed) +
+                     " types, but " + std::string(KEYS[GgufKey::TOKENS]) + " has " +
+                     std::to_string(count) + " tokens; the file is damaged");
+  if (types.kind == GgufValue::STRINGS)
+    return unexpected(types, "numbers from 0 to 6");
+  for (std::size_t i = 0; i < count; ++i)
+    if (types.numbers[i] < GgufTokenType::UNDEFINED || types.numbers[i] > GgufTokenType::BYTE)
+      return malformed(std::string(types.key) + "[" + std::to_string(i) +
+                       "] is not a token type; expected a number from 0 to 6");
+  if (may_have_bytes)
+    return {};
+  const auto byte = std::find(types.numbers.begin(), types.numbers.end(), GgufTokenType::BYTE);
+  if (byte != types.numbers.end())
+    return unsupported(std::string(types.key) + "[" +
+                       std::to_string(byte - types.numbers.begin()) +
+                       "] is 6, which is not supported: it marks a fallback token for a byte, "
+                       "which byte-level BPE does not have");
+  return {};
+}
+
+LoadError check_unique(const std::vector<std::string_view> &texts, const TextIndex &places) {
+  for (std::size_t id = 0; id < texts.size(); ++id)
+    if (!texts[id].empty() && places.find(texts[id]) != id)
+      return malformed(std::string(KEYS[GgufKey::TOKENS]) + " has " + quote(texts[id]) +
+                       " twice, with ids " + std::to_string(id) + " and " +
+                       std::to_string(places.find(texts[id])) + "; the file is damaged");
+  return {};
+}
+
+void list_added(const GgufValue &tokens, const GgufValue &types, std::string_view lstrip,
+                TokenizerSpec &spec) {
+  for (std::size_t id = 0; id < types.numbers.size(); ++id) {
+    const std::int64_t type = types.numbers[id];
+    const bool special = type == GgufTokenType::UNKNOWN || type == GgufTokenType::CONTROL;
+    if ((!special && type != GgufTokenType::USER_DEFINED) || tokens.texts[id].empty())
+      continue;
+    AddedToken token;
+    token.content = tokens.texts[id];
+    token.id = static_cast<std::uint32_t>(id);
+    token.lstrip = !lstrip.empty() && tokens.texts[id] == lstrip;
+    spec.added.push_back(std::move(token));
+    spec.added_special.push_back(special);
+  }
+}
+
+LoadError read_flag(const GgufValue &value, bool fallback, bool &flag) {
+  flag = value.kind == GgufValue::ABSENT ? fallback : value.number != 0;
+  if (value.kind != GgufValue::ABSENT && value.kind != GgufValue::FLAG)
+    return unexpected(value, "true or false");
+  return {};
+}
+
 bool is_gguf(const std::uint8_t *data, std::size_t size) {
   return size >= 4 && std::memcmp(data, "GGUF", 4) == 0;
 }
@@ -247,25 +249,27 @@ LoadError read_gguf(ByteSource &file, TokenizerSpec &spec) {
   if (LoadError error = read_gguf_metadata(file, values))
     return error;
   std::string_view pre;
-  if (LoadError error = check_model(values[Key::MODEL]))
+  if (LoadError error = check_model(values[GgufKey::MODEL]))
     return error;
-  if (LoadError error = read_pre(values[Key::PRE], pre))
+  const std::size_t count = values[GgufKey::TOKENS].texts.size();
+  if (values[GgufKey::MODEL].text == "llama") {
+    if (LoadError error = read_gguf_pieces(values, spec))
+      return error;
+    return read_ends(values, true, count, spec);
+  }
+  if (LoadError error = read_pre(values[GgufKey::PRE], pre))
     return error;
   const PreType &type = type_of(pre);
   if (type.not_byte_level)
-    return unsupported(values[Key::PRE].description() +
+    return unsupported(values[GgufKey::PRE].description() +
                        ", which is not supported: pretok does not read models of this kind, "
                        "whose tokens are text and not bytes");
   find_split(pre, spec);
   if (LoadError error = read_vocabulary(values, type, spec))
     return error;
-  const std::size_t count = values[Key::TOKENS].texts.size();
-  if (LoadError error = read_flag(values[Key::ADD_SPACE], false, spec.add_prefix_space))
+  if (LoadError error = read_flag(values[GgufKey::ADD_SPACE], false, spec.add_prefix_space))
     return error;
-  if (LoadError error =
-          read_end(values[Key::BOS], values[Key::ADD_BOS], type.add_bos, count, spec.before))
-    return error;
-  return read_end(values[Key::EOS], values[Key::ADD_EOS], false, count, spec.after);
+  return read_ends(values, type.add_bos, count, spec);
 }
 
 } // namespace pretok

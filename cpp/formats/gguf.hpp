@@ -1,4 +1,5 @@
-// Reads the byte-level BPE vocabulary of a GGUF file, the model format of llama.cpp.
+// Reads the vocabulary of a GGUF file, the model format of llama.cpp: byte-level BPE, or
+// SentencePiece's BPE.
 // bpe/formats/gguf.py does the same in Python.
 #pragma once
 

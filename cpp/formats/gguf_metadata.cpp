@@ -155,6 +155,10 @@ private:
       if (!number(WIDTHS[type], bits) || (type == Gguf::BOOL && !flag(bits)))
         return false;
       to->numbers.push_back(to_int64(type, bits));
+      if (type == Gguf::F32) {
+        const auto word = static_cast<std::uint32_t>(bits);
+        std::memcpy(&to->floats.emplace_back(), &word, sizeof word);
+      }
     }
     return true;
   }

@@ -22,6 +22,7 @@ struct GgufValue {
   std::string_view text;               // STRING
   std::vector<std::string_view> texts; // STRINGS, in UTF-8
   std::vector<std::int64_t> numbers;   // NUMBERS; NOT_WHOLE in place of each float or bool
+  std::vector<float> floats;           // NUMBERS, if the elements are floats of 32 bits
   std::vector<char> bytes;             // the bytes that `text` and `texts` view
   static constexpr std::int64_t NOT_WHOLE = INT64_MIN;
 

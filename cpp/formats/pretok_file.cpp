@@ -18,7 +18,7 @@ namespace pretok {
 namespace {
 
 constexpr char PRETOK_FILE_MAGIC[] = "\x89PRETOK\n";
-constexpr std::uint32_t PRETOK_FILE_VERSION = 1;
+constexpr std::uint32_t PRETOK_FILE_VERSION = 2; // or 1, which older readers read too
 // The size of the header: magic, version, and the CRC-32 of all bytes after the header.
 constexpr std::size_t PRETOK_FILE_HEADER = 16;
 
@@ -121,7 +121,7 @@ bool read_added(PretokFileReader &reader, TokenizerSpec &spec) {
   return true;
 }
 
-bool read_contents(PretokFileReader &reader, TokenizerSpec &spec) {
+bool read_contents(PretokFileReader &reader, bool is_new, TokenizerSpec &spec) {
   std::uint32_t flags = 0;
   if (!reader.number(flags))
     return false;
@@ -134,14 +134,18 @@ bool read_contents(PretokFileReader &reader, TokenizerSpec &spec) {
   if (spec.vocabulary.from_ranks && !spec.vocabulary.ignore_merges)
     return reader.fail("has flag 1 (ranks) without flag 2 (ignore_merges)");
   const bool is_text = (flags & FileFlag::TEXT) != 0;
-  if (is_text && flags != (FileFlag::TEXT | FileFlag::OWN_PRESET))
+  if (is_new && !is_text)
+    return reader.fail("has version 2, but needs only version 1");
+  if (!read_stored_split(reader, (flags & FileFlag::OWN_PRESET) != 0, spec) ||
+      !read_ids(reader, spec.before) || !read_ids(reader, spec.after) ||
+      !read_added(reader, spec) || (is_text && !read_text_options(reader, is_new, spec)))
+    return false;
+  if (spec.characters && flags != (FileFlag::TEXT | FileFlag::OWN_PRESET))
     return reader.fail(
         "has flag 32 (text), which needs flag 16 (own preset) and no other flag");
-  return read_stored_split(reader, (flags & FileFlag::OWN_PRESET) != 0, spec) &&
-         read_ids(reader, spec.before) && read_ids(reader, spec.after) &&
-         read_added(reader, spec) &&
-         (!is_text || read_text_options(reader, spec.characters.emplace())) &&
-         read_tokens(reader, spec.vocabulary) && (!is_text || check_text(reader, spec));
+  if (spec.missing_bytes && spec.vocabulary.from_ranks)
+    return reader.fail("has flag 1 (ranks) with flag 32 (text)");
+  return read_tokens(reader, spec.vocabulary) && (!is_text || finish_text(reader, spec));
 }
 
 } // namespace
@@ -155,8 +159,8 @@ LoadError read_pretok_file(const std::uint8_t *data, std::size_t size, Tokenizer
     return malformed("the file has " + std::to_string(size) + " bytes, but its header takes " +
                      std::to_string(PRETOK_FILE_HEADER) + "; the file is truncated");
   const std::uint32_t version = little_endian(data + 8, 4);
-  if (version != PRETOK_FILE_VERSION)
-    return unsupported("expected version " + std::to_string(PRETOK_FILE_VERSION) +
+  if (version == 0 || version > PRETOK_FILE_VERSION)
+    return unsupported("expected version 1 or " + std::to_string(PRETOK_FILE_VERSION) +
                        " of the .pretok format, got " + std::to_string(version) +
                        "; save the tokenizer again with this version of pretok");
   if (crc32(data + PRETOK_FILE_HEADER, size - PRETOK_FILE_HEADER) !=
@@ -164,7 +168,7 @@ LoadError read_pretok_file(const std::uint8_t *data, std::size_t size, Tokenizer
     return malformed("the CRC-32 of the file does not match its header; the file is damaged "
                      "or truncated, so get it again");
   PretokFileReader reader(data, size, PRETOK_FILE_HEADER);
-  read_contents(reader, spec);
+  read_contents(reader, version == PRETOK_FILE_VERSION, spec);
   return std::move(reader.error());
 }
 

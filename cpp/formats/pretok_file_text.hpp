@@ -7,11 +7,13 @@
 
 namespace pretok {
 
-// Reads the section `text`. Returns false after an error.
-bool read_text_options(PretokFileReader &reader, CharacterSpec &options);
+// Reads the section `text`, and sets spec.characters or spec.missing_bytes. `is_new` says that
+// the file has version 2, which the section must then need. Returns false after an error.
+bool read_text_options(PretokFileReader &reader, bool is_new, TokenizerSpec &spec);
 
-// Checks the tokens and the added tokens of a model with tokens of text. Returns false after an
-// error.
-bool check_text(PretokFileReader &reader, const TokenizerSpec &spec);
+// Checks the tokens and the added tokens of a model with tokens of text. If spec.missing_bytes
+// is set, replaces the characters of tokens by the bytes that they stand for. Returns false
+// after an error.
+bool finish_text(PretokFileReader &reader, TokenizerSpec &spec);
 
 } // namespace pretok

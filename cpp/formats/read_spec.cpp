@@ -192,7 +192,8 @@ LoadError check_added(const TokenizerSpec &spec) {
 }
 
 LoadError check_spec(const TokenizerSpec &spec) {
-  LoadError error = spec.characters ? LoadError() : check_bytes(spec.vocabulary);
+  LoadError error =
+      spec.characters || spec.missing_bytes ? LoadError() : check_bytes(spec.vocabulary);
   return error ? std::move(error) : check_added(spec);
 }
 

@@ -17,8 +17,6 @@
 namespace pretok {
 namespace {
 
-constexpr std::size_t MAX_SYMBOL = 256; // characters of a user-defined symbol
-
 // The numbers of the fields that this reader needs.
 struct TrainerField {
   enum : std::uint32_t { MODEL_TYPE = 3, SPACE_SUFFIX = 24, BYTE_FALLBACK = 35, UNKNOWN = 44 };
@@ -79,9 +77,8 @@ public:
       return error;
     if (LoadError error = check_pieces())
       return error;
-    if (LoadError error = check_options())
-      return error;
     list_tokens();
+    choose_normalizer();
     if (!tokens_differ(spec_.vocabulary.bytes, spec_.vocabulary.lengths))
       return malformed("two pieces of the SentencePiece model are equal");
     const std::string problem = problem_of_characters(spec_);
@@ -125,27 +122,39 @@ private:
         return error;
     if (!is_utf8(characters.decoding.unknown))
       return malformed("unk_surface is not UTF-8; the file is damaged");
-    unsupported_ = !denormalizes.empty()     ? "a denormalizer"
-                   : !charsmap.empty()       ? "a normalizer with a charsmap"
-                   : removes                 ? "the option remove_extra_whitespaces"
-                   : !escapes                ? "escape_whitespaces=false"
-                   : has_prefix && is_suffix ? "the option treat_whitespace_as_suffix"
-                   : !has_fallback_          ? "no byte_fallback"
-                                             : nullptr;
-    TextSpaces &spaces = characters.spaces;
-    spaces.prefix = has_prefix ? TextSpaces::Prefix::ALWAYS : TextSpaces::Prefix::NONE;
-    spaces.are_marks = spaces.replaces_invalid = spaces.precedes_tokens = true;
+    if (!denormalizes.empty())
+      return unsupported("the SentencePiece model has a denormalizer, which pretok does not "
+                         "apply");
+    normalizer_.options = {has_prefix, removes, escapes, is_suffix};
+    normalizer_.charsmap.assign(charsmap.begin(), charsmap.end());
+    const std::string problem = problem_of_charsmap(normalizer_.charsmap);
+    if (!problem.empty())
+      return malformed("the charsmap of the SentencePiece model " + problem +
+                       "; the file is damaged");
+    characters.has_fallback = has_fallback_;
+    characters.fuses_unknown = true;
     characters.is_normalizer = true;
     characters.decoding.is_sentencepiece = true;
-    characters.decoding.strips = has_prefix ? 1 : 0;
+    characters.decoding.strips = has_prefix || removes ? 1 : 0;
+    characters.decoding.strips_again = removes;
     return {};
   }
 
-  LoadError check_options() const {
-    if (unsupported_ == nullptr)
-      return {};
-    return unsupported(std::string("the SentencePiece model has ") + unsupported_ +
-                       "; only Python reads such models, so use bpe.load in Python");
+  // Normalizes with TextSpaces, which need no copy of the text, or else with a normalizer.
+  void choose_normalizer() {
+    CharacterSpec &characters = *spec_.characters;
+    const bool is_all_plain =
+        std::all_of(spec_.added.begin(), spec_.added.end(), [](const AddedToken &token) {
+          return !token.normalized || is_plain(token);
+        });
+    if (!normalizer_.is_spaces() || !is_all_plain || !has_mark(spec_)) {
+      characters.normalizer = std::move(normalizer_);
+      return;
+    }
+    TextSpaces &spaces = characters.spaces;
+    spaces.prefix = normalizer_.options.add_dummy_prefix ? TextSpaces::Prefix::ALWAYS
+                                                         : TextSpaces::Prefix::NONE;
+    spaces.are_marks = spaces.replaces_invalid = spaces.precedes_tokens = true;
   }
 
   LoadError check_pieces() {
@@ -223,7 +232,7 @@ private:
   PieceFile file_;
   ScoredPieces scored_;
   bool has_fallback_ = false;
-  const char *unsupported_ = nullptr; // the first part that C++ does not support
+  SentencePieceSpec normalizer_;
 };
 
 } // namespace

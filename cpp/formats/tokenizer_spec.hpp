@@ -6,6 +6,7 @@
 #include "core/bpe/vocabulary.hpp"
 #include "core/encode/added.hpp"
 #include "core/encode/text_spaces.hpp"
+#include "core/normalize/sentencepiece_normalizer.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -32,24 +33,56 @@ struct TextDecoding {
   std::string unknown; // for SentencePiece: the text of the unknown token
 };
 
+// A normalizer of SentencePiece that makes a normalized copy of each text. Its user-defined
+// symbols are the normalized added tokens.
+struct SentencePieceSpec {
+  SentencePieceNormalizer::Options options{};
+  std::vector<std::uint8_t> charsmap;
+
+  // Returns whether TextSpaces have the same effect, which need no copy. The user-defined
+  // symbols must be plain (is_plain).
+  bool is_spaces() const {
+    return charsmap.empty() && !options.remove_extra_whitespaces &&
+           options.escape_whitespaces && !options.treat_whitespace_as_suffix;
+  }
+};
+
 // A model that merges characters (character_model.hpp). Its tokens are text.
 struct CharacterSpec {
+  // Normalizes the text. `spaces` then have no effect, and is_normalizer is true.
+  std::optional<SentencePieceSpec> normalizer;
   TextSpaces spaces;
   // If true, `spaces` are a normalizer: normalized added tokens are searched for after `spaces`
   // have changed the text.
   bool is_normalizer = false;
   bool splits_at_marks = false;     // whether text is split before each mark
   std::uint32_t unknown_id = NO_ID; // the id of the unknown token, or NO_ID
+  // If true, a character without a token becomes the fallback tokens of its bytes. If false, it
+  // becomes the unknown token; with fuses_unknown, adjacent ones become one unknown token.
+  bool has_fallback = true;
+  bool fuses_unknown = false;
   TextDecoding decoding;
+};
+
+// A byte-level model whose vocabulary lacks tokens of some bytes.
+struct MissingBytesSpec {
+  // A byte without a token becomes this token, or is dropped if it is NO_ID. With
+  // fuses_unknown, adjacent ones become one token.
+  std::uint32_t unknown_id = NO_ID;
+  bool fuses_unknown = false;
+  // For each token, whether a character of its text stands for no byte. No text may encode to
+  // such a token; its bytes are the UTF-8 of its text.
+  std::vector<bool> is_inert;
 };
 
 struct TokenizerSpec {
   VocabularyData vocabulary;
   std::optional<CharacterSpec> characters; // if set, the tokens of `vocabulary` are UTF-8
-  std::vector<AddedToken> added;           // AddedToken::special is not set yet
-  std::vector<bool> added_special;         // of each added token: whether it is special
-  std::string preset;                      // the name of a built-in preset, or ""
-  std::string why_no_preset;               // for an error message: why the file gives no preset
+  std::optional<MissingBytesSpec> missing_bytes;
+  std::vector<AddedToken> added;      // AddedToken::special is not set yet
+  std::vector<bool> added_special;    // of each added token: whether it is special
+  std::string preset;                 // the name of a built-in preset, or ""
+  std::string why_no_preset;          // for an error message: why the file gives no preset
   std::vector<std::uint32_t> program; // of a custom pre-tokenizer, for read_stages; or empty
   std::string unicode;                // the Unicode version; "" means that of the preset
   bool nfc = false;                   // normalize text to NFC

@@ -26,6 +26,8 @@ struct TextExample {
   std::vector<Merge> merges;
   std::uint32_t spaces = 0;      // a value of SpacesOf
   bool splits = false;           // whether encoding splits before each space mark
+  bool has_fallback = true;      // if false, the tokens of bytes are tokens like others
+  bool fuses_unknown = false;    // only without fallback tokens
   bool is_sentencepiece = false; // whether ids are decoded like SentencePiece
   bool strips_again = false;     // whether the token after a stripped space loses one too
   std::uint32_t strips = 0;      // the maximum number of spaces that decoding strips
@@ -53,14 +55,17 @@ inline TextExample make_text_example(Input &input) {
   example.is_sentencepiece = (choices & 4) != 0;
   example.strips_again = example.is_sentencepiece && (choices & 8) != 0;
   example.strips = choices >> 4 & (example.is_sentencepiece ? 1U : 3U);
+  example.has_fallback = (choices & 128) == 0;
   example.tokens = {"<unk>", "<s>"};
   for (int byte = 0; byte < 256; ++byte) {
     const char *const digits = "0123456789ABCDEF";
-    example.tokens.push_back(std::string("<0x") + digits[byte >> 4] + digits[byte & 15] + ">");
+    example.tokens.push_back(std::string(example.has_fallback ? "<0x" : "[0x") +
+                             digits[byte >> 4] + digits[byte & 15] + ">");
   }
   const std::string mark(SPACE_MARK);
   // A character that is not chosen is encoded by its bytes.
   const std::uint32_t chosen = input.word();
+  example.fuses_unknown = (chosen >> 16 & 1) != 0;
   static const std::string CHARACTERS[] = {"a",
                                            "b",
                                            "s",
@@ -159,7 +164,8 @@ inline std::string file_of(const TextExample &example) {
                    (token.lstrip ? 4U : 0U) | (token.rstrip ? 8U : 0U) |
                    (token.single_word ? 16U : 0U));
   body += leb128(example.spaces) + leb128(example.splits ? 1 : 0) + leb128(UNKNOWN + 1) +
-          leb128((example.is_sentencepiece ? 1U : 0U) | (example.strips_again ? 2U : 0U)) +
+          leb128((example.is_sentencepiece ? 1U : 0U) | (example.strips_again ? 2U : 0U) |
+                 (example.fuses_unknown ? 4U : 0U) | (example.has_fallback ? 0U : 8U)) +
           leb128(example.strips);
   if (example.is_sentencepiece)
     body += sized(UNKNOWN_TEXT);
@@ -176,7 +182,8 @@ inline std::string file_of(const TextExample &example) {
   body += leb128(1) + leb128(0) + leb128(example.tokens.size());
   const std::uint32_t sum =
       crc32(reinterpret_cast<const std::uint8_t *>(body.data()), body.size());
-  return "\x89PRETOK\n" + bytes_of(1, 4) + bytes_of(sum, 4) + body;
+  const std::size_t version = example.has_fallback ? 1 : 2;
+  return "\x89PRETOK\n" + bytes_of(version, 4) + bytes_of(sum, 4) + body;
 }
 
 // Returns the normalized characters of a part of a text. A byte that is not UTF-8 is one
@@ -208,17 +215,22 @@ inline std::vector<std::string> characters_of(const TextExample &example,
 }
 
 // Merges characters by the slow definition, and appends their ids to `result`. A character that
-// is no token becomes the fallback tokens of its bytes.
+// is no token becomes the fallback tokens of its bytes, or the unknown token.
 inline void
-append_merged(const std::map<std::string, std::uint32_t> &ids,
+append_merged(const TextExample &example, const std::map<std::string, std::uint32_t> &ids,
               const std::map<std::pair<std::uint32_t, std::uint32_t>, Merged> &merges,
               const std::vector<std::string> &characters, Ids &result) {
   Ids symbols;
+  bool is_after_unknown = false;
   for (const std::string &character : characters) {
     const auto entry = ids.find(character);
+    const bool is_unknown = entry == ids.end() && !example.has_fallback;
+    if (is_unknown && !(is_after_unknown && example.fuses_unknown))
+      symbols.push_back(UNKNOWN);
+    is_after_unknown = is_unknown;
     if (entry != ids.end())
       symbols.push_back(entry->second);
-    else
+    else if (!is_unknown)
       for (const char byte : character)
         symbols.push_back(FIRST_BYTE + static_cast<std::uint8_t>(byte));
   }
@@ -256,7 +268,7 @@ inline Encoding text_encoded(const TextExample &example, const SlowAdded &added,
     if (token != nullptr) {
       const bool meets_prefix = example.spaces == SpacesOf::SPM_PREFIX && token->normalized;
       if (meets_prefix && !is_begun)
-        append_merged(ids, merges, {std::string(SPACE_MARK)}, result.ids);
+        append_merged(example, ids, merges, {std::string(SPACE_MARK)}, result.ids);
       is_begun = meets_prefix;
       result.ids.push_back(token->id);
       return;
@@ -265,12 +277,12 @@ inline Encoding text_encoded(const TextExample &example, const SlowAdded &added,
     for (const std::string &character :
          characters_of(example, text.substr(start, end - start), start == 0, is_begun)) {
       if (example.splits && character == SPACE_MARK) {
-        append_merged(ids, merges, piece, result.ids);
+        append_merged(example, ids, merges, piece, result.ids);
         piece.clear();
       }
       piece.push_back(character);
     }
-    append_merged(ids, merges, piece, result.ids);
+    append_merged(example, ids, merges, piece, result.ids);
     is_begun = example.spaces == SpacesOf::SPM_PREFIX;
   };
   result.refusal = added.split(text, 0, text.size(), false, emit);
@@ -296,7 +308,9 @@ inline std::string surface_of(const TextExample &example, std::uint32_t id) {
   return text;
 }
 
-inline bool is_fallback(std::uint32_t id) { return id >= FIRST_BYTE && id < FIRST_TEXT; }
+inline bool is_fallback(const TextExample &example, std::uint32_t id) {
+  return example.has_fallback && id >= FIRST_BYTE && id < FIRST_TEXT;
+}
 
 // Returns the text of a run of fallback tokens. If `replaces`, invalid bytes become U+FFFD. If
 // `replaces` and the model is not SentencePiece, one invalid byte makes all bytes U+FFFD.
@@ -327,9 +341,9 @@ inline std::string text_decoded(const TextExample &example, const Ids &ids, bool
   std::string text;
   bool at_start = example.strips != 0;
   for (std::size_t i = 0; i < ids.size();) {
-    if (is_fallback(ids[i])) {
+    if (is_fallback(example, ids[i])) {
       std::string run;
-      for (; i < ids.size() && is_fallback(ids[i]); ++i)
+      for (; i < ids.size() && is_fallback(example, ids[i]); ++i)
         run += static_cast<char>(ids[i] - FIRST_BYTE);
       text += run_text(example, run, replaces);
       at_start = false;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -119,12 +120,26 @@ inline void check_file(const std::string &file, const Input &input) {
   // proportion to its largest id.
   if (*distinct.rbegin() >= 1 << 12 || !input.is_one_in(256))
     return;
-  if (spec.characters)
-    spec.vocabulary = byte_vocabulary(spec);
-  Vocabulary vocabulary;
-  check(vocabulary.build(std::move(spec.vocabulary)) == nullptr,
-        "building the vocabulary of a valid file succeeds");
   static const std::uint8_t TEXT[] = {'a', 'b', 'c', 0xC3, 0xA9, '\n'};
+  if (spec.characters && spec.characters->normalizer) {
+    const SentencePieceNormalizer normalizer = make_normalizer(spec);
+    std::vector<std::uint8_t> normalized;
+    normalizer.normalize(TEXT, sizeof TEXT, normalized);
+    check(normalized.size() <= sizeof TEXT * normalizer.max_growth(),
+          "the normalized text has at most the size that max_growth allows");
+  }
+  Vocabulary vocabulary;
+  const char *error_of_build = nullptr;
+  if (spec.missing_bytes || (spec.characters && !spec.characters->has_fallback)) {
+    auto characters = std::make_unique<CharacterMerge>();
+    check(characters->build(character_data(spec)) == nullptr, "the characters are valid");
+    error_of_build = vocabulary.build(std::move(spec.vocabulary), std::move(characters));
+  } else {
+    if (spec.characters)
+      spec.vocabulary = byte_vocabulary(spec);
+    error_of_build = vocabulary.build(std::move(spec.vocabulary));
+  }
+  check(error_of_build == nullptr, "building the vocabulary of a valid file succeeds");
   std::uint32_t ids[sizeof TEXT];
   check(vocabulary.encode(TEXT, sizeof TEXT, TEXT + sizeof TEXT, ids) <= sizeof TEXT,
         "the vocabulary encodes a text");

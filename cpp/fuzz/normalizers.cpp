@@ -209,8 +209,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   Bytes normal;
   Bytes aligned;
   std::vector<std::int64_t> origins;
-  normalizer.normalize(text.data(), text.size(), normal, nullptr);
-  normalizer.normalize(text.data(), text.size(), aligned, &origins);
+  normalizer.normalize(text.data(), text.size(), normal);
+  normalizer.align(text.data(), text.size(), aligned, origins);
   check(aligned == normal, "the text does not depend on the origins");
 
   Precompiled precompiled(charsmap);

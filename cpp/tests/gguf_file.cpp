@@ -75,8 +75,10 @@ void test_reading() {
 void test_refusing() {
   const auto unsupported = LoadError::UNSUPPORTED;
   const auto malformed = LoadError::MALFORMED;
-  refuses("a GGUF file of a SentencePiece model", gguf_file(false, 3, "llama"), unsupported,
-          "SentencePiece BPE");
+  refuses("a GGUF file of a WordPiece model", gguf_file(false, 3, "bert"), unsupported,
+          "it is WordPiece");
+  refuses("a GGUF file of a SentencePiece model without scores", gguf_file(false, 3, "llama"),
+          malformed, "expected floats of 32 bits, one for each token");
   refuses("a GGUF file of Gemma 4", gguf_file(false, 3, "gpt2", "gemma4"), unsupported,
           "text and not bytes");
   refuses("a GGUF file of version 1", gguf_file(false, 1), unsupported, "GGUF version 1");

@@ -92,7 +92,9 @@ void test_refusing() {
   const auto unsupported = LoadError::UNSUPPORTED;
   const auto malformed = LoadError::MALFORMED;
   const std::string body = pretok_file_body(RANKS);
-  refuses("a .pretok file of a later version", with_sum(body, 2), unsupported, "got 2");
+  refuses("a .pretok file of a later version", with_sum(body, 3), unsupported, "got 3");
+  refuses("a .pretok file of a version that it does not need", with_sum(body, 2), malformed,
+          "needs only version 1");
   refuses("a .pretok file with an unknown flag", with_sum(pretok_file_body(UNKNOWN_FLAG)),
           malformed, "unknown flags");
   refuses("a .pretok file with a byte after its end", with_sum(body + '\0'), malformed,

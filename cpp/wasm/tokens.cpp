@@ -53,10 +53,13 @@ pretok_status pretok_wasm_encode_spans(const pretok_tokenizer *tokenizer,
     return status;
   if (const pretok_status status = call.check_bytes(text, size, 0, error))
     return status;
-  if (tokenizer->pipeline->normalizer() == Normalizer::NFC && !is_nfc(text, size))
+  if (!tokenizer->pipeline->is_normalized(text, size))
     return fail(error, PRETOK_UNSUPPORTED,
-                "the tokenizer normalizes this text to NFC, and has no offsets in the original "
-                "text; normalize the text before the call, or call encode()");
+                "the tokenizer normalizes this text%s, and has no offsets in the original "
+                "text; call encode()",
+                tokenizer->pipeline->normalizer() == Normalizer::NFC
+                    ? " to NFC"
+                    : " with a normalizer of SentencePiece");
   IdBuffer ids;
   std::vector<std::int64_t> starts;
   std::vector<std::int64_t> ends;

@@ -7,31 +7,19 @@ from typing import Any
 
 import pytest
 
+import bpe
 from bpe import SpecialTokenError, UnsupportedError, VocabularyError
-from bpe.characters.text_vocabulary import BYTE_NAMES
-from gguf_files import Typed, loaded
+from gguf_files import SCORES, TYPES, gguf, sentencepiece_metadata
+from gguf_files import SENTENCEPIECE_TEXTS as TEXTS
+from native_models import said_to_cpp
 from pretok.machine.backend import BackendName
-
-TEXTS = ["<unk>", "<s>", *BYTE_NAMES, *"▁abc", "▁a", "ab", "bc", "<user>", "abc"]
-TYPES = [2, 3, *[6] * 256, *[1] * 7, 4, 5]
-SCORES = [0.0] * 262 + [-1.0, -3.0, -2.0, 0.0, -4.0]
+from vocabulary_files import write
 
 
-def small(
-    folder: Path,
-    texts: list[str] = TEXTS,
-    types: list[int] = TYPES,
-    scores: list[Any] = SCORES,
-    kind: str = "float32",
-    **changes: Any,
-) -> Any:
-    """Load a file with these tokens; `changes` are other keys of tokenizer.ggml."""
-    tokens: dict[str, Any] = {
-        "model": "llama", "pre": "default", "tokens": texts, "token_type": types, "merges": ...,
-        "scores": Typed("array", scores, kind), "bos_token_id": 1, "add_bos_token": ...,
-        "eos_token_id": 1,
-    }  # fmt: skip
-    return loaded(folder, **{**tokens, **changes})
+def small(folder: Path, *, backend: BackendName = "python", **changes: Any) -> bpe.Tokenizer:
+    """Load a file with `changes`, the arguments of sentencepiece_metadata."""
+    path = write(folder / "small.gguf", gguf(sentencepiece_metadata(**changes)))
+    return bpe.load(path, backend=backend)
 
 
 def test_encodes_as_llama_cpp(tmp_path: Path, backend: BackendName) -> None:
@@ -66,7 +54,13 @@ def test_encodes_as_llama_cpp(tmp_path: Path, backend: BackendName) -> None:
     ],
 )
 def test_wrong_files_are_refused(
-    tmp_path: Path, changes: dict[str, Any], error: type[Exception], match: str
+    tmp_path: Path,
+    changes: dict[str, Any],
+    error: type[Exception],
+    match: str,
+    native: BackendName,
 ) -> None:
     with pytest.raises(error, match=match):
         small(tmp_path, **changes)
+    said = said_to_cpp(gguf(sentencepiece_metadata(**changes)))
+    assert said.unsupported == (error is UnsupportedError)

@@ -15,27 +15,12 @@ from bpe.byte_level import to_text
 from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.vocabulary import ID_LIMIT
 from gguf_files import loaded, metadata
+from missing_bytes import TRAINED_ON, trained_without_bytes
 from pretok.machine.backend import BackendName
 from vocabulary_files import added, huggingface, write
 
-TRAINED_ON = ["hello world, hello there", "wor ld\n  hello", "\u00e9t\u00e9 na\u00efve"]
 TEXTS = ["", "hello there", "hello Zorro", "Z", "ZZ hello Z", "h\u00e9\u4e2d\U0001f600llo",
          "heZllo", "hZ\u00e9l\u00e9", "wor\tld", "  \n\t hello\x00world"]  # fmt: skip
-
-
-def _trained(path: Path, **options: Any) -> Any:
-    """Train and return a Tokenizer of Hugging Face, without an initial alphabet; save it too."""
-    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
-    theirs = tokenizers.Tokenizer(tokenizers.models.BPE(**options))
-    theirs.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
-    theirs.decoder = tokenizers.decoders.ByteLevel()
-    special = [token] if (token := options.get("unk_token")) else []
-    trainer = tokenizers.trainers.BpeTrainer(
-        vocab_size=70, special_tokens=special, show_progress=False
-    )
-    theirs.train_from_iterator(TRAINED_ON * 3, trainer)
-    theirs.save(str(path))
-    return theirs
 
 
 @pytest.mark.parametrize(
@@ -47,7 +32,7 @@ def test_bytes_that_training_never_saw(
     tmp_path: Path, backend: BackendName, options: dict[str, Any]
 ) -> None:
     path = tmp_path / "tokenizer.json"
-    theirs = _trained(path, **options)
+    theirs = trained_without_bytes(path, **options)
     ours = bpe.load(path, backend=None if "ignore_merges" in options else backend)
     for text in TEXTS:
         expected = theirs.encode(text)
@@ -122,7 +107,7 @@ def test_fallback_tokens_among_the_special_tokens(tmp_path: Path) -> None:
 
 def test_byte_fallback_without_fallback_tokens_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.json"
-    theirs = _trained(path, byte_fallback=True, unk_token="<unk>")
+    theirs = trained_without_bytes(path, byte_fallback=True, unk_token="<unk>")
     ours = bpe.load(path)
     for text in TEXTS:
         assert ours.encode(text) == theirs.encode(text).ids, text

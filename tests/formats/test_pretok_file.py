@@ -259,6 +259,7 @@ def _replaced(old: bytes, new: bytes, body: bytes = _BODY) -> bytes:
         (_summed(_BODY[:-1]), "ends too early"),
         (_summed(_BODY + b"\0"), "has data after its end"),
         (_summed(b"\x40" + _BODY[1:]), "has unknown flags"),
+        (_summed(_BODY, 2), "has version 2, but needs only version 1"),
         (_summed(b"\x80\0" + _BODY[1:]), "in more bytes than it needs"),
         (_summed(b"\1" + _OF_RANKS[1:]), "has flag 1 \\(ranks\\) without flag 2"),
         (_summed(_replaced(b"\6cl100k", b"\6cl100\xff")), "has text that is not UTF-8"),
@@ -283,7 +284,7 @@ def test_malformed(data: bytes, message: str, tmp_path: Path, backend: BackendNa
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (_summed(_BODY, 2), "expected version 1 of the .pretok format, got 2; save"),
+        (_summed(_BODY, 3), "expected version 1 or 2 of the .pretok format, got 3; save"),
         (_summed(_replaced(b"\00416.0", b"\00419.0")), "expected Unicode 15.0 or .*, got '19.0'"),
     ],
 )

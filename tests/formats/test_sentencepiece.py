@@ -267,7 +267,7 @@ def test_equality_and_pickle(tmp_path: Path) -> None:
     assert tokenizer.merges == (("▁".encode(), b"a"),)
 
 
-@pytest.mark.parametrize("suffix", ["json", "pretok", "tiktoken"])
+@pytest.mark.parametrize("suffix", ["json", "tiktoken"])
 def test_other_formats_cannot_hold_the_model(tmp_path: Path, suffix: str) -> None:
     tokenizer = loaded(tmp_path, model([UNKNOWN, *normal("▁", "a")]))
     with pytest.raises(UnsupportedError, match=r"cannot hold .* save (it|the tokenizer) as"):

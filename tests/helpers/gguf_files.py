@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import bpe
 from bpe import Vocabulary
 from bpe.byte_level import to_text
+from bpe.characters.text_vocabulary import BYTE_NAMES
 from pretok.machine.backend import BackendName
 from vocabulary_files import made_vocabulary, write
 
@@ -72,6 +73,27 @@ def metadata(vocabulary: Vocabulary | None = None, **changes: Any) -> dict[str, 
         **{f"tokenizer.ggml.{name}": value for name, value in {**tokenizer, **changes}.items()},
         "tokenizer.chat_template": "{{ messages }}",
     }
+
+
+SENTENCEPIECE_TEXTS = ["<unk>", "<s>", *BYTE_NAMES, *"▁abc", "▁a", "ab", "bc", "<user>", "abc"]
+TYPES = [2, 3, *[6] * 256, *[1] * 7, 4, 5]
+SCORES = [0.0] * 262 + [-1.0, -3.0, -2.0, 0.0, -4.0]
+
+
+def sentencepiece_metadata(
+    texts: list[str] = SENTENCEPIECE_TEXTS,
+    types: list[int] = TYPES,
+    scores: list[Any] = SCORES,
+    kind: str = "float32",
+    **changes: Any,
+) -> dict[str, Any]:
+    """Return the keys and values of a small model with SentencePiece's BPE."""
+    tokens: dict[str, Any] = {
+        "model": "llama", "pre": "default", "tokens": texts, "token_type": types, "merges": ...,
+        "scores": Typed("array", scores, kind), "bos_token_id": 1, "add_bos_token": ...,
+        "eos_token_id": 1,
+    }  # fmt: skip
+    return metadata(**{**tokens, **changes})
 
 
 def loaded(

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from bpe import BpeError, Tokenizer, UnsupportedError
+from bpe.byte_level import to_bytes
 from bpe.characters.text_vocabulary import TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.chain import DecoderChain
 from bpe.encoding.piece_decoder import SentencePieceDecoding
-from bpe.encoding.text_spaces import keeps_whole, spaces_of
+from bpe.encoding.sentencepiece_normalizer import SentencePieceNormalizer
+from bpe.encoding.text_spaces import TextSpaces, keeps_whole, spaces_of
 from bpe.formats import (
     bpe_model,
     gguf,
@@ -98,7 +100,9 @@ def said_to_python(data: bytes) -> Said:
     """
     try:
         contents = read(data)
-        is_model = begins_with_piece(data)
+        is_model = begins_with_piece(data) or (
+            data.startswith(MAGIC) and type(contents.vocabulary) is CharacterVocabulary
+        )
         if is_model:  # C++ supports the models that .pretok files hold
             contents = pretok_file.parse(pretok_file.dump(contents))
         is_text = isinstance(contents.vocabulary, CharacterVocabulary)
@@ -115,7 +119,11 @@ def said_to_python(data: bytes) -> Said:
     is_own = preset is not None and preset not in BUILT_IN
     tokens = contents.vocabulary.token_bytes
     if isinstance(contents.vocabulary, TextVocabulary):
-        tokens = {id: text.encode() for id, text in contents.vocabulary.texts.items()}
+        texts = contents.vocabulary.texts
+        tokens = {id: text.encode() for id, text in texts.items()}
+        if contents.vocabulary.options.byte_level:
+            known = {id: to_bytes(text) for id, text in texts.items()}
+            tokens |= {id: data for id, data in known.items() if data is not None}
     return Said(
         None,
         tokens,
@@ -127,7 +135,7 @@ def said_to_python(data: bytes) -> Said:
         if preset is not None and is_own and not is_model
         else (),
         "" if is_model else contents.unicode or "",
-        contents.normalizer is not None and not is_text,
+        contents.normalizer == "NFC",
         contents.add_prefix_space,
         contents.template,
         _text_options(contents) if is_text else None,
@@ -137,8 +145,19 @@ def said_to_python(data: bytes) -> Said:
 def _text_options(contents: TokenizerSpec) -> tuple[Any, ...]:
     vocabulary, decoder, preset = contents.vocabulary, contents.decoder, contents.preset
     assert isinstance(vocabulary, TextVocabulary)
+    if vocabulary.options.byte_level:
+        unknown = vocabulary.unknown_id
+        inert = [to_bytes(text) is None for text in vocabulary.texts.values()]
+        return None if unknown < 0 else unknown, vocabulary.options.fuses_unknown, inert
     assert preset is not None
     spaces = spaces_of(contents.normalizer, contents.added_tokens)
+    normalizer = contents.normalizer
+    normalized: tuple[Any, ...] | None = None
+    if isinstance(normalizer, SentencePieceNormalizer) and (
+        spaces is None or normalizer.treat_whitespace_as_suffix
+    ):
+        normalized = astuple(replace(normalizer, user_defined=()))[:-1]
+        spaces = TextSpaces("never")
     assert spaces is not None
     unknown = vocabulary.unknown_id
     decoding: tuple[Any, ...]
@@ -149,7 +168,16 @@ def _text_options(contents: TokenizerSpec) -> tuple[Any, ...]:
         assert decoder.strips_joined is not None
         decoding = (False, decoder.strips_joined[0], False, "")
     split = not keeps_whole(preset)
-    return (*spaces[:3], split, None if unknown < 0 else unknown, *decoding)
+    options = vocabulary.options
+    return (
+        *spaces[:3],
+        split,
+        None if unknown < 0 else unknown,
+        *decoding,
+        options.has_fallback,
+        options.fuses_unknown,
+        normalized,
+    )
 
 
 def read(data: bytes) -> TokenizerSpec:

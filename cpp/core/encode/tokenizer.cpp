@@ -6,26 +6,29 @@
 #include <limits>
 
 namespace pretok {
-namespace {
 
-// Calls on_token(token) for each exact added token. Calls on_text(data, size) for the NFC of
-// each part between exact added tokens. on_text returns a Refusal. After a refused token, no
-// more calls follow, and its Refusal is returned with the position in `data`.
 template <typename OnToken, typename OnText>
-Refusal for_normalized_parts(const std::uint8_t *data, std::size_t size,
-                             const AddedTokens &exact, OnToken on_token, OnText on_text) {
+Refusal Tokenizer::for_normalized_parts(const std::uint8_t *text, std::size_t size,
+                                        const AddedTokens &exact, OnToken on_token,
+                                        OnText on_text) const {
   std::vector<std::uint8_t> normalized;
   Refusal refusal;
-  const Refusal exact_refusal = exact.split(data, size, [&](const Segment &segment) {
+  const Refusal exact_refusal = exact.split(text, size, [&](const Segment &segment) {
     if (refusal.token != nullptr)
       return;
     if (segment.token != nullptr)
       return on_token(*segment.token);
-    const std::uint8_t *const part = data + segment.start;
+    const std::uint8_t *const part = text + segment.start;
     const std::size_t part_size = segment.end - segment.start;
     normalized.clear();
-    to_nfc(part, part_size, normalized);
+    if (sentencepiece_ != nullptr)
+      sentencepiece_->normalize(part, part_size, normalized);
+    else
+      to_nfc(part, part_size, normalized);
+    if (normalized.empty())
+      return;
     refusal = on_text(normalized.data(), normalized.size());
+    // Only NFC finds special tokens in normalized text.
     if (refusal.token != nullptr)
       refusal.position =
           segment.start + find_nfc_source(part, part_size, refusal.position).position;
@@ -34,8 +37,6 @@ Refusal for_normalized_parts(const std::uint8_t *data, std::size_t size,
   // it is the first of the two.
   return refusal.token != nullptr ? refusal : exact_refusal;
 }
-
-} // namespace
 
 Refusal Tokenizer::encode_parts(const std::uint8_t *text, std::size_t size,
                                 const AddedTokenPhases &added, PreTokenCache &cache,
@@ -66,9 +67,11 @@ std::size_t Tokenizer::max_capacity(std::size_t size) const {
   // between two of them, which has at least one byte. So it adds at most one byte per byte.
   const TextSpaces &spaces = encoder_.spaces();
   const std::size_t factor =
-      (normalizer_ == Normalizer::NFC || spaces.replaces_invalid ? std::size_t{3}
-                                                                 : std::size_t{1}) +
-      (spaces.prefix != TextSpaces::Prefix::NONE ? 1 : 0);
+      sentencepiece_ != nullptr
+          ? sentencepiece_->max_growth()
+          : (normalizer_ == Normalizer::NFC || spaces.replaces_invalid ? std::size_t{3}
+                                                                       : std::size_t{1}) +
+                (spaces.prefix != TextSpaces::Prefix::NONE ? 1 : 0);
   const std::size_t rest = template_.size() + factor + ShortCache::PADDING;
   constexpr std::size_t MAX_SIZE = std::numeric_limits<std::size_t>::max();
   return size > (MAX_SIZE - rest) / factor ? MAX_SIZE : size * factor + rest;

@@ -1,7 +1,7 @@
 // Text to ids: all steps, in the order in which a text passes through them.
 //
 //   text            "<s>Cafe\u0301 x2"
-//   1. normalize    "<s>Café x2"                core/unicode/nfc.hpp
+//   1. normalize    "<s>Café x2"                core/unicode/nfc.hpp, core/normalize/
 //   2. added tokens <s> | "Café x2"             core/encode/added.hpp
 //   3. split        <s> | "Café" " x" "2"       core/split/pre_tokenizer.hpp
 //   4. cache        ids of known pre-tokens     core/cache/pre_token_cache.hpp
@@ -16,6 +16,7 @@
 #include "core/base/id_buffer.hpp"
 #include "core/encode/added.hpp"
 #include "core/encode/encoder.hpp"
+#include "core/normalize/sentencepiece_normalizer.hpp"
 #include "core/unicode/nfc.hpp"
 
 #include <cstddef>
@@ -26,7 +27,7 @@
 namespace pretok {
 
 // Step 1. Says how Tokenizer normalizes text.
-enum class Normalizer { NONE, NFC };
+enum class Normalizer { NONE, NFC, SENTENCEPIECE };
 
 // Step 2. The added tokens that a call searches for. `exact` tokens are found before step 1, so
 // normalizing never changes them. `normalized` tokens have AddedToken::normalized, and are
@@ -54,6 +55,13 @@ class Tokenizer {
 public:
   Tokenizer(const Encoder &encoder, Normalizer normalizer, Template ids_around = {})
       : encoder_(encoder), normalizer_(normalizer), template_(std::move(ids_around)) {}
+  // With Normalizer::SENTENCEPIECE: `sentencepiece`, which must outlive the Tokenizer. No
+  // normalized added token may be special.
+  Tokenizer(const Encoder &encoder, const SentencePieceNormalizer &sentencepiece,
+            Template ids_around)
+      : Tokenizer(encoder, Normalizer::SENTENCEPIECE, std::move(ids_around)) {
+    sentencepiece_ = &sentencepiece;
+  }
 
   // Appends the ids of a text in UTF-8. Invalid bytes are encoded as they are; with
   // TextSpaces::replaces_invalid they become U+FFFD. `which` says whether the text is a later
@@ -99,11 +107,13 @@ public:
   Normalizer normalizer() const { return normalizer_; }
   const Template &ids_around() const { return template_; }
 
-private:
+  // Returns true only if step 1 keeps a text.
   bool is_normalized(const std::uint8_t *text, std::size_t size) const {
-    return normalizer_ == Normalizer::NONE || is_nfc(text, size);
+    return normalizer_ == Normalizer::NONE ||
+           (normalizer_ == Normalizer::NFC && is_nfc(text, size));
   }
 
+private:
   // Like `encode` and `count`, for a text that step 1 changes. Exact added tokens divide the
   // text into parts. Each part is normalized, and passes through steps 2 to 5 by itself.
   Refusal encode_parts(const std::uint8_t *text, std::size_t size,
@@ -112,10 +122,19 @@ private:
   Refusal count_parts(const std::uint8_t *text, std::size_t size, const AddedTokenPhases &added,
                       PreTokenCache &cache, std::size_t &result) const;
 
+  // Calls on_token(token) for each exact added token. Calls on_text(data, size) for each part
+  // between exact added tokens, normalized. on_text returns a Refusal. After a refused token,
+  // no more calls follow, and its Refusal is returned with the position in `text`.
+  template <typename OnToken, typename OnText>
+  Refusal for_normalized_parts(const std::uint8_t *text, std::size_t size,
+                               const AddedTokens &exact, OnToken on_token,
+                               OnText on_text) const;
+
   static void append(const std::vector<std::uint32_t> &more, IdBuffer &ids);
 
   const Encoder &encoder_;
   Normalizer normalizer_;
+  const SentencePieceNormalizer *sentencepiece_ = nullptr;
   Template template_;
 };
 

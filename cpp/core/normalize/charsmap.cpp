@@ -7,9 +7,9 @@
 namespace pretok {
 namespace {
 
-constexpr std::uint32_t VALUE = std::uint32_t{1} << 31;
-constexpr std::uint32_t HAS_RULE = 1 << 8;
-constexpr std::uint32_t LABEL = VALUE | 0xFF;
+constexpr std::uint32_t VALUE_BIT = std::uint32_t{1} << 31;
+constexpr std::uint32_t HAS_RULE_BIT = 1 << 8;
+constexpr std::uint32_t LABEL_BITS = VALUE_BIT | 0xFF;
 
 // Returns the distance from a unit to its children, to be combined with ^.
 std::uint32_t children(std::uint32_t unit) { return unit >> 10 << ((unit & 1U << 9) >> 6); }
@@ -35,7 +35,7 @@ int lacking(int lacks, std::uint32_t label) {
 
 // Visits the trie level by level, as `_check` does. A node is the base of its children, and the
 // number of bytes that the current character still lacks.
-const char *Charsmap::find_problem() const {
+const char *Charsmap::find_problem() {
   const std::size_t count = units_.size();
   // The child for byte b of a node is at base ^ b, and has the label b. So a unit can only be a
   // child of the node whose base is its index ^ its label. The units in order of this base:
@@ -44,17 +44,23 @@ const char *Charsmap::find_problem() const {
   std::vector<std::uint32_t> sorted(count);
   const auto base_of = [&](std::size_t at) { return at ^ (units_[at] & 0xFF); };
   for (std::size_t at = 0; at < count; ++at)
-    if ((units_[at] & VALUE) == 0)
+    if ((units_[at] & VALUE_BIT) == 0)
       ++first[base_of(at) + 1];
   for (std::size_t at = 1; at < first.size(); ++at)
     first[at] += first[at - 1];
   std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
   for (std::size_t at = 0; at < count; ++at)
-    if ((units_[at] & VALUE) == 0)
+    if ((units_[at] & VALUE_BIT) == 0)
       sorted[next[base_of(at)]++] = static_cast<std::uint32_t>(at);
-  std::vector<bool> is_start(replacements_.size());
-  for (std::size_t at = 0; at < is_start.size(); ++at)
-    is_start[at] = at == 0 || replacements_[at - 1] == 0;
+  // The size of the replacement from each offset on, in bytes, if a space has three bytes.
+  std::vector<std::uint32_t> sizes(replacements_.size() + 1);
+  for (std::size_t at = replacements_.size(); at-- > 0;) {
+    const std::uint8_t byte = replacements_[at];
+    sizes[at] = byte == 0 ? 0 : sizes[at + 1] + (byte == ' ' ? 3 : 1);
+  }
+  const auto is_start = [this](std::size_t at) {
+    return at < replacements_.size() && (at == 0 || replacements_[at - 1] == 0);
+  };
   using Node = std::pair<std::uint32_t, int>;
   std::vector<Node> nodes{{children(count == 0 ? 0 : units_[0]), 0}};
   std::vector<Node> below;
@@ -72,12 +78,14 @@ const char *Charsmap::find_problem() const {
         const int now = lacking(lacks, units_[at] & 0xFF);
         is_utf8 &= now >= 0;
         below.emplace_back(at ^ children(units_[at]), now);
-        if ((units_[at] & HAS_RULE) == 0 || is_outside(below.back()))
+        if ((units_[at] & HAS_RULE_BIT) == 0 || is_outside(below.back()))
           continue;
         const std::uint32_t value = units_[below.back().first];
-        ends_well &= now == 0 && value >= VALUE;
-        const std::size_t start = value & ~VALUE;
-        are_known &= start < is_start.size() && is_start[start];
+        ends_well &= now == 0 && value >= VALUE_BIT;
+        const std::size_t start = value & ~VALUE_BIT;
+        are_known &= is_start(start);
+        if (is_start(start))
+          max_growth_ = std::max(max_growth_, sizes[start] / (level + 1) + 1);
       }
     if (!is_utf8)
       return "has a rule that is not UTF-8";
@@ -115,12 +123,12 @@ void Charsmap::for_rules(const std::uint8_t *text, std::size_t size, Visit visit
   for (std::size_t at = 0; at < limit; ++at) {
     node ^= text[at];
     const std::uint32_t here = unit(node);
-    if ((here & LABEL) != text[at])
+    if ((here & LABEL_BITS) != text[at])
       return;
     node ^= children(here);
-    if ((here & HAS_RULE) == 0)
+    if ((here & HAS_RULE_BIT) == 0)
       continue;
-    const std::size_t start = unit(node) & ~VALUE;
+    const std::size_t start = unit(node) & ~VALUE_BIT;
     if (start >= replacements_.size())
       return;
     const std::uint8_t *replacement = replacements_.data() + start;
@@ -158,12 +166,12 @@ bool Charsmap::may_match_in_ascii(std::uint8_t first) const {
     return false;
   std::size_t node = children(units_[0]) ^ first;
   const std::uint32_t here = unit(node);
-  if ((here & LABEL) != first)
+  if ((here & LABEL_BITS) != first)
     return false;
   node ^= children(here);
-  bool may_match = (here & HAS_RULE) != 0;
+  bool may_match = (here & HAS_RULE_BIT) != 0;
   for (std::uint32_t second = 0; second < 0x80; ++second)
-    may_match = may_match || (unit(node ^ second) & LABEL) == second;
+    may_match = may_match || (unit(node ^ second) & LABEL_BITS) == second;
   return may_match;
 }
 

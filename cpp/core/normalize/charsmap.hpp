@@ -18,8 +18,13 @@ public:
   Charsmap(const std::uint8_t *blob, std::size_t size);
 
   // Returns what is wrong with the trie: a problem that `_check` of bpe/encoding/charsmap.py
-  // names; nullptr if nothing is. Takes time linear in the trie for each of at most 256 levels.
-  const char *find_problem() const;
+  // names; nullptr if nothing is. Then max_growth() is known. Takes time linear in the trie for
+  // each of at most 256 levels.
+  const char *find_problem();
+
+  // Returns the maximum number of bytes that a rule makes of a byte of a text, if each space
+  // becomes three bytes; at least 1.
+  std::size_t max_growth() const { return max_growth_; }
 
   struct Rule {
     std::size_t size; // of the text that the rule replaces, in bytes; 0 if no rule matches
@@ -47,6 +52,7 @@ private:
 
   std::vector<std::uint32_t> units_;
   std::vector<std::uint8_t> replacements_;
+  std::size_t max_growth_ = 1;
 };
 
 } // namespace pretok

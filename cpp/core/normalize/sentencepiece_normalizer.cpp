@@ -9,10 +9,10 @@
 namespace pretok {
 namespace {
 
-constexpr std::uint8_t SPACE_MARK[] = {0xE2, 0x96, 0x81};            // U+2581
+constexpr std::uint8_t ESCAPED_SPACE[] = {0xE2, 0x96, 0x81};         // U+2581
 constexpr std::uint8_t REPLACEMENT_CHARACTER[] = {0xEF, 0xBF, 0xBD}; // U+FFFD
-constexpr std::uint8_t SPACE[] = {' ', 0, 0};
-constexpr std::size_t MAX_SPACE = sizeof SPACE_MARK;
+constexpr std::uint8_t PLAIN_SPACE[] = {' ', 0, 0};
+constexpr std::size_t MAX_SPACE = sizeof ESCAPED_SPACE;
 
 std::int64_t count_code_points(const std::uint8_t *data, std::size_t size) {
   std::int64_t count = 0;
@@ -37,8 +37,8 @@ public:
   Pass(const SentencePieceNormalizer &normalizer, const std::uint8_t *data, std::size_t size,
        std::vector<std::uint8_t> &to, std::vector<std::int64_t> *origins)
       : use_(normalizer), data_(data), size_(size), to_(to), origins_(origins),
-        space_(options().escape_whitespaces ? SPACE_MARK : SPACE),
-        space_size_(options().escape_whitespaces ? sizeof SPACE_MARK : 1),
+        space_(options().escape_whitespaces ? ESCAPED_SPACE : PLAIN_SPACE),
+        space_size_(options().escape_whitespaces ? sizeof ESCAPED_SPACE : 1),
         is_after_space_(options().remove_extra_whitespaces) {}
 
   void run() {
@@ -202,12 +202,19 @@ private:
 };
 
 void SentencePieceNormalizer::normalize(const std::uint8_t *data, std::size_t size,
-                                        std::vector<std::uint8_t> &to,
-                                        std::vector<std::int64_t> *origins) const {
-  if (origins == nullptr)
-    Pass<false>(*this, data, size, to, origins).run();
-  else
-    Pass<true>(*this, data, size, to, origins).run();
+                                        std::vector<std::uint8_t> &to) const {
+  Pass<false>(*this, data, size, to, nullptr).run();
+}
+
+void SentencePieceNormalizer::align(const std::uint8_t *data, std::size_t size,
+                                    std::vector<std::uint8_t> &to,
+                                    std::vector<std::int64_t> &origins) const {
+  Pass<true>(*this, data, size, to, &origins).run();
+}
+
+std::size_t SentencePieceNormalizer::max_growth() const {
+  // A space or an invalid byte becomes three bytes, and so does the space that is added.
+  return std::max(charsmap_.max_growth(), MAX_SPACE) + MAX_SPACE;
 }
 
 } // namespace pretok

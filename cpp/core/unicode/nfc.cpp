@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <utility>
 
 namespace pretok {
 namespace {
@@ -153,6 +154,27 @@ void append_decomposed(std::uint32_t code_point, std::vector<Item> &items) {
   }
 }
 
+// Sorts items[0..size) by combining class, stably.
+void sort_by_class(Item *items, std::size_t size) {
+  constexpr std::size_t MAX_INSERTED = 16;
+  if (size <= MAX_INSERTED) {
+    for (std::size_t i = 1; i < size; ++i)
+      for (std::size_t at = i;
+           at != 0 && items[at - 1] >> CLASS_SHIFT > items[at] >> CLASS_SHIFT; --at)
+        std::swap(items[at - 1], items[at]);
+    return;
+  }
+  // Where the items of each class begin; a combining class is below 256.
+  std::array<std::size_t, 257> starts{};
+  for (std::size_t i = 0; i < size; ++i)
+    ++starts[(items[i] >> CLASS_SHIFT) + 1];
+  for (std::size_t i = 1; i < starts.size(); ++i)
+    starts[i] += starts[i - 1];
+  const std::vector<Item> unsorted(items, items + size);
+  for (const Item item : unsorted)
+    items[starts[item >> CLASS_SHIFT]++] = item;
+}
+
 // Sorts each run of marks (combining class not 0) by combining class, stably.
 void sort_marks(std::vector<Item> &items) {
   const auto is_mark = [](Item item) { return item > CODE_POINT; };
@@ -161,7 +183,7 @@ void sort_marks(std::vector<Item> &items) {
   while ((at = std::find_if(at, items.end(), is_mark)) != items.end()) {
     const auto end = std::find_if_not(at, items.end(), is_mark);
     if (!std::is_sorted(at, end, compare))
-      std::stable_sort(at, end, compare);
+      sort_by_class(&*at, static_cast<std::size_t>(end - at));
     at = end;
   }
 }

@@ -1,0 +1,44 @@
+// Parts of the readers of GGUF files: the keys, and checks of their values.
+#pragma once
+
+#include "formats/gguf_metadata.hpp"
+#include "formats/text_model.hpp"
+#include "formats/tokenizer_spec.hpp"
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace pretok {
+
+// The indices of the values of a file.
+struct GgufKey {
+  enum { MODEL, PRE, TOKENS, TYPES, MERGES, BOS, EOS, ADD_BOS, ADD_EOS, ADD_SPACE, SCORES };
+};
+
+struct GgufTokenType {
+  enum { UNDEFINED, NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE };
+};
+
+LoadError unexpected(const GgufValue &value, const char *expected);
+
+// Checks the types of the tokens. `count` is the number of tokens. Only SentencePiece's models
+// may have fallback tokens for bytes.
+LoadError check_types(const GgufValue &types, std::size_t count, bool may_have_bytes);
+
+// Fails if two texts are equal and not empty.
+LoadError check_unique(const std::vector<std::string_view> &texts, const TextIndex &places);
+
+// Appends to spec.added each token whose type makes it an added token. The token `lstrip` gets
+// the flag lstrip.
+void list_added(const GgufValue &tokens, const GgufValue &types, std::string_view lstrip,
+                TokenizerSpec &spec);
+
+// Sets `flag` to `value`, or to `fallback` if the file does not have the flag.
+LoadError read_flag(const GgufValue &value, bool fallback, bool &flag);
+
+// Reads a vocabulary of SentencePiece's BPE (tokenizer.ggml.model "llama"), as
+// bpe/formats/gguf_text.py does. Does not read the ids around a text.
+LoadError read_gguf_pieces(const std::vector<GgufValue> &values, TokenizerSpec &spec);
+
+} // namespace pretok
