@@ -74,6 +74,8 @@ LoadError read_piece(std::string_view message, std::size_t id, Piece &piece) {
 } // namespace
 
 LoadError read_piece_file(std::string_view data, PieceFile &file) {
+  constexpr std::size_t USUAL_SIZE = 16; // of a piece in bytes
+  file.pieces.reserve(data.size() / USUAL_SIZE);
   ProtobufReader reader(data);
   for (ProtobufField field; reader.next(field);) {
     // Protobuf merges the parts of a message that is listed several times. So append each part.

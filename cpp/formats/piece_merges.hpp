@@ -20,9 +20,21 @@ struct ScoredPieces {
   std::vector<float> scores; // not NaN
 };
 
-// Sets `merges` to the merges in order of rank. Fails if two pieces of several characters have
-// equal scores, unless they are runs of one character and merge last, such as "▁▁" and "▁▁▁▁"
-// in Llama 2.
+// Returns the rank of a score: a higher score has a lower rank. As in sentencepiece, -0.0 is
+// less than 0.0. `score` must not be NaN.
+std::uint32_t rank_of(float score);
+
+struct PieceOrder {
+  std::vector<std::uint32_t> words; // indices of pieces of several characters, best score first
+  std::vector<Merge> run_merges;    // the merges of the other ones, which merge after `words`
+};
+
+// Fills `order`. Fails if two pieces of several characters have equal scores, unless they are
+// runs of one character and merge last, such as "▁▁" and "▁▁▁▁" in Llama 2.
+LoadError order_pieces(const ScoredPieces &pieces, PieceOrder &order);
+
+// Sets `merges` to the merges in order of rank. Fails if order_pieces fails, or if a character
+// of a piece is not a piece.
 LoadError find_piece_merges(const ScoredPieces &pieces, std::vector<Merge> &merges);
 
 } // namespace pretok

@@ -123,6 +123,7 @@ def test_random_pieces(tmp_path: Path, escapes: int, has_ties: bool) -> None:
         for _ in range(8):
             text = "".join(random.choices("ab▁ éx\u00e8", k=random.randrange(90)))
             assert_equal(tokenizers, live, text, random)
+            assert loaded(tmp_path, data).encode(text, "text") == live.encode(text)
 
 
 @pytest.mark.parametrize("lengths", [(2,), (2, 3, 4, 5), (2, 3, 4, 6), (2, 4), (3, 4), (2, 4, 5)])

@@ -30,6 +30,8 @@ def _compare(folder: Path, made: RandomModel, texts: Iterable[str], random: Rand
     for text in texts:
         try:
             assert_equal(tokenizers, live, text, random)
+            # A new tokenizer encodes its first texts without merges.
+            assert bpe.load(path).encode(text, "text") == live.encode(text)
         except AssertionError as error:
             pytest.fail(f"{made.description}: {error}")
 
