@@ -22,7 +22,7 @@ from bpe.encoding.arguments import (
     resolve_pre_tokenizer,
 )
 from bpe.encoding.backends import make_backend, takes_spaces
-from bpe.encoding.decode import DecodeStream, Unknown, decode_batch, keep_known
+from bpe.encoding.decode import Decoder, DecodeStream, Unknown, decode_batch, keep_known
 from bpe.encoding.deferred_backend import DeferredBackend
 from bpe.encoding.fast_calls import fast_call
 from bpe.encoding.packed import PackedTexts
@@ -135,11 +135,6 @@ class Tokenizer(TokenizerParts):
             self._spaces = spaces_of(normalizer, self._added_tokens)
         self._pipeline = self._make_pipeline(self._spaces)
         self._segments_pipeline: Pipeline | None = None
-        # The methods that `fast_call` decorates call three attributes of `_take_calls`, and the two
-        # below.
-        self._take_calls()
-        if isinstance(self._pipeline.backend, DeferredBackend):
-            self._pipeline.backend.on_made(WeakMethod(self._take_calls))
         self._ids_to_text = make_decoder(
             decoder,
             self._pipeline.backend,
@@ -149,6 +144,9 @@ class Tokenizer(TokenizerParts):
             normalizer,
         )
         self._decode, self._decode_bytes = self._ids_to_text.calls()
+        self._take_calls()
+        if isinstance(self._pipeline.backend, DeferredBackend):
+            self._pipeline.backend.on_made(WeakMethod(self._take_calls))
 
     @fast_call("_encode", 2, special="raise", errors="replace")
     def encode(
@@ -374,7 +372,10 @@ class Tokenizer(TokenizerParts):
         return self._merge(data)
 
     def _take_calls(self) -> None:
+        # The methods that `fast_call` decorates call these attributes.
         self._encode, self._encode_array, self._count = self._pipeline.calls()
+        if isinstance(self._ids_to_text, Decoder):  # it decodes with the backend
+            self._decode, self._decode_bytes = self._ids_to_text.calls()
 
     def _make_pipeline(self, spaces: TextSpaces | None) -> Pipeline:
         """Return a Pipeline. If `spaces` is not None, its backend does all normalizing."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import RLock
 from typing import Any
 from weakref import WeakMethod
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bpe.encoding.backend import Backend, Calls
 from bpe.encoding.utf8 import StrOrBytes
@@ -20,15 +23,19 @@ class DeferredBackend:
     """A Backend that uses `first` for the first short texts, and then the result of `make`.
 
     Both give the same results. `first` is a backend that takes little time to make, and more time
-    than the other one to encode. All methods but those below call `make` at once.
+    than the other one to encode. It decodes if `first_decodes`. All methods but those below call
+    `make` at once.
 
-    Tables that only fast merging needs take most of the time of loading a SentencePiece model. So a
-    program that encodes little text ends before they are made.
+    Tables that only fast merging needs take most of the time of loading ranks or a SentencePiece
+    model. So a program that encodes little text ends before they are made.
     """
 
-    def __init__(self, first: Backend, make: Callable[[], Backend]) -> None:
+    def __init__(
+        self, first: Backend, make: Callable[[], Backend], first_decodes: bool = False
+    ) -> None:
         self._first: Backend | None = first
-        self._make = make
+        self._make: Callable[[], Backend] | None = make
+        self._first_decodes = first_decodes
         self._room = MAX_FIRST
         self._made: Backend | None = None
         self._on_made: WeakMethod[Callable[[], None]] | None = None
@@ -63,6 +70,22 @@ class DeferredBackend:
         made = self._made
         return slow_calls if made is None else made.fast_calls(make_added, slow_calls, *limits)
 
+    def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> bytes | None:
+        """Return the bytes of `ids`, or None if an id has no token."""
+        return self._decoder().decode(ids)
+
+    def decode_calls(self, special: Sequence[int], slow_calls: Calls) -> Calls:
+        """Return the calls of `first`; those of the result of `make` take less memory."""
+        return self._decoder().decode_calls(special, slow_calls)
+
+    def is_normal(self, text: StrOrBytes) -> bool:
+        """Return True only if `text` is in NFC; False may be returned for any text."""
+        return self._current.is_normal(text)
+
+    def normalized(self, data: bytes) -> bytes:
+        """Return `data` in NFC."""
+        return self._current.normalized(data)
+
     @property
     def cache_bytes(self) -> int:
         """The number of bytes that the caches hold."""
@@ -81,6 +104,9 @@ class DeferredBackend:
         assert first is not None
         return first
 
+    def _decoder(self) -> Backend:
+        return self._current if self._first_decodes else self._whole()
+
     def _backend_for(self, text: StrOrBytes) -> Backend:
         self._room -= len(text)
         return self._current if self._room >= 0 else self._whole()
@@ -93,9 +119,9 @@ class DeferredBackend:
                 # This process is a fork, and another thread may have held the lock at that moment.
                 lock, _ = self._lock = RLock(), os.getpid()
             with lock:
-                if self._made is None:
+                if self._make is not None:
                     self._made = self._make()
-                    self._first = None
+                    self._make = self._first = None
                     method = None if self._on_made is None else self._on_made()
                     if method is not None:
                         method()

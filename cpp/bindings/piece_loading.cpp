@@ -84,7 +84,7 @@ py::object read_pieces(const py::bytes &data) {
   unlocked(bytes.size(), [&] {
     if (read_piece_file(bytes, file))
       return;
-    const PieceTable &table = owned->table.emplace(file.pieces);
+    PieceTable &table = owned->table.emplace(file.pieces);
     if (!table.are_different())
       return;
     list_fallback(file.pieces, table, fallback);
@@ -110,6 +110,8 @@ py::object read_pieces(const py::bytes &data) {
     is_valid = true;
     PieceOrder order;
     is_ordered = !order_pieces(normal, order);
+    if (is_ordered)
+      table.set_ranks(normal, order);
   });
   if (!is_valid)
     return py::none();

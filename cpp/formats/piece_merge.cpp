@@ -1,30 +1,16 @@
 #include "formats/piece_merge.hpp"
 
 #include "core/base/ids.hpp"
-#include "core/bpe/merge.hpp"
+#include "core/bpe/merge_ranges.hpp"
 #include "core/unicode/utf8.hpp"
 #include "formats/character_model.hpp"
 #include "formats/character_spec.hpp"
-#include "formats/piece_merges.hpp"
 
 #include <algorithm>
 #include <string>
 
 namespace pretok {
 namespace {
-
-// A symbol: the index of its first character in the high half, and of the character after its
-// last one in the low half.
-using Range = std::uint64_t;
-
-constexpr Range range(std::uint64_t first, std::uint64_t end) { return first << 32 | end; }
-constexpr std::size_t first_of(Range symbol) { return static_cast<std::size_t>(symbol >> 32); }
-constexpr std::size_t end_of(Range symbol) { return static_cast<std::uint32_t>(symbol); }
-
-struct MergedRange {
-  std::uint32_t rank;
-  Range id;
-};
 
 std::vector<std::string_view> texts_of(const std::vector<Piece> &pieces) {
   std::vector<std::string_view> texts(pieces.size());
@@ -41,11 +27,19 @@ PieceTable::PieceTable(const std::vector<Piece> &pieces)
   for (std::uint32_t id = 0; id < pieces.size(); ++id) {
     const Piece &piece = pieces[id];
     if (piece.type == PieceType::NORMAL)
-      ranks_[id] = rank_of(piece.score);
+      ranks_[id] = 0;
     else if (piece.type == PieceType::BYTE)
       if (const std::optional<std::uint8_t> byte = fallback_byte(piece.text))
         fallback_[*byte] = id;
   }
+}
+
+void PieceTable::set_ranks(const ScoredPieces &pieces, const PieceOrder &order) {
+  std::uint32_t rank = 0;
+  for (const std::uint32_t word : order.words)
+    ranks_[pieces.ids[word]] = rank++;
+  for (const std::uint32_t run : order.runs)
+    ranks_[pieces.ids[run]] = rank;
 }
 
 Merged PieceTable::find(std::string_view text) const {
@@ -84,32 +78,22 @@ void PieceMerge::spans(const std::uint8_t *bytes, std::size_t size,
   }
   starts.push_back(size);
   text_starts.push_back(text.size());
-  const auto find = [&](std::size_t first, std::size_t end) {
-    return pieces_->find(std::string_view(text).substr(text_starts[first],
-                                                       text_starts[end] - text_starts[first]));
+  const auto find = [&](UnitRange range) {
+    const std::size_t start = text_starts[range.start];
+    return pieces_->find(std::string_view(text).substr(start, text_starts[range.end] - start));
   };
-  const auto find_merge = [&](Range left, Range right) {
-    return MergedRange{find(first_of(left), end_of(right)).rank,
-                       range(first_of(left), end_of(right))};
-  };
-  std::vector<Range> symbols;
-  for (std::size_t i = 0; i + 1 < starts.size(); ++i)
-    symbols.push_back(range(i, i + 1));
-  if (symbols.size() > MAX_SCANNED)
-    merge_long(symbols, find_merge);
-  else if (!symbols.empty())
-    symbols.resize(merge_short(symbols.data(), symbols.size(), find_merge));
   result.clear();
-  for (const Range symbol : symbols) {
-    const std::size_t start = starts[first_of(symbol)];
-    const std::size_t end = starts[end_of(symbol)];
-    const Merged piece = find(first_of(symbol), end_of(symbol));
-    if (piece.rank != NO_RANK)
-      result.push_back({piece.id, start, end});
-    else // one character without a piece
-      for (std::size_t at = start; at < end; ++at)
-        result.push_back({pieces_->fallback()[bytes[at]], at, at + 1});
-  }
+  merge_ranges(
+      starts.size() - 1, [&](UnitRange range) { return find(range).rank; },
+      [&](UnitRange range) {
+        const std::size_t start = starts[range.start];
+        const std::size_t end = starts[range.end];
+        const Merged piece = find(range);
+        if (piece.rank != NO_RANK)
+          return result.push_back({piece.id, start, end});
+        for (std::size_t at = start; at < end; ++at) // one character without a piece
+          result.push_back({pieces_->fallback()[bytes[at]], at, at + 1});
+      });
 }
 
 } // namespace pretok

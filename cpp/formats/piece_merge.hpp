@@ -8,6 +8,7 @@
 
 #include "core/bpe/character_merging.hpp"
 #include "formats/piece_file.hpp"
+#include "formats/piece_merges.hpp"
 #include "formats/text_model.hpp"
 
 #include <array>
@@ -20,7 +21,7 @@
 
 namespace pretok {
 
-// The pieces of a model by text, and the ranks of the pieces that merges make.
+// The pieces of a model by text, and their ranks.
 class PieceTable {
 public:
   // The memory that `pieces` view must outlive the table.
@@ -30,7 +31,9 @@ public:
   PieceTable &operator=(const PieceTable &) = delete;
 
   bool are_different() const { return index_.size() == texts_.size(); }
-  // Returns the rank and the id of a piece that merges make. Any other text has NO_RANK.
+  // Sets the ranks of pieces of several characters. `order` has indices of `pieces`.
+  void set_ranks(const ScoredPieces &pieces, const PieceOrder &order);
+  // Returns the rank and the id of a normal piece. Any other text has NO_RANK.
   Merged find(std::string_view text) const;
   // Returns the id of the fallback token of each byte, or NO_ID.
   const std::array<std::uint32_t, 256> &fallback() const { return fallback_; }
@@ -38,7 +41,7 @@ public:
 
 private:
   std::vector<std::string_view> texts_; // by id
-  std::vector<std::uint32_t> ranks_;    // by id
+  std::vector<std::uint32_t> ranks_;    // by id; NO_RANK if the piece is not normal
   TextIndex index_{texts_};
   std::array<std::uint32_t, 256> fallback_{};
 };

@@ -26,6 +26,14 @@ bool is_character(std::string_view text) {
   return text.size() <= MAX_WIDTH && first_width(text) == text.size();
 }
 
+// Returns a number that is lower for a higher score. As in sentencepiece, -0.0 is less than
+// 0.0.
+std::uint32_t rank_of(float score) {
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &score, sizeof bits);
+  return bits >> 31 != 0 ? bits : bits ^ 0x7FFFFFFF;
+}
+
 // Finds the merges of words: the pieces of several characters. Builds a vocabulary of bytes
 // whose ids are ranks: first the bytes, then the beginnings of characters, then the words.
 // Vocabulary::find_merges finds the merges of such a vocabulary. The merges that make words are
@@ -127,12 +135,6 @@ private:
 
 } // namespace
 
-std::uint32_t rank_of(float score) {
-  std::uint32_t bits = 0;
-  std::memcpy(&bits, &score, sizeof bits);
-  return bits >> 31 != 0 ? bits : bits ^ 0x7FFFFFFF;
-}
-
 LoadError order_pieces(const ScoredPieces &pieces, PieceOrder &order) {
   std::vector<std::uint32_t> &words = order.words;
   words.reserve(pieces.texts.size());
@@ -157,7 +159,8 @@ LoadError order_pieces(const ScoredPieces &pieces, PieceOrder &order) {
   const auto tie = std::adjacent_find(words.begin(), words.end(), is_tie);
   if (tie == words.end())
     return {};
-  const std::vector<std::uint32_t> runs(tie, words.end());
+  std::vector<std::uint32_t> &runs = order.runs;
+  runs.assign(tie, words.end());
   words.erase(tie, words.end());
   if (is_tie(runs.front(), runs.back()) &&
       find_run_merges(pieces, words, runs, order.run_merges))

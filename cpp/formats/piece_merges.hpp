@@ -20,17 +20,17 @@ struct ScoredPieces {
   std::vector<float> scores; // not NaN
 };
 
-// Returns the rank of a score: a higher score has a lower rank. As in sentencepiece, -0.0 is
-// less than 0.0. `score` must not be NaN.
-std::uint32_t rank_of(float score);
-
+// The pieces of several characters, as indices of ScoredPieces.
 struct PieceOrder {
-  std::vector<std::uint32_t> words; // indices of pieces of several characters, best score first
-  std::vector<Merge> run_merges;    // the merges of the other ones, which merge after `words`
+  std::vector<std::uint32_t> words; // with different scores, best score first
+  // Runs of one character, such as "▁▁" and "▁▁▁▁" in Llama 2, with equal scores. They merge
+  // after all words.
+  std::vector<std::uint32_t> runs;
+  std::vector<Merge> run_merges; // the merges that make `runs`
 };
 
 // Fills `order`. Fails if two pieces of several characters have equal scores, unless they are
-// runs of one character and merge last, such as "▁▁" and "▁▁▁▁" in Llama 2.
+// runs of one character and merge last.
 LoadError order_pieces(const ScoredPieces &pieces, PieceOrder &order);
 
 // Sets `merges` to the merges in order of rank. Fails if order_pieces fails, or if a character

@@ -34,12 +34,13 @@ std::string bytes(std::uint32_t field, const std::string &value) {
 
 struct Scored {
   std::string text;
-  std::uint8_t score; // the negated score of the file: a piece with a lower value merges first
+  std::uint8_t
+      score; // 100 minus the score of the file: a piece with a lower value merges first
 };
 
 // Returns a piece of a model. The types are 1 for normal, 2 for unknown and 6 for byte.
 std::string piece(const std::string &text, std::uint8_t score, std::uint32_t type) {
-  const float value = -static_cast<float>(score);
+  const float value = 100.0F - static_cast<float>(score); // positive, zero or negative
   std::uint32_t bits = 0;
   std::memcpy(&bits, &value, sizeof bits);
   std::string message = bytes(1, text) + varint(2 << 3 | 5) + little_endian(bits, 4);
@@ -124,8 +125,18 @@ void check_piece_merge(const std::vector<Scored> &pieces, const std::string &fil
                        const Ids &text, const Ids &expected) {
   PieceFile parsed;
   check(!read_piece_file(file, parsed), "a valid file is read");
-  const auto table = std::make_shared<const PieceTable>(parsed.pieces);
+  const auto table = std::make_shared<PieceTable>(parsed.pieces);
   check(table->are_different() && table->has_fallback(), "the pieces are different");
+  ScoredPieces scored;
+  for (std::uint32_t id = FIRST_PIECE; id < parsed.pieces.size(); ++id) {
+    scored.texts.push_back(parsed.pieces[id].text);
+    scored.ids.push_back(id);
+    scored.scores.push_back(parsed.pieces[id].score);
+  }
+  PieceOrder order;
+  if (order_pieces(scored, order))
+    return; // equal scores
+  table->set_ranks(scored, order);
   std::string bytes;
   for (const std::uint32_t character : text)
     bytes += character == 0 ? " " : pieces[character].text; // a space stands for a mark

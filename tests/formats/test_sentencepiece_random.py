@@ -23,6 +23,9 @@ from vocabulary_files import write
 sentencepiece = pytest.importorskip("sentencepiece", reason="sentencepiece is not installed")
 
 
+pytestmark = pytest.mark.usefixtures("first_texts")
+
+
 def _compare(folder: Path, made: RandomModel, texts: Iterable[str], random: Random) -> None:
     path = write(folder / "random.model", made.data)
     tokenizers = [bpe.load(path, backend="python"), bpe.load(path)]

@@ -33,7 +33,8 @@ public:
   const char *build(VocabularyData &&data);
   // Like `build`, for a vocabulary whose pre-tokens start as characters; `characters` is not
   // nullptr. Of `data`, uses the tokens and the list of merges. If a pair is listed twice, the
-  // later rank counts. The result of a merge may be any token.
+  // later rank counts. The result of a merge may be any token. If `data` has `from_ranks`,
+  // fills whole_tokens(), which a RankMerge needs.
   const char *build(VocabularyData &&data, std::unique_ptr<CharacterMerging> characters);
   // Like `build` of data with `from_ranks`, but prepares only merges(): no other function may
   // be called afterwards. Takes less time.

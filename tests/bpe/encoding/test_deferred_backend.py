@@ -1,4 +1,4 @@
-"""A SentencePiece model finds its merges only for a long text, once; ids are the same."""
+"""Ranks and SentencePiece models find merges only for a long text, once; ids are the same."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import gc
 import os
 import pickle
 import signal
+from base64 import b64encode
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,12 +15,17 @@ from typing import Any
 from weakref import ref
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import bpe
-from bpe import AddedToken, SpecialTokenError, Tokenizer, VocabularyError
+from bpe import SpecialTokenError, Tokenizer, Vocabulary, VocabularyError
+from bpe.encoding import deferred_backend
 from bpe.encoding.deferred_backend import MAX_FIRST, DeferredBackend
 from bpe.formats.sentencepiece import PieceType
+from pretok.machine.backend import BackendName
 from sentencepiece_models import BYTE_FALLBACK, BYTES, UNKNOWN, model, normal
+from vocabularies import from_ranks
 from vocabulary_files import write
 
 _core = pytest.importorskip("pretok._core", reason="the backend is for C++ only")
@@ -44,23 +50,49 @@ TEXTS = [
 ]
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    data = model(ROWS, BYTE_FALLBACK, [(3, 1), (4, 0)])
-    return write(tmp_path / "tokenizer.model", data)
+RANKS = [
+    *(bytes([byte]) for byte in range(256)),
+    b"ab",
+    b" ab",
+    b"aba",
+    b"abab",
+    "é".encode(),
+    b"xyz",
+]
+
+pytestmark = pytest.mark.usefixtures("first_texts")
+
+
+@pytest.fixture(params=["model", "ranks"])
+def path(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """Return a SentencePiece model or a rank file; some tokens of the latter no merge makes."""
+    if request.param == "model":
+        data = model(ROWS, BYTE_FALLBACK, [(3, 1), (4, 0)])
+        return write(tmp_path / "tokenizer.model", data)
+    lines = (b"%s %d\n" % (b64encode(token), rank) for rank, token in enumerate(RANKS))
+    return write(tmp_path / "ranks.tiktoken", b"".join(lines))
+
+
+def load(path: Path, backend: BackendName | None = None) -> Tokenizer:
+    """Return a new tokenizer; that of a rank file has special tokens too."""
+    if path.suffix == ".model":
+        return bpe.load(path, backend=backend)
+    return bpe.load(path, "gpt2", {"<s>": 300}, backend=backend)
 
 
 @pytest.fixture
-def searches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Return a list that gets an item for each search for merges."""
-    found: list[int] = []
-    find: Callable[..., Any] = _core.piece_merges
+def searches(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Return a list that gets an item for each encoder with merges that C++ makes."""
+    found: list[object] = []
+    make: Callable[..., Any] = _core.Encoder
 
-    def search(*arguments: Any) -> Any:
-        found.append(1)
-        return find(*arguments)
+    def new(*arguments: Any, **options: Any) -> Any:
+        encoder = make(*arguments, **options)
+        if not options.get("looks_up") and not isinstance(arguments[-1], _core.PieceTable):
+            found.append(arguments)
+        return encoder
 
-    monkeypatch.setattr(_core, "piece_merges", search)
+    monkeypatch.setattr(_core, "Encoder", new)
     return found
 
 
@@ -70,12 +102,11 @@ def is_made(tokenizer: Tokenizer) -> bool:
     return backend.is_made
 
 
-def test_only_a_long_text_needs_merges(path: Path, searches: list[int]) -> None:
-    tokenizer = bpe.load(path)
+def test_only_a_long_text_needs_merges(path: Path, searches: list[object]) -> None:
+    tokenizer = load(path)
     encode = tokenizer.encode  # keeps the calls of before
     texts = [text for text in TEXTS if "\ud800" not in text]
-    expected = [bpe.load(path, backend="python").encode(text, "text") for text in texts]
-    searches.clear()  # the Python backend has searched too
+    expected = [load(path, "python").encode(text, "text") for text in texts]
     assert [encode(text, "text") for text in texts] == expected
     assert [tokenizer.encode_array(text, "text").tolist() for text in texts] == expected
     assert [tokenizer.count(text, "text") for text in texts] == list(map(len, expected))
@@ -83,59 +114,58 @@ def test_only_a_long_text_needs_merges(path: Path, searches: list[int]) -> None:
     assert not is_made(tokenizer)
     slow = tokenizer._encode
     assert len(encode("ab" * MAX_FIRST)) > 1
-    assert searches == [1]
+    assert len(searches) == 1
     assert is_made(tokenizer)
     assert tokenizer._encode is not slow
     assert [encode(text, "text") for text in texts] == expected
     assert tokenizer.encode_batch(texts, "text") == expected
-    assert searches == [1]
-    # The vocabulary has the merges now, so its other tokenizers need no search.
+    assert len(searches) == 1
+    # Other tokenizers of the vocabulary make all tables at once.
     again = Tokenizer(
         tokenizer.vocabulary,
         tokenizer.pre_tokenizer,
         normalizer=tokenizer.normalizer,
         decoder=tokenizer.decoder,
     )
+    assert len(searches) == 2
     assert again.encode("abab") == tokenizer.encode("abab")
-    assert searches == [1]
     assert not isinstance(again._pipeline.backend, DeferredBackend)
 
 
-def test_many_short_texts_need_merges(path: Path, searches: list[int]) -> None:
-    expected = bpe.load(path, backend="python").encode("abab")
-    searches.clear()
-    tokenizer = bpe.load(path)
+def test_many_short_texts_need_merges(path: Path, searches: list[object]) -> None:
+    expected = load(path, "python").encode("abab")
+    tokenizer = load(path)
     for _ in range(MAX_FIRST // 4):
         tokenizer.encode("abab")
     assert not searches
     assert tokenizer.encode("abab") == expected
-    assert searches == [1]
+    assert len(searches) == 1
 
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_all_calls_are_equal(path: Path, text: str) -> None:
     """Each call is the first call of a new tokenizer."""
-    expected = bpe.load(path, backend="python")
+    expected = load(path, "python")
     ids = expected.encode(text, "allow")
-    assert bpe.load(path).encode(text, "allow") == ids
-    assert bpe.load(path).encode_array(text, "allow").tolist() == ids
-    assert bpe.load(path).count(text, "allow") == len(ids)
-    assert bpe.load(path).encode_batch([text], "allow") == [ids]
-    assert bpe.load(path).tokens(text, "allow") == expected.tokens(text, "allow")
-    assert bpe.load(path).decode(ids) == expected.decode(ids)
-    assert bpe.load(path).merge(b"abab") == expected.merge(b"abab")
+    assert load(path).encode(text, "allow") == ids
+    assert load(path).encode_array(text, "allow").tolist() == ids
+    assert load(path).count(text, "allow") == len(ids)
+    assert load(path).encode_batch([text], "allow") == [ids]
+    assert load(path).tokens(text, "allow") == expected.tokens(text, "allow")
+    assert load(path).decode(ids) == expected.decode(ids)
+    assert load(path).merge(b"abab") == expected.merge(b"abab")
     data = text.encode("utf-8", "replace")
-    assert bpe.load(path).encode(data, "allow") == expected.encode(data, "allow")
-    assert pickle.loads(pickle.dumps(bpe.load(path))).encode(text, "allow") == ids
-    tokenizer = bpe.load(path)
+    assert load(path).encode(data, "allow") == expected.encode(data, "allow")
+    assert pickle.loads(pickle.dumps(load(path))).encode(text, "allow") == ids
+    tokenizer = load(path)
     assert tokenizer.cache_bytes >= 0
     tokenizer.trim()
     assert tokenizer.encode(text, "allow") == ids
     assert not is_made(tokenizer)
 
 
-def test_refused_tokens_and_user_defined_symbols(path: Path) -> None:
-    tokenizer = bpe.load(path)
+def test_refused_tokens(path: Path) -> None:
+    tokenizer = load(path)
     with pytest.raises(SpecialTokenError) as first:
         tokenizer.encode("ab<s>")
     assert not is_made(tokenizer)
@@ -144,7 +174,6 @@ def test_refused_tokens_and_user_defined_symbols(path: Path) -> None:
     with pytest.raises(SpecialTokenError) as later:
         tokenizer.encode("ab<s>")
     assert str(first.value) == str(later.value)
-    assert AddedToken("<sep>", 258, special=False, normalized=True) in tokenizer.added_tokens
 
 
 def test_errors_come_at_loading(tmp_path: Path) -> None:
@@ -155,9 +184,20 @@ def test_errors_come_at_loading(tmp_path: Path) -> None:
     assert bpe.load(write(tmp_path / "ties.model", ties)).backend == "python"
 
 
-def test_threads_make_it_once(path: Path, searches: list[int]) -> None:
-    tokenizer = bpe.load(path)
-    expected = bpe.load(path, backend="python").encode("ab " * MAX_FIRST)
+@given(made=from_ranks(), texts=st.lists(st.text("abcde é", max_size=90), min_size=1, max_size=3))
+def test_random_ranks(made: Vocabulary, texts: list[str]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(deferred_backend, "MAX_FIRST", MAX_FIRST)
+        first = Tokenizer(made, "gpt2")
+        plain = Tokenizer(made, "gpt2", backend="python")
+        for text in texts:
+            assert first.encode(text) == plain.encode(text)
+        assert not is_made(first)
+
+
+def test_threads_make_it_once(path: Path, searches: list[object]) -> None:
+    tokenizer = load(path)
+    expected = load(path, "python").encode("ab " * MAX_FIRST)
     searches.clear()
     barrier = Barrier(8)
 
@@ -167,12 +207,12 @@ def test_threads_make_it_once(path: Path, searches: list[int]) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(encode, range(8))) == [expected] * 8
-    assert searches == [1]
+    assert len(searches) == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
 def test_fork_while_another_thread_makes_it(path: Path) -> None:
-    tokenizer = bpe.load(path)
+    tokenizer = load(path)
     backend = tokenizer._pipeline.backend
     assert isinstance(backend, DeferredBackend)
     is_held, may_end = Event(), Event()
@@ -198,7 +238,7 @@ def test_fork_while_another_thread_makes_it(path: Path) -> None:
 
 def test_no_reference_cycle_keeps_the_tokenizer(path: Path) -> None:
     for text in ("ab", "ab" * MAX_FIRST):
-        tokenizer = bpe.load(path)
+        tokenizer = load(path)
         tokenizer.encode(text)
         gone = ref(tokenizer)
         gc.disable()

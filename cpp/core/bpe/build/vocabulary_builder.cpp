@@ -117,7 +117,11 @@ const char *Vocabulary::Builder::build(VocabularyData &&data,
                                        std::unique_ptr<CharacterMerging> characters) {
   if (const char *wrong = place_tokens(data))
     return wrong;
-  vocabulary_.whole_tokens_.assign({}, nullptr);
+  if (const char *wrong = data.from_ranks ? check_bytes(data) : nullptr)
+    return wrong;
+  vocabulary_.whole_tokens_.assign(data.from_ranks ? in_order(data)
+                                                   : std::vector<std::uint32_t>(),
+                                   vocabulary_.bytes_.data() + vocabulary_.bytes_.size());
   vocabulary_.unreachable_tokens_.assign({}, nullptr);
   vocabulary_.pairs_.reset(data.merges.size());
   std::uint32_t rank = 0;
