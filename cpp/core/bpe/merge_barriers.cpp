@@ -312,7 +312,7 @@ void MergeBarriers::set_bits(const Mark &mark) {
     std::uint16_t bits = 0;
     for (std::uint32_t rest = mark.bits; rest != 0; rest &= rest - 1)
       if (mark.symbols[lowest_bit(rest)] < last)
-        bits |= rest & (0 - rest);
+        bits |= static_cast<std::uint16_t>(rest & (0 - rest));
     return bits;
   };
   for (std::uint32_t at = mark.first; at < mark.end; at += mark.stride) {
