@@ -96,6 +96,10 @@ class PieceTable:
     def has_mark(self) -> bool:
         """Whether "▁" is a piece."""
 
+    @property
+    def run_merges(self) -> list[tuple[int, int, int]]:
+        """The merges of runs of one character with equal scores, which merge last."""
+
 def read_pieces(
     data: bytes,
 ) -> (

@@ -102,8 +102,9 @@ class PackedPieces:
     @once
     def has_mark(self) -> bool:
         """True if "▁" is a piece."""
-        if self.table is not None:
-            return self.table.has_mark
+        table = self.table  # another thread may set it to None meanwhile
+        if table is not None:
+            return table.has_mark
         data, lengths, _ = self.packed
         ends = np.cumsum(lengths.astype(np.int64))[lengths == len(_MARK)]
         pieces = np.frombuffer(data, np.uint8)[ends[:, np.newaxis] + np.arange(-len(_MARK), 0)]

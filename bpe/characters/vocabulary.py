@@ -186,7 +186,8 @@ class CharacterVocabulary(Vocabulary):
         from pretok import _core
 
         rows = _core.piece_merges(*pieces.packed, pieces.packed_scores)
-        pieces.table = None  # frees memory: encoders use the merges from now on
+        if rows is not None:
+            pieces.table = None  # frees memory: encoders use the merges from now on
         return rows
 
     @property
@@ -280,6 +281,9 @@ class CharacterVocabulary(Vocabulary):
     @once
     def run_merges(self) -> tuple[Merge, ...]:
         """The merges of `tied_runs` in order of rank; all other merges have lower ranks."""
+        table = self.piece_table
+        if table is not None:
+            return tuple(table.run_merges)
         runs = self.tied_runs
         lengths = None if runs is None else runs.merges
         if runs is None or lengths is None:

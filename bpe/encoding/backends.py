@@ -63,9 +63,10 @@ def make_backend(
                 cache_limit,
                 spaces,
             )
-            if spaces is None or vocabulary.piece_table is None:
+            table = vocabulary.piece_table
+            if spaces is None or table is None:
                 return make()
-            first = short_text_encoder(vocabulary.piece_table, cache_limit, spaces)
+            first = short_text_encoder(table, cache_limit, spaces)
             return cast(Backend, DeferredBackend(first, make))
         characters = make_merger(vocabulary)
         merge, spans_in, trim_merger = characters.merge, characters.spans, characters.trim

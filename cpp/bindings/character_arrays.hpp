@@ -9,6 +9,7 @@
 #include <memory>
 #include <tuple>
 #include <variant>
+#include <vector>
 
 namespace pretok {
 
@@ -22,6 +23,7 @@ using CharacterArrays =
 // A table of pieces in Python. Its memory includes the file that it views.
 struct SharedPieceTable {
   std::shared_ptr<const PieceTable> table;
+  std::vector<Merge> run_merges; // PieceOrder::run_merges
 };
 
 using Characters = std::variant<CharacterArrays, SharedPieceTable>;

@@ -79,6 +79,7 @@ py::object read_pieces(const py::bytes &data) {
   std::vector<std::uint32_t> fallback;
   const auto owned = std::make_shared<OwnedPieceTable>(data);
   bool is_valid = false;
+  PieceOrder order;
   bool is_ordered = false;
   const std::string_view bytes = view_of(data);
   unlocked(bytes.size(), [&] {
@@ -108,7 +109,6 @@ py::object read_pieces(const py::bytes &data) {
       }
     }
     is_valid = true;
-    PieceOrder order;
     is_ordered = !order_pieces(normal, order);
     if (is_ordered)
       table.set_ranks(normal, order);
@@ -126,7 +126,7 @@ py::object read_pieces(const py::bytes &data) {
                         as_array(std::move(normal.scores)), fallback, listed,
                         py::make_tuple(fields_of(file.trainer), fields_of(file.normalizer),
                                        fields_of(file.denormalizer)),
-                        is_ordered ? py::cast(SharedPieceTable{table})
+                        is_ordered ? py::cast(SharedPieceTable{table, order.run_merges})
                                    : py::object(py::none()));
 }
 
@@ -188,8 +188,15 @@ py::array find_inner_marks(const py::bytes &data, const Array<std::uint32_t> &le
 
 void bind_piece_loading(pybind11::module_ &module) {
   py::class_<SharedPieceTable>(module, "PieceTable")
-      .def_property_readonly("has_mark", [](const SharedPieceTable &self) {
-        return self.table->find(SPACE_MARK).rank != NO_RANK;
+      .def_property_readonly("has_mark",
+                             [](const SharedPieceTable &self) {
+                               return self.table->find(SPACE_MARK).rank != NO_RANK;
+                             })
+      .def_property_readonly("run_merges", [](const SharedPieceTable &self) {
+        py::list merges;
+        for (const Merge &merge : self.run_merges)
+          merges.append(py::make_tuple(merge.left, merge.right, merge.id));
+        return merges;
       });
   module.def("read_pieces", &read_pieces, py::arg("data"));
   module.def("piece_merges", &piece_merges, py::arg("data"), py::arg("lengths"), py::arg("ids"),

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 import bpe
 from bpe import SpecialTokenError, Tokenizer, Vocabulary, VocabularyError
+from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.encoding import deferred_backend
 from bpe.encoding.deferred_backend import MAX_FIRST, DeferredBackend
 from bpe.formats.sentencepiece import PieceType
@@ -174,6 +175,26 @@ def test_refused_tokens(path: Path) -> None:
     with pytest.raises(SpecialTokenError) as later:
         tokenizer.encode("ab<s>")
     assert str(first.value) == str(later.value)
+
+
+def test_a_character_without_a_piece(tmp_path: Path) -> None:
+    """C++ leaves such merges to Python, which gets the merges of runs from C++."""
+    rows = [row for row in ROWS if row[0] != "é"]
+    data = model(rows, BYTE_FALLBACK, [(3, 1), (4, 0)])
+    path = write(tmp_path / "tokenizer.model", data)
+    expected = bpe.load(path, backend="python")
+    tokenizer = bpe.load(path)
+    for text in ("éb é  ab    ", "éb é  ab    " * MAX_FIRST, "b    éé"):
+        assert tokenizer.encode(text) == expected.encode(text)
+    assert is_made(tokenizer)
+    assert isinstance(tokenizer.vocabulary, CharacterVocabulary)
+    assert tokenizer.vocabulary.native_rows is None
+    assert Tokenizer(
+        tokenizer.vocabulary,
+        tokenizer.pre_tokenizer,
+        normalizer=tokenizer.normalizer,
+        decoder=tokenizer.decoder,
+    ).encode("éb  é") == expected.encode("éb  é")
 
 
 def test_errors_come_at_loading(tmp_path: Path) -> None:
