@@ -75,7 +75,7 @@ class DeferredBackend:
         return self._decoder().decode(ids)
 
     def decode_calls(self, special: Sequence[int], slow_calls: Calls) -> Calls:
-        """Return the calls of `first`; those of the result of `make` take less memory."""
+        """Return replacements for `slow_calls`, which keep the current backend alive."""
         return self._decoder().decode_calls(special, slow_calls)
 
     def is_normal(self, text: StrOrBytes) -> bool:

@@ -115,7 +115,7 @@ def parse(data: bytes) -> TokenizerSpec:
         )
     _check_options(messages[2])
     normalizer = _Options(messages[1], "normalizer_spec")
-    user_defined = [text for text, _, type in others.values() if type == PieceType.USER_DEFINED]
+    types = {id: type for id, (_, _, type) in others.items()}
     removes = normalizer.flag(4, True)
     dummy_prefix = normalizer.flag(3, True)
     unknown_surface = trainer.text(44, " \u2047 ")
@@ -129,12 +129,12 @@ def parse(data: bytes) -> TokenizerSpec:
             removes,
             normalizer.flag(5, True),
             trainer.flag(24, False),
-            tuple(user_defined),
+            tuple(others[id].text for id in _ids_of(types, PieceType.USER_DEFINED)),
         ),
         decoder=SentencePieceDecoding(
             dummy_prefix or removes,
             removes,
-            frozenset(id for id, piece in others.items() if piece.type == PieceType.CONTROL),
+            frozenset(_ids_of(types, PieceType.CONTROL)),
             unknown_surface,
         ),
     )
@@ -142,6 +142,11 @@ def parse(data: bytes) -> TokenizerSpec:
 
 _Message: TypeAlias = "bytes | dict[int, int | bytes]"
 """A message, or the last value of each of its fields by the number of the field."""
+
+
+def _ids_of(types: dict[int, int], chosen: PieceType) -> list[int]:
+    """Return the ids of the pieces of one type."""
+    return [id for id, type in types.items() if type == chosen]
 
 
 class _NativePieces(NamedTuple):
@@ -275,12 +280,12 @@ def _vocabulary_of_native(
     normal: _NativePieces, others: dict[int, Piece], byte_fallback: bool
 ) -> CharacterVocabulary:
     byte_ids: list[int] | None = normal.byte_ids
-    if byte_ids and not byte_fallback:  # `_check_pieces` refuses these pieces
+    if byte_ids and not byte_fallback:  # `_check_types` refuses these pieces
         others = others | {
             id: Piece(name, 0.0, PieceType.BYTE)
             for id, name in zip(byte_ids, _BYTE_NAMES, strict=True)
         }
-    _check_pieces(dict(sorted(others.items())), byte_fallback)
+    _check_types(dict(sorted(others.items())), byte_fallback)
     if not byte_ids:
         byte_ids = _byte_ids(others) if byte_fallback else None
     pieces = PackedPieces(normal.packed, normal.scores, _tokens(others, byte_ids), normal.table)
@@ -312,26 +317,33 @@ def _tokens(pieces: dict[int, Piece], byte_ids: list[int] | None) -> dict[int, b
 
 def _check_pieces(pieces: dict[int, Piece], byte_fallback: bool) -> None:
     ids: dict[str, int] = {}
-    unknown = 0
-    for id, (text, _, type) in pieces.items():
-        if ids.setdefault(text, id) != id:
+    for id, piece in pieces.items():
+        if ids.setdefault(piece.text, id) != id:
             raise VocabularyError(
-                f"pieces {ids[text]} and {id} are both {shortened(text)}; expected different pieces"
+                f"pieces {ids[piece.text]} and {id} are both {shortened(piece.text)}; expected "
+                "different pieces"
             )
-        unknown += type == PieceType.UNKNOWN
-        if type == PieceType.BYTE and not (byte_fallback and text in _BYTE_NAMES):
+    _check_types(pieces, byte_fallback)
+    _check_unused(pieces)
+
+
+def _check_types(pieces: dict[int, Piece], byte_fallback: bool) -> None:
+    # Attributes of PieceType take time, and some models have a thousand control symbols.
+    byte, control = int(PieceType.BYTE), int(PieceType.CONTROL)
+    for id, (text, _, type) in pieces.items():
+        if type == byte and not (byte_fallback and text in _BYTE_NAMES):
             raise VocabularyError(
                 f"piece {id}, {shortened(text)}, has type BYTE; expected a piece from "
                 '"<0x00>" to "<0xFF>" in a model with byte_fallback'
             )
-        if type == PieceType.CONTROL and len(text) == 1:
+        if type == control and len(text) == 1:
             raise UnsupportedError(
                 f"piece {id}, {shortened(text)}, is a control symbol of one character, which "
                 "sentencepiece cannot encode in a text; expected several characters"
             )
+    unknown = [type for _, _, type in pieces.values()].count(PieceType.UNKNOWN)
     if unknown != 1:
         raise VocabularyError(f"the model has {unknown} pieces of type UNKNOWN; expected one")
-    _check_unused(pieces)
 
 
 def _check_unused(pieces: dict[int, Piece]) -> None:

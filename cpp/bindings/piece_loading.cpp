@@ -15,6 +15,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,15 +47,17 @@ void list_fallback(const std::vector<Piece> &pieces, const PieceTable &table,
 // Returns a dict with the last value of each field of a protobuf message, by the number of the
 // field. Returns the message itself if it is damaged.
 py::object fields_of(std::string_view message) {
-  py::dict fields;
+  // A model may list a thousand control symbols, so make objects only of the last values.
+  std::map<std::uint32_t, ProtobufField> last;
   ProtobufReader reader(message);
-  for (ProtobufField field; reader.next(field);) {
-    const py::int_ number(field.number);
+  for (ProtobufField field; reader.next(field);)
+    last[field.number] = field;
+  py::dict fields;
+  for (const auto &[number, field] : last)
     if (field.is_number)
-      fields[number] = field.value;
+      fields[py::int_(number)] = field.value;
     else
-      fields[number] = py::bytes(field.bytes.data(), field.bytes.size());
-  }
+      fields[py::int_(number)] = py::bytes(field.bytes.data(), field.bytes.size());
   return *reader.damage() == '\0' ? py::object(fields)
                                   : py::bytes(message.data(), message.size());
 }

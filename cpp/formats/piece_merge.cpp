@@ -51,14 +51,6 @@ bool PieceTable::has_fallback() const {
   return std::find(fallback_.begin(), fallback_.end(), NO_ID) == fallback_.end();
 }
 
-std::size_t PieceMerge::merge(const std::uint8_t *bytes, std::size_t size,
-                              std::uint32_t *to) const {
-  std::vector<Span> tokens;
-  spans(bytes, size, tokens);
-  std::transform(tokens.begin(), tokens.end(), to, [](const Span &token) { return token.id; });
-  return tokens.size();
-}
-
 void PieceMerge::spans(const std::uint8_t *bytes, std::size_t size,
                        std::vector<Span> &result) const {
   // `text` has marks in place of spaces. By character, and for the end: the offset in `bytes`,

@@ -51,9 +51,6 @@ class PieceMerge final : public CharacterMerging {
 public:
   explicit PieceMerge(std::shared_ptr<const PieceTable> pieces) : pieces_(std::move(pieces)) {}
 
-  void use(const PairTable & /*merges*/) override {}
-  std::size_t merge(const std::uint8_t *bytes, std::size_t size,
-                    std::uint32_t *to) const override;
   void spans(const std::uint8_t *bytes, std::size_t size,
              std::vector<Span> &result) const override;
 

@@ -19,16 +19,10 @@ public:
   // for each byte.
   explicit RankMerge(const TokenTable &tokens) : tokens_(tokens) {}
 
-  void use(const PairTable & /*merges*/) override {}
-  std::size_t merge(const std::uint8_t *bytes, std::size_t size,
-                    std::uint32_t *to) const override;
   void spans(const std::uint8_t *bytes, std::size_t size,
              std::vector<Span> &result) const override;
 
 private:
-  template <typename Emit>
-  void merge_each(const std::uint8_t *bytes, std::size_t size, Emit emit) const;
-
   const TokenTable &tokens_;
 };
 
