@@ -73,8 +73,8 @@ def load(
     tokenizer_config.json in the folder of a vocab.json. `normalizer` is for files that cannot name
     a normalizer, such as GGUF. `Tokenizer` explains `backend` and `cache_mb`.
 
-    The merges of a rank file or a SentencePiece .model must be found, which takes most of the time
-    of loading. A tokenizer encodes its first 2,048 characters without them, and finds them for the
+    A SentencePiece .model has no list of merges, and finding them takes most of the time of
+    loading. A tokenizer encodes its first 2,048 characters without them, and finds them for the
     next text, or for the first batch. So `encode_batch([])` prepares a tokenizer for fast calls.
 
     Raises VocabularyError if the file is malformed, MissingPresetError if neither the file nor

@@ -22,7 +22,7 @@ from bpe.encoding.arguments import (
     resolve_pre_tokenizer,
 )
 from bpe.encoding.backends import make_backend, takes_spaces
-from bpe.encoding.decode import Decoder, DecodeStream, Unknown, decode_batch, keep_known
+from bpe.encoding.decode import DecodeStream, Unknown, decode_batch, keep_known
 from bpe.encoding.deferred_backend import DeferredBackend
 from bpe.encoding.fast_calls import fast_call
 from bpe.encoding.packed import PackedTexts
@@ -374,8 +374,6 @@ class Tokenizer(TokenizerParts):
     def _take_calls(self) -> None:
         # The methods that `fast_call` decorates call these attributes.
         self._encode, self._encode_array, self._count = self._pipeline.calls()
-        if isinstance(self._ids_to_text, Decoder):  # it decodes with the backend
-            self._decode, self._decode_bytes = self._ids_to_text.calls()
 
     def _make_pipeline(self, spaces: TextSpaces | None) -> Pipeline:
         """Return a Pipeline. If `spaces` is not None, its backend does all normalizing."""

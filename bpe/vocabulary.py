@@ -107,11 +107,6 @@ class Vocabulary:
     _merge_rows: Rows | None = None
     _from_ranks = False
     _ignore_merges = False
-    encodes_much = False
-    """True if a tokenizer of this vocabulary has made all tables for fast merging.
-
-    New tokenizers of the vocabulary then make them at once: their first text may be long too.
-    """
 
     def __init__(
         self,

@@ -173,8 +173,7 @@ class Encoder:
     the tokens of their bytes replace them in results. `marked_spaces` has the fields of
     bpe.encoding.text_spaces.TextSpaces. If `is_whole` is true, the model does not split text.
     `characters` has the fields of bpe.encoding.character_arrays.CharacterArrays, or is a PieceTable
-    whose model has a fallback token for each byte. It is None if text is merged from bytes. If
-    `looks_up`, which needs `from_ranks`, the encoder takes less time to make and more to encode.
+    whose model has a fallback token for each byte. It is None if text is merged from bytes.
     """
 
     def __init__(
@@ -193,7 +192,6 @@ class Encoder:
         marked_spaces: tuple[str, bool, bool, bool, bool] | None = None,
         is_whole: bool = False,
         characters: tuple[Any, ...] | PieceTable | None = None,
-        looks_up: bool = False,
     ) -> None: ...
     def encode(self, text: str | bytes, added: AddedTokens, threads: int = 0) -> list[int]: ...
     def encode_array(

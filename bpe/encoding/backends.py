@@ -78,32 +78,19 @@ def make_backend(
         from pretok import _core
 
         is_native_split = isinstance(pre_tokenizer, PreTokenizer)
-
-        def encoder(looks_up: bool) -> _core.Encoder:
-            packed = vocabulary.packed
-            return _core.Encoder(
-                cast(_core.Machine, native_machine(pre_tokenizer))
-                if isinstance(pre_tokenizer, PreTokenizer)
-                else None,
-                *packed.with_tokens(added),
-                len(packed.ids),
-                vocabulary.merge_rows,
-                vocabulary.from_ranks,
-                vocabulary.ignore_merges,
-                add_prefix_space,
-                cache_limit,
-                looks_up=looks_up,
-            )
-
-        def whole() -> _core.Encoder:
-            vocabulary.encodes_much = True
-            return encoder(looks_up=False)
-
-        searches_merges = vocabulary.from_ranks and vocabulary.merge_rows is None
-        if is_native_split and searches_merges and not vocabulary.encodes_much:
-            first = encoder(looks_up=True)
-            return cast(Backend, DeferredBackend(first, whole, first_decodes=True))
-        native = whole()
+        packed = vocabulary.packed
+        native = _core.Encoder(
+            cast(_core.Machine, native_machine(pre_tokenizer))
+            if isinstance(pre_tokenizer, PreTokenizer)
+            else None,
+            *packed.with_tokens(added),
+            len(packed.ids),
+            vocabulary.merge_rows,
+            vocabulary.from_ranks,
+            vocabulary.ignore_merges,
+            add_prefix_space,
+            cache_limit,
+        )
         if is_native_split:
             return native
         merge, merges, trim_merger = native.merge, native.merges, native.trim

@@ -23,19 +23,15 @@ class DeferredBackend:
     """A Backend that uses `first` for the first short texts, and then the result of `make`.
 
     Both give the same results. `first` is a backend that takes little time to make, and more time
-    than the other one to encode. It decodes if `first_decodes`. All methods but those below call
-    `make` at once.
+    than the other one to encode. All methods but those below call `make` at once.
 
-    Tables that only fast merging needs take most of the time of loading ranks or a SentencePiece
-    model. So a program that encodes little text ends before they are made.
+    Tables that only fast merging needs take most of the time of loading a SentencePiece model. So a
+    program that encodes little text ends before they are made.
     """
 
-    def __init__(
-        self, first: Backend, make: Callable[[], Backend], first_decodes: bool = False
-    ) -> None:
+    def __init__(self, first: Backend, make: Callable[[], Backend]) -> None:
         self._first: Backend | None = first
         self._make: Callable[[], Backend] | None = make
-        self._first_decodes = first_decodes
         self._room = MAX_FIRST
         self._made: Backend | None = None
         self._on_made: WeakMethod[Callable[[], None]] | None = None
@@ -70,14 +66,6 @@ class DeferredBackend:
         made = self._made
         return slow_calls if made is None else made.fast_calls(make_added, slow_calls, *limits)
 
-    def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> bytes | None:
-        """Return the bytes of `ids`, or None if an id has no token."""
-        return self._decoder().decode(ids)
-
-    def decode_calls(self, special: Sequence[int], slow_calls: Calls) -> Calls:
-        """Return replacements for `slow_calls`, which keep the current backend alive."""
-        return self._decoder().decode_calls(special, slow_calls)
-
     def is_normal(self, text: StrOrBytes) -> bool:
         """Return True only if `text` is in NFC; False may be returned for any text."""
         return self._current.is_normal(text)
@@ -103,9 +91,6 @@ class DeferredBackend:
             return made
         assert first is not None
         return first
-
-    def _decoder(self) -> Backend:
-        return self._current if self._first_decodes else self._whole()
 
     def _backend_for(self, text: StrOrBytes) -> Backend:
         self._room -= len(text)

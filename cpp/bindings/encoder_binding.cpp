@@ -16,7 +16,6 @@
 #include "bindings/texts.hpp"
 
 #include "core/base/ids.hpp"
-#include "core/bpe/rank_merge.hpp"
 #include "core/bpe/vocabulary.hpp"
 #include "core/encode/encoder.hpp"
 #include "core/encode/find_cut.hpp"
@@ -62,15 +61,14 @@ class NativeEncoder {
 public:
   // Tokens with ids of `first_step` or more are steps: symbols that only merging needs. If
   // `is_whole`, the model does not split text (Encoder). If `characters` is not None, the model
-  // starts with characters; then only `merges` of the arguments about merging count. If
-  // `looks_up`, merges by looking up tokens (RankMerge), which needs `from_ranks`.
+  // starts with characters; then only `merges` of the arguments about merging count.
   NativeEncoder(std::shared_ptr<NativeMachine> machine, const py::bytes &bytes,
                 const Array<std::uint32_t> &lengths, const Array<std::uint32_t> &ids,
                 std::size_t mergeable, const std::optional<Array<std::uint32_t>> &merges,
                 bool from_ranks, bool ignore_merges, bool add_prefix_space,
                 std::size_t cache_limit, std::uint32_t first_step,
                 const std::optional<MarkedSpaces> &marked_spaces, bool is_whole,
-                const std::optional<Characters> &characters, bool looks_up)
+                const std::optional<Characters> &characters)
       : machine_(std::move(machine)) {
     VocabularyData data;
     const auto *first = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(bytes.ptr()));
@@ -89,8 +87,6 @@ public:
     std::unique_ptr<CharacterMerging> merging;
     if (characters)
       merging = make_merging(*characters);
-    else if (looks_up && from_ranks)
-      merging = std::make_unique<RankMerge>(vocabulary_.whole_tokens());
     const char *build_error = nullptr;
     unlocked(MIN_SIZE_TO_RELEASE, [&] {
       build_error = merging != nullptr ? vocabulary_.build(std::move(data), std::move(merging))
@@ -363,13 +359,13 @@ void bind_encoder(py::module_ &module) {
                     const Array<std::uint32_t> &, const Array<std::uint32_t> &, std::size_t,
                     const std::optional<Array<std::uint32_t>> &, bool, bool, bool, std::size_t,
                     std::uint32_t, const std::optional<MarkedSpaces> &, bool,
-                    const std::optional<Characters> &, bool>(),
+                    const std::optional<Characters> &>(),
            py::arg("machine").none(true), py::arg("token_bytes"), py::arg("lengths"),
            py::arg("ids"), py::arg("mergeable"), py::arg("merges").none(true),
            py::arg("from_ranks"), py::arg("ignore_merges"), py::arg("add_prefix_space"),
            py::arg("cache_limit") = CacheBudget::DEFAULT_LIMIT, py::arg("first_step") = NO_ID,
            py::arg("marked_spaces") = py::none(), py::arg("is_whole") = false,
-           py::arg("characters") = py::none(), py::arg("looks_up") = false)
+           py::arg("characters") = py::none())
       .def("encode", &NativeEncoder::encode, py::arg("text"), py::arg("added"),
            py::arg("threads") = 0)
       .def("encode_array", &NativeEncoder::encode_array, py::arg("text"), py::arg("added"),

@@ -1,8 +1,7 @@
 // The interface through which a Vocabulary merges pre-tokens that start as characters.
 //
-// CharacterMerge (character_merge.hpp) implements it, and so do RankMerge (rank_merge.hpp) and
-// PieceMerge (formats/piece_merge.hpp). The interface keeps them out of libraries that do not
-// use them, such as the C library.
+// CharacterMerge (character_merge.hpp) and PieceMerge (formats/piece_merge.hpp) implement it.
+// The interface keeps them out of libraries that do not use them, such as the C library.
 #pragma once
 
 #include "core/bpe/pair_table.hpp"

@@ -1,4 +1,4 @@
-"""Ranks and SentencePiece models find merges only for a long text, once; ids are the same."""
+"""SentencePiece models find merges only for a long text, once; ids are the same."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import gc
 import os
 import pickle
 import signal
-from base64 import b64encode
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,18 +14,14 @@ from typing import Any
 from weakref import ref
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import bpe
-from bpe import SpecialTokenError, Tokenizer, Vocabulary, VocabularyError
+from bpe import SpecialTokenError, Tokenizer, VocabularyError
 from bpe.characters.vocabulary import CharacterVocabulary
-from bpe.encoding import deferred_backend
 from bpe.encoding.deferred_backend import MAX_FIRST, DeferredBackend
 from bpe.formats.sentencepiece import PieceType
 from pretok.machine.backend import BackendName
 from sentencepiece_models import BYTE_FALLBACK, BYTES, UNKNOWN, model, normal
-from vocabularies import from_ranks
 from vocabulary_files import write
 
 _core = pytest.importorskip("pretok._core", reason="the backend is for C++ only")
@@ -51,34 +46,18 @@ TEXTS = [
 ]
 
 
-RANKS = [
-    *(bytes([byte]) for byte in range(256)),
-    b"ab",
-    b" ab",
-    b"aba",
-    b"abab",
-    "é".encode(),
-    b"xyz",
-]
-
 pytestmark = pytest.mark.usefixtures("first_texts")
 
 
-@pytest.fixture(params=["model", "ranks"])
-def path(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
-    """Return a SentencePiece model or a rank file; some tokens of the latter no merge makes."""
-    if request.param == "model":
-        data = model(ROWS, BYTE_FALLBACK, [(3, 1), (4, 0)])
-        return write(tmp_path / "tokenizer.model", data)
-    lines = (b"%s %d\n" % (b64encode(token), rank) for rank, token in enumerate(RANKS))
-    return write(tmp_path / "ranks.tiktoken", b"".join(lines))
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Return a SentencePiece model."""
+    return write(tmp_path / "tokenizer.model", model(ROWS, BYTE_FALLBACK, [(3, 1), (4, 0)]))
 
 
 def load(path: Path, backend: BackendName | None = None) -> Tokenizer:
-    """Return a new tokenizer; that of a rank file has special tokens too."""
-    if path.suffix == ".model":
-        return bpe.load(path, backend=backend)
-    return bpe.load(path, "gpt2", {"<s>": 300}, backend=backend)
+    """Return a new tokenizer."""
+    return bpe.load(path, backend=backend)
 
 
 @pytest.fixture
@@ -89,7 +68,7 @@ def searches(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
     def new(*arguments: Any, **options: Any) -> Any:
         encoder = make(*arguments, **options)
-        if not options.get("looks_up") and not isinstance(arguments[-1], _core.PieceTable):
+        if not isinstance(arguments[-1], _core.PieceTable):
             found.append(arguments)
         return encoder
 
@@ -203,17 +182,6 @@ def test_errors_come_at_loading(tmp_path: Path) -> None:
         bpe.load(write(tmp_path / "twice.model", twice))
     ties = model([*ROWS, ("aéb", -1.0, PieceType.NORMAL)], BYTE_FALLBACK, [(3, 1), (4, 0)])
     assert bpe.load(write(tmp_path / "ties.model", ties)).backend == "python"
-
-
-@given(made=from_ranks(), texts=st.lists(st.text("abcde é", max_size=90), min_size=1, max_size=3))
-def test_random_ranks(made: Vocabulary, texts: list[str]) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(deferred_backend, "MAX_FIRST", MAX_FIRST)
-        first = Tokenizer(made, "gpt2")
-        plain = Tokenizer(made, "gpt2", backend="python")
-        for text in texts:
-            assert first.encode(text) == plain.encode(text)
-        assert not is_made(first)
 
 
 def test_threads_make_it_once(path: Path, searches: list[object]) -> None:

@@ -36,7 +36,7 @@ const char *Vocabulary::build(VocabularyData &&data) {
 }
 
 const char *Vocabulary::build(VocabularyData &&data,
-                              std::unique_ptr<CharacterMerging> characters) {
+                              std::unique_ptr<CharacterMerge> characters) {
   return Builder(*this).build(std::move(data), std::move(characters));
 }
 
@@ -114,14 +114,10 @@ const char *Vocabulary::Builder::build(VocabularyData &&data) {
 }
 
 const char *Vocabulary::Builder::build(VocabularyData &&data,
-                                       std::unique_ptr<CharacterMerging> characters) {
+                                       std::unique_ptr<CharacterMerge> characters) {
   if (const char *wrong = place_tokens(data))
     return wrong;
-  if (const char *wrong = data.from_ranks ? check_bytes(data) : nullptr)
-    return wrong;
-  vocabulary_.whole_tokens_.assign(data.from_ranks ? in_order(data)
-                                                   : std::vector<std::uint32_t>(),
-                                   vocabulary_.bytes_.data() + vocabulary_.bytes_.size());
+  vocabulary_.whole_tokens_.assign({}, nullptr);
   vocabulary_.unreachable_tokens_.assign({}, nullptr);
   vocabulary_.pairs_.reset(data.merges.size());
   std::uint32_t rank = 0;
