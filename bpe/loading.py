@@ -73,6 +73,10 @@ def load(
     tokenizer_config.json in the folder of a vocab.json. `normalizer` is for files that cannot name
     a normalizer, such as GGUF. `Tokenizer` explains `backend` and `cache_mb`.
 
+    A SentencePiece .model has no list of merges, and finding them takes most of the time of
+    loading. A tokenizer encodes its first 2,048 characters without them, and finds them for the
+    next text, or for the first batch. So `encode_batch([])` prepares a tokenizer for fast calls.
+
     Raises VocabularyError if the file is malformed, MissingPresetError if neither the file nor
     `preset` names the split, UnsupportedError for features that bpe does not have,
     UnknownVocabularyError for an unknown path or name, OSError if a file cannot be read, and the

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
+from weakref import WeakMethod
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from bpe.encoding.arguments import (
 )
 from bpe.encoding.backends import make_backend, takes_spaces
 from bpe.encoding.decode import DecodeStream, Unknown, decode_batch, keep_known
+from bpe.encoding.deferred_backend import DeferredBackend
 from bpe.encoding.fast_calls import fast_call
 from bpe.encoding.packed import PackedTexts
 from bpe.encoding.padded import Layout, PaddedIds, Side, check_layout, pad
@@ -133,8 +135,6 @@ class Tokenizer(TokenizerParts):
             self._spaces = spaces_of(normalizer, self._added_tokens)
         self._pipeline = self._make_pipeline(self._spaces)
         self._segments_pipeline: Pipeline | None = None
-        # The methods that `fast_call` decorates call these three attributes, and the two below.
-        self._encode, self._encode_array, self._count = self._pipeline.calls()
         self._ids_to_text = make_decoder(
             decoder,
             self._pipeline.backend,
@@ -144,6 +144,9 @@ class Tokenizer(TokenizerParts):
             normalizer,
         )
         self._decode, self._decode_bytes = self._ids_to_text.calls()
+        self._take_calls()
+        if isinstance(self._pipeline.backend, DeferredBackend):
+            self._pipeline.backend.on_made(WeakMethod(self._take_calls))
 
     @fast_call("_encode", 2, special="raise", errors="replace")
     def encode(
@@ -367,6 +370,10 @@ class Tokenizer(TokenizerParts):
             if byte in data:
                 raise missing_byte_error(byte)
         return self._merge(data)
+
+    def _take_calls(self) -> None:
+        # The methods that `fast_call` decorates call these attributes.
+        self._encode, self._encode_array, self._count = self._pipeline.calls()
 
     def _make_pipeline(self, spaces: TextSpaces | None) -> Pipeline:
         """Return a Pipeline. If `spaces` is not None, its backend does all normalizing."""

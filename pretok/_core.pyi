@@ -4,7 +4,7 @@ pretok.machine.machine.Machine documents the methods of Machine.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,14 +87,29 @@ def merge_rows(
     bpe.formats.bpe_model then finds the error and raises it.
     """
 
+_Message: TypeAlias = bytes | dict[int, int | bytes]
+
+class PieceTable:
+    """The pieces of a SentencePiece .model by text; merges texts without a list of merges."""
+
+    @property
+    def has_mark(self) -> bool:
+        """Whether "▁" is a piece."""
+
+    @property
+    def run_merges(self) -> list[tuple[int, int, int]]:
+        """The merges of runs of one character with equal scores, which merge last."""
+
 def read_pieces(
     data: bytes,
 ) -> (
     tuple[
         tuple[bytes, NDArray[np.uint32], NDArray[np.uint32]],
         NDArray[np.float32],
+        list[int],
         list[tuple[int, str, float, int]],
-        tuple[bytes, bytes, bytes],
+        tuple[_Message, _Message, _Message],
+        PieceTable | None,
     ]
     | None
 ):
@@ -149,7 +164,7 @@ def quick_call(
     """Return a function call(tok, text), as cpp/bindings/quick_call.hpp says."""
 
 class Encoder:
-    """The native backend of bpe; bpe.encoding.backends.Backend documents each method.
+    """The native backend of bpe; bpe.encoding.backend.Backend documents each method.
 
     `token_bytes`, `lengths` and `ids` are the tokens, as the three results of `read_ranks`. The
     first `mergeable` tokens take part in merging; further tokens are only for decoding. `merges`
@@ -157,8 +172,8 @@ class Encoder:
     of its result, else by its row. Tokens with ids from `first_step` on are only steps of merging:
     the tokens of their bytes replace them in results. `marked_spaces` has the fields of
     bpe.encoding.text_spaces.TextSpaces. If `is_whole` is true, the model does not split text.
-    `characters` has the fields of bpe.encoding.character_arrays.CharacterArrays, or is None if text
-    is merged from bytes.
+    `characters` has the fields of bpe.encoding.character_arrays.CharacterArrays, or is a PieceTable
+    whose model has a fallback token for each byte. It is None if text is merged from bytes.
     """
 
     def __init__(
@@ -176,7 +191,7 @@ class Encoder:
         first_step: int = ...,
         marked_spaces: tuple[str, bool, bool, bool, bool] | None = None,
         is_whole: bool = False,
-        characters: tuple[Any, ...] | None = None,
+        characters: tuple[Any, ...] | PieceTable | None = None,
     ) -> None: ...
     def encode(self, text: str | bytes, added: AddedTokens, threads: int = 0) -> list[int]: ...
     def encode_array(

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
+from bpe.encoding import deferred_backend
+from bpe.encoding.deferred_backend import MAX_FIRST
 from c_library import CLibrary, build
 from command_line import PACKAGE_FOLDER, Call, caller, small_tokenizer
 from pretok import registry
@@ -72,6 +74,23 @@ def native() -> BackendName:
     """The native backend, for tests of only this backend."""
     need_native()
     return "native"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def all_tables() -> Iterator[None]:
+    """Let new tokenizers make all tables for their first text.
+
+    Else short texts would test only the slower way of the first texts, which has its own tests.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(deferred_backend, "MAX_FIRST", -1)
+        yield
+
+
+@pytest.fixture
+def first_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let new tokenizers encode their first texts as they do outside of tests."""
+    monkeypatch.setattr(deferred_backend, "MAX_FIRST", MAX_FIRST)
 
 
 @pytest.fixture

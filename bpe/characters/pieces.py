@@ -7,7 +7,7 @@ the same attributes.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from bpe.characters.marks import SPACE_MARK
 from bpe.once import once
 from bpe.vocabulary import Packed
+
+if TYPE_CHECKING:
+    from pretok import _core
 
 _MARK = SPACE_MARK.encode()
 
@@ -61,11 +64,19 @@ class PackedPieces:
     """Tokens and scores as arrays."""
 
     def __init__(
-        self, packed: Packed, packed_scores: NDArray[np.float32], others: Mapping[int, bytes]
+        self,
+        packed: Packed,
+        packed_scores: NDArray[np.float32],
+        others: Mapping[int, bytes],
+        table: _core.PieceTable | None = None,
     ) -> None:
-        """Store the pieces, their scores in the same order, and `others`, the other tokens."""
+        """Store the pieces, their scores in the same order, and `others`, the other tokens.
+
+        `table` has the same pieces, if C++ can order them by their scores.
+        """
         self.packed = packed
         self.packed_scores = packed_scores
+        self.table = table
         self._others = dict(others)
 
     @once
@@ -91,6 +102,9 @@ class PackedPieces:
     @once
     def has_mark(self) -> bool:
         """True if "▁" is a piece."""
+        table = self.table  # another thread may set it to None meanwhile
+        if table is not None:
+            return table.has_mark
         data, lengths, _ = self.packed
         ends = np.cumsum(lengths.astype(np.int64))[lengths == len(_MARK)]
         pieces = np.frombuffer(data, np.uint8)[ends[:, np.newaxis] + np.arange(-len(_MARK), 0)]

@@ -185,6 +185,11 @@ class TextVocabulary(CharacterVocabulary):
         """The merges in order of rank, as an array of shape (n, 3)."""
         return self.merge_rows
 
+    @property
+    def piece_table(self) -> None:
+        """None: `native_rows` are known."""
+        return None
+
     @once
     def ids(self) -> dict[bytes, int]:
         """The id of each token by its bytes.

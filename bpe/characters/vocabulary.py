@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import copysign
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from bpe.merge import RankedMerge, merge
 from bpe.once import once
 from bpe.vocabulary import ID_LIMIT, Merge, Packed, Rows, Vocabulary, check_tokens
 from pretok.machine.backend import backend
+
+if TYPE_CHECKING:
+    from pretok import _core
 
 
 class CharacterVocabulary(Vocabulary):
@@ -176,14 +180,31 @@ class CharacterVocabulary(Vocabulary):
 
     @once
     def _native_rows(self) -> Rows | None:
+        pieces = self._arrays
+        if pieces is None:
+            return None
+        from pretok import _core
+
+        rows = _core.piece_merges(*pieces.packed, pieces.packed_scores)
+        if rows is not None:
+            pieces.table = None  # frees memory: encoders use the merges from now on
+        return rows
+
+    @property
+    def _arrays(self) -> PackedPieces | None:
+        """The pieces for C++, or None if C++ does not find their merges."""
         pieces = self._scored.arrays if backend() == "native" else None
         # C++ adds symbols for bytes and for the beginnings of characters. Their ids, too, must be
         # below ID_LIMIT.
         if pieces is None or self.size + 256 + 3 * len(pieces.packed.ids) > ID_LIMIT:
             return None
-        from pretok import _core
+        return pieces
 
-        return _core.piece_merges(*pieces.packed, pieces.packed_scores)
+    @property
+    def piece_table(self) -> _core.PieceTable | None:
+        """A table with which C++ merges short texts until `native_rows` are known, or None."""
+        pieces = self._arrays if self.merges_as_bytes else None
+        return None if pieces is None else pieces.table
 
     @property
     def merges_as_bytes(self) -> bool:
@@ -207,7 +228,7 @@ class CharacterVocabulary(Vocabulary):
     @once
     def why_not_native(self) -> str:
         """Why C++ cannot merge these pieces, or ""."""
-        if self.native_rows is not None:
+        if self.piece_table is not None or self.native_rows is not None:
             return ""
         ranks = [self.ranks[id] for text, id in self.pieces.items() if len(text) > 1]
         if len(set(ranks)) < len(ranks) and self.tied_runs is None:
@@ -260,6 +281,9 @@ class CharacterVocabulary(Vocabulary):
     @once
     def run_merges(self) -> tuple[Merge, ...]:
         """The merges of `tied_runs` in order of rank; all other merges have lower ranks."""
+        table = self.piece_table
+        if table is not None:
+            return tuple(table.run_merges)
         runs = self.tied_runs
         lengths = None if runs is None else runs.merges
         if runs is None or lengths is None:

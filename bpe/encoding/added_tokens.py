@@ -74,6 +74,16 @@ class AddedToken:
                 "str"
             )
 
+    @classmethod
+    def of_piece(cls, content: str, id: int, special: bool) -> AddedToken:
+        """Return a token that is `normalized` unless it is `special`.
+
+        Takes a third of the time of `__init__`: some models have a thousand such tokens.
+        """
+        token = object.__new__(cls)
+        token.__dict__.update(content=content, id=id, special=special, normalized=not special)
+        return token
+
 
 class Segment(NamedTuple):
     """The bytes `start` to `end` of a text (half-open). `token` is None for plain text."""

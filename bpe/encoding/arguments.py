@@ -9,7 +9,7 @@ from typing import get_args
 from bpe.characters.text_vocabulary import TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken
-from bpe.encoding.utf8 import StrOrBytes, encode_utf8
+from bpe.encoding.utf8 import StrOrBytes
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.types import Errors, SupportsOffsets, Text
 from bpe.vocabulary import ID_LIMIT, Vocabulary
@@ -104,19 +104,23 @@ def new_token_bytes(added: Sequence[AddedToken], vocabulary: Vocabulary) -> dict
     """
     new_tokens: dict[int, bytes] = {}
     contents: set[str] = set()
+    bytes_of = vocabulary.bytes_of
     for token in added:
-        if not token.content or encode_utf8(token.content).decode() != token.content:
+        try:
+            data = token.content.encode()
+        except UnicodeEncodeError:
+            data = b""
+        if not data:
             raise VocabularyError(
                 f"added token {token.id} is {shortened(token.content)}; expected text that is not "
                 "empty and has no surrogates"
             )
-        data = token.content.encode()
         if type(token.id) is not int or not 0 <= token.id < ID_LIMIT:
             raise VocabularyError(
                 f"added token {shortened(token.content)} has id {token.id!r}; expected an int from "
                 f"0 to {ID_LIMIT - 1}"
             )
-        known = vocabulary.bytes_of(token.id)
+        known = bytes_of(token.id)
         if known not in (None, data) and not _is_text_of(vocabulary, token):
             raise VocabularyError(
                 f"added token {shortened(token.content)} has id {token.id}, which is the id of "

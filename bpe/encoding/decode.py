@@ -9,7 +9,7 @@ from typing import Literal, SupportsIndex, TypeAlias
 
 import numpy as np
 
-from bpe.encoding.backends import Backend
+from bpe.encoding.backend import Backend
 from bpe.encoding.python_backend import unknown_id
 from bpe.errors import UnknownTokenError
 

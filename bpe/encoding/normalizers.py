@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Protocol
 
-from bpe.encoding.backends import Backend
+from bpe.encoding.backend import Backend
 from bpe.encoding.normalize import alignment
 from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8
 from bpe.normalizers.chain import MetaspaceStep, NormalizerChain

@@ -17,7 +17,7 @@ from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.chain import ChainDecoder, DecoderChain
 from bpe.decoders.native import JoinedTexts, native_calls
 from bpe.encoding.added_tokens import AddedToken
-from bpe.encoding.backends import Backend
+from bpe.encoding.backend import Backend
 from bpe.encoding.decode import Decode, DecodeBytes, Decoder, DecodeStream, no_bytes
 from bpe.encoding.python_backend import PythonBackend, unknown_id
 from bpe.errors import shortened

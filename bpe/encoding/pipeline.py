@@ -15,7 +15,7 @@ import numpy as np
 
 from bpe.encoding.added_tokens import AddedToken, AddedTokenSearch
 from bpe.encoding.arguments import resolve_threads, validate_text
-from bpe.encoding.backends import Backend
+from bpe.encoding.backend import Backend
 from bpe.encoding.normalized_segments import (
     NormalizedSegment,
     Result,

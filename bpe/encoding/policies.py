@@ -8,7 +8,8 @@ from heapq import nsmallest
 from typing import Literal, TypeAlias, get_args
 
 from bpe.encoding.added_tokens import AddedToken, AddedTokenSearch
-from bpe.encoding.backends import Backend, make_added
+from bpe.encoding.backend import Backend
+from bpe.encoding.backends import make_added
 from bpe.errors import VocabularyError, shortened
 from bpe.types import Special, Treatment
 

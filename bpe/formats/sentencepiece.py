@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from enum import IntEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,9 @@ from bpe.formats.spec import TokenizerSpec
 from bpe.vocabulary import ID_LIMIT, Packed
 from pretok.machine.backend import backend
 from pretok.patterns.lookup import WHOLE
+
+if TYPE_CHECKING:
+    from pretok import _core
 
 MAX_PIECE = 1 << 12
 """The maximal length of a piece in characters.
@@ -112,7 +115,7 @@ def parse(data: bytes) -> TokenizerSpec:
         )
     _check_options(messages[2])
     normalizer = _Options(messages[1], "normalizer_spec")
-    user_defined = [piece.text for piece in others.values() if piece.type == PieceType.USER_DEFINED]
+    types = {id: type for id, (_, _, type) in others.items()}
     removes = normalizer.flag(4, True)
     dummy_prefix = normalizer.flag(3, True)
     unknown_surface = trainer.text(44, " \u2047 ")
@@ -126,25 +129,45 @@ def parse(data: bytes) -> TokenizerSpec:
             removes,
             normalizer.flag(5, True),
             trainer.flag(24, False),
-            tuple(user_defined),
+            tuple(others[id].text for id in _ids_of(types, PieceType.USER_DEFINED)),
         ),
         decoder=SentencePieceDecoding(
             dummy_prefix or removes,
             removes,
-            frozenset(id for id, piece in others.items() if piece.type == PieceType.CONTROL),
+            frozenset(_ids_of(types, PieceType.CONTROL)),
             unknown_surface,
         ),
     )
 
 
+_Message: TypeAlias = "bytes | dict[int, int | bytes]"
+"""A message, or the last value of each of its fields by the number of the field."""
+
+
+def _ids_of(types: dict[int, int], chosen: PieceType) -> list[int]:
+    """Return the ids of the pieces of one type."""
+    return [id for id, type in types.items() if type == chosen]
+
+
+class _NativePieces(NamedTuple):
+    """Pieces that C++ has read and checked."""
+
+    packed: Packed
+    scores: NDArray[np.float32]
+    byte_ids: list[int]
+    """The ids of the fallback tokens of the 256 bytes, or [] if `others` has all pieces of type
+    BYTE."""
+    table: _core.PieceTable | None
+
+
 class _Model(NamedTuple):
     """The parts of a model."""
 
-    normal: dict[int, Piece] | tuple[Packed, NDArray[np.float32]]
+    normal: dict[int, Piece] | _NativePieces
     """The pieces of type NORMAL by id, or as arrays with their scores."""
     others: dict[int, Piece]
-    """All other pieces by id."""
-    messages: tuple[bytes, bytes, bytes]
+    """All other pieces by id, except those of `byte_ids`."""
+    messages: tuple[_Message, _Message, _Message]
     """The messages trainer_spec, normalizer_spec and denormalizer_spec."""
 
 
@@ -157,9 +180,9 @@ def _native_pieces(data: bytes) -> _Model | None:
     parts = _core.read_pieces(data)
     if parts is None:
         return None
-    normal, scores, others, messages = parts
+    normal, scores, byte_ids, others, messages, table = parts
     listed = {id: Piece(text, score, type) for id, text, score, type in others}
-    return _Model((Packed(*normal), scores), listed, messages)
+    return _Model(_NativePieces(Packed(*normal), scores, byte_ids, table), listed, messages)
 
 
 def _pieces(data: bytes) -> _Model:
@@ -183,9 +206,9 @@ def _pieces(data: bytes) -> _Model:
 class _Options:
     """The scalar fields of a message; the last value of a field counts."""
 
-    def __init__(self, message: bytes, name: str) -> None:
+    def __init__(self, message: _Message, name: str) -> None:
         self._name = name
-        self._fields = dict(fields(message, name))
+        self._fields = dict(fields(message, name)) if isinstance(message, bytes) else message
 
     def number(self, number: int, default: int) -> int:
         value = self._fields.get(number, default)
@@ -205,7 +228,7 @@ class _Options:
         return _text(self.bytes(number, default.encode()), f"field {number} of {self._name}")
 
 
-def _check_options(denormalizer: bytes) -> None:
+def _check_options(denormalizer: _Message) -> None:
     if _Options(denormalizer, "denormalizer_spec").bytes(2, b""):
         raise UnsupportedError(
             "the SentencePiece model has a denormalizer, which bpe does not apply"
@@ -240,55 +263,87 @@ def _piece(message: bytes, id: int) -> Piece:
 
 
 def _vocabulary(
-    normal: dict[int, Piece] | tuple[Packed, NDArray[np.float32]],
-    others: dict[int, Piece],
-    byte_fallback: bool,
+    normal: dict[int, Piece] | _NativePieces, others: dict[int, Piece], byte_fallback: bool
 ) -> CharacterVocabulary:
-    by_id = dict(sorted((normal | others).items())) if isinstance(normal, dict) else others
+    if isinstance(normal, _NativePieces):
+        return _vocabulary_of_native(normal, others, byte_fallback)
+    by_id = dict(sorted((normal | others).items()))
     _check_pieces(by_id, byte_fallback)
-    unknown = next(id for id, piece in others.items() if piece.type == PieceType.UNKNOWN)
-    byte_ids: list[int] | None = None
-    tokens = {id: piece.text.encode() for id, piece in by_id.items()}
-    if byte_fallback:
-        by_text = {piece.text: id for id, piece in others.items() if piece.type == PieceType.BYTE}
-        missing = [name for name in _BYTE_NAMES if name not in by_text]
-        if missing:
-            raise VocabularyError(
-                f"the model has byte_fallback, but no piece {missing[0]!r}; expected pieces for "
-                "all 256 bytes"
-            )
-        byte_ids = [by_text[name] for name in _BYTE_NAMES]
-        tokens |= {id: bytes([byte]) for byte, id in enumerate(byte_ids)}
-    if not isinstance(normal, dict):
-        return CharacterVocabulary.of_pieces(PackedPieces(*normal, tokens), unknown, byte_ids)
+    byte_ids = _byte_ids(others) if byte_fallback else None
+    tokens = _tokens(by_id, byte_ids)
     # Text never becomes an UNUSED piece: such a character is encoded like one without a piece.
     scores = {id: piece.score for id, piece in by_id.items() if piece.type == PieceType.NORMAL}
-    return CharacterVocabulary(tokens, scores, unknown, byte_ids)
+    return CharacterVocabulary(tokens, scores, _unknown(others), byte_ids)
+
+
+def _vocabulary_of_native(
+    normal: _NativePieces, others: dict[int, Piece], byte_fallback: bool
+) -> CharacterVocabulary:
+    byte_ids: list[int] | None = normal.byte_ids
+    if byte_ids and not byte_fallback:  # `_check_types` refuses these pieces
+        others = others | {
+            id: Piece(name, 0.0, PieceType.BYTE)
+            for id, name in zip(byte_ids, _BYTE_NAMES, strict=True)
+        }
+    _check_types(dict(sorted(others.items())), byte_fallback)
+    if not byte_ids:
+        byte_ids = _byte_ids(others) if byte_fallback else None
+    pieces = PackedPieces(normal.packed, normal.scores, _tokens(others, byte_ids), normal.table)
+    return CharacterVocabulary.of_pieces(pieces, _unknown(others), byte_ids)
+
+
+def _unknown(others: dict[int, Piece]) -> int:
+    """Return the id of the only piece of type UNKNOWN."""
+    return next(id for id, piece in others.items() if piece.type == PieceType.UNKNOWN)
+
+
+def _byte_ids(others: dict[int, Piece]) -> list[int]:
+    """Return the ids of the fallback tokens of all bytes."""
+    by_text = {piece.text: id for id, piece in others.items() if piece.type == PieceType.BYTE}
+    missing = [name for name in _BYTE_NAMES if name not in by_text]
+    if missing:
+        raise VocabularyError(
+            f"the model has byte_fallback, but no piece {missing[0]!r}; expected pieces for "
+            "all 256 bytes"
+        )
+    return [by_text[name] for name in _BYTE_NAMES]
+
+
+def _tokens(pieces: dict[int, Piece], byte_ids: list[int] | None) -> dict[int, bytes]:
+    """Return the bytes of each token by its id."""
+    tokens = {id: piece.text.encode() for id, piece in pieces.items()}
+    return tokens | {id: bytes([byte]) for byte, id in enumerate(byte_ids or ())}
 
 
 def _check_pieces(pieces: dict[int, Piece], byte_fallback: bool) -> None:
     ids: dict[str, int] = {}
-    unknown = 0
     for id, piece in pieces.items():
         if ids.setdefault(piece.text, id) != id:
             raise VocabularyError(
                 f"pieces {ids[piece.text]} and {id} are both {shortened(piece.text)}; expected "
                 "different pieces"
             )
-        unknown += piece.type == PieceType.UNKNOWN
-        if piece.type == PieceType.BYTE and not (byte_fallback and piece.text in _BYTE_NAMES):
+    _check_types(pieces, byte_fallback)
+    _check_unused(pieces)
+
+
+def _check_types(pieces: dict[int, Piece], byte_fallback: bool) -> None:
+    # Attributes of PieceType take time, and some models have a thousand control symbols.
+    byte, control = int(PieceType.BYTE), int(PieceType.CONTROL)
+    for id, (text, _, type) in pieces.items():
+        if type == byte and not (byte_fallback and text in _BYTE_NAMES):
             raise VocabularyError(
-                f"piece {id}, {shortened(piece.text)}, has type BYTE; expected a piece from "
+                f"piece {id}, {shortened(text)}, has type BYTE; expected a piece from "
                 '"<0x00>" to "<0xFF>" in a model with byte_fallback'
             )
-        if piece.type == PieceType.CONTROL and len(piece.text) == 1:
+        if type == control and len(text) == 1:
             raise UnsupportedError(
-                f"piece {id}, {shortened(piece.text)}, is a control symbol of one character, which "
+                f"piece {id}, {shortened(text)}, is a control symbol of one character, which "
                 "sentencepiece cannot encode in a text; expected several characters"
             )
+    unknown = [type for _, _, type in pieces.values()].count(PieceType.UNKNOWN)
     if unknown != 1:
         raise VocabularyError(f"the model has {unknown} pieces of type UNKNOWN; expected one")
-    _check_unused(pieces)
 
 
 def _check_unused(pieces: dict[int, Piece]) -> None:
@@ -319,13 +374,16 @@ def _added(others: dict[int, Piece]) -> tuple[AddedToken, ...]:
     sentencepiece finds user-defined symbols in the normalized text, before it merges; so they are
     added tokens with `normalized`.
     """
-    special = (PieceType.CONTROL, PieceType.UNKNOWN)
-    added = [
-        AddedToken(piece.text, id, special=is_special, normalized=not is_special)
-        for id, piece in others.items()
-        if (is_special := piece.type in special) or piece.type == PieceType.USER_DEFINED
-    ]
-    return tuple(added)
+    is_special: dict[int, bool] = {
+        PieceType.CONTROL: True,
+        PieceType.UNKNOWN: True,
+        PieceType.USER_DEFINED: False,
+    }
+    return tuple(
+        AddedToken.of_piece(text, id, is_special[type])
+        for id, (text, _, type) in others.items()
+        if type in is_special
+    )
 
 
 _DAMAGED = "the file is damaged"

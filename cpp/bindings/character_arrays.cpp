@@ -8,6 +8,7 @@
 #include <vector>
 
 namespace pretok {
+namespace {
 
 std::unique_ptr<CharacterMerge> make_character_merge(const CharacterArrays &arrays) {
   const auto &[code_points, places, ids, whole_bytes, whole_lengths, whole_ids, unknown,
@@ -35,6 +36,17 @@ std::unique_ptr<CharacterMerge> make_character_merge(const CharacterArrays &arra
   if (const char *wrong = merge->build(std::move(data)))
     throw py::value_error(wrong);
   return merge;
+}
+
+} // namespace
+
+std::unique_ptr<CharacterMerging> make_merging(const Characters &characters) {
+  if (const auto *arrays = std::get_if<CharacterArrays>(&characters))
+    return make_character_merge(*arrays);
+  const std::shared_ptr<const PieceTable> &table = std::get<SharedPieceTable>(characters).table;
+  if (!table->has_fallback())
+    throw py::value_error("expected a fallback token for each byte");
+  return std::make_unique<PieceMerge>(table);
 }
 
 } // namespace pretok

@@ -1,12 +1,15 @@
-// Makes a CharacterMerge of the arguments of Python.
+// Makes a CharacterMerging of the arguments of Python.
 #pragma once
 
 #include "bindings/packed_tokens.hpp"
-#include "core/bpe/character_merge.hpp"
+#include "core/bpe/character_merging.hpp"
+#include "formats/piece_merge.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <tuple>
+#include <variant>
+#include <vector>
 
 namespace pretok {
 
@@ -17,7 +20,15 @@ using CharacterArrays =
                Array<std::uint32_t>, Array<std::uint32_t>, std::uint32_t, bool,
                Array<std::uint32_t>, py::bytes>;
 
-// Throws py::value_error if the arrays are wrong.
-std::unique_ptr<CharacterMerge> make_character_merge(const CharacterArrays &arrays);
+// A table of pieces in Python. Its memory includes the file that it views.
+struct SharedPieceTable {
+  std::shared_ptr<const PieceTable> table;
+  std::vector<Merge> run_merges; // PieceOrder::run_merges
+};
+
+using Characters = std::variant<CharacterArrays, SharedPieceTable>;
+
+// Returns a CharacterMerge or a PieceMerge. Throws py::value_error if the arguments are wrong.
+std::unique_ptr<CharacterMerging> make_merging(const Characters &characters);
 
 } // namespace pretok

@@ -68,7 +68,7 @@ public:
                 bool from_ranks, bool ignore_merges, bool add_prefix_space,
                 std::size_t cache_limit, std::uint32_t first_step,
                 const std::optional<MarkedSpaces> &marked_spaces, bool is_whole,
-                const std::optional<CharacterArrays> &characters)
+                const std::optional<Characters> &characters)
       : machine_(std::move(machine)) {
     VocabularyData data;
     const auto *first = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(bytes.ptr()));
@@ -84,9 +84,9 @@ public:
     data.first_step = first_step;
     if (merges)
       data.merges = merges_of(*merges);
-    std::unique_ptr<CharacterMerge> merging;
+    std::unique_ptr<CharacterMerging> merging;
     if (characters)
-      merging = make_character_merge(*characters);
+      merging = make_merging(*characters);
     const char *build_error = nullptr;
     unlocked(MIN_SIZE_TO_RELEASE, [&] {
       build_error = merging != nullptr ? vocabulary_.build(std::move(data), std::move(merging))
@@ -359,7 +359,7 @@ void bind_encoder(py::module_ &module) {
                     const Array<std::uint32_t> &, const Array<std::uint32_t> &, std::size_t,
                     const std::optional<Array<std::uint32_t>> &, bool, bool, bool, std::size_t,
                     std::uint32_t, const std::optional<MarkedSpaces> &, bool,
-                    const std::optional<CharacterArrays> &>(),
+                    const std::optional<Characters> &>(),
            py::arg("machine").none(true), py::arg("token_bytes"), py::arg("lengths"),
            py::arg("ids"), py::arg("mergeable"), py::arg("merges").none(true),
            py::arg("from_ranks"), py::arg("ignore_merges"), py::arg("add_prefix_space"),

@@ -1,5 +1,6 @@
 // Makes the C++ functions for vocabularies whose merges start from characters, such as those of
 // SentencePiece, callable from Python.
+#include "bindings/character_arrays.hpp"
 #include "bindings/convert.hpp"
 #include "bindings/loading.hpp"
 #include "bindings/packed_tokens.hpp"
@@ -7,11 +8,16 @@
 #include "core/unicode/utf8.hpp"
 #include "formats/character_model.hpp"
 #include "formats/piece_file.hpp"
+#include "formats/piece_merge.hpp"
 #include "formats/piece_merges.hpp"
-#include "formats/rank_file.hpp"
+#include "formats/protobuf_reader.hpp"
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,42 +25,96 @@
 namespace pretok {
 namespace {
 
-// Returns the parts of a .model of SentencePiece: the bytes, lengths and ids of its normal
-// pieces, and their scores; a list of (id, text, score, type) of all other pieces; and the
-// protobuf messages trainer_spec, normalizer_spec and denormalizer_spec, as bytes. Returns None
-// if the file is damaged, or has a piece of type UNUSED, equal pieces or a normal piece with
-// the score NaN. For None, the caller reads the file in Python, which may raise an error.
+// A PieceTable, and the file that it views.
+struct OwnedPieceTable {
+  explicit OwnedPieceTable(py::bytes bytes) : file(std::move(bytes)) {}
+
+  py::bytes file;
+  std::optional<PieceTable> table;
+};
+
+// Sets `ids` to the ids of the fallback tokens of the 256 bytes if `pieces` has all of them and
+// no other pieces of type BYTE.
+void list_fallback(const std::vector<Piece> &pieces, const PieceTable &table,
+                   std::vector<std::uint32_t> &ids) {
+  const auto count = std::count_if(pieces.begin(), pieces.end(), [](const Piece &piece) {
+    return piece.type == PieceType::BYTE;
+  });
+  if (count == 256 && table.has_fallback())
+    ids.assign(table.fallback().begin(), table.fallback().end());
+}
+
+// Returns a dict with the last value of each field of a protobuf message, by the number of the
+// field. Returns the message itself if it is damaged.
+py::object fields_of(std::string_view message) {
+  // A model may list a thousand control symbols, so make objects only of the last values.
+  std::map<std::uint32_t, ProtobufField> last;
+  ProtobufReader reader(message);
+  for (ProtobufField field; reader.next(field);)
+    last[field.number] = field;
+  py::dict fields;
+  for (const auto &[number, field] : last)
+    if (field.is_number)
+      fields[py::int_(number)] = field.value;
+    else
+      fields[py::int_(number)] = py::bytes(field.bytes.data(), field.bytes.size());
+  return *reader.damage() == '\0' ? py::object(fields)
+                                  : py::bytes(message.data(), message.size());
+}
+
+// Returns the parts of a .model of SentencePiece:
+//   - the bytes, lengths and ids of its normal pieces, and their scores;
+//   - the ids of the fallback tokens of the 256 bytes; empty if some of these tokens are
+//   missing,
+//     or if any other piece has the type BYTE;
+//   - a list of (id, text, score, type) of all other pieces;
+//   - fields_of the protobuf messages trainer_spec, normalizer_spec and denormalizer_spec;
+//   - a PieceTable, or None if order_pieces fails.
+// Returns None if the file is damaged, or has a piece of type UNUSED, equal pieces or a normal
+// piece with the score NaN. For None, the caller reads the file in Python, which may raise an
+// error.
 py::object read_pieces(const py::bytes &data) {
   PieceFile file;
-  VocabularyData normal;
-  std::vector<float> scores;
+  ScoredPieces normal;
+  std::string texts;
+  std::vector<std::uint32_t> lengths;
   std::vector<std::uint32_t> others;
+  std::vector<std::uint32_t> fallback;
+  const auto owned = std::make_shared<OwnedPieceTable>(data);
   bool is_valid = false;
+  PieceOrder order;
+  bool is_ordered = false;
   const std::string_view bytes = view_of(data);
   unlocked(bytes.size(), [&] {
     if (read_piece_file(bytes, file))
       return;
-    std::vector<std::uint8_t> texts;
-    std::vector<std::uint32_t> lengths;
+    PieceTable &table = owned->table.emplace(file.pieces);
+    if (!table.are_different())
+      return;
+    list_fallback(file.pieces, table, fallback);
     texts.reserve(bytes.size());
-    normal.bytes.reserve(bytes.size());
+    lengths.reserve(file.pieces.size());
+    normal.texts.reserve(file.pieces.size());
+    normal.ids.reserve(file.pieces.size());
+    normal.scores.reserve(file.pieces.size());
     for (std::uint32_t id = 0; id < file.pieces.size(); ++id) {
       const auto &[text, score, type] = file.pieces[id];
       if (type == PieceType::UNUSED || (type == PieceType::NORMAL && score != score))
         return;
-      const auto *const first = reinterpret_cast<const std::uint8_t *>(text.data());
-      texts.insert(texts.end(), first, first + text.size());
-      lengths.push_back(static_cast<std::uint32_t>(text.size()));
-      if (type != PieceType::NORMAL) {
+      if (type == PieceType::NORMAL) {
+        texts += text;
+        lengths.push_back(static_cast<std::uint32_t>(text.size()));
+        normal.texts.push_back(text);
+        normal.ids.push_back(id);
+        normal.scores.push_back(score);
+      } else if (type != PieceType::BYTE || fallback.empty()) {
         others.push_back(id);
-        continue;
       }
-      normal.bytes.insert(normal.bytes.end(), first, first + text.size());
-      normal.lengths.push_back(lengths.back());
-      normal.ids.push_back(id);
-      scores.push_back(score);
     }
-    is_valid = tokens_differ(texts, lengths);
+    is_valid = true;
+    is_ordered = !order_pieces(normal, order);
+    if (is_ordered)
+      table.set_ranks(normal, order);
   });
   if (!is_valid)
     return py::none();
@@ -63,9 +123,14 @@ py::object read_pieces(const py::bytes &data) {
     const Piece &piece = file.pieces[id];
     listed.append(py::make_tuple(id, piece.text, piece.score, piece.type));
   }
-  return py::make_tuple(packed(normal), as_array(std::move(scores)), listed,
-                        py::make_tuple(py::bytes(file.trainer), py::bytes(file.normalizer),
-                                       py::bytes(file.denormalizer)));
+  const std::shared_ptr<const PieceTable> table(owned, &*owned->table);
+  return py::make_tuple(py::make_tuple(py::bytes(texts), as_array(std::move(lengths)),
+                                       as_array(std::move(normal.ids))),
+                        as_array(std::move(normal.scores)), fallback, listed,
+                        py::make_tuple(fields_of(file.trainer), fields_of(file.normalizer),
+                                       fields_of(file.denormalizer)),
+                        is_ordered ? py::cast(SharedPieceTable{table, order.run_merges})
+                                   : py::object(py::none()));
 }
 
 // Returns the merges of pieces with scores. Returns None if find_piece_merges fails, for
@@ -125,6 +190,17 @@ py::array find_inner_marks(const py::bytes &data, const Array<std::uint32_t> &le
 } // namespace
 
 void bind_piece_loading(pybind11::module_ &module) {
+  py::class_<SharedPieceTable>(module, "PieceTable")
+      .def_property_readonly("has_mark",
+                             [](const SharedPieceTable &self) {
+                               return self.table->find(SPACE_MARK).rank != NO_RANK;
+                             })
+      .def_property_readonly("run_merges", [](const SharedPieceTable &self) {
+        py::list merges;
+        for (const Merge &merge : self.run_merges)
+          merges.append(py::make_tuple(merge.left, merge.right, merge.id));
+        return merges;
+      });
   module.def("read_pieces", &read_pieces, py::arg("data"));
   module.def("piece_merges", &piece_merges, py::arg("data"), py::arg("lengths"), py::arg("ids"),
              py::arg("scores"));

@@ -21,6 +21,7 @@ struct PieceField {
 // The tags of these fields: the number of the field, and the wire type of its value.
 constexpr char TEXT_TAG = PieceField::TEXT << 3 | 2;
 constexpr char SCORE_TAG = PieceField::SCORE << 3 | 5;
+constexpr char TYPE_TAG = PieceField::TYPE << 3 | 0;
 
 float read_float(std::string_view bytes) {
   std::uint32_t bits = 0;
@@ -31,18 +32,24 @@ float read_float(std::string_view bytes) {
   return value;
 }
 
-// Reads a piece that is only a text of at most 127 bytes and a score, as nearly all pieces are.
-// Returns false for any other message. Reading the fields one by one takes much longer.
+// Reads a piece of a text of at most 127 bytes, a score and perhaps a type, in this order, as
+// nearly all pieces are. Returns false for any other message. Reading the fields one by one
+// takes much longer.
 bool read_short_piece(std::string_view message, Piece &piece) {
   if (message.size() < 8 || message[0] != TEXT_TAG)
     return false;
   const auto size = static_cast<std::uint8_t>(message[1]);
-  if (size >= 0x80 || message.size() != size + std::size_t{7} ||
+  const std::size_t untyped = size + std::size_t{7}; // the size of a message without a type
+  const bool is_typed = message.size() == untyped + 2 && message[untyped] == TYPE_TAG;
+  if (size == 0 || size >= 0x80 || (message.size() != untyped && !is_typed) ||
       message[size + std::size_t{2}] != SCORE_TAG)
     return false;
+  if (is_typed)
+    piece.type = static_cast<std::uint8_t>(message[untyped + 1]);
   piece.text = message.substr(2, size);
   piece.score = read_float(message.substr(size + std::size_t{3}));
-  return is_utf8(piece.text);
+  return piece.type >= PieceType::NORMAL && piece.type <= PieceType::BYTE &&
+         is_utf8(piece.text);
 }
 
 LoadError read_piece(std::string_view message, std::size_t id, Piece &piece) {
@@ -74,6 +81,8 @@ LoadError read_piece(std::string_view message, std::size_t id, Piece &piece) {
 } // namespace
 
 LoadError read_piece_file(std::string_view data, PieceFile &file) {
+  constexpr std::size_t USUAL_SIZE = 16; // of a piece in bytes
+  file.pieces.reserve(data.size() / USUAL_SIZE);
   ProtobufReader reader(data);
   for (ProtobufField field; reader.next(field);) {
     // Protobuf merges the parts of a message that is listed several times. So append each part.

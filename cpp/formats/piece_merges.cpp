@@ -26,11 +26,12 @@ bool is_character(std::string_view text) {
   return text.size() <= MAX_WIDTH && first_width(text) == text.size();
 }
 
-// Returns a number that orders scores as sentencepiece does: -0.0 is less than 0.0.
-std::int32_t order_of(float score) {
-  std::int32_t bits = 0;
+// Returns a number that is lower for a higher score. As in sentencepiece, -0.0 is less than
+// 0.0.
+std::uint32_t rank_of(float score) {
+  std::uint32_t bits = 0;
   std::memcpy(&bits, &score, sizeof bits);
-  return bits < 0 ? bits ^ 0x7FFFFFFF : bits;
+  return bits >> 31 != 0 ? bits : bits ^ 0x7FFFFFFF;
 }
 
 // Finds the merges of words: the pieces of several characters. Builds a vocabulary of bytes
@@ -134,42 +135,48 @@ private:
 
 } // namespace
 
-LoadError find_piece_merges(const ScoredPieces &pieces, std::vector<Merge> &merges) {
-  std::vector<std::uint32_t> words;
+LoadError order_pieces(const ScoredPieces &pieces, PieceOrder &order) {
+  std::vector<std::uint32_t> &words = order.words;
+  words.reserve(pieces.texts.size());
   for (std::uint32_t i = 0; i < pieces.texts.size(); ++i)
     if (!is_character(pieces.texts[i]))
       words.push_back(i);
-  std::vector<std::int32_t> scores(pieces.scores.size());
-  std::transform(pieces.scores.begin(), pieces.scores.end(), scores.begin(), order_of);
-  const auto is_better = [&](std::uint32_t a, std::uint32_t b) {
-    return scores[a] > scores[b];
-  };
+  std::vector<std::uint32_t> ranks(pieces.scores.size());
+  std::transform(pieces.scores.begin(), pieces.scores.end(), ranks.begin(), rank_of);
+  const auto is_better = [&](std::uint32_t a, std::uint32_t b) { return ranks[a] < ranks[b]; };
   // Files list pieces mostly by score, except runs of one character, which all have the lowest
   // score. For lists that are still not sorted std::stable_sort is mostly faster than
   // std::sort.
   const auto worst = std::max_element(words.begin(), words.end(), is_better);
   if (worst != words.end()) {
-    const std::int32_t lowest = scores[*worst];
+    const std::uint32_t highest = ranks[*worst];
     std::stable_partition(words.begin(), words.end(),
-                          [&](std::uint32_t word) { return scores[word] != lowest; });
+                          [&](std::uint32_t word) { return ranks[word] != highest; });
   }
   if (!std::is_sorted(words.begin(), words.end(), is_better))
     std::stable_sort(words.begin(), words.end(), is_better);
-  const auto is_tie = [&](std::uint32_t a, std::uint32_t b) { return scores[a] == scores[b]; };
+  const auto is_tie = [&](std::uint32_t a, std::uint32_t b) { return ranks[a] == ranks[b]; };
   const auto tie = std::adjacent_find(words.begin(), words.end(), is_tie);
-  std::vector<Merge> run_merges;
-  if (tie != words.end()) {
-    const std::vector<std::uint32_t> runs(tie, words.end());
-    words.erase(tie, words.end());
-    if (!is_tie(runs.front(), runs.back()) || !find_run_merges(pieces, words, runs, run_merges))
-      return unsupported("pieces " + std::to_string(pieces.ids[runs[0]]) + " and " +
-                         std::to_string(pieces.ids[runs[1]]) +
-                         " of the SentencePiece model have equal scores, which only Python "
-                         "reads");
-  }
-  if (LoadError error = MergeFinder(pieces, words).find(merges))
+  if (tie == words.end())
+    return {};
+  std::vector<std::uint32_t> &runs = order.runs;
+  runs.assign(tie, words.end());
+  words.erase(tie, words.end());
+  if (is_tie(runs.front(), runs.back()) &&
+      find_run_merges(pieces, words, runs, order.run_merges))
+    return {};
+  return unsupported("pieces " + std::to_string(pieces.ids[runs[0]]) + " and " +
+                     std::to_string(pieces.ids[runs[1]]) +
+                     " of the SentencePiece model have equal scores, which only Python reads");
+}
+
+LoadError find_piece_merges(const ScoredPieces &pieces, std::vector<Merge> &merges) {
+  PieceOrder order;
+  if (LoadError error = order_pieces(pieces, order))
     return error;
-  merges.insert(merges.end(), run_merges.begin(), run_merges.end());
+  if (LoadError error = MergeFinder(pieces, order.words).find(merges))
+    return error;
+  merges.insert(merges.end(), order.run_merges.begin(), order.run_merges.end());
   return {};
 }
 

@@ -20,9 +20,21 @@ struct ScoredPieces {
   std::vector<float> scores; // not NaN
 };
 
-// Sets `merges` to the merges in order of rank. Fails if two pieces of several characters have
-// equal scores, unless they are runs of one character and merge last, such as "▁▁" and "▁▁▁▁"
-// in Llama 2.
+// The pieces of several characters, as indices of ScoredPieces.
+struct PieceOrder {
+  std::vector<std::uint32_t> words; // with different scores, best score first
+  // Runs of one character, such as "▁▁" and "▁▁▁▁" in Llama 2, with equal scores. They merge
+  // after all words.
+  std::vector<std::uint32_t> runs;
+  std::vector<Merge> run_merges; // the merges that make `runs`
+};
+
+// Fills `order`. Fails if two pieces of several characters have equal scores, unless they are
+// runs of one character and merge last.
+LoadError order_pieces(const ScoredPieces &pieces, PieceOrder &order);
+
+// Sets `merges` to the merges in order of rank. Fails if order_pieces fails, or if a character
+// of a piece is not a piece.
 LoadError find_piece_merges(const ScoredPieces &pieces, std::vector<Merge> &merges);
 
 } // namespace pretok

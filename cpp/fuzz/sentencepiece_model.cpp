@@ -1,10 +1,13 @@
 // Fuzzes the reader of SentencePiece models. Each file must give an error or a tokenizer that
-// works. The merges of a valid file must give the ids that its scores define.
+// works. The merges of a valid file must give the ids that its scores define. So must a
+// PieceMerge.
+#include "formats/piece_merge.hpp"
 #include "fuzz/files.hpp"
 
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <memory>
 
 namespace {
 
@@ -31,12 +34,13 @@ std::string bytes(std::uint32_t field, const std::string &value) {
 
 struct Scored {
   std::string text;
-  std::uint8_t score; // the negated score of the file: a piece with a lower value merges first
+  std::uint8_t
+      score; // 100 minus the score of the file: a piece with a lower value merges first
 };
 
 // Returns a piece of a model. The types are 1 for normal, 2 for unknown and 6 for byte.
 std::string piece(const std::string &text, std::uint8_t score, std::uint32_t type) {
-  const float value = -static_cast<float>(score);
+  const float value = 100.0F - static_cast<float>(score); // positive, zero or negative
   std::uint32_t bits = 0;
   std::memcpy(&bits, &value, sizeof bits);
   std::string message = bytes(1, text) + varint(2 << 3 | 5) + little_endian(bits, 4);
@@ -115,6 +119,35 @@ template <typename RankOf> Ids merged(Ids symbols, RankOf rank_of) {
   }
 }
 
+// Checks that a PieceMerge of the file merges `text` to `expected`. Both have indices in
+// `pieces`.
+void check_piece_merge(const std::vector<Scored> &pieces, const std::string &file,
+                       const Ids &text, const Ids &expected) {
+  PieceFile parsed;
+  check(!read_piece_file(file, parsed), "a valid file is read");
+  const auto table = std::make_shared<PieceTable>(parsed.pieces);
+  check(table->are_different() && table->has_fallback(), "the pieces are different");
+  ScoredPieces scored;
+  for (std::uint32_t id = FIRST_PIECE; id < parsed.pieces.size(); ++id) {
+    scored.texts.push_back(parsed.pieces[id].text);
+    scored.ids.push_back(id);
+    scored.scores.push_back(parsed.pieces[id].score);
+  }
+  PieceOrder order;
+  if (order_pieces(scored, order))
+    return; // equal scores
+  table->set_ranks(scored, order);
+  std::string bytes;
+  for (const std::uint32_t character : text)
+    bytes += character == 0 ? " " : pieces[character].text; // a space stands for a mark
+  Ids ids(bytes.size());
+  ids.resize(PieceMerge(table).merge(reinterpret_cast<const std::uint8_t *>(bytes.data()),
+                                     bytes.size(), ids.data()));
+  for (std::uint32_t &id : ids)
+    id -= FIRST_PIECE;
+  check(ids == expected, "a PieceMerge gives the ids that the scores define");
+}
+
 // Checks that the merges of the loaded file give the ids that the scores of `pieces` define.
 void check_merges(const std::vector<Scored> &pieces, const std::string &file, Input &input) {
   TokenizerSpec spec;
@@ -148,6 +181,9 @@ void check_merges(const std::vector<Scored> &pieces, const std::string &file, In
   Ids text;
   for (const std::uint8_t byte : input.take(40))
     text.push_back(byte % 4);
+  check_piece_merge(pieces, file, text, merged(text, by_score));
+  const Ids long_run(100, text.empty() ? 0 : text[0]);
+  check_piece_merge(pieces, file, long_run, merged(long_run, by_score));
   check(merged(text, by_rank) == merged(text, by_score),
         "merging by rank and merging by score give the same ids");
   const Ids run(40, text.empty() ? 0 : text[0]);

@@ -15,6 +15,7 @@ from bpe import BpeError
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.encoding.character_encoder import byte_vocabulary
 from bpe.formats import json_value, sentencepiece
+from bpe.formats.protobuf import fields as all_fields
 from bpe.formats.sentencepiece import PieceType
 from bpe.formats.tokenizer_config import join
 from bpe.text_ids import TextIds, TextPairs
@@ -63,8 +64,17 @@ def same_or_refused(data: bytes) -> bool:
     if parts is None:
         return False
     expected = sentencepiece._pieces(data)
-    assert parts.messages == expected.messages
+    assert isinstance(parts.normal, sentencepiece._NativePieces)
+    for fields, message in zip(parts.messages, expected.messages, strict=True):
+        assert isinstance(message, bytes)
+        # C++ leaves the error of a damaged message to Python.
+        assert fields == (message if isinstance(fields, bytes) else dict(all_fields(message, "")))
+    byte_ids = parts.normal.byte_ids
+    assert [expected.others.pop(id).text for id in byte_ids] == [*sentencepiece._BYTE_NAMES][
+        : len(byte_ids)
+    ]
     assert repr(parts.others) == repr(expected.others)  # a score may be NaN
+    expected = sentencepiece._pieces(data)
     for byte_fallback in (False, True):
         listed = result(partial(vocabulary, expected, byte_fallback))
         fast = result(partial(vocabulary, parts, byte_fallback))

@@ -97,6 +97,7 @@ def test_normalization_rules_of_a_file(tmp_path: Path) -> None:
         assert_equal(tokenizers, live, text, random)
 
 
+@pytest.mark.usefixtures("first_texts")
 @pytest.mark.parametrize("escapes", [0, 1])
 @pytest.mark.parametrize("has_ties", [False, True])
 def test_random_pieces(tmp_path: Path, escapes: int, has_ties: bool) -> None:
@@ -107,7 +108,7 @@ def test_random_pieces(tmp_path: Path, escapes: int, has_ties: bool) -> None:
             {"".join(random.choices("ab▁ é", k=random.randrange(1, 5))) for _ in range(12)}
         )
         random.shuffle(drawn)
-        scores = [random.choice([0.0, -1.0, -2.5]) if has_ties else -float(i) for i in range(12)]
+        scores = [random.choice([1.0, 0.0, -2.5]) if has_ties else 6.0 - i for i in range(12)]
         rows: list[Row] = [UNKNOWN, *(BYTES if index % 2 else ())]
         rows += [
             (text, score, PieceType.NORMAL) for text, score in zip(drawn, scores, strict=False)
@@ -123,6 +124,7 @@ def test_random_pieces(tmp_path: Path, escapes: int, has_ties: bool) -> None:
         for _ in range(8):
             text = "".join(random.choices("ab▁ éx\u00e8", k=random.randrange(90)))
             assert_equal(tokenizers, live, text, random)
+            assert loaded(tmp_path, data).encode(text, "text") == live.encode(text)
 
 
 @pytest.mark.parametrize("lengths", [(2,), (2, 3, 4, 5), (2, 3, 4, 6), (2, 4), (3, 4), (2, 4, 5)])

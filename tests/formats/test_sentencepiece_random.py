@@ -23,6 +23,9 @@ from vocabulary_files import write
 sentencepiece = pytest.importorskip("sentencepiece", reason="sentencepiece is not installed")
 
 
+pytestmark = pytest.mark.usefixtures("first_texts")
+
+
 def _compare(folder: Path, made: RandomModel, texts: Iterable[str], random: Random) -> None:
     path = write(folder / "random.model", made.data)
     tokenizers = [bpe.load(path, backend="python"), bpe.load(path)]
@@ -30,6 +33,8 @@ def _compare(folder: Path, made: RandomModel, texts: Iterable[str], random: Rand
     for text in texts:
         try:
             assert_equal(tokenizers, live, text, random)
+            # A new tokenizer encodes its first texts without merges.
+            assert bpe.load(path).encode(text, "text") == live.encode(text)
         except AssertionError as error:
             pytest.fail(f"{made.description}: {error}")
 

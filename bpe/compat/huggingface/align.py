@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from bpe import Tokenizer
 from bpe.compat.huggingface.rows import Alignment, Span
-from bpe.encoding.backends import Backend, make_added
+from bpe.encoding.backend import Backend
+from bpe.encoding.backends import make_added
 from bpe.encoding.normalized_segments import normalized_segments
 from bpe.encoding.normalizers import NfcNormalizer, TextNormalizer, make_normalizer
 from bpe.encoding.offsets import ByteToCharOffsets, byte_offsets

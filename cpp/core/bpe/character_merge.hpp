@@ -10,6 +10,7 @@
 #pragma once
 
 #include "core/base/ids.hpp"
+#include "core/bpe/character_merging.hpp"
 #include "core/bpe/pair_table.hpp"
 #include "core/bpe/token_table.hpp"
 
@@ -54,30 +55,15 @@ struct CharacterData {
   std::vector<std::uint8_t> byte_widths;
 };
 
-class CharacterMerge {
+class CharacterMerge final : public CharacterMerging {
 public:
-  CharacterMerge() = default;
-  CharacterMerge(const CharacterMerge &) = delete;
-  CharacterMerge &operator=(const CharacterMerge &) = delete;
-
   // Returns nullptr, or a message that says what is wrong with `data`.
   const char *build(CharacterData &&data);
-  // Sets the table of merges, before `merge` and `spans`. It must outlive this object.
-  void use(const PairTable &merges) { merges_ = &merges; }
-
-  // Writes the ids of a pre-token of at least one byte to `to`, which has room for one id per
-  // byte. Returns the number of ids, which may be 0. Takes O(n log n) time.
-  std::size_t merge(const std::uint8_t *bytes, std::size_t size, std::uint32_t *to) const;
-
-  // A token, and its half-open span in the bytes of its pre-token.
-  struct Span {
-    std::uint32_t id;
-    std::size_t start;
-    std::size_t end;
-  };
-  // Sets `result` to the tokens of a pre-token. As in Hugging Face's tokenizers, each token
-  // begins where the token before it ends, even if a character between the two was dropped.
-  void spans(const std::uint8_t *bytes, std::size_t size, std::vector<Span> &result) const;
+  void use(const PairTable &merges) override { merges_ = &merges; }
+  std::size_t merge(const std::uint8_t *bytes, std::size_t size,
+                    std::uint32_t *to) const override;
+  void spans(const std::uint8_t *bytes, std::size_t size,
+             std::vector<Span> &result) const override;
 
 private:
   class Engine; // of merge_windows.hpp

@@ -1,4 +1,6 @@
 #include "core/bpe/merge_barriers.hpp"
+
+#include "core/base/bits.hpp"
 #include "core/base/ids.hpp"
 
 #include <algorithm>
@@ -79,7 +81,7 @@ void MergeBarriers::begin_build(const OrderedMerges &merges) {
   chars_[NO_CHAR] = {{NO_ID, NO_ID, NO_ID}, 0xFFFF, 0xFFFF};
   merge_starts_[NO_CHAR] = {{OrderedMerges::NO_MERGE}, 0, 0};
   full_pairs_.clear();
-  marked_.reset(0);
+  marks_.reset(0);
   ascii_pairs_ = {};
   for (std::uint32_t byte = 0; byte < 0x80; ++byte)
     add_char(byte, {{byte}, 1, 0}, 0, merges);
@@ -266,44 +268,61 @@ void MergeBarriers::add_partial(const std::uint8_t *left, std::size_t left_size,
   // unrelated merges apart. Merges whose left side is ASCII have their own bit. Their left side
   // is mostly a space, which merges with so many bytes that it would get all other bits.
   const unsigned bit = left[0] < 0x80 ? 0 : 1 + right[0] % 14;
-  const auto mask = static_cast<std::uint16_t>(1U << bit);
   const Range on_left = is_tail(left[0])
                             ? ending_with(left, left_size, FIRST_EMOJI_INDEX, NO_CHAR)
                             : beginning_with(left, left_size, FIRST_EMOJI_INDEX);
   const Range on_right = beginning_with(right, right_size, FIRST_EMOJI_INDEX);
-  // Many merges set the same bit of the same characters. Merges are added in ascending order,
-  // so a later merge is early for no more characters than the first one, and adds nothing.
-  if (is_new(on_left.first, on_left.end, on_left.stride, bit, true))
-    for (std::uint32_t at = on_left.first; at < on_left.end; at += on_left.stride) {
-      chars_[at].to_right |= mask;
-      merge_starts_[at].early_right |= symbol < last_merge_[at] ? mask : std::uint16_t{0};
-    }
-  if (is_new(on_right.first, on_right.end, on_right.stride, bit, false))
-    for (std::uint32_t at = on_right.first; at < on_right.end; at += on_right.stride) {
-      chars_[at].to_left |= mask;
-      merge_starts_[at].early_left |= symbol < last_merge_[at] ? mask : std::uint16_t{0};
-    }
+  add_mark(on_left.first, on_left.end, on_left.stride, true, bit, symbol);
+  add_mark(on_right.first, on_right.end, on_right.stride, false, bit, symbol);
 }
 
-// Returns false for a range of characters that add_partial has marked with this bit before.
-// Always returns true for a short range, which takes little time to mark again.
-bool MergeBarriers::is_new(std::uint32_t first, std::uint32_t end, std::uint32_t stride,
-                           unsigned bit, bool is_left) {
-  constexpr std::uint32_t SHORT = 16;
-  if (end <= first || (end - first) / stride < SHORT)
-    return true;
+// Sets a bit of the characters of a range, in `to_right` if `is_left`, else in `to_left`. Many
+// merges set bits of the same long range, so finish_build sets all bits of such a range at
+// once. Merges are added in ascending order, so a later merge is early for no more characters
+// than the first one with the same bit, and adds nothing.
+void MergeBarriers::add_mark(std::uint32_t first, std::uint32_t end, std::uint32_t stride,
+                             bool is_left, unsigned bit, std::uint32_t symbol) {
+  constexpr std::uint32_t SHORT = 16; // characters
+  const auto mask = static_cast<std::uint16_t>(1U << bit);
+  if (end <= first)
+    return;
+  if ((end - first) / stride < SHORT) {
+    Mark mark{0, first, end, stride, is_left, mask, {}};
+    mark.symbols[bit] = symbol;
+    return set_bits(mark);
+  }
   const std::uint64_t range =
       (std::uint64_t{first} << 32 | std::uint64_t{end} << 12 | std::uint64_t{stride == 1} << 8 |
-       std::uint64_t{stride == 64} << 9 | std::uint64_t{bit} << 4 |
-       std::uint64_t{is_left} << 1) +
+       std::uint64_t{stride == 64} << 9 | std::uint64_t{is_left} << 1) +
       1; // never 0
   const HashKey key = hash_key();
-  marked_.make_room([&](const Mark &mark) { return hash_words(mark.range, 0, key); });
-  Mark &mark = marked_.find_or_add(hash_words(range, 0, key),
-                                   [range](const Mark &other) { return other.range == range; });
-  const bool is_new = mark.is_free();
-  mark.range = range;
-  return is_new;
+  marks_.make_room([&](const Mark &mark) { return hash_words(mark.range, 0, key); });
+  Mark &mark = marks_.find_or_add(hash_words(range, 0, key),
+                                  [range](const Mark &other) { return other.range == range; });
+  if (mark.is_free())
+    mark = {range, first, end, stride, is_left, 0, {}};
+  if ((mark.bits & mask) == 0)
+    mark.symbols[bit] = symbol;
+  mark.bits |= mask;
+}
+
+void MergeBarriers::set_bits(const Mark &mark) {
+  // Returns the bits of the merges that rank before the last merge of a character.
+  const auto early = [&mark](std::uint32_t last) {
+    std::uint16_t bits = 0;
+    for (std::uint32_t rest = mark.bits; rest != 0; rest &= rest - 1)
+      if (mark.symbols[lowest_bit(rest)] < last)
+        bits |= static_cast<std::uint16_t>(rest & (0 - rest));
+    return bits;
+  };
+  for (std::uint32_t at = mark.first; at < mark.end; at += mark.stride) {
+    std::uint16_t &bits = mark.is_left ? chars_[at].to_right : chars_[at].to_left;
+    bits |= mark.bits;
+    if (last_merge_[at] == 0)
+      continue;
+    MergeStart &start = merge_starts_[at];
+    (mark.is_left ? start.early_right : start.early_left) |= early(last_merge_[at]);
+  }
 }
 
 void MergeBarriers::finish_build() {
@@ -323,9 +342,12 @@ void MergeBarriers::finish_build() {
   for (const std::uint64_t pair : full_pairs_)
     filter_.add(hash_of(static_cast<std::uint32_t>(pair >> 17),
                         static_cast<std::uint32_t>(pair & 0x1FFFF)));
+  for (const Mark &mark : marks_)
+    if (!mark.is_free())
+      set_bits(mark);
   full_pairs_ = {};
   last_merge_ = {};
-  marked_.reset(0);
+  marks_.reset(0);
 }
 
 } // namespace pretok

@@ -282,8 +282,10 @@ private:
   void finish_build();
   void add_partial(const std::uint8_t *left, std::size_t left_size, const std::uint8_t *right,
                    std::size_t right_size, std::uint32_t symbol);
-  bool is_new(std::uint32_t first, std::uint32_t end, std::uint32_t stride, unsigned bit,
-              bool is_left);
+  struct Mark;
+  void add_mark(std::uint32_t first, std::uint32_t end, std::uint32_t stride, bool is_left,
+                unsigned bit, std::uint32_t symbol);
+  void set_bits(const Mark &mark);
 
   struct Merging { // the state of merging one character
     std::array<std::uint32_t, 4> symbols;
@@ -303,13 +305,19 @@ private:
   void add_char(std::uint32_t index, const Merging &merged, std::uint16_t early_right,
                 const OrderedMerges &merges);
 
-  // A range of characters that add_partial has marked, and the bit of the mark (is_new).
+  // The bits that set_bits will set for the characters first, first + stride, … below end.
   struct Mark {
-    std::uint64_t range = 0; // 0: a free slot
+    std::uint64_t range = 0; // the other numbers of the range as a key; 0: a free slot
+    std::uint32_t first = 0;
+    std::uint32_t end = 0;
+    std::uint32_t stride = 1;
+    bool is_left = false;
+    std::uint16_t bits = 0;
+    std::array<std::uint32_t, 15> symbols{}; // by bit: the lowest symbol that sets it
 
     bool is_free() const { return range == 0; }
   };
-  OpenTable<Mark> marked_;
+  OpenTable<Mark> marks_;
   // Arrays whose elements are not initialized: `begin_build` sets all elements that index_of
   // may return.
   std::unique_ptr<Char[]> chars_;              // the last is NO_CHAR

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/base/ids.hpp"
-#include "core/bpe/character_merge.hpp"
+#include "core/bpe/character_merging.hpp"
 #include "core/bpe/merge.hpp"
 #include "core/bpe/merge_barriers.hpp"
 #include "core/bpe/ordered_merges.hpp"
@@ -34,7 +34,7 @@ public:
   // Like `build`, for a vocabulary whose pre-tokens start as characters; `characters` is not
   // nullptr. Of `data`, uses the tokens and the list of merges. If a pair is listed twice, the
   // later rank counts. The result of a merge may be any token.
-  const char *build(VocabularyData &&data, std::unique_ptr<CharacterMerge> characters);
+  const char *build(VocabularyData &&data, std::unique_ptr<CharacterMerging> characters);
   // Like `build` of data with `from_ranks`, but prepares only merges(): no other function may
   // be called afterwards. Takes less time.
   const char *find_merges(VocabularyData &&data);
@@ -73,7 +73,7 @@ public:
   const MergeBarriers *barriers() const { return has_merge_table_ ? &barriers_ : nullptr; }
   // Returns how pre-tokens merge if they start as characters; else nullptr. The bytes of a
   // token may then differ from the bytes that it stands for.
-  const CharacterMerge *characters() const { return characters_.get(); }
+  const CharacterMerging *characters() const { return characters_.get(); }
   // Returns whether the first merges make characters from bytes, with steps in between
   // (VocabularyData::first_step).
   bool has_steps() const { return first_step_ != NO_ID; }
@@ -120,7 +120,7 @@ private:
   OrderedMerges merges_;
   MergeBarriers barriers_;
   PairTable pairs_;                            // empty if in_order_
-  std::unique_ptr<CharacterMerge> characters_; // refers to pairs_
+  std::unique_ptr<CharacterMerging> characters_; // refers to pairs_
 };
 
 } // namespace pretok

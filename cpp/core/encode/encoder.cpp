@@ -186,8 +186,8 @@ void Encoder::split_and_encode_kept(const std::uint8_t *text, std::size_t size,
 
 void Encoder::encode_pre_tokens(const std::uint8_t *text, std::size_t size, IdBuffer &ids,
                                 FunctionRef<void(std::size_t, std::size_t)> on_span) const {
-  const CharacterMerge *const characters = vocabulary_.characters();
-  std::vector<CharacterMerge::Span> spans;
+  const CharacterMerging *const characters = vocabulary_.characters();
+  std::vector<CharacterMerging::Span> spans;
   const auto encode_one = [&](std::size_t start, std::size_t end, int) {
     const std::uint8_t *const bytes = text + start;
     if (characters == nullptr) {
@@ -203,7 +203,7 @@ void Encoder::encode_pre_tokens(const std::uint8_t *text, std::size_t size, IdBu
     }
     characters->spans(bytes, end - start, spans);
     std::uint32_t *to = ids.room(spans.size());
-    for (const CharacterMerge::Span &span : spans) {
+    for (const CharacterMerging::Span &span : spans) {
       *to++ = span.id;
       on_span(start + span.start, start + span.end);
     }

@@ -79,14 +79,19 @@ inline std::size_t encode_utf8(std::uint32_t code_point, std::uint8_t *to) {
 // Returns whether all bytes are below 0x80.
 inline bool is_ascii(const std::uint8_t *bytes, std::size_t size) {
   std::uint64_t any = 0;
-  std::size_t at = 0;
-  for (; at + 8 <= size; at += 8) {
+  const auto add_eight = [&](std::size_t at) {
     std::uint64_t part;
     std::memcpy(&part, bytes + at, sizeof part);
     any |= part;
+  };
+  if (size >= 8) {
+    for (std::size_t at = 0; at + 8 < size; at += 8)
+      add_eight(at);
+    add_eight(size - 8);
+  } else {
+    for (std::size_t at = 0; at < size; ++at)
+      any |= bytes[at];
   }
-  for (; at < size; ++at)
-    any |= bytes[at];
   return (any & 0x8080808080808080) == 0;
 }
 

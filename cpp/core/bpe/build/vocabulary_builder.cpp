@@ -36,7 +36,7 @@ const char *Vocabulary::build(VocabularyData &&data) {
 }
 
 const char *Vocabulary::build(VocabularyData &&data,
-                              std::unique_ptr<CharacterMerge> characters) {
+                              std::unique_ptr<CharacterMerging> characters) {
   return Builder(*this).build(std::move(data), std::move(characters));
 }
 
@@ -114,7 +114,7 @@ const char *Vocabulary::Builder::build(VocabularyData &&data) {
 }
 
 const char *Vocabulary::Builder::build(VocabularyData &&data,
-                                       std::unique_ptr<CharacterMerge> characters) {
+                                       std::unique_ptr<CharacterMerging> characters) {
   if (const char *wrong = place_tokens(data))
     return wrong;
   vocabulary_.whole_tokens_.assign({}, nullptr);

@@ -16,7 +16,7 @@ public:
 
   // Do the work of Vocabulary::build and Vocabulary::find_merges.
   const char *build(VocabularyData &&data);
-  const char *build(VocabularyData &&data, std::unique_ptr<CharacterMerge> characters);
+  const char *build(VocabularyData &&data, std::unique_ptr<CharacterMerging> characters);
   const char *find_merges(VocabularyData &&data);
 
 private:

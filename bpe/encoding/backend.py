@@ -1,0 +1,143 @@
+"""Define Backend, which encodes text with one vocabulary, in C++ or in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bpe.encoding.utf8 import StrOrBytes
+from bpe.types import Ids, Offsets
+
+Calls = TypeVar("Calls", bound=tuple[Callable[..., object], ...])
+
+
+class Backend(Protocol):
+    """The methods of all backends, in C++ or in Python. All backends give the same results.
+
+    They are PythonBackend, MissingBytesBackend, DeferredBackend, and _core.Encoder in C++.
+    In a str, a surrogate pair counts as the character that it encodes, and a lone surrogate as
+    U+FFFD. `added` comes from `make_added`. The position of a SpecialTokenError is in bytes.
+    `threads` bounds the number of threads; 0 lets the backend choose.
+    """
+
+    def encode(self, text: StrOrBytes, added: Any, threads: int = 0) -> list[int]:
+        """Return the ids of `text`."""
+        ...
+
+    def encode_array(self, text: StrOrBytes, added: Any, threads: int = 0) -> Ids:
+        """Return the ids of `text` as an array."""
+        ...
+
+    def count(self, text: StrOrBytes, added: Any, threads: int = 0) -> int:
+        """Return the number of ids of `text`."""
+        ...
+
+    def encode_batch(
+        self, texts: Sequence[StrOrBytes], added: Any, threads: int = 0
+    ) -> list[list[int]]:
+        """Return the ids of each of `texts`."""
+        ...
+
+    def encode_batch_array(
+        self, texts: Sequence[StrOrBytes], added: Any, threads: int = 0
+    ) -> tuple[Ids, Offsets]:
+        """Return the ids of all n texts in one array, and n + 1 offsets.
+
+        The ids of text i are ids[offsets[i]:offsets[i + 1]].
+        """
+        ...
+
+    def encode_packed(
+        self, data: Any, offsets: Offsets, added: Any, threads: int = 0
+    ) -> tuple[Ids, Offsets]:
+        """Do the same as `encode_batch_array` for the texts of PackedTexts(data, offsets)."""
+        ...
+
+    def spans(self, text: StrOrBytes, added: Any, threads: int = 0) -> tuple[Ids, Offsets, Offsets]:
+        """Return the ids, and the half-open span of each id in bytes of UTF-8."""
+        ...
+
+    def safe_cut(self, text: bytes, added: Any, nfc: bool, later: bool = False) -> int:
+        """Return a byte offset at which a cut of `text` does not change the ids, or 0.
+
+        The cut is safe for any text that may follow `text`. The result is 0 if the backend finds no
+        safe offset. If `nfc` is true, the parts are normalized to NFC before they are encoded; the
+        cut must not change this either. If `later` is true, `encode_later` encodes the part after
+        the cut.
+        """
+        ...
+
+    def encode_later(self, text: bytes, added: Any) -> Ids:
+        """Return the ids of a part of a text that begins at a safe cut.
+
+        Unlike the other methods, this method puts no prefix before the part.
+        """
+        ...
+
+    @property
+    def merge(self) -> Callable[[bytes], list[int]]:
+        """A function that merges the bytes of one pre-token into ids."""
+        ...
+
+    @property
+    def merges(self) -> Callable[[], NDArray[np.uint32]]:
+        """A function that returns the merges, one per row, recovered from ranks if necessary."""
+        ...
+
+    def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> bytes | None:
+        """Return the bytes of `ids`, or None if an id has no token."""
+        ...
+
+    def is_normal(self, text: StrOrBytes) -> bool:
+        """Return True only if `text` is in NFC; False may be returned for any text."""
+        ...
+
+    def normalized(self, data: bytes) -> bytes:
+        """Return `data` in NFC; invalid bytes are kept, and no character moves past them."""
+        ...
+
+    def all_take_fast_path(
+        self, texts: list[Any], only_str: bool, only_ascii: bool, only_normal: bool
+    ) -> bool:
+        """Return True only if `encode_batch` can take `texts` unchecked.
+
+        The result is False if a text is neither str nor bytes. It is also False if `only_str` and a
+        text is bytes, if `only_ascii` and a text is not ASCII, or if `only_normal` and a text may
+        not be in NFC.
+        """
+        ...
+
+    def fast_calls(
+        self,
+        make_added: Callable[[Any], object],
+        slow_calls: Calls,
+        only_str: bool,
+        only_ascii: bool,
+        only_normal: bool,
+    ) -> Calls:
+        """Return replacements for `slow_calls`: encode, encode_array and count of Pipeline.
+
+        A replacement may encode a short text itself, with the AddedTokens that `make_added` returns
+        for the argument `special` of the call. It passes all other calls to the function that it
+        replaces. `all_take_fast_path` explains the flags.
+        """
+        ...
+
+    def decode_calls(self, special: Sequence[int], slow_calls: Calls) -> Calls:
+        """Return replacements for `slow_calls`: decode and decode_bytes of Decoder.
+
+        A replacement passes calls that it does not handle to the function that it replaces.
+        """
+        ...
+
+    @property
+    def cache_bytes(self) -> int:
+        """The number of bytes that the caches hold."""
+        ...
+
+    def trim(self) -> None:
+        """Free the caches."""
+        ...
