@@ -119,7 +119,7 @@ private:
   bool has_merge_table_ = false; // whether merges_ and barriers_ are filled; true if in_order_
   OrderedMerges merges_;
   MergeBarriers barriers_;
-  PairTable pairs_;                            // empty if in_order_
+  PairTable pairs_;                              // empty if in_order_
   std::unique_ptr<CharacterMerging> characters_; // refers to pairs_
 };
 
