@@ -93,8 +93,9 @@ Refusal Encoder::encode_spans(const std::uint8_t *data, std::size_t size,
     };
     std::size_t done = ids.size();
     std::size_t at = 0; // the end of the last token in the changed text
+    const bool is_changed = spaces_.changes(text, text_size);
     const auto add_spans = [&] {
-      if (!spaces_.are_marks) {
+      if (!is_changed) {
         // The text has no changes but the prefix, so only the prefix shifts the spans.
         const std::size_t prefix = prefixed ? 1 : 0;
         const std::size_t count = ids.size() - done;
@@ -102,9 +103,13 @@ Refusal Encoder::encode_spans(const std::uint8_t *data, std::size_t size,
         std::int64_t *const last = room(ends, count);
         const std::uint32_t *const new_ids = ids.data() + done;
         for (std::size_t i = 0; i < count; ++i) {
-          first[i] = static_cast<std::int64_t>(segment.start + std::max(at, prefix) - prefix);
+          std::size_t start = std::max(at, prefix) - prefix;
           at += vocabulary_.token(new_ids[i]).size;
-          last[i] = static_cast<std::int64_t>(segment.start + std::max(at, prefix) - prefix);
+          std::size_t end = std::max(at, prefix) - prefix;
+          if (spaces_.are_marks)
+            source.widen(start, end);
+          first[i] = static_cast<std::int64_t>(segment.start + start);
+          last[i] = static_cast<std::int64_t>(segment.start + end);
         }
         done = ids.size();
       }
