@@ -35,11 +35,15 @@ struct EncodedSpans {
 // a code point gets the whole code point.
 void count_code_points(const std::uint8_t *data, std::size_t size, EncodedSpans &spans) {
   const CodePointCounts counts(data, size);
+  std::size_t end = 0; // of the previous span, in bytes
+  std::int64_t end_count = 0;
   for (std::size_t i = 0; i < spans.starts.size(); ++i) {
     const auto start = static_cast<std::size_t>(spans.starts[i]);
     const bool is_inside = start < size && is_tail(data[start]);
-    spans.starts[i] = counts.before(start) - (is_inside ? 1 : 0);
-    spans.ends[i] = counts.before(static_cast<std::size_t>(spans.ends[i]));
+    // Nearly every span starts at the end of the previous one.
+    spans.starts[i] = (start == end ? end_count : counts.before(start)) - (is_inside ? 1 : 0);
+    end = static_cast<std::size_t>(spans.ends[i]);
+    spans.ends[i] = end_count = counts.before(end);
   }
 }
 

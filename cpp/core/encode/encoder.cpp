@@ -67,6 +67,9 @@ Refusal Encoder::encode_parts(const std::uint8_t *data, std::size_t size,
   return refusal;
 }
 
+// The tokens of spans are prefetched this many spans ahead.
+static constexpr std::size_t SPANS_AHEAD = 16;
+
 // Appends `count` zeros to `values`. Returns a pointer to the first of them.
 static std::int64_t *room(std::vector<std::int64_t> &values, std::size_t count) {
   values.resize(values.size() + count);
@@ -103,6 +106,8 @@ Refusal Encoder::encode_spans(const std::uint8_t *data, std::size_t size,
         std::int64_t *const last = room(ends, count);
         const std::uint32_t *const new_ids = ids.data() + done;
         for (std::size_t i = 0; i < count; ++i) {
+          if (i + SPANS_AHEAD < count)
+            vocabulary_.prefetch_token(new_ids[i + SPANS_AHEAD]);
           std::size_t start = std::max(at, prefix) - prefix;
           at += vocabulary_.token(new_ids[i]).size;
           std::size_t end = std::max(at, prefix) - prefix;

@@ -15,16 +15,16 @@ namespace pretok {
 // the text.
 class CodePointCounts {
 public:
-  CodePointCounts(const std::uint8_t *data, std::size_t size) {
-    groups_.reserve(size / WIDTH + 1);
+  CodePointCounts(const std::uint8_t *data, std::size_t size) : groups_(size / WIDTH + 1) {
     std::uint64_t before = 0;
-    for (std::size_t at = 0; at <= size; at += WIDTH) {
-      const std::size_t left = size - at;
-      const std::uint64_t starts =
-          left >= WIDTH ? starts_in(data + at) : starts_in(data + at, left);
+    const std::uint8_t *at = data;
+    for (Group &group : groups_) {
+      const auto left = static_cast<std::size_t>(data + size - at);
+      const std::uint64_t starts = left >= WIDTH ? starts_in(at) : starts_in(at, left);
       // Byte i of the product is the sum of the bytes 0 to i of `starts`.
-      groups_.push_back({before, starts * ONES});
-      before += groups_.back().sums >> (8 * WIDTH - 8);
+      group = {before, starts * ONES};
+      before += group.sums >> (8 * WIDTH - 8);
+      at += WIDTH;
     }
   }
 
