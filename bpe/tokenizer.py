@@ -24,7 +24,7 @@ from bpe.encoding.backends import make_backend, takes_spaces
 from bpe.encoding.decode import DecodeStream, Unknown, decode_batch, keep_known
 from bpe.encoding.fast_calls import fast_call
 from bpe.encoding.packed import PackedTexts
-from bpe.encoding.padded import Layout, PaddedIds, Side, check_layout, pad
+from bpe.encoding.padded import Layout, PaddedIds, Side, check_layout, pad, row_length
 from bpe.encoding.piece_decoder import Decoding, make_decoder
 from bpe.encoding.pipeline import Pipeline
 from bpe.encoding.python_backend import concatenate_ids
@@ -290,7 +290,8 @@ class Tokenizer(TokenizerParts):
         template = self._template if add_special_tokens else Template()
         layout = check_layout(Layout(pad_id, side, max_length, multiple_of), template)
         ids, offsets = self.encode_batch_array(texts, special, errors=errors, threads=threads)
-        return pad(ids, offsets, template, layout)
+        length = row_length(offsets, template, layout)
+        return pad(ids, offsets, template, layout, length, self._pipeline.is_native)
 
     def safe_cut(self, text: bytes, special: Special = "raise", *, in_parts: bool = False) -> int:
         """Return a byte offset at which a cut of `text` does not change the ids, or 0 if none.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Sequence
 from functools import cache, partial
-from itertools import pairwise
 from typing import Any
 
 from bpe import Tokenizer, UnsupportedError
@@ -30,7 +29,7 @@ from bpe.encoding.utf8 import has_surrogates
 from bpe.errors import UnknownTokenError
 from bpe.formats import huggingface
 from bpe.formats.json_value import Value
-from bpe.types import Ids, Treatment
+from bpe.types import Ids, Offsets, Template, Treatment
 
 _NO_TOKEN = "a text with a byte that no token has"
 
@@ -215,38 +214,28 @@ class Engine:
             ids = [*self._before, *ids, *self._after]
         return Encoding(ids, build, 1)
 
-    def arrays(
-        self, texts: list[str], treatment: Treatment, truncation: Truncation | None
-    ) -> list[Ids] | None:
-        """Return the truncated ids of each text as an array, without the template.
+    def arrays(self, texts: list[str], treatment: Treatment) -> tuple[Ids, Offsets] | None:
+        """Return what Tokenizer.encode_batch_array of bpe returns.
 
-        Returns None if the template is not simple, if the maximal length is below 1, or if the
-        truncation strategy is "only_second". With any other truncation, the result has the first or
-        the last ids of each text.
+        Returns None if the template is not simple.
         """
-        limit = None
         if not self.is_simple:
             return None
-        if truncation is not None:
-            limit = truncation.max_length
-            if limit < 1 or truncation.strategy == "only_second":
-                return None
         self._check(texts, treatment)
         try:
-            ids, offsets = self._tokenizer.encode_batch_array(texts, treatment)
+            return self._tokenizer.encode_batch_array(texts, treatment)
         except UnknownTokenError:
             raise CallFallbackError(_NO_TOKEN) from None
-        bounds = offsets.tolist()
-        if limit is None:
-            return [ids[start:stop] for start, stop in pairwise(bounds)]
-        if truncation is not None and truncation.direction == "right":
-            return [ids[start : min(start + limit, stop)] for start, stop in pairwise(bounds)]
-        return [ids[max(start, stop - limit) : stop] for start, stop in pairwise(bounds)]
 
     @property
-    def template_ids(self) -> tuple[list[int], list[int]]:
+    def template(self) -> Template:
         """The ids before and after one sequence."""
-        return self._before, self._after
+        return Template(tuple(self._before), tuple(self._after))
+
+    @property
+    def is_native(self) -> bool:
+        """Whether C++ may arrange ids."""
+        return self._tokenizer._pipeline.is_native
 
     def _window(
         self, rows: tuple[Row, ...], add_special_tokens: bool, truncation: Truncation | None
