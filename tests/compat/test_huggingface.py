@@ -312,3 +312,14 @@ def test_copies_share_their_engine() -> None:
     copied = copy.deepcopy(ours)
     assert ours.encode("the").ids == copied.encode("the").ids
     assert ours._state.engine(ours.real) is copied._state.engine(copied.real)
+
+
+def test_a_lone_surrogate_is_found_at_any_place() -> None:
+    real, ours = both(small())
+    for letter in "é", "🦙":  # 16-bit and 32-bit code units
+        for place in range(70):
+            text = letter * place + "\ud8ff" + letter * (130 - place)
+            call = lambda tok, text=text: tok.encode(text)  # noqa: E731
+            assert pairs.outcome(call, ours) == pairs.outcome(call, real), place
+        assert ours.encode(letter * 130).ids == real.encode(letter * 130).ids
+    assert hf.backend(ours).counts == {"bpe": 2, "tokenizers": 140}
