@@ -323,3 +323,25 @@ def test_a_lone_surrogate_is_found_at_any_place() -> None:
             assert pairs.outcome(call, ours) == pairs.outcome(call, real), place
         assert ours.encode(letter * 130).ids == real.encode(letter * 130).ids
     assert hf.backend(ours).counts == {"bpe": 2, "tokenizers": 140}
+
+
+def test_an_added_token_within_the_white_space_of_another_one() -> None:
+    real, ours = both(small())
+    for tok in (real, ours):
+        tok.add_tokens([tokenizers.AddedToken("日本", rstrip=True), "  "])
+    for text in ("日本  \u00a0é", "'sÅ🦙日本  \u00a0éx", "日本   é 日本    日本  x"):
+        for words in (text, ["a", text]):
+            call = lambda tok, words=words: tok.encode(words, is_pretokenized=words != text)  # noqa: E731,B023
+            assert pairs.outcome(call, ours) == pairs.outcome(call, real), words
+    assert hf.backend(ours).counts["tokenizers"] == 0
+
+
+def test_added_tokens_for_which_tokenizers_may_panic_fall_back() -> None:
+    real, ours = both(small())
+    for tok in (real, ours):
+        tok.add_tokens([tokenizers.AddedToken("x", rstrip=True, normalized=True)])
+        tok.add_tokens([tokenizers.AddedToken(" ", lstrip=True, normalized=True)])
+    for text in ("ax  \u00a01", "x y"):
+        call = lambda tok, text=text: tok.encode(text)  # noqa: E731
+        assert pairs.outcome(call, ours) == pairs.outcome(call, real), text
+    assert "tokenizers panics" in hf.backend(ours).reason

@@ -29,6 +29,7 @@ from bpe.encoding.utf8 import has_surrogates
 from bpe.errors import UnknownTokenError
 from bpe.formats import huggingface
 from bpe.formats.json_value import Value
+from bpe.normalizers.chain import NormalizerChain
 from bpe.types import Ids, Offsets, Template, Treatment
 
 _NO_TOKEN = "a text with a byte that no token has"
@@ -333,6 +334,7 @@ def build(serialized: str) -> Engine:
         add_prefix_space=spec.add_prefix_space,
         decoder=spec.decoder,
     )
+    _check_strips(tokenizer)
     names = {id: text for text, id in vocab.items()}
     words = [
         token.content
@@ -340,3 +342,22 @@ def build(serialized: str) -> Engine:
         if token.special and file["model"].get("ignore_merges") and token.content in vocab
     ]
     return Engine(tokenizer, processor, names, Decoding(tokenizer, names, decoder), words)
+
+
+def _check_strips(tokenizer: Tokenizer) -> None:
+    """Raise UnsupportedError if tokenizers may panic where bpe drops an added token.
+
+    It panics if the white space after a token with `rstrip` includes a whole token with `lstrip`.
+    """
+    if not any(token.rstrip for token in tokenizer.added_tokens):
+        return
+    normalizer = tokenizer.normalizer
+    for token in tokenizer.added_tokens:
+        content = token.content
+        if token.normalized and isinstance(normalizer, NormalizerChain):
+            content = normalizer.normalize(content)
+        if token.lstrip and not content.strip():
+            raise UnsupportedError(
+                f"added token {token.content!r} is white space with lstrip, and another one has "
+                "rstrip; tokenizers panics if they overlap"
+            )
