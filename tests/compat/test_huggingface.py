@@ -345,3 +345,18 @@ def test_added_tokens_for_which_tokenizers_may_panic_fall_back() -> None:
         call = lambda tok, text=text: tok.encode(text)  # noqa: E731
         assert pairs.outcome(call, ours) == pairs.outcome(call, real), text
     assert "tokenizers panics" in hf.backend(ours).reason
+
+
+def test_a_copy_has_the_engine_but_later_changes_do_not_reach_it() -> None:
+    real, ours = both(small())
+    ours.encode("the")
+    for copied in (copy.deepcopy(ours), copy.copy(ours)):
+        assert copied is not ours
+        assert copied._state.current_engine() is ours._state.current_engine() is not None
+        copied.add_tokens(["quick"])
+        assert copied.encode("the quick").ids != real.encode("the quick").ids
+        assert ours.encode("the quick").ids == real.encode("the quick").ids
+    ours.pre_tokenizer.add_prefix_space = True
+    assert ours._state.current_engine() is None
+    assert copy.deepcopy(ours).encode("the").ids == ours.encode("the").ids
+    assert copy.deepcopy(ours).encode("the").ids != real.encode("the").ids
