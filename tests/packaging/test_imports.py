@@ -77,6 +77,7 @@ LAYERS = (
     ("bpe.decoders.native",),
     ("bpe.decoders.chain",),
     ("bpe.encoding.normalized_segments", "bpe.encoding.piece_decoder"),
+    ("bpe.encoding.joins",),
     ("bpe.encoding.pipeline",),
     ("bpe.formats*",),
     ("bpe.tokenizer_parts",),
