@@ -297,3 +297,31 @@ def test_nothing_is_printed(plain: Any, capfd: pytest.CaptureFixture[str]) -> No
         plain(["the fox", "é"], padding=True)
         hf.backend(plain)
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("pad_type", [0, 1])
+@pytest.mark.parametrize("first_type", [0, 1])
+def test_arrays_of_type_ids(pad_type: int, first_type: int, tmp_path: Path) -> None:
+    template = {
+        "type": "TemplateProcessing",
+        "single": [
+            {"SpecialToken": {"id": "e", "type_id": first_type}},
+            {"Sequence": {"id": "A", "type_id": 0}},
+        ],
+        "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+        "special_tokens": {"e": {"id": "e", "ids": [68], "tokens": ["e"]}},
+    }
+    serialized = pairs.small(post_processor=template)
+    tok = calls.make(serialized, {"pad_token": "e", "pad_token_type_id": pad_type}, tmp_path)
+    texts = ["the fox", "the", "", "the quick brown fox"]
+    for side in ("left", "right"):
+        for adds in (True, False):
+            options = {"return_tensors": "np", "return_token_type_ids": True, "padding": True,
+                       "padding_side": side, "add_special_tokens": adds}  # fmt: skip
+            for more in ({}, {"truncation": True, "max_length": 3}):
+                call = "__call__", (texts,), options | more
+                expected = calls.outcome(tok, call)
+                assert "token_type_ids" in dict(expected["data"])
+                with hf.patched():
+                    assert calls.outcome(tok, call) == expected, call
+    assert hf.backend(tok).counts["tokenizers"] == 0

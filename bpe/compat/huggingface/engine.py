@@ -83,7 +83,7 @@ class Engine:
             self._encode,
             self._before,
             self._after,
-            not any(self.type_ids(self._added + 1, True)),
+            not self.has_types(True),
         )
 
     def quick(
@@ -159,6 +159,11 @@ class Engine:
     def type_ids(self, size: int, add_special_tokens: bool) -> list[int]:
         """Return the type ids of one sequence with `size` ids. Requires `is_simple`."""
         return self._processor.type_ids(size, add_special_tokens)
+
+    def has_types(self, add_special_tokens: bool) -> bool:
+        """Return whether one sequence has type ids other than 0. Requires `is_simple`."""
+        size = 1 + (self._added if add_special_tokens else 0)
+        return any(self.type_ids(size, add_special_tokens))
 
     def whole(self, text: str, treatment: Treatment, add_special_tokens: bool) -> Encoding:
         """Return the encoding of a text that is not truncated."""

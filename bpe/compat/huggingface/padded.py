@@ -51,6 +51,12 @@ def encode(
     return [Encoding.lazy(encoding, text, *source) for text in texts], *rows
 
 
+def type_ids(mask: NDArray[np.int64], padding: Padding | None) -> NDArray[np.int64]:
+    """Return the type ids of a batch whose sequences have type 0."""
+    pad_type = 0 if padding is None else padding.pad_type_id
+    return (1 - mask) * pad_type if pad_type else np.zeros_like(mask)
+
+
 def encoding(
     text: str,
     engine: Engine,

@@ -215,18 +215,20 @@ class ThinCall:
         get = options.get
         names, mask_option = tok.model_input_names, get("return_attention_mask")
         types = get("return_token_type_ids")
-        if "token_type_ids" in names if types is None else types:
-            return None
+        wants_types = "token_type_ids" in names if types is None else types
+        adds_special_tokens = get("add_special_tokens", True)
         if any(map(get, values.RICH)):
             return None
-        encoded = padded.encode(
-            engine, texts, treatment, get("add_special_tokens", True), truncation, padding
-        )
+        encoded = padded.encode(engine, texts, treatment, adds_special_tokens, truncation, padding)
         if encoded is None or (truncation is None and encoded[1].shape[1] > tok.model_max_length):
             return None  # `call` warns of long texts
         encodings, ids, mask = encoded
         wrap = values.wrapper(get("return_tensors"))
         data: dict[str, Any] = {"input_ids": wrap(ids)}
+        if wants_types:
+            if engine.has_types(adds_special_tokens):
+                return None
+            data["token_type_ids"] = wrap(padded.type_ids(mask, padding))
         if "attention_mask" in names if mask_option is None else mask_option:
             data["attention_mask"] = wrap(mask)
         return self._classes.result(data, encodings, 1)
