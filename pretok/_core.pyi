@@ -162,8 +162,8 @@ def quick_call(
     batch_encoding: type,
     encoding: type,
     whole: Callable[..., object],
-) -> Callable[[Any, Any], Any]:
-    """Return a function call(tok, text), as cpp/bindings/quick_call.hpp says."""
+) -> Callable[[Any, Any, bool], Any]:
+    """Return a function call(tok, text, wants_spans), as cpp/bindings/quick_call.hpp says."""
 
 class Encoder:
     """The native backend of bpe; bpe.encoding.backends.Backend documents each method.

@@ -1,4 +1,4 @@
-// Answers tok(text), the most frequent call of the tokenizers of transformers, for
+// Answers tok(text), with or without offsets, the most frequent call of the tokenizers of transformers, for
 // bpe.compat.huggingface.
 #pragma once
 
@@ -6,9 +6,10 @@
 
 namespace pretok {
 
-// Adds the function quick_call to the module. It returns a Python function call(tok, text),
-// which does the same as ThinCall.quick (bpe/compat/huggingface/thin_call.py) without options:
-// it returns the BatchEncoding of a text, or None if Python code must answer.
+// Adds the function quick_call to the module. It returns a Python function call(tok, text,
+// wants_spans), which does the same as ThinCall.quick (bpe/compat/huggingface/thin_call.py)
+// with no option but return_offsets_mapping: it returns the BatchEncoding of a text, or None if
+// Python code must answer.
 //
 // The arguments of quick_call are:
 //   - key: the attribute of a tokenizers.Tokenizer that holds its State.

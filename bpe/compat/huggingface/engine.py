@@ -72,19 +72,18 @@ class Engine:
         self.quick_parts = self._quick_parts()
         """The parts that C++ needs to answer the call of `quick`; None if it must not.
 
-        They are the function that encodes, the ids before and after one sequence, and whether all
-        type ids are 0.
+        They are the function that encodes, the ids before and after one sequence, whether all type
+        ids are 0, whether special tokens may be ordinary text, and the function that encodes with
+        spans.
         """
 
-    def _quick_parts(self) -> tuple[Any, list[int], list[int], bool] | None:
+    def _quick_parts(self) -> tuple[Any, list[int], list[int], bool, bool, Any] | None:
         if not self.is_simple:
             return None
-        return (
-            self._encode,
-            self._before,
-            self._after,
-            not self.has_types(True),
-        )
+        zero_types = not self.has_types(True)
+        takes_text = not self._words
+        encode_spans = self._spans.encode
+        return self._encode, self._before, self._after, zero_types, takes_text, encode_spans
 
     def quick(
         self, text: str, treatment: Treatment, add_special_tokens: bool = True
@@ -115,10 +114,12 @@ class Engine:
         encoded = self._spans.encode(text, treatment)
         if encoded is not None and add_special_tokens and self._added:
             ids, spans = encoded
-            ids[:0] = self._before
-            ids += self._after
-            spans[:0] = [(0, 0)] * len(self._before)
-            spans += [(0, 0)] * len(self._after)
+            if self._before:
+                ids[:0] = self._before
+                spans[:0] = [(0, 0)] * len(self._before)
+            if self._after:
+                ids += self._after
+                spans += [(0, 0)] * len(self._after)
         return encoded
 
     def batch(
