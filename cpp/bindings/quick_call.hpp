@@ -1,5 +1,5 @@
-// Answers tok(text), with or without offsets, the most frequent call of the tokenizers of transformers, for
-// bpe.compat.huggingface.
+// Answers tok(text), with or without offsets, for bpe.compat.huggingface. It is the most
+// frequent call of the tokenizers of transformers.
 #pragma once
 
 #include <pybind11/pybind11.h>
