@@ -360,3 +360,27 @@ def test_a_copy_has_the_engine_but_later_changes_do_not_reach_it() -> None:
     assert ours._state.current_engine() is None
     assert copy.deepcopy(ours).encode("the").ids == ours.encode("the").ids
     assert copy.deepcopy(ours).encode("the").ids != real.encode("the").ids
+
+
+@pytest.mark.parametrize("flags", [{}, {"normalized": True}, {"single_word": True}])
+@pytest.mark.parametrize("normalizer", [None, "Lowercase", "Prepend"])
+def test_special_tokens_that_the_model_makes_of_whole_words(
+    flags: dict[str, bool], normalizer: str | None
+) -> None:
+    level = {**pairs.byte_level(add_prefix_space=False, trim_offsets=True), "use_regex": False}
+    split = {"type": "Split", "pattern": {"String": "日"}, "behavior": "Isolated", "invert": False}
+    parts = {"type": "Sequence", "pretokenizers": [split, level]}
+    file = json.loads(small(pre_tokenizer=parts))
+    id = file["model"]["vocab"]["xy"] = len(file["model"]["vocab"])
+    file["model"]["ignore_merges"] = True
+    file["added_tokens"] = [
+        {"id": id, "content": "xy", **dict.fromkeys(pairs.FLAGS, False), **flags, "special": True}
+    ]
+    prepend = {"prepend": "\u2581"} if normalizer == "Prepend" else {}
+    file["normalizer"] = normalizer and {"type": normalizer, **prepend}
+    real, ours = both(json.dumps(file))
+    for splits in (False, True):
+        real.encode_special_tokens = ours.encode_special_tokens = splits
+        for text in ("日xy日", "日XY日", "xy", "XY", "axy", "日 xy 日"):
+            call = lambda tok, text=text: tok.encode(text)  # noqa: E731
+            assert pairs.outcome(call, ours) == pairs.outcome(call, real), (text, splits)

@@ -8,6 +8,7 @@ from functools import cache, partial
 from typing import Any
 
 from bpe import Tokenizer, UnsupportedError
+from bpe.characters.marks import SPACE_MARK
 from bpe.compat.huggingface import post_processor
 from bpe.compat.huggingface.align import Aligner
 from bpe.compat.huggingface.decoding import Decoding
@@ -25,6 +26,7 @@ from bpe.compat.huggingface.windows import (
     Window,
     truncate,
 )
+from bpe.encoding.text_spaces import spaces_of
 from bpe.encoding.utf8 import has_surrogates
 from bpe.errors import UnknownTokenError
 from bpe.formats import huggingface
@@ -342,12 +344,29 @@ def build(serialized: str) -> Engine:
     )
     _check_strips(tokenizer)
     names = {id: text for text, id in vocab.items()}
-    words = [
-        token.content
-        for token in spec.added_tokens
-        if token.special and file["model"].get("ignore_merges") and token.content in vocab
-    ]
+    words = _whole_words(tokenizer, vocab) if file["model"].get("ignore_merges") else []
     return Engine(tokenizer, processor, names, Decoding(tokenizer, names, decoder), words)
+
+
+def _whole_words(tokenizer: Tokenizer, vocab: Collection[str]) -> list[str]:
+    """Return the `words` of an Engine whose model ignores merges; `vocab` has its tokens.
+
+    Raises UnsupportedError if text may become such a word although special tokens are not treated
+    as text: the token must be a word in the text, or a normalizer may change text to it.
+    """
+    words = []
+    normalizer = tokenizer.normalizer
+    # A normalizer that only makes marks of spaces makes no word without marks.
+    makes_marks = spaces_of(normalizer, tokenizer.added_tokens) is not None
+    for token in tokenizer.added_tokens:
+        if token.special and token.content in vocab:
+            is_stable = makes_marks and not token.normalized and SPACE_MARK not in token.content
+            if token.single_word or not (normalizer is None or is_stable):
+                raise UnsupportedError(
+                    f"special token {token.content!r} may be ordinary text and a whole word"
+                )
+            words.append(token.content)
+    return words
 
 
 def _check_strips(tokenizer: Tokenizer) -> None:
