@@ -16,24 +16,20 @@ from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.arguments import (
     backend_for,
     cache_limit,
-    check_batch,
     check_normalizer,
     new_token_bytes,
     resolve_pre_tokenizer,
 )
 from bpe.encoding.backends import make_backend, takes_spaces
-from bpe.encoding.decode import DecodeStream, Unknown, decode_batch, keep_known
+from bpe.encoding.decode import DecodeStream, Unknown
 from bpe.encoding.deferred_backend import DeferredBackend
 from bpe.encoding.fast_calls import fast_call
-from bpe.encoding.packed import PackedTexts
-from bpe.encoding.padded import Layout, PaddedIds, Side, check_layout, pad
 from bpe.encoding.piece_decoder import Decoding, make_decoder
 from bpe.encoding.pipeline import Pipeline
-from bpe.encoding.python_backend import concatenate_ids
 from bpe.encoding.text_spaces import TextSpaces, spaces_of
 from bpe.merge import missing_byte_error
 from bpe.once import forget, once
-from bpe.tokenizer_parts import TokenizerParts
+from bpe.tokenizer_batches import TokenizerBatches
 from bpe.types import (
     Errors,
     Ids,
@@ -53,13 +49,13 @@ from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 
 
-class Tokenizer(TokenizerParts):
+class Tokenizer(TokenizerBatches):
     """Encodes text as ids and decodes ids, with one vocabulary and one pre-tokenizer.
 
-    Immutable; safe to share between threads; picklable; survives fork and spawn. Get one with
-    `bpe.load` or `bpe.train`. A text is a str, or bytes that hold UTF-8: bytes, bytearray or
-    memoryview. Bytes that are not valid UTF-8 are kept. Encoding takes O(n log n) time at worst,
-    and linear time if the length of pre-tokens is limited.
+    Immutable, so a copy is the tokenizer itself; safe to share between threads; picklable; survives
+    fork and spawn. Get one with `bpe.load` or `bpe.train`. A text is a str, or bytes that hold
+    UTF-8: bytes, bytearray or memoryview. Bytes that are not valid UTF-8 are kept. Encoding takes
+    O(n log n) time at worst, and linear time if the length of pre-tokens is limited.
 
     `special` says what to do with a special token in the text. "raise" raises SpecialTokenError,
     "text" encodes the token as ordinary text, and "allow" encodes it as its id. If `special` is a
@@ -203,97 +199,6 @@ class Tokenizer(TokenizerParts):
         """Return the number of ids of `text`, without storing them. Otherwise like `encode`."""
         size = self._count(text, special, errors, threads)
         return size + sum(map(len, self._template)) if add_special_tokens else size
-
-    def encode_batch(
-        self,
-        texts: Iterable[Text],
-        special: Special = "raise",
-        *,
-        errors: Errors = "replace",
-        add_special_tokens: bool = False,
-        threads: int | None = None,
-    ) -> list[list[int]]:
-        """Return the ids of each of `texts`. Raises the errors of `encode`."""
-        rows = self._pipeline.encode_batch(check_batch(texts), special, errors, threads)
-        if add_special_tokens:
-            before, after = self._template
-            return [[*before, *ids, *after] for ids in rows]
-        return rows
-
-    def encode_batch_array(
-        self,
-        texts: Iterable[Text],
-        special: Special = "raise",
-        *,
-        errors: Errors = "replace",
-        add_special_tokens: bool = False,
-        threads: int | None = None,
-    ) -> tuple[Ids, Offsets]:
-        """Return the ids of all `texts` in one array, and the offsets of each text in it.
-
-        The ids are uint32, shape (m,); the offsets int64, shape (n + 1,): text i has
-        ids[offsets[i]:offsets[i + 1]]. Otherwise like `encode_batch`.
-        """
-        batch = check_batch(texts)
-        if add_special_tokens:
-            return concatenate_ids(
-                self.encode_batch(
-                    batch, special, errors=errors, add_special_tokens=True, threads=threads
-                )
-            )
-        return self._pipeline.encode_batch_array(batch, special, errors, threads)
-
-    def encode_packed(
-        self,
-        data: bytes | bytearray | memoryview,
-        offsets: Offsets,
-        special: Special = "raise",
-        *,
-        threads: int | None = None,
-    ) -> tuple[Ids, Offsets]:
-        """Do the same as `encode_batch_array` for texts in one buffer.
-
-        Text i is data[offsets[i]:offsets[i + 1]], in UTF-8. So n texts have n + 1 offsets, which
-        ascend. There is no Python object for each text; `bpe.columns.encode` takes columns of Arrow
-        and Polars. Raises ValueError for other offsets, and the errors of `encode`.
-        """
-        return self._pipeline.encode_packed(PackedTexts(data, offsets), special, threads)
-
-    def encode_padded(
-        self,
-        texts: Iterable[Text],
-        special: Special = "raise",
-        *,
-        pad_id: int | None = None,
-        side: Side = "right",
-        max_length: int | None = None,
-        multiple_of: int = 1,
-        errors: Errors = "replace",
-        add_special_tokens: bool = False,
-        threads: int | None = None,
-    ) -> PaddedIds:
-        """Return the ids of all `texts` in one array of int64, shape (n, length), and its mask.
-
-        `pad_id` fills each row on the `side`, up to the length of the longest row, rounded up to a
-        multiple of `multiple_of`. By default, it is the id of the `padding` of the vocabulary's
-        file. `max_length` keeps the first ids of a longer text; with `add_special_tokens`, the ids
-        before and after the text count too. The mask is 1 for ids, and 0 for padding. Raises
-        ValueError if no padding is known, and the errors of `encode_batch`.
-
-        >>> import bpe
-        >>> bpe.train(["ab"], vocab_size=257).encode_padded(["ab", "abc!"], pad_id=0)
-        PaddedIds(ids=array([[256,   0,   0],
-               [256,  99,  33]]), mask=array([[1, 0, 0],
-               [1, 1, 1]]))
-        """
-        if pad_id is None:
-            if self._padding is None:
-                raise ValueError("the vocabulary has no padding; pass the id of a token as pad_id=")
-            pad_id = self._padding.pad_id
-        template = self._template if add_special_tokens else Template()
-        layout = check_layout(Layout(pad_id, side, max_length, multiple_of), template)
-        ids, offsets = self.encode_batch_array(texts, special, errors=errors, threads=threads)
-        return pad(ids, offsets, template, layout)
 
     def safe_cut(self, text: bytes, special: Special = "raise", *, in_parts: bool = False) -> int:
         """Return a byte offset at which a cut of `text` does not change the ids, or 0 if none.
@@ -443,35 +348,6 @@ class Tokenizer(TokenizerParts):
         """Return the bytes of `ids`. Otherwise like `decode`."""
         return self._decode_bytes(self._known(ids, unknown), bool(skip_special))
 
-    def decode_batch(
-        self,
-        ids_batch: Iterable[Iterable[int]],
-        errors: str = "replace",
-        skip_special: bool = False,
-        *,
-        unknown: Unknown = "raise",
-    ) -> list[str]:
-        """Return the text of each of `ids_batch`. Otherwise like `decode`.
-
-        >>> import bpe
-        >>> bpe.train(["ab"], vocab_size=257).decode_batch([[256, 33], []])
-        ['ab!', '']
-        """
-        if unknown != "raise":
-            ids_batch = [self._known(ids, unknown) for ids in ids_batch]
-        return decode_batch(self._decode, ids_batch, errors, bool(skip_special))
-
-    def _known(self, ids: Iterable[int], unknown: Unknown) -> Iterable[int]:
-        """Return `ids`; if `unknown` is "skip", only those that a token has."""
-        if unknown == "raise":
-            return ids
-        return keep_known(ids, self._known_ids, unknown)
-
-    @once
-    def _known_ids(self) -> frozenset[int]:
-        """The ids of all tokens, with added tokens."""
-        return frozenset(self._vocabulary.token_bytes) | {token.id for token in self._added_tokens}
-
     def decode_stream(self, errors: str = "replace", skip_special: bool = False) -> DecodeStream:
         """Return a new DecodeStream, which decodes ids as they come."""
         return self._ids_to_text.stream(self._decode_bytes, errors, bool(skip_special))
@@ -497,6 +373,14 @@ class Tokenizer(TokenizerParts):
         self._vocabulary.trim()
         for pipeline in self._pipelines:
             pipeline.trim()
+
+    def __copy__(self) -> Tokenizer:
+        """Return the tokenizer itself, because nothing can change it."""
+        return self
+
+    def __deepcopy__(self, memo: object) -> Tokenizer:
+        """Return the tokenizer itself, because nothing can change it."""
+        return self
 
     def __reduce__(self) -> tuple[object, ...]:
         arguments: dict[str, Any] = {

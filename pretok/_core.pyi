@@ -154,14 +154,31 @@ def text_decode_call(make_texts: Any, special: Sequence[int], slow_call: Any) ->
 def have_surrogates(texts: list[str]) -> bool:
     """Return whether any text has a surrogate."""
 
+def pad_rows(
+    ids: NDArray[np.uint32],
+    offsets: NDArray[np.int64],
+    before: Sequence[int],
+    after: Sequence[int],
+    length: int,
+    max_count: int,
+    keeps_last: bool,
+    pad_id: int,
+    pads_left: bool,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the rows and the mask of bpe.encoding.padded.pad.
+
+    Each row has `length` ids, of which a text has at most `max_count`. Raises ValueError if the ids
+    of a text do not fit into its row.
+    """
+
 def quick_call(
     key: str,
     is_plain: dict[type, bool],
     batch_encoding: type,
     encoding: type,
     whole: Callable[..., object],
-) -> Callable[[Any, Any], Any]:
-    """Return a function call(tok, text), as cpp/bindings/quick_call.hpp says."""
+) -> Callable[[Any, Any, bool], Any]:
+    """Return a function call(tok, text, wants_spans), as cpp/bindings/quick_call.hpp says."""
 
 class Encoder:
     """The native backend of bpe; bpe.encoding.backend.Backend documents each method.

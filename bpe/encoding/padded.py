@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -26,14 +27,19 @@ class Layout(NamedTuple):
     """How to pad: `pad_id` is put on `side` of each text.
 
     All texts get the length of the longest one, rounded up to a multiple of `multiple_of`. If
-    `max_length` is not None, a text and its template keep at most `max_length` ids: the last ids
-    of the text are dropped.
+    `max_length` is not None, a text and its template keep at most `max_length` ids. A longer text
+    loses its ids on the side `cut`.
     """
 
     pad_id: int
     side: Side
     max_length: int | None
     multiple_of: int
+    cut: Side = "right"
+
+    def max_count(self, template: Template) -> int | None:
+        """Return the maximal number of ids of a text without its template, or None."""
+        return None if self.max_length is None else self.max_length - _size(template)
 
 
 def check_layout(layout: Layout, template: Template) -> Layout:
@@ -50,7 +56,7 @@ def check_layout(layout: Layout, template: Template) -> Layout:
         raise ValueError(f"multiple_of={layout.multiple_of}: expected a positive number")
     if layout.side not in get_args(Side):
         raise ValueError(f'side={layout.side!r}: expected "right" or "left"')
-    added = sum(map(len, template))
+    added = _size(template)
     if layout.max_length is not None and layout.max_length < added:
         raise ValueError(
             f"max_length={layout.max_length}: the template of the vocabulary alone has {added} "
@@ -59,28 +65,55 @@ def check_layout(layout: Layout, template: Template) -> Layout:
     return layout
 
 
-def pad(ids: Ids, offsets: Offsets, template: Template, layout: Layout) -> PaddedIds:
+def row_length(offsets: Offsets, template: Template, layout: Layout) -> int:
+    """Return the length of the rows of texts: that of the longest one, rounded up."""
+    longest = int(lengths(offsets, template, layout).max(initial=0))
+    return -(-longest // layout.multiple_of) * layout.multiple_of
+
+
+def lengths(offsets: Offsets, template: Template, layout: Layout) -> Offsets:
+    """Return the number of ids of each text after truncation, with its template."""
+    counts = np.diff(offsets)
+    max_count = layout.max_count(template)
+    if max_count is not None:
+        counts = np.minimum(counts, max_count)
+    counts += _size(template)
+    return counts
+
+
+def pad(
+    ids: Ids, offsets: Offsets, template: Template, layout: Layout, length: int, is_native: bool
+) -> PaddedIds:
     """Return the padded ids of texts: text i has ids[offsets[i]:offsets[i + 1]].
 
-    The ids of `template` come before and after each text. Takes linear time in the result.
+    The ids of `template` come before and after each text. `length` is the length of each row; it
+    must not be below any of `lengths`. `is_native` says whether C++ may do it. Takes linear time in
+    the result.
     """
-    before, after = (np.array(part, np.int64) for part in template)
-    sizes = np.diff(offsets)
-    if layout.max_length is not None:
-        limit = layout.max_length - len(before) - len(after)
-        if sizes.max(initial=0) > limit:
-            ids = ids[np.arange(len(ids)) - np.repeat(offsets[:-1], sizes) < limit]
-            sizes = np.minimum(sizes, limit)
-    totals = sizes + len(before) + len(after)
-    longest = int(totals.max(initial=0))
-    length = -(-longest // layout.multiple_of) * layout.multiple_of
-    columns = np.arange(length)
-    starts = (length - totals if layout.side == "left" else np.zeros_like(totals))[:, None]
-    ends = starts + totals[:, None]
-    is_text = (columns >= starts + len(before)) & (columns < ends - len(after))
-    padded = np.full((len(sizes), length), layout.pad_id, np.int64)
-    padded[is_text] = ids
-    rows = np.arange(len(sizes))[:, None]
-    padded[rows, starts + np.arange(len(before))] = before
-    padded[rows, ends - len(after) + np.arange(len(after))] = after
-    return PaddedIds(padded, ((columns >= starts) & (columns < ends)).astype(np.int64))
+    max_count = layout.max_count(template)
+    keeps_last, pads_left = layout.cut == "left", layout.side == "left"
+    if is_native:
+        from pretok import _core
+
+        limit = len(ids) if max_count is None else max_count
+        return PaddedIds(
+            *_core.pad_rows(
+                ids, offsets, *template, length, limit, keeps_last, layout.pad_id, pads_left
+            )
+        )
+    before, after = (np.array(part, np.uint32) for part in template)
+    padded = np.full((len(offsets) - 1, length), layout.pad_id, np.int64)
+    mask = np.zeros_like(padded)
+    for (start, stop), row, ones in zip(pairwise(offsets.tolist()), padded, mask, strict=True):
+        text = ids[start:stop]
+        if max_count is not None:
+            text = text[max(len(text) - max_count, 0) :] if keeps_last else text[:max_count]
+        total = len(text) + _size(template)
+        first = length - total if pads_left else 0
+        ones[first : first + total] = 1
+        row[first : first + total] = np.concatenate([before, text, after])
+    return PaddedIds(padded, mask)
+
+
+def _size(template: Template) -> int:
+    return len(template.before) + len(template.after)

@@ -7,7 +7,6 @@ the backend. If the text is a str, the call then converts byte offsets to code p
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -16,6 +15,7 @@ import numpy as np
 from bpe.encoding.added_tokens import AddedToken, AddedTokenSearch
 from bpe.encoding.arguments import resolve_threads, validate_text
 from bpe.encoding.backend import Backend
+from bpe.encoding.joins import insert_rows, join_arrays, join_ids, join_spans, sum_counts
 from bpe.encoding.normalized_segments import (
     NormalizedSegment,
     Result,
@@ -98,19 +98,19 @@ class Pipeline:
         self, text: Text, special: Special, errors: Errors, threads: int | None = None
     ) -> list[int]:
         """Return the ids of `text`."""
-        return self._run(text, special, errors, threads, self.backend.encode, _join_ids)
+        return self._run(text, special, errors, threads, self.backend.encode, join_ids)
 
     def encode_array(
         self, text: Text, special: Special, errors: Errors, threads: int | None = None
     ) -> Ids:
         """Return the ids of `text` as an array."""
-        return self._run(text, special, errors, threads, self.backend.encode_array, _join_arrays)
+        return self._run(text, special, errors, threads, self.backend.encode_array, join_arrays)
 
     def count(
         self, text: Text, special: Special, errors: Errors, threads: int | None = None
     ) -> int:
         """Return the number of ids of `text`."""
-        return self._run(text, special, errors, threads, self.backend.count, _sum_counts)
+        return self._run(text, special, errors, threads, self.backend.count, sum_counts)
 
     def spans(self, text: Text, special: Special, errors: Errors, threads: int | None) -> Spans:
         """Return the ids and the half-open span of each id.
@@ -118,7 +118,7 @@ class Pipeline:
         Spans count code points if `text` is a str, else bytes.
         """
         ids, starts, ends = self._run(
-            text, special, errors, threads, self.backend.spans, _join_spans
+            text, special, errors, threads, self.backend.spans, join_spans
         )
         if isinstance(text, str):
             offsets = ByteToCharOffsets(text, errors)
@@ -187,7 +187,7 @@ class Pipeline:
         to_encode = [index for index in to_normalize if index not in normalized]
         encode = self.calls()[1] if to_encode else self.encode_array
         normalized |= self._encode_each(encode, texts, to_encode, special, errors, refusal)
-        return _insert_rows(ids, offsets, dict(sorted(normalized.items())))
+        return insert_rows(ids, offsets, dict(sorted(normalized.items())))
 
     def span_call(self, special: Special, spaces: TokenSpaces | None) -> SpanCall | None:
         """Return a function that returns the ids of a text and their spans as tuples.
@@ -294,7 +294,7 @@ class Pipeline:
             data = self._check_bytes(validate_text(text, errors))
             if self._normalizer is not None and not self._normalizer.keeps(data):
                 utf8 = encode_utf8(data)
-                if join is not _join_spans and not self._has_fast_path:
+                if join is not join_spans and not self._has_fast_path:
                     whole = self._whole_texts(special, self._normalizer)
                     normal = whole.normalized(utf8)
                     if normal is not None:
@@ -370,43 +370,3 @@ class Pipeline:
             position = int(ByteToCharOffsets(text, errors).starts(np.array([position]))[0])
         token = self._policies.content_of(error.token)
         return SpecialTokenError(token, position, error.text_index)
-
-
-def _join_ids(segments: Iterable[NormalizedSegment], work: Work[list[int]]) -> list[int]:
-    return [id for segment in segments for id in segment.encode(work, lambda id: [id])]
-
-
-def _join_arrays(segments: Iterable[NormalizedSegment], work: Work[Ids]) -> Ids:
-    array_of_one = partial(np.array, ndmin=1, dtype=np.uint32)
-    arrays = [segment.encode(work, array_of_one) for segment in segments]
-    return np.concatenate([np.zeros(0, np.uint32), *arrays])
-
-
-def _sum_counts(segments: Iterable[NormalizedSegment], work: Work[int]) -> int:
-    return sum(segment.encode(work, lambda id: 1) for segment in segments)
-
-
-def _insert_rows(ids: Ids, offsets: Offsets, rows: dict[int, Ids]) -> tuple[Ids, Offsets]:
-    """Return `ids` and `offsets` with the ids of `rows` inserted.
-
-    Each key of `rows` is the index of a row that is empty in `ids` and `offsets`. Its value is the
-    ids to insert into this row. The keys ascend.
-    """
-    if not rows:
-        return ids, offsets
-    sizes = np.diff(offsets)
-    parts = []
-    done = 0
-    for index, row in rows.items():
-        start = int(offsets[index])
-        parts += [ids[done:start], row]
-        done = start
-        sizes[index] = len(row)
-    return np.concatenate([*parts, ids[done:]]), np.concatenate([[0], np.cumsum(sizes)])
-
-
-def _join_spans(segments: Iterable[NormalizedSegment], work: Work[Spans]) -> Spans:
-    empty = np.zeros(0, np.uint32), np.zeros(0, np.int64), np.zeros(0, np.int64)
-    spans = [empty, *(segment.spans(work) for segment in segments)]
-    ids, starts, ends = zip(*spans, strict=True)
-    return np.concatenate(ids), np.concatenate(starts), np.concatenate(ends)

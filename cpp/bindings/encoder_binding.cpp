@@ -239,8 +239,12 @@ public:
       const auto &[leading, trailing, keeps_first] = *spaces;
       if (leading.size() != trailing.size())
         throw py::value_error("expected two numbers of spaces for each id: leading, trailing");
-      options.spaces = TokenSpaces{
-          {leading.begin(), leading.end()}, {trailing.begin(), trailing.end()}, keeps_first};
+      options.spaces.emplace();
+      options.spaces->keeps_first = keeps_first;
+      options.spaces->counts.reserve(leading.size());
+      for (std::size_t id = 0; id < leading.size(); ++id)
+        options.spaces->counts.push_back(
+            {static_cast<std::uint8_t>(leading[id]), static_cast<std::uint8_t>(trailing[id])});
     }
     return make_span_call(self, native.encoder(), *native.id_objects_, native.span_objects_,
                           added, std::move(options));

@@ -6,6 +6,7 @@
 #include "bindings/loading.hpp"
 #include "bindings/native_machine.hpp"
 #include "bindings/normalizing.hpp"
+#include "bindings/padding.hpp"
 #include "bindings/quick_call.hpp"
 #include "bindings/training.hpp"
 
@@ -70,6 +71,7 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   pretok::bind_encoder(module);
   pretok::bind_loading(module);
   pretok::bind_normalizing(module);
+  pretok::bind_padding(module);
   pretok::bind_piece_loading(module);
   pretok::bind_quick_call(module);
   pretok::bind_training(module);

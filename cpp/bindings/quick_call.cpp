@@ -40,6 +40,8 @@ struct QuickCall {
   py::object encodings = interned("_encodings");
   py::object n_sequences = interned("_n_sequences");
   py::object served = interned("served");
+  py::object offset_mapping = interned("offset_mapping");
+  py::object no_span = py::make_tuple(0, 0); // the span of an id of the template
   py::object one = py::int_(1);
   py::object zero = py::int_(0);
 };
@@ -94,6 +96,16 @@ bool contains(const py::object &names, const py::object &name) {
   return found != 0;
 }
 
+// Puts `count` spans of the template at `index` of a list of spans.
+void add_spans(const QuickCall &call, const py::object &spans, py::ssize_t index,
+               py::ssize_t count) {
+  if (count == 0)
+    return;
+  const py::list added = filled(count, call.no_span);
+  if (PyList_SetSlice(spans.ptr(), index, index, added.ptr()) != 0)
+    throw py::error_already_set();
+}
+
 // Returns whether a call without truncation and padding leaves the real tokenizer unchanged.
 bool changes_nothing(const QuickCall &call, const py::object &real, const py::object &split) {
   return attribute(real, call.encode_special_tokens).is(split) &&
@@ -121,7 +133,8 @@ py::object current_engine(const QuickCall &call, const py::object &state) {
 }
 
 // Returns the BatchEncoding, or None.
-py::object answer(const QuickCall &call, const py::object &tok, const py::object &text) {
+py::object answer(const QuickCall &call, const py::object &tok, const py::object &text,
+                  bool wants_spans) {
   if (!PyUnicode_CheckExact(text.ptr()))
     return py::none();
   const TextView view(text);
@@ -144,9 +157,21 @@ py::object answer(const QuickCall &call, const py::object &tok, const py::object
     return py::none();
   const auto part = [&](py::ssize_t i) { return PyTuple_GET_ITEM(parts.ptr(), i); };
 
+  if (split.ptr() == Py_True && part(4) != Py_True)
+    return py::none();
   const py::object &treatment = split.ptr() == Py_True ? call.text : call.allow;
   const std::array<PyObject *, 2> arguments{text.ptr(), treatment.ptr()};
-  py::object ids = owned(PyObject_Vectorcall(part(0), arguments.data(), 2, nullptr));
+  py::object ids =
+      owned(PyObject_Vectorcall(part(wants_spans ? 5 : 0), arguments.data(), 2, nullptr));
+  py::object spans;
+  if (wants_spans) {
+    if (ids.is_none())
+      return ids;
+    spans = py::reinterpret_borrow<py::object>(PyTuple_GetItem(ids.ptr(), 1));
+    ids = py::reinterpret_borrow<py::object>(PyTuple_GetItem(ids.ptr(), 0));
+    add_spans(call, spans, 0, PyList_GET_SIZE(part(1)));
+    add_spans(call, spans, PyList_GET_SIZE(spans.ptr()), PyList_GET_SIZE(part(2)));
+  }
   if (PyList_GET_SIZE(part(1)) != 0)
     ids = owned(PySequence_Concat(part(1), ids.ptr()));
   if (PyList_GET_SIZE(part(2)) != 0)
@@ -165,6 +190,8 @@ py::object answer(const QuickCall &call, const py::object &tok, const py::object
   }
   if (contains(names, call.attention_mask))
     data[call.attention_mask] = filled(size, call.one);
+  if (wants_spans)
+    data[call.offset_mapping] = spans;
 
   const py::object encoding = new_object(call.encoding);
   set_attribute(encoding, call.source,
@@ -183,8 +210,9 @@ py::object answer(const QuickCall &call, const py::object &tok, const py::object
 
 // Returns `answer`. If it raises an Exception, returns None: the Python code then raises it.
 PyObject *call_quickly(PyObject *self, PyObject *const *args, Py_ssize_t count) {
-  if (count != 2) {
-    PyErr_SetString(PyExc_TypeError, "expected two arguments, a tokenizer and a text");
+  if (count != 3) {
+    PyErr_SetString(PyExc_TypeError,
+                    "expected three arguments: a tokenizer, a text, and wants_spans");
     return nullptr;
   }
 #ifdef Py_GIL_DISABLED
@@ -194,7 +222,7 @@ PyObject *call_quickly(PyObject *self, PyObject *const *args, Py_ssize_t count) 
   PyObject *result = guarded([&] {
     const auto &call = *static_cast<QuickCall *>(PyCapsule_GetPointer(self, nullptr));
     return answer(call, py::reinterpret_borrow<py::object>(args[0]),
-                  py::reinterpret_borrow<py::object>(args[1]))
+                  py::reinterpret_borrow<py::object>(args[1]), args[2] == Py_True)
         .release()
         .ptr();
   });

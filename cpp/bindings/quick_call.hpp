@@ -1,14 +1,15 @@
-// Answers tok(text), the most frequent call of the tokenizers of transformers, for
-// bpe.compat.huggingface.
+// Answers tok(text), with or without offsets, for bpe.compat.huggingface. It is the most
+// frequent call of the tokenizers of transformers.
 #pragma once
 
 #include <pybind11/pybind11.h>
 
 namespace pretok {
 
-// Adds the function quick_call to the module. It returns a Python function call(tok, text),
-// which does the same as ThinCall.quick (bpe/compat/huggingface/thin_call.py) without options:
-// it returns the BatchEncoding of a text, or None if Python code must answer.
+// Adds the function quick_call to the module. It returns a Python function call(tok, text,
+// wants_spans), which does the same as ThinCall.quick (bpe/compat/huggingface/thin_call.py)
+// with no option but return_offsets_mapping: it returns the BatchEncoding of a text, or None if
+// Python code must answer.
 //
 // The arguments of quick_call are:
 //   - key: the attribute of a tokenizers.Tokenizer that holds its State.

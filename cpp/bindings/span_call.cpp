@@ -5,6 +5,7 @@
 #include "bindings/guarded.hpp"
 #include "bindings/normal_text.hpp"
 
+#include "core/unicode/code_point_counts.hpp"
 #include "core/unicode/utf8.hpp"
 
 #include <algorithm>
@@ -30,57 +31,40 @@ struct EncodedSpans {
   std::vector<std::int64_t> ends;
 };
 
-// Counts the code points of UTF-8 before an offset. The offsets must ascend from call to call.
-class CodePointCounter {
-public:
-  explicit CodePointCounter(const std::uint8_t *data) : data_(data) {}
-
-  // Returns the number of code points that begin before byte `offset`.
-  std::int64_t begun(std::int64_t offset) {
-    for (; at_ < offset; ++at_)
-      count_ += !is_tail(data_[at_]);
-    return count_;
-  }
-
-private:
-  const std::uint8_t *data_;
-  std::int64_t at_ = 0;
-  std::int64_t count_ = 0;
-};
-
 // Converts offsets in bytes to offsets in code points. A span that contains only some bytes of
 // a code point gets the whole code point.
 void count_code_points(const std::uint8_t *data, std::size_t size, EncodedSpans &spans) {
-  CodePointCounter starts(data);
-  CodePointCounter ends(data);
-  std::int64_t end = 0;       // of the previous span, in bytes
-  std::int64_t end_count = 0; // in code points
+  const CodePointCounts counts(data, size);
+  std::size_t end = 0; // of the previous span, in bytes
+  std::int64_t end_count = 0;
   for (std::size_t i = 0; i < spans.starts.size(); ++i) {
-    const std::int64_t start = spans.starts[i];
-    const bool is_inside = static_cast<std::size_t>(start) < size && is_tail(data[start]);
+    const auto start = static_cast<std::size_t>(spans.starts[i]);
+    const bool is_inside = start < size && is_tail(data[start]);
     // Nearly every span starts at the end of the previous one.
-    spans.starts[i] = (start == end ? end_count : starts.begun(start)) - (is_inside ? 1 : 0);
-    end = spans.ends[i];
-    spans.ends[i] = end_count = ends.begun(end);
+    spans.starts[i] = (start == end ? end_count : counts.before(start)) - (is_inside ? 1 : 0);
+    end = static_cast<std::size_t>(spans.ends[i]);
+    spans.ends[i] = end_count = counts.before(end);
   }
 }
 
 // Excludes the spaces at both ends of tokens from their spans. Returns false if TokenSpaces
 // does not know the number of spaces of a token.
 bool trim(const TokenSpaces &spaces, EncodedSpans &spans) {
+  const std::uint32_t *const ids = spans.ids.data();
   for (std::size_t i = 0; i < spans.starts.size(); ++i) {
-    const std::uint32_t id = spans.ids.data()[i];
-    if (id >= spaces.leading.size() || spaces.leading[id] == TokenSpaces::UNKNOWN)
+    if (ids[i] >= spaces.counts.size())
       return false;
-    const std::int64_t leading = spaces.leading[id];
-    const std::int64_t trailing = spaces.trailing[id];
-    std::int64_t &start = spans.starts[i];
-    std::int64_t &end = spans.ends[i];
-    const bool keeps = spaces.keeps_first && leading == 1 && (i == 0 || start == 0);
-    if (!keeps)
-      start = std::min(start + leading, end);
-    if (end >= trailing)
-      end = std::max(end - trailing, start);
+    const TokenSpaces::Count count = spaces.counts[ids[i]];
+    if (count.leading == TokenSpaces::UNKNOWN)
+      return false;
+    std::int64_t start = spans.starts[i];
+    std::int64_t end = spans.ends[i];
+    const bool keeps = spaces.keeps_first && count.leading == 1 && (i == 0 || start == 0);
+    start = std::min(start + (keeps ? 0 : count.leading), end);
+    if (end >= count.trailing)
+      end = std::max(end - count.trailing, start);
+    spans.starts[i] = start;
+    spans.ends[i] = end;
   }
   return true;
 }
@@ -102,7 +86,7 @@ bool encode(const SpanCall &call, const TextView &text, EncodedSpans &spans) {
     // The span of a token that is only the prefix space is empty. Extend it by one byte, so
     // that it gets the first code point of the text.
     for (std::size_t i = 0; i < spans.starts.size(); ++i)
-      if (spans.starts[i] == spans.ends[i])
+      if (spans.starts[i] == spans.ends[i] && spans.ends[i] < static_cast<std::int64_t>(size))
         ++spans.ends[i];
     if (!text.is_ascii())
       count_code_points(data, size, spans);

@@ -16,11 +16,15 @@ namespace pretok {
 
 // The numbers of spaces at the start and at the end of each token.
 struct TokenSpaces {
-  // The value for a token whose number of spaces depends on the text.
+  // The value of `leading` for a token whose number of spaces depends on the text.
   static constexpr std::uint8_t UNKNOWN = 0xFF;
 
-  std::vector<std::uint8_t> leading;  // by id
-  std::vector<std::uint8_t> trailing; // by id
+  struct Count {
+    std::uint8_t leading;
+    std::uint8_t trailing;
+  };
+
+  std::vector<Count> counts; // by id
   // If true, a single leading space stays in the span of the first token, and of any other
   // token whose span starts at the start of the text.
   bool keeps_first = false;

@@ -45,16 +45,20 @@ public:
                    const std::vector<std::int64_t> &ends) {
     const std::size_t size = starts.size();
     py::list result(size);
+    // Copy the member to a local, because the compiler would reload a member after each store.
+    PyObject **const spans = spans_;
     for (std::size_t i = 0; i < size; ++i) {
       // Prefetch the place of a span 2 * AHEAD spans before its use, and its tuple AHEAD spans.
       if (i + 2 * AHEAD < size)
-        prefetch(slot(starts[i + 2 * AHEAD], ends[i + 2 * AHEAD]));
+        prefetch(slot(spans, starts[i + 2 * AHEAD], ends[i + 2 * AHEAD]));
       if (i + AHEAD < size)
-        if (PyObject *const *later = slot(starts[i + AHEAD], ends[i + AHEAD]))
+        if (PyObject *const *later = slot(spans, starts[i + AHEAD], ends[i + AHEAD]))
           prefetch(*later);
-      PyObject *span = new_object(ints, starts[i], ends[i]);
+      PyObject **const known = slot(spans, starts[i], ends[i]);
+      PyObject *span = known == nullptr ? nullptr : *known;
+      Py_XINCREF(span);
       if (span == nullptr)
-        throw py::error_already_set();
+        span = new_object(ints, starts[i], ends[i], known);
       PyList_SET_ITEM(result.ptr(), static_cast<py::ssize_t>(i), span);
     }
     return result;
@@ -66,8 +70,8 @@ private:
   static constexpr std::size_t SIZE = STARTS * WIDTHS;
   static constexpr std::size_t AHEAD = 8;
 
-  // Returns the place of a span in the cache, or nullptr if it has none.
-  PyObject **slot(std::int64_t start, std::int64_t end) const {
+  // Returns the place of a span in `spans`, the cache, or nullptr if it has none.
+  static PyObject **slot(PyObject **spans, std::int64_t start, std::int64_t end) {
 #ifdef Py_GIL_DISABLED
     // In free-threaded Python, threads that share tuples would contend for their reference
     // counts.
@@ -75,18 +79,17 @@ private:
 #endif
     const auto width = static_cast<std::uint64_t>(end - start);
     const auto from = static_cast<std::uint64_t>(start);
-    return from < STARTS && width < WIDTHS ? spans_ + from * WIDTHS + width : nullptr;
+    return from < STARTS && width < WIDTHS ? spans + from * WIDTHS + width : nullptr;
   }
 
-  // Returns a new reference to the tuple (start, end), or nullptr with an exception set.
-  PyObject *new_object(IdObjects &ints, std::int64_t start, std::int64_t end) {
-    PyObject **const known = slot(start, end);
-    if (known != nullptr && *known != nullptr) {
-      Py_INCREF(*known);
-      return *known;
-    }
+  // Returns a new reference to the new tuple (start, end). Puts it in its place in the cache,
+  // `known`, unless it is nullptr.
+  PyObject *new_object(IdObjects &ints, std::int64_t start, std::int64_t end,
+                       PyObject **known) {
     PyObject *span = new_tuple(ints, start, end);
-    if (span != nullptr && known != nullptr) {
+    if (span == nullptr)
+      throw py::error_already_set();
+    if (known != nullptr) {
       Py_INCREF(span);
       *known = span;
       used_ = std::max(used_, static_cast<std::size_t>(start) + 1);

@@ -12,9 +12,10 @@ from tokenizers import models, pre_tokenizers, processors
 
 import bpe
 from bpe import Template, Tokenizer
+from bpe.encoding.padded import Layout, lengths, pad
 from bpe.types import Padding
 from pretok.machine.backend import BackendName
-from support import max_examples, seeded
+from support import max_examples, need_native, seeded
 from vocabularies import BYTES, as_chars
 
 TOKENS = BYTES | {256: b"ab", 257: b"abab", 258: b" a"}
@@ -119,3 +120,44 @@ def test_unknown_ids_are_skipped_on_request(backend: BackendName) -> None:
         tok.decode(ids, unknown="ignore")  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         tok.decode(["a"], unknown="skip")  # type: ignore[list-item]
+
+
+def test_both_backends_pad_alike() -> None:
+    need_native()
+    for number in range(max_examples(60)):
+        random = seeded(f"pad {number}")
+        counts = [random.randrange(9) for _ in range(random.randrange(6))]
+        offsets = np.cumsum([0, *counts])
+        ids = np.array([random.randrange(1 << 32) for _ in range(sum(counts))], np.uint32)
+        template = random.choice([Template(), Template((1,), ()), Template((1 << 31, 3), (4,))])
+        added = len(template.before) + len(template.after)
+        layout = Layout(
+            random.choice([0, -1, 5]),
+            random.choice(["left", "right"]),
+            random.choice([None, added, added + 3]),
+            1,
+            random.choice(["left", "right"]),
+        )
+        longest = int(lengths(offsets, template, layout).max(initial=0))
+        length = longest + random.randrange(3)
+        native, python = (
+            pad(ids, offsets, template, layout, length, is_native) for is_native in (True, False)
+        )
+        for ours, theirs in zip(native, python, strict=True):
+            assert ours.dtype == theirs.dtype == np.int64
+            assert ours.shape == theirs.shape == (len(counts), length)
+            assert (ours == theirs).all(), (counts, template, layout, length)
+
+
+def test_rows_that_are_too_short_are_an_error() -> None:
+    need_native()
+    from pretok import _core
+
+    ids, rest = np.arange(3, dtype=np.uint32), (4, False, 0, True)
+    with pytest.raises(ValueError, match="room for the ids of each text"):
+        _core.pad_rows(ids, np.array([0, 3]), (), (), 2, *rest)
+    for offsets in ([0, 4], [2, 1], [-1, 2]):
+        with pytest.raises(ValueError, match="ascending offsets"):
+            _core.pad_rows(ids, np.array(offsets), (), (), 9, *rest)
+    with pytest.raises(ValueError, match="at least one offset"):
+        _core.pad_rows(ids, np.array([], np.int64), (), (), 9, *rest)

@@ -143,6 +143,16 @@ def test_equality_and_hash(backend: BackendName) -> None:
     assert make(backend, added_tokens=two) == make(backend, added_tokens=two[::-1])
 
 
+def test_a_copy_is_the_tokenizer_itself(backend: BackendName) -> None:
+    tok = Tokenizer(VOCABULARY, "gpt2", backend=backend)
+    assert copy.copy(tok) is copy.deepcopy(tok) is tok
+    assert copy.deepcopy([tok, {"a": tok}]) == [tok, {"a": tok}]
+    added = AddedToken("<a>", 900)
+    other = Tokenizer(tok.vocabulary, tok.pre_tokenizer, added_tokens=[added], backend=backend)
+    assert other.encode("<a>", special="allow") == [900]
+    assert 900 not in tok.encode("<a>", special="allow")
+
+
 @pytest.mark.parametrize("options", VARIANTS, ids=[",".join(options) for options in VARIANTS])
 def test_pickling_and_copying(backend: BackendName, options: dict[str, Any]) -> None:
     tok = make(backend, name="mine", **options)

@@ -312,3 +312,75 @@ def test_copies_share_their_engine() -> None:
     copied = copy.deepcopy(ours)
     assert ours.encode("the").ids == copied.encode("the").ids
     assert ours._state.engine(ours.real) is copied._state.engine(copied.real)
+
+
+def test_a_lone_surrogate_is_found_at_any_place() -> None:
+    real, ours = both(small())
+    for letter in "é", "🦙":  # 16-bit and 32-bit code units
+        for place in range(70):
+            text = letter * place + "\ud8ff" + letter * (130 - place)
+            call = lambda tok, text=text: tok.encode(text)  # noqa: E731
+            assert pairs.outcome(call, ours) == pairs.outcome(call, real), place
+        assert ours.encode(letter * 130).ids == real.encode(letter * 130).ids
+    assert hf.backend(ours).counts == {"bpe": 2, "tokenizers": 140}
+
+
+def test_an_added_token_within_the_white_space_of_another_one() -> None:
+    real, ours = both(small())
+    for tok in (real, ours):
+        tok.add_tokens([tokenizers.AddedToken("日本", rstrip=True), "  "])
+    for text in ("日本  \u00a0é", "'sÅ🦙日本  \u00a0éx", "日本   é 日本    日本  x"):
+        for words in (text, ["a", text]):
+            call = lambda tok, words=words: tok.encode(words, is_pretokenized=words != text)  # noqa: E731,B023
+            assert pairs.outcome(call, ours) == pairs.outcome(call, real), words
+    assert hf.backend(ours).counts["tokenizers"] == 0
+
+
+def test_added_tokens_for_which_tokenizers_may_panic_fall_back() -> None:
+    real, ours = both(small())
+    for tok in (real, ours):
+        tok.add_tokens([tokenizers.AddedToken("x", rstrip=True, normalized=True)])
+        tok.add_tokens([tokenizers.AddedToken(" ", lstrip=True, normalized=True)])
+    for text in ("ax  \u00a01", "x y"):
+        call = lambda tok, text=text: tok.encode(text)  # noqa: E731
+        assert pairs.outcome(call, ours) == pairs.outcome(call, real), text
+    assert "tokenizers panics" in hf.backend(ours).reason
+
+
+def test_a_copy_has_the_engine_but_later_changes_do_not_reach_it() -> None:
+    real, ours = both(small())
+    ours.encode("the")
+    for copied in (copy.deepcopy(ours), copy.copy(ours)):
+        assert copied is not ours
+        assert copied._state.current_engine() is ours._state.current_engine() is not None
+        copied.add_tokens(["quick"])
+        assert copied.encode("the quick").ids != real.encode("the quick").ids
+        assert ours.encode("the quick").ids == real.encode("the quick").ids
+    ours.pre_tokenizer.add_prefix_space = True
+    assert ours._state.current_engine() is None
+    assert copy.deepcopy(ours).encode("the").ids == ours.encode("the").ids
+    assert copy.deepcopy(ours).encode("the").ids != real.encode("the").ids
+
+
+@pytest.mark.parametrize("flags", [{}, {"normalized": True}, {"single_word": True}])
+@pytest.mark.parametrize("normalizer", [None, "Lowercase", "Prepend"])
+def test_special_tokens_that_the_model_makes_of_whole_words(
+    flags: dict[str, bool], normalizer: str | None
+) -> None:
+    level = {**pairs.byte_level(add_prefix_space=False, trim_offsets=True), "use_regex": False}
+    split = {"type": "Split", "pattern": {"String": "日"}, "behavior": "Isolated", "invert": False}
+    parts = {"type": "Sequence", "pretokenizers": [split, level]}
+    file = json.loads(small(pre_tokenizer=parts))
+    id = file["model"]["vocab"]["xy"] = len(file["model"]["vocab"])
+    file["model"]["ignore_merges"] = True
+    file["added_tokens"] = [
+        {"id": id, "content": "xy", **dict.fromkeys(pairs.FLAGS, False), **flags, "special": True}
+    ]
+    prepend = {"prepend": "\u2581"} if normalizer == "Prepend" else {}
+    file["normalizer"] = normalizer and {"type": normalizer, **prepend}
+    real, ours = both(json.dumps(file))
+    for splits in (False, True):
+        real.encode_special_tokens = ours.encode_special_tokens = splits
+        for text in ("日xy日", "日XY日", "xy", "XY", "axy", "日 xy 日"):
+            call = lambda tok, text=text: tok.encode(text)  # noqa: E731
+            assert pairs.outcome(call, ours) == pairs.outcome(call, real), (text, splits)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import importlib
 import inspect
+import json
 import os
 import pickle
 import signal
@@ -297,3 +298,84 @@ def test_nothing_is_printed(plain: Any, capfd: pytest.CaptureFixture[str]) -> No
         plain(["the fox", "é"], padding=True)
         hf.backend(plain)
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("pad_type", [0, 1])
+@pytest.mark.parametrize("first_type", [0, 1])
+def test_arrays_of_type_ids(pad_type: int, first_type: int, tmp_path: Path) -> None:
+    template = {
+        "type": "TemplateProcessing",
+        "single": [
+            {"SpecialToken": {"id": "e", "type_id": first_type}},
+            {"Sequence": {"id": "A", "type_id": 0}},
+        ],
+        "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+        "special_tokens": {"e": {"id": "e", "ids": [68], "tokens": ["e"]}},
+    }
+    serialized = pairs.small(post_processor=template)
+    tok = calls.make(serialized, {"pad_token": "e", "pad_token_type_id": pad_type}, tmp_path)
+    texts = ["the fox", "the", "", "the quick brown fox"]
+    for side in ("left", "right"):
+        for adds in (True, False):
+            options = {"return_tensors": "np", "return_token_type_ids": True, "padding": True,
+                       "padding_side": side, "add_special_tokens": adds}  # fmt: skip
+            for more in ({}, {"truncation": True, "max_length": 3}):
+                call = "__call__", (texts,), options | more
+                expected = calls.outcome(tok, call)
+                assert "token_type_ids" in dict(expected["data"])
+                with hf.patched():
+                    assert calls.outcome(tok, call) == expected, call
+    if tokenizers.__version__ != "0.23.1":  # with which all truncation falls back
+        assert hf.backend(tok).counts["tokenizers"] == 0
+
+
+def test_special_tokens_that_are_ordinary_text_and_whole_words(tmp_path: Path) -> None:
+    file = json.loads(pairs.base())
+    id = file["model"]["vocab"]["<s>"] = len(file["model"]["vocab"])
+    file["model"]["ignore_merges"] = True
+    file["added_tokens"] = [
+        {"id": id, "content": "<s>", **dict.fromkeys(pairs.FLAGS, False), "special": True}
+    ]
+    file["pre_tokenizer"] = {
+        "type": "Sequence",
+        "pretokenizers": [
+            {"type": "Split", "pattern": {"String": " "}, "behavior": "Isolated", "invert": False},
+            {**pairs.byte_level(add_prefix_space=False, trim_offsets=True), "use_regex": False},
+        ],
+    }
+    tok = calls.make(json.dumps(file), {"split_special_tokens": True}, tmp_path)
+    expected = [calls.outcome(tok, ("__call__", ("a <s>",), options)) for options in QUICK_OPTIONS]
+    assert expected[0]["data"][0][1][-1] == id
+    with hf.patched():
+        for _ in range(3):
+            outcomes = [
+                calls.outcome(tok, ("__call__", ("a <s>",), each)) for each in QUICK_OPTIONS
+            ]
+            assert outcomes == expected
+
+
+@pytest.mark.parametrize("processor", [None, "BertProcessing", "RobertaProcessing"])
+def test_quick_calls_with_offsets(processor: str | None, tmp_path: Path) -> None:
+    added: dict[str, Any] = {"type": processor, "sep": ["</s>", 2], "cls": ["<s>", 1]}
+    if processor == "RobertaProcessing":
+        added |= {"trim_offsets": True, "add_prefix_space": True}
+    serialized = pairs.small(post_processor=added if processor else None)
+    tok = calls.make(serialized, {"model_max_length": 9}, tmp_path)
+    texts = "the quick  brown", " é 日本 🦙", "", " ", "lone \ud800", "the quick brown fox " * 9
+    for _ in range(3):
+        for text in texts:
+            for options in QUICK_OPTIONS:
+                call = "__call__", (text,), options
+                expected = calls.outcome(tok, call)
+                with hf.patched():
+                    assert calls.outcome(tok, call) == expected, call
+    assert hf.backend(tok).counts["bpe"] > 40
+
+
+QUICK_OPTIONS: tuple[dict[str, Any], ...] = (
+    {},
+    {"return_offsets_mapping": True},
+    {"return_offsets_mapping": False},
+    {"return_offsets_mapping": 1},
+)
+"""The options that ThinCall.quickest may answer in C++, and some that it leaves to other code."""

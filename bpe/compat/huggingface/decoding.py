@@ -32,8 +32,7 @@ class Decoding:
         """`names` maps ids to the tokens of the model; `decoder` is that of a tokenizer.json."""
         self._tokenizer = tokenizer
         self._decode = tokenizer.decode
-        added = {token.id for token in tokenizer.added_tokens}
-        self._known = frozenset(tokenizer.vocabulary.token_bytes) | added
+        self._known = tokenizer._known_ids
         self._special = {token.id for token in tokenizer.added_tokens if token.special}
         self.joins_bytes = _joins_bytes(tokenizer, decoder)
         """True if the text of ids is decoded from the joined bytes of their tokens."""

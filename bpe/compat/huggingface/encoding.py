@@ -43,10 +43,10 @@ class Encoding:
         self._sequences = sequences
 
     @classmethod
-    def lazy(cls, eager: Callable[[], Encoding]) -> Encoding:
+    def lazy(cls, eager: Callable[..., Encoding], *arguments: Any) -> Encoding:
         """Return an encoding of one sequence that calls `eager` on first access to its values."""
         self = cls.__new__(cls)
-        self._source = (eager,)
+        self._source = (eager, *arguments)
         self._sequences = 1
         self._padding_sizes = None
         return self

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Sequence
 from functools import cache, partial
-from itertools import pairwise
 from typing import Any
 
 from bpe import Tokenizer, UnsupportedError
+from bpe.characters.marks import SPACE_MARK
 from bpe.compat.huggingface import post_processor
 from bpe.compat.huggingface.align import Aligner
 from bpe.compat.huggingface.decoding import Decoding
@@ -26,11 +26,13 @@ from bpe.compat.huggingface.windows import (
     Window,
     truncate,
 )
+from bpe.encoding.text_spaces import spaces_of
 from bpe.encoding.utf8 import has_surrogates
 from bpe.errors import UnknownTokenError
 from bpe.formats import huggingface
 from bpe.formats.json_value import Value
-from bpe.types import Ids, Treatment
+from bpe.normalizers.chain import NormalizerChain
+from bpe.types import Ids, Offsets, Template, Treatment
 
 _NO_TOKEN = "a text with a byte that no token has"
 
@@ -72,19 +74,18 @@ class Engine:
         self.quick_parts = self._quick_parts()
         """The parts that C++ needs to answer the call of `quick`; None if it must not.
 
-        They are the function that encodes, the ids before and after one sequence, and whether all
-        type ids are 0.
+        They are the function that encodes, the ids before and after one sequence, whether all type
+        ids are 0, whether special tokens may be ordinary text, and the function that encodes with
+        spans.
         """
 
-    def _quick_parts(self) -> tuple[Any, list[int], list[int], bool] | None:
+    def _quick_parts(self) -> tuple[Any, list[int], list[int], bool, bool, Any] | None:
         if not self.is_simple:
             return None
-        return (
-            self._encode,
-            self._before,
-            self._after,
-            not any(self.type_ids(self._added + 1, True)),
-        )
+        zero_types = not self.has_types(True)
+        takes_text = not self._words
+        encode_spans = self._spans.encode
+        return self._encode, self._before, self._after, zero_types, takes_text, encode_spans
 
     def quick(
         self, text: str, treatment: Treatment, add_special_tokens: bool = True
@@ -115,10 +116,12 @@ class Engine:
         encoded = self._spans.encode(text, treatment)
         if encoded is not None and add_special_tokens and self._added:
             ids, spans = encoded
-            ids[:0] = self._before
-            ids += self._after
-            spans[:0] = [(0, 0)] * len(self._before)
-            spans += [(0, 0)] * len(self._after)
+            if self._before:
+                ids[:0] = self._before
+                spans[:0] = [(0, 0)] * len(self._before)
+            if self._after:
+                ids += self._after
+                spans += [(0, 0)] * len(self._after)
         return encoded
 
     def batch(
@@ -159,6 +162,11 @@ class Engine:
     def type_ids(self, size: int, add_special_tokens: bool) -> list[int]:
         """Return the type ids of one sequence with `size` ids. Requires `is_simple`."""
         return self._processor.type_ids(size, add_special_tokens)
+
+    def has_types(self, add_special_tokens: bool) -> bool:
+        """Return whether one sequence has type ids other than 0. Requires `is_simple`."""
+        size = 1 + (self._added if add_special_tokens else 0)
+        return any(self.type_ids(size, add_special_tokens))
 
     def whole(self, text: str, treatment: Treatment, add_special_tokens: bool) -> Encoding:
         """Return the encoding of a text that is not truncated."""
@@ -215,38 +223,28 @@ class Engine:
             ids = [*self._before, *ids, *self._after]
         return Encoding(ids, build, 1)
 
-    def arrays(
-        self, texts: list[str], treatment: Treatment, truncation: Truncation | None
-    ) -> list[Ids] | None:
-        """Return the truncated ids of each text as an array, without the template.
+    def arrays(self, texts: list[str], treatment: Treatment) -> tuple[Ids, Offsets] | None:
+        """Return what Tokenizer.encode_batch_array of bpe returns.
 
-        Returns None if the template is not simple, if the maximal length is below 1, or if the
-        truncation strategy is "only_second". With any other truncation, the result has the first or
-        the last ids of each text.
+        Returns None if the template is not simple.
         """
-        limit = None
         if not self.is_simple:
             return None
-        if truncation is not None:
-            limit = truncation.max_length
-            if limit < 1 or truncation.strategy == "only_second":
-                return None
         self._check(texts, treatment)
         try:
-            ids, offsets = self._tokenizer.encode_batch_array(texts, treatment)
+            return self._tokenizer.encode_batch_array(texts, treatment)
         except UnknownTokenError:
             raise CallFallbackError(_NO_TOKEN) from None
-        bounds = offsets.tolist()
-        if limit is None:
-            return [ids[start:stop] for start, stop in pairwise(bounds)]
-        if truncation is not None and truncation.direction == "right":
-            return [ids[start : min(start + limit, stop)] for start, stop in pairwise(bounds)]
-        return [ids[max(start, stop - limit) : stop] for start, stop in pairwise(bounds)]
 
     @property
-    def template_ids(self) -> tuple[list[int], list[int]]:
+    def template(self) -> Template:
         """The ids before and after one sequence."""
-        return self._before, self._after
+        return Template(tuple(self._before), tuple(self._after))
+
+    @property
+    def is_native(self) -> bool:
+        """Whether C++ may arrange ids."""
+        return self._tokenizer._pipeline.is_native
 
     def _window(
         self, rows: tuple[Row, ...], add_special_tokens: bool, truncation: Truncation | None
@@ -344,10 +342,47 @@ def build(serialized: str) -> Engine:
         add_prefix_space=spec.add_prefix_space,
         decoder=spec.decoder,
     )
+    _check_strips(tokenizer)
     names = {id: text for text, id in vocab.items()}
-    words = [
-        token.content
-        for token in spec.added_tokens
-        if token.special and file["model"].get("ignore_merges") and token.content in vocab
-    ]
+    words = _whole_words(tokenizer, vocab) if file["model"].get("ignore_merges") else []
     return Engine(tokenizer, processor, names, Decoding(tokenizer, names, decoder), words)
+
+
+def _whole_words(tokenizer: Tokenizer, vocab: Collection[str]) -> list[str]:
+    """Return the `words` of an Engine whose model ignores merges; `vocab` has its tokens.
+
+    Raises UnsupportedError if text may become such a word although special tokens are not treated
+    as text: the token must be a word in the text, or a normalizer may change text to it.
+    """
+    words = []
+    normalizer = tokenizer.normalizer
+    # A normalizer that only makes marks of spaces makes no word without marks.
+    makes_marks = spaces_of(normalizer, tokenizer.added_tokens) is not None
+    for token in tokenizer.added_tokens:
+        if token.special and token.content in vocab:
+            is_stable = makes_marks and not token.normalized and SPACE_MARK not in token.content
+            if token.single_word or not (normalizer is None or is_stable):
+                raise UnsupportedError(
+                    f"special token {token.content!r} may be ordinary text and a whole word"
+                )
+            words.append(token.content)
+    return words
+
+
+def _check_strips(tokenizer: Tokenizer) -> None:
+    """Raise UnsupportedError if tokenizers may panic where bpe drops an added token.
+
+    It panics if the white space after a token with `rstrip` includes a whole token with `lstrip`.
+    """
+    if not any(token.rstrip for token in tokenizer.added_tokens):
+        return
+    normalizer = tokenizer.normalizer
+    for token in tokenizer.added_tokens:
+        content = token.content
+        if token.normalized and isinstance(normalizer, NormalizerChain):
+            content = normalizer.normalize(content)
+        if token.lstrip and not content.strip():
+            raise UnsupportedError(
+                f"added token {token.content!r} is white space with lstrip, and another one has "
+                "rstrip; tokenizers panics if they overlap"
+            )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import NamedTuple, TypeVar
 
 from bpe.compat.huggingface.encoding import Encoding
@@ -56,7 +55,7 @@ def encode(
         _pad(masks, length, 0, padding)
         _pad(spans or [], length, (0, 0), padding)
     source = engine, treatment, add_special_tokens, None, length, padding
-    encodings = [Encoding.lazy(partial(encoding, text, *source)) for text in texts]
+    encodings = [Encoding.lazy(encoding, text, *source) for text in texts]
     return Listed(encodings, ids, type_ids, masks, spans, max(length, longest))
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe.compat.huggingface.encoding import Encoding
 from bpe.compat.huggingface.engine import Engine
 from bpe.compat.huggingface.windows import Padding, Truncation
-from bpe.types import Treatment
+from bpe.encoding.padded import Layout, lengths, pad
+from bpe.types import Template, Treatment
 
 
 def encode(
@@ -28,35 +27,34 @@ def encode(
     empty, or if `Engine.arrays` returns None.
     Raises CallFallbackError for a text that bpe cannot encode as tokenizers does.
     """
-    before, after = engine.template_ids if add_special_tokens else ([], [])
-    added = len(before) + len(after)
-    own = None
+    template = engine.template if add_special_tokens else Template()
+    layout = Layout(0, "right", None, 1)
     if truncation is not None:
-        own = truncation._replace(max_length=truncation.max_length - added)
-    arrays = engine.arrays(texts, treatment, own)
+        # A maximal length of 0 is a special case of tokenizers.
+        added = len(template.before) + len(template.after)
+        if truncation.max_length <= added or truncation.strategy == "only_second":
+            return None
+        layout = layout._replace(max_length=truncation.max_length, cut=truncation.direction)
+    if padding is not None:
+        layout = layout._replace(pad_id=padding.pad_id, side=padding.direction)
+    arrays = engine.arrays(texts, treatment)
     if arrays is None:
         return None
-    sizes = [len(array) + added for array in arrays]
-    longest = max(sizes)
+    ids, offsets = arrays
+    sizes = lengths(offsets, template, layout)
+    longest = int(sizes.max())
     length = longest if padding is None else padding.target(longest)
-    if not length or length < longest or (padding is None and min(sizes) < length):
+    if not length or length < longest or (padding is None and int(sizes.min()) < length):
         return None
-    pads_left = padding is not None and padding.direction == "left"
-    ids = np.full((len(arrays), length), 0 if padding is None else padding.pad_id, np.int64)
-    mask = np.ones((len(arrays), length), np.int64)
-    for array, size, row, ones in zip(arrays, sizes, ids, mask, strict=True):
-        start = length - size if pads_left else 0
-        stop = start + size
-        row[start + len(before) : stop - len(after)] = array
-        if before:
-            row[start : start + len(before)] = before
-        if after:
-            row[stop - len(after) : stop] = after
-        if size < length:
-            ones[:start] = 0
-            ones[stop:] = 0
+    rows = pad(ids, offsets, template, layout, length, engine.is_native)
     source = engine, treatment, add_special_tokens, truncation, length, padding
-    return [Encoding.lazy(partial(encoding, text, *source)) for text in texts], ids, mask
+    return [Encoding.lazy(encoding, text, *source) for text in texts], *rows
+
+
+def type_ids(mask: NDArray[np.int64], padding: Padding | None) -> NDArray[np.int64]:
+    """Return the type ids of a batch whose sequences have type 0."""
+    pad_type = 0 if padding is None else padding.pad_type_id
+    return (1 - mask) * pad_type if pad_type else np.zeros_like(mask)
 
 
 def encoding(

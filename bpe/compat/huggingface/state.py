@@ -106,6 +106,15 @@ class State:
             self._build(real)
         return self._engine
 
+    def current_engine(self) -> Engine | None:
+        """Return the engine if it is known, without any work, to be that of the tokenizer now."""
+        return self._engine if self._is_current and not self._handles else None
+
+    def use(self, engine: Engine) -> None:
+        """Use `engine` for a new tokenizer, a copy of one that `engine` serves."""
+        with self._lock:
+            self._engine, self._is_current = engine, True
+
     def forget(self) -> None:
         """Build the engine again before the next call, because the tokenizer changes."""
         self._is_current = False

@@ -66,10 +66,15 @@ def _call(original: Callable[..., Any], thin: ThinCall) -> Callable[..., Any]:
 
     @wraps(original)
     def __call__(self: Any, text: Any = None, *args: Any, **kwargs: Any) -> Any:
-        if quickest is not None and not kwargs and not args and not settings.check:
-            result = quickest(self, text)
-            if result is not None:
-                return result
+        if quickest is not None and not args and not settings.check:
+            if not kwargs:
+                result = quickest(self, text, False)
+                if result is not None:
+                    return result
+            elif len(kwargs) == 1 and kwargs.get("return_offsets_mapping") is True:
+                result = quickest(self, text, True)
+                if result is not None:
+                    return result
         if type(text) is str and not args and not settings.check:
             result = quick(self, text, kwargs)
             if result is not None:

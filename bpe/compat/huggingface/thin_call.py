@@ -31,10 +31,11 @@ class ThinCall:
     def __init__(self, classes: Classes) -> None:
         self._classes = classes
 
-    def quickest(self) -> Callable[[Any, Any], Any] | None:
-        """Return a function that does the same as `quick` without options, but in C++.
+    def quickest(self) -> Callable[[Any, Any, bool], Any] | None:
+        """Return a function that does the same as `quick`, but in C++.
 
-        Returns None if C++ is not available. The arguments of the function are (tok, text).
+        Returns None if C++ is not available. The arguments of the function are (tok, text,
+        wants_spans), and its only option is return_offsets_mapping.
         """
         if choose_backend() != "native":
             return None
@@ -72,7 +73,12 @@ class ThinCall:
         engine: Engine | None = state.engine(real)
         if engine is None or not engine.is_simple:
             return None
-        split = tok.split_special_tokens
+        # Attributes in a __dict__ are read from there, since the class of `tok` has a __getattr__,
+        # which makes other ways slow. `is_plain` excludes classes with properties of these names.
+        split, limit = attributes.get("split_special_tokens"), attributes.get("model_max_length")
+        names = attributes.get("model_input_names")
+        if type(split) is not bool or limit is None or names is None:
+            return None
         treatment: Treatment = "text" if split else "allow"
         spans = None
         if wants_spans:
@@ -85,7 +91,7 @@ class ThinCall:
             if quick_ids is None:
                 return None
             ids = quick_ids
-        if len(ids) > tok.model_max_length:
+        if len(ids) > limit:
             return None
         # `settle` tests the same conditions; testing them here usually saves the call.
         if (
@@ -94,7 +100,6 @@ class ThinCall:
             or real.encode_special_tokens != split
         ):
             settle(real, split)
-        names = tok.model_input_names
         data: dict[str, Any] = {"input_ids": ids}
         if "token_type_ids" in names:
             data["token_type_ids"] = engine.type_ids(len(ids), adds_special_tokens)
@@ -215,18 +220,20 @@ class ThinCall:
         get = options.get
         names, mask_option = tok.model_input_names, get("return_attention_mask")
         types = get("return_token_type_ids")
-        if "token_type_ids" in names if types is None else types:
-            return None
+        wants_types = "token_type_ids" in names if types is None else types
+        adds_special_tokens = get("add_special_tokens", True)
         if any(map(get, values.RICH)):
             return None
-        encoded = padded.encode(
-            engine, texts, treatment, get("add_special_tokens", True), truncation, padding
-        )
+        encoded = padded.encode(engine, texts, treatment, adds_special_tokens, truncation, padding)
         if encoded is None or (truncation is None and encoded[1].shape[1] > tok.model_max_length):
             return None  # `call` warns of long texts
         encodings, ids, mask = encoded
         wrap = values.wrapper(get("return_tensors"))
         data: dict[str, Any] = {"input_ids": wrap(ids)}
+        if wants_types:
+            if engine.has_types(adds_special_tokens):
+                return None
+            data["token_type_ids"] = wrap(padded.type_ids(mask, padding))
         if "attention_mask" in names if mask_option is None else mask_option:
             data["attention_mask"] = wrap(mask)
         return self._classes.result(data, encodings, 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from weakref import ref
 
@@ -198,10 +199,22 @@ class Tokenizer(metaclass=_PassesFor):
         return str(self._real)
 
     def __copy__(self) -> Tokenizer:
-        return Tokenizer.of(copy.copy(self._real))
+        return self._copied(copy.copy)
 
     def __deepcopy__(self, memo: Any) -> Tokenizer:
-        return Tokenizer.of(copy.deepcopy(self._real, memo))
+        return self._copied(partial(copy.deepcopy, memo=memo))
+
+    def _copied(self, copied: Callable[[Any], Any]) -> Tokenizer:
+        """Return the stand-in for a copy of the real tokenizer, with the same engine.
+
+        The copy need not be serialized to find its engine.
+        """
+        engine = self._state.current_engine()
+        real = copied(self._real)
+        # Another thread may have changed the tokenizer meanwhile.
+        if engine is not None and self._state.current_engine() is engine:
+            state_of(real).use(engine)
+        return Tokenizer.of(real)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return self._real.__reduce_ex__(protocol)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/base/ids.hpp"
+#include "core/base/prefetch.hpp"
 #include "core/bpe/character_merging.hpp"
 #include "core/bpe/merge.hpp"
 #include "core/bpe/merge_barriers.hpp"
@@ -83,6 +84,11 @@ public:
   // Returns an empty view if no token has this id.
   TokenView token(std::uint32_t id) const {
     return id < tokens_.size() ? tokens_[id] : TokenView{};
+  }
+  // Prefetches what `token` reads.
+  void prefetch_token(std::uint32_t id) const {
+    if (id < tokens_.size())
+      prefetch(&tokens_[id]);
   }
 
   // Returns the merges in order of rank. recover_merges in bpe/merge.py defines the merges that

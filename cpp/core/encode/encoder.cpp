@@ -67,6 +67,9 @@ Refusal Encoder::encode_parts(const std::uint8_t *data, std::size_t size,
   return refusal;
 }
 
+// The tokens of spans are prefetched this many spans ahead.
+static constexpr std::size_t SPANS_AHEAD = 16;
+
 // Appends `count` zeros to `values`. Returns a pointer to the first of them.
 static std::int64_t *room(std::vector<std::int64_t> &values, std::size_t count) {
   values.resize(values.size() + count);
@@ -93,8 +96,9 @@ Refusal Encoder::encode_spans(const std::uint8_t *data, std::size_t size,
     };
     std::size_t done = ids.size();
     std::size_t at = 0; // the end of the last token in the changed text
+    const bool is_changed = spaces_.changes(text, text_size);
     const auto add_spans = [&] {
-      if (!spaces_.are_marks) {
+      if (!is_changed) {
         // The text has no changes but the prefix, so only the prefix shifts the spans.
         const std::size_t prefix = prefixed ? 1 : 0;
         const std::size_t count = ids.size() - done;
@@ -102,9 +106,15 @@ Refusal Encoder::encode_spans(const std::uint8_t *data, std::size_t size,
         std::int64_t *const last = room(ends, count);
         const std::uint32_t *const new_ids = ids.data() + done;
         for (std::size_t i = 0; i < count; ++i) {
-          first[i] = static_cast<std::int64_t>(segment.start + std::max(at, prefix) - prefix);
+          if (i + SPANS_AHEAD < count)
+            vocabulary_.prefetch_token(new_ids[i + SPANS_AHEAD]);
+          std::size_t start = std::max(at, prefix) - prefix;
           at += vocabulary_.token(new_ids[i]).size;
-          last[i] = static_cast<std::int64_t>(segment.start + std::max(at, prefix) - prefix);
+          std::size_t end = std::max(at, prefix) - prefix;
+          if (spaces_.are_marks)
+            source.widen(start, end);
+          first[i] = static_cast<std::int64_t>(segment.start + start);
+          last[i] = static_cast<std::int64_t>(segment.start + end);
         }
         done = ids.size();
       }

@@ -69,6 +69,21 @@ void TextSpacesSource::find(std::size_t from, std::size_t to, std::size_t &start
   end = is_inside ? source_ + width() : source_;
 }
 
+std::size_t TextSpacesSource::character_at(std::size_t at) const {
+  for (std::size_t back = 1; back <= std::min<std::size_t>(at, 3); ++back)
+    if (!is_tail(part_[at - back])) {
+      const Decoded decoded = decode_utf8(part_ + at - back, size_ - (at - back));
+      return decoded.width > back ? at - back : at;
+    }
+  return at;
+}
+
+void TextSpacesSource::widen_end(std::size_t &end) const {
+  const std::size_t start = end < size_ ? character_at(end) : end;
+  if (start < end || end == 0)
+    end = start + (start < size_ ? decode_utf8(part_ + start, size_ - start).width : 0);
+}
+
 // Goes on to the character that contains byte `offset` of the changed part, not counting the
 // prefix. If there is no such character, goes to the end.
 void TextSpacesSource::skip_to(std::size_t offset) {

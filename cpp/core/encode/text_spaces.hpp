@@ -99,7 +99,22 @@ public:
   // of the previous one.
   void find(std::size_t from, std::size_t to, std::size_t &start, std::size_t &end);
 
+  // Widens a span in a part without changes but the prefix to whole characters, as `find` does
+  // if TextSpaces::are_marks. Spans may come in any order.
+  void widen(std::size_t &start, std::size_t &end) const {
+    if (is_within(start))
+      start = character_at(start);
+    if (is_within(end) || (end == 0 && spaces_.prefix_has_span))
+      widen_end(end);
+  }
+
 private:
+  // Returns whether byte `at` may be within a character. If it is false, a character starts
+  // there.
+  bool is_within(std::size_t at) const { return at < size_ && is_tail(part_[at]); }
+  // Returns the start of the character that contains byte `at`.
+  std::size_t character_at(std::size_t at) const;
+  void widen_end(std::size_t &end) const;
   void skip_to(std::size_t offset);
   std::size_t width() const;
 

@@ -1,0 +1,143 @@
+"""Define TokenizerBatches, a base class of Tokenizer: the methods for many texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bpe.encoding.arguments import check_batch
+from bpe.encoding.decode import Decode, Unknown, decode_batch, keep_known
+from bpe.encoding.packed import PackedTexts
+from bpe.encoding.padded import Layout, PaddedIds, Side, check_layout, pad, row_length
+from bpe.encoding.python_backend import concatenate_ids
+from bpe.once import once
+from bpe.tokenizer_parts import TokenizerParts
+from bpe.types import Errors, Ids, Offsets, Special, Template, Text
+
+
+class TokenizerBatches(TokenizerParts):
+    """Encodes and decodes batches; Tokenizer explains the arguments."""
+
+    __slots__ = ()
+
+    _decode: Decode
+
+    def encode_batch(
+        self,
+        texts: Iterable[Text],
+        special: Special = "raise",
+        *,
+        errors: Errors = "replace",
+        add_special_tokens: bool = False,
+        threads: int | None = None,
+    ) -> list[list[int]]:
+        """Return the ids of each of `texts`. Raises the errors of `encode`."""
+        rows = self._pipeline.encode_batch(check_batch(texts), special, errors, threads)
+        if add_special_tokens:
+            before, after = self._template
+            return [[*before, *ids, *after] for ids in rows]
+        return rows
+
+    def encode_batch_array(
+        self,
+        texts: Iterable[Text],
+        special: Special = "raise",
+        *,
+        errors: Errors = "replace",
+        add_special_tokens: bool = False,
+        threads: int | None = None,
+    ) -> tuple[Ids, Offsets]:
+        """Return the ids of all `texts` in one array, and the offsets of each text in it.
+
+        The ids are uint32, shape (m,); the offsets int64, shape (n + 1,): text i has
+        ids[offsets[i]:offsets[i + 1]]. Otherwise like `encode_batch`.
+        """
+        batch = check_batch(texts)
+        if add_special_tokens:
+            return concatenate_ids(
+                self.encode_batch(
+                    batch, special, errors=errors, add_special_tokens=True, threads=threads
+                )
+            )
+        return self._pipeline.encode_batch_array(batch, special, errors, threads)
+
+    def encode_packed(
+        self,
+        data: bytes | bytearray | memoryview,
+        offsets: Offsets,
+        special: Special = "raise",
+        *,
+        threads: int | None = None,
+    ) -> tuple[Ids, Offsets]:
+        """Do the same as `encode_batch_array` for texts in one buffer.
+
+        Text i is data[offsets[i]:offsets[i + 1]], in UTF-8. So n texts have n + 1 offsets, which
+        ascend. There is no Python object for each text; `bpe.columns.encode` takes columns of Arrow
+        and Polars. Raises ValueError for other offsets, and the errors of `encode`.
+        """
+        return self._pipeline.encode_packed(PackedTexts(data, offsets), special, threads)
+
+    def encode_padded(
+        self,
+        texts: Iterable[Text],
+        special: Special = "raise",
+        *,
+        pad_id: int | None = None,
+        side: Side = "right",
+        max_length: int | None = None,
+        multiple_of: int = 1,
+        errors: Errors = "replace",
+        add_special_tokens: bool = False,
+        threads: int | None = None,
+    ) -> PaddedIds:
+        """Return the ids of all `texts` in one array of int64, shape (n, length), and its mask.
+
+        `pad_id` fills each row on the `side`, up to the length of the longest row, rounded up to a
+        multiple of `multiple_of`. By default, it is the id of the `padding` of the vocabulary's
+        file. `max_length` keeps the first ids of a longer text; with `add_special_tokens`, the ids
+        before and after the text count too. The mask is 1 for ids, and 0 for padding. Raises
+        ValueError if no padding is known, and the errors of `encode_batch`.
+
+        >>> import bpe
+        >>> bpe.train(["ab"], vocab_size=257).encode_padded(["ab", "abc!"], pad_id=0)
+        PaddedIds(ids=array([[256,   0,   0],
+               [256,  99,  33]]), mask=array([[1, 0, 0],
+               [1, 1, 1]]))
+        """
+        if pad_id is None:
+            if self._padding is None:
+                raise ValueError("the vocabulary has no padding; pass the id of a token as pad_id=")
+            pad_id = self._padding.pad_id
+        template = self._template if add_special_tokens else Template()
+        layout = check_layout(Layout(pad_id, side, max_length, multiple_of), template)
+        ids, offsets = self.encode_batch_array(texts, special, errors=errors, threads=threads)
+        length = row_length(offsets, template, layout)
+        return pad(ids, offsets, template, layout, length, self._pipeline.is_native)
+
+    def decode_batch(
+        self,
+        ids_batch: Iterable[Iterable[int]],
+        errors: str = "replace",
+        skip_special: bool = False,
+        *,
+        unknown: Unknown = "raise",
+    ) -> list[str]:
+        """Return the text of each of `ids_batch`. Otherwise like `decode`.
+
+        >>> import bpe
+        >>> bpe.train(["ab"], vocab_size=257).decode_batch([[256, 33], []])
+        ['ab!', '']
+        """
+        if unknown != "raise":
+            ids_batch = [self._known(ids, unknown) for ids in ids_batch]
+        return decode_batch(self._decode, ids_batch, errors, bool(skip_special))
+
+    def _known(self, ids: Iterable[int], unknown: Unknown) -> Iterable[int]:
+        """Return `ids`; if `unknown` is "skip", only those that a token has."""
+        if unknown == "raise":
+            return ids
+        return keep_known(ids, self._known_ids, unknown)
+
+    @once
+    def _known_ids(self) -> frozenset[int]:
+        """The ids of all tokens, with added tokens."""
+        return frozenset(self._vocabulary.token_bytes) | {token.id for token in self._added_tokens}
