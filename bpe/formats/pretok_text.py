@@ -115,7 +115,7 @@ class TextSection:
         spaces, split, unknown, flags, strips = (reader.number() for _ in range(5))
         self._is_sentencepiece = bool(flags & _SENTENCEPIECE)
         self.is_byte_level = spaces == BYTE_LEVEL
-        """Whether the characters of tokens stand for bytes."""
+        """True if each character of a token stands for a byte."""
         if (
             spaces > BYTE_LEVEL
             or (self.is_byte_level and (split or strips or flags & ~_FUSES_UNKNOWN != _NO_FALLBACK))

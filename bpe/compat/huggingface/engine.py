@@ -243,7 +243,7 @@ class Engine:
 
     @property
     def is_native(self) -> bool:
-        """Whether C++ may arrange ids."""
+        """True if C++ may pad and truncate the ids of a batch."""
         return self._tokenizer._pipeline.is_native
 
     def _window(

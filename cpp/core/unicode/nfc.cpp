@@ -164,7 +164,7 @@ void sort_by_class(Item *items, std::size_t size) {
         std::swap(items[at - 1], items[at]);
     return;
   }
-  // Where the items of each class begin; a combining class is below 256.
+  // The index of the first item of each class. A combining class is below 256.
   std::array<std::size_t, 257> starts{};
   for (std::size_t i = 0; i < size; ++i)
     ++starts[(items[i] >> CLASS_SHIFT) + 1];
