@@ -15,7 +15,7 @@ from bpe.errors import TextFileError
 from bpe.text_files import cut_parts
 from bpe.tokenizer import Tokenizer
 
-PART = 4 << 20
+PART = 1 << 20
 """The minimum size in bytes of each part of a long document except the last part."""
 HASHED = 1 << 16
 """A hash of the first bytes of a document, at most HASHED, decides whether the document is for

@@ -261,9 +261,10 @@ class _PartFile:
     def write(self, values: NDArray[Any]) -> None:
         """Append an array."""
         data = np.ascontiguousarray(values).data.cast("B")
-        self._file.write(data)
         if self._digest is not None:
+            # Hash first: it loads the data into the cache, from which the system copies it.
             self._digest.update(data)
+        self._file.write(data)
 
     def sync(self) -> None:
         """Make the data durable."""

@@ -1,6 +1,7 @@
 #include "core/corpus/json_reader.hpp"
 
 #include "core/base/bits.hpp"
+#include "core/simd/kernels.hpp"
 #include "core/unicode/utf8.hpp"
 
 #include <array>
@@ -79,7 +80,7 @@ bool JsonReader::string(std::string_view &text, bool &has_escape) {
 }
 
 bool JsonReader::copy_string(std::uint8_t *text, std::size_t &size) {
-  static_assert(WIDE <= COPY_ROOM);
+  static_assert(WIDE <= COPY_ROOM && JSON_COPY_ROOM <= COPY_ROOM);
   return read_string<true>(text, size);
 }
 
@@ -94,6 +95,13 @@ template <bool COPIES> bool JsonReader::read_string(std::uint8_t *text, std::siz
   has_escape_ = false;
   std::uint8_t *to = text;
   for (;;) {
+#if PRETOK_X86_KERNELS
+    if (COPIES && kernels().instruction_set == InstructionSet::AVX512) {
+      const JsonCopy copied = copy_json_avx512({at_, to}, end_);
+      at_ = copied.from;
+      to = copied.to;
+    }
+#endif
     while (end_ - at_ >= static_cast<std::ptrdiff_t>(WIDE)) {
       const std::size_t plain = plain_bytes(at_);
       if constexpr (COPIES)

@@ -1,6 +1,8 @@
 // Reads the parts of a JSON text: strings with their escapes, and values to skip.
 #pragma once
 
+#include "core/corpus/json_string.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -41,7 +43,7 @@ public:
   // Reads a string. Writes it without escapes to `text`, and sets `size`. `text` has room for
   // the bytes between the quotes, and for COPY_ROOM bytes more.
   bool copy_string(std::uint8_t *text, std::size_t &size);
-  static constexpr std::size_t COPY_ROOM = 16;
+  static constexpr std::size_t COPY_ROOM = JSON_COPY_ROOM;
 
   // Reads any value that begins at this position, without white space before it.
   bool skip_value() { return skip_value(0); }

@@ -75,6 +75,46 @@ def test_native_texts_equal_those_of_python(
             check(damaged)
 
 
+PARTS = [
+    "\\",
+    '"',
+    "\n",
+    "\t",
+    "/",
+    "\b",
+    "\f",
+    "\r",
+    "\x01",
+    "\u00e9",
+    "\u4e16",
+    "\U0001f600",
+    "abcde",
+]
+"""Parts of long texts: characters with every kind of escape, and characters without one."""
+
+
+@given(
+    parts=st.lists(st.sampled_from(PARTS) | st.integers(1, 130).map("x".__mul__), max_size=60),
+    is_ascii=st.booleans(),
+)
+@settings(max_examples=max_examples(1000))
+def test_long_strings_are_read_whole(native: BackendName, parts: list[str], is_ascii: bool) -> None:
+    # The native parser copies 64 bytes at a time, so escapes stand at every place in a block.
+    text = "".join(parts)
+    line = json.dumps({"text": text}, ensure_ascii=is_ascii).replace("/", "\\/").encode()
+    assert check(line) == text.encode()
+
+
+@pytest.mark.parametrize(
+    "escape", [r"\n", r"\\", r"\"", r"\u0041", r"\x", "\x01", "\\\x01", r"\é", "é"]
+)
+def test_an_escape_at_each_place_of_a_block(native: BackendName, escape: str) -> None:
+    is_valid = escape in (r"\n", r"\\", r"\"", r"\u0041", "é")
+    for before in range(140):
+        line = f'{{"text":"{"x" * before}{escape}{"y" * 200}"}}'.encode()
+        assert check(line) == (expected(line) if is_valid else None)
+
+
 @pytest.mark.parametrize(
     ("line", "text"),
     [
