@@ -16,6 +16,9 @@ from bpe.tokenizer import Tokenizer
 
 MAX_WORKERS = 64
 """The maximum number of batches that are encoded at a time. Each of them is in memory."""
+READY = 2
+"""The number of batches beyond one for each worker that are encoded, or wait to be encoded, while
+an earlier batch is written. Without them, workers would wait for the writer."""
 
 
 class LocalEngine:
@@ -39,7 +42,7 @@ class LocalEngine:
 
         with ThreadPoolExecutor(1) as reader, ThreadPoolExecutor(self._workers) as pool:
             batches = read_ahead(reader, read_parts(files, options, self._tokenizer, start))
-            for item in map_in_order(pool, encode, batches, self._workers):
+            for item in map_in_order(pool, encode, batches, self._workers + READY):
                 memory.add(item.size)
                 yield item
 
