@@ -230,10 +230,12 @@ def _whole_text(name: str, options: ReadOptions, begin: int, watch: Watch) -> It
     blocks = _checked_blocks(name, watch)
     held: list[bytes] = []
     size = 0
+    # The parts of a long document can be encoded while the file is read.
+    is_long = os.path.getsize(name) >= LONG
     for block in blocks:
         held.append(block)
         size += len(block)
-        if size >= LONG:
+        if is_long or size >= LONG:
             yield Run(NO_TEXTS, [1], 1, blocks=chain(_taken(held), blocks))
             return
     yield Run(PackedTexts.of([b"".join(held)]), [1], 1)
