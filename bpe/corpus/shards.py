@@ -21,6 +21,7 @@ from bpe.corpus.layouts.layout import (
 )
 from bpe.corpus.manifest import Shard
 from bpe.corpus.options import Options
+from bpe.corpus.write_back import WriteBack
 from bpe.errors import CorpusError
 from bpe.types import Offsets
 
@@ -245,6 +246,7 @@ class _PartFile:
         self.part = path.with_name(path.name + PART)
         # The header is written last, so only a file without a header is hashed while it is written.
         self._digest = None if header_size else hashlib.sha256()
+        self._write_back = WriteBack(header_size + (data_size or 0))
         if data_size is not None:
             # Without a .part file, the shard was finished after the manifest was saved. Rename its
             # file back, because the manifest still has the shard as open.
@@ -265,6 +267,7 @@ class _PartFile:
             # Hash first: it loads the data into the cache, from which the system copies it.
             self._digest.update(data)
         self._file.write(data)
+        self._write_back.add(self._file.fileno(), len(data))
 
     def sync(self) -> None:
         """Make the data durable."""

@@ -90,7 +90,7 @@ LAYERS = (
     ("bpe.corpus.layouts*",),
     ("bpe.corpus.free_memory", "bpe.corpus.identity", "bpe.corpus.inputs", "bpe.corpus.lock",
      "bpe.corpus.long_lines", "bpe.corpus.manifest", "bpe.corpus.parquet_input",
-     "bpe.corpus.threads", "bpe.corpus.utf8_check"),
+     "bpe.corpus.threads", "bpe.corpus.utf8_check", "bpe.corpus.write_back"),
     ("bpe.corpus.lines", "bpe.corpus.options"),
     ("bpe.corpus.shards",),
     ("bpe.corpus.documents", "bpe.corpus.reader", "bpe.corpus.shuffle"),
