@@ -65,23 +65,22 @@ def bench_corpus(
 ) -> Iterator[Result]:
     """Yield the results for each type of file with the documents of `text`.
 
-    Each run begins with a new tokenizer, so its caches are cold; making it is not timed. One run
-    has one thread on one core, another run one thread for each core. pretok, Megatron-LM's loop and
-    DataTrove write the tokens to files; gigatoken and MEMORY return them.
+    Each run begins with a new tokenizer, so its caches are cold; making it is not timed. pretok,
+    Megatron-LM's loop and DataTrove write the tokens to files; gigatoken and MEMORY return them.
     """
     present = {peer.name for peer in peers}
     makers: dict[str, Maker] = {OURS: _tokenize, MEMORY: _in_memory}
     makers |= {each: make for each, (peer, make) in PEERS.items() if peer in present}
     with tempfile.TemporaryDirectory(dir=subject.folder) as folder:
         for suffix, source in _inputs(text, Path(folder)):
-            for threads in sorted({1, core_count()}):
-                what = f"{suffix[1:]}, {'one core' if threads == 1 else 'all cores'}"
+            for way, threads, pinned in _ways(core_count()):
+                what = f"{suffix[1:]}, {way}"
                 runs: dict[str, Callable[[], tuple[float]]] = {}
                 absent: dict[str, str] = {}
                 for contender, make in makers.items():
                     run = partial(_run, contender, make, subject, source, threads)
                     try:
-                        with guarded(contender, settings.is_strict), steady(threads == 1):
+                        with guarded(contender, settings.is_strict), steady(pinned):
                             answer = _answer(make, subject, source, threads)
                             if contender == OURS:
                                 ours = answer
@@ -90,10 +89,22 @@ def bench_corpus(
                         absent[contender] = str(error)
                     else:
                         runs[contender] = run
-                rounds = alternate(runs, settings, watch, pinned=threads == 1)
+                rounds = alternate(runs, settings, watch, pinned)
                 times = {each: tuple(run[0] for run in found) for each, found in rounds.items()}
                 work = dict.fromkeys(times, float(len(text.encode())))
                 yield Result(GROUP, what, name, subject.name, "B", times, work, absent)
+
+
+def _ways(cores: int) -> Iterator[tuple[str, int, bool]]:
+    """Yield each way to measure: its name, the number of threads that encode, and `pinned`.
+
+    With one thread, pretok and gigatoken read and write in further threads. If `pinned`, all of
+    them share one core.
+    """
+    yield "one core", 1, True
+    if cores > 1:
+        yield "one thread", 1, False
+        yield "all cores", cores, False
 
 
 def _run(name: str, make: Maker, subject: Subject, source: Input, threads: int) -> tuple[float]:

@@ -193,6 +193,9 @@ def corpus(vocabs: tuple[str, ...], preset: str | None, **options: Any) -> None:
     pretok writes the shards of 'pretok tokenize'. The others are pretok's encode_batch_array for
     the documents in memory, gigatoken's encode_files, which writes no files, Megatron-LM's loop
     with tokenizers, and DataTrove's tokenizer. --cpu-time counts all threads of a process.
+
+    With 'one thread' and 'all cores', one thread or one for each core encodes, and other threads
+    may read and write on any core. With 'one core', all threads share one core.
     """
     _with_vocabularies(
         vocabs,

@@ -29,7 +29,7 @@ def test_each_type_of_file(subject: Subject) -> None:
     types = [result.row for result in results if result.what.endswith("one core")]
     assert types[:2] == ["jsonl", "txt"]
     assert types[2] in ("jsonl.zst", "jsonl.gz")
-    assert len(results) == 3 * len({1, core_count()})
+    assert len(results) == 3 * (3 if core_count() > 1 else 1)
     for result in results:
         assert list(result.runs) == [OURS, MEMORY]
         assert result.work[OURS] == len(TEXT.encode())
