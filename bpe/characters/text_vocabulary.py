@@ -111,11 +111,11 @@ class TextVocabulary(CharacterVocabulary):
                     f"token {id} is {shortened(text, show=ascii)}, which is empty or has a lone "
                     "surrogate; expected text"
                 )
-        for id in chain.from_iterable(self.merges):
-            if id not in self.texts:
-                raise VocabularyError(
-                    f"a merge has id {id}, which is the id of no token; add the token"
-                )
+        absent = set(chain.from_iterable(self.merges)) - self.texts.keys()
+        if absent:
+            raise VocabularyError(
+                f"a merge has id {min(absent)}, which is the id of no token; add the token"
+            )
 
     def _check_options(self) -> None:
         options = self._options

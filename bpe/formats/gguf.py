@@ -15,6 +15,7 @@ from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats import gguf_text
 from bpe.formats.bpe_model import ListedMerges, ListedModel, merge_ids
+from bpe.formats.byte_digits import check_numbers
 from bpe.formats.files import named
 from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.json_value import Value
@@ -90,7 +91,7 @@ class GgufFormat(Format):
 
     def read(self, source: Source, options: ReadOptions) -> TokenizerSpec:
         with named(source.path):
-            return _spec(Value(gguf_metadata.load(source.path, KEYS), ""))
+            return _spec(Value(gguf_metadata.load(source.path, KEYS), ""), options.needs_preset)
 
 
 def parse(data: bytes) -> TokenizerSpec:
@@ -116,7 +117,7 @@ class Split(NamedTuple):
     why_no_preset: str
 
 
-def _spec(file: Value) -> TokenizerSpec:
+def _spec(file: Value, needs_preset: bool = True) -> TokenizerSpec:
     if file[_MODEL].value is None:
         raise VocabularyError(
             f"there is no {_MODEL}, so the file holds no vocabulary; if the model is split into "
@@ -137,6 +138,8 @@ def _spec(file: Value) -> TokenizerSpec:
     texts = _texts(file[_TOKENS])
     types = _types(file[_TYPES], len(texts))
     vocabulary, decoder = _vocabulary(texts, types, file[_MERGES], pre in IGNORE_MERGES)
+    if needs_preset and preset is not None and preset.name == "falcon":
+        check_numbers(vocabulary, _PRE)
     return TokenizerSpec(
         vocabulary,
         preset,

@@ -18,6 +18,7 @@ from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats import (
+    byte_digits,
     decoder_json,
     lengths_json,
     normalizer_json,
@@ -83,6 +84,9 @@ def read(
     is false, the pre_tokenizer is not looked up and `preset` is None.
     """
     file.only(*_PARTS)
+    digits = byte_digits.digits_of(file["pre_tokenizer"])
+    moved = byte_digits.reordered(file["pre_tokenizer"])
+    file = Value({**file.object(), "pre_tokenizer": moved.value}, file.path)
     model = file["model"]
     _check_model(model)
     added = added_tokens(file["added_tokens"])
@@ -95,8 +99,11 @@ def read(
         lambda index: f"model.merges[{index}]",
     )
     read_parts = _byte_level if text_model.is_byte_level(model, file["pre_tokenizer"]) else _text
+    spec = read_parts(file, listed, added, needs_preset)
+    if digits is not None and needs_preset:
+        digits.check(spec.vocabulary)
     return replace(
-        read_parts(file, listed, added, needs_preset),
+        spec,
         truncation=lengths_json.read_truncation(file["truncation"]),
         padding=lengths_json.read_padding(file["padding"]),
     )

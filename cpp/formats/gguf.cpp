@@ -115,6 +115,30 @@ LoadError read_merges(const GgufValue &value, std::vector<TextMerge> &merges) {
   return {};
 }
 
+// Returns whether `character` is one of ² ³ ¹ ¼ ½ ¾: a number that stands for a byte, but not
+// for an ASCII digit.
+bool is_byte_number(std::string_view character) {
+  constexpr std::string_view NUMBERS = "\xB2\xB3\xB9\xBC\xBD\xBE";
+  return character.size() == 2 && character[0] == '\xC2' &&
+         NUMBERS.find(character[1]) != std::string_view::npos;
+}
+
+// Falcon's split isolates the bytes of these numbers, also within a code point, which preset
+// "falcon" does not. The ids are equal if no merge joins such a byte with another byte.
+LoadError check_byte_numbers(const std::vector<TextMerge> &merges) {
+  for (const TextMerge &merge : merges) {
+    const std::size_t size = merge.left.size();
+    const bool ends = is_byte_number(merge.left.substr(size - std::min(size, std::size_t{2})));
+    if (ends != is_byte_number(merge.right.substr(0, 2)))
+      return unsupported(std::string(KEYS[GgufKey::PRE]) +
+                         " is \"falcon\", which isolates the bytes B2, B3, B9, BC, BD and BE, "
+                         "also within a code point, but a merge joins " +
+                         quote(merge.left) + " and " + quote(merge.right) +
+                         ", which is not supported: the split would change ids");
+  }
+  return {};
+}
+
 // Reads the id that a model may expect before or after a text. If the flag `is_added` is true,
 // appends `id` to `ids`. If the file does not have this flag, `fallback` is its value. `count`
 // is the number of tokens.
@@ -164,6 +188,9 @@ LoadError read_vocabulary(const std::vector<GgufValue> &values, const PreType &t
                            token_type != GgufTokenType::NORMAL);
   if (LoadError error = read_merges(values[GgufKey::MERGES], source.merges))
     return error;
+  if (spec.preset == "falcon")
+    if (LoadError error = check_byte_numbers(source.merges))
+      return error;
   const TextIndex places(source.texts);
   if (LoadError error = check_unique(source.texts, places))
     return error;

@@ -35,7 +35,8 @@ struct GgufFile {
 // an array of `padding` / 10 strings. The token `last` has id 259.
 std::string gguf_file(bool big_endian = false, std::uint32_t version = 3,
                       const std::string &model = "gpt2", const std::string &pre = "llama-bpe",
-                      std::size_t padding = 0, const std::string &last = "last") {
+                      std::size_t padding = 0, const std::string &last = "last",
+                      const std::string &merge = "ab c") {
   GgufFile file{big_endian, version};
   std::vector<std::string> tokens;
   for (unsigned byte = 0; byte < 256; ++byte)
@@ -52,7 +53,7 @@ std::string gguf_file(bool big_endian = false, std::uint32_t version = 3,
   for (std::size_t i = 0; i < tokens.size(); ++i)
     types += number(i == 258 ? 3 : 1, 4, big_endian);
   file.add("token_type", 9, types);
-  file.add_texts("merges", {"a b", "ab c"});
+  file.add_texts("merges", {"a b", merge});
   file.add("bos_token_id", 4, number(258, 4, big_endian));
   file.add("add_eos_token", 7, std::string(1, '\0'));
   return file.file();
@@ -81,6 +82,13 @@ void test_refusing() {
           malformed, "expected floats of 32 bits, one for each token");
   refuses("a GGUF file of Gemma 4", gguf_file(false, 3, "gpt2", "gemma4"), unsupported,
           "text and not bytes");
+  TokenizerSpec falcon;
+  expect(!read(gguf_file(false, 3, "gpt2", "falcon"), falcon) && falcon.preset == "falcon",
+         "a GGUF file of Falcon is read");
+  // The characters of the bytes 20 and BD.
+  refuses("a GGUF file of Falcon with a merge that its split prevents",
+          gguf_file(false, 3, "gpt2", "falcon", 0, "\u0120\u00BD", "\u0120 \u00BD"),
+          unsupported, "isolates the bytes B2, B3, B9, BC, BD and BE");
   refuses("a GGUF file of version 1", gguf_file(false, 1), unsupported, "GGUF version 1");
   refuses("a truncated GGUF file", gguf_file().substr(0, 3000), malformed,
           "but the file has only 3000 bytes");

@@ -30,6 +30,7 @@ from bpe.encoding.text_spaces import spaces_of
 from bpe.encoding.utf8 import has_surrogates
 from bpe.errors import UnknownTokenError
 from bpe.formats import huggingface
+from bpe.formats.byte_digits import why_words_differ
 from bpe.formats.json_value import Value
 from bpe.normalizers.chain import NormalizerChain
 from bpe.types import Ids, Offsets, Template, Treatment
@@ -331,6 +332,8 @@ def build(serialized: str) -> Engine:
     file |= {"truncation": None, "padding": None, "post_processor": None}
     vocab = file["model"].get("vocab")
     decoder = file["decoder"]
+    if why := why_words_differ(Value(file["pre_tokenizer"], "pre_tokenizer")):
+        raise UnsupportedError(why)
     spec = huggingface.read(Value(file, ""))
     if spec.preset is None:
         raise UnsupportedError(spec.why_no_preset)
