@@ -8,7 +8,6 @@ byte, the split at these bytes changes no ids.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -25,7 +24,7 @@ from pretok.presets import GPT2
 
 NUMBERS = b"\xb2\xb3\xb9\xbc\xbd\xbe"
 """The bytes that are not ASCII, and whose characters ² ³ ¹ ¼ ½ ¾ are numbers."""
-_ASCII_DIGITS = re.compile(r"(\[0-9\])+")
+_DIGIT = "[0-9]"
 Flags: TypeAlias = NDArray[np.bool_]
 _WHY = "it isolates the bytes B2, B3, B9, BC, BD and BE, also within a code point"
 
@@ -81,7 +80,7 @@ def reordered(pre_tokenizer: Value) -> Value:
         moved.append(_isolating(GPT2.pattern))
     for part in after:
         if part.kind() == "Digits":
-            moved.append(_isolating("[0-9]" if _is_individual(part) else "[0-9]+"))
+            moved.append(_isolating(_DIGIT if _is_individual(part) else f"{_DIGIT}+"))
         else:
             moved.append(part.value)
     moved.append(byte_level | {"use_regex": False})
@@ -120,7 +119,7 @@ def _splits_digits(part: Value) -> bool:
         return False
     regex = pattern["Regex"]
     is_isolating = part.value.get("behavior") == "Isolated" and part.value.get("invert") is False
-    return is_isolating and isinstance(regex, str) and bool(_ASCII_DIGITS.fullmatch(regex))
+    return is_isolating and isinstance(regex, str) and regex == _DIGIT * regex.count(_DIGIT) != ""
 
 
 def _joined(vocabulary: Vocabulary | TextVocabulary, individual: bool) -> str:

@@ -26,7 +26,7 @@ def test_no_pattern_fails() -> None:
     result = fuzz_patterns(seed=16, cases=max_examples(1000), on_batch=sizes.append)
     assert result.failure is None
     assert result.cases == max_examples(1000) == sum(sizes)
-    assert result.cases > result.recognized > result.compared > 0
+    assert result.cases > result.recognized >= result.compared > 0
 
 
 def test_patterns_depend_on_the_seed_only() -> None:
