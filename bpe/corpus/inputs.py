@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterable, Iterator
+from errno import ENOENT
 
 from bpe.errors import TextFileError
 from bpe.text_files import find_suffix, suffix_of
@@ -65,6 +66,8 @@ def _files_of(name: str) -> Iterator[str]:
                 names.add(match)
         yield from sorted(names, key=_parts)
     else:
+        if not os.path.lexists(name):
+            raise FileNotFoundError(ENOENT, os.strerror(ENOENT), name)
         suffix_of(name, SUFFIXES)
         yield name
 

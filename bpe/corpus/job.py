@@ -122,6 +122,8 @@ def make_corpus(
     files = find_inputs([inputs] if one else inputs)  # type: ignore[list-item, arg-type]
     folder = Path(output)
     _check_apart(files, folder)
+    if folder.exists() and not folder.is_dir():
+        raise CorpusError(f"{folder}: expected a folder for the corpus, got a file; choose another")
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):
         manifest = _begin(folder, tokenizer, files, options)

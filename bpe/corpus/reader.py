@@ -54,7 +54,8 @@ class Corpus:
     def document(self, index: int, split: str = "train") -> Ids:
         """Return the ids of a document; documents count from 0, over all shards of the split.
 
-        Raises IndexError if the split has no document `index`.
+        Raises IndexError if the split has no document `index`, and CorpusError if the size of a
+        file of a shard is not that of the manifest. `verify` also compares all bytes.
         """
         shards = self._shards(split)
         if not 0 <= index < self.documents(split):
@@ -82,7 +83,7 @@ class Corpus:
         return ids
 
     def lengths(self, split: str = "train") -> Iterator[Offsets]:
-        """Yield the numbers of tokens of all documents, in arrays."""
+        """Yield the numbers of tokens of all documents, in arrays; raises CorpusError likewise."""
         pending = 0  # the tokens of a document that continues
         for shard in self._shards(split):
             offsets = self._offsets(shard)
@@ -135,5 +136,13 @@ class Corpus:
         return self.splits[split]
 
     def _offsets(self, shard: Shard) -> Offsets:
+        """Return the offsets of a shard; raise CorpusError if one of its files lost its size."""
+        for name, expected in shard.files.items():
+            size = (self.folder / name).stat().st_size
+            if size != expected["bytes"]:
+                raise CorpusError(
+                    f"{self.folder / name}: expected {expected['bytes']} bytes, got {size}; the "
+                    "file is damaged: restore it, or make the corpus again"
+                )
         path = self.folder / (shard.name + OFFSETS_SUFFIX)
         return np.memmap(path, OFFSET, "r", NPY_HEADER_SIZE, (shard.documents + 1,))

@@ -131,6 +131,7 @@ def test_a_byte_without_a_token(tmp_path: Path) -> None:
 def test_missing_unknown_and_repeated_inputs(tmp_path: Path) -> None:
     tok = tokenizer("python")
     write_json_lines(tmp_path / "a.jsonl", random_documents(3, 1))
+    (tmp_path / "a.csv").touch()
     (tmp_path / "empty").mkdir()
     for name, message in (
         ("empty", "empty: no file to read; expected files that end in .txt, .jsonl, .parquet"),
@@ -139,8 +140,11 @@ def test_missing_unknown_and_repeated_inputs(tmp_path: Path) -> None:
     ):
         with pytest.raises(bpe.TextFileError, match=message):
             bpe.corpus.tokenize(tmp_path / name, tmp_path / "out", tok)
-    with pytest.raises(FileNotFoundError):
-        bpe.corpus.tokenize(tmp_path / "b.jsonl", tmp_path / "out", tok)
+    for name in ("b.jsonl", "b"):
+        with pytest.raises(FileNotFoundError):
+            bpe.corpus.tokenize(tmp_path / name, tmp_path / "out", tok)
+    with pytest.raises(bpe.CorpusError, match=r"a\.csv: expected a folder"):
+        bpe.corpus.tokenize(tmp_path / "a.jsonl", tmp_path / "a.csv", tok)
     with pytest.raises(bpe.TextFileError, match="the inputs have this file twice"):
         bpe.corpus.tokenize([tmp_path, tmp_path / "a.jsonl"], tmp_path / "out", tok)
     assert not (tmp_path / "out").exists()

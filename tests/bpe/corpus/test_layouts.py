@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import bpe
+from bpe.errors import CorpusError
 from corpora import END, expected_ids, random_documents, tokenizer, write_json_lines
 from pretok.machine.backend import BackendName
 
@@ -182,3 +183,20 @@ def test_parquet_needs_pyarrow(
     (tmp_path / "b.parquet").touch()
     with pytest.raises(ModuleNotFoundError, match="reading Parquet needs the package pyarrow"):
         bpe.corpus.tokenize(tmp_path / "b.parquet", tmp_path / "out", tok)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_shard_of_another_size_is_an_error(tmp_path: Path, layout: str) -> None:
+    corpus, expected = made(tmp_path, "python", layout)
+    shard = corpus.splits["train"][0]
+    for name, description in shard.files.items():
+        path = tmp_path / "out" / name
+        data = path.read_bytes()
+        path.write_bytes(data[:-6])
+        message = rf"{name}: expected {description['bytes']} bytes, got {len(data) - 6}; "
+        with pytest.raises(CorpusError, match=message):
+            corpus.document(0)
+        with pytest.raises(CorpusError, match=message):
+            list(corpus.lengths())
+        path.write_bytes(data)
+    assert corpus.document(0).tolist() == expected[0]
