@@ -127,6 +127,10 @@ def _locate(
     if isinstance(path_or_name, tuple):
         vocab, merges = path_or_name
         return Source(Path(vocab), Path(merges)), None
+    if not isinstance(path_or_name, (str, os.PathLike)):
+        raise TypeError(
+            f"expected a path or the name of a vocabulary, got {type(path_or_name).__name__}"
+        )
     name = os.fspath(path_or_name)
     if name and _is_path(name):
         return _in_folder(Path(name)), None
