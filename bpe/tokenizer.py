@@ -14,6 +14,7 @@ from bpe.characters.text_vocabulary import TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.arguments import (
+    as_bytes,
     backend_for,
     cache_limit,
     check_normalizer,
@@ -211,7 +212,7 @@ class Tokenizer(TokenizerBatches):
         If `in_parts`, encode both sides of the cut with `encode_part`. There are then also cuts if
         every text gets a prefix, as in Llama 2.
         """
-        return self._pipeline.safe_cut(text, special, in_parts)
+        return self._pipeline.safe_cut(as_bytes(text), special, in_parts)
 
     def encode_part(self, text: bytes, special: Special = "raise", *, is_first: bool) -> Ids:
         """Return the ids of a part of a long text; `is_first` says whether the text begins with it.
@@ -270,7 +271,7 @@ class Tokenizer(TokenizerBatches):
         >>> bpe.train(["ab"], vocab_size=257).merge(b"ab ab")
         [256, 32, 256]
         """
-        data = bytes(memoryview(pre_token))
+        data = as_bytes(pre_token)
         for byte in self._vocabulary.missing_bytes:
             if byte in data:
                 raise missing_byte_error(byte)

@@ -198,6 +198,17 @@ def validate_text(text: Text, errors: Errors) -> StrOrBytes:
     raise TypeError(f"expected str or bytes, got {type(text).__name__}")
 
 
+def as_bytes(data: bytes | bytearray | memoryview) -> bytes:
+    """Return `data` as bytes; raise TypeError if it is not a buffer of bytes, such as a str."""
+    if isinstance(data, bytes):
+        return data
+    try:
+        return bytes(memoryview(data))
+    except TypeError:
+        advice = "; pass text.encode()" if isinstance(data, str) else ""
+        raise TypeError(f"expected bytes, got {type(data).__name__}{advice}") from None
+
+
 def check_batch(texts: Iterable[Text]) -> list[Text]:
     """Return the texts of a batch as a list; raise TypeError for one text, or if not iterable."""
     if isinstance(texts, (str, bytes, bytearray, memoryview)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import accumulate
 from typing import Any
 
@@ -275,6 +276,18 @@ def test_errors_of_a_batch_name_the_index_of_the_text(backend: BackendName) -> N
     for batch in (lacking.encode_batch, lacking.encode_batch_array):
         with pytest.raises(UnknownTokenError, match=r"^texts\[1\]: .*0xff"):
             batch(["a", b"a\xff"])
+
+
+def test_calls_that_take_only_bytes(backend: BackendName) -> None:
+    tok = make(backend)
+    calls: tuple[Callable[[Any], object], ...] = (tok.merge, tok.safe_cut)
+    for call in calls:
+        with pytest.raises(TypeError, match=r"^expected bytes, got str; pass text.encode\(\)$"):
+            call("hello hello")
+        with pytest.raises(TypeError, match=r"^expected bytes, got NoneType$"):
+            call(None)
+        for kind in (bytearray, memoryview):
+            assert call(kind(b"hello hello")) == call(b"hello hello")
 
 
 @pytest.mark.parametrize(
