@@ -56,7 +56,7 @@ def load(
     - a SentencePiece .model of type BPE
     - CLIP's bpe_simple_vocab_16e6.txt.gz (open_clip also repairs text with ftfy, which bpe does
       not)
-    - a .pretok file, which `Tokenizer.save` writes, and which loads fastest
+    - a .pretok file, which `Tokenizer.save` writes (byte-level vocabularies load fastest from it)
 
     A folder may hold a tokenizer.json, a vocab.json with its merges.txt, or a tekken.json. If the
     folder also holds a tokenizer_config.json, a tokenizer from tokenizer.json or vocab.json also
