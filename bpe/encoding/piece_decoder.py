@@ -157,9 +157,9 @@ class PieceDecoder:
     def with_space(self) -> frozenset[int]:
         """The ids of the tokens whose text begins with a space that stands for "▁"."""
         mark, tokens = SPACE_MARK.encode(), self._vocabulary.token_bytes
-        others = {*self.fallback, *self.decoding.invisible, self._vocabulary.unknown_id}
+        excluded = {*self.fallback, *self.decoding.invisible, self._vocabulary.unknown_id}
         return frozenset(
-            id for id, token in tokens.items() if token.startswith(mark) and id not in others
+            id for id, token in tokens.items() if token.startswith(mark) and id not in excluded
         )
 
     @once
