@@ -18,8 +18,10 @@ from bpe.encoding.arguments import (
     backend_for,
     cache_limit,
     check_normalizer,
+    check_types,
     new_token_bytes,
     resolve_pre_tokenizer,
+    resolve_template,
 )
 from bpe.encoding.backends import make_backend, takes_spaces
 from bpe.encoding.decode import DecodeStream, Unknown
@@ -107,6 +109,8 @@ class Tokenizer(TokenizerBatches):
         backend: BackendName | None = None,
         cache_mb: float | None = None,
     ) -> None:
+        self._added_tokens = tuple(added_tokens)
+        check_types(vocabulary, self._added_tokens)
         check_normalizer(normalizer)
         self._vocabulary = vocabulary
         self._requested_backend = backend
@@ -114,10 +118,9 @@ class Tokenizer(TokenizerBatches):
         self._pre_tokenizer = resolve_pre_tokenizer(
             pre_tokenizer, self._backend_name, isinstance(vocabulary, TextVocabulary)
         )
-        self._added_tokens = tuple(added_tokens)
         self._normalizer = normalizer
         self._add_prefix_space = add_prefix_space
-        self._template = template or Template()
+        self._template = resolve_template(template)
         self._decoding = decoder
         self._truncation = truncation
         self._padding = padding
