@@ -56,7 +56,7 @@ def load(
     - a SentencePiece .model of type BPE
     - CLIP's bpe_simple_vocab_16e6.txt.gz (open_clip also repairs text with ftfy, which bpe does
       not)
-    - a .pretok file, which `Tokenizer.save` writes, and which loads fastest
+    - a .pretok file, which `Tokenizer.save` writes (byte-level vocabularies load fastest from it)
 
     A folder may hold a tokenizer.json, a vocab.json with its merges.txt, or a tekken.json. If the
     folder also holds a tokenizer_config.json, a tokenizer from tokenizer.json or vocab.json also
@@ -127,6 +127,10 @@ def _locate(
     if isinstance(path_or_name, tuple):
         vocab, merges = path_or_name
         return Source(Path(vocab), Path(merges)), None
+    if not isinstance(path_or_name, (str, os.PathLike)):
+        raise TypeError(
+            f"expected a path or the name of a vocabulary, got {type(path_or_name).__name__}"
+        )
     name = os.fspath(path_or_name)
     if name and _is_path(name):
         return _in_folder(Path(name)), None

@@ -14,11 +14,14 @@ from bpe.characters.text_vocabulary import TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.arguments import (
+    as_bytes,
     backend_for,
     cache_limit,
     check_normalizer,
+    check_types,
     new_token_bytes,
     resolve_pre_tokenizer,
+    resolve_template,
 )
 from bpe.encoding.backends import make_backend, takes_spaces
 from bpe.encoding.decode import DecodeStream, Unknown
@@ -106,6 +109,8 @@ class Tokenizer(TokenizerBatches):
         backend: BackendName | None = None,
         cache_mb: float | None = None,
     ) -> None:
+        self._added_tokens = tuple(added_tokens)
+        check_types(vocabulary, self._added_tokens)
         check_normalizer(normalizer)
         self._vocabulary = vocabulary
         self._requested_backend = backend
@@ -113,10 +118,9 @@ class Tokenizer(TokenizerBatches):
         self._pre_tokenizer = resolve_pre_tokenizer(
             pre_tokenizer, self._backend_name, isinstance(vocabulary, TextVocabulary)
         )
-        self._added_tokens = tuple(added_tokens)
         self._normalizer = normalizer
         self._add_prefix_space = add_prefix_space
-        self._template = template or Template()
+        self._template = resolve_template(template)
         self._decoding = decoder
         self._truncation = truncation
         self._padding = padding
@@ -211,7 +215,7 @@ class Tokenizer(TokenizerBatches):
         If `in_parts`, encode both sides of the cut with `encode_part`. There are then also cuts if
         every text gets a prefix, as in Llama 2.
         """
-        return self._pipeline.safe_cut(text, special, in_parts)
+        return self._pipeline.safe_cut(as_bytes(text), special, in_parts)
 
     def encode_part(self, text: bytes, special: Special = "raise", *, is_first: bool) -> Ids:
         """Return the ids of a part of a long text; `is_first` says whether the text begins with it.
@@ -270,7 +274,7 @@ class Tokenizer(TokenizerBatches):
         >>> bpe.train(["ab"], vocab_size=257).merge(b"ab ab")
         [256, 32, 256]
         """
-        data = bytes(memoryview(pre_token))
+        data = as_bytes(pre_token)
         for byte in self._vocabulary.missing_bytes:
             if byte in data:
                 raise missing_byte_error(byte)

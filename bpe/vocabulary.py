@@ -114,6 +114,11 @@ class Vocabulary:
         merges: Iterable[Merge] | None = None,
         ignore_merges: bool = False,
     ) -> None:
+        if not isinstance(token_bytes, Mapping):
+            raise TypeError(
+                f"token_bytes is of type {type(token_bytes).__name__}; expected a mapping from ids "
+                "to bytes"
+            )
         self._token_bytes = dict(token_bytes)
         self._merges = None if merges is None else _triples(merges)
         self._from_ranks = merges is None

@@ -173,10 +173,17 @@ class PreTokenizer:
         [['a', ' b'], []]
         """
         if isinstance(texts, get_args(Text)):
-            raise TypeError(f"expected an iterable of texts, got one {type(texts).__name__}")
+            raise TypeError(
+                f"expected an iterable of texts, got one {type(texts).__name__}; pass [text]"
+            )
         if not isinstance(texts, Iterable):
             raise TypeError(f"expected an iterable of texts, got {type(texts).__name__}")
-        batch = [as_str(text) for text in texts]
+        batch = []
+        for index, text in enumerate(texts):
+            try:
+                batch.append(as_str(text))
+            except TypeError as error:
+                raise TypeError(f"texts[{index}]: {error}") from None
         if threads is not None and (not isinstance(threads, int) or threads < 1):
             raise ValueError(f"threads={shortened(threads)}; expected None or an int of at least 1")
         return self._backend.split_batch(batch, _threads(batch) if threads is None else threads)

@@ -196,9 +196,10 @@ class TextVocabulary(CharacterVocabulary):
 
         If a fallback token and another token have equal bytes, this is the id of the other token.
         """
-        others = {self.token_bytes[id]: id for id in self.byte_ids.values()}
         fallback = frozenset(self.byte_ids.values())
-        return others | {token: id for id, token in self.token_bytes.items() if id not in fallback}
+        ids = {self.token_bytes[id]: id for id in self.byte_ids.values()}
+        ids.update((token, id) for id, token in self.token_bytes.items() if id not in fallback)
+        return ids
 
     @once
     def byte_ids(self) -> dict[int, int]:

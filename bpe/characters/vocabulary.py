@@ -135,8 +135,8 @@ class CharacterVocabulary(Vocabulary):
 
         If a piece and a fallback token have equal bytes, this is the id of the piece.
         """
-        others = {token: id for id, token in sorted(self.token_bytes.items(), reverse=True)}
-        return others | {text.encode(): id for text, id in self.pieces.items()}
+        all_tokens = {token: id for id, token in sorted(self.token_bytes.items(), reverse=True)}
+        return all_tokens | {text.encode(): id for text, id in self.pieces.items()}
 
     @once
     def byte_ids(self) -> dict[int, int]:
@@ -235,8 +235,8 @@ class CharacterVocabulary(Vocabulary):
             return "pieces of several characters have equal scores"
         characters = set("".join(self.pieces))
         if not self.merges_as_bytes:
-            others = characters.difference(self.pieces)
-            return f"a piece has {min(others)!a}, which is not a piece" if others else ""
+            missing = characters.difference(self.pieces)
+            return f"a piece has {min(missing)!a}, which is not a piece" if missing else ""
         # C++ adds a symbol for each byte value, and for the first 2, 3 and 4 bytes of a character.
         # The ids of these symbols, too, must be below ID_LIMIT.
         if self.size + 256 + 3 * len(characters) > ID_LIMIT:

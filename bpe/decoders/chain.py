@@ -7,12 +7,17 @@ from dataclasses import dataclass
 from operator import index
 from typing import SupportsIndex
 
-import numpy as np
-
 from bpe.decoders.flows import Flow, bytes_of_characters, fallback_byte
 from bpe.decoders.native import JoinedTexts, native_calls, replace_in_all
 from bpe.decoders.steps import ByteFallback, ByteLevel, Fuse, Replace, Spaces, Step, Strip
-from bpe.encoding.decode import Decode, DecodeBytes, DecodeStream, no_bytes
+from bpe.encoding.decode import (
+    Decode,
+    DecodeBytes,
+    DecodeStream,
+    list_ids,
+    no_bytes,
+    one_or_several,
+)
 from bpe.encoding.python_backend import unknown_id
 from bpe.encoding.utf8 import ESCAPE
 
@@ -128,7 +133,7 @@ class ChainDecoder:
         if self.chain.steps == (Spaces(),):  # the same text, but faster than with a stream
             return " ".join(self.tokens(ids, skip_special))
         stream = ChainDecodeStream(self, errors, skip_special)
-        return stream.feed(ids) + stream.finish()
+        return stream.feed(list_ids(ids)) + stream.finish()
 
     def decode_bytes(self, ids: Iterable[int], skip_special: bool) -> bytes:
         """Return the bytes of `ids`; invalid UTF-8 of fallback tokens is kept."""
@@ -141,7 +146,7 @@ class ChainDecoder:
         Raises UnknownTokenError for an id that no token has, and TypeError for an item that is not
         an int.
         """
-        sequence = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+        sequence = list_ids(ids)
         cache, special = self._cache, self._special if skip_special else frozenset()
         try:
             values = [index(id) for id in sequence]
@@ -173,8 +178,7 @@ class ChainDecodeStream(DecodeStream):
         Raises ValueError after `finish`.
         """
         self._check_open()
-        several = ids if isinstance(ids, Iterable) else (index(ids),)
-        tokens = self._chain.tokens(several, self._skip_special)
+        tokens = self._chain.tokens(one_or_several(ids), self._skip_special)
         for flow in self._flows:
             tokens = [part for token in tokens for part in flow.feed(token)]
         return "".join(tokens)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from typing import get_args
+from operator import index
+from typing import SupportsIndex, get_args
 
 from bpe.characters.text_vocabulary import TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.utf8 import StrOrBytes
 from bpe.errors import UnsupportedError, VocabularyError
-from bpe.types import Errors, SupportsOffsets, Text
+from bpe.types import Errors, SupportsOffsets, Template, Text
 from bpe.vocabulary import ID_LIMIT, Vocabulary
 from pretok.errors import shortened
 from pretok.machine.backend import BackendName, choose_backend
@@ -24,6 +25,40 @@ MAX_CACHE_MB = sys.maxsize >> 20
 MAX_THREADS = 1 << 16
 
 _ERRORS = get_args(Errors)
+
+
+def check_types(vocabulary: object, added: Iterable[object]) -> None:
+    """Raise TypeError unless `vocabulary` is a Vocabulary, and `added` are AddedTokens."""
+    if not isinstance(vocabulary, Vocabulary):
+        raise TypeError(f"vocabulary is of type {type(vocabulary).__name__}; expected a Vocabulary")
+    for position, token in enumerate(added):
+        if not isinstance(token, AddedToken):
+            raise TypeError(
+                f"added_tokens[{position}] is of type {type(token).__name__}; expected an "
+                "AddedToken"
+            )
+
+
+def resolve_template(template: Template | None) -> Template:
+    """Return `template` with tuples, or an empty one for None.
+
+    Raises TypeError or ValueError unless `template` is a Template of ids.
+    """
+    if template is None:
+        return Template()
+    if not isinstance(template, Template):
+        raise TypeError(f"template is of type {type(template).__name__}; expected a Template")
+    for field, ids in zip(Template._fields, template, strict=True):
+        if not isinstance(ids, (list, tuple)):
+            raise TypeError(f"template.{field} is {shortened(ids)}; expected a tuple of ids")
+        for id in ids:
+            if not isinstance(id, SupportsIndex):
+                raise TypeError(f"template.{field} has {shortened(id)}; expected an id")
+            if not 0 <= index(id) < ID_LIMIT:
+                raise ValueError(
+                    f"template.{field} has {id}; expected an id from 0 to {ID_LIMIT - 1}"
+                )
+    return Template(*(tuple(map(index, ids)) for ids in template))
 
 
 def check_normalizer(normalizer: object) -> None:
@@ -196,6 +231,17 @@ def validate_text(text: Text, errors: Errors) -> StrOrBytes:
     if isinstance(text, (bytearray, memoryview)):
         return bytes(text)
     raise TypeError(f"expected str or bytes, got {type(text).__name__}")
+
+
+def as_bytes(data: bytes | bytearray | memoryview) -> bytes:
+    """Return `data` as bytes; raise TypeError if it is not a buffer of bytes, such as a str."""
+    if isinstance(data, bytes):
+        return data
+    try:
+        return bytes(memoryview(data))
+    except TypeError:
+        advice = "; pass text.encode()" if isinstance(data, str) else ""
+        raise TypeError(f"expected bytes, got {type(data).__name__}{advice}") from None
 
 
 def check_batch(texts: Iterable[Text]) -> list[Text]:

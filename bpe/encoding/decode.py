@@ -5,12 +5,12 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable, Collection, Iterable, Mapping
 from operator import index
-from typing import Literal, SupportsIndex, TypeAlias
+from typing import Any, Literal, SupportsIndex, TypeAlias
 
 import numpy as np
 
 from bpe.encoding.backend import Backend
-from bpe.encoding.python_backend import unknown_id
+from bpe.encoding.python_backend import not_an_int, unknown_id
 from bpe.errors import UnknownTokenError
 
 Decode: TypeAlias = Callable[[Iterable[int], str, bool], str]
@@ -50,10 +50,10 @@ class Decoder:
 
     def decode_bytes(self, ids: Iterable[int], skip_special: bool) -> bytes:
         """Return the bytes of `ids`."""
-        if isinstance(ids, np.ndarray):
-            sequence = ids if ids.ndim == 1 and ids.dtype.kind in "iub" else ids.tolist()
+        if isinstance(ids, np.ndarray) and ids.ndim == 1 and ids.dtype.kind in "iub":
+            sequence: Any = ids
         else:
-            sequence = ids if isinstance(ids, (list, tuple)) else list(ids)
+            sequence = ids if isinstance(ids, (list, tuple)) else list_ids(ids)
         kept = sequence
         if skip_special and self._special:
             try:
@@ -66,18 +66,49 @@ class Decoder:
         return data
 
 
+def list_ids(ids: Iterable[int]) -> list[int]:
+    """Return `ids` as a list; raise TypeError if it is not iterable."""
+    try:
+        items = iter(ids)
+    except TypeError:
+        raise TypeError(f"expected an iterable of ids, got {type(ids).__name__}") from None
+    return ids.tolist() if isinstance(ids, np.ndarray) else list(items)
+
+
+def one_or_several(ids: SupportsIndex | Iterable[int]) -> Iterable[int]:
+    """Return `ids`, or a tuple of the one id that it is. An array without dimensions is one id."""
+    if isinstance(ids, Iterable) and getattr(ids, "ndim", 1) != 0:
+        return ids
+    try:
+        return (index(ids),)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(f"expected an id or an iterable of ids, got {type(ids).__name__}") from None
+
+
 def keep_known(ids: Iterable[int], known: Collection[int], unknown: str) -> list[int]:
-    """Return those of `ids` that are in `known`. Raises ValueError unless `unknown` is "skip"."""
+    """Return those of `ids` that are in `known`.
+
+    Raises ValueError unless `unknown` is "skip", and TypeError for an item that is not an int.
+    """
     if unknown != "skip":
         raise ValueError(f'unknown={unknown!r}: expected "raise" or "skip"')
-    listed = ids.tolist() if isinstance(ids, np.ndarray) else ids
-    return [id for id in listed if index(id) in known]
+    kept = []
+    for at, id in enumerate(list_ids(ids)):
+        try:
+            is_known = index(id) in known
+        except TypeError:
+            raise not_an_int(at, id) from None
+        if is_known:
+            kept.append(id)
+    return kept
 
 
 def decode_batch(
     decode: Decode, ids_batch: Iterable[Iterable[int]], errors: str, skip_special: bool
 ) -> list[str]:
     """Return the text of each item of `ids_batch`. An exception names the index of its item."""
+    if not isinstance(ids_batch, Iterable):
+        raise TypeError(f"expected an iterable of iterables of ids, got {type(ids_batch).__name__}")
     texts = []
     for position, ids in enumerate(ids_batch):
         try:
@@ -110,7 +141,7 @@ class DecodeStream:
         Raises ValueError after `finish`.
         """
         self._check_open()
-        data = self._decode_bytes(ids if isinstance(ids, Iterable) else (index(ids),))
+        data = self._decode_bytes(one_or_several(ids))
         return self._decoder.decode(data)
 
     def finish(self) -> str:

@@ -18,10 +18,24 @@ class PackedTexts:
     """
 
     def __init__(self, data: Any, offsets: Offsets) -> None:
-        """Raise ValueError if an offset is outside the data, or lower than the offset before it."""
+        """Check the arguments.
+
+        Raises ValueError if an offset is outside the data, or lower than the offset before it, and
+        TypeError if `data` is not a buffer, or if `offsets` is not one row of integers.
+        """
+        row = np.asarray(offsets)
+        if row.ndim != 1 or (row.size and row.dtype.kind not in "iu"):
+            raise TypeError(
+                f"expected offsets in one row of integers, got {row.dtype} of shape {row.shape}"
+            )
         self.data = data
-        self.offsets = np.ascontiguousarray(offsets, np.int64)
-        size = memoryview(data).nbytes
+        self.offsets = np.ascontiguousarray(row, np.int64)
+        try:
+            size = memoryview(data).nbytes
+        except TypeError:
+            raise TypeError(
+                f"expected texts in one bytes object or buffer, got {type(data).__name__}"
+            ) from None
         ends = self.offsets
         if len(ends) and (ends[0] < 0 or ends[-1] > size or (ends[1:] < ends[:-1]).any()):
             raise ValueError(

@@ -9,8 +9,6 @@ from functools import lru_cache, partial
 from operator import index
 from typing import SupportsIndex, TypeAlias
 
-import numpy as np
-
 from bpe.characters.marks import SPACE_MARK
 from bpe.characters.text_vocabulary import BYTE_NAMES, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
@@ -18,7 +16,15 @@ from bpe.decoders.chain import ChainDecoder, DecoderChain
 from bpe.decoders.native import JoinedTexts, native_calls
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.backend import Backend
-from bpe.encoding.decode import Decode, DecodeBytes, Decoder, DecodeStream, no_bytes
+from bpe.encoding.decode import (
+    Decode,
+    DecodeBytes,
+    Decoder,
+    DecodeStream,
+    list_ids,
+    no_bytes,
+    one_or_several,
+)
 from bpe.encoding.python_backend import PythonBackend, unknown_id
 from bpe.errors import shortened
 from bpe.normalizers.chain import NormalizerChain
@@ -151,9 +157,9 @@ class PieceDecoder:
     def with_space(self) -> frozenset[int]:
         """The ids of the tokens whose text begins with a space that stands for "▁"."""
         mark, tokens = SPACE_MARK.encode(), self._vocabulary.token_bytes
-        others = {*self.fallback, *self.decoding.invisible, self._vocabulary.unknown_id}
+        excluded = {*self.fallback, *self.decoding.invisible, self._vocabulary.unknown_id}
         return frozenset(
-            id for id, token in tokens.items() if token.startswith(mark) and id not in others
+            id for id, token in tokens.items() if token.startswith(mark) and id not in excluded
         )
 
     @once
@@ -196,7 +202,7 @@ class PieceDecoder:
     def decode(self, ids: Iterable[int], errors: str, skip_special: bool) -> str:
         """Return the text of `ids`."""
         stream = PieceDecodeStream(self, errors, skip_special)
-        return stream.feed(ids) + stream.finish()
+        return stream.feed(list_ids(ids)) + stream.finish()
 
     def decode_bytes(self, ids: Iterable[int], skip_special: bool) -> bytes:
         """Return the bytes of `ids`; a fallback token becomes its byte, even in invalid UTF-8."""
@@ -215,7 +221,7 @@ class PieceDecoder:
         Raises UnknownTokenError for an id that no token has, and TypeError for an item that is not
         an int.
         """
-        sequence = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+        sequence = list_ids(ids)
         try:
             values = [index(id) for id in sequence]
             if all(id in self._tokens for id in values):
@@ -265,9 +271,8 @@ class PieceDecodeStream(DecodeStream):
         Raises ValueError after `finish`.
         """
         self._check_open()
-        several = ids if isinstance(ids, Iterable) else (index(ids),)
         parts: list[str] = []
-        for id in self._pieces.checked(several, self._skip_special):
+        for id in self._pieces.checked(one_or_several(ids), self._skip_special):
             byte = self._pieces.fallback.get(id)
             if byte is not None:
                 self._start.end()

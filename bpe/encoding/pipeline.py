@@ -30,7 +30,7 @@ from bpe.encoding.packed import PackedTexts
 from bpe.encoding.policies import Policies
 from bpe.encoding.python_backend import PythonBackend
 from bpe.encoding.utf8 import StrOrBytes, encode_utf8
-from bpe.errors import SpecialTokenError
+from bpe.errors import SpecialTokenError, UnknownTokenError
 from bpe.merge import missing_byte_error
 from bpe.normalizers.chain import NormalizerChain
 from bpe.types import Errors, Ids, Normalizer, Offsets, Special, Text
@@ -311,14 +311,25 @@ class Pipeline:
             raise self._located(error, text, errors) from None
 
     def _check_batch(self, texts: list[Text], errors: Errors) -> tuple[list[StrOrBytes], list[int]]:
-        """Return the texts, and the indices of texts to normalize."""
+        """Return the texts, and the indices of texts to normalize.
+
+        The exception for a text that cannot be encoded names its index.
+        """
         if (
             errors == "replace"
             and self._has_fast_path
             and self.backend.all_take_fast_path(texts, *self._fast_path_limits)
         ):
             return texts, []  # type: ignore[return-value]  # all_take_fast_path checks their types
-        batch = [self._check_bytes(validate_text(text, errors)) for text in texts]
+        batch = []
+        for index, text in enumerate(texts):
+            try:
+                batch.append(self._check_bytes(validate_text(text, errors)))
+            except (TypeError, UnknownTokenError) as error:
+                raise type(error)(f"texts[{index}]: {error}") from None
+            except UnicodeEncodeError as error:
+                error.reason += f" (texts[{index}])"
+                raise
         to_normalize = []
         if self._normalizer is not None:
             keeps = self._normalizer.keeps

@@ -58,7 +58,7 @@ class Policies:
             for token, searched in zip(tokens, self._tokens, strict=True):
                 self._contents.setdefault(searched.content, token.content)
         self.has_exact_tokens = any(not token.normalized for token in tokens)
-        """Whether some tokens are found before normalization."""
+        """True if some tokens are found before normalization."""
         self._special = frozenset(token.content for token in tokens if token.special)
         self._nfc = nfc
         self._backend = backend

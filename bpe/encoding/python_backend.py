@@ -234,7 +234,7 @@ def unknown_id(
         try:
             is_known = as_int(id) in tokens
         except TypeError:
-            return TypeError(f"ids[{at}] is {id!r}; expected an int")
+            return not_an_int(at, id)
         if not is_known:
             return UnknownTokenError(
                 f"ids[{at}] is {id}, which is not the id of a token; the largest id is "
@@ -244,3 +244,8 @@ def unknown_id(
         f"ids, of type {type(ids).__name__}, changed while they were decoded; pass ids that do not "
         "change during the call"
     )
+
+
+def not_an_int(at: int, id: object) -> TypeError:
+    """Return the error for an item of ids that is not an int."""
+    return TypeError(f"ids[{at}] is {id!r}; expected an int")

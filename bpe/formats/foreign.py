@@ -52,5 +52,5 @@ def unknown_data(data: bytes) -> BpeError:
     return VocabularyError(
         f"the file begins with {data[:24]!r}, not like a vocabulary that bpe reads; expected "
         "a tokenizer.json, a rank file of tiktoken, a vocab.json or merges.txt, a tekken.json, a "
-        "minbpe .model, a GGUF or a .pretok file"
+        ".model of SentencePiece or minbpe, a GGUF or a .pretok file"
     )

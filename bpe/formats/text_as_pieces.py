@@ -102,8 +102,8 @@ def _pieces(vocabulary: TextVocabulary, invisible: set[int]) -> CharacterVocabul
     VocabularyError if sentencepiece may give other ids.
     """
     fallback = vocabulary.fallback_ids if vocabulary.options.has_fallback else None
-    others = {vocabulary.unknown_id, *invisible, *(fallback or ())}
-    texts = {id: text for id, text in vocabulary.texts.items() if id not in others}
+    unscored = {vocabulary.unknown_id, *invisible, *(fallback or ())}
+    texts = {id: text for id, text in vocabulary.texts.items() if id not in unscored}
     ranks: dict[int, int] = {}
     for rank, (_, _, result) in enumerate(vocabulary.merges):
         if ranks.setdefault(result, rank) != rank:

@@ -68,6 +68,10 @@ class NormalizerChain:
     steps: tuple[Step, ...] = ()
     metaspace: MetaspaceStep | None = None
 
+    def __str__(self) -> str:
+        metaspace = () if self.metaspace is None else (self.metaspace,)
+        return ", ".join(map(str, (*self.steps, *metaspace)))
+
     def normalize(self, text: str) -> str:
         """Return the result of `steps`."""
         for step in self.steps:

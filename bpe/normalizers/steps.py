@@ -222,7 +222,7 @@ class BertNormalizer:
 
     @property
     def strips_accents(self) -> bool:
-        """Whether combining marks are removed, after NFD."""
+        """True if the text is changed to NFD, and then loses its combining marks."""
         return self.lowercase if self.strip_accents is None else self.strip_accents
 
 

@@ -63,14 +63,14 @@ def _draw_lengths(axes: Any, ranks: Ranks, bounds: NDArray[np.int64]) -> None:
 
 
 def _draw_scripts(axes: Any, ranks: Ranks, bounds: NDArray[np.int64]) -> None:
-    others = KINDS.index("another script")
+    other = KINDS.index("another script")
     counts = np.bincount(ranks.kinds, minlength=len(KINDS))
     frequent = np.argsort(-counts[: len(SCRIPTS)], kind="stable")[:MAX_SCRIPTS]
     is_drawn = np.zeros(len(KINDS), bool)
     is_drawn[frequent] = True
-    is_drawn[others:] = True
-    kinds = np.where(is_drawn[ranks.kinds], ranks.kinds, others)
-    drawn = [*frequent.tolist(), *range(others, len(KINDS))]
+    is_drawn[other:] = True
+    kinds = np.where(is_drawn[ranks.kinds], ranks.kinds, other)
+    drawn = [*frequent.tolist(), *range(other, len(KINDS))]
     drawn = [kind for kind in drawn if (kinds == kind).any()]
     widths = np.diff(bounds)
     bottom = np.zeros(len(widths))
@@ -82,8 +82,8 @@ def _draw_scripts(axes: Any, ranks: Ranks, bounds: NDArray[np.int64]) -> None:
             widths,
             bottom,
             align="edge",
-            color=COLORS[number] if kind < others else COLORS_OF_OTHERS[kind - others],
-            hatch=HATCHES[number] if kind < others else HATCHES[MAX_SCRIPTS + kind - others],
+            color=COLORS[number] if kind < other else COLORS_OF_OTHERS[kind - other],
+            hatch=HATCHES[number] if kind < other else HATCHES[MAX_SCRIPTS + kind - other],
             edgecolor="white",
             linewidth=0,
             label=KINDS[kind],

@@ -54,7 +54,8 @@ def compare(
 ) -> list[Comparison]:
     """Return the numbers of each text with each of `tokenizers`, text by text.
 
-    The keys of both mappings are names. Special tokens in a text are ordinary text.
+    The keys of both mappings are names. Special tokens in a text are ordinary text. Raises
+    TypeError if an argument is not a mapping.
 
     >>> import bpe
     >>> tok = bpe.train(["a cat", "a cat"], vocab_size=258, preset="gpt2")
@@ -62,6 +63,11 @@ def compare(
     >>> row.tokens, row.words, row.word_tokens, row.one_token_words
     (9, 4, 5, 3)
     """
+    for parameter, argument in (("tokenizers", tokenizers), ("texts", texts)):
+        if not isinstance(argument, Mapping):
+            raise TypeError(
+                f"{parameter} is of type {type(argument).__name__}; expected a mapping from names"
+            )
     rows = []
     for name, value in texts.items():
         # If the text is bytes, surrogates stand for invalid bytes in the str, and ESCAPE encodes

@@ -158,12 +158,12 @@ class CharacterWords:
         `byte_fallback`; the alphabet; the merged tokens. Raises ValueError if a merge makes the
         text of a special token or the name of a byte, such as <0x0A>.
         """
-        others = [*(BYTE_NAMES if self.options.byte_fallback else ()), *self.alphabet]
-        first = len(others) - len(self.alphabet)
+        tokens = [*(BYTE_NAMES if self.options.byte_fallback else ()), *self.alphabet]
+        first = len(tokens) - len(self.alphabet)
         for left, right, _ in first_merges.tolist():
-            others.append(others[first + left] + others[first + right])
-        reserved = {*specials, *others[:first]}
-        for text in others[first:]:
+            tokens.append(tokens[first + left] + tokens[first + right])
+        reserved = {*specials, *tokens[:first]}
+        for text in tokens[first:]:
             if text in reserved:
                 raise ValueError(
                     f"the texts make the token {shortened(text)}, which is a special token or "
@@ -172,12 +172,12 @@ class CharacterWords:
         taken = frozenset(fixed or ())
         free = (id for id in count() if id not in taken)
         special_ids = list(islice(free, len(specials))) if fixed is None else fixed
-        ids = list(islice(free, len(others)))
+        ids = list(islice(free, len(tokens)))
         merge_ids = [
             (ids[first + left], ids[first + right], ids[first + made])
             for left, right, made in merges.tolist()
         ]
-        texts = dict(zip([*special_ids, *ids], [*specials, *others], strict=True))
+        texts = dict(zip([*special_ids, *ids], [*specials, *tokens], strict=True))
         options = TextOptions(
             self.options.unknown, fuses_unknown=True, has_fallback=self.options.byte_fallback
         )

@@ -114,11 +114,13 @@ def _items(
     items: Iterable[object], collect: CollectBatch, size: int
 ) -> Iterator[list[StrOrBytes] | Path]:
     iterator = iter(items)
+    index = 0
     is_end = False
     while not is_end:
         batch, rest, is_end = collect(
             iterator, size, TEXT_OVERHEAD, "".join(LAST_CHARACTERS), _check_text
         )
+        index += len(batch)
         if batch:
             yield batch
         for item in rest:
@@ -128,9 +130,10 @@ def _items(
                 yield [bytes(item)]
             else:
                 raise TypeError(
-                    f"expected str, bytes holding UTF-8, or a path such as pathlib.Path; got "
-                    f"{type(item).__name__}"
+                    f"item {index}: expected str, bytes holding UTF-8, or a path such as "
+                    f"pathlib.Path; got {type(item).__name__}"
                 )
+            index += 1
 
 
 def _texts_of_file(

@@ -9,7 +9,8 @@ from itertools import count, islice
 from typing import Literal, NamedTuple, TypeAlias, cast, get_args
 
 from bpe.encoding.added_tokens import AddedToken
-from bpe.encoding.arguments import check_keeps_text, resolve_threads
+from bpe.encoding.arguments import resolve_pre_tokenizer, resolve_threads
+from bpe.encoding.utf8 import has_surrogates
 from bpe.progress import Bar, progress_bar
 from bpe.tokenizer import Tokenizer
 from bpe.training.characters import (
@@ -29,7 +30,6 @@ from pretok.machine.backend import BackendName, choose_backend
 from pretok.patterns.lookup import WHOLE
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
-from pretok.registry import get
 
 Alphabet: TypeAlias = Literal["bytes", "characters"]
 BYTES = 256
@@ -178,12 +178,13 @@ class Training(NamedTuple):
                 )
             preset = words_preset()
             special_tokens = characters.with_unknown(special_tokens)
+        else:
+            _check_no_character_options(byte_fallback, character_coverage, required_characters)
         specials = _Specials.of(special_tokens, vocab_size, 0 if characters else BYTES)
         if characters is not None:
             characters.check(specials.names)
         preset = "cl100k" if preset is None else preset
-        pre_tokenizer = get(preset, backend=chosen) if isinstance(preset, (str, Preset)) else preset
-        check_keeps_text(pre_tokenizer)
+        pre_tokenizer = resolve_pre_tokenizer(preset, chosen)
         return cls(
             vocab_size, specials, pre_tokenizer, characters, limits, min_frequency,
             max_token_length, tie_break, progress, backend, cache_mb,
@@ -304,8 +305,10 @@ class _Specials(NamedTuple):
             )
         names = list(tokens)
         for name in names:
-            if not isinstance(name, str) or not name:
-                raise ValueError(f"special token {name!r}; expected a non-empty str")
+            if not isinstance(name, str) or not name or has_surrogates(name):
+                raise ValueError(
+                    f"special token {name!r}; expected a non-empty str without surrogates"
+                )
         if len(set(names)) != len(names):
             duplicate = next(name for name in names if names.count(name) > 1)
             raise ValueError(f"duplicate special token {duplicate!r}; pass it once")
@@ -330,6 +333,22 @@ class _Specials(NamedTuple):
                     f"special tokens {name!r} and {other!r} both have id {id}; give each its own id"
                 )
         return cls(names, ids)
+
+
+def _check_no_character_options(
+    byte_fallback: bool, character_coverage: float, required_characters: str
+) -> None:
+    """Raise ValueError if an option has a value that an alphabet of bytes would ignore."""
+    for option, value, default in (
+        ("byte_fallback", byte_fallback, False),
+        ("character_coverage", character_coverage, 1),
+        ("required_characters", required_characters, ""),
+    ):
+        if value != default:
+            raise ValueError(
+                f'{option}={value!r} needs alphabet="characters"; an alphabet of bytes has tokens '
+                "for every text"
+            )
 
 
 def _check_numbers(vocab_size: int, min_frequency: int, max_token_length: int | None) -> None:

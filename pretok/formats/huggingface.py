@@ -242,7 +242,8 @@ def _json_of(source: str | os.PathLike[str]) -> object:
     try:
         return json_text.parse(data)
     except ValueError as error:
-        raise UnsupportedPreTokenizerError(short_path(file), f"not valid JSON: {error}") from None
+        problem = f"expected a tokenizer.json, got a file that is not valid JSON: {error}"
+        raise UnsupportedPreTokenizerError(short_path(file), problem) from None
 
 
 def _parts(value: object, path: str) -> list[tuple[dict[str, Any], str]]:

@@ -65,7 +65,6 @@ engines on short strings of these code points.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
@@ -309,9 +308,6 @@ def _checked(rules: list[Rule], first: Term) -> tuple[Rule, ...]:
     return tuple(rules)
 
 
-def _span(items: Iterable[Part | Choice | Loop | object]) -> Part:
+def _span(items: Items) -> Part:
     """Return a Part with the span of `items` in the pattern; the span is 0, 0 for no `items`."""
-    ordered = list(items)
-    if not ordered:
-        return Part(0, 0, NEWLINE)
-    return Part(ordered[0].start, ordered[-1].end, NEWLINE)  # type: ignore[attr-defined]
+    return Part(items[0].start, items[-1].end, NEWLINE) if items else Part(0, 0, NEWLINE)

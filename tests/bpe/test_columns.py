@@ -50,6 +50,20 @@ def test_packed_texts_with_errors(backend: BackendName) -> None:
             tok.encode_packed(b"hello", np.array(offsets))
 
 
+@pytest.mark.parametrize(
+    "offsets", [np.array([0.5, 2.0]), [[0, 2]], 5, None, ["0", "2"], np.array([False, True])]
+)
+def test_packed_texts_with_offsets_of_another_type(backend: BackendName, offsets: Any) -> None:
+    with pytest.raises(TypeError, match="expected offsets in one row of integers, got "):
+        tokenizer(backend).encode_packed(b"hello", offsets)
+
+
+def test_packed_texts_of_another_type(backend: BackendName) -> None:
+    message = "expected texts in one bytes object or buffer, got str"
+    with pytest.raises(TypeError, match=message):
+        tokenizer(backend).encode_packed("hello", np.array([0, 5]))  # type: ignore[arg-type]
+
+
 @given(st.lists(st.lists(st.binary(max_size=5), max_size=4), max_size=4), st.integers(0, 5))
 def test_packed_texts_are_lists(parts: list[list[bytes]], count: int) -> None:
     texts = [text for part in parts for text in part]

@@ -288,6 +288,13 @@ def test_unknown_names(
         assert part in str(caught.value)
 
 
+@pytest.mark.parametrize("name", [None, 5, b"gpt2", ["gpt2"]])
+def test_names_of_another_type(name: Any) -> None:
+    message = f"expected a path or the name of a vocabulary, got {type(name).__name__}"
+    with pytest.raises(TypeError, match=message):
+        bpe.load(name)
+
+
 def test_normalizer_for_files_that_have_none(tmp_path: Path) -> None:
     path = write(tmp_path / "a", _DATA)
     assert bpe.load(path, "gpt2").normalizer is None

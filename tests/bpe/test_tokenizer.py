@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import accumulate
 from typing import Any
 
@@ -11,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import pretok
-from bpe import AddedToken, Template, Token, Tokenizer, Vocabulary
+from bpe import AddedToken, Template, Token, Tokenizer, UnknownTokenError, Vocabulary
 from bpe.merge import Merger
 from hello_tokenizer import SPECIAL, TEXT, VOCABULARY, make
 from pretok.machine.backend import BackendName
@@ -261,8 +262,32 @@ def test_a_text_of_another_type(backend: BackendName, wrong: Any) -> None:
             call(wrong)
     for batch in (tok.encode_batch, tok.encode_batch_array):
         for threads in (None, 1, 2):
-            with pytest.raises(TypeError, match=message):
+            with pytest.raises(TypeError, match=rf"^texts\[1\]: {message}"):
                 batch(["a", wrong], threads=threads)
+
+
+def test_errors_of_a_batch_name_the_index_of_the_text(backend: BackendName) -> None:
+    tok = make(backend)
+    for batch in (tok.encode_batch, tok.encode_batch_array):
+        with pytest.raises(UnicodeEncodeError, match=r"\(texts\[2\]\)$"):
+            batch(["a", "a a", "a\ud800"], errors="strict")
+    vocabulary = Vocabulary({byte: bytes([byte]) for byte in range(255)}, merges=())
+    lacking = Tokenizer(vocabulary, "gpt2", backend=backend)
+    for batch in (lacking.encode_batch, lacking.encode_batch_array):
+        with pytest.raises(UnknownTokenError, match=r"^texts\[1\]: .*0xff"):
+            batch(["a", b"a\xff"])
+
+
+def test_calls_that_take_only_bytes(backend: BackendName) -> None:
+    tok = make(backend)
+    calls: tuple[Callable[[Any], object], ...] = (tok.merge, tok.safe_cut)
+    for call in calls:
+        with pytest.raises(TypeError, match=r"^expected bytes, got str; pass text.encode\(\)$"):
+            call("hello hello")
+        with pytest.raises(TypeError, match=r"^expected bytes, got NoneType$"):
+            call(None)
+        for kind in (bytearray, memoryview):
+            assert call(kind(b"hello hello")) == call(b"hello hello")
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,44 @@ def test_another_normalizer(backend: BackendName, wrong: Any) -> None:
         make(backend, normalizer=wrong)
 
 
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        (3, "^template is of type int; expected a Template$"),
+        (((1,), ()), "^template is of type tuple; expected a Template$"),
+        (Template(("<s>",)), "^template.before has '<s>'; expected an id$"),  # type: ignore[arg-type]
+        (Template((), "ab"), "^template.after is 'ab'; expected a tuple of ids$"),  # type: ignore[arg-type]
+        (Template((), (1.5,)), "^template.after has 1.5; expected an id$"),  # type: ignore[arg-type]
+        (Template((-1,)), "^template.before has -1; expected an id from 0 to "),
+        (Template((1 << 40,)), "^template.before has 1099511627776; expected an id from 0 to "),
+    ],
+)
+def test_wrong_templates(backend: BackendName, template: Any, said: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=said):
+        Tokenizer(VOCABULARY, "gpt2", template=template, backend=backend)
+
+
+def test_a_template_of_lists_and_other_ints(backend: BackendName) -> None:
+    template: Any = Template([np.int64(97)], [])  # type: ignore[arg-type]
+    tok = Tokenizer(VOCABULARY, "gpt2", template=template, backend=backend)
+    assert tok.template == Template((97,), ())
+    assert [type(id) for id in tok.encode("a", add_special_tokens=True)] == [int, int]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((None, "gpt2"), "^vocabulary is of type NoneType; expected a Vocabulary$"),
+        (({97: b"a"}, "gpt2"), "^vocabulary is of type dict; expected a Vocabulary$"),
+        ((VOCABULARY, "gpt2", "<s>"), r"^added_tokens\[0\] is of type str; expected an Added"),
+    ],
+)
+def test_arguments_of_another_type(backend: BackendName, arguments: Any, said: str) -> None:
+    vocabulary, preset, *added = arguments
+    with pytest.raises(TypeError, match=said):
+        Tokenizer(vocabulary, preset, added_tokens=added, backend=backend)
+
+
 def test_properties(backend: BackendName) -> None:
     added = [AddedToken("<s>", SPECIAL), AddedToken("<p>", 500, special=False)]
     tok = make(backend, added_tokens=added, normalizer="NFC", name="mine", add_prefix_space=True)

@@ -295,3 +295,10 @@ def test_of_ranks_is_a_vocabulary_like_any_other(backend: BackendName) -> None:
     assert tok == bpe.Tokenizer(plain, "cl100k", backend=backend)
     assert tok.vocab_size == 301
     assert tok.encode("abcab") == bpe.Tokenizer(plain, "cl100k", backend=backend).encode("abcab")
+
+
+@pytest.mark.parametrize("tokens", [None, [b"a"], {b"a"}, 5])
+def test_tokens_without_ids(tokens: Any) -> None:
+    message = f"^token_bytes is of type {type(tokens).__name__}; expected a mapping from ids to"
+    with pytest.raises(TypeError, match=message):
+        Vocabulary(tokens)

@@ -160,7 +160,7 @@ def test_files_that_are_not_json_are_refused(call: Call, tmp_path: Path) -> None
     (tmp_path / "x").write_bytes(b"\x00\x01")
     status, out, err = call("identify", str(tmp_path / "x"))
     assert (status, out) == (2, "")
-    assert "not valid JSON" in err
+    assert "expected a tokenizer.json, got a file that is not valid JSON: " in err
     assert call("identify", "gpt2", "--against", str(tmp_path / "none"))[0] == 2
 
 

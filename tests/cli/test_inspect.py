@@ -60,6 +60,15 @@ def test_inspect_shows_a_vocabulary(call: Call, vocab: str, backend: BackendName
     assert "LONGEST" not in call("inspect", vocab, "--longest", "0")[1]
 
 
+def test_inspect_lists_the_steps_of_a_normalizer(call: Call, tmp_path: Path) -> None:
+    tokenizer = bpe.train(["ab"], vocab_size=5, alphabet="characters")
+    tokenizer.save(tmp_path / "tokenizer.json")
+    status, output, _ = call("inspect", str(tmp_path / "tokenizer.json"))
+    assert status == 0
+    steps = "Prepend(prepend='▁'), Replace(pattern=' ', content='▁', is_regex=False)"
+    assert f"\nnormalizer  {steps}\n" in output
+
+
 def test_inspect_prints_json(call: Call, vocab: str, backend: BackendName) -> None:
     status, output, errors = call("inspect", vocab, "-f", "json", "--backend", backend)
     assert (status, errors) == (0, "")

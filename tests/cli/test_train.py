@@ -211,6 +211,25 @@ def test_a_vocabulary_that_the_format_cannot_hold_is_saved_in_another(
     assert bpe.load(f"{out}.json").merges == bpe.train([WORDS], vocab_size=270).merges
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            ["--byte-fallback"],
+            '--byte-fallback needs --alphabet "characters"; an alphabet of bytes',
+        ),
+        (["--character-coverage", "0.5"], "--character-coverage 0.5 needs --alphabet"),
+        (["--alphabet", "characters", "-p", "gpt2"], "omit --preset and --tie-break"),
+    ],
+)
+def test_options_that_need_another_alphabet(
+    call: Call, tmp_path: Path, options: list[str], said: str
+) -> None:
+    (tmp_path / "a.txt").write_text(WORDS, encoding="utf-8")
+    given = ["train", str(tmp_path / "a.txt"), "-n", "270", "-o", str(tmp_path / "b.json")]
+    assert said in error_of(call, *given, *options)
+
+
 def test_the_alphabet_of_characters(call: Call, tmp_path: Path, backend: BackendName) -> None:
     (tmp_path / "a.txt").write_text("ab ab abc é", encoding="utf-8")
     options = ["-n", "270", "--alphabet", "characters", "--byte-fallback", "-q", "--special", "<s>"]

@@ -151,7 +151,7 @@ def test_a_batch_is_not_one_text(backend: BackendName) -> None:
     for wrong, kind in ((None, "NoneType"), (1, "int")):
         with pytest.raises(TypeError, match=f"^expected an iterable of texts, got {kind}$"):
             tok.split_batch(wrong)  # type: ignore[arg-type]
-        with pytest.raises(TypeError, match=f"expected str or bytes, got {kind}"):
+        with pytest.raises(TypeError, match=rf"^texts\[1\]: expected str or bytes, got {kind}"):
             tok.split_batch(["a", wrong])  # type: ignore[list-item]
 
 

@@ -3,6 +3,8 @@
 #include "core/base/bits.hpp"
 #include "core/simd/kernels.hpp"
 
+#include <algorithm>
+
 #define PRETOK_TARGET
 
 namespace pretok {

@@ -186,12 +186,43 @@ def test_arrays_of_more_dimensions(
         decode(make(backend), np.full(shape, 97))
 
 
-@pytest.mark.parametrize("ids", [5, None, 1.5, np.array(5)])
-def test_ids_that_cannot_be_iterated(backend: BackendName, ids: Any) -> None:
+def make_piece_tokenizer(backend: BackendName) -> Tokenizer:
+    pieces = CharacterVocabulary({0: b"<unk>", 1: b"a"}, {1: 0.0}, 0)
+    return Tokenizer(pieces, WHOLE, backend=backend)
+
+
+def make_chain_tokenizer(backend: BackendName) -> Tokenizer:
+    return bpe.train(["ab"], vocab_size=5, alphabet="characters", backend=backend)
+
+
+@pytest.mark.parametrize("make", [make, make_piece_tokenizer, make_chain_tokenizer])
+@pytest.mark.parametrize("ids", [1, None, 1.5, np.array(1)])
+def test_ids_that_cannot_be_iterated(
+    backend: BackendName, make: Callable[[BackendName], Tokenizer], ids: Any
+) -> None:
     tok = make(backend)
-    for call in (tok.decode, tok.decode_bytes, lambda ids: tok.decode(ids, skip_special=True)):
-        with pytest.raises(TypeError):
+    calls: list[Callable[[Any], object]] = [
+        tok.decode,
+        tok.decode_bytes,
+        lambda ids: tok.decode(ids, skip_special=True),
+        lambda ids: tok.decode(ids, unknown="skip"),
+        lambda ids: tok.decode_batch([[1], ids]),
+    ]
+    for call in calls:
+        with pytest.raises(TypeError, match="expected an iterable of ids, got "):
             call(ids)
+    if isinstance(ids, float | None):
+        with pytest.raises(TypeError, match="expected an id or an iterable of ids, got "):
+            tok.decode_stream().feed(ids)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="expected an iterable of iterables of ids, got "):
+            tok.decode_batch(ids)  # type: ignore[arg-type]
+    else:
+        assert tok.decode_stream().feed(ids) == tok.decode([1])
+
+
+def test_skipping_unknown_ids_refuses_values_that_are_not_ints(backend: BackendName) -> None:
+    with pytest.raises(TypeError, match=r"ids\[2\] is 1.5; expected an int"):
+        make(backend).decode([97, 999, 1.5], unknown="skip")  # type: ignore[list-item]
 
 
 def test_an_array_of_objects_decodes_like_a_list(backend: BackendName) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import regex
@@ -117,3 +119,15 @@ def test_special_tokens_have_no_rank() -> None:
     trained = bpe.train(["abab"], vocab_size=300, special_tokens={"<s>": 0})
     assert ranks(trained).ids[-2:].tolist() == [257, 258]
     assert not np.isin(0, ranks(trained).ids)
+
+
+@pytest.mark.parametrize(
+    ("tokenizers", "texts", "match"),
+    [
+        ({}, ["a"], "^texts is of type list; expected a mapping from names$"),
+        ([], {"a": "a"}, "^tokenizers is of type list; expected a mapping from names$"),
+    ],
+)
+def test_arguments_without_names(tokenizers: Any, texts: Any, match: str) -> None:
+    with pytest.raises(TypeError, match=match):
+        compare(tokenizers, texts)

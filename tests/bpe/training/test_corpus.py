@@ -194,8 +194,14 @@ def test_an_indexed_source_needs_iter() -> None:
 
 @pytest.mark.parametrize("item", [1, None, ["nested"], {"text": "x"}])
 def test_the_type_of_an_item_that_is_not_a_text_is_named(item: object) -> None:
-    with pytest.raises(TypeError, match=f"expected str, bytes .*; got {type(item).__name__}"):
-        read(["fine", item])
+    message = f"^item 3: expected str, bytes .*; got {type(item).__name__}$"
+    for before in (
+        ["fine"] * 3,
+        ["fine", bytearray(b"fine"), b"fine"],
+        ["fine" * corpus.BLOCK] * 3,
+    ):
+        with pytest.raises(TypeError, match=message):
+            read([*before, item])
 
 
 def test_bytes_come_in_every_form() -> None:

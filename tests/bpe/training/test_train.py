@@ -114,6 +114,11 @@ def test_special_tokens_are_ordinary_text_while_training(backend: BackendName) -
         (300, ["a", "a"], "duplicate special token 'a'"),
         (300, ["a", ""], "special token ''; expected a non-empty str"),
         (300, ["a", 5], "special token 5; expected a non-empty str"),
+        (
+            300,
+            ["a\ud800"],
+            r"special token 'a\\ud800'; expected a non-empty str without surrogates",
+        ),
         (300, {"a": 300}, "special token 'a' has id 300; expected an int from 0 to 299"),
         (300, {"a": -1}, "special token 'a' has id -1; expected"),
         (300, {"a": "b"}, "special token 'a' has id 'b'; expected"),
@@ -125,6 +130,19 @@ def test_impossible_sizes_and_specials_are_refused(
 ) -> None:
     with pytest.raises(ValueError, match=said.replace("|", r"\|")):
         train(never(), vocab_size=vocab_size, special_tokens=specials)
+
+
+@pytest.mark.parametrize("options", [{"byte_fallback": True}, {"character_coverage": 0.5},
+                                     {"required_characters": "a"}])  # fmt: skip
+def test_options_of_characters_need_that_alphabet(options: dict[str, Any]) -> None:
+    ((option, value),) = options.items()
+    with pytest.raises(ValueError, match=f'^{option}={value!r} needs alphabet="characters"'):
+        train(never(), vocab_size=300, **options)
+
+
+def test_a_preset_of_another_type(backend: BackendName) -> None:
+    with pytest.raises(TypeError, match="is of type int; expected a preset, its name, a "):
+        train(never(), vocab_size=300, preset=3, backend=backend)  # type: ignore[arg-type]
 
 
 def never() -> Iterator[str]:
