@@ -1,7 +1,7 @@
 #include "formats/character_spec.hpp"
 
+#include "core/unicode/byte_level.hpp"
 #include "core/unicode/utf8.hpp"
-#include "formats/byte_level.hpp"
 #include "formats/load_error.hpp"
 #include "formats/piece_file.hpp"
 
@@ -367,6 +367,35 @@ std::vector<StageProgram> character_stages(const TokenizerSpec &spec) {
     stage.program.rules = {all};
   }
   return {stage};
+}
+
+void set_spaces(std::uint32_t kind, CharacterSpec &options) {
+  using Prefix = TextSpaces::Prefix;
+  // The members of TextSpaces and CharacterSpec with these names.
+  struct SpacesKind {
+    Prefix prefix;
+    bool only_first;
+    bool replaces_invalid;
+    bool is_normalizer;
+  };
+  static constexpr SpacesKind KINDS[SPACES_KINDS] = {
+      {Prefix::NONE, false, true, true},           // SentencePiece
+      {Prefix::ALWAYS, false, true, true},         // with add_dummy_prefix
+      {Prefix::NONE, false, false, false},         // Metaspace, never
+      {Prefix::UNLESS_SPACE, true, false, false},  // Metaspace, first
+      {Prefix::UNLESS_SPACE, false, false, false}, // Metaspace, always
+      {Prefix::NONE, false, false, true},          // Replace
+      {Prefix::ALWAYS, false, false, true},        // Prepend, Replace
+  };
+  const SpacesKind &chosen = KINDS[kind];
+  options.spaces.prefix = chosen.prefix;
+  options.spaces.only_first = chosen.only_first;
+  options.spaces.replaces_invalid = chosen.replaces_invalid;
+  options.spaces.are_marks = true;
+  // Only SentencePiece replaces invalid bytes, and only SentencePiece adds the prefix before it
+  // finds normalized added tokens.
+  options.spaces.precedes_tokens = chosen.replaces_invalid;
+  options.is_normalizer = chosen.is_normalizer;
 }
 
 std::string problem_of_characters(const TokenizerSpec &spec) {

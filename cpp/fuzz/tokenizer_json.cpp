@@ -1,6 +1,6 @@
 // Fuzzes the reader of tokenizer.json files. Each file must give an error or a tokenizer that
 // works.
-#include "formats/byte_level.hpp"
+#include "core/unicode/byte_level.hpp"
 #include "fuzz/files.hpp"
 
 namespace {
