@@ -167,7 +167,8 @@ bool is_plain(const AddedToken &token) {
 
 bool has_mark(const TokenizerSpec &spec) {
   const std::vector<std::string_view> texts = texts_of(spec);
-  return std::find(texts.begin(), texts.end(), SPACE_MARK) != texts.end();
+  const auto end = texts.begin() + static_cast<std::ptrdiff_t>(spec.vocabulary.mergeable);
+  return std::find(texts.begin(), end, SPACE_MARK) != end;
 }
 
 std::string problem_of_charsmap(const std::vector<std::uint8_t> &charsmap) {

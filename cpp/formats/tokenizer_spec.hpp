@@ -64,6 +64,9 @@ struct CharacterSpec {
   // becomes the unknown token; with fuses_unknown, adjacent ones become one unknown token.
   bool has_fallback = true;
   bool fuses_unknown = false;
+  // The number of tokens after the mergeable ones that no text becomes, but that decode like
+  // tokens of the model.
+  std::size_t decoded_only = 0;
   TextDecoding decoding;
 };
 
