@@ -35,7 +35,7 @@ struct TextFlag {
     NO_FALLBACK = 8,
     ALL = 15,
     // Only of a TextSpec:
-    BYTE_LEVEL = 16,
+    OF_BYTES = 16,
     ANY_RESULTS = 32
   };
 };
@@ -62,7 +62,7 @@ bool read_text_spec(PretokFileReader &reader, std::uint32_t flags, TextSpec &tex
                     bool &has_any_results) {
   text.fuses_unknown = (flags & TextFlag::FUSES_UNKNOWN) != 0;
   text.has_fallback = (flags & TextFlag::NO_FALLBACK) == 0;
-  text.byte_level = (flags & TextFlag::BYTE_LEVEL) != 0;
+  text.byte_level = (flags & TextFlag::OF_BYTES) != 0;
   has_any_results = (flags & TextFlag::ANY_RESULTS) != 0;
   std::string_view prefix;
   std::string_view suffix;
@@ -89,7 +89,7 @@ bool read_text_options(PretokFileReader &reader, std::uint32_t version, Tokenize
     return false;
   if (spaces == OTHER_MODEL) {
     constexpr std::uint32_t ALLOWED = TextFlag::FUSES_UNKNOWN | TextFlag::NO_FALLBACK |
-                                      TextFlag::BYTE_LEVEL | TextFlag::ANY_RESULTS;
+                                      TextFlag::OF_BYTES | TextFlag::ANY_RESULTS;
     if (version != 3 || splits != 0 || unknown > ID_LIMIT || (flags & ~ALLOWED) != 0 ||
         decoding.strips != 0)
       return reader.fail("has unknown options of text");
