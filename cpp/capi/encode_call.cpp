@@ -62,9 +62,11 @@ pretok_status EncodeCall::refuse(const Refusal &refusal, std::size_t position,
                                  pretok_error *error) const {
   if (refusal.token == nullptr)
     return PRETOK_OK;
-  // The refused token may have a normalized content.
+  // A chain has normalized the content of the refused token.
   const auto is_same = [&](const AddedToken &token) {
-    return token.special && token.id == refusal.token->id;
+    return token.special && token.normalized && tokenizer->chain &&
+           token.id == refusal.token->id &&
+           tokenizer->chain->normalized(token.content) == refusal.token->content;
   };
   const auto original = std::find_if(tokenizer->added.begin(), tokenizer->added.end(), is_same);
   const AddedToken &token = original != tokenizer->added.end() ? *original : *refusal.token;
