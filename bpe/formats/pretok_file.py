@@ -125,12 +125,12 @@ def parse(data: bytes) -> TokenizerSpec:
     chain, decoder = read_steps(reader) if flags & _STEPS else (None, None)
     if section is not None and flags & _FROM_RANKS:
         raise reader.error("has flag 1 (ranks) with flag 32 (text)")
-    is_older = section is not None and not section.is_other
-    if is_older and not section.is_byte_level and flags & ~_STEPS != _TEXT | _OWN_PRESET:
+    older = None if section is None or section.is_other else section
+    if older and not older.is_byte_level and flags & ~_STEPS != _TEXT | _OWN_PRESET:
         raise reader.error("has flag 32 (text), which needs flag 16 (own preset) and no other flag")
-    if chain is not None and (flags & _NFC or is_older):
+    if chain is not None and (flags & _NFC or older):
         raise reader.error("has two normalizers")
-    if flags & _STEPS and chain is decoder is None:
+    if flags & _STEPS and chain is None and decoder is None:
         raise reader.error("has version 3, but needs only an older version")
     ignores_merges = bool(flags & _IGNORE_MERGES)
     if section is not None:

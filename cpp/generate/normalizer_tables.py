@@ -7,8 +7,7 @@ python -m cpp.generate.normalizer_tables --check    # exit status 1 if the commi
 from __future__ import annotations
 
 import sys
-import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from bpe.normalizers import characters
 from bpe.normalizers.graphemes import Kind, kind_of
 from bpe.normalizers.steps import WHITE_SPACE
 from bpe.normalizers.unicode_forms import UnicodeForm
-from cpp.generate.files import CPP, parser, write_or_check
+from cpp.generate.files import CPP, parser, table, write_or_check
 
 COMMAND = "python -m cpp.generate.normalizer_tables"
 TARGET = CPP / "core" / "normalize" / "generated" / "characters.inc"
@@ -139,15 +138,8 @@ def render() -> str:
         ("std::uint8_t COMPATIBLE", map(str, data)),
         ("std::uint32_t GRAPHEMES", map(hex, graphemes())),
     ]  # fmt: skip
-    text = "".join(_table(name, items) for name, items in tables)
+    text = "".join(table(name, items) for name, items in tables)
     return f"{HEAD}{text}// clang-format on\n"
-
-
-def _table(name: str, items: Iterable[str]) -> str:
-    """Return the definition of a C++ array; `name` is its type and its name."""
-    lines = textwrap.fill(", ".join(items), 100, initial_indent="  ", subsequent_indent="  ",
-                          break_on_hyphens=False)  # fmt: skip
-    return f"constexpr {name}[] = {{\n{lines},\n}};\n"
 
 
 def files() -> dict[Path, str]:

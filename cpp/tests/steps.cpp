@@ -2,7 +2,7 @@
 // in turn, and each byte of the file is damaged. The call must then return an error, or a
 // correct result, and leave all earlier objects usable.
 #include "pretok.h"
-#include "tests/failing_memory.hpp"
+#include "tests/run_out.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -16,18 +16,6 @@
 #include <vector>
 
 namespace {
-
-int failures = 0;
-
-void check(bool condition, const char *what, int line) {
-  if (condition)
-    return;
-  counting = false;
-  std::printf("%s:%d: %s (after %lld allocations)\n", __FILE__, line, what, allocations);
-  if (++failures > 20)
-    std::exit(1);
-}
-#define CHECK(condition) check((condition), #condition, __LINE__)
 
 pretok_error error;
 
@@ -166,24 +154,6 @@ bool stream(const pretok_tokenizer *tokenizer) {
         std::memcmp(characters.data(), expected_text.data(), total) == 0);
   pretok_decode_stream_free(decoding);
   return all_ok;
-}
-
-// Runs `work` until no allocation fails: in run n, allocation n fails.
-void run_out(const char *what, const std::function<bool()> &work) {
-  for (long long allowed = 0; allowed < 200000; ++allowed) {
-    allocations = live = 0;
-    failed = false;
-    until_failure = allowed;
-    counting = true;
-    const bool ok = work();
-    counting = false;
-    if (!failed) {
-      CHECK(ok);
-      std::printf("%s: %lld allocations\n", what, allocations);
-      return;
-    }
-  }
-  CHECK(!"an allocation fails in every run");
 }
 
 // Computes the expected results, with a tokenizer that never runs out of memory.
