@@ -36,6 +36,9 @@ pretok_status choose_split(const TokenizerSpec &spec, const pretok_load_options 
                   "the file says how to split and normalize text for this model; load it "
                   "without options.preset, unicode, normalizer and pre_tokenizer");
   }
+  if (options.normalizer != nullptr && (!spec.steps.empty() || spec.metaspace))
+    return fail(error, PRETOK_INVALID_ARGUMENT,
+                "the file has a normalizer of its own; load it without options.normalizer");
   if (spec.characters || !spec.stages.empty()) {
     const UnicodeTable table = spec.unicode.empty() || spec.characters
                                    ? UnicodeTable{ONE_CLASS, 1}

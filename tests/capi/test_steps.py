@@ -170,6 +170,12 @@ def test_an_added_token_that_becomes_empty(c_library: CLibrary, tmp_path: Path) 
         CTokenizer(c_library, tmp_path / "a.pretok")
 
 
+def test_options_that_need_no_normalizer_of_the_file(c_library: CLibrary, tmp_path: Path) -> None:
+    tok = bpe.load(write(tmp_path / "a.json", huggingface(normalizer={"type": "Lowercase"})))
+    with pytest.raises(CError, match="invalid argument: the file has a normalizer of its own"):
+        CTokenizer(c_library, pretok_file.dump(tok.to_spec()), normalizer="NFC")
+
+
 def test_what_only_python_runs(tmp_path: Path) -> None:
     """Saving refuses a model that the C library would refuse."""
 
