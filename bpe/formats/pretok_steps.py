@@ -21,8 +21,7 @@ A count or kind is a number.
 
 A program has the Unicode version, the number of words, and the words of one stage, whose rules
 match what the regex matches (pretok.machine.program.serialize_stages). A preset is stored as in the
-section `preset`, except that the Unicode version of another preset comes before its program.
-cpp/formats/pretok_file_steps.cpp is the C++ reader.
+section `preset`. cpp/formats/pretok_file_steps.cpp is the C++ reader.
 """
 
 from __future__ import annotations
