@@ -54,6 +54,11 @@ _PLAIN_DECODERS = (
 _STRIP_TOKEN, _REPLACE_TOKEN, _REGEX_TOKEN, _METASPACE, _BPE, _WORD_PIECE, _CTC = range(4, 11)
 _SCHEMES: tuple[PrependScheme, ...] = ("always", "first", "never")
 _MAX_STRIPPED = 256
+MAX_STEPS = 256
+"""The maximal number of normalizers, and of decoders.
+
+Each step takes some memory, so a small file with many of them could fill the memory.
+"""
 
 
 def problem_of_steps(spec: TokenizerSpec) -> str:
@@ -63,6 +68,9 @@ def problem_of_steps(spec: TokenizerSpec) -> str:
         return f"the normalizer {type(normalizer).__name__} with this model"
     if not isinstance(decoder, DecoderChain | None):
         return f"the decoder {type(decoder).__name__} with this model"
+    chain = normalizer if isinstance(normalizer, NormalizerChain) else NormalizerChain()
+    if max(len(chain.steps), len(decoder.steps) if decoder else 0) > MAX_STEPS:
+        return f"more than {MAX_STEPS} normalizers or decoders"
     try:
         dump_steps(spec)
     except UnsupportedError as error:
@@ -84,14 +92,12 @@ def dump_steps(spec: TokenizerSpec) -> bytes:
 
 def read_steps(reader: Reader) -> tuple[NormalizerChain | None, DecoderChain | None]:
     """Return the normalizer and the decoder."""
-    listed = tuple(_read_step(reader) for _ in range(reader.count(1)))
+    listed = tuple(_read_step(reader) for _ in range(_number(reader, MAX_STEPS)))
     metaspace = _read_metaspace(reader)
     chain = NormalizerChain(listed, metaspace) if listed or metaspace is not None else None
-    count = reader.number()
+    count = _number(reader, MAX_STEPS + 1)
     if count == 0:
         return chain, None
-    if count - 1 > reader.left:
-        raise reader.error(f"announces {count - 1} elements, more than it can hold")
     return chain, DecoderChain(tuple(_read_decoder(reader) for _ in range(count - 1)))
 
 

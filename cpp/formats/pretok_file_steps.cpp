@@ -17,6 +17,8 @@ namespace {
 // The limits of bpe/formats/normalizer_json.py and decoder_json.py, in characters.
 constexpr std::size_t MAX_STEP_TEXT = 256;
 constexpr std::uint32_t MAX_STRIP_COUNT = 256;
+// The maximum number of normalizers, and of decoders; MAX_STEPS of bpe/formats/pretok_steps.py.
+constexpr std::uint32_t MAX_STEPS = 256;
 
 constexpr std::uint32_t ALL_OF_STRIP = 3;
 constexpr std::uint32_t ALL_OF_BERT = 31;
@@ -27,7 +29,7 @@ public:
 
   bool read(TokenizerSpec &spec) {
     std::uint32_t count = 0;
-    if (!reader_.count(1, count))
+    if (!number(MAX_STEPS, count))
       return false;
     for (std::uint32_t i = 0; i < count; ++i)
       if (!read_step(spec.steps.emplace_back()))
@@ -159,13 +161,10 @@ private:
 
   bool read_decoder(std::optional<std::vector<DecoderStep>> &decoder) {
     std::uint32_t count = 0;
-    if (!reader_.number(count))
+    if (!number(MAX_STEPS + 1, count))
       return false;
     if (count == 0)
       return true;
-    if (count - 1 > reader_.left())
-      return reader_.fail("announces " + std::to_string(count - 1) +
-                          " elements, more than it can hold");
     decoder.emplace();
     for (std::uint32_t i = 1; i < count; ++i)
       if (!read_decoder_step(decoder->emplace_back()))

@@ -77,6 +77,11 @@ def lower_runs() -> list[tuple[int, int, int, int]]:
 def compatible() -> dict[int, bytes]:
     """Return the compatibility decompositions that are not canonical decompositions."""
     compatible, canonical = UnicodeForm("NFKD"), UnicodeForm("NFD")
+    # COMPATIBLE_GROWTH of character_tables.hpp
+    assert all(
+        len(compatible.normalize(chr(code)).encode()) <= 11 * len(chr(code).encode())
+        for code in CODES
+    )
     return {
         code: compatible.normalize(char).encode()
         for code, char in ((code, chr(code)) for code in CODES)
@@ -115,6 +120,11 @@ def graphemes() -> list[int]:
 
 def render() -> str:
     """Return the contents of characters.inc."""
+    # LOWER_GROWTH of normalizer_chain.cpp
+    assert all(
+        len(characters.lowercase(chr(code)).encode()) <= 2 * len(chr(code).encode())
+        for code in CODES
+    )
     assert characters.lowercase("\u0130") == "i\u0307", "the only lower case of two characters"
     assert all(len(characters.lowercase(chr(code))) == 1 for code in CODES if code != 0x130)
     nmt_dropped = {chr(code) for code in characters.NMT_DROPPED}

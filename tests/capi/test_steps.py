@@ -28,6 +28,7 @@ from pre_tokenizer_json import byte_level
 from random_text_models import ADDED, DECODERS, NORMALIZERS, random_file
 from support import max_examples, seeded
 from text_models import CASES, PARTS, chained, file_of
+from text_pretok_files import summed
 from vocabulary_files import huggingface, write
 
 BAD = [b"\xff", b"\xc3", b"\xe2\x96", b"\xf0\x9f", b"\xed\xa0\x80"]
@@ -174,6 +175,16 @@ def test_options_that_need_no_normalizer_of_the_file(c_library: CLibrary, tmp_pa
     tok = bpe.load(write(tmp_path / "a.json", huggingface(normalizer={"type": "Lowercase"})))
     with pytest.raises(CError, match="invalid argument: the file has a normalizer of its own"):
         CTokenizer(c_library, pretok_file.dump(tok.to_spec()), normalizer="NFC")
+
+
+def test_too_many_steps(c_library: CLibrary, tmp_path: Path) -> None:
+    tok = bpe.load(write(tmp_path / "a.json", huggingface(normalizer={"type": "Lowercase"})))
+    data = pretok_file.dump(tok.to_spec())
+    CTokenizer(c_library, data)
+    one = b"\x01\x04\x00\x00"  # one step, Lowercase; no Metaspace, no decoder
+    many = summed(data[16:].replace(one, b"\x81\x02" + b"\x04" * 257 + b"\x00\x00"), 3)
+    with pytest.raises(CError, match=r"malformed: .* has an unknown normalizer or decoder"):
+        CTokenizer(c_library, many)
 
 
 def test_what_only_python_runs(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 import bpe
 from bpe import BpeError, Tokenizer, UnsupportedError
 from bpe.formats import pretok_file
+from bpe.normalizers.chain import NormalizerChain
+from bpe.normalizers.steps import Lowercase, Strip
 from paths import shared
 from pre_tokenizer_json import byte_level
 from pretok.machine.backend import BackendName
@@ -110,13 +113,27 @@ def test_byte_level_models_with_steps(name: str, backend: BackendName, tmp_path:
     _check(loaded, tokenizer, ["", " Hello  WORLD ①ﬁ", "é\u0301 <|end|>oo", b"\xff  A\xc3"])
 
 
+def test_too_many_steps(backend: BackendName, tmp_path: Path) -> None:
+    """A small file must not fill the memory, so the number of steps is limited."""
+    spec = bpe.load(write(tmp_path / "a.json", huggingface())).to_spec()
+    steps = (Lowercase(), Strip()) * 128
+    data = pretok_file.dump(replace(spec, normalizer=NormalizerChain(steps)))
+    loaded = bpe.load(write(tmp_path / "a.pretok", data), backend=backend)
+    assert loaded.encode(" A ") == loaded.encode("a")
+    with pytest.raises(UnsupportedError, match="more than 256 normalizers or decoders"):
+        pretok_file.dump(replace(spec, normalizer=NormalizerChain((*steps, Strip()))))
+    many = summed(data[16:].replace(b"\x80\x02\x04\x08\x03", b"\x81\x02\x04\x04\x08\x03"), 3)
+    with pytest.raises(BpeError, match="has an unknown normalizer or decoder"):
+        bpe.load(write(tmp_path / "many.pretok", many), backend=backend)
+
+
 def test_a_damaged_section_of_steps(backend: BackendName, tmp_path: Path) -> None:
     """Each truncation is an error; each changed byte is an error, or gives another tokenizer."""
     damaged = tmp_path / "damaged.pretok"
     for name in ("clip", "metaspace, after others", "prefix"):
         path = write(tmp_path / "tokenizer.json", file_of(**CASES[name]))
         data = pretok_file.dump(bpe.load(path).to_spec())
-        for at in sample(range(16, len(data)), 150):
+        for at in sample(range(16, len(data)), 50):
             damaged.write_bytes(summed(data[16:at], 3))
             with pytest.raises(BpeError):
                 bpe.load(damaged, backend=backend)
