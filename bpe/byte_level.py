@@ -2,7 +2,7 @@
 
 Each of these characters is printable and no space: "Ġ" stands for the byte of a space.
 tokenizer.json, vocab.json, merges.txt and GGUF store tokens in these characters.
-cpp/formats/byte_level.hpp is the C++ version.
+cpp/core/unicode/byte_level.hpp is the C++ version.
 """
 
 from __future__ import annotations

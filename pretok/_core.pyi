@@ -346,14 +346,9 @@ def charsmap_problem(blob: bytes) -> str:
 class Precompiled:
     """bpe.normalizers.precompiled.Precompiled for UTF-8."""
 
-    def __init__(self, charsmap: bytes, kinds: Callable[[int], bytes]) -> None:
-        """Store `kinds`, which returns the `Kind` of each of 256 code points.
-
-        The argument of `kinds` is the first code point.
-        """
-
-    def normalized(self, text: bytes) -> bytes | None:
-        """Return `text` normalized, or None if it is not UTF-8."""
+    def __init__(self, charsmap: bytes) -> None: ...
+    def normalized(self, text: bytes) -> bytes:
+        """Return `text` normalized. Each byte that is not UTF-8 is kept."""
 
 def nfd(text: bytes) -> bytes:
     """Return `text` in NFD; invalid bytes are kept, and no character moves past them."""

@@ -4,13 +4,15 @@ cpp/formats/pretok_file.hpp is the C++ reader. pretok_tokens.py reads and writes
 sections.
 
 The header has 16 bytes: b"\x89PRETOK\n", the version, and the CRC-32 of all bytes after the header.
-The version is 1, or 2 if the section `text` needs it: older readers read only version 1, so a file
-has the lowest version that can hold it. The sections follow in this order:
+The version is 1, or 2 if the section `text` needs it, or 3 if the file has the section `steps`.
+Older readers read only older versions, so a file has the lowest version that can hold it. The
+sections follow in this order:
 
     flags         1: from ranks (the rank of a merge is the id of its result, as in tiktoken);
                   2: ignore_merges (always set with 1); 4: NFC; 8: add_prefix_space;
-                  16: the preset is not built in; 32: the tokens are text (only with 16, unless
-                  their characters stand for bytes)
+                  16: the preset is not built in; 32: the tokens are text (before version 3 only
+                  with 16, unless their characters stand for bytes); 64: the file has the section
+                  `steps`
     preset        text: the name; text: the Unicode version; with flag 16 also its program, a list
                   of numbers (pretok.machine.program.serialize_stages): their count, then the
                   numbers; text: its description (bpe.formats.pretok_preset)
@@ -19,6 +21,7 @@ has the lowest version that can hold it. The sections follow in this order:
     added tokens  the number of added tokens; for each its text, id and flags: 1 special,
                   2 normalized, 4 lstrip, 8 rstrip, 16 single_word
     text          with flag 32: the options of a model with tokens of text (pretok_text.py)
+    steps         with flag 64: the normalizer and the decoder (pretok_steps.py)
     literals      the number of tokens with stored bytes, in order of ids; the length of each; the
                   bytes of all
     merges        the number of merges; the list of merges that make an existing token (a literal,
@@ -39,7 +42,8 @@ Tokens over a limit are literals.
 In a file with flag 1, merges only shorten the file: each merge makes one token, and encoding
 depends only on the ids.
 
-Equal tokenizers give equal files, and readers reject any other encoding of the same tokenizer.
+Equal tokenizers give equal files, and readers reject any other encoding of the same tokenizer. But
+they read a file of version 3 that an older version could hold.
 """
 
 from __future__ import annotations
@@ -56,18 +60,19 @@ from bpe.formats.files import named
 from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.pretok_numbers import Reader, encode_number, encode_text
 from bpe.formats.pretok_preset import dump_preset, is_own, read_preset
-from bpe.formats.pretok_text import TextSection, dump_text
+from bpe.formats.pretok_steps import dump_steps, problem_of_steps, read_steps
+from bpe.formats.pretok_text import STEPS_VERSION, TextSection, dump_text
 from bpe.formats.pretok_tokens import encode_tokens, read_tokens, read_vocabulary
 from bpe.formats.spec import TokenizerSpec
 from bpe.types import Template
 from bpe.vocabulary import Packed, Vocabulary
 
 MAGIC = b"\x89PRETOK\n"
-VERSIONS = (1, 2)
+VERSIONS = (1, 2, STEPS_VERSION)
 _HEADER_BYTES = len(MAGIC) + 8
 
-_FROM_RANKS, _IGNORE_MERGES, _NFC, _ADD_PREFIX_SPACE, _OWN_PRESET, _TEXT = (
-    1 << bit for bit in range(6)
+_FROM_RANKS, _IGNORE_MERGES, _NFC, _ADD_PREFIX_SPACE, _OWN_PRESET, _TEXT, _STEPS = (
+    1 << bit for bit in range(7)
 )
 _TOKEN_FLAGS = ("special", "normalized", "lstrip", "rstrip", "single_word")
 
@@ -78,6 +83,7 @@ class PretokFormat(Format):
     name = "pretok"
     suffix = ".pretok"
     kinds = (Vocabulary, CharacterVocabulary, TextVocabulary)
+    holds_steps = True
 
     def detects(self, source: Source) -> bool:
         return source.data.startswith(MAGIC)
@@ -104,40 +110,44 @@ def parse(data: bytes) -> TokenizerSpec:
     version = _check_header(data)
     reader = Reader(data, _HEADER_BYTES)
     flags = reader.number()
-    if flags >> 6:
+    if flags >> 7:
         raise reader.error("has unknown flags")
     if flags & _FROM_RANKS and not flags & _IGNORE_MERGES:
         raise reader.error("has flag 1 (ranks) without flag 2 (ignore_merges)")
-    if version != 1 and not flags & _TEXT:
+    if version == 2 and not flags & _TEXT:
         raise reader.error(f"has version {version}, but needs only version 1")
+    if bool(flags & _STEPS) != (version == STEPS_VERSION):
+        raise reader.error("has flag 64 (steps) or version 3, but not both")
     preset, why_no_preset, unicode = read_preset(reader, bool(flags & _OWN_PRESET))
     template = Template(reader.ids(), reader.ids())
     added = tuple(_added_token(reader) for _ in range(reader.count(3)))
-    section: TextSection | None = None
-    if flags & _TEXT:
-        section = TextSection(reader, version != 1)
-        if not section.is_byte_level and flags != _TEXT | _OWN_PRESET:
-            raise reader.error(
-                "has flag 32 (text), which needs flag 16 (own preset) and no other flag"
-            )
-        if flags & _FROM_RANKS:
-            raise reader.error("has flag 1 (ranks) with flag 32 (text)")
-        ignores_merges = bool(flags & _IGNORE_MERGES)
-        tokens = read_tokens(reader)
+    section = TextSection(reader, version) if flags & _TEXT else None
+    chain, decoder = read_steps(reader) if flags & _STEPS else (None, None)
+    if section is not None and flags & _FROM_RANKS:
+        raise reader.error("has flag 1 (ranks) with flag 32 (text)")
+    older = None if section is None or section.is_other else section
+    if older and not older.is_byte_level and flags & ~_STEPS != _TEXT | _OWN_PRESET:
+        raise reader.error("has flag 32 (text), which needs flag 16 (own preset) and no other flag")
+    if chain is not None and (flags & _NFC or older):
+        raise reader.error("has two normalizers")
+    if flags & _STEPS and chain is None and decoder is None:
+        raise reader.error("has version 3, but needs only an older version")
+    ignores_merges = bool(flags & _IGNORE_MERGES)
+    if section is not None:
+        tokens = read_tokens(reader, section.has_any_results)
         vocabulary: Vocabulary = section.vocabulary(reader, *tokens, added, ignores_merges)
     else:
-        vocabulary = read_vocabulary(
-            reader, bool(flags & _FROM_RANKS), bool(flags & _IGNORE_MERGES)
-        )
+        vocabulary = read_vocabulary(reader, bool(flags & _FROM_RANKS), ignores_merges)
     spec = TokenizerSpec(
         vocabulary,
         preset,
         why_no_preset,
         added,
-        normalizer="NFC" if flags & _NFC else None,
+        normalizer="NFC" if flags & _NFC else chain,
         add_prefix_space=bool(flags & _ADD_PREFIX_SPACE),
         template=template,
         unicode=unicode,
+        decoder=decoder,
     )
     return spec if section is None else section.complete(reader, spec)
 
@@ -145,8 +155,8 @@ def parse(data: bytes) -> TokenizerSpec:
 def dump(spec: TokenizerSpec) -> bytes:
     """Return the .pretok file of a tokenizer.
 
-    Raises VocabularyError if the tokenizer has no preset, and UnsupportedError for a model whose
-    tokens are text if a file cannot hold it.
+    Raises VocabularyError if the tokenizer has no preset, and UnsupportedError for a model or a
+    step that a file cannot hold.
     """
     vocabulary, preset = spec.vocabulary, spec.preset
     if preset is None:
@@ -155,22 +165,27 @@ def dump(spec: TokenizerSpec) -> bytes:
             "the tokenizer"
         )
     version = VERSIONS[0]
-    flags = _OWN_PRESET * is_own(preset)
-    section = b""
+    flags = _OWN_PRESET * is_own(preset) | _normalizing(spec)
+    section = steps = b""
     if isinstance(vocabulary, CharacterVocabulary):
-        section, texts, is_new = dump_text(spec)
-        version = VERSIONS[is_new]
-        flags |= _TEXT | _IGNORE_MERGES * texts.options.ignores_merges | _normalizing(spec)
+        form = dump_text(spec)
+        texts = form.vocabulary
+        section, steps, version = form.section, form.steps, form.version
+        flags |= _TEXT | _IGNORE_MERGES * texts.options.ignores_merges
         packed = Packed.of({id: text.encode() for id, text in texts.texts.items()})
-        tokens = encode_tokens(packed, np.array(texts.merges, np.uint32))
+        rows = np.array(texts.merges, np.uint32)
+        tokens = encode_tokens(packed, rows, has_any_results=form.has_any_results)
     else:
         from_ranks = vocabulary.from_ranks
-        flags |= (
-            _FROM_RANKS * from_ranks
-            | _IGNORE_MERGES * vocabulary.ignore_merges
-            | _normalizing(spec)
-        )
+        flags |= _FROM_RANKS * from_ranks | _IGNORE_MERGES * vocabulary.ignore_merges
+        if spec.normalizer not in (None, "NFC") or spec.decoder is not None:
+            if problem := problem_of_steps(spec):
+                raise UnsupportedError(
+                    f"a .pretok file cannot hold {problem}; save the tokenizer as .json"
+                )
+            steps, version = dump_steps(spec), STEPS_VERSION
         tokens = encode_tokens(vocabulary.packed, spec.merge_rows(), from_ranks)
+    flags |= _STEPS * bool(steps)
     parts = [encode_number(flags), dump_preset(preset, spec.unicode or preset.unicode)]
     for ids in spec.template:
         parts += [encode_number(len(ids)), *map(encode_number, ids)]
@@ -178,7 +193,7 @@ def dump(spec: TokenizerSpec) -> bytes:
     for token in spec.added_tokens:
         token_flags = sum(getattr(token, name) << bit for bit, name in enumerate(_TOKEN_FLAGS))
         parts += [encode_text(token.content), encode_number(token.id), encode_number(token_flags)]
-    parts += [section, tokens]
+    parts += [section, steps, tokens]
     body = b"".join(parts)
     return MAGIC + version.to_bytes(4, "little") + crc32(body).to_bytes(4, "little") + body
 
@@ -197,7 +212,7 @@ def _check_header(data: bytes) -> int:
     version = int.from_bytes(data[8:12], "little")
     if version not in VERSIONS:
         raise UnsupportedError(
-            f"expected version {' or '.join(map(str, VERSIONS))} of the .pretok format, got "
+            f"expected a version from 1 to {VERSIONS[-1]} of the .pretok format, got "
             f"{version}; save the tokenizer again with this version of pretok"
         )
     if crc32(data[_HEADER_BYTES:]) != int.from_bytes(data[12:16], "little"):

@@ -19,6 +19,7 @@ from bpe.encoding.piece_decoder import Decoding, SentencePieceDecoding
 from bpe.encoding.sentencepiece_normalizer import SentencePieceNormalizer
 from bpe.encoding.text_spaces import spaces_of, splits_alike
 from bpe.errors import UnsupportedError, shortened
+from bpe.formats.pretok_steps import problem_of_steps
 from bpe.formats.spec import TokenizerSpec
 from bpe.normalizers.chain import MetaspaceStep, NormalizerChain
 from bpe.normalizers.steps import Prepend
@@ -41,6 +42,7 @@ NORMALIZERS: tuple[SentencePieceNormalizer | NormalizerChain, ...] = (
 )
 OTHER_NORMALIZER = len(NORMALIZERS)
 BYTE_LEVEL = OTHER_NORMALIZER + 1
+OTHER_MODEL = BYTE_LEVEL + 1
 OF_BYTES = DecoderChain((ByteLevel(),))
 DECODERS = (Replace(ReplaceText(SPACE_MARK, " ")), ByteFallback(), Fuse())
 MAX_STRIPPED = 255
@@ -60,7 +62,7 @@ def index_of(spec: TokenizerSpec) -> int:
 
 
 def problem_of(spec: TokenizerSpec) -> str:
-    """Return something in the model that C++ does not support, or ""."""
+    """Return something in the model that the older forms of the section cannot hold, or ""."""
     vocabulary, added = spec.vocabulary, spec.added_tokens
     assert isinstance(vocabulary, TextVocabulary), "the caller makes one"
     if problem := _problem_of_merging(vocabulary):
@@ -103,11 +105,32 @@ def problem_of(spec: TokenizerSpec) -> str:
     for id, next_id in pairwise(sorted(token.id for token in added)):
         if id == next_id:
             return f"two added tokens with id {id}"
-    return "" if _concatenates(vocabulary) else "a merge that does not join its two tokens"
+    return "" if concatenates(vocabulary) else "a merge that does not join its two tokens"
+
+
+def takes_steps_decoder(spec: TokenizerSpec) -> bool:
+    """Return whether an older form can hold the model, except for its decoder."""
+    return isinstance(spec.decoder, DecoderChain) and not problem_of(
+        replace(spec, decoder=DecoderChain(DECODERS))
+    )
+
+
+def problem_of_other(spec: TokenizerSpec) -> str:
+    """Return something in the model that only Python supports, or ""; then OTHER_MODEL fits."""
+    vocabulary, added = spec.vocabulary, spec.added_tokens
+    assert isinstance(vocabulary, TextVocabulary), "the caller makes one"
+    if vocabulary.why_not_native:
+        return f"this model: {vocabulary.why_not_native}"
+    if spec.decoder is None:
+        return "a model whose tokens are text, without a decoder"
+    special = frozenset(token.id for token in added if token.special)
+    if vocabulary.options.ignores_merges and vocabulary.not_whole != special:
+        return "special tokens that are not added tokens"
+    return problem_of_steps(spec)
 
 
 def problem_of_bytes(spec: TokenizerSpec) -> str:
-    """Return what the C library does not support in a model whose characters stand for bytes."""
+    """Return what the form BYTE_LEVEL cannot hold in a model whose characters stand for bytes."""
     vocabulary, added = spec.vocabulary, spec.added_tokens
     assert isinstance(vocabulary, TextVocabulary), "the caller makes one"
     options = vocabulary.options
@@ -126,7 +149,7 @@ def problem_of_bytes(spec: TokenizerSpec) -> str:
     special = frozenset(token.id for token in added if token.special)
     if options.ignores_merges and vocabulary.not_whole != special:
         return "special tokens that are not added tokens"
-    return "" if _concatenates(vocabulary) else "a merge that does not join its two tokens"
+    return "" if concatenates(vocabulary) else "a merge that does not join its two tokens"
 
 
 def _is_wrong(token: AddedToken, normalizer: Normalizer, spaces: int) -> bool:
@@ -238,7 +261,7 @@ def stripped(decoder: Decoding | None) -> int | None:
     return None
 
 
-def _concatenates(vocabulary: TextVocabulary) -> bool:
+def concatenates(vocabulary: TextVocabulary) -> bool:
     """Return whether the result of each merge is the joined text of its two tokens."""
     texts = vocabulary.texts
     return all(

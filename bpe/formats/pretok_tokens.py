@@ -36,8 +36,15 @@ def read_vocabulary(reader: Reader, from_ranks: bool, ignore_merges: bool) -> Vo
     return Vocabulary.from_checked_merges(tokens, tuple(merges), ignore_merges)
 
 
-def read_tokens(reader: Reader) -> tuple[dict[int, bytes], Sequence[Merge]]:
-    """Return the tokens and merges in the rest of a file whose tokens are text."""
+def read_tokens(
+    reader: Reader, has_any_results: bool = False
+) -> tuple[dict[int, bytes], Sequence[Merge]]:
+    """Return the tokens and merges in the rest of a file whose tokens are text.
+
+    If `has_any_results`, a merge may make a token other than its two tokens, joined.
+    """
+    if has_any_results:
+        return _read_tokens(reader, False, True)
     if backend() == "native":
         packed, rows = _read_packed(reader, False)
         return packed.unpacked(), list(map(tuple, rows.tolist()))
@@ -55,7 +62,9 @@ def _read_packed(reader: Reader, from_ranks: bool) -> tuple[Packed, Rows]:
     return Packed(*parts[:3]), parts[3]
 
 
-def _read_tokens(reader: Reader, from_ranks: bool) -> tuple[dict[int, bytes], list[Merge]]:
+def _read_tokens(
+    reader: Reader, from_ranks: bool, has_any_results: bool = False
+) -> tuple[dict[int, bytes], list[Merge]]:
     """Return the tokens by id, and the merges in order of rank."""
     tokens = _read_literals(reader)
     merge_count = reader.number()
@@ -86,7 +95,7 @@ def _read_tokens(reader: Reader, from_ranks: bool) -> tuple[dict[int, bytes], li
                     "total"
                 )
             tokens.append(token)
-        elif tokens[result] != token:
+        elif tokens[result] != token and not has_any_results:
             raise reader.error("has a merge whose two tokens, joined, are not its result")
         merges.append((ids[left], ids[right], ids[result]))
     return dict(zip(ids, tokens, strict=True)), merges
@@ -147,10 +156,13 @@ def _read_ids(reader: Reader, count: int) -> list[int]:
     return ids
 
 
-def encode_tokens(packed: Packed, merges: Rows, from_ranks: bool = False) -> bytes:
+def encode_tokens(
+    packed: Packed, merges: Rows, from_ranks: bool = False, has_any_results: bool = False
+) -> bytes:
     """Return the sections from literals to ids.
 
-    If `from_ranks`, `merges` are the merges recovered from ranks.
+    If `from_ranks`, `merges` are the merges recovered from ranks. If `has_any_results`, all tokens
+    are literals, because a merge may make a token other than its two tokens, joined.
     """
     by_id = np.argsort(packed.ids)
     ids = packed.ids[by_id].astype(np.int64)
@@ -158,7 +170,7 @@ def encode_tokens(packed: Packed, merges: Rows, from_ranks: bool = False) -> byt
     starts = (np.cumsum(packed.lengths, dtype=np.int64) - packed.lengths)[by_id]
     # For each merge, the indexes of its three tokens in `ids`.
     rows = _indexes(ids, merges.reshape(-1, 3))
-    ranks = _first_merges(rows, sizes)
+    ranks = np.zeros(0, np.int64) if has_any_results else _first_merges(rows, sizes)
     is_literal = np.ones(len(ids), bool)
     is_literal[rows[ranks, 2]] = False
     spans = zip(starts[is_literal].tolist(), sizes[is_literal].tolist(), strict=True)

@@ -18,7 +18,6 @@ from bpe.encoding.utf8 import ESCAPE, decode_utf8, has_surrogates
 from bpe.normalizers.aligned_text import AlignedText
 from bpe.normalizers.chain import NormalizerChain
 from bpe.normalizers.characters import NONSPACING_MARKS, is_in
-from bpe.normalizers.graphemes import kind_of
 from bpe.normalizers.precompiled import Precompiled
 from bpe.normalizers.steps import (
     WHITE_SPACE,
@@ -51,9 +50,9 @@ origins means that no code point changes. None instead of a result means that Py
 NativeStep: TypeAlias = Callable[[bytes], "bytes | None"]
 """Normalizes UTF-8. For other bytes, the result is None or undefined."""
 
-_CHECKING = BertNormalizer, Lowercase, Nmt, Precompiled, StripAccents
+_CHECKING = BertNormalizer, Lowercase, Nmt, StripAccents
 """Steps that return None for bytes that are not UTF-8."""
-_KNOWN = *_CHECKING, ByteLevel, Prepend, Replace, Strip, UnicodeForm
+_KNOWN = *_CHECKING, ByteLevel, Precompiled, Prepend, Replace, Strip, UnicodeForm
 """The types of steps that run in C++ or on valid UTF-8. A subclass may have any other effect."""
 _ASCII_SPACE = "".join(filter(str.isascii, WHITE_SPACE)).encode()
 _PAGE = 256
@@ -255,7 +254,7 @@ def _native_step(step: Step) -> NativeStep:
     if isinstance(step, UnicodeForm) and step.type in ("NFC", "NFD"):
         return _core.Encoder.normalized if step.type == "NFC" else _core.nfd
     if isinstance(step, Precompiled):
-        return _core.Precompiled(step.precompiled_charsmap, _kinds).normalized
+        return _core.Precompiled(step.precompiled_charsmap).normalized
     if isinstance(step, Prepend):
         prefix = step.prepend.encode()
         return lambda data: prefix + data if data else data
@@ -305,8 +304,3 @@ def _spell_page(spells: Spellings, first: int) -> list[bytes]:
         return reduce(lambda text, spell: spell(text), spells, chr(code)).encode()
 
     return [spelled(code) for code in range(first, first + _PAGE)]
-
-
-def _kinds(first: int) -> bytes:
-    """Return the kinds of the code points from `first` on."""
-    return bytes(kind_of(chr(code)) for code in range(first, first + _PAGE))

@@ -78,7 +78,7 @@ class Replace:
 
     def __post_init__(self) -> None:
         if self.is_regex:
-            self._splitters()
+            self.isolated  # noqa: B018  # raises UnknownPatternError
 
     def normalize(self, text: str) -> str:
         """Return `text` with the matches replaced."""
@@ -101,9 +101,8 @@ class Replace:
             # The pieces of an "isolated" split are matches and the text between matches; the pieces
             # of a "removed" split are only the text between matches. So the matches are the pieces
             # of the first split that the second split lacks.
-            isolated, removed = self._splitters()
-            between = set(removed.spans(text))
-            return [span for span in isolated.spans(text) if span not in between]
+            between = set(_splitter(self.pattern, "removed").spans(text))
+            return [span for span in self.isolated.spans(text) if span not in between]
         spans = []
         at = text.find(self.pattern)
         while at >= 0:
@@ -111,8 +110,10 @@ class Replace:
             at = text.find(self.pattern, spans[-1][1])
         return spans
 
-    def _splitters(self) -> tuple[PreTokenizer, PreTokenizer]:
-        return _splitter(self.pattern, "isolated"), _splitter(self.pattern, "removed")
+    @property
+    def isolated(self) -> PreTokenizer:
+        """A pre-tokenizer whose rules match what the regex matches."""
+        return _splitter(self.pattern, "isolated")
 
 
 @lru_cache(maxsize=64)

@@ -275,6 +275,10 @@ py::object merge_rows(const py::object &vocab, const py::list &merges) {
   return packed_merges(data);
 }
 
+py::object id_or_none(std::uint32_t id) {
+  return id == NO_ID ? py::object(py::none()) : py::int_(id);
+}
+
 // Returns the fields of a CharacterSpec that the reader in Python stores too: all but
 // `is_normalizer` and some members of `spaces`.
 py::tuple text_options(const CharacterSpec &options) {
@@ -291,11 +295,33 @@ py::tuple text_options(const CharacterSpec &options) {
   const char *const prefix = spaces.prefix == TextSpaces::Prefix::NONE     ? "never"
                              : spaces.prefix == TextSpaces::Prefix::ALWAYS ? "always"
                                                                            : "unless_space";
-  return py::make_tuple(
-      prefix, spaces.only_first, spaces.replaces_invalid, options.splits_at_marks,
-      options.unknown_id == NO_ID ? py::object(py::none()) : py::int_(options.unknown_id),
-      decoding.is_sentencepiece, decoding.strips, decoding.strips_again, decoding.unknown,
-      options.has_fallback, options.fuses_unknown, normalizer);
+  return py::make_tuple(prefix, spaces.only_first, spaces.replaces_invalid,
+                        options.splits_at_marks, id_or_none(options.unknown_id),
+                        decoding.is_sentencepiece, decoding.strips, decoding.strips_again,
+                        decoding.unknown, options.has_fallback, options.fuses_unknown,
+                        normalizer);
+}
+
+// Returns the fields of a TextSpec.
+py::tuple text_fields(const TextSpec &text) {
+  return py::make_tuple(id_or_none(text.unknown_id), text.fuses_unknown, text.has_fallback,
+                        text.byte_level, text.prefix, text.suffix);
+}
+
+// Returns the kinds of the steps of the normalizer, whether there is a Metaspace, and the kinds
+// of the steps of the decoder.
+py::tuple steps_of(const TokenizerSpec &spec) {
+  py::list steps;
+  for (const NormalizerStep &step : spec.steps)
+    steps.append(static_cast<int>(step.kind));
+  py::object decoder = py::none();
+  if (spec.decoder) {
+    py::list kinds;
+    for (const DecoderStep &step : *spec.decoder)
+      kinds.append(static_cast<int>(step.kind));
+    decoder = kinds;
+  }
+  return py::make_tuple(steps, spec.metaspace.has_value(), decoder);
 }
 
 // Reads a file in C++ and returns all fields of its TokenizerSpec. Tests compare these fields
@@ -334,10 +360,12 @@ py::dict read_file(const py::bytes &data) {
   result["after"] = spec.after;
   result["text"] = spec.characters ? text_options(*spec.characters) : py::object(py::none());
   if (spec.missing_bytes)
-    result["text"] = py::make_tuple(
-        spec.missing_bytes->unknown_id == NO_ID ? py::object(py::none())
-                                                : py::int_(spec.missing_bytes->unknown_id),
-        spec.missing_bytes->fuses_unknown, spec.missing_bytes->is_inert);
+    result["text"] =
+        py::make_tuple(id_or_none(spec.missing_bytes->unknown_id),
+                       spec.missing_bytes->fuses_unknown, spec.missing_bytes->is_inert);
+  if (spec.text)
+    result["text"] = text_fields(*spec.text);
+  result["steps"] = steps_of(spec);
   return result;
 }
 

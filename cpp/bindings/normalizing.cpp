@@ -148,34 +148,17 @@ private:
 
 class NativePrecompiled {
 public:
-  NativePrecompiled(const py::bytes &charsmap, py::function kinds)
-      : precompiled_(charsmap_of(charsmap)), kinds_(std::move(kinds)) {}
+  explicit NativePrecompiled(const py::bytes &charsmap) : precompiled_(charsmap_of(charsmap)) {}
 
-  py::object normalized(const py::bytes &text) {
+  py::bytes normalized(const py::bytes &text) const {
     const Bytes bytes(text);
     std::vector<std::uint8_t> normal;
-    std::size_t stopped = 0;
-    const auto run = [&](std::size_t at) {
-      return precompiled_.normalize(bytes.data, bytes.size, at, normal, stopped);
-    };
-    if (!run_by_pages(bytes, stopped, run, [this](std::uint32_t at) { load(at); }))
-      return py::none();
+    unlocked(bytes.size, [&] { precompiled_.normalize(bytes.data, bytes.size, normal); });
     return as_bytes(normal);
   }
 
 private:
-  void load(std::uint32_t code_point) {
-    const auto kinds = kinds_(first_of_page(code_point)).cast<std::string>();
-    if (kinds.size() != PAGE_SIZE)
-      throw py::value_error("expected 256 kinds");
-    GraphemePage page;
-    for (std::size_t i = 0; i < PAGE_SIZE; ++i)
-      page[i] = static_cast<GraphemeKind>(kinds[i]);
-    precompiled_.store(code_point, page);
-  }
-
   Precompiled precompiled_;
-  py::function kinds_;
 };
 
 py::bytes nfd(const py::bytes &text) {
@@ -201,7 +184,7 @@ void bind_normalizing(py::module_ &module) {
       .def("normalized", &NativeCharacterMap::normalized, py::arg("text"))
       .def("align", &NativeCharacterMap::align, py::arg("text"));
   py::class_<NativePrecompiled>(module, "Precompiled")
-      .def(py::init<const py::bytes &, py::function>(), py::arg("charsmap"), py::arg("kinds"))
+      .def(py::init<const py::bytes &>(), py::arg("charsmap"))
       .def("normalized", &NativePrecompiled::normalized, py::arg("text"));
   module.def("nfd", &nfd, py::arg("text"));
   module.def("charsmap_problem", &charsmap_problem, py::arg("blob"));

@@ -1,73 +1,15 @@
 // Decodes a stream of ids to UTF-8.
 #include "capi/decode_ids.hpp"
+#include "capi/whole_utf8.hpp"
 #include "formats/load_error.hpp"
 
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace pretok {
 namespace {
-
-// The range of valid values of the next byte of a UTF-8 sequence, including both ends.
-struct NextByte {
-  std::uint8_t first;
-  std::uint8_t last;
-
-  bool has(std::uint8_t byte) const { return byte >= first && byte <= last; }
-};
-
-constexpr std::uint8_t REPLACEMENT[] = {0xEF, 0xBF, 0xBD}; // U+FFFD
-
-// Returns the size of a UTF-8 sequence with the first byte `lead`. Returns 0 if no sequence
-// starts with this byte.
-std::size_t sequence_size(std::uint8_t lead) {
-  return lead < 0x80   ? 1
-         : lead < 0xC2 ? 0
-         : lead < 0xE0 ? 2
-         : lead < 0xF0 ? 3
-         : lead < 0xF5 ? 4
-                       : 0;
-}
-
-// Returns the range of the byte after `lead`. All later bytes range from 0x80 to 0xBF.
-NextByte second_byte(std::uint8_t lead) {
-  const std::uint8_t first = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
-  const std::uint8_t last = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
-  return {first, last};
-}
-
-void append_replacements(std::size_t count, std::string &text) {
-  for (; count != 0; --count)
-    text.append(reinterpret_cast<const char *>(REPLACEMENT), sizeof REPLACEMENT);
-}
-
-// Appends `data` to `text`. Replaces ill-formed sequences: each maximal subpart (a term of the
-// Unicode Standard) by one U+FFFD, or, if `each_byte`, each byte of such a subpart. Does not
-// append an incomplete sequence at the end of `data`, and returns its start. If there is none,
-// returns the size of `data`.
-std::size_t append_whole_utf8(const std::string &data, bool each_byte, std::string &text) {
-  std::size_t at = 0;
-  while (at < data.size()) {
-    const auto lead = static_cast<std::uint8_t>(data[at]);
-    const std::size_t size = sequence_size(lead);
-    std::size_t length = 1;
-    NextByte next = second_byte(lead);
-    while (length < size && at + length < data.size() &&
-           next.has(static_cast<std::uint8_t>(data[at + length]))) {
-      ++length;
-      next = {0x80, 0xBF};
-    }
-    if (length < size && at + length == data.size())
-      return at;
-    if (length == size)
-      text.append(data, at, length);
-    else
-      append_replacements(each_byte ? length : 1, text);
-    at += length;
-  }
-  return at;
-}
 
 // The bytes that are not decoded yet: the old bytes, which the stream held before this call,
 // and then new bytes. Old bytes are copied only when they are decoded, so a call that decodes
@@ -90,9 +32,9 @@ public:
   }
 
   // Decodes all bytes but an incomplete sequence at their end, as append_whole_utf8 does.
-  void decode(bool each_byte, std::string &text) {
+  void decode(Invalid invalid, std::string &text) {
     std::string all = take();
-    all.erase(0, append_whole_utf8(all, each_byte, text));
+    all.erase(0, append_whole_utf8(all, invalid, text));
     more_ = std::move(all);
   }
 
@@ -127,7 +69,7 @@ public:
     held.append(token.text);
     if (decoding_->is_sentencepiece) {
       start_.strip(token.kind, token.text); // from here on, strip() removes no spaces
-      held.decode(true, text);
+      held.decode(Invalid::MARK_PER_BYTE, text);
     }
   }
 
@@ -165,11 +107,21 @@ using namespace pretok;
 struct pretok_decode_stream {
   const pretok_tokenizer *tokenizer;
   bool skip_special;
-  std::optional<TextDecoder> texts; // set if the tokens are text
+  std::optional<TextDecoder> texts;  // set if the tokens are text
+  std::optional<DecoderFlows> flows; // set if the model has a DecoderChain, and not `texts`
   bool finished = false;
   std::string held; // an incomplete sequence, or fallback bytes
   std::string text; // the text that the last call returned
 };
+
+// Makes `new_text` the text of the last call. Nothing here fails.
+static pretok_status return_text(pretok_decode_stream &stream, std::string &new_text,
+                                 const char **text, std::size_t *size) {
+  stream.text.swap(new_text);
+  *text = stream.text.data();
+  *size = stream.text.size();
+  return PRETOK_OK;
+}
 
 pretok_status pretok_decode_stream_new(const pretok_tokenizer *tokenizer, bool skip_special,
                                        pretok_decode_stream **result,
@@ -179,9 +131,13 @@ pretok_status pretok_decode_stream_new(const pretok_tokenizer *tokenizer, bool s
     return status;
   return guarded(error, [&] {
     std::optional<TextDecoder> texts;
-    if (tokenizer->texts)
+    std::optional<DecoderFlows> flows;
+    if (tokenizer->decoder)
+      flows.emplace(tokenizer->decoder->rules(), false);
+    else if (tokenizer->texts)
       texts.emplace(tokenizer->texts->decoding());
-    *result = new pretok_decode_stream{tokenizer, skip_special, texts, false, {}, {}};
+    *result = new pretok_decode_stream{tokenizer, skip_special, texts, std::move(flows),
+                                       false,     {},           {}};
     return PRETOK_OK;
   });
 }
@@ -201,6 +157,13 @@ pretok_status pretok_decode_stream_feed(pretok_decode_stream *stream, const uint
       return status;
     HeldBytes held(stream->held);
     std::string new_text;
+    std::optional<DecoderFlows> flows;
+    if (stream->flows) {
+      flows.emplace(*stream->flows);
+      tokenizer.decoder->feed(ids, count, stream->skip_special, *flows, new_text);
+      stream->flows = std::move(flows);
+      return return_text(*stream, new_text, text, size);
+    }
     std::optional<TextDecoder> texts = stream->texts;
     for (std::size_t i = 0; i < count; ++i) {
       if (stream->skip_special && tokenizer.is_special(ids[i]))
@@ -211,14 +174,11 @@ pretok_status pretok_decode_stream_feed(pretok_decode_stream *stream, const uint
         held.append(tokenizer.vocabulary.token(ids[i]));
     }
     if (!texts)
-      held.decode(false, new_text);
+      held.decode(Invalid::ONE_MARK, new_text);
     held.store(stream->held);
     // Nothing below fails, so an error leaves the stream unchanged.
     stream->texts = texts;
-    stream->text.swap(new_text);
-    *text = stream->text.data();
-    *size = stream->text.size();
-    return PRETOK_OK;
+    return return_text(*stream, new_text, text, size);
   });
 }
 
@@ -232,16 +192,15 @@ pretok_status pretok_decode_stream_finish(pretok_decode_stream *stream, const ch
   return guarded(error, [&] {
     // An incomplete sequence becomes one U+FFFD, or one per byte if the tokens are text.
     std::string new_text;
-    if (stream->texts)
+    if (stream->flows) // a failure must leave the stream unchanged
+      DecoderFlows(*stream->flows).finish(new_text);
+    else if (stream->texts)
       stream->texts->finish(stream->held, new_text);
     else if (!stream->held.empty())
       append_replacements(1, new_text);
-    stream->text.swap(new_text);
     stream->held.clear();
     stream->finished = true;
-    *text = stream->text.data();
-    *size = stream->text.size();
-    return PRETOK_OK;
+    return return_text(*stream, new_text, text, size);
   });
 }
 

@@ -3,6 +3,7 @@
 #include "capi/options.hpp"
 #include "core/unicode/utf8.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace pretok {
@@ -61,12 +62,20 @@ pretok_status EncodeCall::refuse(const Refusal &refusal, std::size_t position,
                                  pretok_error *error) const {
   if (refusal.token == nullptr)
     return PRETOK_OK;
+  // A chain has normalized the content of the refused token.
+  const auto is_same = [&](const AddedToken &token) {
+    return token.special && token.normalized && tokenizer->chain &&
+           token.id == refusal.token->id &&
+           tokenizer->chain->normalized(token.content) == refusal.token->content;
+  };
+  const auto original = std::find_if(tokenizer->added.begin(), tokenizer->added.end(), is_same);
+  const AddedToken &token = original != tokenizer->added.end() ? *original : *refusal.token;
   return fail_at(
       error, PRETOK_SPECIAL_TOKEN, position + refusal.position,
       "the text has the special token \"%.40s\" at offset %zu; encode it as text with "
       "PRETOK_SPECIAL_TEXT, or allow special tokens with PRETOK_SPECIAL_ALLOW or a "
       "pretok_special_set",
-      refusal.token->content.c_str(), position + refusal.position);
+      token.content.c_str(), position + refusal.position);
 }
 
 } // namespace pretok

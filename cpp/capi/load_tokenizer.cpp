@@ -8,6 +8,7 @@
 #include "core/unicode/alphabet.hpp"
 #include "formats/character_spec.hpp"
 #include "formats/load_error.hpp"
+#include "formats/text_spec.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -28,13 +29,26 @@ int quoted_size(const std::string &text) {
 // Sets `split` to the pre-tokenizer of the options, or else to that of the file.
 pretok_status choose_split(const TokenizerSpec &spec, const pretok_load_options &options,
                            std::optional<NamedPreTokenizer> &split, pretok_error *error) {
-  if (spec.characters) {
+  if (spec.characters || spec.text) {
     if (options.pre_tokenizer != nullptr || options.preset != nullptr ||
         options.unicode != nullptr || options.normalizer != nullptr)
       return fail(error, PRETOK_INVALID_ARGUMENT,
                   "the file says how to split and normalize text for this model; load it "
                   "without options.preset, unicode, normalizer and pre_tokenizer");
-    split.emplace(NamedPreTokenizer{"", PreTokenizer(character_stages(spec), {ONE_CLASS, 1})});
+  }
+  if (options.normalizer != nullptr && (!spec.steps.empty() || spec.metaspace))
+    return fail(error, PRETOK_INVALID_ARGUMENT,
+                "the file has a normalizer of its own; load it without options.normalizer");
+  if (spec.characters || !spec.stages.empty()) {
+    const UnicodeTable table = spec.unicode.empty() || spec.characters
+                                   ? UnicodeTable{ONE_CLASS, 1}
+                                   : unicode_table(spec.unicode);
+    if (table.size == 0)
+      return fail(error, PRETOK_UNKNOWN_NAME,
+                  "the library lacks the tables of Unicode %s, which the file needs",
+                  spec.unicode.c_str());
+    split.emplace(NamedPreTokenizer{
+        "", PreTokenizer(spec.characters ? character_stages(spec) : spec.stages, table)});
     return PRETOK_OK;
   }
   const char *const unicode = options.unicode != nullptr  ? options.unicode
@@ -163,6 +177,18 @@ void note_bytes(const VocabularyData &data, pretok_tokenizer &tokenizer) {
   tokenizer.lacks_bytes = std::find(no_token.begin(), no_token.end(), true) != no_token.end();
 }
 
+// Fails if the normalizer makes the content of an added token empty.
+pretok_status check_contents(const pretok_tokenizer &tokenizer, pretok_error *error) {
+  for (const AddedToken &token : tokenizer.added)
+    if (token.normalized && tokenizer.chain &&
+        tokenizer.chain->normalized(token.content).empty())
+      return fail(error, PRETOK_MALFORMED,
+                  "the normalizer changes added token \"%.*s\" to an empty text; set its flag "
+                  "`normalized` to false",
+                  quoted_size(token.content), token.content.c_str());
+  return PRETOK_OK;
+}
+
 // Fails if an id of the template has no token.
 pretok_status check_template(const pretok_tokenizer &tokenizer, pretok_error *error) {
   const Template &ids_around = tokenizer.pipeline->ids_around();
@@ -194,7 +220,8 @@ pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &op
   std::optional<NamedPreTokenizer> split;
   if (const pretok_status status = choose_split(spec, options, split, error))
     return status;
-  if (split->pre_tokenizer.removes())
+  // Models whose tokens are text decode to other texts anyway, so they may drop some text.
+  if (split->pre_tokenizer.removes() && !spec.text && !spec.missing_bytes)
     return fail(error, PRETOK_REMOVES_TEXT,
                 "preset \"%s\" drops some text, but ids must decode to the whole text; choose "
                 "a preset that keeps all text",
@@ -210,16 +237,22 @@ pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &op
   tokenizer.id_limit = *std::max_element(ids.begin(), ids.end()) + std::size_t{1};
   const bool has_fallback = spec.characters && spec.characters->has_fallback;
   const char *build_error = nullptr;
+  if (!spec.steps.empty() || spec.metaspace)
+    tokenizer.chain.emplace(std::move(spec.steps), std::move(spec.metaspace));
+  if (spec.decoder)
+    tokenizer.decoder.emplace(spec, tokenizer.chain ? &*tokenizer.chain : nullptr);
   if (spec.characters) {
     tokenizer.texts.emplace(spec, file_added);
     if (spec.characters->normalizer)
       tokenizer.normalizer.emplace(make_normalizer(spec));
-  } else if (!spec.missing_bytes) {
+  } else if (!spec.missing_bytes && !spec.text) {
     note_bytes(spec.vocabulary, tokenizer);
   }
-  if (spec.missing_bytes || (spec.characters && !has_fallback)) {
+  if (spec.text || spec.missing_bytes || (spec.characters && !has_fallback)) {
     auto characters = std::make_unique<CharacterMerge>();
-    build_error = characters->build(character_data(spec));
+    build_error = characters->build(spec.text ? text_data(spec) : character_data(spec));
+    if (spec.text)
+      tokenizer.fallback = replace_fallback_texts(spec);
     if (build_error == nullptr)
       build_error =
           tokenizer.vocabulary.build(std::move(spec.vocabulary), std::move(characters));
@@ -236,7 +269,9 @@ pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &op
       options.cache_bytes != 0 ? options.cache_bytes : CacheBudget::DEFAULT_LIMIT,
       has_fallback && !spec.characters->splits_at_marks);
   Template ids_around{std::move(spec.before), std::move(spec.after)};
-  if (tokenizer.normalizer)
+  if (tokenizer.chain)
+    tokenizer.pipeline.emplace(*tokenizer.encoder, *tokenizer.chain, std::move(ids_around));
+  else if (tokenizer.normalizer)
     tokenizer.pipeline.emplace(*tokenizer.encoder, *tokenizer.normalizer,
                                std::move(ids_around));
   else
@@ -249,6 +284,8 @@ pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &op
   for (std::size_t i = 0; i < tokenizer.added.size(); ++i)
     if ((tokenizer.added[i].special = spec.added_special[i]))
       tokenizer.special[tokenizer.added[i].id] = true;
+  if (const pretok_status status = check_contents(tokenizer, error))
+    return status;
   make_policies(tokenizer);
   return check_template(tokenizer, error);
 }

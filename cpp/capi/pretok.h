@@ -239,7 +239,7 @@ PRETOK_API pretok_status pretok_count(const pretok_tokenizer *, const char *text
 /* Encodes a text in chunks. Chunks may end anywhere, even within a character. The ids of all
  * calls together equal the ids of the whole text. The stream buffers text until it finds a
  * position where a cut does not change the ids. In text with spaces it buffers at most a
- * kilobyte. If the text has no such position, or if the model has a normalizer of SentencePiece
+ * kilobyte. If the text has no such position, or if the model has a normalizer other than NFC
  * that does more than replace spaces, it buffers the whole text. Buffering takes linear time in
  * the size of the text, even for very small chunks. */
 typedef struct pretok_encode_stream pretok_encode_stream;
@@ -274,8 +274,8 @@ PRETOK_API pretok_status pretok_decode(const pretok_tokenizer *, const uint32_t 
 /* Decodes a stream of ids to UTF-8. Replaces each invalid sequence by one U+FFFD. Models with
  * fallback tokens (such as <0x0A>) instead give one U+FFFD per byte: SentencePiece models for
  * each invalid byte, other models for each byte of a run of fallback tokens that is not UTF-8.
- * Buffers only bytes whose text depends on later ids: an incomplete sequence, or a run of
- * fallback tokens. */
+ * Buffers only bytes whose text depends on later ids: an incomplete sequence, a run of fallback
+ * tokens, or what the decoder of a tokenizer.json may still change. */
 typedef struct pretok_decode_stream pretok_decode_stream;
 PRETOK_API pretok_status pretok_decode_stream_new(const pretok_tokenizer *, bool skip_special,
                                                   pretok_decode_stream **result,

@@ -11,8 +11,10 @@ namespace pretok {
 namespace {
 
 // Returns an object that finds the `allowed` tokens in text.
-AddedTokens tokens_of(const pretok_tokenizer &tokenizer,
-                      const std::vector<AddedToken> &allowed) {
+AddedTokens tokens_of(const pretok_tokenizer &tokenizer, std::vector<AddedToken> allowed) {
+  for (AddedToken &token : allowed)
+    if (token.normalized && tokenizer.chain)
+      token.content = tokenizer.chain->normalized(token.content);
   const bool single_words =
       std::any_of(allowed.begin(), allowed.end(),
                   [](const AddedToken &token) { return token.single_word; });

@@ -32,7 +32,8 @@ TextTokens::TextTokens(const TokenizerSpec &spec, std::size_t file_added)
     token.bytes = {bytes_.data() + start, data.lengths[i]};
     start += data.lengths[i];
     const std::size_t text_start = texts_.size();
-    const bool is_listed = i < data.mergeable; // if false, the token is only an added token
+    // If false, the token is only an added token.
+    const bool is_listed = i < data.mergeable + spec.characters->decoded_only;
     const std::optional<std::uint8_t> byte = fallback_byte(texts[i]);
     token.kind = byte ? Kind::FALLBACK : Kind::TEXT;
     if (byte) {

@@ -49,6 +49,11 @@ bool has_mark(const TokenizerSpec &spec);
 // Returns the normalizer of spec.characters->normalizer, which is set.
 SentencePieceNormalizer make_normalizer(const TokenizerSpec &spec);
 
+// Sets the members `spaces` and is_normalizer to those of NORMALIZERS[kind] in
+// bpe/formats/pretok_models.py. `kind` is below SPACES_KINDS.
+inline constexpr std::uint32_t SPACES_KINDS = 7;
+void set_spaces(std::uint32_t kind, CharacterSpec &options);
+
 // Returns the first problem of a model that the encoder does not support, such as "has ids that
 // are too large". Returns "" if there is none. No two tokens may have the same text.
 std::string problem_of_characters(const TokenizerSpec &spec);

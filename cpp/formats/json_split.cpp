@@ -1,5 +1,11 @@
 #include "formats/json_split.hpp"
 
+#include "core/split/presets.hpp"
+#include "core/unicode/utf8.hpp"
+#include "formats/character_spec.hpp"
+#include "formats/json_stages.hpp"
+#include "formats/json_steps.hpp"
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -15,6 +21,7 @@ using simdjson::dom::object;
 // A pre_tokenizer that splits like a built-in preset.
 struct KnownSplit {
   std::string_view preset;
+  bool drops_text;
   std::string_view parts; // of the pre_tokenizer, in the format of write_part
 };
 
@@ -85,7 +92,9 @@ bool read_byte_level(const JsonPart &part, bool &add_prefix_space, bool &use_reg
 
 } // namespace
 
-bool read_split(const JsonPart &file, TokenizerSpec &spec, LoadError &error) {
+// Finds a preset as read_split does. If `drops_text`, the preset may drop text.
+static bool find_split(const JsonPart &file, bool drops_text, TokenizerSpec &spec,
+                       LoadError &error) {
   JsonPart split;
   std::vector<JsonPart> parts;
   if (!file.get("pre_tokenizer", split, error) || !split.parts("pretokenizers", parts, error))
@@ -119,12 +128,117 @@ bool read_split(const JsonPart &file, TokenizerSpec &spec, LoadError &error) {
     }
   }
   for (const KnownSplit &known : KNOWN_SPLITS)
-    if (known.parts == written) {
+    if (known.parts == written && (drops_text || !known.drops_text)) {
       spec.preset = known.preset;
       spec.why_no_preset.clear();
       spec.add_prefix_space = add_prefix_space;
       break;
     }
+  return true;
+}
+
+bool read_split(const JsonPart &file, TokenizerSpec &spec, LoadError &error) {
+  return find_split(file, false, spec, error);
+}
+
+StageProgram whole_stage() {
+  StageProgram stage;
+  Run all;
+  all.body = 1;
+  stage.program.alphabet = {{0, {}}};
+  stage.program.rules = {all};
+  return stage;
+}
+
+StageProgram metaspace_stage(std::string_view mark) {
+  const auto *const bytes = reinterpret_cast<const std::uint8_t *>(mark.data());
+  std::vector<std::uint32_t> marks = {' ', decode_utf8(bytes, mark.size()).code_point};
+  std::sort(marks.begin(), marks.end());
+  marks.erase(std::unique(marks.begin(), marks.end()), marks.end());
+  StageProgram stage;
+  Alphabet &alphabet = stage.program.alphabet;
+  alphabet.push_back({0, {}});
+  for (const std::uint32_t each : marks) {
+    if (alphabet.back().start == each)
+      alphabet.pop_back();
+    alphabet.push_back({each, {}});
+    alphabet.back().class_map.fill(1);
+    alphabet.push_back({each + 1, {}});
+  }
+  Run one;
+  one.body = 2; // class 1
+  one.at_most = 1;
+  stage.program.rules = {one};
+  stage.behavior = Behavior::MERGED_WITH_NEXT;
+  return stage;
+}
+
+bool read_text_split(const JsonPart &file, TokenizerSpec &spec, LoadError &error) {
+  spec.add_prefix_space = false;
+  if (!find_split(file, true, spec, error))
+    return false;
+  if (!spec.preset.empty())
+    return true;
+  JsonPart split;
+  std::vector<JsonPart> parts;
+  if (!file.get("pre_tokenizer", split, error) || !split.parts("pretokenizers", parts, error))
+    return false;
+  SplitSpec found;
+  found.table = unicode_table(json_unicode());
+  bool needs_unicode = false;
+  bool is_space_split = false; // whether the last stage splits at spaces
+  const std::vector<std::uint32_t> gpt2 = find_preset("gpt2")->words();
+  for (const JsonPart &part : parts) {
+    std::string_view kind;
+    std::string written;
+    bool adds_space = false;
+    bool use_regex = true;
+    if (!part.is_present)
+      continue;
+    if (!part.kind(kind, error))
+      return false;
+    if (kind == "Metaspace" && !spec.metaspace) {
+      MetaspaceSpec &metaspace = spec.metaspace.emplace();
+      bool splits = true;
+      if (!read_json_metaspace(part, metaspace, &splits, error))
+        return false;
+      if (!found.stages.empty())
+        metaspace.before = std::exchange(found, {{}, found.table});
+      if (splits)
+        found.stages.push_back(metaspace_stage(metaspace.replacement));
+    } else if (kind == "ByteLevel" && &part == &parts.back() &&
+               read_byte_level(part, adds_space, use_regex) &&
+               !(adds_space && parts.size() > 1)) {
+      spec.add_prefix_space = adds_space;
+      std::vector<StageProgram> stages;
+      if (use_regex && read_stages(gpt2, stages).empty())
+        found.stages.push_back(std::move(stages.front()));
+      needs_unicode = needs_unicode || use_regex;
+    } else if (write_part(part.value, written) && find_json_stage(written, found)) {
+      // These splits have the pattern " ", which occurs in no text with marks in place of
+      // spaces. So they keep the text whole, unless they drop what is no match.
+      const StageProgram &stage = found.stages.back();
+      is_space_split = kind == "Split" && !stage.invert;
+      needs_unicode = needs_unicode || !is_space_split;
+    } else {
+      error =
+          part.unsupported("only Python reads this part of a pre_tokenizer; load the file in "
+                           "Python and save it: bpe.load(path).save(\"name.pretok\")");
+      return false;
+    }
+  }
+  if (found.stages.empty()) {
+    found.stages.push_back(whole_stage());
+    spec.split_at_marks = SplitAtMarks::NO;
+  } else if (found.stages.size() == 1 && is_space_split) {
+    spec.split_at_marks = SplitAtMarks::NO;
+  } else if (found.stages.size() == 1 && spec.metaspace && !needs_unicode &&
+             spec.metaspace->replacement == SPACE_MARK) {
+    spec.split_at_marks = SplitAtMarks::YES;
+  }
+  spec.stages = std::move(found.stages);
+  spec.unicode = needs_unicode ? json_unicode() : "";
+  spec.why_no_preset.clear();
   return true;
 }
 

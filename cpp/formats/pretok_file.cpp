@@ -5,6 +5,7 @@
 #include "core/unicode/unicode.hpp"
 #include "formats/crc32.hpp"
 #include "formats/pretok_file_reader.hpp"
+#include "formats/pretok_file_steps.hpp"
 #include "formats/pretok_file_text.hpp"
 #include "formats/pretok_file_tokens.hpp"
 
@@ -18,7 +19,9 @@ namespace pretok {
 namespace {
 
 constexpr char PRETOK_FILE_MAGIC[] = "\x89PRETOK\n";
-constexpr std::uint32_t PRETOK_FILE_VERSION = 2; // or 1, which older readers read too
+// The last version. A file has the lowest version that can hold it, which older readers read
+// too.
+constexpr std::uint32_t PRETOK_FILE_VERSION = 3;
 // The size of the header: magic, version, and the CRC-32 of all bytes after the header.
 constexpr std::size_t PRETOK_FILE_HEADER = 16;
 
@@ -30,7 +33,8 @@ struct FileFlag {
     ADD_PREFIX_SPACE = 8,
     OWN_PRESET = 16,
     TEXT = 32,
-    ALL = 63
+    STEPS = 64,
+    ALL = 127
   };
 };
 struct TokenFlag {
@@ -121,7 +125,7 @@ bool read_added(PretokFileReader &reader, TokenizerSpec &spec) {
   return true;
 }
 
-bool read_contents(PretokFileReader &reader, bool is_new, TokenizerSpec &spec) {
+bool read_contents(PretokFileReader &reader, std::uint32_t version, TokenizerSpec &spec) {
   std::uint32_t flags = 0;
   if (!reader.number(flags))
     return false;
@@ -134,18 +138,36 @@ bool read_contents(PretokFileReader &reader, bool is_new, TokenizerSpec &spec) {
   if (spec.vocabulary.from_ranks && !spec.vocabulary.ignore_merges)
     return reader.fail("has flag 1 (ranks) without flag 2 (ignore_merges)");
   const bool is_text = (flags & FileFlag::TEXT) != 0;
-  if (is_new && !is_text)
+  const bool has_steps = (flags & FileFlag::STEPS) != 0;
+  if (version == 2 && !is_text)
     return reader.fail("has version 2, but needs only version 1");
+  if (has_steps != (version == 3))
+    return reader.fail("has flag 64 (steps) or version 3, but not both");
   if (!read_stored_split(reader, (flags & FileFlag::OWN_PRESET) != 0, spec) ||
       !read_ids(reader, spec.before) || !read_ids(reader, spec.after) ||
-      !read_added(reader, spec) || (is_text && !read_text_options(reader, is_new, spec)))
+      !read_added(reader, spec))
     return false;
-  if (spec.characters && flags != (FileFlag::TEXT | FileFlag::OWN_PRESET))
+  bool has_any_results = false; // whether a merge may make any token
+  if (is_text && !read_text_options(reader, version, spec, has_any_results))
+    return false;
+  if (has_steps && !read_steps_section(reader, spec))
+    return false;
+  if (spec.characters && (flags & ~FileFlag::STEPS) != (FileFlag::TEXT | FileFlag::OWN_PRESET))
     return reader.fail(
         "has flag 32 (text), which needs flag 16 (own preset) and no other flag");
-  if (spec.missing_bytes && spec.vocabulary.from_ranks)
+  if (is_text && spec.vocabulary.from_ranks)
     return reader.fail("has flag 1 (ranks) with flag 32 (text)");
-  return read_tokens(reader, spec.vocabulary) && (!is_text || finish_text(reader, spec));
+  const bool is_normalized = !spec.steps.empty() || spec.metaspace;
+  if (is_normalized && (spec.nfc || spec.characters))
+    return reader.fail("has two normalizers");
+  if (spec.missing_bytes && (is_normalized || spec.decoder))
+    return reader.fail("has a normalizer or a decoder that this model does not take");
+  if (has_steps && !spec.text && !is_normalized && !spec.decoder)
+    return reader.fail("has version 3, but needs only an older version");
+  if (spec.text && !spec.decoder)
+    return reader.fail("has no decoder");
+  return read_tokens(reader, has_any_results, spec.vocabulary) &&
+         (!is_text || finish_text(reader, spec));
 }
 
 } // namespace
@@ -160,7 +182,7 @@ LoadError read_pretok_file(const std::uint8_t *data, std::size_t size, Tokenizer
                      std::to_string(PRETOK_FILE_HEADER) + "; the file is truncated");
   const std::uint32_t version = little_endian(data + 8, 4);
   if (version == 0 || version > PRETOK_FILE_VERSION)
-    return unsupported("expected version 1 or " + std::to_string(PRETOK_FILE_VERSION) +
+    return unsupported("expected a version from 1 to " + std::to_string(PRETOK_FILE_VERSION) +
                        " of the .pretok format, got " + std::to_string(version) +
                        "; save the tokenizer again with this version of pretok");
   if (crc32(data + PRETOK_FILE_HEADER, size - PRETOK_FILE_HEADER) !=
@@ -168,14 +190,14 @@ LoadError read_pretok_file(const std::uint8_t *data, std::size_t size, Tokenizer
     return malformed("the CRC-32 of the file does not match its header; the file is damaged "
                      "or truncated, so get it again");
   PretokFileReader reader(data, size, PRETOK_FILE_HEADER);
-  read_contents(reader, version == PRETOK_FILE_VERSION, spec);
+  read_contents(reader, version, spec);
   return std::move(reader.error());
 }
 
 LoadError read_pretok_file_tokens(const std::uint8_t *data, std::size_t size, std::size_t at,
                                   VocabularyData &vocabulary) {
   PretokFileReader reader(data, size, at);
-  read_tokens(reader, vocabulary);
+  read_tokens(reader, false, vocabulary);
   return std::move(reader.error());
 }
 

@@ -2,7 +2,9 @@
 
 #include "formats/character_spec.hpp"
 #include "formats/load_error.hpp"
+#include "formats/piece_file.hpp"
 #include "formats/rank_file.hpp"
+#include "formats/text_spec.hpp"
 
 #include <algorithm>
 #include <string>
@@ -14,29 +16,16 @@ namespace pretok {
 namespace {
 
 constexpr std::uint32_t MAX_STRIPPED = 255;
-
-// The members of TextSpaces and CharacterSpec with these names.
-struct SpacesKind {
-  TextSpaces::Prefix prefix;
-  bool only_first;
-  bool replaces_invalid;
-  bool is_normalizer;
-};
-// SPACES[i] is equivalent to NORMALIZERS[i] in bpe/formats/pretok_models.py.
-constexpr SpacesKind SPACES[] = {
-    {TextSpaces::Prefix::NONE, false, true, true},           // SentencePiece
-    {TextSpaces::Prefix::ALWAYS, false, true, true},         // with add_dummy_prefix
-    {TextSpaces::Prefix::NONE, false, false, false},         // Metaspace, never
-    {TextSpaces::Prefix::UNLESS_SPACE, true, false, false},  // Metaspace, first
-    {TextSpaces::Prefix::UNLESS_SPACE, false, false, false}, // Metaspace, always
-    {TextSpaces::Prefix::NONE, false, false, true},          // Replace
-    {TextSpaces::Prefix::ALWAYS, false, false, true},        // Prepend, Replace
-};
+// The maximum number of characters of a prefix or suffix of tokens; MAX_TEXT of
+// bpe/formats/normalizer_json.py.
+constexpr std::size_t MAX_AFFIX = 256;
 
 // The value of `spaces` for a SentencePieceSpec.
-constexpr std::uint32_t OTHER_NORMALIZER = std::size(SPACES);
+constexpr std::uint32_t OTHER_NORMALIZER = SPACES_KINDS;
 // The value of `spaces` if the characters of tokens stand for bytes.
 constexpr std::uint32_t BYTE_LEVEL = OTHER_NORMALIZER + 1;
+// The value of `spaces` for a TextSpec.
+constexpr std::uint32_t OTHER_MODEL = BYTE_LEVEL + 1;
 
 struct TextFlag {
   enum : std::uint32_t {
@@ -44,7 +33,10 @@ struct TextFlag {
     STRIPS_AGAIN = 2,
     FUSES_UNKNOWN = 4,
     NO_FALLBACK = 8,
-    ALL = 15
+    ALL = 15,
+    // Only of a TextSpec:
+    OF_BYTES = 16,
+    ANY_RESULTS = 32
   };
 };
 
@@ -65,9 +57,27 @@ bool read_normalizer(PretokFileReader &reader, SentencePieceSpec &normalizer) {
          (problem.empty() || reader.fail("has a charsmap that " + problem));
 }
 
+// Reads the rest of the section for a TextSpec.
+bool read_text_spec(PretokFileReader &reader, std::uint32_t flags, TextSpec &text,
+                    bool &has_any_results) {
+  text.fuses_unknown = (flags & TextFlag::FUSES_UNKNOWN) != 0;
+  text.has_fallback = (flags & TextFlag::NO_FALLBACK) == 0;
+  text.byte_level = (flags & TextFlag::OF_BYTES) != 0;
+  has_any_results = (flags & TextFlag::ANY_RESULTS) != 0;
+  std::string_view prefix;
+  std::string_view suffix;
+  if (!reader.text(prefix) || !reader.text(suffix))
+    return false;
+  text.prefix = prefix;
+  text.suffix = suffix;
+  return (count_characters(prefix) <= MAX_AFFIX && count_characters(suffix) <= MAX_AFFIX) ||
+         reader.fail("has a prefix or suffix of tokens that is too long");
+}
+
 } // namespace
 
-bool read_text_options(PretokFileReader &reader, bool is_new, TokenizerSpec &spec) {
+bool read_text_options(PretokFileReader &reader, std::uint32_t version, TokenizerSpec &spec,
+                       bool &has_any_results) {
   CharacterSpec options;
   std::uint32_t spaces = 0;
   std::uint32_t splits = 0;
@@ -77,6 +87,16 @@ bool read_text_options(PretokFileReader &reader, bool is_new, TokenizerSpec &spe
   if (!reader.number(spaces) || !reader.number(splits) || !reader.number(unknown) ||
       !reader.number(flags) || !reader.number(decoding.strips))
     return false;
+  if (spaces == OTHER_MODEL) {
+    constexpr std::uint32_t ALLOWED = TextFlag::FUSES_UNKNOWN | TextFlag::NO_FALLBACK |
+                                      TextFlag::OF_BYTES | TextFlag::ANY_RESULTS;
+    if (version != 3 || splits != 0 || unknown > ID_LIMIT || (flags & ~ALLOWED) != 0 ||
+        decoding.strips != 0)
+      return reader.fail("has unknown options of text");
+    TextSpec &text = spec.text.emplace();
+    text.unknown_id = unknown == 0 ? NO_ID : unknown - 1;
+    return read_text_spec(reader, flags, text, has_any_results);
+  }
   decoding.is_sentencepiece = (flags & TextFlag::SENTENCEPIECE) != 0;
   decoding.strips_again = (flags & TextFlag::STRIPS_AGAIN) != 0;
   options.fuses_unknown = (flags & TextFlag::FUSES_UNKNOWN) != 0;
@@ -87,7 +107,8 @@ bool read_text_options(PretokFileReader &reader, bool is_new, TokenizerSpec &spe
                         decoding.strips != 0 || splits != 0))
     return reader.fail("has unknown options of text");
   if (spaces > BYTE_LEVEL || splits > (has_normalizer ? 0 : 1) || unknown > ID_LIMIT ||
-      flags > TextFlag::ALL || (has_normalizer || !options.has_fallback) != is_new ||
+      flags > TextFlag::ALL ||
+      (version < 3 && (has_normalizer || !options.has_fallback) != (version == 2)) ||
       decoding.strips > (decoding.is_sentencepiece ? 1 : MAX_STRIPPED) ||
       (decoding.strips_again && !decoding.is_sentencepiece))
     return reader.fail("has unknown options of text");
@@ -97,17 +118,8 @@ bool read_text_options(PretokFileReader &reader, bool is_new, TokenizerSpec &spe
     return true;
   }
   options.is_normalizer = true;
-  if (!has_normalizer) {
-    const SpacesKind &kind = SPACES[spaces];
-    options.spaces.prefix = kind.prefix;
-    options.spaces.only_first = kind.only_first;
-    options.spaces.replaces_invalid = kind.replaces_invalid;
-    options.spaces.are_marks = true;
-    // Only SentencePiece replaces invalid bytes, and only SentencePiece adds the prefix before
-    // it finds normalized added tokens.
-    options.spaces.precedes_tokens = kind.replaces_invalid;
-    options.is_normalizer = kind.is_normalizer;
-  }
+  if (!has_normalizer)
+    set_spaces(spaces, options);
   options.splits_at_marks = splits != 0;
   std::string_view surface;
   if (decoding.is_sentencepiece && !reader.text(surface))
@@ -125,6 +137,10 @@ bool finish_text(PretokFileReader &reader, TokenizerSpec &spec) {
     return reader.fail("has two tokens with the same text");
   if (spec.missing_bytes) {
     const std::string problem = replace_byte_characters(spec);
+    return problem.empty() || reader.fail(problem);
+  }
+  if (spec.text) {
+    const std::string problem = problem_of_text(spec);
     return problem.empty() || reader.fail(problem);
   }
   const std::string problem = problem_of_characters(spec);

@@ -7,9 +7,11 @@
 
 namespace pretok {
 
-// Reads the section `text`, and sets spec.characters or spec.missing_bytes. `is_new` says that
-// the file has version 2, which the section must then need. Returns false after an error.
-bool read_text_options(PretokFileReader &reader, bool is_new, TokenizerSpec &spec);
+// Reads the section `text`, and sets spec.characters, spec.missing_bytes or spec.text.
+// `version` is that of the file. Sets `has_any_results` for read_tokens. Returns false after an
+// error.
+bool read_text_options(PretokFileReader &reader, std::uint32_t version, TokenizerSpec &spec,
+                       bool &has_any_results);
 
 // Checks the tokens and the added tokens of a model with tokens of text. If spec.missing_bytes
 // is set, replaces the characters of tokens by the bytes that they stand for. Returns false

@@ -17,7 +17,8 @@ namespace {
 // the first indices, and then come the results, in the order of their merges.
 class TokenReader {
 public:
-  TokenReader(PretokFileReader &reader, VocabularyData &data) : reader_(reader), data_(data) {}
+  TokenReader(PretokFileReader &reader, bool has_any_results, VocabularyData &data)
+      : reader_(reader), has_any_results_(has_any_results), data_(data) {}
 
   bool read() {
     std::uint32_t merge_count = 0;
@@ -140,9 +141,10 @@ private:
         std::memcpy(to, bytes + starts_[left], first);
         std::memcpy(to + first, bytes + starts_[right], last);
         ++next;
-      } else if (starts_[result + 1] - starts_[result] != first + last ||
-                 std::memcmp(to, bytes + starts_[left], first) != 0 ||
-                 std::memcmp(to + first, bytes + starts_[right], last) != 0) {
+      } else if (!has_any_results_ &&
+                 (starts_[result + 1] - starts_[result] != first + last ||
+                  std::memcmp(to, bytes + starts_[left], first) != 0 ||
+                  std::memcmp(to + first, bytes + starts_[right], last) != 0)) {
         return reader_.fail("has a merge whose two tokens, joined, are not its result");
       }
     }
@@ -194,6 +196,7 @@ private:
   }
 
   PretokFileReader &reader_;
+  bool has_any_results_;
   VocabularyData &data_;
   std::size_t literal_count_ = 0;
   // The start of each token in data_.bytes, and then the end of the last token.
@@ -205,8 +208,8 @@ private:
 
 } // namespace
 
-bool read_tokens(PretokFileReader &reader, VocabularyData &data) {
-  return TokenReader(reader, data).read();
+bool read_tokens(PretokFileReader &reader, bool has_any_results, VocabularyData &data) {
+  return TokenReader(reader, has_any_results, data).read();
 }
 
 } // namespace pretok

@@ -6,7 +6,8 @@
 
 namespace pretok {
 
-// Reads the tokens, merges and ids, to the end of the file. Returns false after an error.
-bool read_tokens(PretokFileReader &reader, VocabularyData &data);
+// Reads the tokens, merges and ids, to the end of the file. If `has_any_results`, a merge may
+// make a token other than its two tokens, joined. Returns false after an error.
+bool read_tokens(PretokFileReader &reader, bool has_any_results, VocabularyData &data);
 
 } // namespace pretok

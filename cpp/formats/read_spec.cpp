@@ -192,8 +192,9 @@ LoadError check_added(const TokenizerSpec &spec) {
 }
 
 LoadError check_spec(const TokenizerSpec &spec) {
-  LoadError error =
-      spec.characters || spec.missing_bytes ? LoadError() : check_bytes(spec.vocabulary);
+  LoadError error = spec.characters || spec.missing_bytes || spec.text
+                        ? LoadError()
+                        : check_bytes(spec.vocabulary);
   return error ? std::move(error) : check_added(spec);
 }
 

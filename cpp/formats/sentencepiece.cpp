@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -175,10 +176,6 @@ private:
         return unsupported(name() +
                            " is a control symbol of one character, which sentencepiece "
                            "cannot encode in a text; expected several characters");
-      if (piece.type == PieceType::UNUSED)
-        return unsupported(name() +
-                           " has type UNUSED; use bpe.load in Python, which reads most "
-                           "pieces of this type");
       if (piece.type == PieceType::UNKNOWN && is_one)
         return unsupported(name() + " is an unknown token of one character; use bpe.load in "
                                     "Python");
@@ -196,12 +193,48 @@ private:
     if (has_fallback_ && fallback != 256)
       return malformed("the model has byte_fallback, and pieces for " +
                        std::to_string(fallback) + " bytes; expected all 256");
+    return check_unused();
+  }
+
+  // Fails if merging may make a piece of type UNUSED: sentencepiece undoes the last merge of
+  // such a piece after all merges.
+  LoadError check_unused() const {
+    const auto is_unused = [](const Piece &piece) { return piece.type == PieceType::UNUSED; };
+    if (std::none_of(file_.pieces.begin(), file_.pieces.end(), is_unused))
+      return {};
+    std::set<std::string_view> made;
+    for (const Piece &piece : file_.pieces)
+      if (is_unused(piece) || piece.type == PieceType::NORMAL)
+        made.insert(piece.text);
+    const auto is_symbol = [&](std::string_view text) {
+      return count_characters(text) == 1 || made.count(text) != 0;
+    };
+    for (std::size_t id = 0; id < file_.pieces.size(); ++id) {
+      const std::string_view text = file_.pieces[id].text;
+      if (!is_unused(file_.pieces[id]))
+        continue;
+      for (std::size_t at = 1; at < text.size(); ++at)
+        if (!is_tail(static_cast<std::uint8_t>(text[at])) && is_symbol(text.substr(0, at)) &&
+            is_symbol(text.substr(at)))
+          return unsupported("piece " + std::to_string(id) + ", " + quote(text) +
+                             ", has type UNUSED; pretok reads a piece of this type only if it "
+                             "is no pair of a character or piece and another one");
+    }
     return {};
   }
 
   void list_tokens() {
     VocabularyData &data = spec_.vocabulary;
-    for (std::uint32_t id = 0; id < file_.pieces.size(); ++id) {
+    // Merging makes no UNUSED piece, not even of a single character. So these come last.
+    std::vector<std::uint32_t> order;
+    for (const bool is_unused : {false, true}) {
+      data.mergeable = is_unused ? order.size() : 0;
+      for (std::uint32_t id = 0; id < file_.pieces.size(); ++id)
+        if ((file_.pieces[id].type == PieceType::UNUSED) == is_unused)
+          order.push_back(id);
+    }
+    spec_.characters->decoded_only = order.size() - data.mergeable;
+    for (const std::uint32_t id : order) {
       const Piece &piece = file_.pieces[id];
       data.bytes.insert(data.bytes.end(), piece.text.begin(), piece.text.end());
       data.lengths.push_back(static_cast<std::uint32_t>(piece.text.size()));
@@ -212,7 +245,7 @@ private:
         scored_.texts.push_back(piece.text);
         scored_.ids.push_back(id);
         scored_.scores.push_back(piece.score);
-      } else if (piece.type != PieceType::BYTE) {
+      } else if (piece.type != PieceType::BYTE && piece.type != PieceType::UNUSED) {
         AddedToken token;
         token.content = piece.text;
         token.id = id;
@@ -221,10 +254,9 @@ private:
         spec_.added_special.push_back(piece.type != PieceType::USER_DEFINED);
       }
     }
-    // Every piece is an entry of the vocabulary, so TextTokens, the decoder of these models,
-    // decodes it like a piece even if it is an added token too. build_characters ignores the
-    // pieces that merging cannot make.
-    data.mergeable = file_.pieces.size();
+    // Every other piece is mergeable, so TextTokens, the decoder of these models, decodes it
+    // like a piece even if it is an added token too. build_characters ignores the pieces that
+    // merging cannot make.
     data.from_ranks = data.ignore_merges = false;
   }
 

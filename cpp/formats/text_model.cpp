@@ -1,7 +1,7 @@
 #include "formats/text_model.hpp"
 
 #include "core/base/short_key.hpp"
-#include "formats/byte_level.hpp"
+#include "core/unicode/byte_level.hpp"
 #include "formats/load_error.hpp"
 
 #include <algorithm>
@@ -22,8 +22,10 @@ std::string merge_name(const TextModel &source, std::size_t rank) {
 
 // Calls add(rank, at) for each merge. `at` has three indices in source.texts: those of the left
 // token, the right token and the result. Fails if one of them is not in the vocabulary.
+// The result omits the `prefix` of the right token.
 template <typename Add>
-LoadError for_merges(const TextModel &source, const TextIndex &places, Add add) {
+LoadError for_merges(const TextModel &source, const TextIndex &places, std::string_view prefix,
+                     Add add) {
   constexpr std::size_t BATCH_SIZE = 32; // merges whose slots are prefetched together
   std::string concatenated;
   std::array<std::array<std::uint64_t, 2>, BATCH_SIZE> hashes;
@@ -38,7 +40,11 @@ LoadError for_merges(const TextModel &source, const TextIndex &places, Add add) 
       places.prefetch(hashes[i - rank][1]);
     }
     const auto &[left, right] = source.merges[rank];
-    concatenated.assign(left).append(right);
+    if (right.substr(0, prefix.size()) != prefix)
+      return malformed(merge_name(source, rank) + " merges " + quote(left) + " and " +
+                       quote(right) + ", which does not begin with " + quote(prefix) +
+                       ", the continuing_subword_prefix");
+    concatenated.assign(left).append(right.substr(prefix.size()));
     // In most vocabularies, the results of consecutive merges have consecutive indices. So try
     // the next index before looking up the text.
     const std::uint32_t next = rank == 0 ? TextIndex::NO_TEXT : at[2] + 1;
@@ -87,7 +93,7 @@ public:
   LoadError add_merges() {
     merges_.reserve(source_.merges.size());
     in_merges_.resize(source_.texts.size());
-    return for_merges(source_, places_, [&](std::size_t rank, const std::uint32_t *at) {
+    return for_merges(source_, places_, {}, [&](std::size_t rank, const std::uint32_t *at) {
       if (has_inert_ && (inert_[at[0]] || inert_[at[1]] || inert_[at[2]]))
         return LoadError{};
       const auto &[left, right] = source_.merges[rank];
@@ -237,9 +243,12 @@ bool split_merge(std::string_view text, TextMerge &result) {
 }
 
 LoadError find_merges(const TextModel &source, const TextIndex &places,
-                      std::vector<Merge> &merges) {
+                      std::vector<Merge> &merges, std::string_view prefix) {
   merges.reserve(source.merges.size());
-  return for_merges(source, places, [&](std::size_t, const std::uint32_t *at) {
+  return for_merges(source, places, prefix, [&](std::size_t rank, const std::uint32_t *at) {
+    for (std::size_t i = 0; i < 3; ++i)
+      if (source.texts[at[i]].empty())
+        return malformed(merge_name(source, rank) + " has an empty token");
     merges.push_back({source.ids[at[0]], source.ids[at[1]], source.ids[at[2]]});
     return LoadError{};
   });

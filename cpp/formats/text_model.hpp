@@ -77,10 +77,11 @@ struct TextModel {
   std::vector<bool> loose;
 };
 
-// Appends the merges of `source` to `merges`, as ids. Fails if a token of a merge is not in the
-// vocabulary. `places` is the index of source.texts.
+// Appends the merges of `source` to `merges`, as ids. The text of the result omits the `prefix`
+// of the right token (continuing_subword_prefix), which must begin with it. Fails if a token of
+// a merge is empty or not in the vocabulary. `places` is the index of source.texts.
 LoadError find_merges(const TextModel &source, const TextIndex &places,
-                      std::vector<Merge> &merges);
+                      std::vector<Merge> &merges, std::string_view prefix = {});
 
 // Fills spec.vocabulary. Omits these entries:
 //   - an added token of `spec` that has two or more bytes and that no merge names. If

@@ -1,12 +1,17 @@
 #include "formats/tokenizer_json.hpp"
 
 #include "core/bpe/vocabulary.hpp"
+#include "core/unicode/byte_level.hpp"
 #include "formats/json_limits.hpp"
 #include "formats/json_part.hpp"
 #include "formats/json_split.hpp"
+#include "formats/json_steps.hpp"
 #include "formats/json_template.hpp"
+#include "formats/piece_file.hpp"
 #include "formats/text_model.hpp"
+#include "formats/text_spec.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +23,9 @@ using simdjson::dom::array;
 using simdjson::dom::element;
 using simdjson::dom::element_type;
 using simdjson::dom::object;
+
+// The maximum number of characters of a prefix or suffix of tokens.
+constexpr std::size_t MAX_AFFIX_SIZE = 256;
 
 // Reads the parts of a tokenizer.json. A function that fails sets `error_` and returns false.
 class TokenizerJson {
@@ -37,8 +45,10 @@ private:
                     error_))
       return false;
     // Ignore truncation and padding, because pretok never truncates or pads in C++.
-    return file_.get("model", model, error_) && check_options(model) && read_normalizer() &&
-           read_split(file_, spec_, error_) && check_decoder() && read_added() &&
+    return file_.get("model", model, error_) && read_options(model) &&
+           read_normalizer_steps(file_, spec_.steps, error_) &&
+           read_split(file_, spec_, error_) &&
+           read_decoder_steps(file_, decoder_, joins_bytes_, error_) && read_added() &&
            read_vocabulary(model) && read_template(file_, spec_, error_);
   }
 
@@ -52,27 +62,27 @@ private:
     return false;
   }
 
-  // Checks the members of the model except vocab and merges.
-  bool check_options(const JsonPart &model) {
+  // Reads the members of the model except vocab and merges.
+  bool read_options(const JsonPart &model) {
     JsonPart option;
     std::string_view text;
-    bool flag = false;
     if (!model.get("type", option, error_) || (option.is_present && !option.text(text, error_)))
       return false;
     if (option.is_present && text != "BPE")
-      return fail_unsupported(option, "pretok reads only byte-level BPE");
+      return fail_unsupported(option, "pretok reads only BPE models");
     if (!model.only({"type", "vocab", "merges", "dropout", "unk_token",
                      "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk",
                      "byte_fallback", "ignore_merges"},
                     error_))
       return false;
-    for (const char *name : {"continuing_subword_prefix", "end_of_word_suffix"}) {
-      if (!model.get(name, option, error_))
-        return false;
+    for (const auto &[name, affix] : {std::pair("continuing_subword_prefix", &text_.prefix),
+                                      std::pair("end_of_word_suffix", &text_.suffix)}) {
       text = {};
-      if (option.is_present &&
-          (!option.is(element_type::STRING) || !option.text(text, error_) || !text.empty()))
-        return fail_unsupported(option, "expected null or \"\", as in byte-level BPE");
+      if (!model.get(name, option, error_) || (option.is_present && !option.text(text, error_)))
+        return false;
+      if (count_characters(text) > MAX_AFFIX_SIZE)
+        return fail_malformed(option, "a text of at most 256 characters");
+      *affix = text;
     }
     double dropout = 0;
     if (!model.get("dropout", option, error_))
@@ -82,60 +92,17 @@ private:
     if (option.is_present &&
         (option.value.get(dropout) != simdjson::SUCCESS || dropout < 0 || dropout > 0))
       return fail_unsupported(option, "dropout makes ids random; set it to null");
-    // Ignore unk_token: in a vocabulary with a token for each byte it has no effect.
+    text = {};
     if (!model.get("unk_token", option, error_) ||
         (option.is_present && !option.text(text, error_)))
       return false;
-    for (const char *name : {"fuse_unk", "byte_fallback"})
-      if (!model.get(name, option, error_) || !option.flag_or_false(flag, error_))
-        return false;
-    return true;
-  }
-
-  bool read_normalizer() {
-    JsonPart normalizer;
-    std::vector<JsonPart> parts;
-    if (!file_.get("normalizer", normalizer, error_) ||
-        !normalizer.parts("normalizers", parts, error_))
-      return false;
-    for (const JsonPart &part : parts) {
-      std::string_view kind;
-      if (!part.is_present)
-        continue;
-      if (!part.kind(kind, error_))
-        return false;
-      if (kind != "NFC")
-        return fail_unsupported(part, "expected NFC or null");
-      if (!part.only({"type"}, error_))
-        return false;
-      spec_.nfc = true;
-    }
-    return true;
-  }
-
-  bool check_decoder() {
-    std::vector<JsonPart> pending(1);
-    if (!file_.get("decoder", pending[0], error_))
-      return false;
-    while (!pending.empty()) {
-      const JsonPart part = std::move(pending.back());
-      pending.pop_back();
-      std::string_view kind;
-      if (!part.is_present)
-        continue;
-      if (!part.kind(kind, error_))
-        return false;
-      if (kind == "Sequence") {
-        JsonPart inner;
-        std::vector<JsonPart> items;
-        if (!part.get("decoders", inner, error_) || !inner.items(items, error_))
-          return false;
-        pending.insert(pending.end(), items.rbegin(), items.rend());
-      } else if (kind != "ByteLevel") {
-        return fail_unsupported(part, "expected ByteLevel or null");
-      }
-    }
-    return true;
+    unknown_ = text;
+    return model.get("fuse_unk", option, error_) &&
+           option.flag_or_false(text_.fuses_unknown, error_) &&
+           model.get("byte_fallback", option, error_) &&
+           option.flag_or_false(text_.has_fallback, error_) &&
+           model.get("ignore_merges", option, error_) &&
+           option.flag_or_false(ignore_merges_, error_);
   }
 
   bool read_added() {
@@ -188,11 +155,101 @@ private:
         return false;
       }
     if (!check_assigned(source, places) || !model.get("merges", part, error_) ||
-        !read_merges(part, source) || !model.get("ignore_merges", part, error_) ||
-        !part.flag_or_false(source.ignore_merges, error_))
+        !read_merges(part, source))
       return false;
+    source.ignore_merges = ignore_merges_;
     source.merges_name = "model.merges";
-    error_ = build_vocabulary(source, places, spec_);
+    if (!find_byte_level(text_.byte_level))
+      return false;
+    if (text_.byte_level && text_.prefix.empty() && text_.suffix.empty() &&
+        has_all_bytes(places)) {
+      error_ = build_vocabulary(source, places, spec_);
+      // Text may become an entry with a character that stands for no byte. Only a TextSpec can
+      // hold such an entry.
+      if (error_.kind != LoadError::UNSUPPORTED)
+        return !error_ && finish_bytes();
+      error_ = {};
+      spec_.vocabulary = {};
+    }
+    return read_text_split(file_, spec_, error_) && build_text(source, places);
+  }
+
+  // Sets the normalizer and the decoder of a model whose tokens are bytes.
+  bool finish_bytes() {
+    const auto is_nfc = [](const NormalizerStep &step) {
+      return step.kind == NormalizerStep::Kind::NFC;
+    };
+    if (std::all_of(spec_.steps.begin(), spec_.steps.end(), is_nfc)) {
+      spec_.nfc = !spec_.steps.empty();
+      spec_.steps.clear();
+    }
+    if (!joins_bytes_)
+      spec_.decoder = std::move(decoder_);
+    return true;
+  }
+
+  // Sets whether the last part of the pre_tokenizer is ByteLevel.
+  bool find_byte_level(bool &result) {
+    JsonPart split;
+    std::vector<JsonPart> parts;
+    std::string_view kind;
+    if (!file_.get("pre_tokenizer", split, error_) ||
+        !split.parts("pretokenizers", parts, error_))
+      return false;
+    result = !parts.empty() && parts.back().is_present;
+    if (result && !parts.back().kind(kind, error_))
+      return false;
+    result = result && kind == "ByteLevel";
+    return true;
+  }
+
+  // Returns whether each byte of valid text has a token.
+  static bool has_all_bytes(const TextIndex &places) {
+    for (unsigned byte = 0; byte < 256; ++byte) {
+      const std::string one(1, static_cast<char>(byte));
+      if (!is_rare_byte(byte) && places.find(byte_characters(one)) == TextIndex::NO_TEXT)
+        return false;
+    }
+    return true;
+  }
+
+  // Makes a model whose tokens are text.
+  bool build_text(const TextModel &source, const TextIndex &places) {
+    if (!unknown_.empty()) {
+      const std::uint32_t place = places.find(unknown_);
+      if (place == TextIndex::NO_TEXT) {
+        error_ = malformed("the unknown token is " + quote(unknown_) +
+                           ", which is not in the vocabulary; add it, or name another token");
+        return false;
+      }
+      text_.unknown_id = source.ids[place];
+    }
+    spec_.text = text_;
+    spec_.decoder = std::move(decoder_);
+    VocabularyData &data = spec_.vocabulary;
+    for (std::size_t i = 0; i < source.texts.size(); ++i) {
+      const std::string_view text = source.texts[i];
+      if (text.empty())
+        continue;
+      data.bytes.insert(data.bytes.end(), text.begin(), text.end());
+      data.lengths.push_back(static_cast<std::uint32_t>(text.size()));
+      data.ids.push_back(source.ids[i]);
+    }
+    data.mergeable = data.ids.size();
+    data.from_ranks = false;
+    data.ignore_merges = source.ignore_merges;
+    if (data.ids.empty()) {
+      error_ = malformed("model.vocab has no token; expected at least one");
+      return false;
+    }
+    error_ = find_merges(source, places, data.merges, text_.prefix);
+    if (error_)
+      return false;
+    const std::string problem = problem_of_text(spec_);
+    if (!problem.empty())
+      error_ = unsupported("the model " + problem);
+    else
+      use_character_spec(spec_);
     return !error_;
   }
 
@@ -268,6 +325,11 @@ private:
   JsonPart file_;
   TokenizerSpec &spec_;
   LoadError error_;
+  TextSpec text_; // used if the tokens are text
+  std::string_view unknown_;
+  bool ignore_merges_ = false;
+  std::vector<DecoderStep> decoder_;
+  bool joins_bytes_ = false;
 };
 
 // Returns the error for JSON that is not a tokenizer.json.

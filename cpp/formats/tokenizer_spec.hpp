@@ -6,7 +6,10 @@
 #include "core/bpe/vocabulary.hpp"
 #include "core/encode/added.hpp"
 #include "core/encode/text_spaces.hpp"
+#include "core/normalize/normalizer_step.hpp"
 #include "core/normalize/sentencepiece_normalizer.hpp"
+#include "core/split/program.hpp"
+#include "formats/decoder_step.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -61,6 +64,9 @@ struct CharacterSpec {
   // becomes the unknown token; with fuses_unknown, adjacent ones become one unknown token.
   bool has_fallback = true;
   bool fuses_unknown = false;
+  // The number of tokens after the mergeable ones that no text becomes, but that decode like
+  // tokens of the model.
+  std::size_t decoded_only = 0;
   TextDecoding decoding;
 };
 
@@ -75,17 +81,45 @@ struct MissingBytesSpec {
   std::vector<bool> is_inert;
 };
 
+// A model whose tokens are text, if neither CharacterSpec nor MissingBytesSpec describes it.
+// Its text is not changed for the encoder, so spaces are spaces.
+struct TextSpec {
+  // A character without a token becomes the fallback tokens of its bytes, if has_fallback and
+  // all of them exist. Otherwise it becomes the unknown token, or is dropped if there is none.
+  std::uint32_t unknown_id = NO_ID;
+  bool fuses_unknown = false; // adjacent unknown characters become one token
+  bool has_fallback = false;
+  bool byte_level = false; // the characters of tokens stand for bytes
+  // Characters are looked up with `prefix` before each character but the first of a pre-token,
+  // and with `suffix` after the last.
+  std::string prefix;
+  std::string suffix;
+};
+
+// Says whether a model splits text only before each mark (YES), not at all (NO), or otherwise.
+enum class SplitAtMarks { OTHER, YES, NO };
+
 struct TokenizerSpec {
   VocabularyData vocabulary;
   std::optional<CharacterSpec> characters; // if set, the tokens of `vocabulary` are UTF-8
   std::optional<MissingBytesSpec> missing_bytes;
+  std::optional<TextSpec> text;       // if set, the tokens of `vocabulary` are UTF-8
   std::vector<AddedToken> added;      // AddedToken::special is not set yet
   std::vector<bool> added_special;    // of each added token: whether it is special
   std::string preset;                 // the name of a built-in preset, or ""
   std::string why_no_preset;          // for an error message: why the file gives no preset
   std::vector<std::uint32_t> program; // of a custom pre-tokenizer, for read_stages; or empty
-  std::string unicode;                // the Unicode version; "" means that of the preset
-  bool nfc = false;                   // normalize text to NFC
+  // Or the custom pre-tokenizer, in place of `preset` and `program`. If `unicode` is "", it
+  // depends on no Unicode version.
+  std::vector<StageProgram> stages;
+  SplitAtMarks split_at_marks = SplitAtMarks::OTHER; // what `stages` do to text without spaces
+  std::string unicode; // the Unicode version; "" means that of the preset
+  bool nfc = false;    // normalize text to NFC
+  // A normalizer other than NFC. With characters->normalizer, there are no steps.
+  std::vector<NormalizerStep> steps;
+  std::optional<MetaspaceSpec> metaspace;
+  // If set, decodes ids instead of CharacterSpec::decoding, or of joining the bytes of tokens.
+  std::optional<std::vector<DecoderStep>> decoder;
   bool add_prefix_space = false;
   std::vector<std::uint32_t> before; // ids that add_special_tokens puts before a text
   std::vector<std::uint32_t> after;  // ids that add_special_tokens puts after a text

@@ -1,11 +1,16 @@
 // Damages tokenizer files. Checks the result of reading any file, damaged or not.
 #pragma once
 
+#include "capi/decoder_flow.hpp"
 #include "core/base/ids.hpp"
+#include "core/base/sizes.hpp"
 #include "core/bpe/vocabulary.hpp"
+#include "core/normalize/normalizer_chain.hpp"
 #include "formats/byte_source.hpp"
 #include "formats/character_spec.hpp"
+#include "formats/load_error.hpp"
 #include "formats/read_spec.hpp"
+#include "formats/text_spec.hpp"
 #include "fuzz/input.hpp"
 
 #include <algorithm>
@@ -13,6 +18,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -90,6 +96,49 @@ inline void check_source(const std::vector<std::uint8_t> &bytes, std::size_t los
         "reading a file and reading memory give the same tokens");
 }
 
+// Checks the normalizer and the decoder of a tokenizer: sizes, places, and that a copied stream
+// decodes like the original.
+inline void check_steps(const TokenizerSpec &spec, const std::uint8_t *text, std::size_t size) {
+  if (!spec.steps.empty() || spec.metaspace) {
+    const NormalizerChain chain(spec.steps, spec.metaspace);
+    std::vector<std::uint8_t> normal;
+    chain.normalize(text, size, normal);
+    const std::vector<std::size_t> sources = chain.sources(text, size);
+    check(sources.size() == normal.size(), "each byte of the normalized text has a source");
+    for (const std::size_t source : sources)
+      check(source < size, "each source is within the text");
+    std::size_t total = 0;
+    if (chain.has_metaspace())
+      chain.apply_metaspace(
+          normal.data(), normal.size(), [](std::size_t) { return true; },
+          [&](const std::uint8_t *, std::size_t piece) { total += piece; });
+    check(std::max(total, normal.size()) <= saturating_multiply(size, chain.max_growth()),
+          "the normalized text has at most the size that max_growth allows");
+  }
+  if (!spec.decoder)
+    return;
+  std::vector<DecoderRule> rules;
+  for (const DecoderStep &step : *spec.decoder)
+    rules.emplace_back(step);
+  for (const bool keeps_invalid : {false, true}) {
+    DecoderFlows whole(rules, keeps_invalid);
+    std::string expected;
+    std::string copied;
+    auto flows = std::make_unique<DecoderFlows>(rules, keeps_invalid);
+    for (const std::string_view token : texts_of(spec)) {
+      if (token.size() > 64)
+        continue;
+      whole.feed(token, expected);
+      flows = std::make_unique<DecoderFlows>(*flows);
+      flows->feed(token, copied);
+    }
+    whole.finish(expected);
+    flows->finish(copied);
+    check(copied == expected, "a copied stream decodes like the original");
+    check(keeps_invalid || is_utf8(expected), "a stream decodes to UTF-8");
+  }
+}
+
 // Checks that reading any file gives an error with a message, or a valid tokenizer.
 inline void check_file(const std::string &file, const Input &input) {
   const std::vector<std::uint8_t> bytes(file.begin(), file.end());
@@ -128,9 +177,15 @@ inline void check_file(const std::string &file, const Input &input) {
     check(normalized.size() <= sizeof TEXT * normalizer.max_growth(),
           "the normalized text has at most the size that max_growth allows");
   }
+  check_steps(spec, TEXT, sizeof TEXT);
   Vocabulary vocabulary;
   const char *error_of_build = nullptr;
-  if (spec.missing_bytes || (spec.characters && !spec.characters->has_fallback)) {
+  if (spec.text) {
+    auto characters = std::make_unique<CharacterMerge>();
+    check(characters->build(text_data(spec)) == nullptr, "the characters are valid");
+    replace_fallback_texts(spec);
+    error_of_build = vocabulary.build(std::move(spec.vocabulary), std::move(characters));
+  } else if (spec.missing_bytes || (spec.characters && !spec.characters->has_fallback)) {
     auto characters = std::make_unique<CharacterMerge>();
     check(characters->build(character_data(spec)) == nullptr, "the characters are valid");
     error_of_build = vocabulary.build(std::move(spec.vocabulary), std::move(characters));

@@ -1,5 +1,5 @@
 // Fuzzes the reader of GGUF files. Each file must give an error or a tokenizer that works.
-#include "formats/byte_level.hpp"
+#include "core/unicode/byte_level.hpp"
 #include "fuzz/files.hpp"
 
 namespace {

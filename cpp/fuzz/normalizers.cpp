@@ -213,16 +213,24 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   normalizer.align(text.data(), text.size(), aligned, origins);
   check(aligned == normal, "the text does not depend on the origins");
 
-  Precompiled precompiled(charsmap);
-  GraphemePage page;
-  page.fill(GraphemeKind::OTHER);
-  for (std::uint32_t first = 0; first < 0x3000; first += PAGE_SIZE)
-    precompiled.store(first, page);
-  Bytes by_character;
-  std::size_t stopped = 0;
-  const std::size_t done =
-      precompiled.normalize(text.data(), text.size(), 0, by_character, stopped);
-  check(done <= text.size(), "the end is within the text");
+  const Precompiled precompiled(charsmap);
+  Bytes by_cluster;
+  precompiled.normalize(text.data(), text.size(), by_cluster);
+  Bytes by_part;
+  std::size_t done = 0;
+  precompiled.for_parts(text.data(), text.size(),
+                        [&](std::size_t start, std::size_t end, const Charsmap::Rule &rule) {
+                          check(start == done && end > start, "the parts cover the text");
+                          done = end;
+                          if (rule.size == 0)
+                            by_part.insert(by_part.end(), text.data() + start,
+                                           text.data() + end);
+                          else
+                            by_part.insert(by_part.end(), rule.replacement,
+                                           rule.replacement + rule.replacement_size);
+                        });
+  check(done == text.size(), "the parts cover the whole text");
+  check(by_part == by_cluster, "the parts make the normalized text");
   if (is_damaged)
     return 0;
 
@@ -236,8 +244,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   }
   check(as_string(normal) == joined, "the text equals that of a naive implementation");
   check(origins == naive_origins, "the origins equal those of a naive implementation");
-  const std::string start = as_string(text).substr(0, done);
-  check(as_string(by_character) == replaced_by_character(rules, start),
-        "a cluster of one character is replaced by the rule of this character");
+  std::string marked = as_string(text);
+  if (marked.find("\xCC\x81") == std::string::npos && marked.find('\r') == std::string::npos)
+    check(as_string(by_cluster) == replaced_by_character(rules, marked),
+          "a cluster of one character is replaced by the rule of this character");
   return 0;
 }

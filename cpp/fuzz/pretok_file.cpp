@@ -89,18 +89,116 @@ std::string some_text_body(Input &input) {
   return body + varint(1) + varint(0) + varint(std::size(tokens) + 2);
 }
 
+std::uint32_t number_below(Input &input, std::uint32_t limit) {
+  return static_cast<std::uint32_t>(input.below(limit));
+}
+
+// Returns a normalizer: its kind, and its options.
+std::string some_step(Input &input) {
+  const std::uint32_t kind = number_below(input, 14);
+  std::string step = varint(kind);
+  static const char *const TEXTS[] = {"a", " ", "\xE2\x96\x81", "", "ab", "\xC3\xA9 "};
+  const auto any_text = [&] { return text(TEXTS[input.below(std::size(TEXTS))]); };
+  if (kind == 8 || kind == 9)
+    step += varint(input.byte() & 31U);
+  if (kind == 10)
+    step += any_text();
+  if (kind == 11 || kind == 12) // a text or a regex, whose program is that of a preset
+    step += any_text() + any_text();
+  if (kind == 12) {
+    const std::vector<std::uint32_t> words = preset_at(input.below(4)).words();
+    step += text("16.0") + varint(static_cast<std::uint32_t>(words.size()));
+    for (const std::uint32_t word : words)
+      step += varint(word);
+  }
+  if (kind == 13)
+    step += text(little_endian(1024, 4) + std::string(1024, '\0'));
+  return step;
+}
+
+// Returns a decoder: its kind, and its options.
+std::string some_decoder(Input &input) {
+  const std::uint32_t kind = number_below(input, 11);
+  std::string step = varint(kind);
+  const auto flag = [&] { return varint(input.byte() & 1U); };
+  switch (kind) {
+  case 4:
+    return step + text(" ") + varint(input.byte()) + varint(input.byte());
+  case 5:
+    return step + text(input.coin() ? "a" : "\xE2\x96\x81") + text(input.coin() ? " " : "");
+  case 6: {
+    step += text("a+") + text("b") + text("16.0");
+    const std::vector<std::uint32_t> words = preset_at(input.below(4)).words();
+    step += varint(static_cast<std::uint32_t>(words.size()));
+    for (const std::uint32_t word : words)
+      step += varint(word);
+    return step;
+  }
+  case 7:
+    return step + text("\xE2\x96\x81") + varint(input.byte() & 3U);
+  case 8:
+    return step + text("a");
+  case 9:
+    return step + text(input.coin() ? "a" : "") + flag();
+  case 10:
+    return step + text(input.coin() ? "a" : "") + text(input.coin() ? "b" : "") + flag();
+  default:
+    return step;
+  }
+}
+
+// Returns the section `steps`.
+std::string some_steps(Input &input) {
+  const std::uint32_t count = number_below(input, 4);
+  std::string section = varint(count);
+  for (std::uint32_t i = 0; i < count; ++i)
+    section += some_step(input);
+  const std::uint32_t scheme = number_below(input, 4);
+  section += varint(scheme);
+  if (scheme != 0)
+    section += text(input.coin() ? "\xE2\x96\x81" : "_") +
+               (input.coin() ? varint(1) + text("gpt2") + text("16.0") : varint(0));
+  const std::uint32_t decoders = number_below(input, 4);
+  section += varint(decoders + 1);
+  for (std::uint32_t i = 0; i < decoders; ++i)
+    section += some_decoder(input);
+  return section;
+}
+
+// Returns the contents of a file of version 3: its tokens are texts, and it has steps.
+std::string some_steps_body(Input &input) {
+  const std::uint32_t options = input.byte();
+  std::string body = varint(96U | (options & 14U)) + text("gpt2") + text("16.0");
+  body += varint(0) + varint(0); // no ids around a text
+  body += varint(1) + text("<s>") + varint(1) + varint(input.byte() & 31U);
+  body += varint(9) + varint(0) + varint(input.coin() ? 1 : 0) + varint(options >> 2 & 60U) +
+          varint(0) + text(input.coin() ? "#" : "") + text(input.coin() ? "</w>" : "");
+  body += some_steps(input);
+  const std::string tokens[] = {"<unk>", "<s>",   "\xE2\x96\x81", "a",    "b",
+                                "#a",    "b</w>", "<0x41>",       "a</w>"};
+  body += varint(std::size(tokens));
+  for (const std::string &token : tokens)
+    body += varint(static_cast<std::uint32_t>(token.size()));
+  for (const std::string &token : tokens)
+    body += token;
+  body += varint(2) + varint(0) + "\3\4\3\6"; // a b, a b</w>
+  return body + varint(1) + varint(0) + varint(std::size(tokens) + 2);
+}
+
 } // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   Input input(data, size);
   std::string body;
-  const std::size_t choice = input.below(8);
-  const std::uint32_t version = choice == 1 || choice == 7 ? 2 : 1;
+  const std::size_t choice = input.below(12);
+  const std::uint32_t version = choice >= 8 ? 3 : choice == 1 || choice == 7 ? 2 : 1;
   if (choice % 4 == 3) {
     const std::vector<std::uint8_t> rest = input.rest();
     body.assign(rest.begin(), rest.end());
   } else {
-    body = version == 2 ? some_text_body(input) : some_body(input);
+    body = version == 3   ? some_steps_body(input)
+           : version == 2 ? some_text_body(input)
+                          : some_body(input);
     damage(input, body, 0);
   }
   const std::uint32_t sum =

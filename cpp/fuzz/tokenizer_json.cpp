@@ -1,6 +1,6 @@
 // Fuzzes the reader of tokenizer.json files. Each file must give an error or a tokenizer that
 // works.
-#include "formats/byte_level.hpp"
+#include "core/unicode/byte_level.hpp"
 #include "fuzz/files.hpp"
 
 namespace {
@@ -38,8 +38,20 @@ std::string any_value(Input &input) {
 
 std::string normalizer(Input &input) {
   static const char *const VALUES[] = {
-      "null", R"({"type":"NFC"})", R"({"type":"Sequence","normalizers":[{"type":"NFC"},null]})",
-      R"({"type":"NFKC"})", R"({"type":"Sequence","normalizers":[]})"};
+      "null",
+      R"({"type":"NFC"})",
+      R"({"type":"Sequence","normalizers":[{"type":"NFC"},null]})",
+      R"({"type":"NFKC"})",
+      R"({"type":"Sequence","normalizers":[]})",
+      R"({"type":"Sequence","normalizers":[{"type":"Prepend","prepend":"\u2581"},
+{"type":"Replace","pattern":{"String":" "},"content":"\u2581"}]})",
+      R"({"type":"Sequence","normalizers":[{"type":"Strip","strip_left":true,"strip_right":false},
+{"type":"Replace","pattern":{"Regex":"\\s+"},"content":" "},{"type":"Lowercase"}]})",
+      R"({"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,
+"strip_accents":null,"lowercase":true})",
+      R"({"type":"Precompiled","precompiled_charsmap":"AAQAAAAA"})",
+      R"({"type":"Sequence","normalizers":[{"type":"NFKD"},{"type":"StripAccents"},{"type":"Nmt"},
+{"type":"ByteLevel"}]})"};
   return one_of(input, VALUES);
 }
 
@@ -75,7 +87,11 @@ std::string pre_tokenizer(Input &input) {
       R"({"type":"Sequence","pretokenizers":[{"type":"Digits","individual_digits":true},
 {"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true,"use_regex":true}]})",
       R"({"type":"Split","pattern":{"Regex":"a+"},"behavior":"Isolated","invert":false})",
-      R"({"type":"Sequence","pretokenizers":[{"type":"Sequence","pretokenizers":[]}]})"};
+      R"({"type":"Sequence","pretokenizers":[{"type":"Sequence","pretokenizers":[]}]})",
+      R"({"type":"Metaspace","replacement":"\u2581","prepend_scheme":"always","split":true})",
+      R"({"type":"Sequence","pretokenizers":[{"type":"WhitespaceSplit"},{"type":"Metaspace",
+"replacement":"_","prepend_scheme":"first","split":false},{"type":"Punctuation"}]})",
+      R"({"type":"Split","pattern":{"String":" "},"behavior":"MergedWithPrevious","invert":false})"};
   const std::uint8_t choice = input.byte();
   return choice >= 0x80 ? sequence(input) : VALUES[choice % (sizeof VALUES / sizeof *VALUES)];
 }
@@ -131,6 +147,13 @@ std::string model(Input &input) {
     json += member("dropout", any_value(input));
   if (input.coin())
     json += member("unk_token", any_value(input));
+  const std::uint8_t options = input.byte();
+  if ((options & 1) != 0)
+    json += member("continuing_subword_prefix", (options & 2) != 0 ? "\"#\"" : "\"\"");
+  if ((options & 4) != 0)
+    json += member("end_of_word_suffix", "\"b\"");
+  if ((options & 8) != 0)
+    json += member("byte_fallback", "true") + member("fuse_unk", "true");
   return json + "\"vocab\":{" + BYTE_TOKENS + R"("ab":256,"abc":257)" +
          one_of(input, EXTRA_TOKENS) + "},\"merges\":" + one_of(input, MERGES) + '}';
 }
@@ -148,8 +171,17 @@ std::string some_file(Input &input) {
   add(3, "added_tokens", added_tokens);
   add(4, "truncation", any_value);
   add(5, "decoder", [](Input &choices) {
-    return std::string(choices.coin() ? R"({"type":"ByteLevel"})"
-                                      : R"({"type":"Sequence","decoders":[{"type":"Fuse"}]})");
+    static const char *const DECODERS[] = {
+        R"({"type":"ByteLevel"})",
+        R"({"type":"Sequence","decoders":[{"type":"Fuse"}]})",
+        R"({"type":"Sequence","decoders":[{"type":"ByteFallback"},{"type":"Fuse"},
+{"type":"Strip","content":" ","start":1,"stop":0}]})",
+        R"({"type":"Metaspace","replacement":"\u2581","prepend_scheme":"first","split":true})",
+        R"({"type":"BPEDecoder","suffix":"</w>"})",
+        R"({"type":"WordPiece","prefix":"a","cleanup":true})",
+        R"({"type":"CTC","pad_token":"a","word_delimiter_token":"","cleanup":true})",
+        R"({"type":"Replace","pattern":{"String":"a"},"content":"b"})"};
+    return std::string(one_of(choices, DECODERS));
   });
   add(6, "unknown", any_value);
   return file + "\"model\":" + model(input) + '}';

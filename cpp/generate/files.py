@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[2]
@@ -44,3 +45,15 @@ def literal(text: str) -> str:
         for byte in text.encode()
     )
     return '"' + "".join(codes) + '"'
+
+
+def table(name: str, items: Iterable[str]) -> str:
+    """Return the definition of a C++ array; `name` is its type and its name."""
+    lines = textwrap.fill(
+        ", ".join(items),
+        100,
+        initial_indent="  ",
+        subsequent_indent="  ",
+        break_on_hyphens=False,
+    )
+    return f"constexpr {name}[] = {{\n{lines},\n}};\n"

@@ -2,7 +2,7 @@
 // PRETOK_OUT_OF_MEMORY, leak no memory, and leave all earlier objects usable.
 #include "pretok.h"
 #include "small_vocabulary.h"
-#include "tests/failing_memory.hpp"
+#include "tests/run_out.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -14,18 +14,6 @@
 #include <vector>
 
 namespace {
-
-int failures = 0;
-
-void check(bool condition, const char *what, int line) {
-  if (condition)
-    return;
-  counting = false;
-  std::printf("%s:%d: %s (after %lld allocations)\n", __FILE__, line, what, allocations);
-  if (++failures > 20)
-    std::exit(1);
-}
-#define CHECK(condition) check((condition), #condition, __LINE__)
 
 pretok_error error;
 char file[1 << 14];
@@ -61,29 +49,6 @@ pretok_encode_options allowing() {
   options.struct_size = sizeof options;
   options.special = PRETOK_SPECIAL_ALLOW;
   return options;
-}
-
-// Runs `work` until no allocation fails: in the first run the first allocation fails, in the
-// second run the second, and so on. `work` returns whether it succeeded, and frees its memory.
-// Prints the number of allocations.
-void run_out(const char *what, const std::function<bool()> &work) {
-  for (long long allowed = 0;; ++allowed) {
-    allocations = live = 0;
-    failed = false;
-    until_failure = allowed;
-    counting = true;
-    const bool ok = work();
-    counting = false;
-    if (!failed) {
-      CHECK(ok);
-      std::printf("%s: %lld allocations\n", what, allocations);
-      return;
-    }
-    if (allowed > 200000) {
-      CHECK(!"an allocation fails in every run");
-      return;
-    }
-  }
 }
 
 // Each function from here to stream_text makes one call, or the calls of one stream. It checks

@@ -28,7 +28,7 @@ constexpr std::uint32_t RANKS = 3; // the flag of ranks, and ignore_merges, whic
 constexpr std::uint32_t NFC = 4;
 constexpr std::uint32_t ADD_PREFIX_SPACE = 8;
 constexpr std::uint32_t OWN_PRESET = 16;
-constexpr std::uint32_t UNKNOWN_FLAG = 64;
+constexpr std::uint32_t UNKNOWN_FLAG = 128;
 
 // Returns the part of the body of a .pretok file before the tokens.
 std::string pretok_file_head(std::uint32_t flags, const std::string &preset) {
@@ -92,7 +92,7 @@ void test_refusing() {
   const auto unsupported = LoadError::UNSUPPORTED;
   const auto malformed = LoadError::MALFORMED;
   const std::string body = pretok_file_body(RANKS);
-  refuses("a .pretok file of a later version", with_sum(body, 3), unsupported, "got 3");
+  refuses("a .pretok file of a later version", with_sum(body, 4), unsupported, "got 4");
   refuses("a .pretok file of a version that it does not need", with_sum(body, 2), malformed,
           "needs only version 1");
   refuses("a .pretok file with an unknown flag", with_sum(pretok_file_body(UNKNOWN_FLAG)),

@@ -94,20 +94,35 @@ def test_all_other_options(
         check(c_library, tok, "".join(random.choices(parts, k=8)).encode(), ours)
 
 
-@pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
-        ({"added_tokens": [AddedToken("\u00e9", 9)]}, "whose characters may stand for bytes"),
-        ({"decoder": None}, "this decoder"),
-        ({"vocabulary": TextVocabulary(AB, [(0, 1, 4)], TextOptions(byte_level=True))},
-         "a merge that does not join"),
-        ({"vocabulary": TextVocabulary(AB, MERGES, TextOptions(byte_level=True, suffix="b"))},
-         "prefix or suffix"),
-    ],
-)  # fmt: skip
-def test_models_that_cannot_be_saved(changes: dict[str, Any], problem: str, tmp_path: Path) -> None:
+def made(changes: dict[str, Any]) -> Tokenizer:
     parts: dict[str, Any] = {"vocabulary": TextVocabulary(AB, MERGES, TextOptions(byte_level=True)),
              "decoder": OF_BYTES, **changes}  # fmt: skip
-    tok = Tokenizer(parts.pop("vocabulary"), "gpt2", **parts)
-    with pytest.raises(UnsupportedError, match=problem):
-        tok.save(tmp_path / "a.pretok")
+    return Tokenizer(parts.pop("vocabulary"), "gpt2", **parts)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"added_tokens": [AddedToken("\u00e9", 9)]},
+        {"vocabulary": TextVocabulary(AB, [(0, 1, 4)], TextOptions(byte_level=True))},
+        {"vocabulary": TextVocabulary(AB, MERGES, TextOptions(byte_level=True, suffix="b"))},
+    ],
+)
+def test_models_that_need_version_3(
+    c_library: CLibrary, changes: dict[str, Any], tmp_path: Path
+) -> None:
+    """A character of an added token, a merge of another token, and a suffix."""
+    tok = made(changes)
+    tok.save(tmp_path / "a.pretok")
+    assert (tmp_path / "a.pretok").read_bytes()[8] == 3
+    assert bpe.load(tmp_path / "a.pretok", backend="python") == tok
+    ours = CTokenizer(c_library, tmp_path / "a.pretok")
+    random = seeded(str(sorted(changes)))
+    for _ in range(max_examples(40)):
+        check(c_library, tok, "".join(random.choices(["a", "b", " ", "é", "<s>"], k=7)).encode(),
+              ours)  # fmt: skip
+
+
+def test_models_that_cannot_be_saved(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match="without a decoder"):
+        made({"decoder": None}).save(tmp_path / "a.pretok")

@@ -196,6 +196,32 @@ def test_trained_models_of_sentencepiece(c_library: CLibrary, tmp_path: Path, op
         assert tok.encode(text, "allow") == ours.encode(text, "allow")
 
 
+UNUSED = [(text, 0.0, PieceType.UNUSED) for text in ("b", "<x▁b>", "é", "▁▁q")]
+
+
+@pytest.mark.parametrize("fallback", [False, True])
+def test_pieces_of_type_unused(c_library: CLibrary, tmp_path: Path, fallback: bool) -> None:
+    """No text becomes an UNUSED piece, but its id decodes to its text."""
+    sentencepiece = pytest.importorskip("sentencepiece", reason="sentencepiece is not installed")
+    rows = [UNKNOWN, *BYTES] if fallback else [UNKNOWN]
+    rows += [*UNUSED[:2], *normal("▁", "a", "x", "<", "xa", "<x", "▁a"), *UNUSED[2:]]
+    data = model(rows, BYTE_FALLBACK if fallback else BPE)
+    ours = CTokenizer(c_library, data)
+    tok = bpe.load(write(tmp_path / "unused.model", data))
+    live = sentencepiece.SentencePieceProcessor(model_proto=data)
+    source = seeded(f"unused {fallback}")
+    for _ in range(max_examples(40)):
+        text = "".join(source.choices("ab<x▁ >éq", k=source.randrange(9)))
+        ids = live.encode(text)
+        assert ours.encode(text.encode()) == ids == tok.encode(text)
+        some = source.choices(range(len(rows)), k=6)
+        assert ours.decode(some) == tok.decode_bytes(some)
+        assert "".join(ours.decode_stream([some], False)) == live.decode(some) == tok.decode(some)
+    pair = model([*rows, ("aa", 0.0, PieceType.UNUSED)], BYTE_FALLBACK if fallback else BPE)
+    with pytest.raises(CError, match=r"unsupported: .* has type UNUSED"):
+        CTokenizer(c_library, pair)
+
+
 A = normal("▁", "a", "▁a")
 TIES = [(text, 0.0, PieceType.NORMAL) for text in ("▁", "a", "b", "ab", "▁a")]
 

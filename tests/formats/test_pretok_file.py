@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
-from zlib import crc32
 
 import numpy as np
 import pytest
@@ -24,6 +23,7 @@ from pretok import Preset, Run
 from pretok.charsets import LETTER
 from pretok.machine.backend import BackendName
 from pretok.preset import ENGINES, Engine
+from text_pretok_files import summed
 from vocabulary_files import TEXTS, huggingface, made, made_vocabulary, write
 
 FLAGS = {"normalized": True, "lstrip": True, "rstrip": True, "single_word": True}
@@ -232,12 +232,6 @@ def test_tokenizers_that_cannot_be_saved(tmp_path: Path) -> None:
     assert not path.exists()
 
 
-def _summed(body: bytes, version: int = 1) -> bytes:
-    """Return a .pretok file with a right header, which holds the CRC-32 of `body`."""
-    head = pretok_file.MAGIC + version.to_bytes(4, "little")
-    return head + crc32(body).to_bytes(4, "little") + body
-
-
 _DATA = pretok_file.dump(made().to_spec())
 _BODY = _DATA[16:]
 _END = b"<|end|>\xac\2\1"
@@ -255,21 +249,23 @@ def _replaced(old: bytes, new: bytes, body: bytes = _BODY) -> bytes:
         (pretok_file.MAGIC, "has 8 bytes, but its header takes 16; the file is truncated"),
         (_DATA[:-1], "does not match its header"),
         (_DATA + b"\0", "does not match its header"),
-        (_summed(b""), "ends too early, at offset 16"),
-        (_summed(_BODY[:-1]), "ends too early"),
-        (_summed(_BODY + b"\0"), "has data after its end"),
-        (_summed(b"\x40" + _BODY[1:]), "has unknown flags"),
-        (_summed(_BODY, 2), "has version 2, but needs only version 1"),
-        (_summed(b"\x80\0" + _BODY[1:]), "in more bytes than it needs"),
-        (_summed(b"\1" + _OF_RANKS[1:]), "has flag 1 \\(ranks\\) without flag 2"),
-        (_summed(_replaced(b"\6cl100k", b"\6cl100\xff")), "has text that is not UTF-8"),
-        (_summed(_replaced(_END, b"<|end|>\xac\2\x20")), "with unknown flags"),
-        (_summed(_replaced(_END, b"<|end|>\xff\xff\xff\xff\1\1")), "has id 536870911, expected"),
-        (_summed(_replaced(_END, b"<|end|>" + b"\xff" * 5 + b"\1\1")), "number of more than 32"),
-        (_summed(_BODY[:15] + b"\xff\x7f"), "announces 16383 elements, more than it"),
-        (_summed(_BODY[:-4] + b"\1\0\x87\2"), "has different numbers of ids and tokens"),
-        (_summed(_BODY[:-4] + b"\2\0\x84\2\x84\2\4"), "stores ids non-canonically"),
-        (_summed(_BODY[:-4] + b"\2\0\x84\2\0\4"), "has two tokens with id 0"),
+        (summed(b""), "ends too early, at offset 16"),
+        (summed(_BODY[:-1]), "ends too early"),
+        (summed(_BODY + b"\0"), "has data after its end"),
+        (summed(b"\x80\1" + _BODY[1:]), "has unknown flags"),
+        (summed(b"\x40" + _BODY[1:]), "has flag 64 \\(steps\\) or version 3, but not both"),
+        (summed(_BODY, 3), "has flag 64 \\(steps\\) or version 3, but not both"),
+        (summed(_BODY, 2), "has version 2, but needs only version 1"),
+        (summed(b"\x80\0" + _BODY[1:]), "in more bytes than it needs"),
+        (summed(b"\1" + _OF_RANKS[1:]), "has flag 1 \\(ranks\\) without flag 2"),
+        (summed(_replaced(b"\6cl100k", b"\6cl100\xff")), "has text that is not UTF-8"),
+        (summed(_replaced(_END, b"<|end|>\xac\2\x20")), "with unknown flags"),
+        (summed(_replaced(_END, b"<|end|>\xff\xff\xff\xff\1\1")), "has id 536870911, expected"),
+        (summed(_replaced(_END, b"<|end|>" + b"\xff" * 5 + b"\1\1")), "number of more than 32"),
+        (summed(_BODY[:15] + b"\xff\x7f"), "announces 16383 elements, more than it"),
+        (summed(_BODY[:-4] + b"\1\0\x87\2"), "has different numbers of ids and tokens"),
+        (summed(_BODY[:-4] + b"\2\0\x84\2\x84\2\4"), "stores ids non-canonically"),
+        (summed(_BODY[:-4] + b"\2\0\x84\2\0\4"), "has two tokens with id 0"),
     ],
 )  # fmt: skip
 def test_malformed(data: bytes, message: str, tmp_path: Path, backend: BackendName) -> None:
@@ -284,8 +280,8 @@ def test_malformed(data: bytes, message: str, tmp_path: Path, backend: BackendNa
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (_summed(_BODY, 3), "expected version 1 or 2 of the .pretok format, got 3; save"),
-        (_summed(_replaced(b"\00416.0", b"\00419.0")), "expected Unicode 15.0 or .*, got '19.0'"),
+        (summed(_BODY, 4), "expected a version from 1 to 3 of the .pretok format, got 4; save"),
+        (summed(_replaced(b"\00416.0", b"\00419.0")), "expected Unicode 15.0 or .*, got '19.0'"),
     ],
 )
 def test_unsupported(data: bytes, message: str, tmp_path: Path) -> None:
@@ -294,14 +290,14 @@ def test_unsupported(data: bytes, message: str, tmp_path: Path) -> None:
 
 
 def test_an_unknown_preset(tmp_path: Path) -> None:
-    path = write(tmp_path / "new.pretok", _summed(_replaced(b"\6cl100k", b"\6cl1000")))
+    path = write(tmp_path / "new.pretok", summed(_replaced(b"\6cl100k", b"\6cl1000")))
     with pytest.raises(VocabularyError, match="preset 'cl1000', which this version of pretok does"):
         bpe.load(path)
     assert bpe.load(path, "cl100k") == made()
 
 
 def test_an_alias_is_not_the_name_of_a_preset(tmp_path: Path, native: BackendName) -> None:
-    data = _summed(_replaced(b"\6cl100k", b"\4qwen"))
+    data = summed(_replaced(b"\6cl100k", b"\4qwen"))
     assert said_to_cpp(data).preset == ""
     with pytest.raises(VocabularyError, match="preset 'qwen', which this version of pretok does"):
         bpe.load(write(tmp_path / "new.pretok", data))

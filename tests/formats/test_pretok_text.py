@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import bpe
-from bpe import Tokenizer, UnsupportedError
+from bpe import BpeError, Tokenizer, UnsupportedError
 from bpe.formats import pretok_file
+from bpe.normalizers.chain import NormalizerChain
+from bpe.normalizers.steps import Lowercase, Strip
 from paths import shared
+from pre_tokenizer_json import byte_level
 from pretok.machine.backend import BackendName
-from text_models import CASES, FALLBACK, LLAMA, LLAMA_DECODER, SENTENCES, file_of
-from text_pretok_files import NAMES, model_of, sentencepiece_model
+from support import sample
+from text_models import (
+    BERT,
+    CASES,
+    FALLBACK,
+    SENTENCES,
+    STRIP,
+    chained,
+    file_of,
+    metaspace,
+    regex,
+)
+from text_pretok_files import NAMES, model_of, sentencepiece_model, summed
+from vocabulary_files import huggingface, write
 
 TEXTS = [*SENTENCES[:3], "", " ", "  the▁ ▁▁ hello      \n\t", "<s> a</s><sep>foo", "\ufffd😀▁"]
 
@@ -58,28 +74,92 @@ def test_published_models(name: str, tmp_path: Path) -> None:
     _check(bpe.load(path), tokenizer, [text, "a" + " " * 100, *TEXTS])
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_every_option_of_a_tokenizer_json(name: str, backend: BackendName, tmp_path: Path) -> None:
+    """A file of version 3 holds every normalizer, split, model option and decoder."""
+    path = write(tmp_path / "tokenizer.json", file_of(**CASES[name]))
+    tokenizer = bpe.load(path)
+    tokenizer.save(tmp_path / "model.pretok")
+    data = (tmp_path / "model.pretok").read_bytes()
+    assert data[8] == {"llama": 1, "gemma": 1, "mistral": 1, "unknown": 2}.get(name, 3)
+    loaded = bpe.load(tmp_path / "model.pretok", backend=backend)
+    assert pretok_file.dump(loaded.to_spec()) == data
+    assert loaded == tokenizer
+    bad = [b"a\xff \xe2\x96 b", b"the <s>\xf0\x9f do not\xcc\x81"]
+    _check(loaded, tokenizer, [*TEXTS, *SENTENCES[:3], *bad])
+    loaded.save(tmp_path / "saved.json")
+    tokenizer.save(tmp_path / "again.json")
+    assert (tmp_path / "saved.json").read_bytes() == (tmp_path / "again.json").read_bytes()
+
+
+BYTE_LEVEL_CASES: dict[str, dict[str, Any]] = {
+    "lowercase": {"normalizer": chained("NFKC", "Lowercase")},
+    "bert": {"normalizer": BERT, "decoder": {"type": "WordPiece", "prefix": "l", "cleanup": True}},
+    "regex": {"normalizer": chained(regex(r"\s+", " "), STRIP),
+              "pre_tokenizer": byte_level(add_prefix_space=True)},
+    "decoder": {"decoder": {"type": "Sequence", "decoders": [
+        {"type": "ByteFallback"}, metaspace(), regex("o+", "0"), byte_level()]}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BYTE_LEVEL_CASES)
+def test_byte_level_models_with_steps(name: str, backend: BackendName, tmp_path: Path) -> None:
+    path = write(tmp_path / "tokenizer.json", huggingface(**BYTE_LEVEL_CASES[name]))
+    tokenizer = bpe.load(path)
+    tokenizer.save(tmp_path / "model.pretok")
+    loaded = bpe.load(tmp_path / "model.pretok", backend=backend)
+    assert (tmp_path / "model.pretok").read_bytes()[8] == 3
+    assert loaded == tokenizer
+    _check(loaded, tokenizer, ["", " Hello  WORLD ①ﬁ", "é\u0301 <|end|>oo", b"\xff  A\xc3"])
+
+
+def test_too_many_steps(backend: BackendName, tmp_path: Path) -> None:
+    """A small file must not fill the memory, so the number of steps is limited."""
+    spec = bpe.load(write(tmp_path / "a.json", huggingface())).to_spec()
+    steps = (Lowercase(), Strip()) * 128
+    data = pretok_file.dump(replace(spec, normalizer=NormalizerChain(steps)))
+    loaded = bpe.load(write(tmp_path / "a.pretok", data), backend=backend)
+    assert loaded.encode(" A ") == loaded.encode("a")
+    with pytest.raises(UnsupportedError, match="more than 256 normalizers or decoders"):
+        pretok_file.dump(replace(spec, normalizer=NormalizerChain((*steps, Strip()))))
+    many = summed(data[16:].replace(b"\x80\x02\x04\x08\x03", b"\x81\x02\x04\x04\x08\x03"), 3)
+    with pytest.raises(BpeError, match="has an unknown normalizer or decoder"):
+        bpe.load(write(tmp_path / "many.pretok", many), backend=backend)
+
+
+def test_a_damaged_section_of_steps(backend: BackendName, tmp_path: Path) -> None:
+    """Each truncation is an error; each changed byte is an error, or gives another tokenizer."""
+    damaged = tmp_path / "damaged.pretok"
+    for name in ("clip", "metaspace, after others", "prefix"):
+        path = write(tmp_path / "tokenizer.json", file_of(**CASES[name]))
+        data = pretok_file.dump(bpe.load(path).to_spec())
+        for at in sample(range(16, len(data)), 50):
+            damaged.write_bytes(summed(data[16:at], 3))
+            with pytest.raises(BpeError):
+                bpe.load(damaged, backend=backend)
+            changed = bytearray(data[16:])
+            changed[at - 16] ^= 1 << at % 8
+            damaged.write_bytes(summed(bytes(changed), 3))
+            try:
+                bpe.load(damaged, backend=backend).encode("the Foo  do not", "allow")
+            except BpeError:
+                continue
+
+
 @pytest.mark.parametrize(
-    ("case", "reason"),
+    ("changes", "reason"),
     [
-        ("metaspace, never", "this decoder"),
-        ({"model_unk_token": None, "normalizer": LLAMA, "decoder": LLAMA_DECODER},
-         "a model that drops unknown characters"),
-        ("metaspace, digits", "the split 'metaspace-digits|the split '.*' of a model"),
-        ("normalized tokens", "the normalizer UnicodeForm [+] Prepend"),
-        ({**CASES["llama"], "decoder": {"type": "Fuse"}}, "this decoder"),
-        ({**CASES["llama"], "normalizer": {"type": "Sequence", "normalizers": [
-            *LLAMA["normalizers"], {"type": "Lowercase"}]}}, "Replace [+] Lowercase;"),
-        ({"decoder": LLAMA_DECODER, **FALLBACK}, "a model without a normalizer;"),
-        ("whole", "this model: ignore_merges is true"),
-        ("prefix", "this model: the characters have a prefix or suffix"),
+        ({"model_vocab": {"a": 0, "<0x41>": 1, "Ġ": 2}, "model_merges": [], **FALLBACK,
+          "model_unk_token": None, "pre_tokenizer": byte_level(), "decoder": byte_level(),
+          "added_tokens": []},
+         "this model: byte_fallback is set together with a ByteLevel pre_tokenizer"),
     ],
 )  # fmt: skip
 def test_tokenizers_that_cannot_be_saved(
-    case: str | dict[str, Any], reason: str, tmp_path: Path
+    changes: dict[str, Any], reason: str, tmp_path: Path
 ) -> None:
     source, path = tmp_path / "tokenizer.json", tmp_path / "model.pretok"
-    changes = CASES[case] if isinstance(case, str) else case
-    source.write_text(json.dumps(file_of(**changes)), encoding="utf-8")
+    source.write_text(json.dumps(huggingface(**changes)), encoding="utf-8")
     with pytest.raises(UnsupportedError, match=rf"a \.pretok file cannot hold .*({reason})"):
         bpe.load(source).save(path)
     assert not path.exists()

@@ -20,6 +20,8 @@ from bpe.formats import (
     gguf,
     huggingface,
     pretok_file,
+    pretok_steps,
+    pretok_text,
     pretok_tokens,
     sentencepiece,
     tiktoken,
@@ -27,10 +29,12 @@ from bpe.formats import (
 from bpe.formats.format import Source
 from bpe.formats.huggingface import HuggingFaceFormat
 from bpe.formats.pretok_file import PretokFormat
+from bpe.formats.pretok_models import OTHER_MODEL, stripped
 from bpe.formats.registry import detect
 from bpe.formats.sentencepiece import SentencePieceFormat, begins_with_piece
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.tiktoken import TiktokenFormat
+from bpe.normalizers.chain import NormalizerChain
 from bpe.vocabulary import Merge, Packed
 from pretok.formats.gguf_metadata import MAGIC
 from pretok.machine.program import serialize_stages
@@ -57,6 +61,9 @@ class Said(NamedTuple):
     template: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
     text: tuple[Any, ...] | None = None
     """The options of a model whose tokens are text."""
+    steps: tuple[Any, ...] = ([], False, None)
+    """The kinds of the steps of the normalizer, whether there is a Metaspace, and the kinds of the
+    steps of the decoder."""
 
 
 def reads_json() -> bool:
@@ -89,14 +96,15 @@ def said_to_cpp(data: bytes) -> Said:
         found["add_prefix_space"],
         (tuple(found["before"]), tuple(found["after"])),
         found["text"],
+        found["steps"],
     )
 
 
 def said_to_python(data: bytes) -> Said:
     """Return the model that Python reads from a file.
 
-    Returns Said(True) for files that only Python supports: most models whose tokens are text, and
-    tokenizer.json files with a normalizer other than NFC, or a decoder other than ByteLevel.
+    Returns Said(True) for tokenizer.json files whose tokens are text, or with a normalizer other
+    than NFC or a decoder other than ByteLevel: the tests in tests/capi compare the ids of these.
     """
     try:
         contents = read(data)
@@ -109,7 +117,7 @@ def said_to_python(data: bytes) -> Said:
         if is_text and not is_model and not data.startswith(pretok_file.MAGIC):
             return Said(True)
         is_plain = contents.normalizer in (None, "NFC") and contents.decoder is None
-        if not is_text and not is_plain:
+        if not is_text and not is_plain and not data.startswith(pretok_file.MAGIC):
             return Said(True)
         # The constructor checks the added tokens.
         Tokenizer(contents.vocabulary, GPT2, added_tokens=contents.added_tokens, backend="python")
@@ -121,7 +129,7 @@ def said_to_python(data: bytes) -> Said:
     if isinstance(contents.vocabulary, TextVocabulary):
         texts = contents.vocabulary.texts
         tokens = {id: text.encode() for id, text in texts.items()}
-        if contents.vocabulary.options.byte_level:
+        if contents.vocabulary.options.byte_level and not _is_other(contents):
             known = {id: to_bytes(text) for id, text in texts.items()}
             tokens |= {id: data for id, data in known.items() if data is not None}
     return Said(
@@ -139,12 +147,45 @@ def said_to_python(data: bytes) -> Said:
         contents.add_prefix_space,
         contents.template,
         _text_options(contents) if is_text else None,
+        _steps(contents),
     )
+
+
+def _is_other(contents: TokenizerSpec) -> bool:
+    """Return whether only version 3 of .pretok files can hold a model whose tokens are text."""
+    return pretok_text.dump_text(contents).section[0] == OTHER_MODEL
+
+
+def _steps(contents: TokenizerSpec) -> tuple[Any, ...]:
+    is_text = isinstance(contents.vocabulary, CharacterVocabulary)
+    if is_text and not pretok_text.dump_text(contents).steps:
+        return [], False, None
+    chain = contents.normalizer if isinstance(contents.normalizer, NormalizerChain) else None
+    if chain is None or (is_text and not _is_other(contents)):
+        chain = NormalizerChain()
+    decoder = contents.decoder
+    kinds = (
+        [pretok_steps.encode_decoder(step)[0] for step in decoder.steps]
+        if isinstance(decoder, DecoderChain)
+        else None
+    )
+    listed = [pretok_steps.encode_step(step)[0] for step in chain.steps]
+    return listed, chain.metaspace is not None, kinds
 
 
 def _text_options(contents: TokenizerSpec) -> tuple[Any, ...]:
     vocabulary, decoder, preset = contents.vocabulary, contents.decoder, contents.preset
     assert isinstance(vocabulary, TextVocabulary)
+    if _is_other(contents):
+        unknown, options = vocabulary.unknown_id, vocabulary.options
+        return (
+            None if unknown < 0 else unknown,
+            options.fuses_unknown,
+            options.has_fallback,
+            options.byte_level,
+            options.prefix,
+            options.suffix,
+        )
     if vocabulary.options.byte_level:
         unknown = vocabulary.unknown_id
         inert = [to_bytes(text) is None for text in vocabulary.texts.values()]
@@ -165,8 +206,7 @@ def _text_options(contents: TokenizerSpec) -> tuple[Any, ...]:
         decoding = (True, int(decoder.strips_space), decoder.strips_spaces, decoder.unknown_surface)
     else:
         assert isinstance(decoder, DecoderChain)
-        assert decoder.strips_joined is not None
-        decoding = (False, decoder.strips_joined[0], False, "")
+        decoding = (False, stripped(decoder) or 0, False, "")
     split = not keeps_whole(preset)
     options = vocabulary.options
     return (

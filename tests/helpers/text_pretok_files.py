@@ -8,9 +8,11 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import bpe
 from bpe import Tokenizer
+from bpe.formats import pretok_file
 from bpe.formats.sentencepiece import PieceType
 from charsmaps import charsmap
 from sentencepiece_models import BPE, BYTE_FALLBACK, BYTES, UNKNOWN, Field, model, normal
@@ -95,3 +97,9 @@ def sentencepiece_model(
         *((text, 0.0, PieceType.CONTROL) for text in controls),
     ]
     return model(rows, trainer, tuple(options))
+
+
+def summed(body: bytes, version: int = 1) -> bytes:
+    """Return a .pretok file with this body, and a header with the CRC-32 of the body."""
+    header = pretok_file.MAGIC + version.to_bytes(4, "little")
+    return header + crc32(body).to_bytes(4, "little") + body

@@ -30,6 +30,7 @@ def test_the_committed_files_are_what_the_generator_writes() -> None:
         generator("presets"),
         CORE / "split" / "generated" / "presets.inc",
         FORMATS / "pre_tokenizers.inc",
+        FORMATS / "json_stages.inc",
         ROOT / "pretok" / "presets" / "README.md",
     )
 
@@ -40,6 +41,12 @@ def test_the_committed_tables_of_bpe_are_what_the_generator_writes() -> None:
         CORE / "unicode" / "generated" / "nfc.inc",
         CORE / "unicode" / "generated" / "word_characters.inc",
         FORMATS / "gguf_types.inc",
+    )
+
+
+def test_the_committed_tables_of_the_normalizers_are_what_the_generator_writes() -> None:
+    _check_fresh(
+        generator("normalizer_tables"), CORE / "normalize" / "generated" / "characters.inc"
     )
 
 

@@ -91,7 +91,7 @@ std::size_t find_cut(const Encoder &encoder, const AddedTokenPhases &added,
                      Encoder::Part rest) {
   if (rest == Encoder::Part::FIRST && encoder.spaces().prefix == TextSpaces::Prefix::ALWAYS)
     return 0; // the part after any cut would get a space that the whole text lacks
-  if (normalizer == Normalizer::SENTENCEPIECE)
+  if (normalizer == Normalizer::SENTENCEPIECE || normalizer == Normalizer::CHAIN)
     return 0; // the normalizer may treat the start and the end of any part in a special way
   for (std::size_t window = FIRST_WINDOW;;
        window = saturating_multiply(window, WINDOW_FACTOR)) {

@@ -1,5 +1,6 @@
 #include "core/encode/tokenizer.hpp"
 
+#include "core/base/sizes.hpp"
 #include "core/encode/nfc_source.hpp"
 
 #include <algorithm>
@@ -8,12 +9,36 @@
 namespace pretok {
 
 template <typename OnToken, typename OnText>
+Refusal Tokenizer::for_metaspace_parts(const std::uint8_t *part, std::size_t size,
+                                       bool is_start, const std::vector<std::uint8_t> &normal,
+                                       const AddedTokens &normalized, OnToken on_token,
+                                       OnText on_text) const {
+  const AddedTokens nothing = normalized.exact(); // `normalized` has no exact tokens
+  std::vector<std::size_t> sources;
+  const auto is_first = [&](std::size_t at) {
+    if (is_start && sources.empty())
+      sources = chain_->sources(part, size);
+    return is_start && sources[at] == 0;
+  };
+  return normalized.split(normal.data(), normal.size(), [&](const Segment &segment) {
+    if (segment.token != nullptr)
+      return on_token(*segment.token);
+    chain_->apply_metaspace(
+        normal.data() + segment.start, segment.end - segment.start,
+        [&](std::size_t at) { return is_first(segment.start + at); },
+        [&](const std::uint8_t *text, std::size_t text_size) {
+          on_text(text, text_size, nothing);
+        });
+  });
+}
+
+template <typename OnToken, typename OnText>
 Refusal Tokenizer::for_normalized_parts(const std::uint8_t *text, std::size_t size,
-                                        const AddedTokens &exact, OnToken on_token,
+                                        const AddedTokenPhases &added, OnToken on_token,
                                         OnText on_text) const {
   std::vector<std::uint8_t> normalized;
   Refusal refusal;
-  const Refusal exact_refusal = exact.split(text, size, [&](const Segment &segment) {
+  const Refusal exact_refusal = added.exact.split(text, size, [&](const Segment &segment) {
     if (refusal.token != nullptr)
       return;
     if (segment.token != nullptr)
@@ -23,15 +48,22 @@ Refusal Tokenizer::for_normalized_parts(const std::uint8_t *text, std::size_t si
     normalized.clear();
     if (sentencepiece_ != nullptr)
       sentencepiece_->normalize(part, part_size, normalized);
+    else if (chain_ != nullptr)
+      chain_->normalize(part, part_size, normalized);
     else
       to_nfc(part, part_size, normalized);
     if (normalized.empty())
       return;
-    refusal = on_text(normalized.data(), normalized.size());
-    // Only NFC finds special tokens in normalized text.
+    refusal = chain_ != nullptr && chain_->has_metaspace()
+                  ? for_metaspace_parts(part, part_size, segment.start == 0, normalized,
+                                        added.normalized, on_token, on_text)
+                  : on_text(normalized.data(), normalized.size(), added.normalized);
+    // SentencePiece finds no special tokens in normalized text.
     if (refusal.token != nullptr)
       refusal.position =
-          segment.start + find_nfc_source(part, part_size, refusal.position).position;
+          segment.start + (chain_ != nullptr
+                               ? chain_->sources(part, part_size)[refusal.position]
+                               : find_nfc_source(part, part_size, refusal.position).position);
   });
   // A refused token in a part comes before the refused exact token, at which `split` stops, so
   // it is the first of the two.
@@ -45,20 +77,22 @@ Refusal Tokenizer::encode_parts(const std::uint8_t *text, std::size_t size,
     *ids.room(1) = token.id;
     ids.add(1);
   };
-  const auto encode_part = [&](const std::uint8_t *part, std::size_t part_size) {
-    return encoder_.encode(part, part_size, added.normalized, cache, ids);
+  const auto encode_part = [&](const std::uint8_t *part, std::size_t part_size,
+                               const AddedTokens &tokens) {
+    return encoder_.encode(part, part_size, tokens, cache, ids);
   };
-  return for_normalized_parts(text, size, added.exact, append_token, encode_part);
+  return for_normalized_parts(text, size, added, append_token, encode_part);
 }
 
 Refusal Tokenizer::count_parts(const std::uint8_t *text, std::size_t size,
                                const AddedTokenPhases &added, PreTokenCache &cache,
                                std::size_t &result) const {
   const auto count_token = [&](const AddedToken &) { ++result; };
-  const auto count_part = [&](const std::uint8_t *part, std::size_t part_size) {
-    return encoder_.count(part, part_size, added.normalized, cache, result);
+  const auto count_part = [&](const std::uint8_t *part, std::size_t part_size,
+                              const AddedTokens &tokens) {
+    return encoder_.count(part, part_size, tokens, cache, result);
   };
-  return for_normalized_parts(text, size, added.exact, count_token, count_part);
+  return for_normalized_parts(text, size, added, count_token, count_part);
 }
 
 std::size_t Tokenizer::max_capacity(std::size_t size) const {
@@ -66,13 +100,17 @@ std::size_t Tokenizer::max_capacity(std::size_t size) const {
   // each byte of the text. A prefix adds one byte before an added token or before the text
   // between two of them, which has at least one byte. So it adds at most one byte per byte.
   const TextSpaces &spaces = encoder_.spaces();
+  const std::size_t growth = sentencepiece_ != nullptr ? sentencepiece_->max_growth()
+                             : chain_ != nullptr       ? chain_->max_growth()
+                             : normalizer_ == Normalizer::NFC || spaces.replaces_invalid
+                                 ? std::size_t{3}
+                                 : std::size_t{1};
+  // A chain may make several added tokens of one byte, and so several parts with a prefix.
+  const bool has_prefix = spaces.prefix != TextSpaces::Prefix::NONE;
   const std::size_t factor =
-      sentencepiece_ != nullptr
-          ? sentencepiece_->max_growth()
-          : (normalizer_ == Normalizer::NFC || spaces.replaces_invalid ? std::size_t{3}
-                                                                       : std::size_t{1}) +
-                (spaces.prefix != TextSpaces::Prefix::NONE ? 1 : 0);
-  const std::size_t rest = template_.size() + factor + ShortCache::PADDING;
+      saturating_add(growth, has_prefix ? (chain_ != nullptr ? growth : 1) : 0);
+  const std::size_t rest =
+      saturating_add(factor, template_.size() + std::size_t{ShortCache::PADDING});
   constexpr std::size_t MAX_SIZE = std::numeric_limits<std::size_t>::max();
   return size > (MAX_SIZE - rest) / factor ? MAX_SIZE : size * factor + rest;
 }

@@ -16,6 +16,7 @@
 #include "core/base/id_buffer.hpp"
 #include "core/encode/added.hpp"
 #include "core/encode/encoder.hpp"
+#include "core/normalize/normalizer_chain.hpp"
 #include "core/normalize/sentencepiece_normalizer.hpp"
 #include "core/unicode/nfc.hpp"
 
@@ -27,7 +28,7 @@
 namespace pretok {
 
 // Step 1. Says how Tokenizer normalizes text.
-enum class Normalizer { NONE, NFC, SENTENCEPIECE };
+enum class Normalizer { NONE, NFC, SENTENCEPIECE, CHAIN };
 
 // Step 2. The added tokens that a call searches for. `exact` tokens are found before step 1, so
 // normalizing never changes them. `normalized` tokens have AddedToken::normalized, and are
@@ -61,6 +62,12 @@ public:
             Template ids_around)
       : Tokenizer(encoder, Normalizer::SENTENCEPIECE, std::move(ids_around)) {
     sentencepiece_ = &sentencepiece;
+  }
+  // With Normalizer::CHAIN: `chain`, which must outlive the Tokenizer. The contents of
+  // normalized added tokens must be normalized by `chain`.
+  Tokenizer(const Encoder &encoder, const NormalizerChain &chain, Template ids_around)
+      : Tokenizer(encoder, Normalizer::CHAIN, std::move(ids_around)) {
+    chain_ = &chain;
   }
 
   // Appends the ids of a text in UTF-8. Invalid bytes are encoded as they are; with
@@ -122,19 +129,30 @@ private:
   Refusal count_parts(const std::uint8_t *text, std::size_t size, const AddedTokenPhases &added,
                       PreTokenCache &cache, std::size_t &result) const;
 
-  // Calls on_token(token) for each exact added token. Calls on_text(data, size) for each part
-  // between exact added tokens, normalized. on_text returns a Refusal. After a refused token,
-  // no more calls follow, and its Refusal is returned with the position in `text`.
+  // Calls on_token(token) for each added token that is found before the last step of
+  // normalizing. Calls on_text(data, size, added) for each normalized part between these
+  // tokens; `added` are the tokens to search for in it. on_text returns a Refusal. After a
+  // refused token, no more calls follow, and its Refusal is returned with the position in
+  // `text`.
   template <typename OnToken, typename OnText>
   Refusal for_normalized_parts(const std::uint8_t *text, std::size_t size,
-                               const AddedTokens &exact, OnToken on_token,
+                               const AddedTokenPhases &added, OnToken on_token,
                                OnText on_text) const;
+  // Does this for a part between exact added tokens, if a Metaspace is the last step. `normal`
+  // is the part, normalized by all other steps. `is_start` says whether the part is the start
+  // of the text.
+  template <typename OnToken, typename OnText>
+  Refusal for_metaspace_parts(const std::uint8_t *part, std::size_t size, bool is_start,
+                              const std::vector<std::uint8_t> &normal,
+                              const AddedTokens &normalized, OnToken on_token,
+                              OnText on_text) const;
 
   static void append(const std::vector<std::uint32_t> &more, IdBuffer &ids);
 
   const Encoder &encoder_;
   Normalizer normalizer_;
   const SentencePieceNormalizer *sentencepiece_ = nullptr;
+  const NormalizerChain *chain_ = nullptr;
   Template template_;
 };
 

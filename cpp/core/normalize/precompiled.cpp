@@ -1,8 +1,10 @@
 #include "core/normalize/precompiled.hpp"
 
+#include "core/normalize/character_tables.hpp"
 #include "core/unicode/utf8.hpp"
 
 #include <memory>
+#include <utility>
 
 namespace pretok {
 namespace {
@@ -87,14 +89,16 @@ Precompiled::Precompiled(Charsmap charsmap) : charsmap_(std::move(charsmap)) {
   }
 }
 
-void Precompiled::store(std::uint32_t code_point, const GraphemePage &kinds) {
-  kinds_.store(code_point, std::make_unique<const GraphemePage>(kinds));
-}
-
-std::size_t Precompiled::normalize(const std::uint8_t *data, std::size_t size, std::size_t at,
-                                   std::vector<std::uint8_t> &to, std::size_t &stopped) const {
-  to.reserve(to.size() + (size - at));
-  while (at < size) {
+void Precompiled::normalize(const std::uint8_t *data, std::size_t size,
+                            std::vector<std::uint8_t> &to) const {
+  to.reserve(to.size() + size);
+  const auto append = [&](std::size_t start, std::size_t end, const Charsmap::Rule &rule) {
+    if (rule.size == 0)
+      to.insert(to.end(), data + start, data + end);
+    else
+      to.insert(to.end(), rule.replacement, rule.replacement + rule.replacement_size);
+  };
+  for (std::size_t at = 0; at < size;) {
     // An ASCII character before another ASCII character is a cluster, except CR before LF.
     std::uint8_t bytes[64];
     std::size_t run = 0;
@@ -104,59 +108,54 @@ std::size_t Precompiled::normalize(const std::uint8_t *data, std::size_t size, s
     }
     if (run > 0 && at + run < size && data[at + run] >= 0x80)
       --run;
-    if (run > 0) {
-      to.insert(to.end(), bytes, bytes + run);
-      at += run;
-      continue;
-    }
-    std::size_t first_size = 0;
-    const std::size_t end = cluster_end(data, size, at, first_size, stopped);
-    if (end == at)
-      return at;
-    if (end - at > MAX_CLUSTER || !replace(data + at, end - at, to)) {
-      if (end - at == first_size) { // one character
-        to.insert(to.end(), data + at, data + end);
-      } else {
-        for (std::size_t width; at < end; at += width) {
-          width = decode_utf8(data + at, end - at).width;
-          if (!replace(data + at, width, to))
-            to.insert(to.end(), data + at, data + at + width);
-        }
-      }
-    }
-    at = end;
+    to.insert(to.end(), bytes, bytes + run);
+    at = run > 0 ? at + run : visit_cluster(data, size, at, append);
   }
-  return at;
 }
 
-std::size_t Precompiled::cluster_end(const std::uint8_t *data, std::size_t size, std::size_t at,
-                                     std::size_t &first_size, std::size_t &stopped) const {
+void Precompiled::for_parts(const std::uint8_t *data, std::size_t size,
+                            const Visit &visit) const {
+  for (std::size_t at = 0; at < size;)
+    at = visit_cluster(data, size, at, visit);
+}
+
+std::size_t Precompiled::visit_cluster(const std::uint8_t *data, std::size_t size,
+                                       std::size_t at, const Visit &visit) const {
   Cluster cluster;
+  std::size_t first_end = at; // the end of the first character
   std::size_t end = at;
   while (end < size) {
     const Decoded decoded = decode_utf8(data + end, size - end);
-    const bool is_invalid = decoded.code_point - 0xDC00 < 0x100;
-    const GraphemePage *page = is_invalid ? nullptr : kinds_.find(decoded.code_point);
-    if (page == nullptr) {
-      stopped = end;
-      return at;
-    }
-    if (!cluster.add((*page)[decoded.code_point % PAGE_SIZE]))
+    if (!cluster.add(kind_of(decoded.code_point)))
       break;
-    if (end == at)
-      first_size = decoded.width;
     end += decoded.width;
+    first_end = first_end == at ? end : first_end;
+  }
+  if (end - at <= MAX_CLUSTER && first_end != end) {
+    const Charsmap::Rule rule = charsmap_.shortest(data + at, end - at);
+    if (rule.size != 0) {
+      visit(at, end, rule);
+      return end;
+    }
+  }
+  for (std::size_t width; at < end; at += width) {
+    width = decode_utf8(data + at, end - at).width;
+    visit(at, at + width, charsmap_.shortest(data + at, width));
   }
   return end;
 }
 
-bool Precompiled::replace(const std::uint8_t *part, std::size_t size,
-                          std::vector<std::uint8_t> &to) const {
-  const Charsmap::Rule rule = charsmap_.shortest(part, size);
-  if (rule.size == 0)
-    return false;
-  to.insert(to.end(), rule.replacement, rule.replacement + rule.replacement_size);
-  return true;
+GraphemeKind Precompiled::kind_of(std::uint32_t code_point) const {
+  const GraphemePage *page = kinds_.find(code_point);
+  if (page == nullptr) {
+    auto made = std::make_unique<GraphemePage>();
+    const std::uint32_t first = code_point - code_point % static_cast<std::uint32_t>(PAGE_SIZE);
+    for (std::uint32_t i = 0; i < PAGE_SIZE; ++i)
+      (*made)[i] = grapheme_kind(first + i);
+    kinds_.store(code_point, std::move(made));
+    page = kinds_.find(code_point);
+  }
+  return (*page)[code_point % PAGE_SIZE];
 }
 
 } // namespace pretok

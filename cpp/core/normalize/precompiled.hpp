@@ -3,6 +3,7 @@
 // results.
 #pragma once
 
+#include "core/base/function_ref.hpp"
 #include "core/normalize/charsmap.hpp"
 #include "core/normalize/lazy_pages.hpp"
 
@@ -41,30 +42,30 @@ class Precompiled {
 public:
   explicit Precompiled(Charsmap charsmap);
 
-  // Appends the result for the clusters from data[at] on to `to`; a cluster must begin at `at`.
-  //
-  // Returns the position of the first cluster that has a byte that is not UTF-8, or a character
-  // whose page has not been stored. This byte or character is at `stopped`. Returns `size` if
-  // there is none. Takes linear time.
-  std::size_t normalize(const std::uint8_t *data, std::size_t size, std::size_t at,
-                        std::vector<std::uint8_t> &to, std::size_t &stopped) const;
+  // Appends the result to `to`. A byte that is not UTF-8 is a cluster of its own, which is
+  // kept. Takes linear time.
+  void normalize(const std::uint8_t *data, std::size_t size,
+                 std::vector<std::uint8_t> &to) const;
 
-  // Stores the kinds of the characters in the page of a code point.
-  void store(std::uint32_t code_point, const GraphemePage &kinds);
+  // Calls visit(start, end, rule) for each cluster or character that is replaced by the
+  // replacement of `rule`, and for each character that is kept; then rule.size is 0.
+  using Visit = FunctionRef<void(std::size_t, std::size_t, const Charsmap::Rule &)>;
+  void for_parts(const std::uint8_t *data, std::size_t size, const Visit &visit) const;
+
+  // Returns the maximum number of bytes that a byte of a text becomes.
+  std::size_t max_growth() const { return charsmap_.max_growth(); }
 
 private:
   static constexpr std::size_t MAX_CLUSTER = 5; // in bytes; _MAX_CLUSTER in precompiled.py
   static constexpr std::uint8_t NO_BYTE = 0xFF;
 
-  // Returns the end of the cluster at `at`. Returns `at` and sets `stopped` if a kind of its
-  // characters is unknown.
-  std::size_t cluster_end(const std::uint8_t *data, std::size_t size, std::size_t at,
-                          std::size_t &first_size, std::size_t &stopped) const;
-  // Appends the replacement of a cluster or a character. Returns false if it has none.
-  bool replace(const std::uint8_t *part, std::size_t size, std::vector<std::uint8_t> &to) const;
+  // Calls visit for the parts of the cluster at `at`. Returns the end of the cluster.
+  std::size_t visit_cluster(const std::uint8_t *data, std::size_t size, std::size_t at,
+                            const Visit &visit) const;
+  GraphemeKind kind_of(std::uint32_t code_point) const;
 
   Charsmap charsmap_;
-  LazyPages<GraphemePage> kinds_;
+  mutable LazyPages<GraphemePage> kinds_;
   // By byte: the replacement of an ASCII character that is a cluster, if it is an ASCII
   // character; else NO_BYTE. NO_BYTE for CR, which LF may follow.
   std::array<std::uint8_t, 256> ascii_;

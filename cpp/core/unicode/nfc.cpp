@@ -47,7 +47,7 @@ constexpr std::uint32_t VOWEL_COUNT = 21;
 constexpr std::uint32_t TRAILING_COUNT = 28;
 constexpr std::uint32_t SYLLABLE_COUNT = LEADING_COUNT * VOWEL_COUNT * TRAILING_COUNT;
 
-constexpr std::uint32_t NO_CODE_POINT = 0xFFFFFFFF;
+constexpr std::uint32_t NO_CODE_POINT = NOT_COMPOSED;
 
 NfcKind kind_of(std::uint32_t code_point) {
   if (code_point >= NFC_END)
@@ -438,6 +438,21 @@ void to_nfd(const std::uint8_t *data, std::size_t size, std::vector<std::uint8_t
     copied = at;
   }
   to.insert(to.end(), data + copied, data + size);
+}
+
+void append_canonical(std::uint32_t code_point, std::vector<std::uint32_t> &to) {
+  std::vector<Item> items;
+  append_decomposed(code_point, items);
+  for (const Item item : items)
+    to.push_back(item & CODE_POINT);
+}
+
+std::uint32_t combining_class(std::uint32_t code_point) {
+  return kind_of(code_point).combining_class;
+}
+
+std::uint32_t composed(std::uint32_t first, std::uint32_t second) {
+  return composite(first, second);
 }
 
 bool has_nfc_boundary_before(std::uint32_t code_point) {

@@ -1,4 +1,4 @@
-#include "formats/byte_level.hpp"
+#include "core/unicode/byte_level.hpp"
 
 #include "core/unicode/utf8.hpp"
 

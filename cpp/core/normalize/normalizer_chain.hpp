@@ -1,0 +1,60 @@
+// The normalizers of a tokenizer.json, each applied to the result of the one before it.
+// NormalizerChain of bpe/normalizers/chain.py has the same results.
+#pragma once
+
+#include "core/base/function_ref.hpp"
+#include "core/normalize/normalizer_step.hpp"
+#include "core/split/pre_tokenizer.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pretok {
+
+class NormalizerPass;
+
+// Threads may share a NormalizerChain.
+class NormalizerChain {
+public:
+  // The charsmaps must be valid (Charsmap::find_problem).
+  NormalizerChain(std::vector<NormalizerStep> steps, std::optional<MetaspaceSpec> metaspace);
+  NormalizerChain(const NormalizerChain &) = delete;
+  NormalizerChain &operator=(const NormalizerChain &) = delete;
+  ~NormalizerChain();
+
+  // Sets `to` to the normalized text, without Metaspace. A byte that is not UTF-8 is kept; it
+  // is a character of its own. Takes linear time, and n log n for n marks in a row.
+  void normalize(const std::uint8_t *data, std::size_t size,
+                 std::vector<std::uint8_t> &to) const;
+  std::string normalized(const std::string &text) const;
+
+  // Returns for each byte of the normalized text the offset in the text of the character that
+  // it comes from. Slower than `normalize`.
+  std::vector<std::size_t> sources(const std::uint8_t *data, std::size_t size) const;
+
+  bool has_metaspace() const { return metaspace_.has_value(); }
+  // Calls emit(data, size) for each piece of a normalized text between two added tokens, as
+  // Metaspace changes it. is_first(at) says whether the character at byte `at` comes from the
+  // start of the whole text. Call it only if has_metaspace().
+  using OnText = FunctionRef<void(const std::uint8_t *, std::size_t)>;
+  using IsFirst = FunctionRef<bool(std::size_t)>;
+  void apply_metaspace(const std::uint8_t *data, std::size_t size, const IsFirst &is_first,
+                       const OnText &emit) const;
+
+  // Returns the maximum number of bytes, after Metaspace, for each byte of a text.
+  std::size_t max_growth() const { return max_growth_; }
+
+private:
+  std::vector<NormalizerStep> steps_;
+  std::vector<std::unique_ptr<const NormalizerPass>>
+      passes_; // together they do what steps_ say
+  std::optional<MetaspaceSpec> metaspace_;
+  std::optional<PreTokenizer> before_; // of metaspace_
+  std::size_t max_growth_ = 1;
+};
+
+} // namespace pretok

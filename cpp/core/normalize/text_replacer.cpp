@@ -1,0 +1,47 @@
+#include "core/normalize/text_replacer.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace pretok {
+
+TextReplacer::TextReplacer(const Replacement &replacement)
+    : pattern_(replacement.pattern), content_(replacement.content) {
+  if (replacement.regex)
+    regex_.emplace(replacement.regex->stages, replacement.regex->table);
+}
+
+void TextReplacer::for_matches(const std::uint8_t *data, std::size_t size,
+                               const OnMatch &on_match) const {
+  if (regex_) {
+    const auto on_piece = [&](std::size_t start, std::size_t end, int rule) {
+      if (rule != GAP)
+        on_match(start, end);
+    };
+    return regex_->steps(Utf8(data, size, regex_->classes()), on_piece);
+  }
+  const std::string_view text(reinterpret_cast<const char *>(data), size);
+  for (std::size_t at = 0; (at = text.find(pattern_, at)) != std::string_view::npos;) {
+    on_match(at, at + pattern_.size());
+    at += pattern_.size();
+  }
+}
+
+void TextReplacer::append(const std::uint8_t *data, std::size_t size,
+                          std::vector<std::uint8_t> &to) const {
+  std::size_t done = 0;
+  const auto replace = [&](std::size_t start, std::size_t end) {
+    to.insert(to.end(), data + done, data + start);
+    to.insert(to.end(), content_.begin(), content_.end());
+    done = end;
+  };
+  for_matches(data, size, replace);
+  to.insert(to.end(), data + done, data + size);
+}
+
+std::size_t TextReplacer::max_growth() const {
+  const std::size_t matched = regex_ ? 1 : pattern_.size();
+  return std::max<std::size_t>(1, (content_.size() + matched - 1) / matched);
+}
+
+} // namespace pretok

@@ -1,0 +1,38 @@
+// Replaces the matches of a text or of a regex. Replace in bpe/normalizers/steps.py has the
+// same results.
+#pragma once
+
+#include "core/base/function_ref.hpp"
+#include "core/normalize/normalizer_step.hpp"
+#include "core/split/pre_tokenizer.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pretok {
+
+class TextReplacer {
+public:
+  explicit TextReplacer(const Replacement &replacement);
+
+  // Calls on_match(start, end) for each match, in order. Takes linear time.
+  using OnMatch = FunctionRef<void(std::size_t, std::size_t)>;
+  void for_matches(const std::uint8_t *data, std::size_t size, const OnMatch &on_match) const;
+
+  // Appends the text with its matches replaced.
+  void append(const std::uint8_t *data, std::size_t size, std::vector<std::uint8_t> &to) const;
+
+  const std::string &content() const { return content_; }
+  // Returns the maximum number of bytes that a byte of the text becomes; at least 1.
+  std::size_t max_growth() const;
+
+private:
+  std::string pattern_;
+  std::string content_;
+  std::optional<PreTokenizer> regex_;
+};
+
+} // namespace pretok
