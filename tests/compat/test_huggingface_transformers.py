@@ -372,6 +372,30 @@ def test_quick_calls_with_offsets(processor: str | None, tmp_path: Path) -> None
     assert hf.backend(tok).counts["bpe"] > 40
 
 
+def test_cpp_answers_repeated_calls(plain: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    need_native()
+    thin_call = importlib.import_module("bpe.compat.huggingface.thin_call").ThinCall
+    in_python: list[Any] = []
+    for name in ("quick", "call"):
+        method = getattr(thin_call, name)
+
+        def counted(*args: Any, method: Any = method) -> Any:
+            in_python.append(args)
+            return method(*args)
+
+        monkeypatch.setattr(thin_call, name, counted)
+    with hf.patched():
+        for options in QUICK_OPTIONS[:2]:
+            plain("the fox", **options)
+            in_python.clear()
+            plain("the quick fox", **options)
+            assert not in_python
+            handle = plain._tokenizer.pre_tokenizer  # an engine with a handle takes a comparison
+            plain("the quick fox", **options)
+            assert in_python
+            del handle
+
+
 QUICK_OPTIONS: tuple[dict[str, Any], ...] = (
     {},
     {"return_offsets_mapping": True},

@@ -75,8 +75,7 @@ class Engine:
         """The parts that C++ needs to answer the call of `quick`; None if it must not.
 
         They are the function that encodes, the ids before and after one sequence, whether all type
-        ids are 0, whether special tokens may be ordinary text, and the function that encodes with
-        spans.
+        ids are 0, whether special tokens may be ordinary text, and `FastSpans.quick_calls`.
         """
 
     def _quick_parts(self) -> tuple[Any, list[int], list[int], bool, bool, Any] | None:
@@ -84,8 +83,8 @@ class Engine:
             return None
         zero_types = not self.has_types(True)
         takes_text = not self._words
-        encode_spans = self._spans.encode
-        return self._encode, self._before, self._after, zero_types, takes_text, encode_spans
+        span_calls = self._spans.quick_calls
+        return self._encode, self._before, self._after, zero_types, takes_text, span_calls
 
     def quick(
         self, text: str, treatment: Treatment, add_special_tokens: bool = True
