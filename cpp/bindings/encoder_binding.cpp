@@ -246,8 +246,8 @@ public:
         options.spaces->counts.push_back(
             {static_cast<std::uint8_t>(leading[id]), static_cast<std::uint8_t>(trailing[id])});
     }
-    return make_span_call(self, native.encoder(), *native.id_objects_, native.span_objects_,
-                          added, std::move(options));
+    return make_span_call(self, native.encoder(), native.vocabulary_, native.limit_,
+                          *native.id_objects_, native.span_objects_, added, options);
   }
 
   // Returns the functions that Tokenizer calls to decode. make_decode_calls

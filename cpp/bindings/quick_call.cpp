@@ -87,12 +87,18 @@ py::object new_object(const QuickCall &call, const py::object &type) {
                                         call.no_arguments.ptr(), nullptr));
 }
 
+// Returns a new list of `size` references to `item`.
 py::list filled(py::ssize_t size, const py::object &item) {
   py::list list(static_cast<std::size_t>(size));
-  for (py::ssize_t i = 0; i < size; ++i) {
-    Py_INCREF(item.ptr());
+  for (py::ssize_t i = 0; i < size; ++i)
     PyList_SET_ITEM(list.ptr(), i, item.ptr());
-  }
+#if PY_VERSION_HEX < 0x030C0000
+  // One addition is faster than many increments of one number.
+  Py_SET_REFCNT(item.ptr(), Py_REFCNT(item.ptr()) + size);
+#else
+  for (py::ssize_t i = 0; i < size; ++i) // Python may not count the references to `item`
+    Py_INCREF(item.ptr());
+#endif
   return list;
 }
 
