@@ -4,6 +4,7 @@
 #include "bindings/fast_method.hpp"
 #include "bindings/guarded.hpp"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <utility>
@@ -90,8 +91,7 @@ py::object new_object(const QuickCall &call, const py::object &type) {
 // Returns a new list of `size` references to `item`.
 py::list filled(py::ssize_t size, const py::object &item) {
   py::list list(static_cast<std::size_t>(size));
-  for (py::ssize_t i = 0; i < size; ++i)
-    PyList_SET_ITEM(list.ptr(), i, item.ptr());
+  std::fill_n(PySequence_Fast_ITEMS(list.ptr()), size, item.ptr());
 #if PY_VERSION_HEX < 0x030C0000
   // One addition is faster than many increments of one number.
   Py_SET_REFCNT(item.ptr(), Py_REFCNT(item.ptr()) + size);
