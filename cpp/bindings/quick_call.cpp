@@ -184,9 +184,43 @@ bool encode(const QuickCall &call, const py::object &parts, const py::object &te
   return true;
 }
 
-// Returns the BatchEncoding, or None.
+// Returns the BatchEncoding of a text with these `ids`, or None. `names` are the names of its
+// items. `spans` may be a null object.
+py::object new_result(const QuickCall &call, const py::object &parts, const py::object &names,
+                      const py::object &text, const py::object &treatment,
+                      const py::object &ids, const py::object &spans) {
+  if (names.is_none())
+    return names;
+  const py::ssize_t size = PyList_GET_SIZE(ids.ptr());
+  py::dict data;
+  set_item(data, call.input_ids, ids);
+  if (contains(names.ptr(), call.token_type_ids)) {
+    if (PyTuple_GET_ITEM(parts.ptr(), HAS_ZERO_TYPES) != Py_True)
+      return py::none();
+    set_item(data, call.token_type_ids, filled(size, call.zero));
+  }
+  if (contains(names.ptr(), call.attention_mask))
+    set_item(data, call.attention_mask, filled(size, call.one));
+  if (spans)
+    set_item(data, call.offset_mapping, spans);
+
+  const py::object encoding = new_object(call, call.encoding);
+  set_attribute(encoding, call.source,
+                owned(PyTuple_Pack(5, call.whole.ptr(), PyTuple_GET_ITEM(parts.ptr(), ENGINE),
+                                   text.ptr(), treatment.ptr(), Py_True)));
+  py::object result = new_object(call, call.batch_encoding);
+  set_attribute(result, call.data, data);
+  set_attribute(result, call.encodings, filled(1, encoding));
+  set_attribute(result, call.n_sequences, call.one);
+  return result;
+}
+
+// What a call returns: a list of ids, or a BatchEncoding without or with spans.
+enum class Wants { IDS, RESULT, SPANS };
+
+// Returns what the call wants, or None.
 py::object answer(const QuickCall &call, const py::object &tok, const py::object &text,
-                  bool wants_spans) {
+                  Wants wants) {
   if (!PyUnicode_CheckExact(text.ptr()))
     return py::none();
   const py::handle type(reinterpret_cast<PyObject *>(Py_TYPE(tok.ptr())));
@@ -213,34 +247,18 @@ py::object answer(const QuickCall &call, const py::object &tok, const py::object
   const py::object &treatment = split == Py_True ? call.text : call.allow;
   py::object ids;
   py::object spans;
-  if (!encode(call, parts, text, treatment, wants_spans, ids, spans))
+  if (!encode(call, parts, text, treatment, wants == Wants::SPANS, ids, spans))
     return py::none();
 
-  const py::ssize_t size = PyList_GET_SIZE(ids.ptr());
-  const auto names = py::reinterpret_borrow<py::object>(find(settings, call.model_input_names));
-  if (names.is_none() || !is_within(find(settings, call.model_max_length), size))
+  if (!is_within(find(settings, call.model_max_length), PyList_GET_SIZE(ids.ptr())))
     return py::none();
-  py::dict data;
-  set_item(data, call.input_ids, ids);
-  if (contains(names.ptr(), call.token_type_ids)) {
-    if (PyTuple_GET_ITEM(parts.ptr(), HAS_ZERO_TYPES) != Py_True)
-      return py::none();
-    set_item(data, call.token_type_ids, filled(size, call.zero));
-  }
-  if (contains(names.ptr(), call.attention_mask))
-    set_item(data, call.attention_mask, filled(size, call.one));
-  if (wants_spans)
-    set_item(data, call.offset_mapping, spans);
-
-  const py::object encoding = new_object(call, call.encoding);
-  set_attribute(encoding, call.source,
-                owned(PyTuple_Pack(5, call.whole.ptr(), PyTuple_GET_ITEM(parts.ptr(), ENGINE),
-                                   text.ptr(), treatment.ptr(), Py_True)));
-  py::object result = new_object(call, call.batch_encoding);
-  set_attribute(result, call.data, data);
-  set_attribute(result, call.encodings, filled(1, encoding));
-  set_attribute(result, call.n_sequences, call.one);
-  count_call(call, state);
+  py::object result = wants == Wants::IDS ? ids
+                                          : new_result(call, parts,
+                                                       py::reinterpret_borrow<py::object>(find(
+                                                           settings, call.model_input_names)),
+                                                       text, treatment, ids, spans);
+  if (!result.is_none())
+    count_call(call, state);
   return result;
 }
 
@@ -258,7 +276,10 @@ PyObject *call_quickly(PyObject *self, PyObject *const *args, Py_ssize_t count) 
   PyObject *result = guarded([&] {
     const auto &call = *static_cast<QuickCall *>(PyCapsule_GetPointer(self, nullptr));
     return answer(call, py::reinterpret_borrow<py::object>(args[0]),
-                  py::reinterpret_borrow<py::object>(args[1]), args[2] == Py_True)
+                  py::reinterpret_borrow<py::object>(args[1]),
+                  args[2] == Py_None   ? Wants::IDS
+                  : args[2] == Py_True ? Wants::SPANS
+                                       : Wants::RESULT)
         .release()
         .ptr();
   });

@@ -1,5 +1,5 @@
-// Answers tok(text), with or without offsets, for bpe.compat.huggingface. It is the most
-// frequent call of the tokenizers of transformers.
+// Answers tok(text), with or without offsets, and tok.encode(text) for bpe.compat.huggingface.
+// They are the most frequent calls of the tokenizers of transformers.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -9,7 +9,7 @@ namespace pretok {
 // Adds the function quick_call to the module. It returns a Python function call(tok, text,
 // wants_spans), which does the same as ThinCall.quick (bpe/compat/huggingface/thin_call.py)
 // with no option but return_offsets_mapping: it returns the BatchEncoding of a text, or None if
-// Python code must answer.
+// Python code must answer. If wants_spans is None, it returns the ids, as ThinCall.encode does.
 //
 // The arguments of quick_call are:
 //   - key: the attribute of a tokenizers.Tokenizer that holds its State.

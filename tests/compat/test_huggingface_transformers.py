@@ -107,12 +107,15 @@ def test_python_alone_gives_the_same_results(plain: Any, monkeypatch: pytest.Mon
 def test_a_text_needs_no_python_code(plain: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     need_native()
     monkeypatch.setenv("PRETOK_BACKEND", "native")
-    expected = plain("the fox")
+    expected = [plain("the fox", **options).data for options in QUICK_OPTIONS[:2]]
     with hf.patched():
-        plain("the")
-        for name in ("quick", "row", "rows", "batch"):
+        for options in QUICK_OPTIONS[:2]:
+            plain("the", **options)
+        for name in ("quick", "quick_spans", "row", "rows", "batch"):
             monkeypatch.setattr(f"bpe.compat.huggingface.engine.Engine.{name}", None)
-        assert plain("the fox").data == expected.data
+        assert [plain("the fox", **options).data for options in QUICK_OPTIONS[:2]] == expected
+        assert plain.encode("the fox") == expected[0]["input_ids"]
+        assert hf.backend(plain).counts["bpe"] == 5
 
 
 def test_settings_that_are_properties_are_read(plain: Any) -> None:
@@ -370,30 +373,6 @@ def test_quick_calls_with_offsets(processor: str | None, tmp_path: Path) -> None
                 with hf.patched():
                     assert calls.outcome(tok, call) == expected, call
     assert hf.backend(tok).counts["bpe"] > 40
-
-
-def test_cpp_answers_repeated_calls(plain: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    need_native()
-    thin_call = importlib.import_module("bpe.compat.huggingface.thin_call").ThinCall
-    in_python: list[Any] = []
-    for name in ("quick", "call"):
-        method = getattr(thin_call, name)
-
-        def counted(*args: Any, method: Any = method) -> Any:
-            in_python.append(args)
-            return method(*args)
-
-        monkeypatch.setattr(thin_call, name, counted)
-    with hf.patched():
-        for options in QUICK_OPTIONS[:2]:
-            plain("the fox", **options)
-            in_python.clear()
-            plain("the quick fox", **options)
-            assert not in_python
-            handle = plain._tokenizer.pre_tokenizer  # an engine with a handle takes a comparison
-            plain("the quick fox", **options)
-            assert in_python
-            del handle
 
 
 QUICK_OPTIONS: tuple[dict[str, Any], ...] = (

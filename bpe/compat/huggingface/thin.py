@@ -91,10 +91,14 @@ def _call(original: Callable[..., Any], thin: ThinCall) -> Callable[..., Any]:
 
 def _encode(original: Callable[..., Any], thin: ThinCall) -> Callable[..., Any]:
     """Return an `encode` that tries `thin`, and then calls `original` if needed."""
-    thin_encode = thin.encode
+    thin_encode, quickest = thin.encode, thin.quickest()
 
     @wraps(original)
     def encode(self: Any, text: Any, *args: Any, **kwargs: Any) -> Any:
+        if quickest is not None and not args and not kwargs and not settings.check:
+            result = quickest(self, text, None)
+            if result is not None:
+                return result
         result = None if args else thin_encode(self, text, kwargs)
         if result is None:
             return original(self, text, *args, **kwargs)

@@ -31,11 +31,12 @@ class ThinCall:
     def __init__(self, classes: Classes) -> None:
         self._classes = classes
 
-    def quickest(self) -> Callable[[Any, Any, bool], Any] | None:
+    def quickest(self) -> Callable[[Any, Any, bool | None], Any] | None:
         """Return a function that does the same as `quick`, but in C++.
 
         Returns None if C++ is not available. The arguments of the function are (tok, text,
-        wants_spans), and its only option is return_offsets_mapping.
+        wants_spans), and its only option is return_offsets_mapping. If wants_spans is None, it does
+        the same as `encode` without options.
         """
         if choose_backend() != "native":
             return None
