@@ -320,7 +320,7 @@ def _sides(processor: PostProcessor) -> tuple[list[int], list[int], bool]:
 
 
 def build(serialized: str) -> Engine:
-    """Return the engine of a tokenizer.json.
+    """Return the engine of a tokenizer, serialized as a tokenizer.json.
 
     Raises UnsupportedError or VocabularyError with the reason if bpe does not give the same ids.
     """
@@ -330,7 +330,9 @@ def build(serialized: str) -> Engine:
     file |= {"truncation": None, "padding": None, "post_processor": None}
     vocab = file["model"].get("vocab")
     decoder = file["decoder"]
-    spec = huggingface.read(Value(file, ""))
+    # The ids are those of a tokenizer that exists. If ids have gaps, the library tokenizers may give
+    # an added token another id when it loads this file.
+    spec = huggingface.read(Value(file, ""), trusts_ids=True)
     if spec.preset is None:
         raise UnsupportedError(spec.why_no_preset)
     tokenizer = Tokenizer(
