@@ -177,7 +177,7 @@ def quick_call(
     batch_encoding: type,
     encoding: type,
     whole: Callable[..., object],
-) -> Callable[[Any, Any, bool], Any]:
+) -> Callable[[Any, Any, bool | None], Any]:
     """Return a function call(tok, text, wants_spans), as cpp/bindings/quick_call.hpp says."""
 
 class Encoder:

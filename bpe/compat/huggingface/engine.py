@@ -30,6 +30,7 @@ from bpe.encoding.text_spaces import spaces_of
 from bpe.encoding.utf8 import has_surrogates
 from bpe.errors import UnknownTokenError
 from bpe.formats import huggingface
+from bpe.formats.bpe_model import assigned_ids
 from bpe.formats.json_value import Value
 from bpe.normalizers.chain import NormalizerChain
 from bpe.types import Ids, Offsets, Template, Treatment
@@ -71,6 +72,8 @@ class Engine:
         self._before, self._after, self.is_simple = _sides(processor)
         self._added = len(self._before) + len(self._after)
         self._words = words
+        self.is_kept_by_copies = False
+        """True if a copy of the tokenizer surely has an equal engine."""
         self.quick_parts = self._quick_parts()
         """The parts that C++ needs to answer the call of `quick`; None if it must not.
 
@@ -330,8 +333,8 @@ def build(serialized: str) -> Engine:
     file |= {"truncation": None, "padding": None, "post_processor": None}
     vocab = file["model"].get("vocab")
     decoder = file["decoder"]
-    # The ids are those of a tokenizer that exists. If ids have gaps, the library tokenizers may give
-    # an added token another id when it loads this file.
+    # The ids are those of a tokenizer that exists, but the library tokenizers may give an added
+    # token another id when it loads this file.
     spec = huggingface.read(Value(file, ""), trusts_ids=True)
     if spec.preset is None:
         raise UnsupportedError(spec.why_no_preset)
@@ -346,7 +349,22 @@ def build(serialized: str) -> Engine:
     _check_strips(tokenizer)
     names = {id: text for text, id in vocab.items()}
     words = _whole_words(tokenizer, vocab) if file["model"].get("ignore_merges") else []
-    return Engine(tokenizer, processor, names, Decoding(tokenizer, names, decoder), words)
+    engine = Engine(tokenizer, processor, names, Decoding(tokenizer, names, decoder), words)
+    engine.is_kept_by_copies = _keeps_ids(tokenizer, vocab)
+    return engine
+
+
+def _keeps_ids(tokenizer: Tokenizer, vocab: dict[str, int]) -> bool:
+    """Return whether a copy of the real tokenizer surely has the same ids.
+
+    The library copies a tokenizer through its file. If ids of the model have gaps, the copy may
+    give other ids to added tokens, and versions of the library disagree on these ids.
+    """
+    contents = [token.content for token in tokenizer.added_tokens]
+    has_gaps = max(vocab.values(), default=-1) >= len(vocab)
+    if has_gaps and not vocab.keys() >= set(contents):
+        return False
+    return assigned_ids(contents, vocab) == [token.id for token in tokenizer.added_tokens]
 
 
 def _whole_words(tokenizer: Tokenizer, vocab: Collection[str]) -> list[str]:
