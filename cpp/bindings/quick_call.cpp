@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace pretok {
@@ -19,7 +20,9 @@ struct QuickCall {
   py::object batch_encoding;
   py::object encoding;
   py::object whole;
+  py::dict options;
 
+  py::object check = interned("check");
   py::object tokenizer = interned("_tokenizer");
   py::object quick = interned("quick");
   py::object split_special_tokens = interned("split_special_tokens");
@@ -262,24 +265,38 @@ py::object answer(const QuickCall &call, const py::object &tok, const py::object
   return result;
 }
 
+// Returns what the arguments of a call want: (tok, text) or (tok, text, wants_spans).
+std::optional<Wants> wants_of(PyObject *const *args, Py_ssize_t count) {
+  if (count == 2)
+    return Wants::IDS;
+  if (count != 3 || !PyBool_Check(args[2]))
+    return std::nullopt;
+  return args[2] == Py_True ? Wants::SPANS : Wants::RESULT;
+}
+
+// Returns whether a share of the calls is checked.
+bool is_checked(const QuickCall &call) {
+  const int result = PyObject_IsTrue(find(call.options, call.check));
+  if (result < 0)
+    throw py::error_already_set();
+  return result != 0;
+}
+
 // Returns `answer`. If it raises an Exception, returns None: the Python code then raises it.
 PyObject *call_quickly(PyObject *self, PyObject *const *args, Py_ssize_t count) {
-  if (count != 3) {
-    PyErr_SetString(PyExc_TypeError,
-                    "expected three arguments: a tokenizer, a text, and wants_spans");
-    return nullptr;
-  }
 #ifdef Py_GIL_DISABLED
   // Another thread may change an object while this function reads it.
   Py_RETURN_NONE;
 #endif
+  const std::optional<Wants> wants = wants_of(args, count);
+  if (!wants)
+    Py_RETURN_NONE;
   PyObject *result = guarded([&] {
     const auto &call = *static_cast<QuickCall *>(PyCapsule_GetPointer(self, nullptr));
+    if (is_checked(call))
+      return py::none().release().ptr();
     return answer(call, py::reinterpret_borrow<py::object>(args[0]),
-                  py::reinterpret_borrow<py::object>(args[1]),
-                  args[2] == Py_None   ? Wants::IDS
-                  : args[2] == Py_True ? Wants::SPANS
-                                       : Wants::RESULT)
+                  py::reinterpret_borrow<py::object>(args[1]), *wants)
         .release()
         .ptr();
   });
@@ -291,11 +308,11 @@ PyObject *call_quickly(PyObject *self, PyObject *const *args, Py_ssize_t count) 
 }
 
 py::object quick_call(py::object key, py::dict is_plain, py::object batch_encoding,
-                      py::object encoding, py::object whole) {
+                      py::object encoding, py::object whole, py::dict options) {
   static PyMethodDef method = fast_method<call_quickly>("quick_call");
-  auto call = std::make_unique<QuickCall>(QuickCall{std::move(key), std::move(is_plain),
-                                                    std::move(batch_encoding),
-                                                    std::move(encoding), std::move(whole)});
+  auto call = std::make_unique<QuickCall>(
+      QuickCall{std::move(key), std::move(is_plain), std::move(batch_encoding),
+                std::move(encoding), std::move(whole), std::move(options)});
   const py::capsule capsule(call.release(),
                             [](void *p) { delete static_cast<QuickCall *>(p); });
   return new_function(method, capsule);
@@ -305,7 +322,8 @@ py::object quick_call(py::object key, py::dict is_plain, py::object batch_encodi
 
 void bind_quick_call(py::module_ &module) {
   module.def("quick_call", &quick_call, py::arg("key"), py::arg("is_plain"),
-             py::arg("batch_encoding"), py::arg("encoding"), py::arg("whole"));
+             py::arg("batch_encoding"), py::arg("encoding"), py::arg("whole"),
+             py::arg("options"));
 }
 
 } // namespace pretok

@@ -380,5 +380,6 @@ QUICK_OPTIONS: tuple[dict[str, Any], ...] = (
     {"return_offsets_mapping": True},
     {"return_offsets_mapping": False},
     {"return_offsets_mapping": 1},
+    {"return_offsets_mapping": None},
 )
 """The options that ThinCall.quickest may answer in C++, and some that it leaves to other code."""
