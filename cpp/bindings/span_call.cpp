@@ -93,7 +93,8 @@ bool encode_segments(const SpanCall &call, const std::uint8_t *data, std::size_t
   if (!is_ascii)
     counts.emplace(data, size);
   const auto count_before = [&](std::size_t at) {
-    return static_cast<std::uint32_t>(counts ? counts->before(at) : at);
+    return counts ? static_cast<std::uint32_t>(counts->before(at))
+                  : static_cast<std::uint32_t>(at);
   };
   Span *const spans = encoded.room();
   for (std::size_t i = 0; i < starts.size(); ++i) {
