@@ -177,7 +177,8 @@ def quick_call(
     batch_encoding: type,
     encoding: type,
     whole: Callable[..., object],
-) -> Callable[[Any, Any, bool], Any]:
+    options: dict[str, Any],
+) -> Callable[..., Any]:
     """Return a function call(tok, text, wants_spans), as cpp/bindings/quick_call.hpp says."""
 
 class Encoder:
@@ -297,7 +298,7 @@ class FastCallMethod:
     def __init__(
         self,
         function: Callable[..., object],
-        attribute: str,
+        attribute: str | Callable[..., object],
         names: tuple[str, ...],
         defaults: tuple[object, ...],
         positional: int,

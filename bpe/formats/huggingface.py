@@ -75,13 +75,16 @@ def read(
     needs_preset: bool = True,
     in_config: Sequence[AddedToken] = (),
     named_in_config: Sequence[str] = (),
+    *,
+    trusts_ids: bool = False,
 ) -> TokenizerSpec:
     """Return the tokenizer in a tokenizer.json, with the added tokens of its tokenizer_config.json.
 
     `in_config` and `named_in_config` are the results of `config_tokens` and `named_tokens` for the
     tokenizer_config.json. Raises UnsupportedError for a part that bpe does not support, and
     VocabularyError for a malformed part; both messages name the path of the part. If `needs_preset`
-    is false, the pre_tokenizer is not looked up and `preset` is None.
+    is false, the pre_tokenizer is not looked up and `preset` is None. If `trusts_ids`, added tokens
+    have the ids in the file, although the library tokenizers may give them other ids.
     """
     file.only(*_PARTS)
     digits = byte_digits.digits_of(file["pre_tokenizer"])
@@ -90,7 +93,8 @@ def read(
     model = file["model"]
     _check_model(model)
     added = added_tokens(file["added_tokens"])
-    _check_ids(file["added_tokens"], added, model["vocab"].ids())
+    if not trusts_ids:
+        _check_ids(file["added_tokens"], added, model["vocab"].ids())
     added = join(added, in_config, named_in_config, model["vocab"].ids())
     merges = model["merges"]
     listed = ListedMerges(

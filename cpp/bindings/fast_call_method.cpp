@@ -9,12 +9,13 @@ namespace pretok {
 namespace {
 
 constexpr std::size_t MAX_PARAMETERS = 3;
-using Arguments = std::array<PyObject *, MAX_PARAMETERS>;
+using Arguments = std::array<PyObject *, 1 + MAX_PARAMETERS>; // with self
 
 struct FastCallMethod {
   PyObject_HEAD vectorcallfunc call;
   PyObject *function;
   PyObject *attribute;   // the name of the attribute of instances that holds the fast call
+  PyObject *fast_call;   // the fast call of all instances, or nullptr
   PyObject *names;       // a tuple of the names of the parameters, interned like names in code
   PyObject *defaults;    // a tuple of the default values of the parameters
   Py_ssize_t positional; // the number of parameters that callers may pass by position
@@ -26,8 +27,9 @@ struct FastCallMethod {
 // Calls use(object) for each object that `method` refers to. Stops at a result other than 0,
 // and returns it.
 template <typename Use> int for_each_object(FastCallMethod &method, Use use) {
-  for (PyObject **object : {&method.function, &method.attribute, &method.names,
-                            &method.defaults, reinterpret_cast<PyObject **>(&method.owner)})
+  for (PyObject **object :
+       {&method.function, &method.attribute, &method.fast_call, &method.names, &method.defaults,
+        reinterpret_cast<PyObject **>(&method.owner)})
     if (const int stop = use(*object))
       return stop;
   return 0;
@@ -36,16 +38,18 @@ template <typename Use> int for_each_object(FastCallMethod &method, Use use) {
 FastCallMethod *method_of(PyObject *self) { return reinterpret_cast<FastCallMethod *>(self); }
 
 // Returns whether the call passes only parameters in method.names (after self). If so, sets
-// `plain` to the values of all these parameters. `args` has `count` positional arguments, then
-// the values of the keyword arguments, which have the names `names` (a tuple or nullptr).
+// `plain` to self and the values of all these parameters. `args` has `count` positional
+// arguments, then the values of the keyword arguments, which have the names `names` (a tuple or
+// nullptr).
 bool is_plain(const FastCallMethod &method, PyObject *const *args, Py_ssize_t count,
               PyObject *names, Arguments &plain) {
   const Py_ssize_t by_position = count - 1;
   if (by_position < 1 || by_position > method.positional)
     return false;
   const Py_ssize_t size = PyTuple_GET_SIZE(method.names);
+  plain[0] = args[0];
   for (Py_ssize_t i = 0; i < size; ++i)
-    plain[static_cast<std::size_t>(i)] =
+    plain[static_cast<std::size_t>(1 + i)] =
         i < by_position ? args[1 + i] : PyTuple_GET_ITEM(method.defaults, i);
   const Py_ssize_t named = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
   for (Py_ssize_t i = 0; i < named; ++i) {
@@ -54,7 +58,7 @@ bool is_plain(const FastCallMethod &method, PyObject *const *args, Py_ssize_t co
       ++at;
     if (at == size)
       return false;
-    plain[static_cast<std::size_t>(at)] = args[count + i];
+    plain[static_cast<std::size_t>(1 + at)] = args[count + i];
   }
   return true;
 }
@@ -91,13 +95,19 @@ PyObject *call_method(PyObject *self, PyObject *const *args, std::size_t flagged
   const FastCallMethod &method = *method_of(self);
   Arguments plain;
   if (is_plain(method, args, PyVectorcall_NARGS(flagged), names, plain)) {
-    PyObject *fast_call = fast_call_of(method, args[0]);
-    if (fast_call != nullptr) {
-      PyObject *result = call_directly(fast_call, plain.data(), PyTuple_GET_SIZE(method.names));
+    const Py_ssize_t count = PyTuple_GET_SIZE(method.names);
+    if (method.fast_call != nullptr) {
+      PyObject *result = call_directly(method.fast_call, plain.data(), 1 + count);
+      if (result != Py_None)
+        return result;
+      Py_DECREF(result);
+    } else if (PyObject *fast_call = fast_call_of(method, args[0])) {
+      PyObject *result = call_directly(fast_call, plain.data() + 1, count);
       Py_DECREF(fast_call);
       return result;
+    } else {
+      PyErr_Clear();
     }
-    PyErr_Clear();
   }
   return PyObject_Vectorcall(method.function, args, flagged, names);
 }
@@ -109,9 +119,14 @@ PyObject *make(PyTypeObject *type, PyObject *args, PyObject *) {
   PyObject *names = nullptr;
   PyObject *defaults = nullptr;
   Py_ssize_t positional = 0;
-  if (!PyArg_ParseTuple(args, "OUO!O!n", &function, &attribute, &PyTuple_Type, &names,
+  if (!PyArg_ParseTuple(args, "OOO!O!n", &function, &attribute, &PyTuple_Type, &names,
                         &PyTuple_Type, &defaults, &positional))
     return nullptr;
+  const bool is_name = PyUnicode_CheckExact(attribute);
+  if (!is_name && PyCallable_Check(attribute) == 0) {
+    PyErr_SetString(PyExc_TypeError, "expected the name of an attribute, or a function");
+    return nullptr;
+  }
   const Py_ssize_t size = PyTuple_GET_SIZE(names);
   if (size > static_cast<Py_ssize_t>(MAX_PARAMETERS) || PyTuple_GET_SIZE(defaults) != size ||
       positional > size) {
@@ -128,8 +143,12 @@ PyObject *make(PyTypeObject *type, PyObject *args, PyObject *) {
   for (PyObject *object : {function, attribute, names, defaults})
     Py_INCREF(object);
   method.function = function;
-  PyUnicode_InternInPlace(&attribute);
-  method.attribute = attribute;
+  if (is_name) {
+    PyUnicode_InternInPlace(&attribute);
+    method.attribute = attribute;
+  } else {
+    method.fast_call = attribute;
+  }
   method.names = names;
   method.defaults = defaults;
   method.positional = positional;
@@ -145,6 +164,8 @@ PyObject *set_name(PyObject *self, PyObject *args) {
     return nullptr;
 #ifndef Py_GIL_DISABLED // without a GIL, another thread may free a value while it is read
   FastCallMethod &method = *method_of(self);
+  if (method.attribute == nullptr)
+    Py_RETURN_NONE;
   PyObject *const slot = PyObject_GetAttr(owner, method.attribute);
   if (slot == nullptr) {
     PyErr_Clear();

@@ -16,6 +16,9 @@ namespace pretok {
 // parameters). That call must return a result equal to the result of `function`. Any other call
 // goes to `function`, and so does a call if `self` lacks the attribute. If the class names the
 // attribute in __slots__, FastCallMethod reads it without a look-up.
+//
+// `attribute` may also be a function instead of a name. Then such a call becomes
+// attribute(self, values of all these parameters). It goes to `function` if the result is None.
 void bind_fast_call_method(pybind11::module_ &module);
 
 } // namespace pretok

@@ -4,8 +4,10 @@
 #include "bindings/fast_method.hpp"
 #include "bindings/guarded.hpp"
 
+#include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace pretok {
@@ -18,12 +20,11 @@ struct QuickCall {
   py::object batch_encoding;
   py::object encoding;
   py::object whole;
+  py::dict options;
 
+  py::object check = interned("check");
   py::object tokenizer = interned("_tokenizer");
-  py::object is_current = interned("_is_current");
-  py::object handles = interned("_handles");
-  py::object engine = interned("_engine");
-  py::object quick_parts = interned("quick_parts");
+  py::object quick = interned("quick");
   py::object split_special_tokens = interned("split_special_tokens");
   py::object encode_special_tokens = interned("encode_special_tokens");
   py::object truncation = interned("truncation");
@@ -44,7 +45,11 @@ struct QuickCall {
   py::object no_span = py::make_tuple(0, 0); // the span of an id of the template
   py::object one = py::int_(1);
   py::object zero = py::int_(0);
+  py::object no_arguments = py::tuple();
 };
+
+// The items of State.quick (bpe/compat/huggingface/state.py).
+enum Part : py::ssize_t { ENGINE, ENCODE, BEFORE, AFTER, HAS_ZERO_TYPES, TAKES_TEXT, SPANS };
 
 // Returns a new reference as an object. Throws the Python error if it is nullptr.
 py::object owned(PyObject *object) {
@@ -62,167 +67,242 @@ void set_attribute(const py::object &object, const py::object &name, const py::o
     throw py::error_already_set();
 }
 
-py::object names_of(const py::object &object) {
-  return owned(PyObject_GenericGetDict(object.ptr(), nullptr));
+void set_item(const py::object &dict, const py::object &key, const py::object &value) {
+  if (PyDict_SetItem(dict.ptr(), key.ptr(), value.ptr()) != 0)
+    throw py::error_already_set();
 }
 
-// Returns the value of a name in the __dict__ of an object, or None.
-py::object find(const py::object &names, py::handle name) {
-  PyObject *value = PyDict_GetItemWithError(names.ptr(), name.ptr());
+py::object names_of(PyObject *object) {
+  return owned(PyObject_GenericGetDict(object, nullptr));
+}
+
+// Returns the value of a key of a dict, or None. The reference is borrowed from the dict.
+PyObject *find(const py::object &dict, py::handle key) {
+  PyObject *value = PyDict_GetItemWithError(dict.ptr(), key.ptr());
   if (value == nullptr && PyErr_Occurred() != nullptr)
     throw py::error_already_set();
-  return value == nullptr ? py::none() : py::reinterpret_borrow<py::object>(value);
+  return value == nullptr ? Py_None : value;
 }
 
-// Returns a new object of a class in Python, as object.__new__ does.
-py::object new_object(const py::object &type) {
-  auto *const made = reinterpret_cast<PyTypeObject *>(type.ptr());
-  return owned(made->tp_alloc(made, 0));
+// Returns a new object of a class in Python. Calls the __new__ of `object`, because only it
+// prepares an object to store its first attributes without a dict.
+py::object new_object(const QuickCall &call, const py::object &type) {
+  return owned(PyBaseObject_Type.tp_new(reinterpret_cast<PyTypeObject *>(type.ptr()),
+                                        call.no_arguments.ptr(), nullptr));
 }
 
+// Returns a new list of `size` references to `item`.
 py::list filled(py::ssize_t size, const py::object &item) {
   py::list list(static_cast<std::size_t>(size));
-  for (py::ssize_t i = 0; i < size; ++i) {
+  std::fill_n(PySequence_Fast_ITEMS(list.ptr()), size, item.ptr());
+#if PY_VERSION_HEX < 0x030C0000
+  // One addition is faster than many increments of one number.
+  Py_SET_REFCNT(item.ptr(), Py_REFCNT(item.ptr()) + size);
+#else
+  for (py::ssize_t i = 0; i < size; ++i) // Python may not count the references to `item`
     Py_INCREF(item.ptr());
-    PyList_SET_ITEM(list.ptr(), i, item.ptr());
-  }
+#endif
   return list;
 }
 
-bool contains(const py::object &names, const py::object &name) {
-  const int found = PySequence_Contains(names.ptr(), name.ptr());
+// Returns whether a str is in `names`.
+bool contains(PyObject *names, const py::object &name) {
+  const bool is_list = PyList_CheckExact(names);
+  for (py::ssize_t i = 0; is_list && i < PyList_GET_SIZE(names); ++i) {
+    PyObject *const item = PyList_GET_ITEM(names, i);
+    if (item == name.ptr())
+      return true;
+    // Interned strs are equal only if they are the same object.
+    if (!PyUnicode_CheckExact(item) || !PyUnicode_CHECK_INTERNED(item))
+      break;
+    if (i + 1 == PyList_GET_SIZE(names))
+      return false;
+  }
+  const int found = PySequence_Contains(names, name.ptr());
   if (found < 0)
     throw py::error_already_set();
   return found != 0;
 }
 
-// Puts `count` spans of the template at `index` of a list of spans.
-void add_spans(const QuickCall &call, const py::object &spans, py::ssize_t index,
-               py::ssize_t count) {
+// Inserts the items of the list `added` at `index` of a list.
+void insert(const py::object &list, py::ssize_t index, PyObject *added) {
+  const py::ssize_t count = PyList_GET_SIZE(added);
   if (count == 0)
     return;
-  const py::list added = filled(count, call.no_span);
-  if (PyList_SetSlice(spans.ptr(), index, index, added.ptr()) != 0)
+  // A template usually has one id, for which PyList_Insert is faster.
+  const int failed = count == 1 ? PyList_Insert(list.ptr(), index, PyList_GET_ITEM(added, 0))
+                                : PyList_SetSlice(list.ptr(), index, index, added);
+  if (failed != 0)
     throw py::error_already_set();
 }
 
+// Inserts `count` spans of the template at `index` of a list of spans.
+void insert_spans(const QuickCall &call, const py::object &spans, py::ssize_t index,
+                  py::ssize_t count) {
+  if (count != 0)
+    insert(spans, index, filled(count, call.no_span).ptr());
+}
+
 // Returns whether a call without truncation and padding leaves the real tokenizer unchanged.
-bool changes_nothing(const QuickCall &call, const py::object &real, const py::object &split) {
-  return attribute(real, call.encode_special_tokens).is(split) &&
+bool changes_nothing(const QuickCall &call, const py::object &real, PyObject *split) {
+  return attribute(real, call.encode_special_tokens).ptr() == split &&
          attribute(real, call.truncation).is_none() && attribute(real, call.padding).is_none();
 }
 
 // Returns whether `limit`, the maximal length of a text of a model, is an int, and at least
 // `size`.
-bool is_within(const py::object &limit, py::ssize_t size) {
-  if (!PyLong_CheckExact(limit.ptr()))
+bool is_within(PyObject *limit, py::ssize_t size) {
+  if (!PyLong_CheckExact(limit))
     return false;
   int overflow = 0;
-  const long long max = PyLong_AsLongLongAndOverflow(limit.ptr(), &overflow);
+  const long long max = PyLong_AsLongLongAndOverflow(limit, &overflow);
   return overflow > 0 || (overflow == 0 && size <= max);
 }
 
-// Returns the engine of a State if State.engine(real) would return it without any work; else
-// None.
-py::object current_engine(const QuickCall &call, const py::object &state) {
-  const py::object handles = find(state, call.handles);
-  const bool is_current = find(state, call.is_current).ptr() == Py_True &&
-                          PyList_CheckExact(handles.ptr()) &&
-                          PyList_GET_SIZE(handles.ptr()) == 0;
-  return is_current ? find(state, call.engine) : py::none();
+// Adds one to the number of calls that bpe served.
+void count_call(const QuickCall &call, const py::object &state) {
+  set_item(state, call.served, owned(PyNumber_Add(find(state, call.served), call.one.ptr())));
 }
 
-// Returns the BatchEncoding, or None.
+// Encodes `text` with `parts`, the items of State.quick. Sets `ids`, and `spans` if
+// `wants_spans`. Returns false if Python code must answer.
+bool encode(const QuickCall &call, const py::object &parts, const py::object &text,
+            const py::object &treatment, bool wants_spans, py::object &ids, py::object &spans) {
+  const auto part = [&](Part i) { return PyTuple_GET_ITEM(parts.ptr(), i); };
+  if (wants_spans) {
+    // The first call of FastSpans.encode puts the function into the dict.
+    const auto encode_spans =
+        py::reinterpret_borrow<py::object>(PyDict_GetItem(part(SPANS), treatment.ptr()));
+    if (!encode_spans || encode_spans.is_none())
+      return false;
+    PyObject *const argument = text.ptr();
+    const py::object pair =
+        owned(PyObject_Vectorcall(encode_spans.ptr(), &argument, 1, nullptr));
+    if (pair.is_none())
+      return false;
+    ids = py::reinterpret_borrow<py::object>(PyTuple_GetItem(pair.ptr(), 0));
+    spans = py::reinterpret_borrow<py::object>(PyTuple_GetItem(pair.ptr(), 1));
+    insert_spans(call, spans, 0, PyList_GET_SIZE(part(BEFORE)));
+    insert_spans(call, spans, PyList_GET_SIZE(spans.ptr()), PyList_GET_SIZE(part(AFTER)));
+  } else {
+    const std::array<PyObject *, 2> arguments{text.ptr(), treatment.ptr()};
+    ids = owned(PyObject_Vectorcall(part(ENCODE), arguments.data(), 2, nullptr));
+  }
+  insert(ids, 0, part(BEFORE));
+  insert(ids, PyList_GET_SIZE(ids.ptr()), part(AFTER));
+  return true;
+}
+
+// Returns the BatchEncoding of a text with these `ids`, or None. `names` are the names of its
+// items. `spans` may be a null object.
+py::object new_result(const QuickCall &call, const py::object &parts, const py::object &names,
+                      const py::object &text, const py::object &treatment,
+                      const py::object &ids, const py::object &spans) {
+  if (names.is_none())
+    return names;
+  const py::ssize_t size = PyList_GET_SIZE(ids.ptr());
+  py::dict data;
+  set_item(data, call.input_ids, ids);
+  if (contains(names.ptr(), call.token_type_ids)) {
+    if (PyTuple_GET_ITEM(parts.ptr(), HAS_ZERO_TYPES) != Py_True)
+      return py::none();
+    set_item(data, call.token_type_ids, filled(size, call.zero));
+  }
+  if (contains(names.ptr(), call.attention_mask))
+    set_item(data, call.attention_mask, filled(size, call.one));
+  if (spans)
+    set_item(data, call.offset_mapping, spans);
+
+  const py::object encoding = new_object(call, call.encoding);
+  set_attribute(encoding, call.source,
+                owned(PyTuple_Pack(5, call.whole.ptr(), PyTuple_GET_ITEM(parts.ptr(), ENGINE),
+                                   text.ptr(), treatment.ptr(), Py_True)));
+  py::object result = new_object(call, call.batch_encoding);
+  set_attribute(result, call.data, data);
+  set_attribute(result, call.encodings, filled(1, encoding));
+  set_attribute(result, call.n_sequences, call.one);
+  return result;
+}
+
+// What a call returns: a list of ids, or a BatchEncoding without or with spans.
+enum class Wants { IDS, RESULT, SPANS };
+
+// Returns what the call wants, or None.
 py::object answer(const QuickCall &call, const py::object &tok, const py::object &text,
-                  bool wants_spans) {
+                  Wants wants) {
   if (!PyUnicode_CheckExact(text.ptr()))
     return py::none();
-  const TextView view(text);
   const py::handle type(reinterpret_cast<PyObject *>(Py_TYPE(tok.ptr())));
-  if (view.has_surrogate() || find(call.is_plain, type).ptr() != Py_True)
+  if (TextView(text).has_surrogate() || find(call.is_plain, type) != Py_True)
     return py::none();
   // Attributes in a __dict__ are read from there, since the class of `tok` has a __getattr__,
   // which makes other ways slow. Classes.is_plain excludes classes with properties of these
   // names.
-  const py::object settings = names_of(tok);
-  const py::object real = find(settings, call.tokenizer);
-  const py::object found = real.is_none() ? real : find(names_of(real), call.key);
+  const py::object settings = names_of(tok.ptr());
+  const auto real = py::reinterpret_borrow<py::object>(find(settings, call.tokenizer));
+  if (real.is_none())
+    return real;
+  const auto found = py::reinterpret_borrow<py::object>(find(names_of(real.ptr()), call.key));
   if (found.is_none())
     return found;
-  const py::object state = names_of(found);
-  const py::object engine = current_engine(call, state);
-  const py::object parts = engine.is_none() ? engine : attribute(engine, call.quick_parts);
-  const py::object split = find(settings, call.split_special_tokens);
-  if (parts.is_none() || !PyBool_Check(split.ptr()) || !changes_nothing(call, real, split))
+  const py::object state = names_of(found.ptr());
+  // Another thread may replace the parts while this function uses them.
+  const auto parts = py::reinterpret_borrow<py::object>(find(state, call.quick));
+  PyObject *const split = find(settings, call.split_special_tokens);
+  if (parts.is_none() || !PyBool_Check(split) || !changes_nothing(call, real, split))
     return py::none();
-  const auto part = [&](py::ssize_t i) { return PyTuple_GET_ITEM(parts.ptr(), i); };
-
-  if (split.ptr() == Py_True && part(4) != Py_True)
+  if (split == Py_True && PyTuple_GET_ITEM(parts.ptr(), TAKES_TEXT) != Py_True)
     return py::none();
-  const py::object &treatment = split.ptr() == Py_True ? call.text : call.allow;
-  const std::array<PyObject *, 2> arguments{text.ptr(), treatment.ptr()};
-  py::object ids =
-      owned(PyObject_Vectorcall(part(wants_spans ? 5 : 0), arguments.data(), 2, nullptr));
+  const py::object &treatment = split == Py_True ? call.text : call.allow;
+  py::object ids;
   py::object spans;
-  if (wants_spans) {
-    if (ids.is_none())
-      return ids;
-    spans = py::reinterpret_borrow<py::object>(PyTuple_GetItem(ids.ptr(), 1));
-    ids = py::reinterpret_borrow<py::object>(PyTuple_GetItem(ids.ptr(), 0));
-    add_spans(call, spans, 0, PyList_GET_SIZE(part(1)));
-    add_spans(call, spans, PyList_GET_SIZE(spans.ptr()), PyList_GET_SIZE(part(2)));
-  }
-  if (PyList_GET_SIZE(part(1)) != 0)
-    ids = owned(PySequence_Concat(part(1), ids.ptr()));
-  if (PyList_GET_SIZE(part(2)) != 0)
-    ids = owned(PySequence_Concat(ids.ptr(), part(2)));
-  const py::ssize_t size = PyList_GET_SIZE(ids.ptr());
-  const py::object names = find(settings, call.model_input_names);
-  if (!is_within(find(settings, call.model_max_length), size) || names.is_none())
+  if (!encode(call, parts, text, treatment, wants == Wants::SPANS, ids, spans))
     return py::none();
 
-  py::dict data;
-  data[call.input_ids] = ids;
-  if (contains(names, call.token_type_ids)) {
-    if (part(3) != Py_True)
-      return py::none();
-    data[call.token_type_ids] = filled(size, call.zero);
-  }
-  if (contains(names, call.attention_mask))
-    data[call.attention_mask] = filled(size, call.one);
-  if (wants_spans)
-    data[call.offset_mapping] = spans;
-
-  const py::object encoding = new_object(call.encoding);
-  set_attribute(encoding, call.source,
-                owned(PyTuple_Pack(5, call.whole.ptr(), engine.ptr(), text.ptr(),
-                                   treatment.ptr(), Py_True)));
-  py::object result = new_object(call.batch_encoding);
-  set_attribute(result, call.data, data);
-  set_attribute(result, call.encodings, filled(1, encoding));
-  set_attribute(result, call.n_sequences, call.one);
-  const py::object served = find(state, call.served);
-  const py::object more = owned(PyNumber_Add(served.ptr(), call.one.ptr()));
-  if (PyDict_SetItem(state.ptr(), call.served.ptr(), more.ptr()) != 0)
-    throw py::error_already_set();
+  if (!is_within(find(settings, call.model_max_length), PyList_GET_SIZE(ids.ptr())))
+    return py::none();
+  py::object result = wants == Wants::IDS ? ids
+                                          : new_result(call, parts,
+                                                       py::reinterpret_borrow<py::object>(find(
+                                                           settings, call.model_input_names)),
+                                                       text, treatment, ids, spans);
+  if (!result.is_none())
+    count_call(call, state);
   return result;
+}
+
+// Returns what the arguments of a call want: (tok, text) or (tok, text, wants_spans).
+std::optional<Wants> wants_of(PyObject *const *args, Py_ssize_t count) {
+  if (count == 2)
+    return Wants::IDS;
+  if (count != 3 || !PyBool_Check(args[2]))
+    return std::nullopt;
+  return args[2] == Py_True ? Wants::SPANS : Wants::RESULT;
+}
+
+// Returns whether a share of the calls is checked.
+bool is_checked(const QuickCall &call) {
+  const int result = PyObject_IsTrue(find(call.options, call.check));
+  if (result < 0)
+    throw py::error_already_set();
+  return result != 0;
 }
 
 // Returns `answer`. If it raises an Exception, returns None: the Python code then raises it.
 PyObject *call_quickly(PyObject *self, PyObject *const *args, Py_ssize_t count) {
-  if (count != 3) {
-    PyErr_SetString(PyExc_TypeError,
-                    "expected three arguments: a tokenizer, a text, and wants_spans");
-    return nullptr;
-  }
 #ifdef Py_GIL_DISABLED
   // Another thread may change an object while this function reads it.
   Py_RETURN_NONE;
 #endif
+  const std::optional<Wants> wants = wants_of(args, count);
+  if (!wants)
+    Py_RETURN_NONE;
   PyObject *result = guarded([&] {
     const auto &call = *static_cast<QuickCall *>(PyCapsule_GetPointer(self, nullptr));
+    if (is_checked(call))
+      return py::none().release().ptr();
     return answer(call, py::reinterpret_borrow<py::object>(args[0]),
-                  py::reinterpret_borrow<py::object>(args[1]), args[2] == Py_True)
+                  py::reinterpret_borrow<py::object>(args[1]), *wants)
         .release()
         .ptr();
   });
@@ -234,11 +314,11 @@ PyObject *call_quickly(PyObject *self, PyObject *const *args, Py_ssize_t count) 
 }
 
 py::object quick_call(py::object key, py::dict is_plain, py::object batch_encoding,
-                      py::object encoding, py::object whole) {
+                      py::object encoding, py::object whole, py::dict options) {
   static PyMethodDef method = fast_method<call_quickly>("quick_call");
-  auto call = std::make_unique<QuickCall>(QuickCall{std::move(key), std::move(is_plain),
-                                                    std::move(batch_encoding),
-                                                    std::move(encoding), std::move(whole)});
+  auto call = std::make_unique<QuickCall>(
+      QuickCall{std::move(key), std::move(is_plain), std::move(batch_encoding),
+                std::move(encoding), std::move(whole), std::move(options)});
   const py::capsule capsule(call.release(),
                             [](void *p) { delete static_cast<QuickCall *>(p); });
   return new_function(method, capsule);
@@ -248,7 +328,8 @@ py::object quick_call(py::object key, py::dict is_plain, py::object batch_encodi
 
 void bind_quick_call(py::module_ &module) {
   module.def("quick_call", &quick_call, py::arg("key"), py::arg("is_plain"),
-             py::arg("batch_encoding"), py::arg("encoding"), py::arg("whole"));
+             py::arg("batch_encoding"), py::arg("encoding"), py::arg("whole"),
+             py::arg("options"));
 }
 
 } // namespace pretok

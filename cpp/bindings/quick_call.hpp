@@ -1,5 +1,5 @@
-// Answers tok(text), with or without offsets, for bpe.compat.huggingface. It is the most
-// frequent call of the tokenizers of transformers.
+// Answers tok(text), with or without offsets, and tok.encode(text) for bpe.compat.huggingface.
+// They are the most frequent calls of the tokenizers of transformers.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -8,7 +8,8 @@ namespace pretok {
 
 // Adds the function quick_call to the module. It returns a Python function call(tok, text,
 // wants_spans), which does the same as ThinCall.quick (bpe/compat/huggingface/thin_call.py)
-// with no option but return_offsets_mapping: it returns the BatchEncoding of a text, or None if
+// with no option but return_offsets_mapping: it returns the BatchEncoding of a text. Without
+// the argument wants_spans, it returns the ids, as ThinCall.encode does. It returns None if
 // Python code must answer.
 //
 // The arguments of quick_call are:
@@ -17,6 +18,7 @@ namespace pretok {
 //   - batch_encoding, encoding: the classes of the result and of its encoding.
 //   - whole: the function that makes an equal encoding, of the arguments (engine, text,
 //     treatment, add_special_tokens).
+//   - options: a dict with the key "check". While its value is true, Python code must answer.
 void bind_quick_call(pybind11::module_ &module);
 
 } // namespace pretok

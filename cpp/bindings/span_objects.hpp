@@ -2,17 +2,18 @@
 #pragma once
 
 #include "bindings/id_objects.hpp"
+#include "bindings/token_shapes.hpp"
 
 #include "core/base/prefetch.hpp"
 
 #include <pybind11/pybind11.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <new>
-#include <vector>
 
 namespace pretok {
 
@@ -40,26 +41,27 @@ public:
         Py_CLEAR(spans_[(used_ - 1) * WIDTHS + width]);
   }
 
-  // Returns the new list of the spans. `ints` makes the ints. Needs the GIL.
-  py::list as_list(IdObjects &ints, const std::vector<std::int64_t> &starts,
-                   const std::vector<std::int64_t> &ends) {
-    const std::size_t size = starts.size();
+  // Returns the new list of `size` spans. `ints` makes the ints. Needs the GIL.
+  py::list as_list(IdObjects &ints, const Span *spans, std::size_t size) {
     py::list result(size);
-    // Copy the member to a local, because the compiler would reload a member after each store.
-    PyObject **const spans = spans_;
-    for (std::size_t i = 0; i < size; ++i) {
-      // Prefetch the place of a span 2 * AHEAD spans before its use, and its tuple AHEAD spans.
-      if (i + 2 * AHEAD < size)
-        prefetch(slot(spans, starts[i + 2 * AHEAD], ends[i + 2 * AHEAD]));
-      if (i + AHEAD < size)
-        if (PyObject *const *later = slot(spans, starts[i + AHEAD], ends[i + AHEAD]))
-          prefetch(*later);
-      PyObject **const known = slot(spans, starts[i], ends[i]);
-      PyObject *span = known == nullptr ? nullptr : *known;
-      Py_XINCREF(span);
-      if (span == nullptr)
-        span = new_object(ints, starts[i], ends[i], known);
-      PyList_SET_ITEM(result.ptr(), static_cast<py::ssize_t>(i), span);
+    // A block of spans takes three steps. Each step prefetches what the next step reads.
+    std::array<PyObject **, BLOCK> slots; // not initialized
+    for (std::size_t start = 0; start < size; start += BLOCK) {
+      const std::size_t count = std::min(BLOCK, size - start);
+      for (std::size_t i = 0; i < count; ++i) {
+        slots[i] = slot(spans[start + i]);
+        prefetch(slots[i]);
+      }
+      for (std::size_t i = 0; i < count; ++i)
+        if (slots[i] != nullptr)
+          prefetch(*slots[i]);
+      for (std::size_t i = 0; i < count; ++i) {
+        PyObject *span = slots[i] == nullptr ? nullptr : *slots[i];
+        Py_XINCREF(span);
+        if (span == nullptr)
+          span = new_object(ints, spans[start + i], slots[i]);
+        PyList_SET_ITEM(result.ptr(), static_cast<py::ssize_t>(start + i), span);
+      }
     }
     return result;
   }
@@ -68,47 +70,46 @@ private:
   static constexpr std::size_t STARTS = 8192; // the cache has spans that start before this
   static constexpr std::size_t WIDTHS = 16;   // and that are shorter than this
   static constexpr std::size_t SIZE = STARTS * WIDTHS;
-  static constexpr std::size_t AHEAD = 8;
+  static constexpr std::size_t BLOCK = 32;
 
-  // Returns the place of a span in `spans`, the cache, or nullptr if it has none.
-  static PyObject **slot(PyObject **spans, std::int64_t start, std::int64_t end) {
+  // Returns the place of a span in the cache, or nullptr if it has none.
+  PyObject **slot(Span span) const {
 #ifdef Py_GIL_DISABLED
     // In free-threaded Python, threads that share tuples would contend for their reference
     // counts.
     return nullptr;
 #endif
-    const auto width = static_cast<std::uint64_t>(end - start);
-    const auto from = static_cast<std::uint64_t>(start);
-    return from < STARTS && width < WIDTHS ? spans + from * WIDTHS + width : nullptr;
+    const std::size_t start = span.start;
+    const std::size_t width = span.end - span.start;
+    return start < STARTS && width < WIDTHS ? spans_ + start * WIDTHS + width : nullptr;
   }
 
   // Returns a new reference to the new tuple (start, end). Puts it in its place in the cache,
   // `known`, unless it is nullptr.
-  PyObject *new_object(IdObjects &ints, std::int64_t start, std::int64_t end,
-                       PyObject **known) {
-    PyObject *span = new_tuple(ints, start, end);
-    if (span == nullptr)
+  PyObject *new_object(IdObjects &ints, Span span, PyObject **known) {
+    PyObject *tuple = new_tuple(ints, span);
+    if (tuple == nullptr)
       throw py::error_already_set();
     if (known != nullptr) {
-      Py_INCREF(span);
-      *known = span;
-      used_ = std::max(used_, static_cast<std::size_t>(start) + 1);
+      Py_INCREF(tuple);
+      *known = tuple;
+      used_ = std::max(used_, std::size_t{span.start} + 1);
     }
-    return span;
+    return tuple;
   }
 
-  static PyObject *new_tuple(IdObjects &ints, std::int64_t start, std::int64_t end) {
-    PyObject *span = PyTuple_New(2);
-    if (span == nullptr)
+  static PyObject *new_tuple(IdObjects &ints, Span span) {
+    PyObject *tuple = PyTuple_New(2);
+    if (tuple == nullptr)
       return nullptr;
-    PyTuple_SET_ITEM(span, 0, ints.new_object(static_cast<std::uint32_t>(start)));
-    PyTuple_SET_ITEM(span, 1, ints.new_object(static_cast<std::uint32_t>(end)));
-    if (PyTuple_GET_ITEM(span, 0) != nullptr && PyTuple_GET_ITEM(span, 1) != nullptr) {
+    PyTuple_SET_ITEM(tuple, 0, ints.new_object(span.start));
+    PyTuple_SET_ITEM(tuple, 1, ints.new_object(span.end));
+    if (PyTuple_GET_ITEM(tuple, 0) != nullptr && PyTuple_GET_ITEM(tuple, 1) != nullptr) {
       // A tuple of ints refers to no other objects, so the garbage collector need not track it.
-      PyObject_GC_UnTrack(span);
-      return span;
+      PyObject_GC_UnTrack(tuple);
+      return tuple;
     }
-    Py_DECREF(span);
+    Py_DECREF(tuple);
     return nullptr;
   }
 

@@ -347,6 +347,32 @@ def test_added_tokens_for_which_tokenizers_may_panic_fall_back() -> None:
     assert "tokenizers panics" in hf.backend(ours).reason
 
 
+@pytest.mark.parametrize(
+    ("token", "distance", "served"),
+    [("fo", 12, True), ("Ġfox", 9, True), ("Ġfox", 1, False)],  # <one> may get the id of Ġfox
+)
+def test_added_tokens_of_vocabularies_with_gaps(token: str, distance: int, served: bool) -> None:
+    file = json.loads(small())
+    vocab = file["model"]["vocab"]
+    vocab[token] += distance
+    real, ours = both(json.dumps(file))
+    added = ["fo", tokenizers.AddedToken("<one>"), "<two>", "<three>"]
+    text = "the<one> fo <two>quick<three> <four>"
+    for _ in range(2):  # the library may give other ids when it loads the tokenizer again
+        for tok in (real, ours):
+            tok.add_tokens(added)
+            tok.add_special_tokens(["<four>"])
+        for call in (
+            lambda tok: tok.encode(text),
+            lambda tok: [tok.decode([id]) for id in range(len(vocab) + 20)],
+            lambda tok: tok.decode(tok.encode(text).ids),
+            lambda tok: copy.deepcopy(tok).encode(text),  # may have other ids as well
+        ):
+            assert pairs.outcome(call, ours) == pairs.outcome(call, real)
+        assert hf.backend(ours).name == ("bpe" if served else "tokenizers")
+        real, ours = both(real.to_str())
+
+
 def test_a_copy_has_the_engine_but_later_changes_do_not_reach_it() -> None:
     real, ours = both(small())
     ours.encode("the")

@@ -11,6 +11,7 @@ import gc
 import importlib
 import pickle
 import weakref
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -107,6 +108,27 @@ def test_handles_are_watched_while_they_live() -> None:
     del level
     assert ours.encode("the").tokens == real.encode("the").tokens
     assert ours._state._handles == []
+
+
+def test_a_change_during_a_build_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    real, ours = both(small())
+    state = importlib.import_module("bpe.compat.huggingface.state")
+    build = state._engine_of
+    threads = []
+
+    def build_before_a_change(tok: Any) -> Any:
+        engine = build(tok)
+        threads.append(Thread(target=ours.add_tokens, args=(["quick"],)))
+        threads[0].start()
+        threads[0].join(0.2)  # it may have to wait for the end of the build
+        return engine
+
+    monkeypatch.setattr(state, "_engine_of", build_before_a_change)
+    ours.encode("the quick")
+    monkeypatch.undo()
+    threads[0].join()
+    real.add_tokens(["quick"])
+    assert ours.encode("the quick").ids == real.encode("the quick").ids
 
 
 def test_items_of_sequences_are_watched() -> None:

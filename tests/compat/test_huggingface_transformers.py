@@ -107,12 +107,15 @@ def test_python_alone_gives_the_same_results(plain: Any, monkeypatch: pytest.Mon
 def test_a_text_needs_no_python_code(plain: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     need_native()
     monkeypatch.setenv("PRETOK_BACKEND", "native")
-    expected = plain("the fox")
+    expected = [plain("the fox", **options).data for options in QUICK_OPTIONS[:2]]
     with hf.patched():
-        plain("the")
-        for name in ("quick", "row", "rows", "batch"):
+        for options in QUICK_OPTIONS[:2]:
+            plain("the", **options)
+        for name in ("quick", "quick_spans", "row", "rows", "batch"):
             monkeypatch.setattr(f"bpe.compat.huggingface.engine.Engine.{name}", None)
-        assert plain("the fox").data == expected.data
+        assert [plain("the fox", **options).data for options in QUICK_OPTIONS[:2]] == expected
+        assert plain.encode("the fox") == expected[0]["input_ids"]
+        assert hf.backend(plain).counts["bpe"] == 5
 
 
 def test_settings_that_are_properties_are_read(plain: Any) -> None:
@@ -377,5 +380,6 @@ QUICK_OPTIONS: tuple[dict[str, Any], ...] = (
     {"return_offsets_mapping": True},
     {"return_offsets_mapping": False},
     {"return_offsets_mapping": 1},
+    {"return_offsets_mapping": None},
 )
 """The options that ThinCall.quickest may answer in C++, and some that it leaves to other code."""

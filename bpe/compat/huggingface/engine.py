@@ -30,6 +30,7 @@ from bpe.encoding.text_spaces import spaces_of
 from bpe.encoding.utf8 import has_surrogates
 from bpe.errors import UnknownTokenError
 from bpe.formats import huggingface
+from bpe.formats.bpe_model import assigned_ids
 from bpe.formats.byte_digits import why_words_differ
 from bpe.formats.json_value import Value
 from bpe.normalizers.chain import NormalizerChain
@@ -72,12 +73,13 @@ class Engine:
         self._before, self._after, self.is_simple = _sides(processor)
         self._added = len(self._before) + len(self._after)
         self._words = words
+        self.is_kept_by_copies = False
+        """True if a copy of the tokenizer surely has an equal engine."""
         self.quick_parts = self._quick_parts()
         """The parts that C++ needs to answer the call of `quick`; None if it must not.
 
         They are the function that encodes, the ids before and after one sequence, whether all type
-        ids are 0, whether special tokens may be ordinary text, and the function that encodes with
-        spans.
+        ids are 0, whether special tokens may be ordinary text, and `FastSpans.quick_calls`.
         """
 
     def _quick_parts(self) -> tuple[Any, list[int], list[int], bool, bool, Any] | None:
@@ -85,8 +87,8 @@ class Engine:
             return None
         zero_types = not self.has_types(True)
         takes_text = not self._words
-        encode_spans = self._spans.encode
-        return self._encode, self._before, self._after, zero_types, takes_text, encode_spans
+        span_calls = self._spans.quick_calls
+        return self._encode, self._before, self._after, zero_types, takes_text, span_calls
 
     def quick(
         self, text: str, treatment: Treatment, add_special_tokens: bool = True
@@ -322,7 +324,7 @@ def _sides(processor: PostProcessor) -> tuple[list[int], list[int], bool]:
 
 
 def build(serialized: str) -> Engine:
-    """Return the engine of a tokenizer.json.
+    """Return the engine of a tokenizer, serialized as a tokenizer.json.
 
     Raises UnsupportedError or VocabularyError with the reason if bpe does not give the same ids.
     """
@@ -334,7 +336,9 @@ def build(serialized: str) -> Engine:
     decoder = file["decoder"]
     if why := why_words_differ(Value(file["pre_tokenizer"], "pre_tokenizer")):
         raise UnsupportedError(why)
-    spec = huggingface.read(Value(file, ""))
+    # The ids are those of a tokenizer that exists, but the library tokenizers may give an added
+    # token another id when it loads this file.
+    spec = huggingface.read(Value(file, ""), trusts_ids=True)
     if spec.preset is None:
         raise UnsupportedError(spec.why_no_preset)
     tokenizer = Tokenizer(
@@ -348,7 +352,22 @@ def build(serialized: str) -> Engine:
     _check_strips(tokenizer)
     names = {id: text for text, id in vocab.items()}
     words = _whole_words(tokenizer, vocab) if file["model"].get("ignore_merges") else []
-    return Engine(tokenizer, processor, names, Decoding(tokenizer, names, decoder), words)
+    engine = Engine(tokenizer, processor, names, Decoding(tokenizer, names, decoder), words)
+    engine.is_kept_by_copies = _keeps_ids(tokenizer, vocab)
+    return engine
+
+
+def _keeps_ids(tokenizer: Tokenizer, vocab: dict[str, int]) -> bool:
+    """Return whether a copy of the real tokenizer surely has the same ids.
+
+    The library copies a tokenizer through its file. If ids of the model have gaps, the copy may
+    give other ids to added tokens, and versions of the library disagree on these ids.
+    """
+    contents = [token.content for token in tokenizer.added_tokens]
+    has_gaps = max(vocab.values(), default=-1) >= len(vocab)
+    if has_gaps and not vocab.keys() >= set(contents):
+        return False
+    return assigned_ids(contents, vocab) == [token.id for token in tokenizer.added_tokens]
 
 
 def _whole_words(tokenizer: Tokenizer, vocab: Collection[str]) -> list[str]:

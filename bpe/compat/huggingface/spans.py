@@ -35,6 +35,8 @@ class FastSpans:
         self._trims = trims
         self._adds_space = adds_space
         self._calls: dict[tuple[Treatment, bool], SpanCall | None] = {}
+        self.quick_calls: dict[Treatment, SpanCall | None] = {}
+        """The functions that `encode` has used so far, by treatment."""
         self._counts: TokenSpaces | None = None
 
     def encode(self, text: str, treatment: Treatment) -> tuple[list[int], list[Span]] | None:
@@ -42,7 +44,7 @@ class FastSpans:
 
         Returns None if C++ cannot handle the text.
         """
-        call = self.call(treatment, self._trims)
+        call = self.quick_calls[treatment] = self.call(treatment, self._trims)
         return None if call is None else call(text)
 
     def call(self, treatment: Treatment, is_trimmed: bool) -> SpanCall | None:

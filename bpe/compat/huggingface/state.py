@@ -90,6 +90,8 @@ class State:
         self.reason = ""
         self.view: ref[Any] | None = None
         """A weak reference to the stand-in; None before it is made."""
+        self.quick: tuple[Any, ...] | None = None
+        """The engine and its `quick_parts` for C++; None if `engine` may have work to do."""
         self._engine: Engine | None = None
         self._is_current = False
         self._blocked = ""
@@ -100,8 +102,8 @@ class State:
 
     def engine(self, real: Any) -> Engine | None:
         """Return the engine of `real` as it is now, or None if bpe does not serve it."""
-        if self._handles and self._is_current and self._components_changed(real):
-            self._is_current = False
+        if self._handles and self._is_current:
+            self._compare(real)
         if not self._is_current:
             self._build(real)
         return self._engine
@@ -114,10 +116,23 @@ class State:
         """Use `engine` for a new tokenizer, a copy of one that `engine` serves."""
         with self._lock:
             self._engine, self._is_current = engine, True
+            self._set_quick()
 
     def forget(self) -> None:
-        """Build the engine again before the next call, because the tokenizer changes."""
-        self._is_current = False
+        """Build the engine again before the next call; call this after the tokenizer changed.
+
+        Waits while another thread builds the engine, which may be that of the tokenizer before the
+        change.
+        """
+        with self._lock:
+            self._is_current = False
+            self._set_quick()
+
+    def _set_quick(self) -> None:
+        """Set `quick`; call this after each change of `_engine`, `_is_current` or `_handles`."""
+        engine = self.current_engine()
+        parts = None if engine is None else engine.quick_parts
+        self.quick = None if parts is None else (engine, *parts)
 
     def block(self, reason: str) -> None:
         """Let the real tokenizer serve all later calls.
@@ -126,7 +141,7 @@ class State:
         does not serialize.
         """
         self._blocked = self._blocked or reason
-        self._is_current = False
+        self.forget()
 
     def hand_out(self, name: str, real: Any) -> Any:
         """Return a component of `real`, and watch it."""
@@ -143,8 +158,8 @@ class State:
             with self._lock:
                 if name not in self._fingerprints:
                     self._fingerprints[name] = fingerprint(name, getattr(real, name))
-                self._drop_unshared()
-                self._handles.append(_Handle(name, handle, items.period()))
+                self._handles = [*self._shared_handles(), _Handle(name, handle, items.period())]
+                self._set_quick()
 
     def fall_back(self, reason: str) -> None:
         """Count a call that the real tokenizer serves; raise FallbackError if `strict` is set."""
@@ -178,22 +193,25 @@ class State:
         counts = {"bpe": self.served, "tokenizers": self.fallbacks.total()}
         return Backend(name, self.reason, counts)
 
-    def _components_changed(self, real: Any) -> bool:
+    def _compare(self, real: Any) -> None:
+        """Forget the engine if a component differs from its fingerprint; drop unused handles."""
         with self._lock:
-            # A caller may change a component and then release its handle. Dropping the handle here
-            # keeps the name in `_fingerprints`, so the comparison below finds this change.
-            self._drop_unshared()
-            changed = any(
+            # A caller may change a component and then release its handle. The handles are counted
+            # before the comparison, which still knows their names, so it finds this change.
+            handles = self._shared_handles()
+            if any(
                 fingerprint(name, getattr(real, name)) != known
                 for name, known in self._fingerprints.items()
-            )
-            if not changed:
-                names = {handle.name for handle in self._handles}
+            ):
+                self._is_current = False
+            else:
+                names = {handle.name for handle in handles}
                 self._fingerprints = {name: self._fingerprints[name] for name in names}
-            return changed
+            self._handles = handles
+            self._set_quick()
 
-    def _drop_unshared(self) -> None:
-        """Drop the handles through which nobody can change a component any more.
+    def _shared_handles(self) -> list[_Handle]:
+        """Return the handles through which somebody can still change a component.
 
         Handles of one name and period that no caller holds stay for the same time, so one of them
         is kept.
@@ -207,7 +225,7 @@ class State:
             elif key not in unshared and handle.stays():
                 unshared.add(key)
                 kept.append(handle)
-        self._handles = kept
+        return kept
 
     def _build(self, real: Any) -> None:
         with self._lock:
@@ -221,6 +239,7 @@ class State:
             self._engine, self.reason = (None, self._blocked) if self._blocked else _engine_of(real)
             self._fingerprints = fingerprints
             self._is_current = True
+            self._set_quick()
             if (self._engine is None, self.reason) != (before[0] is None, before[1]):
                 logger.info(
                     "%s: served by %s", self._name,

@@ -11,7 +11,7 @@ import importlib
 import random
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, cast
 
 from bpe.compat.huggingface import settings
 from bpe.compat.huggingface.classes import Classes
@@ -62,19 +62,10 @@ def _counted(original: Callable[..., Any], reason: str) -> Callable[..., Any]:
 
 def _call(original: Callable[..., Any], thin: ThinCall) -> Callable[..., Any]:
     """Return a `__call__` that tries `thin`, and then calls `original` if needed."""
-    thin_call, quick, quickest = thin.call, thin.quick, thin.quickest()
+    thin_call, quick = thin.call, thin.quick
 
     @wraps(original)
     def __call__(self: Any, text: Any = None, *args: Any, **kwargs: Any) -> Any:
-        if quickest is not None and not args and not settings.check:
-            if not kwargs:
-                result = quickest(self, text, False)
-                if result is not None:
-                    return result
-            elif len(kwargs) == 1 and kwargs.get("return_offsets_mapping") is True:
-                result = quickest(self, text, True)
-                if result is not None:
-                    return result
         if type(text) is str and not args and not settings.check:
             result = quick(self, text, kwargs)
             if result is not None:
@@ -86,7 +77,7 @@ def _call(original: Callable[..., Any], thin: ThinCall) -> Callable[..., Any]:
             return original(self, text, **kwargs)
         return _checked(self, result, original, (text,), kwargs) if settings.check else result
 
-    return __call__
+    return _quickest(__call__, thin, ("text", "return_offsets_mapping"), (None, False))
 
 
 def _encode(original: Callable[..., Any], thin: ThinCall) -> Callable[..., Any]:
@@ -100,7 +91,19 @@ def _encode(original: Callable[..., Any], thin: ThinCall) -> Callable[..., Any]:
             return original(self, text, *args, **kwargs)
         return _checked(self, result, original, (text,), kwargs) if settings.check else result
 
-    return encode
+    return _quickest(encode, thin, ("text",), (None,))
+
+
+def _quickest(
+    method: Callable[..., Any], thin: ThinCall, names: tuple[str, ...], defaults: tuple[Any, ...]
+) -> Callable[..., Any]:
+    """Return a method that first tries `ThinCall.quickest` if a call has only these arguments."""
+    quickest = thin.quickest()
+    if quickest is None:
+        return method
+    from pretok import _core
+
+    return cast(Callable[..., Any], _core.FastCallMethod(method, quickest, names, defaults, 1))
 
 
 def _decode(

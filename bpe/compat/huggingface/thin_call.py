@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bpe.compat.huggingface import listed, padded, values
+from bpe.compat.huggingface import listed, padded, settings, values
 from bpe.compat.huggingface.classes import Classes, settle
 from bpe.compat.huggingface.encoding import Encoding
 from bpe.compat.huggingface.engine import Engine, pad
@@ -31,11 +31,12 @@ class ThinCall:
     def __init__(self, classes: Classes) -> None:
         self._classes = classes
 
-    def quickest(self) -> Callable[[Any, Any, bool], Any] | None:
-        """Return a function that does the same as `quick`, but in C++.
+    def quickest(self) -> Callable[..., Any] | None:
+        """Return a function of (tok, text, wants_spans) that does the same as `quick`, but in C++.
 
-        Returns None if C++ is not available. The arguments of the function are (tok, text,
-        wants_spans), and its only option is return_offsets_mapping.
+        Its only option is return_offsets_mapping. Without the argument wants_spans, it does the
+        same as `encode` without options. It returns None for any other argument, and while
+        `settings.check` is set. If C++ is not available, `quickest` returns None.
         """
         if choose_backend() != "native":
             return None
@@ -43,7 +44,7 @@ class ThinCall:
 
         classes = self._classes
         return _core.quick_call(
-            KEY, classes.is_plain, classes.batch_encoding, Encoding, Engine.whole
+            KEY, classes.is_plain, classes.batch_encoding, Encoding, Engine.whole, vars(settings)
         )
 
     def quick(self, tok: Any, text: str, options: dict[str, Any]) -> Any:

@@ -205,14 +205,15 @@ class Tokenizer(metaclass=_PassesFor):
         return self._copied(partial(copy.deepcopy, memo=memo))
 
     def _copied(self, copied: Callable[[Any], Any]) -> Tokenizer:
-        """Return the stand-in for a copy of the real tokenizer, with the same engine.
+        """Return the stand-in for a copy of the real tokenizer, with the same engine if possible.
 
-        The copy need not be serialized to find its engine.
+        Such a copy need not be serialized to find its engine.
         """
         engine = self._state.current_engine()
         real = copied(self._real)
         # Another thread may have changed the tokenizer meanwhile.
-        if engine is not None and self._state.current_engine() is engine:
+        is_current = self._state.current_engine() is engine
+        if engine is not None and engine.is_kept_by_copies and is_current:
             state_of(real).use(engine)
         return Tokenizer.of(real)
 
