@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import get_args
 
 from bpe.characters.text_vocabulary import TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken
+from bpe.encoding.token_list import AddedTokenList
 from bpe.encoding.utf8 import StrOrBytes
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.types import Errors, SupportsOffsets, Text
@@ -96,13 +97,15 @@ def check_keeps_text(pre_tokenizer: object) -> None:
         )
 
 
-def new_token_bytes(added: Sequence[AddedToken], vocabulary: Vocabulary) -> dict[int, bytes]:
+def new_token_bytes(added: AddedTokenList, vocabulary: Vocabulary) -> dict[int, bytes]:
     """Return the bytes of the added tokens whose ids are not in `vocabulary`, by id.
 
     Raises VocabularyError if a content is empty, has surrogates or is listed twice, or if an id is
     invalid or belongs to another token of `vocabulary`.
     """
     new_tokens: dict[int, bytes] = {}
+    if added.is_checked:
+        return new_tokens
     contents: set[str] = set()
     bytes_of = vocabulary.bytes_of
     for token in added:
