@@ -24,9 +24,10 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+import regex
 
 from compiled_patterns import representatives
-from pretok.charsets.sets import CharSet, code_points
+from pretok.charsets.sets import code_points
 from pretok.patterns.ast import (
     Alternatives,
     Chars,
@@ -46,8 +47,7 @@ from pretok.unicode import DEFAULT_VERSION, table
 def telling_strings(preset: Preset) -> TellingStrings | None:
     """Return the telling strings of the pattern and the rules of `preset`, over `representatives`.
 
-    Returns None if the pattern has a construct that looks at the text before it, or a set of code
-    points that the parser does not know.
+    Returns None if the pattern has a construct that looks at the text before it.
     """
     leaves = _Leaves()
     for pattern in (preset.pattern, *map(str, preset.rules)):
@@ -111,7 +111,7 @@ class _Leaves:
     """The leaves of several patterns, and which leaf can follow which (Glushkov's automaton)."""
 
     def __init__(self) -> None:
-        self._sets: list[CharSet] = []
+        self._sets: list[Chars] = []
         self._next: list[set[int]] = []
         self._first: set[int] = set()
         self._is_known = True
@@ -164,14 +164,14 @@ class _Leaves:
             # The text after the assertion is tried whether or not it matched some leaves.
             return self._of_alternatives(node.alternatives)._replace(is_optional=True)
         if isinstance(node, EndAnchor):
-            return self._leaf(code_points("\n"))._replace(is_optional=True)
-        if isinstance(node, Chars) and node.charset is not None:
-            return self._leaf(node.charset)
+            return self._leaf(Chars(code_points("\n")))._replace(is_optional=True)
+        if isinstance(node, Chars):
+            return self._leaf(node)
         if not (isinstance(node, EngineSpecific) and node.text == r"\z"):
             self._is_known = False
         return _Part()
 
-    def _leaf(self, chars: CharSet) -> _Part:
+    def _leaf(self, chars: Chars) -> _Part:
         self._sets.append(chars)
         self._next.append(set())
         only = frozenset((len(self._sets) - 1,))
@@ -183,7 +183,9 @@ class _Leaves:
 
 
 @cache
-def _has(chars: CharSet, letter: str) -> bool:
+def _has(leaf: Chars, letter: str) -> bool:
     starts, atoms = table(DEFAULT_VERSION)
     atom = int(atoms[int(np.searchsorted(starts, ord(letter), "right")) - 1])
-    return bool(chars.mask_at(ord(letter)) >> atom & 1)
+    is_member = bool(leaf.chars.mask_at(ord(letter)) >> atom & 1)
+    is_member |= any(regex.match(rf"\p{{{name}}}", letter) for name in leaf.properties)
+    return is_member is not leaf.negated

@@ -206,7 +206,7 @@ def test_telling_strings_have_the_first_matches_of_all_strings(
     preset = compiled(pattern, "hf", drops_text=True)
     telling = telling_strings(preset)
     if telling is None:
-        assert re.search(r"\\b|\\p\{(Lu|Ll|Lt|Zs|Cc)\}", pattern)
+        assert r"\b" in pattern
         return
     only_matches = PATTERN_BEHAVIORS["tiktoken"]
     split = tokenizers.pre_tokenizers.Split(tokenizers.Regex(pattern), *only_matches)
