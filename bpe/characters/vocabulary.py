@@ -186,8 +186,8 @@ class CharacterVocabulary(Vocabulary):
         from pretok import _core
 
         rows = _core.piece_merges(*pieces.packed, pieces.packed_scores)
-        if rows is not None:
-            pieces.drop_table()  # frees memory: encoders use the merges from now on
+        if rows is not None or pieces.table is None:
+            pieces.drop_table()  # frees memory: encoders use the merges or scores from now on
         return rows
 
     @property
