@@ -86,7 +86,7 @@ class AddedTokenList(Sequence[AddedToken]):
         tokens = self._listed if False not in phases else self.tokens
         return tuple(token for token in tokens if token.normalized in phases)
 
-    @property
+    @once
     def has_exact(self) -> bool:
         """True if some tokens are searched before normalization."""
         return bool(self._symbol_ids) or any(not token.normalized for token in self._listed)
