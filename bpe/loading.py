@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -107,7 +107,7 @@ def load(
         return Tokenizer(
             spec.vocabulary,
             split,
-            added_tokens=_join(spec.added_tokens, added or ()),
+            added_tokens=_join(spec.added_tokens, added) if added else spec.added_tokens,
             normalizer=normalizer or spec.normalizer,
             add_prefix_space=spec.add_prefix_space,
             template=spec.template,
@@ -236,7 +236,7 @@ def _check_special_tokens(special_tokens: Mapping[str, int] | None) -> None:
             )
 
 
-def _join(listed: tuple[AddedToken, ...], extra: tuple[AddedToken, ...]) -> tuple[AddedToken, ...]:
+def _join(listed: Sequence[AddedToken], extra: tuple[AddedToken, ...]) -> tuple[AddedToken, ...]:
     """Return `listed`, the added tokens of a file, and the tokens of `extra` that it lacks."""
     ids = {token.content: token.id for token in listed}
     for token in extra:

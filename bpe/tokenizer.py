@@ -30,6 +30,7 @@ from bpe.encoding.fast_calls import fast_call
 from bpe.encoding.piece_decoder import Decoding, make_decoder
 from bpe.encoding.pipeline import Pipeline
 from bpe.encoding.text_spaces import TextSpaces, spaces_of
+from bpe.encoding.token_list import AddedTokenList
 from bpe.merge import missing_byte_error
 from bpe.once import forget, once
 from bpe.tokenizer_batches import TokenizerBatches
@@ -109,8 +110,8 @@ class Tokenizer(TokenizerBatches):
         backend: BackendName | None = None,
         cache_mb: float | None = None,
     ) -> None:
-        self._added_tokens = tuple(added_tokens)
-        check_types(vocabulary, self._added_tokens)
+        self._added = AddedTokenList.of(added_tokens)
+        check_types(vocabulary, self._added)
         check_normalizer(normalizer)
         self._vocabulary = vocabulary
         self._requested_backend = backend
@@ -126,13 +127,12 @@ class Tokenizer(TokenizerBatches):
         self._padding = padding
         self._name = name
         self._cache_limit = cache_limit(cache_mb)
-        self._by_content = {token.content: token for token in self._added_tokens}
-        self._added_bytes = new_token_bytes(self._added_tokens, vocabulary)
+        self._added_bytes = new_token_bytes(self._added, vocabulary)
         self._spaces = None
         if decoder is not None and takes_spaces(
             vocabulary, self._pre_tokenizer, self._backend_name
         ):
-            self._spaces = spaces_of(normalizer, self._added_tokens)
+            self._spaces = spaces_of(normalizer, self._added.normalized)
         self._pipeline = self._make_pipeline(self._spaces)
         self._segments_pipeline: Pipeline | None = None
         self._ids_to_text = make_decoder(
@@ -140,7 +140,7 @@ class Tokenizer(TokenizerBatches):
             self._pipeline.backend,
             vocabulary,
             self._added_bytes,
-            self._added_tokens,
+            self._added,
             normalizer,
         )
         self._decode, self._decode_bytes = self._ids_to_text.calls()
@@ -298,9 +298,7 @@ class Tokenizer(TokenizerBatches):
         normalizer = self._normalizer if spaces is None else None
         # C++ normalizes even if it cannot merge with the vocabulary.
         is_native = choose_backend(self._requested_backend) == "native"
-        return Pipeline(
-            encoder, self._added_tokens, normalizer, self._vocabulary.missing_bytes, is_native
-        )
+        return Pipeline(encoder, self._added, normalizer, self._vocabulary.missing_bytes, is_native)
 
     def _pipeline_of_segments(self) -> Pipeline:
         """Return a Pipeline whose backend takes normalized text.
@@ -388,7 +386,7 @@ class Tokenizer(TokenizerBatches):
 
     def __reduce__(self) -> tuple[object, ...]:
         arguments: dict[str, Any] = {
-            "added_tokens": self._added_tokens,
+            "added_tokens": self._added.tokens,
             "normalizer": self._normalizer,
             "add_prefix_space": self._add_prefix_space,
             "template": self._template,

@@ -7,6 +7,7 @@ import os
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.piece_decoder import Decoding, all_tokens
 from bpe.encoding.pipeline import Pipeline
+from bpe.encoding.token_list import AddedTokenList
 from bpe.encoding.utf8 import encode_utf8
 from bpe.errors import UnknownTokenError
 from bpe.formats.spec import TokenizerSpec
@@ -29,7 +30,7 @@ class TokenizerParts:
 
     _vocabulary: Vocabulary
     _pre_tokenizer: PreTokenizer | SupportsOffsets
-    _added_tokens: tuple[AddedToken, ...]
+    _added: AddedTokenList
     _normalizer: Normalizer | None
     _add_prefix_space: bool
     _template: Template
@@ -39,7 +40,6 @@ class TokenizerParts:
     _name: str | None
     _backend_name: BackendName
     _cache_limit: int
-    _by_content: dict[str, AddedToken]
     _added_bytes: dict[int, bytes]
     _pipeline: Pipeline
 
@@ -51,12 +51,12 @@ class TokenizerParts:
     @property
     def special_tokens(self) -> dict[str, int]:
         """The special tokens and their ids, in a new dict."""
-        return {token.content: token.id for token in self._added_tokens if token.special}
+        return {token.content: token.id for token in self._added.tokens if token.special}
 
     @property
     def added_tokens(self) -> tuple[AddedToken, ...]:
         """The tokens that are matched before a text is split, special or not."""
-        return self._added_tokens
+        return self._added.tokens
 
     @once
     def merges(self) -> tuple[tuple[bytes, bytes], ...]:
@@ -156,8 +156,8 @@ class TokenizerParts:
             token = bytes(token)
         if not isinstance(token, (str, bytes)):
             raise TypeError(f"expected str or bytes, got {type(token).__name__}")
-        if isinstance(token, str) and token in self._by_content:
-            return self._by_content[token].id
+        if isinstance(token, str) and token in self._added.by_content:
+            return self._added.by_content[token].id
         id = self._vocabulary.ids.get(encode_utf8(token))
         if id is None:
             raise UnknownTokenError(
@@ -196,7 +196,7 @@ class TokenizerParts:
             self._vocabulary,
             preset,
             why_no_preset,
-            self._added_tokens,
+            self._added.tokens,
             self._normalizer,
             self._add_prefix_space,
             self._template,
@@ -219,7 +219,7 @@ class TokenizerParts:
         return (
             self._vocabulary,
             self._pre_tokenizer,
-            frozenset(self._added_tokens),
+            frozenset(self._added.tokens),
             self._normalizer,
             self._add_prefix_space,
             self._template,

@@ -93,6 +93,18 @@ class PieceTable:
     """The pieces of a SentencePiece .model by text; merges texts without a list of merges."""
 
     @property
+    def size(self) -> int:
+        """The number of pieces of all types."""
+
+    @property
+    def normal_size(self) -> int:
+        """The number of pieces of type NORMAL."""
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether C++ can order the pieces by their scores; only then it merges texts."""
+
+    @property
     def has_mark(self) -> bool:
         """Whether "▁" is a piece."""
 
@@ -100,16 +112,20 @@ class PieceTable:
     def run_merges(self) -> list[tuple[int, int, int]]:
         """The merges of runs of one character with equal scores, which merge last."""
 
+    def arrays(
+        self,
+    ) -> tuple[tuple[bytes, NDArray[np.uint32], NDArray[np.uint32]], NDArray[np.float32]]:
+        """Return the bytes, lengths and ids of the normal pieces, and their scores."""
+
 def read_pieces(
     data: bytes,
 ) -> (
     tuple[
-        tuple[bytes, NDArray[np.uint32], NDArray[np.uint32]],
-        NDArray[np.float32],
+        PieceTable,
         list[int],
+        tuple[bytes, NDArray[np.uint32], NDArray[np.uint32]],
         list[tuple[int, str, float, int]],
         tuple[_Message, _Message, _Message],
-        PieceTable | None,
     ]
     | None
 ):

@@ -1,7 +1,8 @@
 """ScoredPieces: the tokens of a CharacterVocabulary by id, and the scores of its pieces.
 
-ListedPieces holds them as dicts, and PackedPieces as arrays, which C++ reads and returns. Both have
-the same attributes.
+ListedPieces holds them as dicts, PackedPieces as arrays, which C++ takes and returns. FilePieces
+makes these arrays when they are first read, from a file that C++ has read. All have the same
+attributes.
 """
 
 from __future__ import annotations
@@ -63,21 +64,41 @@ class ListedPieces:
 class PackedPieces:
     """Tokens and scores as arrays."""
 
-    def __init__(
-        self,
-        packed: Packed,
-        packed_scores: NDArray[np.float32],
-        others: Mapping[int, bytes],
-        table: _core.PieceTable | None = None,
-    ) -> None:
-        """Store the pieces, their scores in the same order, and `others`, the other tokens.
+    table: _core.PieceTable | None = None
+    """The same pieces in C++, or None if C++ cannot order them by their scores."""
 
-        `table` has the same pieces, if C++ can order them by their scores.
-        """
-        self.packed = packed
-        self.packed_scores = packed_scores
-        self.table = table
-        self._others = dict(others)
+    def __init__(
+        self, packed: Packed, packed_scores: NDArray[np.float32], others: Mapping[int, bytes]
+    ) -> None:
+        """Store the pieces, their scores in the same order, and `others`, the other tokens."""
+        self._packed = packed, packed_scores
+        self._listed = dict(others)
+
+    @property
+    def packed(self) -> Packed:
+        """The pieces."""
+        return self._arrays[0]
+
+    @property
+    def packed_scores(self) -> NDArray[np.float32]:
+        """The scores of the pieces."""
+        return self._arrays[1]
+
+    @property
+    def _arrays(self) -> tuple[Packed, NDArray[np.float32]]:
+        return self._packed
+
+    @property
+    def _others(self) -> dict[int, bytes]:
+        return self._listed
+
+    @once
+    def packed_size(self) -> int:
+        """The number of pieces."""
+        return len(self.packed.ids)
+
+    def drop_table(self) -> None:
+        """Free the table in C++, if there is one."""
 
     @once
     def token_bytes(self) -> dict[int, bytes]:
@@ -102,9 +123,6 @@ class PackedPieces:
     @once
     def has_mark(self) -> bool:
         """True if "▁" is a piece."""
-        table = self.table  # another thread may set it to None meanwhile
-        if table is not None:
-            return table.has_mark
         data, lengths, _ = self.packed
         ends = np.cumsum(lengths.astype(np.int64))[lengths == len(_MARK)]
         pieces = np.frombuffer(data, np.uint8)[ends[:, np.newaxis] + np.arange(-len(_MARK), 0)]
@@ -114,6 +132,56 @@ class PackedPieces:
     def arrays(self) -> PackedPieces:
         """This object."""
         return self
+
+
+class FilePieces(PackedPieces):
+    """Tokens and scores of a file, of which C++ has the pieces."""
+
+    def __init__(
+        self, table: _core.PieceTable, others: Mapping[int, bytes], symbols: Packed
+    ) -> None:
+        """Store `table`, and the other tokens: `others` and `symbols`.
+
+        All ids below the number of tokens are in use.
+        """
+        self._sizes = table.size, table.normal_size
+        self._has_mark = table.has_mark
+        self.table = table if table.is_ordered else None
+        self._source: _core.PieceTable | None = table
+        self._listed = dict(others)
+        self._symbols = symbols
+
+    @property
+    def size(self) -> int:
+        """One more than the largest id."""
+        return self._sizes[0]
+
+    @property
+    def packed_size(self) -> int:
+        """The number of pieces."""
+        return self._sizes[1]
+
+    @property
+    def has_mark(self) -> bool:
+        """True if "▁" is a piece."""
+        return self._has_mark
+
+    @once
+    def _others(self) -> dict[int, bytes]:
+        return {**self._listed, **self._symbols.unpacked()}
+
+    @once
+    def _arrays(self) -> tuple[Packed, NDArray[np.float32]]:
+        source = self._source
+        if source is None:
+            return self._arrays  # another thread has just set it, and then dropped the table
+        packed, scores = source.arrays()
+        return Packed(*packed), scores
+
+    def drop_table(self) -> None:
+        """Free the table in C++, and keep only the arrays."""
+        _ = self._arrays
+        self.table = self._source = None
 
 
 ScoredPieces: TypeAlias = ListedPieces | PackedPieces

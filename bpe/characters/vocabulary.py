@@ -186,8 +186,8 @@ class CharacterVocabulary(Vocabulary):
         from pretok import _core
 
         rows = _core.piece_merges(*pieces.packed, pieces.packed_scores)
-        if rows is not None:
-            pieces.table = None  # frees memory: encoders use the merges from now on
+        if rows is not None or pieces.table is None:
+            pieces.drop_table()  # frees memory: encoders use the merges or scores from now on
         return rows
 
     @property
@@ -196,7 +196,7 @@ class CharacterVocabulary(Vocabulary):
         pieces = self._scored.arrays if backend() == "native" else None
         # C++ adds symbols for bytes and for the beginnings of characters. Their ids, too, must be
         # below ID_LIMIT.
-        if pieces is None or self.size + 256 + 3 * len(pieces.packed.ids) > ID_LIMIT:
+        if pieces is None or self.size + 256 + 3 * pieces.packed_size > ID_LIMIT:
             return None
         return pieces
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from operator import index
 from typing import SupportsIndex, get_args
 
 from bpe.characters.text_vocabulary import TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken
+from bpe.encoding.token_list import AddedTokenList
 from bpe.encoding.utf8 import StrOrBytes
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.types import Errors, SupportsOffsets, Template, Text
@@ -27,11 +28,12 @@ MAX_THREADS = 1 << 16
 _ERRORS = get_args(Errors)
 
 
-def check_types(vocabulary: object, added: Iterable[object]) -> None:
+def check_types(vocabulary: object, added: AddedTokenList) -> None:
     """Raise TypeError unless `vocabulary` is a Vocabulary, and `added` are AddedTokens."""
     if not isinstance(vocabulary, Vocabulary):
         raise TypeError(f"vocabulary is of type {type(vocabulary).__name__}; expected a Vocabulary")
-    for position, token in enumerate(added):
+    # Tokens that are checked need not be made here.
+    for position, token in enumerate(() if added.is_checked else added):
         if not isinstance(token, AddedToken):
             raise TypeError(
                 f"added_tokens[{position}] is of type {type(token).__name__}; expected an "
@@ -131,13 +133,15 @@ def check_keeps_text(pre_tokenizer: object) -> None:
         )
 
 
-def new_token_bytes(added: Sequence[AddedToken], vocabulary: Vocabulary) -> dict[int, bytes]:
+def new_token_bytes(added: AddedTokenList, vocabulary: Vocabulary) -> dict[int, bytes]:
     """Return the bytes of the added tokens whose ids are not in `vocabulary`, by id.
 
     Raises VocabularyError if a content is empty, has surrogates or is listed twice, or if an id is
     invalid or belongs to another token of `vocabulary`.
     """
     new_tokens: dict[int, bytes] = {}
+    if added.is_checked:
+        return new_tokens
     contents: set[str] = set()
     bytes_of = vocabulary.bytes_of
     for token in added:

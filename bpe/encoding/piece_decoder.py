@@ -26,6 +26,7 @@ from bpe.encoding.decode import (
     one_or_several,
 )
 from bpe.encoding.python_backend import PythonBackend, unknown_id
+from bpe.encoding.token_list import AddedTokenList
 from bpe.errors import shortened
 from bpe.normalizers.chain import NormalizerChain
 from bpe.once import once
@@ -72,17 +73,17 @@ def make_decoder(
     backend: Backend,
     vocabulary: Vocabulary,
     added: Mapping[int, bytes],
-    added_tokens: Sequence[AddedToken],
+    added_tokens: AddedTokenList,
     normalizer: Normalizer | None,
 ) -> Decoder | PieceDecoder | ChainDecoder:
     """Return the object that decodes ids for a Tokenizer."""
-    special = {token.id for token in added_tokens if token.special}
+    special: Collection[int] = added_tokens.special_ids
     is_native = not isinstance(backend, PythonBackend)
     if isinstance(decoding, DecoderChain):
         contents = _contents(added_tokens, normalizer)
         # As in Hugging Face's tokenizers, a special token is not skipped if the normalizer changes
         # its text.
-        specials = {token.content for token in added_tokens if token.special}
+        specials = added_tokens.special_contents
         special = {id for id, content in contents.items() if content in specials}
         texts = lru_cache(1)(partial(_texts, vocabulary, contents))
         return ChainDecoder(decoding, texts, special, is_native)

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from bpe.encoding.added_tokens import AddedToken, AddedTokenSearch
+from bpe.encoding.added_tokens import AddedTokenSearch
 from bpe.encoding.arguments import resolve_threads, validate_text
 from bpe.encoding.backend import Backend
 from bpe.encoding.joins import insert_rows, join_arrays, join_ids, join_spans, sum_counts
@@ -29,6 +29,7 @@ from bpe.encoding.offsets import ByteToCharOffsets
 from bpe.encoding.packed import PackedTexts
 from bpe.encoding.policies import Policies
 from bpe.encoding.python_backend import PythonBackend
+from bpe.encoding.token_list import AddedTokenList
 from bpe.encoding.utf8 import StrOrBytes, encode_utf8
 from bpe.errors import SpecialTokenError, UnknownTokenError
 from bpe.merge import missing_byte_error
@@ -54,7 +55,7 @@ class Pipeline:
     def __init__(
         self,
         backend: Backend,
-        added_tokens: Sequence[AddedToken],
+        added_tokens: AddedTokenList,
         normalizer: Normalizer | None,
         missing_bytes: Sequence[int],
         is_native: bool,

@@ -10,7 +10,9 @@ from typing import Literal, TypeAlias, get_args
 from bpe.encoding.added_tokens import AddedToken, AddedTokenSearch
 from bpe.encoding.backend import Backend
 from bpe.encoding.backends import make_added
+from bpe.encoding.token_list import AddedTokenList
 from bpe.errors import VocabularyError, shortened
+from bpe.once import once
 from bpe.types import Special, Treatment
 
 Phase: TypeAlias = Literal["all", "exact", "normalized"]
@@ -33,7 +35,8 @@ _MAX_LISTED = 10
 class Policies:
     """Keeps the search for added tokens of each value of `special`: a named policy or a set.
 
-    The three named policies share one search structure. Each set of names has its own structure,
+    The policies "raise" and "allow" share one search structure, and "text" too unless it can leave
+    out tokens. Each set of names has its own structure,
     because a token that is not in the set must not hide another token. A service may let its users
     choose sets, so Policies keeps only the last MAX_SETS sets, and fewer if they are large.
     """
@@ -50,16 +53,14 @@ class Policies:
         `normalize` or `nfc` changes the contents of `normalized` tokens, which are searched in
         normalized text. Raises VocabularyError if `normalize` makes such a content empty.
         """
-        self._tokens = tuple(tokens)
+        self._list = AddedTokenList.of(tokens)
         # The original content of each token by its normalized content.
         self._contents: dict[str, str] = {}
         if normalize is not None:
-            self._tokens = tuple(_normalized(token, normalize) for token in tokens)
-            for token, searched in zip(tokens, self._tokens, strict=True):
+            self._list = AddedTokenList(_normalized(token, normalize) for token in tokens)
+            for token, searched in zip(tokens, self._list, strict=True):
                 self._contents.setdefault(searched.content, token.content)
-        self.has_exact_tokens = any(not token.normalized for token in tokens)
-        """True if some tokens are found before normalization."""
-        self._special = frozenset(token.content for token in tokens if token.special)
+        self._original = AddedTokenList.of(tokens)
         self._nfc = nfc
         self._backend = backend
         self._named: dict[str, _Phases] = {}
@@ -67,6 +68,15 @@ class Policies:
         # each operation on the dict is atomic, and if another thread has just removed a set, its
         # searches are built again.
         self._sets: dict[frozenset[str], tuple[_Phases, int]] = {}
+
+    @property
+    def has_exact_tokens(self) -> bool:
+        """True if some tokens are found before normalization."""
+        return self._original.has_exact
+
+    @property
+    def _special(self) -> frozenset[str]:
+        return self._original.special_contents
 
     def added_for(self, special: Special, phase: Phase = "all") -> AddedTokenSearch:
         """Return the search for the added tokens of a call.
@@ -104,10 +114,21 @@ class Policies:
                 f"special={shortened(special)}; expected 'raise', 'text', 'allow' or a set "
                 "of special tokens"
             )
-        if not self._named:
-            tokens = make_added(self._tokens, self._nfc, self._backend)
-            self._named = {name: _by_phase(tokens.treating(name)) for name in _TREATMENTS}
+        if special not in self._named:
+            tokens = self._beside_text if special == "text" else self._all
+            self._named[special] = _by_phase(tokens.treating(special))
         return self._named[special]
+
+    @once
+    def _all(self) -> AddedTokenSearch:
+        return make_added(self._list, self._nfc, self._backend)
+
+    @property
+    def _beside_text(self) -> AddedTokenSearch:
+        tokens = self._list.beside_text
+        if len(tokens) == len(self._list):
+            return self._all
+        return make_added(tokens, self._nfc, self._backend)
 
     def _for_names(self, names: frozenset[str]) -> _Phases:
         if names == self._special:
@@ -116,7 +137,7 @@ class Policies:
         if entry is None:
             searched = [
                 token
-                for token in self._tokens
+                for token in self._list
                 if not token.special or self.content_of(token.content) in names
             ]
             search = make_added(searched, self._nfc, self._backend)

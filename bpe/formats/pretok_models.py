@@ -5,7 +5,7 @@ Only these models can be stored in the section `text` of a .pretok file (pretok_
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
 
@@ -241,7 +241,7 @@ def invisible(vocabulary: CharacterVocabulary, added: Iterable[AddedToken]) -> f
 
 
 def _is_known(
-    decoder: Decoding | None, vocabulary: TextVocabulary, added: tuple[AddedToken, ...]
+    decoder: Decoding | None, vocabulary: TextVocabulary, added: Sequence[AddedToken]
 ) -> bool:
     """Return whether a file can hold `decoder`."""
     if not isinstance(decoder, SentencePieceDecoding):

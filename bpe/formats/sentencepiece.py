@@ -6,59 +6,28 @@ token are special tokens: `special="text"` encodes their text like any other, as
 
 from __future__ import annotations
 
-import struct
-from enum import IntEnum
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
-
-from bpe.characters.pieces import PackedPieces
+from bpe.characters.pieces import FilePieces
 from bpe.characters.text_vocabulary import TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.piece_decoder import SentencePieceDecoding
 from bpe.encoding.sentencepiece_normalizer import SentencePieceNormalizer
+from bpe.encoding.token_list import AddedTokenList
 from bpe.errors import UnsupportedError, VocabularyError, shortened
 from bpe.formats.files import named
 from bpe.formats.format import Format, ReadOptions, Source
-from bpe.formats.protobuf import fields
+from bpe.formats.sentencepiece_pieces import (
+    Message,
+    NativePieces,
+    Options,
+    Piece,
+    PieceType,
+    read_model,
+)
 from bpe.formats.sentencepiece_writer import dump
 from bpe.formats.spec import TokenizerSpec
-from bpe.vocabulary import ID_LIMIT, Packed
-from pretok.machine.backend import backend
 from pretok.patterns.lookup import WHOLE
 
-if TYPE_CHECKING:
-    from pretok import _core
-
-MAX_PIECE = 1 << 12
-"""The maximal length of a piece in characters.
-
-Merging concatenates the texts of symbols, so a long piece would cost time at each merge.
-"""
-
-
-class PieceType(IntEnum):
-    """The values of SentencePiece.type."""
-
-    NORMAL = 1
-    UNKNOWN = 2
-    CONTROL = 3
-    USER_DEFINED = 4
-    UNUSED = 5
-    BYTE = 6
-
-
-class Piece(NamedTuple):
-    """A piece of the model; its index is its id."""
-
-    text: str
-    score: float
-    type: int
-
-
-_TYPES = frozenset(map(int, PieceType))
 _BYTE_NAMES = dict.fromkeys(f"<0x{byte:02X}>" for byte in range(256))  # in order of the bytes
 _MODEL_TYPES = {1: "Unigram", 2: "BPE", 3: "word", 4: "character"}
 _BPE = 2
@@ -104,9 +73,9 @@ def parse(data: bytes) -> TokenizerSpec:
 
     Raises UnsupportedError for a model that is not BPE, VocabularyError for a malformed file.
     """
-    pieces, others, messages = _native_pieces(data) or _pieces(data)
+    pieces, others, messages = read_model(data)
     # The numbers below are those of fields in sentencepiece_model.proto, each with its default.
-    trainer = _Options(messages[0], "trainer_spec")
+    trainer = Options(messages[0], "trainer_spec")
     kind = trainer.number(3, 1)
     if kind != _BPE:
         raise UnsupportedError(
@@ -114,158 +83,49 @@ def parse(data: bytes) -> TokenizerSpec:
             "type BPE"
         )
     _check_options(messages[2])
-    normalizer = _Options(messages[1], "normalizer_spec")
-    types = {id: type for id, (_, _, type) in others.items()}
+    normalizer = Options(messages[1], "normalizer_spec")
+    controls = pieces.controls.ids.tolist() if isinstance(pieces, NativePieces) else ()
+    invisible = frozenset([*controls, *_ids_of(others, PieceType.CONTROL)])
     removes = normalizer.flag(4, True)
     dummy_prefix = normalizer.flag(3, True)
     unknown_surface = trainer.text(44, " \u2047 ")
     return TokenizerSpec(
         _vocabulary(pieces, others, trainer.flag(35, False)),
         WHOLE,
-        added_tokens=_added(others),
+        added_tokens=_added(pieces, others, invisible),
         normalizer=SentencePieceNormalizer(
             normalizer.bytes(2, b""),
             dummy_prefix,
             removes,
             normalizer.flag(5, True),
             trainer.flag(24, False),
-            tuple(others[id].text for id in _ids_of(types, PieceType.USER_DEFINED)),
+            tuple(others[id].text for id in _ids_of(others, PieceType.USER_DEFINED)),
         ),
         decoder=SentencePieceDecoding(
             dummy_prefix or removes,
             removes,
-            frozenset(_ids_of(types, PieceType.CONTROL)),
+            invisible,
             unknown_surface,
         ),
     )
 
 
-_Message: TypeAlias = "bytes | dict[int, int | bytes]"
-"""A message, or the last value of each of its fields by the number of the field."""
-
-
-def _ids_of(types: dict[int, int], chosen: PieceType) -> list[int]:
+def _ids_of(pieces: dict[int, Piece], chosen: PieceType) -> list[int]:
     """Return the ids of the pieces of one type."""
-    return [id for id, type in types.items() if type == chosen]
+    return [id for id, (_, _, type) in pieces.items() if type == chosen]
 
 
-class _NativePieces(NamedTuple):
-    """Pieces that C++ has read and checked."""
-
-    packed: Packed
-    scores: NDArray[np.float32]
-    byte_ids: list[int]
-    """The ids of the fallback tokens of the 256 bytes, or [] if `others` has all pieces of type
-    BYTE."""
-    table: _core.PieceTable | None
-
-
-class _Model(NamedTuple):
-    """The parts of a model."""
-
-    normal: dict[int, Piece] | _NativePieces
-    """The pieces of type NORMAL by id, or as arrays with their scores."""
-    others: dict[int, Piece]
-    """All other pieces by id, except those of `byte_ids`."""
-    messages: tuple[_Message, _Message, _Message]
-    """The messages trainer_spec, normalizer_spec and denormalizer_spec."""
-
-
-def _native_pieces(data: bytes) -> _Model | None:
-    """Return the result of `_pieces` from C++, or None if `_pieces` must look for an error."""
-    if backend() != "native":
-        return None
-    from pretok import _core
-
-    parts = _core.read_pieces(data)
-    if parts is None:
-        return None
-    normal, scores, byte_ids, others, messages, table = parts
-    listed = {id: Piece(text, score, type) for id, text, score, type in others}
-    return _Model(_NativePieces(Packed(*normal), scores, byte_ids, table), listed, messages)
-
-
-def _pieces(data: bytes) -> _Model:
-    pieces: list[Piece] = []
-    messages = {2: b"", 3: b"", 5: b""}
-    for number, value in fields(data, "the model"):
-        if number == 1:
-            if len(pieces) == ID_LIMIT:
-                raise VocabularyError(f"the model has more than {ID_LIMIT} pieces")
-            pieces.append(_piece(_bytes(value, "a piece"), len(pieces)))
-        elif number in messages:
-            # Protobuf merges the parts of a message that is listed twice.
-            messages[number] += _bytes(value, "the model")
-    normal: dict[int, Piece] = {}
-    others: dict[int, Piece] = {}
-    for id, piece in enumerate(pieces):
-        (normal if piece.type == PieceType.NORMAL else others)[id] = piece
-    return _Model(normal, others, (messages[2], messages[3], messages[5]))
-
-
-class _Options:
-    """The scalar fields of a message; the last value of a field counts."""
-
-    def __init__(self, message: _Message, name: str) -> None:
-        self._name = name
-        self._fields = dict(fields(message, name)) if isinstance(message, bytes) else message
-
-    def number(self, number: int, default: int) -> int:
-        value = self._fields.get(number, default)
-        if not isinstance(value, int):
-            raise VocabularyError(
-                f"field {number} of {self._name} is {shortened(value)}; expected a number"
-            )
-        return value
-
-    def flag(self, number: int, default: bool) -> bool:
-        return self.number(number, default) != 0
-
-    def bytes(self, number: int, default: bytes) -> bytes:
-        return _bytes(self._fields.get(number, default), f"field {number} of {self._name}")
-
-    def text(self, number: int, default: str) -> str:
-        return _text(self.bytes(number, default.encode()), f"field {number} of {self._name}")
-
-
-def _check_options(denormalizer: _Message) -> None:
-    if _Options(denormalizer, "denormalizer_spec").bytes(2, b""):
+def _check_options(denormalizer: Message) -> None:
+    if Options(denormalizer, "denormalizer_spec").bytes(2, b""):
         raise UnsupportedError(
             "the SentencePiece model has a denormalizer, which bpe does not apply"
         )
 
 
-def _piece(message: bytes, id: int) -> Piece:
-    text, score, type = "", 0.0, int(PieceType.NORMAL)
-    # Nearly all pieces are a text and a score. Reading the fields one by one takes much longer.
-    size = message[1] if message[:1] == b"\n" and len(message) > 1 else 0
-    if 0 < size < 0x80 and len(message) == size + 7 and message[size + 2] == 0x15:
-        (score,) = struct.unpack_from("<f", message, size + 3)
-        return Piece(_text(message[2 : size + 2], f"piece {id}"), score, type)
-    for number, value in fields(message, f"piece {id}"):
-        if number == 1:
-            text = _text(_bytes(value, f"piece {id}"), f"piece {id}")
-        elif number == 2:
-            if not isinstance(value, bytes) or len(value) != 4:
-                raise VocabularyError(f"piece {id} has a score that is not a float; {_DAMAGED}")
-            (score,) = struct.unpack("<f", value)
-        elif number == 3:
-            if value not in _TYPES:
-                raise VocabularyError(f"piece {id} has type {value!r:.40}; expected 1 to 6")
-            type = int(value)
-    if not text:
-        raise VocabularyError(f"piece {id} is empty; {_DAMAGED}")
-    if len(text) > MAX_PIECE:
-        raise VocabularyError(
-            f"piece {id} has {len(text)} characters; expected at most {MAX_PIECE}"
-        )
-    return Piece(text, score, type)
-
-
 def _vocabulary(
-    normal: dict[int, Piece] | _NativePieces, others: dict[int, Piece], byte_fallback: bool
+    normal: dict[int, Piece] | NativePieces, others: dict[int, Piece], byte_fallback: bool
 ) -> CharacterVocabulary:
-    if isinstance(normal, _NativePieces):
+    if isinstance(normal, NativePieces):
         return _vocabulary_of_native(normal, others, byte_fallback)
     by_id = dict(sorted((normal | others).items()))
     _check_pieces(by_id, byte_fallback)
@@ -277,7 +137,7 @@ def _vocabulary(
 
 
 def _vocabulary_of_native(
-    normal: _NativePieces, others: dict[int, Piece], byte_fallback: bool
+    normal: NativePieces, others: dict[int, Piece], byte_fallback: bool
 ) -> CharacterVocabulary:
     byte_ids: list[int] | None = normal.byte_ids
     if byte_ids and not byte_fallback:  # `_check_types` refuses these pieces
@@ -288,7 +148,7 @@ def _vocabulary_of_native(
     _check_types(dict(sorted(others.items())), byte_fallback)
     if not byte_ids:
         byte_ids = _byte_ids(others) if byte_fallback else None
-    pieces = PackedPieces(normal.packed, normal.scores, _tokens(others, byte_ids), normal.table)
+    pieces = FilePieces(normal.table, _tokens(others, byte_ids), normal.controls)
     return CharacterVocabulary.of_pieces(pieces, _unknown(others), byte_ids)
 
 
@@ -368,7 +228,9 @@ def _check_unused(pieces: dict[int, Piece]) -> None:
             )
 
 
-def _added(others: dict[int, Piece]) -> tuple[AddedToken, ...]:
+def _added(
+    pieces: dict[int, Piece] | NativePieces, others: dict[int, Piece], controls: frozenset[int]
+) -> AddedTokenList:
     """Return the control symbols and the unknown token, and the user-defined symbols.
 
     sentencepiece finds user-defined symbols in the normalized text, before it merges; so they are
@@ -379,24 +241,11 @@ def _added(others: dict[int, Piece]) -> tuple[AddedToken, ...]:
         PieceType.UNKNOWN: True,
         PieceType.USER_DEFINED: False,
     }
-    return tuple(
+    tokens = tuple(
         AddedToken.of_piece(text, id, is_special[type])
         for id, (text, _, type) in others.items()
         if type in is_special
     )
-
-
-_DAMAGED = "the file is damaged"
-
-
-def _bytes(value: object, name: str) -> bytes:
-    if not isinstance(value, bytes):
-        raise VocabularyError(f"{name} is the number {value}; expected bytes; {_DAMAGED}")
-    return value
-
-
-def _text(data: bytes, name: str) -> str:
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        raise VocabularyError(f"{name} is not UTF-8; {_DAMAGED}") from None
+    if isinstance(pieces, NativePieces):
+        return AddedTokenList.of_symbols(tokens, controls, pieces.controls.unpacked)
+    return AddedTokenList(tokens)

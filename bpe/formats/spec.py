@@ -27,7 +27,7 @@ class TokenizerSpec:
     vocabulary: Vocabulary
     preset: Preset | None = None
     why_no_preset: str = ""
-    added_tokens: tuple[AddedToken, ...] = ()
+    added_tokens: Sequence[AddedToken] = ()
     normalizer: Normalizer | None = None
     add_prefix_space: bool = False
     template: Template = field(default_factory=Template)

@@ -43,10 +43,10 @@ std::unique_ptr<CharacterMerge> make_character_merge(const CharacterArrays &arra
 std::unique_ptr<CharacterMerging> make_merging(const Characters &characters) {
   if (const auto *arrays = std::get_if<CharacterArrays>(&characters))
     return make_character_merge(*arrays);
-  const std::shared_ptr<const PieceTable> &table = std::get<SharedPieceTable>(characters).table;
-  if (!table->has_fallback())
-    throw py::value_error("expected a fallback token for each byte");
-  return std::make_unique<PieceMerge>(table);
+  const auto &pieces = std::get<SharedPieceTable>(characters);
+  if (!pieces.is_ordered || !pieces.table->has_fallback())
+    throw py::value_error("expected ordered pieces and a fallback token for each byte");
+  return std::make_unique<PieceMerge>(pieces.table);
 }
 
 } // namespace pretok

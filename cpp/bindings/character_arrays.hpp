@@ -4,6 +4,7 @@
 #include "bindings/packed_tokens.hpp"
 #include "core/bpe/character_merging.hpp"
 #include "formats/piece_merge.hpp"
+#include "formats/piece_merges.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -20,9 +21,11 @@ using CharacterArrays =
                Array<std::uint32_t>, Array<std::uint32_t>, std::uint32_t, bool,
                Array<std::uint32_t>, py::bytes>;
 
-// A table of pieces in Python. Its memory includes the file that it views.
+// The pieces of a .model in Python. Their memory includes the file that they view.
 struct SharedPieceTable {
   std::shared_ptr<const PieceTable> table;
+  std::shared_ptr<const ScoredPieces> normal;
+  bool is_ordered = false;       // whether `table` has ranks
   std::vector<Merge> run_merges; // PieceOrder::run_merges
 };
 

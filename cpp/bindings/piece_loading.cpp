@@ -25,12 +25,30 @@
 namespace pretok {
 namespace {
 
-// A PieceTable, and the file that it views.
-struct OwnedPieceTable {
-  explicit OwnedPieceTable(py::bytes bytes) : file(std::move(bytes)) {}
+// The pieces of a file, and the file that they view.
+struct OwnedPieces {
+  explicit OwnedPieces(py::bytes bytes) : file(std::move(bytes)) {}
 
   py::bytes file;
   std::optional<PieceTable> table;
+  ScoredPieces normal;
+};
+
+// Texts with ids, as bpe.vocabulary.Packed has them.
+struct PackedTexts {
+  void add(std::string_view text, std::uint32_t id) {
+    bytes += text;
+    lengths.push_back(static_cast<std::uint32_t>(text.size()));
+    ids.push_back(id);
+  }
+  py::tuple as_tuple() {
+    return py::make_tuple(py::bytes(bytes), as_array(std::move(lengths)),
+                          as_array(std::move(ids)));
+  }
+
+  std::string bytes;
+  std::vector<std::uint32_t> lengths;
+  std::vector<std::uint32_t> ids;
 };
 
 // Sets `ids` to the ids of the fallback tokens of the 256 bytes if `pieces` has all of them and
@@ -63,24 +81,21 @@ py::object fields_of(std::string_view message) {
 }
 
 // Returns the parts of a .model of SentencePiece:
-//   - the bytes, lengths and ids of its normal pieces, and their scores;
+//   - a PieceTable of its pieces;
 //   - the ids of the fallback tokens of the 256 bytes; empty if some of these tokens are
-//   missing,
-//     or if any other piece has the type BYTE;
-//   - a list of (id, text, score, type) of all other pieces;
-//   - fields_of the protobuf messages trainer_spec, normalizer_spec and denormalizer_spec;
-//   - a PieceTable, or None if order_pieces fails.
-// Returns None if the file is damaged, or has a piece of type UNUSED, equal pieces or a normal
-// piece with the score NaN. For None, the caller reads the file in Python, which may raise an
-// error.
+//     missing, or if any other piece has the type BYTE;
+//   - the bytes, lengths and ids of its control symbols;
+//   - a list of (id, text, score, type) of all other pieces that are not normal;
+//   - fields_of the protobuf messages trainer_spec, normalizer_spec and denormalizer_spec.
+// Returns None if the file is damaged, or has a piece of type UNUSED, equal pieces, a control
+// symbol of one character, or a normal piece with the score NaN. For None, the caller reads the
+// file in Python, which may raise an error.
 py::object read_pieces(const py::bytes &data) {
   PieceFile file;
-  ScoredPieces normal;
-  std::string texts;
-  std::vector<std::uint32_t> lengths;
+  PackedTexts controls;
   std::vector<std::uint32_t> others;
   std::vector<std::uint32_t> fallback;
-  const auto owned = std::make_shared<OwnedPieceTable>(data);
+  const auto owned = std::make_shared<OwnedPieces>(data);
   bool is_valid = false;
   PieceOrder order;
   bool is_ordered = false;
@@ -92,21 +107,21 @@ py::object read_pieces(const py::bytes &data) {
     if (!table.are_different())
       return;
     list_fallback(file.pieces, table, fallback);
-    texts.reserve(bytes.size());
-    lengths.reserve(file.pieces.size());
+    ScoredPieces &normal = owned->normal;
     normal.texts.reserve(file.pieces.size());
     normal.ids.reserve(file.pieces.size());
     normal.scores.reserve(file.pieces.size());
     for (std::uint32_t id = 0; id < file.pieces.size(); ++id) {
       const auto &[text, score, type] = file.pieces[id];
-      if (type == PieceType::UNUSED || (type == PieceType::NORMAL && score != score))
+      if (type == PieceType::UNUSED || (type == PieceType::NORMAL && score != score) ||
+          (type == PieceType::CONTROL && count_characters(text) == 1))
         return;
       if (type == PieceType::NORMAL) {
-        texts += text;
-        lengths.push_back(static_cast<std::uint32_t>(text.size()));
         normal.texts.push_back(text);
         normal.ids.push_back(id);
         normal.scores.push_back(score);
+      } else if (type == PieceType::CONTROL) {
+        controls.add(text, id);
       } else if (type != PieceType::BYTE || fallback.empty()) {
         others.push_back(id);
       }
@@ -123,14 +138,22 @@ py::object read_pieces(const py::bytes &data) {
     const Piece &piece = file.pieces[id];
     listed.append(py::make_tuple(id, piece.text, piece.score, piece.type));
   }
-  const std::shared_ptr<const PieceTable> table(owned, &*owned->table);
-  return py::make_tuple(py::make_tuple(py::bytes(texts), as_array(std::move(lengths)),
-                                       as_array(std::move(normal.ids))),
-                        as_array(std::move(normal.scores)), fallback, listed,
+  SharedPieceTable table{{owned, &*owned->table},
+                         {owned, &owned->normal},
+                         is_ordered,
+                         std::move(order.run_merges)};
+  return py::make_tuple(std::move(table), fallback, controls.as_tuple(), listed,
                         py::make_tuple(fields_of(file.trainer), fields_of(file.normalizer),
-                                       fields_of(file.denormalizer)),
-                        is_ordered ? py::cast(SharedPieceTable{table, order.run_merges})
-                                   : py::object(py::none()));
+                                       fields_of(file.denormalizer)));
+}
+
+// Returns the bytes, lengths and ids of the normal pieces, and their scores.
+py::tuple arrays_of(const SharedPieceTable &pieces) {
+  const ScoredPieces &normal = *pieces.normal;
+  PackedTexts texts;
+  for (std::size_t i = 0; i < normal.texts.size(); ++i)
+    texts.add(normal.texts[i], normal.ids[i]);
+  return py::make_tuple(texts.as_tuple(), as_array(std::vector<float>(normal.scores)));
 }
 
 // Returns the merges of pieces with scores. Returns None if find_piece_merges fails, for
@@ -191,16 +214,24 @@ py::array find_inner_marks(const py::bytes &data, const Array<std::uint32_t> &le
 
 void bind_piece_loading(pybind11::module_ &module) {
   py::class_<SharedPieceTable>(module, "PieceTable")
+      .def_property_readonly("size",
+                             [](const SharedPieceTable &self) { return self.table->size(); })
+      .def_property_readonly(
+          "normal_size", [](const SharedPieceTable &self) { return self.normal->ids.size(); })
+      .def_readonly("is_ordered", &SharedPieceTable::is_ordered)
       .def_property_readonly("has_mark",
                              [](const SharedPieceTable &self) {
                                return self.table->find(SPACE_MARK).rank != NO_RANK;
                              })
-      .def_property_readonly("run_merges", [](const SharedPieceTable &self) {
-        py::list merges;
-        for (const Merge &merge : self.run_merges)
-          merges.append(py::make_tuple(merge.left, merge.right, merge.id));
-        return merges;
-      });
+      .def_property_readonly("run_merges",
+                             [](const SharedPieceTable &self) {
+                               py::list merges;
+                               for (const Merge &merge : self.run_merges)
+                                 merges.append(
+                                     py::make_tuple(merge.left, merge.right, merge.id));
+                               return merges;
+                             })
+      .def("arrays", &arrays_of);
   module.def("read_pieces", &read_pieces, py::arg("data"));
   module.def("piece_merges", &piece_merges, py::arg("data"), py::arg("lengths"), py::arg("ids"),
              py::arg("scores"));

@@ -2,6 +2,7 @@
 
 #include "core/base/ids.hpp"
 #include "core/unicode/utf8.hpp"
+#include "formats/character_model.hpp"
 #include "formats/protobuf_reader.hpp"
 
 #include <algorithm>
@@ -32,6 +33,15 @@ float read_float(std::string_view bytes) {
   return value;
 }
 
+// Returns whether a text is a space mark and ASCII, or only ASCII, as most pieces are. Faster
+// than is_utf8, which is true for every such text.
+bool is_marked_ascii(std::string_view text) {
+  if (text.size() >= SPACE_MARK.size() &&
+      std::memcmp(text.data(), SPACE_MARK.data(), SPACE_MARK.size()) == 0)
+    text.remove_prefix(SPACE_MARK.size());
+  return is_ascii(reinterpret_cast<const std::uint8_t *>(text.data()), text.size());
+}
+
 // Reads a piece of a text of at most 127 bytes, a score and perhaps a type, in this order, as
 // nearly all pieces are. Returns false for any other message. Reading the fields one by one
 // takes much longer.
@@ -49,7 +59,7 @@ bool read_short_piece(std::string_view message, Piece &piece) {
   piece.text = message.substr(2, size);
   piece.score = read_float(message.substr(size + std::size_t{3}));
   return piece.type >= PieceType::NORMAL && piece.type <= PieceType::BYTE &&
-         is_utf8(piece.text);
+         (is_marked_ascii(piece.text) || is_utf8(piece.text));
 }
 
 LoadError read_piece(std::string_view message, std::size_t id, Piece &piece) {

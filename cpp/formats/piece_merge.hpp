@@ -30,6 +30,7 @@ public:
   PieceTable(const PieceTable &) = delete;
   PieceTable &operator=(const PieceTable &) = delete;
 
+  std::size_t size() const { return texts_.size(); }
   bool are_different() const { return index_.size() == texts_.size(); }
   // Sets the ranks of pieces of several characters. `order` has indices of `pieces`.
   void set_ranks(const ScoredPieces &pieces, const PieceOrder &order);

@@ -16,6 +16,10 @@ namespace {
 // pieces of a run takes cubic time, so a longer run would take too long.
 constexpr std::size_t MAX_RUN = 64;
 
+const std::uint8_t *run_bytes(std::string_view text) {
+  return reinterpret_cast<const std::uint8_t *>(text.data());
+}
+
 // Two adjacent symbols of a run, by their lengths in characters.
 struct Pair {
   std::size_t left;
@@ -131,8 +135,8 @@ private:
 bool find_run_merges(const ScoredPieces &pieces, const std::vector<std::uint32_t> &words,
                      const std::vector<std::uint32_t> &runs, std::vector<Merge> &merges) {
   const std::string_view first = pieces.texts[runs[0]];
-  const std::string_view character = first.substr(
-      0, decode_utf8(reinterpret_cast<const std::uint8_t *>(first.data()), first.size()).width);
+  const std::string_view character =
+      first.substr(0, decode_utf8(run_bytes(first), first.size()).width);
   const auto one = std::find(pieces.texts.begin(), pieces.texts.end(), character);
   if (one == pieces.texts.end())
     return false;
@@ -150,7 +154,15 @@ bool find_run_merges(const ScoredPieces &pieces, const std::vector<std::uint32_t
   // of words leave merge only with each other.
   const std::string two = std::string(character) + std::string(character);
   if (std::any_of(words.begin(), words.end(), [&](std::uint32_t word) {
-        return pieces.texts[word].find(two) != std::string_view::npos;
+        const std::string_view text = pieces.texts[word];
+        if (text.size() < two.size())
+          return false;
+        // The second character of `two` is not in the ASCII end of a word. This test is faster
+        // than `find`, and most words are "▁" and ASCII.
+        if (character.size() > 1 &&
+            is_ascii(run_bytes(text) + character.size(), text.size() - character.size()))
+          return false;
+        return text.find(two) != std::string_view::npos;
       }))
     return false;
   if (!by_length.order_pairs())

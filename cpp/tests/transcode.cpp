@@ -1,7 +1,9 @@
-// Tests write_utf8 with every instruction set of the processor against write_utf8_plain.
+// Tests write_utf8 with every instruction set of the processor against write_utf8_plain, and
+// is_ascii.
 #include "bindings/transcode.hpp"
 
 #include "core/simd/kernels.hpp"
+#include "core/unicode/utf8.hpp"
 
 #include <cstdio>
 #include <cstring>
@@ -69,9 +71,30 @@ template <typename Unit> bool is_same(const char *kernels) {
   return true;
 }
 
+// Checks texts of all sizes around the steps of is_ascii, with no or one other byte.
+bool finds_other_bytes() {
+  for (std::size_t size = 0; size < 40; ++size) {
+    std::vector<std::uint8_t> text(size, 0x7F);
+    text.push_back(0x80); // after the end
+    if (!is_ascii(text.data(), size))
+      return false;
+    for (std::size_t at = 0; at < size; ++at) {
+      text[at] = 0x80;
+      if (is_ascii(text.data(), size))
+        return false;
+      text[at] = 0x7F;
+    }
+  }
+  return true;
+}
+
 } // namespace
 
 int main() {
+  if (!finds_other_bytes()) {
+    std::printf("is_ascii failed\n");
+    return 1;
+  }
   for (const Kernels *set : all_kernels()) {
     use_kernels(set->name);
     if (!is_same<std::uint8_t>(set->name) || !is_same<std::uint16_t>(set->name) ||

@@ -13,7 +13,7 @@ import pytest
 import bpe
 from bpe import AddedToken, SpecialTokenError, Tokenizer
 from bpe.formats import pretok_file
-from bpe.formats.sentencepiece import PieceType
+from bpe.formats.sentencepiece_pieces import PieceType
 from c_library import STATUSES, CError, CLibrary, CTokenizer
 from gguf_files import gguf, sentencepiece_metadata
 from paths import shared

@@ -11,7 +11,7 @@ import pytest
 
 from bpe import AddedToken, Tokenizer, Vocabulary
 from bpe.formats import pretok_file
-from bpe.formats.sentencepiece import PieceType
+from bpe.formats.sentencepiece_pieces import PieceType
 from bpe.types import Template
 from charsmaps import charsmap
 from gguf_files import SENTENCEPIECE_TEXTS, gguf, metadata, sentencepiece_metadata

@@ -14,9 +14,9 @@ import pytest
 from bpe import BpeError
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.encoding.character_encoder import byte_vocabulary
-from bpe.formats import json_value, sentencepiece
+from bpe.formats import json_value, sentencepiece, sentencepiece_pieces
 from bpe.formats.protobuf import fields as all_fields
-from bpe.formats.sentencepiece import PieceType
+from bpe.formats.sentencepiece_pieces import PieceType
 from bpe.formats.tokenizer_config import join
 from bpe.text_ids import TextIds, TextPairs
 from pretok.machine.backend import BackendName
@@ -54,17 +54,17 @@ def result(call: Callable[[], T]) -> T | str:
         return f"{type(error).__name__}: {error}"
 
 
-def vocabulary(parts: sentencepiece._Model, byte_fallback: bool) -> CharacterVocabulary:
+def vocabulary(parts: sentencepiece_pieces.Model, byte_fallback: bool) -> CharacterVocabulary:
     return sentencepiece._vocabulary(parts.normal, parts.others, byte_fallback)
 
 
 def same_or_refused(data: bytes) -> bool:
     """Compare the parts that both readers read; return False if C++ leaves the file to Python."""
-    parts = sentencepiece._native_pieces(data)
+    parts = sentencepiece_pieces._native_model(data)
     if parts is None:
         return False
-    expected = sentencepiece._pieces(data)
-    assert isinstance(parts.normal, sentencepiece._NativePieces)
+    expected = sentencepiece_pieces._python_model(data)
+    assert isinstance(parts.normal, sentencepiece_pieces.NativePieces)
     for fields, message in zip(parts.messages, expected.messages, strict=True):
         assert isinstance(message, bytes)
         # C++ leaves the error of a damaged message to Python.
@@ -73,8 +73,14 @@ def same_or_refused(data: bytes) -> bool:
     assert [expected.others.pop(id).text for id in byte_ids] == [*sentencepiece._BYTE_NAMES][
         : len(byte_ids)
     ]
+    controls = parts.normal.controls.unpacked()
+    assert controls == {
+        id: expected.others.pop(id).text.encode()
+        for id, piece in list(expected.others.items())
+        if piece.type == PieceType.CONTROL
+    }
     assert repr(parts.others) == repr(expected.others)  # a score may be NaN
-    expected = sentencepiece._pieces(data)
+    expected = sentencepiece_pieces._python_model(data)
     for byte_fallback in (False, True):
         listed = result(partial(vocabulary, expected, byte_fallback))
         fast = result(partial(vocabulary, parts, byte_fallback))

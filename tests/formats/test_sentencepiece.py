@@ -21,7 +21,7 @@ from bpe import (
     VocabularyError,
 )
 from bpe.characters.vocabulary import CharacterVocabulary
-from bpe.formats.sentencepiece import PieceType
+from bpe.formats.sentencepiece_pieces import PieceType
 from paths import shared
 from pretok.machine.backend import BackendName
 from pretok.patterns.lookup import WHOLE

@@ -24,9 +24,13 @@ PREFERRED = "'s a\n\tL1!/\u4e2d"
 """`representatives` takes a class's code point from here, if one of these belongs to the class."""
 
 
-def compiled(pattern: str, engine: Engine) -> Preset:
-    """Compile `pattern` to a preset, even if a built-in preset splits like it."""
-    stage = compile_stage(pattern, engine, *PATTERN_BEHAVIORS[engine])
+def compiled(pattern: str, engine: Engine, drops_text: bool = False) -> Preset:
+    """Compile `pattern` to a preset, even if a built-in preset splits like it.
+
+    If `drops_text`, the preset drops unmatched text for both engines, not only for tiktoken.
+    """
+    behavior = PATTERN_BEHAVIORS["tiktoken" if drops_text else engine]
+    stage = compile_stage(pattern, engine, *behavior)
     return Preset("compiled", stages=[stage], engine=engine)
 
 
@@ -82,6 +86,29 @@ def first_difference(
     tokenizer = pretok.get(preset, backend=backend)
     for text, theirs in zip(texts, engine_splitter(preset)(texts), strict=True):
         ours = tokenizer.split(text)
+        if ours != theirs:
+            return text, ours, theirs
+    return None
+
+
+def first_match_difference(
+    preset: Preset, texts: Sequence[str], backend: BackendName
+) -> tuple[str, object, object] | None:
+    """Return the first text in which pretok and the engine match other parts, and both results.
+
+    Returns None if all matches are equal. `preset` must be compiled with `drops_text`. Compares the
+    spans of matches with tokenizers. tiktoken does not show spans, so this compares the matched
+    texts, which have only one possible place if they are all of the text.
+    """
+    if preset.engine == "tiktoken":
+        return first_difference(preset, texts, backend)
+    tokenizers = pytest.importorskip("tokenizers")
+    tokenizer = pretok.get(preset, backend=backend)
+    only_matches = PATTERN_BEHAVIORS["tiktoken"]
+    split = tokenizers.pre_tokenizers.Split(tokenizers.Regex(preset.pattern), *only_matches)
+    for text in texts:
+        ours = list(tokenizer.spans(text))
+        theirs = [span for _, span in split.pre_tokenize_str(text)]
         if ours != theirs:
             return text, ours, theirs
     return None

@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from bpe.formats.sentencepiece import PieceType
+from bpe.formats.sentencepiece_pieces import PieceType
 from sentencepiece_models import BPE, BYTES, UNKNOWN, Field, model, trained
 
 SENTENCES = [

@@ -10,7 +10,7 @@ from typing import Any
 
 from bpe import Tokenizer
 from bpe.formats.protobuf import fields
-from bpe.formats.sentencepiece import PieceType
+from bpe.formats.sentencepiece_pieces import PieceType
 
 Field = tuple[int, int | float | bytes]
 Row = tuple[str, float, PieceType]

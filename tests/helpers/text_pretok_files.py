@@ -13,7 +13,7 @@ from zlib import crc32
 import bpe
 from bpe import Tokenizer
 from bpe.formats import pretok_file
-from bpe.formats.sentencepiece import PieceType
+from bpe.formats.sentencepiece_pieces import PieceType
 from charsmaps import charsmap
 from sentencepiece_models import BPE, BYTE_FALLBACK, BYTES, UNKNOWN, Field, model, normal
 from text_models import CASES, FALLBACK, LLAMA_DECODER, MARKS, file_of, metaspace

@@ -63,6 +63,7 @@ LAYERS = (
     ("bpe.characters.merger",),
     ("bpe.encoding.added_tokens", "bpe.decoders.flows",
      "bpe.normalizers.aligned_text", "bpe.normalizers.characters"),
+    ("bpe.encoding.token_list",),
     ("bpe.normalizers.graphemes", "bpe.normalizers.unicode_forms"),
     ("bpe.normalizers.precompiled",),
     ("bpe.normalizers.steps",),

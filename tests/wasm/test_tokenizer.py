@@ -11,7 +11,7 @@ import pytest
 
 import bpe
 from bpe import Tokenizer
-from bpe.formats.sentencepiece import PieceType
+from bpe.formats.sentencepiece_pieces import PieceType
 from gguf_files import gguf, metadata
 from javascript import Calls, JsError, call, invalid_texts, texts, tokenizer
 from paths import shared

@@ -88,9 +88,14 @@ inline bool is_ascii(const std::uint8_t *bytes, std::size_t size) {
     for (std::size_t at = 0; at + 8 < size; at += 8)
       add_eight(at);
     add_eight(size - 8);
-  } else {
-    for (std::size_t at = 0; at < size; ++at)
-      any |= bytes[at];
+  } else if (size >= 4) {
+    std::uint32_t first;
+    std::uint32_t last; // may overlap `first`
+    std::memcpy(&first, bytes, sizeof first);
+    std::memcpy(&last, bytes + size - 4, sizeof last);
+    any = first | last;
+  } else if (size > 0) {
+    any = bytes[0] | bytes[size / 2] | bytes[size - 1];
   }
   return (any & 0x8080808080808080) == 0;
 }

@@ -19,7 +19,7 @@ import bpe
 from bpe import SpecialTokenError, Tokenizer, VocabularyError
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.encoding.deferred_backend import MAX_FIRST, DeferredBackend
-from bpe.formats.sentencepiece import PieceType
+from bpe.formats.sentencepiece_pieces import PieceType
 from pretok.machine.backend import BackendName
 from sentencepiece_models import BYTE_FALLBACK, BYTES, UNKNOWN, model, normal
 from vocabulary_files import write

@@ -13,19 +13,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pretok
-from compiled_patterns import all_strings, compiled, first_difference, representatives
+from compiled_patterns import (
+    all_strings,
+    compiled,
+    first_difference,
+    first_match_difference,
+    representatives,
+)
 from pattern_variations import variations
 from pretok import UnknownPatternError, from_huggingface, from_pattern
 from pretok.charsets import DIGIT, LETTER, NUMBER, SPACE, WHITE_SPACE, code_points
 from pretok.machine.backend import BackendName, backend
 from pretok.patterns.char_sets import UnreadablePatternError
 from pretok.patterns.compile import NotCompiledError, compile_pattern
+from pretok.patterns.lookup import PATTERN_BEHAVIORS
 from pretok.patterns.parser import read
 from pretok.patterns.terms import Term, terms_of
 from pretok.preset import ENGINES, Engine
 from pretok.presets import CL100K, LLAMA3
 from pretok.rules import Contraction, Literal, Rule, Run
 from support import FULL, max_examples, sample, seeded
+from telling_strings import telling_strings
 
 CI = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 BOTH = ENGINES
@@ -174,12 +182,47 @@ def test_variations_of_published_patterns(shard: int) -> None:
             # 300,000 are all strings of up to six characters of eight classes.
             texts = [*all_strings(letters, 6, 300_000 if FULL else 3000), *random]
             assert first_difference(preset, texts, "native") is None, pattern
+        # These show the matches in all strings of up to six characters of any number of classes.
+        matching = compiled(pattern, engine, drops_text=True)
+        telling = telling_strings(matching)
+        if telling is not None:
+            texts = list(telling.up_to(6 if FULL else 4))
+            assert first_match_difference(matching, texts, backend()) is None, pattern
         tokenizer = pretok.get(preset)
         for text in random[:3]:
             steps = [step for step in tokenizer.explain(text) if step.rule or not preset.drops_text]
             assert [step.text for step in steps] == tokenizer.split(text)
         accepted += 1
     assert accepted > refused > 0
+
+
+@pytest.mark.parametrize(("pattern", "engines"), sample(ACCEPTED, 25))
+def test_telling_strings_have_the_first_matches_of_all_strings(
+    pattern: str, engines: tuple[Engine, ...]
+) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    if "hf" not in engines:
+        pytest.skip("tiktoken does not show spans")
+    preset = compiled(pattern, "hf", drops_text=True)
+    telling = telling_strings(preset)
+    if telling is None:
+        assert r"\b" in pattern
+        return
+    only_matches = PATTERN_BEHAVIORS["tiktoken"]
+    split = tokenizers.pre_tokenizers.Split(tokenizers.Regex(pattern), *only_matches)
+
+    def first_match(text: str) -> int | None:
+        """Return the length of the engine's match at the start of `text`, or None."""
+        spans = [span for _, span in split.pre_tokenize_str(text)]
+        return spans[0][1] if spans and spans[0][0] == 0 else None
+
+    listed = frozenset(telling.up_to(5))
+    texts = all_strings(representatives(preset), 5, 60_000 if FULL else 4000)
+    assert len(listed.intersection(texts)) < len(texts)
+    for text in texts:
+        like = telling.like(text)
+        assert like in listed
+        assert first_match(like) == first_match(text), (text, like)
 
 
 def _compiled_or_refused(pattern: str, engine: Engine) -> pretok.Preset | None:
