@@ -14,11 +14,9 @@ import pytest
 
 import bpe
 from bpe import SpecialTokenError, Tokenizer, UnsupportedError, VocabularyError
-from bpe.characters.merger import make_merger
-from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from paths import shared
 from pretok.machine.backend import backend as best_backend
-from support import TOO_MUCH, growth, seeded
+from support import seeded
 from text_models import ADDED, CASES, PARTS, STRIP, chained, check, check_decoding, file_of
 from vocabulary_files import added, huggingface, write
 
