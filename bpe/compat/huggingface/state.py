@@ -14,7 +14,8 @@ from weakref import WeakValueDictionary, ref
 
 from bpe import UnsupportedError, VocabularyError
 from bpe.compat.huggingface import items, settings
-from bpe.compat.huggingface.engine import Engine, build
+from bpe.compat.huggingface.building import build
+from bpe.compat.huggingface.engine import Engine
 from bpe.compat.huggingface.errors import FallbackError
 from bpe.compat.huggingface.real import SEQUENCES, VERSION
 
