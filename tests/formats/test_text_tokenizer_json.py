@@ -163,14 +163,13 @@ def test_wrong_files_are_refused(
 
 def test_not_saved_in_other_formats(tmp_path: Path) -> None:
     ours = bpe.load(write(tmp_path / "tokenizer.json", file_of()), backend="python")
-    for suffix in ("pretok", "tiktoken"):
-        with pytest.raises(UnsupportedError, match=r"tokens are text, not|without a normalizer"):
-            ours.save(tmp_path / f"a.{suffix}")
+    with pytest.raises(UnsupportedError, match="tokens are text, not"):
+        ours.save(tmp_path / "a.tiktoken")
     with pytest.raises(UnsupportedError, match="needs an unknown token and fuse_unk"):
         ours.save(tmp_path / "a.model")
     path = write(tmp_path / "bytes.json", huggingface(normalizer={"type": "NFKC"}))
     with pytest.raises(UnsupportedError, match="cannot hold the normalizer or the decoder"):
-        bpe.load(path).save(tmp_path / "a.pretok")
+        bpe.load(path).save(tmp_path / "a.tiktoken")
 
 
 def test_merging_takes_n_log_n_time() -> None:
