@@ -93,7 +93,7 @@ bool run_by_pages(const Bytes &text, const std::size_t &stopped, Run run, Load l
 }
 
 std::uint32_t first_of_page(std::uint32_t code_point) {
-  return code_point - code_point % static_cast<std::uint32_t>(PAGE_SIZE);
+  return code_point - code_point % static_cast<std::uint32_t>(CHARACTERS_PER_PAGE);
 }
 
 class NativeCharacterMap {
@@ -131,11 +131,11 @@ private:
   void load(std::uint32_t code_point) {
     const auto spellings =
         spell_page_(first_of_page(code_point)).cast<std::vector<std::string>>();
-    if (spellings.size() != PAGE_SIZE)
+    if (spellings.size() != CHARACTERS_PER_PAGE)
       throw py::value_error("expected 256 texts");
     CharacterPage page;
     page.starts[0] = 0;
-    for (std::size_t i = 0; i < PAGE_SIZE; ++i) {
+    for (std::size_t i = 0; i < CHARACTERS_PER_PAGE; ++i) {
       page.text.insert(page.text.end(), spellings[i].begin(), spellings[i].end());
       page.starts[i + 1] = static_cast<std::uint32_t>(page.text.size());
     }

@@ -14,9 +14,11 @@ import pytest
 
 import bpe
 from bpe import SpecialTokenError, Tokenizer, UnsupportedError, VocabularyError
+from bpe.characters.merger import make_merger
+from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from paths import shared
 from pretok.machine.backend import backend as best_backend
-from support import seeded
+from support import TOO_MUCH, growth, seeded
 from text_models import ADDED, CASES, PARTS, STRIP, chained, check, check_decoding, file_of
 from vocabulary_files import added, huggingface, write
 
@@ -168,3 +170,12 @@ def test_not_saved_in_other_formats(tmp_path: Path) -> None:
     path = write(tmp_path / "bytes.json", huggingface(normalizer={"type": "NFKC"}))
     with pytest.raises(UnsupportedError, match="cannot hold the normalizer or the decoder"):
         bpe.load(path).save(tmp_path / "a.tiktoken")
+
+
+def test_merging_takes_n_log_n_time() -> None:
+    letters = {id: "a" * (1 << id) for id in range(16)}
+    merges = [(id, id, id + 1) for id in range(15)]
+    vocabulary = TextVocabulary(letters, merges, TextOptions())
+    merger = make_merger(vocabulary)
+    assert merger.merge(b"a" * 32769) == [15, 0]
+    assert growth(lambda size: merger.merge(b"a" * size), 1_000) < TOO_MUCH

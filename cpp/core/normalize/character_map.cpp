@@ -44,7 +44,7 @@ std::size_t CharacterMap::run(const std::uint8_t *data, std::size_t size, std::s
     const CharacterPage *page = pages_.find(decoded.code_point);
     if (page == nullptr)
       break;
-    const std::size_t index = decoded.code_point % PAGE_SIZE;
+    const std::size_t index = decoded.code_point % CHARACTERS_PER_PAGE;
     const std::uint8_t *text = page->text.data() + page->starts[index];
     const std::size_t length = page->starts[index + 1] - page->starts[index];
     at += decoded.width;

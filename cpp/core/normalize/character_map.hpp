@@ -13,7 +13,7 @@ namespace pretok {
 // The replacements of 256 code points.
 struct CharacterPage {
   // The replacement of code point i of the page is text[starts[i]..starts[i + 1]).
-  std::array<std::uint32_t, PAGE_SIZE + 1> starts;
+  std::array<std::uint32_t, CHARACTERS_PER_PAGE + 1> starts;
   std::vector<std::uint8_t> text;
 };
 

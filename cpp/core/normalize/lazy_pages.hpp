@@ -10,7 +10,7 @@
 
 namespace pretok {
 
-inline constexpr std::size_t PAGE_SIZE = 256; // in code points
+inline constexpr std::size_t CHARACTERS_PER_PAGE = 256; // in code points
 
 // Several threads may read and store pages at the same time.
 template <typename Page> class LazyPages {
@@ -25,19 +25,19 @@ public:
 
   // Returns the page of a code point, or nullptr if it has not been stored.
   const Page *find(std::uint32_t code_point) const {
-    return pages_[code_point / PAGE_SIZE].load(std::memory_order_acquire);
+    return pages_[code_point / CHARACTERS_PER_PAGE].load(std::memory_order_acquire);
   }
 
   // Stores the page of a code point. If another thread has stored this page, keeps that page.
   void store(std::uint32_t code_point, std::unique_ptr<const Page> page) {
     const Page *before = nullptr;
-    if (pages_[code_point / PAGE_SIZE].compare_exchange_strong(before, page.get(),
-                                                               std::memory_order_acq_rel))
+    if (pages_[code_point / CHARACTERS_PER_PAGE].compare_exchange_strong(
+            before, page.get(), std::memory_order_acq_rel))
       static_cast<void>(page.release());
   }
 
 private:
-  std::array<std::atomic<const Page *>, 0x110000 / PAGE_SIZE> pages_{};
+  std::array<std::atomic<const Page *>, 0x110000 / CHARACTERS_PER_PAGE> pages_{};
 };
 
 } // namespace pretok

@@ -35,11 +35,12 @@ public:
 
 private:
   void load(std::uint32_t code_point) const {
-    const std::uint32_t first = code_point - code_point % static_cast<std::uint32_t>(PAGE_SIZE);
+    const std::uint32_t first =
+        code_point - code_point % static_cast<std::uint32_t>(CHARACTERS_PER_PAGE);
     CharacterPage page;
     Bytes spelled;
     Bytes before;
-    for (std::uint32_t i = 0; i < PAGE_SIZE; ++i) {
+    for (std::uint32_t i = 0; i < CHARACTERS_PER_PAGE; ++i) {
       page.starts[i] = static_cast<std::uint32_t>(page.text.size());
       spelled.clear();
       if ((first + i) >> 11 != 0xD800 >> 11) // no UTF-8 has surrogates
@@ -55,7 +56,7 @@ private:
       }
       page.text.insert(page.text.end(), spelled.begin(), spelled.end());
     }
-    page.starts[PAGE_SIZE] = static_cast<std::uint32_t>(page.text.size());
+    page.starts[CHARACTERS_PER_PAGE] = static_cast<std::uint32_t>(page.text.size());
     map_.store(first, std::move(page));
   }
 

@@ -149,13 +149,14 @@ GraphemeKind Precompiled::kind_of(std::uint32_t code_point) const {
   const GraphemePage *page = kinds_.find(code_point);
   if (page == nullptr) {
     auto made = std::make_unique<GraphemePage>();
-    const std::uint32_t first = code_point - code_point % static_cast<std::uint32_t>(PAGE_SIZE);
-    for (std::uint32_t i = 0; i < PAGE_SIZE; ++i)
+    const std::uint32_t first =
+        code_point - code_point % static_cast<std::uint32_t>(CHARACTERS_PER_PAGE);
+    for (std::uint32_t i = 0; i < CHARACTERS_PER_PAGE; ++i)
       (*made)[i] = grapheme_kind(first + i);
     kinds_.store(code_point, std::move(made));
     page = kinds_.find(code_point);
   }
-  return (*page)[code_point % PAGE_SIZE];
+  return (*page)[code_point % CHARACTERS_PER_PAGE];
 }
 
 } // namespace pretok

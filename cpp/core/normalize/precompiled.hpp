@@ -36,7 +36,7 @@ enum class GraphemeKind : std::uint8_t {
   PICTOGRAPHIC
 };
 
-using GraphemePage = std::array<GraphemeKind, PAGE_SIZE>;
+using GraphemePage = std::array<GraphemeKind, CHARACTERS_PER_PAGE>;
 
 class Precompiled {
 public:
