@@ -11,10 +11,12 @@ import queue
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
 import huggingface_pairs as pairs
@@ -196,6 +198,25 @@ def xgrammar_reads_the_vocabulary(tok: Any) -> Any:
         tok.eos_token_id,
         isinstance(tok, importlib.import_module("transformers").PreTrainedTokenizerFast),
     )
+
+
+@behavior
+def vllm_converts_ids_one_by_one(tok: Any) -> Any:
+    """The loop that decodes incrementally without a DecodeStream."""
+    ids = [*tok.encode(TEXT + "<pad>"), 0, len(tok) - 1]
+    wrong: list[Any] = [-1, [-1], ["a"], 1.5, None, [None], [[1]], 1 << 40, np.int64(3)]
+    results: list[Any] = []
+    for call in (
+        *(partial(tok.convert_ids_to_tokens, ids, skip) for skip in (False, True)),
+        *(partial(tok.convert_ids_to_tokens, each) for each in (5, True, np.array(ids), {3}, ())),
+        *(partial(tok.convert_ids_to_tokens, each) for each in wrong),
+        *(partial(tok.convert_tokens_to_ids, each) for each in ("a", "no token", ["a", "b"], [1])),
+        partial(tok.convert_ids_to_tokens, (id for id in ids), skip_special_tokens=True),
+        partial(len, tok),
+    ):
+        results.append(outcome(call))
+    tok.add_tokens(["new"])
+    return results, len(tok), tok.convert_tokens_to_ids("new"), tok.get_added_vocab()
 
 
 @behavior

@@ -15,7 +15,13 @@ check = 0.0
 total: Counter[str] = Counter()
 
 VARIABLE = "PRETOK_HF"
-_thread = local()
+
+
+class _Thread(local):
+    is_bypassed = False
+
+
+_thread = _Thread()
 
 
 def from_environment(strict: bool, check: float) -> tuple[bool, float] | None:
@@ -57,4 +63,4 @@ def bypassed() -> Iterator[None]:
 
 def is_bypassed() -> bool:
     """Return whether this thread gets real tokenizers."""
-    return getattr(_thread, "is_bypassed", False)
+    return _thread.is_bypassed
