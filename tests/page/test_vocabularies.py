@@ -146,17 +146,27 @@ def test_a_file_that_is_no_vocabulary_is_refused(tab: Tab, tmp_path: Path) -> No
     assert tab.page.locator(".vocabulary-note").is_hidden()
 
 
-def test_a_file_that_only_python_reads_is_converted(tab: Tab, tmp_path: Path) -> None:
+def test_a_file_that_only_python_reads_names_the_conversion(tab: Tab, tmp_path: Path) -> None:
+    path = tmp_path / "words.json"
+    bpe.train([TEXT * 3], vocab_size=262, preset="gpt2").save(path)
+    file = json.loads(path.read_text())
+    file["normalizer"] = {"type": "Replace", "pattern": {"Regex": "[lo]+"}, "content": "x"}
+    path.write_text(json.dumps(file))
+    tab.type(TEXT)
+    tab.page.locator("input.vocabulary").set_input_files(path)
+    tab.page.locator("#error", has_text='bpe.load("words.json").save("name.pretok")').wait_for()
+
+
+@pytest.mark.parametrize("suffix", [".json", ".pretok"])
+def test_a_model_that_merges_characters(tab: Tab, tmp_path: Path, suffix: str) -> None:
     tokenizer = bpe.train(
         [TEXT * 3], vocab_size=290, alphabet="characters", byte_fallback=True,
         special_tokens=["<unk>"],
     )  # fmt: skip
-    for name in ("words.json", "words.pretok"):
-        tokenizer.save(tmp_path / name)
+    path = tmp_path / f"words{suffix}"
+    tokenizer.save(path)
     tab.type(TEXT)
-    tab.page.locator("input.vocabulary").set_input_files(tmp_path / "words.json")
-    tab.page.locator("#error", has_text='bpe.load("words.json").save("name.pretok")').wait_for()
-    tab.open_vocabulary(tmp_path / "words.pretok")
+    tab.open_vocabulary(path)
     assert tab.labels() == list(map(str, tokenizer.encode(TEXT)))
     assert tab.page.locator("#error").is_hidden()
 
