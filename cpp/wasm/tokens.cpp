@@ -57,9 +57,7 @@ pretok_status pretok_wasm_encode_spans(const pretok_tokenizer *tokenizer,
     return fail(error, PRETOK_UNSUPPORTED,
                 "the tokenizer normalizes this text%s, and has no offsets in the original "
                 "text; call encode()",
-                tokenizer->pipeline->normalizer() == Normalizer::NFC
-                    ? " to NFC"
-                    : " with a normalizer of SentencePiece");
+                tokenizer->pipeline->normalizer() == Normalizer::NFC ? " to NFC" : "");
   IdBuffer ids;
   std::vector<std::int64_t> starts;
   std::vector<std::int64_t> ends;
