@@ -36,9 +36,9 @@ class Policies:
     """Keeps the search for added tokens of each value of `special`: a named policy or a set.
 
     The policies "raise" and "allow" share one search structure, and "text" too unless it can leave
-    out tokens. Each set of names has its own structure,
-    because a token that is not in the set must not hide another token. A service may let its users
-    choose sets, so Policies keeps only the last MAX_SETS sets, and fewer if they are large.
+    out tokens. Each set of names has its own structure, because a token that is not in the set must
+    not hide another token. A service may let its users choose sets, so Policies keeps only the last
+    MAX_SETS sets, and fewer if they are large.
     """
 
     def __init__(

@@ -127,8 +127,8 @@ def _joined(vocabulary: Vocabulary | TextVocabulary, individual: bool) -> str:
     if vocabulary.ignore_merges:
         return "the model looks up whole pre-tokens (ignore_merges)"
     rows = vocabulary.merge_rows
-    if rows is None or not len(rows):
-        return "" if rows is not None else "the file lists no merges"
+    if rows is None:
+        return "the file lists no merges"
     first, last = _ends(vocabulary, rows)
     differ = first | last if individual else first != last
     if not differ.any():

@@ -224,7 +224,7 @@ py::object new_result(const QuickCall &call, const py::object &parts, const py::
   return result;
 }
 
-// What a call returns: a list of ids, or a BatchEncoding without or with spans.
+// The kinds of results of a call: a list of ids, or a BatchEncoding without or with spans.
 enum class Wants { IDS, RESULT, SPANS };
 
 // Returns what the call wants, or None.

@@ -37,7 +37,7 @@ struct Span {
   std::uint32_t end;
 };
 
-// What the span of a token depends on besides its place, for each id of a vocabulary.
+// For each id of a vocabulary, the properties of a token that its span depends on.
 class TokenShapes {
 public:
   // `limit` is the largest id plus one. If `spaces` is not empty, `trim` excludes these spaces.

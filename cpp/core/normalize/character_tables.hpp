@@ -1,4 +1,4 @@
-// What the normalizers of Hugging Face's library tokenizers do with single characters. The
+// The effects of the normalizers of Hugging Face's library tokenizers on single characters. The
 // tables are generated from bpe/normalizers, which has the same results.
 #pragma once
 

@@ -10,7 +10,7 @@
 
 namespace pretok {
 
-// What a normalizer does with each character, whatever its neighbors are.
+// The effect of a normalizer on each character, whatever its neighbors are.
 enum class Spelling : std::uint8_t {
   COMPATIBLE,       // the compatibility decomposition
   LOWER,            // lower case
