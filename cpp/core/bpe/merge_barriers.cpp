@@ -242,7 +242,7 @@ void MergeBarriers::add(const std::uint8_t *left, std::size_t left_size,
   left += start;
   left_size -= start;
   if (left_size == 1 && left[0] < 0x80 && right[0] < 0x80)
-    return add_ascii(left[0], right[0]);
+    return ascii_pairs_.add(left[0], right[0]);
   const Decoded a = decode_utf8(left, left_size);
   const Decoded b = decode_utf8(right, right_size);
   const std::uint32_t one = index_of(a.code_point);
@@ -326,7 +326,7 @@ void MergeBarriers::set_bits(const Mark &mark) {
 }
 
 void MergeBarriers::finish_build() {
-  struct Slot { // a pair of characters; never 0, since add_ascii has taken that pair
+  struct Slot { // a pair of characters; never 0, since ascii_pairs_ has that pair
     std::uint64_t pair = 0;
 
     bool is_free() const { return pair == 0; }

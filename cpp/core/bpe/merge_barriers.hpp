@@ -17,6 +17,7 @@
 // no barrier before or after them.
 #pragma once
 
+#include "core/base/ascii_pairs.hpp"
 #include "core/base/hash.hpp"
 #include "core/base/ids.hpp"
 #include "core/base/open_table.hpp"
@@ -67,7 +68,7 @@ public:
       const auto both = token(symbol);
       const std::size_t left_size = token(merges.parts(symbol).left).size;
       if (is_ascii(both.bytes, both.size))
-        add_ascii(both.bytes[left_size - 1], both.bytes[left_size]);
+        ascii_pairs_.add(both.bytes[left_size - 1], both.bytes[left_size]);
       else
         add(both.bytes, left_size, both.bytes + left_size, both.size - left_size, symbol);
     }
@@ -114,45 +115,6 @@ public:
       left = right;
       at += width;
     }
-  }
-
-  // Calls emit(ends, count) with the ends of the next segments, until the end of the text.
-  // The other functions report no barriers between ASCII characters; for_ends finds all of
-  // them. `ends` is an array with room for `room` ends.
-  template <typename Emit>
-  void for_ends(const std::uint8_t *bytes, std::size_t size, std::size_t *ends,
-                std::size_t room, const Emit &emit) const {
-    DecodedChar left = char_at(bytes, size);
-    std::size_t count = 0;
-    for (std::size_t at = left.width; at < size;) {
-      // Branchless, since barriers are unpredictable: each position is written to `ends`, but
-      // `count` advances only at a barrier. `ends` has room for the positions up to `stop`.
-      const std::size_t stop = std::min(size, at + (room - count));
-      std::uint32_t before = left.index;
-      for (; before < 0x80 && at < stop && bytes[at] < 0x80; ++at) {
-        ends[count] = at;
-        count += may_merge_ascii(before, bytes[at]) ? 0 : 1;
-        before = bytes[at];
-      }
-      left.index = before;
-      if (at < stop) {
-        const DecodedChar right = char_at(bytes + at, size - at);
-        ends[count] = at;
-        count += may_merge_across(left.index, right.index) ? 0 : 1;
-        at += right.width;
-        left = right;
-      }
-      if (count == room) {
-        emit(static_cast<const std::size_t *>(ends), count);
-        count = 0;
-      }
-    }
-    if (count == room) {
-      emit(static_cast<const std::size_t *>(ends), count);
-      count = 0;
-    }
-    ends[count++] = size;
-    emit(static_cast<const std::size_t *>(ends), count);
   }
 
   // Writes the symbols with which merging of these bytes may start. Returns the number of
@@ -202,6 +164,8 @@ public:
   }
 
 private:
+  friend class SegmentSplitter;
+
   // The symbols with which begin_merge starts a character.
   struct MergeStart {
     // Char::count() symbols. If the first is NO_MERGE, the character starts as its bytes.
@@ -265,12 +229,6 @@ private:
             static_cast<unsigned>(right == NO_CHAR) |
             static_cast<unsigned>((left | right) < 0x80)) != 0;
   }
-  bool may_merge_ascii(std::uint32_t left, std::uint32_t right) const {
-    return (ascii_pairs_[left][right >> 6] >> (right & 63) & 1) != 0;
-  }
-  void add_ascii(std::uint32_t left, std::uint32_t right) {
-    ascii_pairs_[left][right >> 6] |= std::uint64_t{1} << (right & 63);
-  }
   static std::uint64_t hash_of(std::uint32_t left, std::uint32_t right) {
     return hash_without_key(std::uint64_t{left} << 17 | right);
   }
@@ -329,10 +287,8 @@ private:
   // that merge.
   std::vector<std::uint32_t> last_merge_;
   std::vector<std::uint64_t> full_pairs_;
-  BitFilter filter_; // has the pairs of full_pairs_
-  // A bit for each pair of ASCII characters: 1 if a merge joins them. ascii_pairs_[left] has
-  // 128 bits, one for each `right`.
-  std::array<std::array<std::uint64_t, 2>, 128> ascii_pairs_{};
+  BitFilter filter_;       // has the pairs of full_pairs_
+  AsciiPairs ascii_pairs_; // the pairs that a merge joins
 };
 
 } // namespace pretok

@@ -1,6 +1,7 @@
 #include "core/encode/encoder.hpp"
 
 #include "core/base/ids.hpp"
+#include "core/bpe/segment_splitter.hpp"
 #include "core/encode/batch_queue.hpp"
 #include "core/simd/kernels.hpp"
 
@@ -14,8 +15,10 @@ template <typename Emit>
 void Encoder::split_text(const std::uint8_t *text, std::size_t size, const Emit &emit) const {
   if (!is_whole_)
     return split(pre_tokenizer_, Utf8(text, size, pre_tokenizer_.classes()), emit);
-  std::array<std::size_t, PreTokenBatch::MAX_COUNT> ends;
-  vocabulary_.barriers()->for_ends(text, size, ends.data(), ends.size(), emit);
+  std::array<std::size_t, SegmentSplitter::MAX_ENDS> ends;
+  SegmentSplitter splitter(*vocabulary_.barriers(), kernels(), text, size);
+  while (const std::size_t count = splitter.next(ends.data()))
+    emit(static_cast<const std::size_t *>(ends.data()), count);
 }
 
 Refusal Encoder::encode(const std::uint8_t *data, std::size_t size, const AddedTokens &added,
