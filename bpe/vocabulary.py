@@ -56,6 +56,16 @@ class Packed(NamedTuple):
         tokens = [self.data[start:end] for start, end in pairwise([0, *ends])]
         return dict(zip(self.ids.tolist(), tokens, strict=True))
 
+    def texts(self) -> list[str]:
+        """Return the tokens, decoded from UTF-8; raises UnicodeDecodeError if one is not UTF-8."""
+        ends = np.cumsum(self.lengths, dtype=np.int64)
+        starts_code_point = (np.frombuffer(self.data, np.uint8) & 0xC0) != 0x80
+        if not starts_code_point[ends - self.lengths].all():
+            return [token.decode() for token in self.unpacked().values()]  # raises the error
+        text = self.data.decode()
+        counts = np.concatenate([[0], np.cumsum(starts_code_point)])
+        return [text[start:end] for start, end in pairwise([0, *counts[ends].tolist()])]
+
     def token(self, id: int) -> bytes | None:
         """Return the bytes of the token with this id, or None if there is none; in linear time."""
         for at in np.flatnonzero(self.ids == id):

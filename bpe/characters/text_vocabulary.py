@@ -84,7 +84,10 @@ class TextVocabulary(CharacterVocabulary):
         options: TextOptions,
         not_whole: Iterable[int],
     ) -> TextVocabulary:
-        """Return a vocabulary; `_core.merge_rows` has checked `pieces`, and made the arrays."""
+        """Return a vocabulary; the caller has checked the tokens and merges.
+
+        `packed` has the texts and ids of `pieces`.
+        """
         vocabulary = cls.__new__(cls)
         vocabulary._texts = TokenTexts(None, pieces, packed)
         vocabulary._merge_rows = merges

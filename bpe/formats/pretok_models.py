@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
+from operator import add, eq
 
 from bpe.characters.marks import SPACE_MARK
 from bpe.characters.text_vocabulary import BYTE_NAMES, TextOptions, TextVocabulary
@@ -62,15 +63,18 @@ def index_of(spec: TokenizerSpec) -> int:
 
 
 def problem_of(spec: TokenizerSpec) -> str:
-    """Return something in the model that the older forms of the section cannot hold, or ""."""
+    """Return something in the model that the older forms of the section cannot hold, or "".
+
+    They also cannot hold a merge that does not join its two tokens: see `concatenates`.
+    """
     vocabulary, added = spec.vocabulary, spec.added_tokens
     assert isinstance(vocabulary, TextVocabulary), "the caller makes one"
     if problem := _problem_of_merging(vocabulary):
         return problem
-    pieces = vocabulary.pieces
-    texts = (*pieces, *_contents(added))
+    texts = (*vocabulary.pieces, *_contents(added))
     names = frozenset(BYTE_NAMES if vocabulary.options.has_fallback else ())
-    lookalike = next((text for text in texts if _looks_like_fallback(text, names)), None)
+    like_names = [text for text in texts if text[:3] == "<0x"]
+    lookalike = next((text for text in like_names if _looks_like_fallback(text, names)), None)
     spaces = index_of(spec)
     is_sentencepiece = isinstance(spec.normalizer, SentencePieceNormalizer)
     if not vocabulary.has_mark and not is_sentencepiece:
@@ -78,7 +82,7 @@ def problem_of(spec: TokenizerSpec) -> str:
     unknown = vocabulary.options.unknown
     if unknown in BYTE_NAMES:
         return f"the unknown token {shortened(unknown)}"
-    characters = sum(len(text.encode()) <= 4 for text in pieces)
+    characters = int((vocabulary.packed_pieces.lengths <= 4).sum())
     # C++ merges the bytes of each character by steps: symbols of some of its bytes, with ids above
     # all other ids. There are 256 steps of one byte, and at most 3 longer steps for a character.
     first_step = max(vocabulary.size, *(token.id + 1 for token in added), 0)
@@ -105,7 +109,7 @@ def problem_of(spec: TokenizerSpec) -> str:
     for id, next_id in pairwise(sorted(token.id for token in added)):
         if id == next_id:
             return f"two added tokens with id {id}"
-    return "" if concatenates(vocabulary) else "a merge that does not join its two tokens"
+    return ""
 
 
 def takes_steps_decoder(spec: TokenizerSpec) -> bool:
@@ -130,7 +134,10 @@ def problem_of_other(spec: TokenizerSpec) -> str:
 
 
 def problem_of_bytes(spec: TokenizerSpec) -> str:
-    """Return what the form BYTE_LEVEL cannot hold in a model whose characters stand for bytes."""
+    """Return what the form BYTE_LEVEL cannot hold in a model whose characters stand for bytes.
+
+    The form also cannot hold a merge that does not join its two tokens: see `concatenates`.
+    """
     vocabulary, added = spec.vocabulary, spec.added_tokens
     assert isinstance(vocabulary, TextVocabulary), "the caller makes one"
     options = vocabulary.options
@@ -149,7 +156,7 @@ def problem_of_bytes(spec: TokenizerSpec) -> str:
     special = frozenset(token.id for token in added if token.special)
     if options.ignores_merges and vocabulary.not_whole != special:
         return "special tokens that are not added tokens"
-    return "" if concatenates(vocabulary) else "a merge that does not join its two tokens"
+    return ""
 
 
 def _is_wrong(token: AddedToken, normalizer: Normalizer, spaces: int) -> bool:
@@ -264,10 +271,9 @@ def stripped(decoder: Decoding | None) -> int | None:
 def concatenates(vocabulary: TextVocabulary) -> bool:
     """Return whether the result of each merge is the joined text of its two tokens."""
     texts = vocabulary.texts
-    return all(
-        texts[left] + texts[right] == texts[result]
-        for left, right, result in vocabulary.merge_rows.tolist()
-    )
+    lefts, rights, results = vocabulary.merge_rows.T.tolist()
+    joined = map(add, map(texts.__getitem__, lefts), map(texts.__getitem__, rights))
+    return all(map(eq, joined, map(texts.__getitem__, results)))
 
 
 def as_text(vocabulary: Vocabulary, added: Iterable[AddedToken]) -> TextVocabulary:

@@ -133,6 +133,8 @@ def _makes(block: str, stage: Stage) -> bool:
 
 def _candidates(name: str) -> Iterator[Preset]:
     """Yield presets that may have the program: the preset `name` first, then all presets."""
+    if name == WHOLE.name:
+        yield WHOLE  # presets() lacks it
     with suppress(UnknownPresetError):
         yield find(name)
     yield from (*presets(), WHOLE)

@@ -36,9 +36,11 @@ A SentencePiece model becomes a list of merges, which gives the same ids. The sc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
+
+import numpy as np
 
 from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.decoders.chain import DecoderChain
@@ -73,7 +75,7 @@ from bpe.formats.pretok_numbers import Reader, encode_number, encode_text
 from bpe.formats.pretok_steps import dump_steps
 from bpe.formats.spec import TokenizerSpec
 from bpe.types import Normalizer
-from bpe.vocabulary import ID_LIMIT, Merge
+from bpe.vocabulary import ID_LIMIT, Packed, Rows
 
 _NORMALIZER_OPTIONS = (
     "add_dummy_prefix",
@@ -109,6 +111,9 @@ def dump_text(spec: TokenizerSpec) -> TextForm:
     assert isinstance(vocabulary, TextVocabulary), "as_text returns one"
     is_byte_level = vocabulary.options.byte_level
     problem = (problem_of_bytes if is_byte_level else problem_of)(spec)
+    has_any_results = not concatenates(vocabulary)
+    if has_any_results:
+        problem = problem or "a merge that does not join its two tokens"
     if not problem:
         return _dump_older(spec, vocabulary)
     own_problem = problem_of_other(spec)
@@ -119,12 +124,11 @@ def dump_text(spec: TokenizerSpec) -> TextForm:
             f"a .pretok file cannot hold {problem if is_sentencepiece else own_problem}; keep the "
             "file that the tokenizer was loaded from, or save it as .json or .model"
         )
-    if not is_byte_level and takes_steps_decoder(spec):
+    if not is_byte_level and not has_any_results and takes_steps_decoder(spec):
         steps = dump_steps(replace(spec, normalizer=None))
         plain = replace(spec, decoder=DecoderChain(DECODERS))
         return _dump_older(plain, vocabulary)._replace(steps=steps, version=STEPS_VERSION)
     options = vocabulary.options
-    has_any_results = not concatenates(vocabulary)
     flags = (
         _FUSES_UNKNOWN * options.fuses_unknown
         | _NO_FALLBACK * (not options.has_fallback)
@@ -215,26 +219,28 @@ class TextSection:
     def vocabulary(
         self,
         reader: Reader,
-        tokens: Mapping[int, bytes],
-        merges: Iterable[Merge],
+        packed: Packed,
+        merges: Rows,
         added: Iterable[AddedToken],
         ignores_merges: bool,
     ) -> TextVocabulary:
-        """Return the vocabulary of these tokens and merges.
+        """Return the vocabulary of these tokens and merges, which are those of a file.
 
         Raises VocabularyError if the tokens are not different texts, or if the unknown token is
         not among them.
         """
         try:
-            texts = {id: token.decode() for id, token in tokens.items()}
+            texts = packed.texts()
         except UnicodeDecodeError:
             raise reader.error("has a token that is not UTF-8") from None
-        if len(set(texts.values())) < len(texts):
+        pieces = dict(zip(texts, packed.ids.tolist(), strict=True))
+        if len(pieces) < len(texts):
             raise reader.error("has two tokens with the same text")
-        if self._unknown >= 0 and self._unknown not in texts:
+        places = np.flatnonzero(packed.ids == self._unknown).tolist()
+        if self._unknown >= 0 and not places:
             raise reader.error(f"has the unknown token {self._unknown}, but no token with this id")
         options = TextOptions(
-            texts.get(self._unknown),
+            texts[places[0]] if places else None,
             self._fuses_unknown,
             self._has_fallback,
             self._prefix,
@@ -243,7 +249,7 @@ class TextSection:
             self._byte_level,
         )
         special = [token.id for token in added if token.special]
-        return TextVocabulary(texts, merges, options, special)
+        return TextVocabulary.of_checked(pieces, packed, merges, options, special)
 
     def complete(self, reader: Reader, spec: TokenizerSpec) -> TokenizerSpec:
         """Return `spec` with its normalizer and its decoder.

@@ -7,7 +7,6 @@ then the tokens that merges make, in order of rank.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -36,19 +35,15 @@ def read_vocabulary(reader: Reader, from_ranks: bool, ignore_merges: bool) -> Vo
     return Vocabulary.from_checked_merges(tokens, tuple(merges), ignore_merges)
 
 
-def read_tokens(
-    reader: Reader, has_any_results: bool = False
-) -> tuple[dict[int, bytes], Sequence[Merge]]:
+def read_tokens(reader: Reader, has_any_results: bool = False) -> tuple[Packed, Rows]:
     """Return the tokens and merges in the rest of a file whose tokens are text.
 
     If `has_any_results`, a merge may make a token other than its two tokens, joined.
     """
-    if has_any_results:
-        return _read_tokens(reader, False, True)
-    if backend() == "native":
-        packed, rows = _read_packed(reader, False)
-        return packed.unpacked(), list(map(tuple, rows.tolist()))
-    return _read_tokens(reader, False)
+    if backend() == "native" and not has_any_results:
+        return _read_packed(reader, False)
+    tokens, merges = _read_tokens(reader, False, has_any_results)
+    return Packed.of(tokens), np.array(merges, np.uint32).reshape(-1, 3)
 
 
 def _read_packed(reader: Reader, from_ranks: bool) -> tuple[Packed, Rows]:
