@@ -233,6 +233,19 @@ PyObject *representation(PyObject *self) { return PyObject_Repr(method_of(self)-
 
 } // namespace
 
+pybind11::object fast_call_of(PyObject *bound) {
+  PyObject *const function = PyMethod_Check(bound) ? PyMethod_GET_FUNCTION(bound) : nullptr;
+  if (function == nullptr || Py_TYPE(function)->tp_descr_get != bind)
+    return {};
+  const FastCallMethod &method = *method_of(function);
+  if (method.attribute == nullptr)
+    return {};
+  PyObject *const call = fast_call_of(method, PyMethod_GET_SELF(bound));
+  if (call == nullptr)
+    PyErr_Clear();
+  return pybind11::reinterpret_steal<pybind11::object>(call);
+}
+
 void bind_fast_call_method(pybind11::module_ &module) {
   static std::array<PyMemberDef, 3> members{
       PyMemberDef{"__vectorcalloffset__", T_PYSSIZET, offsetof(FastCallMethod, call), READONLY,

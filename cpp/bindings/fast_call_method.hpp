@@ -21,4 +21,8 @@ namespace pretok {
 // attribute(self, values of all these parameters). It goes to `function` if the result is None.
 void bind_fast_call_method(pybind11::module_ &module);
 
+// Returns the attribute that a call of `bound`, a bound FastCallMethod, calls. Returns a null
+// object if `bound` is any other object.
+pybind11::object fast_call_of(PyObject *bound);
+
 } // namespace pretok

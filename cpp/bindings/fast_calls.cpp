@@ -3,6 +3,7 @@
 #include "bindings/convert.hpp"
 #include "bindings/fast_method.hpp"
 #include "bindings/guarded.hpp"
+#include "bindings/stack_ids.hpp"
 
 #include <pybind11/numpy.h>
 
@@ -16,8 +17,7 @@ namespace {
 
 // For texts of this size or more, the slow functions may release the GIL and use threads.
 constexpr std::size_t MAX_FAST_SIZE = MIN_SIZE_TO_RELEASE;
-constexpr std::size_t STACK_IDS = 256; // results of at most so many ids need no heap memory
-constexpr std::size_t POLICIES = 3;    // a policy is a value of the argument `special`
+constexpr std::size_t POLICIES = 3; // a policy is a value of the argument `special`
 
 // The state that the fast functions of one tokenizer share. Python passes each function a tuple
 // as `self`: a capsule with this struct, the slow function, the function that makes
@@ -71,16 +71,18 @@ const AddedTokenPhases *find_added(PyObject *self, FastCalls &calls, PyObject *s
   return nullptr;
 }
 
+bool is_fast_text(const FastCalls &calls, PyObject *text) {
+  if (PyUnicode_CheckExact(text))
+    return PyUnicode_GET_LENGTH(text) < static_cast<Py_ssize_t>(MAX_FAST_SIZE);
+  return PyBytes_CheckExact(text) && !calls.only_str &&
+         PyBytes_GET_SIZE(text) < static_cast<Py_ssize_t>(MAX_FAST_SIZE);
+}
+
 bool takes_fast_path(const FastCalls &calls, PyObject *const *args, Py_ssize_t count) {
   // The arguments are (text, special, errors) or (text, special, errors, threads).
   if (count != 3 && (count != 4 || args[3] != Py_None))
     return false;
-  if (args[2] != calls.replace.ptr())
-    return false;
-  if (PyUnicode_CheckExact(args[0]))
-    return PyUnicode_GET_LENGTH(args[0]) < static_cast<Py_ssize_t>(MAX_FAST_SIZE);
-  return PyBytes_CheckExact(args[0]) && !calls.only_str &&
-         PyBytes_GET_SIZE(args[0]) < static_cast<Py_ssize_t>(MAX_FAST_SIZE);
+  return args[2] == calls.replace.ptr() && is_fast_text(calls, args[0]);
 }
 
 // Returns an array of the ids. Calls NumPy directly, since py::array_t would allocate memory
@@ -135,33 +137,29 @@ PyObject *call_fast(PyObject *self, PyObject *const *args, Py_ssize_t count, Wor
                              nullptr);
 }
 
-// Encodes args[0], and returns finish(calls, ids).
-template <typename Finish>
-PyObject *call_for_ids(PyObject *self, PyObject *const *args, Py_ssize_t count, Finish finish) {
-  return call_fast(self, args, count,
-                   [&](FastCalls &calls, const Utf8View &text, const AddedTokenPhases &added,
-                       PreTokenCache &cache) -> PyObject * {
-                     std::array<std::uint32_t, STACK_IDS> stack_ids; // not initialized
-                     IdBuffer ids(stack_ids.data(), stack_ids.size());
-                     const Tokenizer &tokenizer = calls.tokenizer;
-                     const Refusal refusal =
-                         text.is_below_100
-                             ? tokenizer.encode_normalized(text.data, text.size, added, cache,
-                                                           ids)
-                             : tokenizer.encode(text.data, text.size, added, cache, ids);
-                     return refusal.token == nullptr ? finish(calls, ids) : nullptr;
-                   });
+// Returns a function for try_call that encodes the text, and returns finish(calls, ids).
+template <typename Finish> auto for_ids(Finish finish) {
+  return [finish](FastCalls &calls, const Utf8View &text, const AddedTokenPhases &added,
+                  PreTokenCache &cache) -> PyObject * {
+    StackIds ids;
+    const Tokenizer &tokenizer = calls.tokenizer;
+    const Refusal refusal =
+        text.is_below_100
+            ? tokenizer.encode_normalized(text.data, text.size, added, cache, ids.buffer)
+            : tokenizer.encode(text.data, text.size, added, cache, ids.buffer);
+    return refusal.token == nullptr ? finish(calls, ids.buffer) : nullptr;
+  };
 }
 
 PyObject *encode(PyObject *self, PyObject *const *args, Py_ssize_t count) {
-  return call_for_ids(self, args, count, [](FastCalls &calls, const IdBuffer &ids) {
-    return calls.objects.new_list(ids.data(), ids.size());
-  });
+  return call_fast(self, args, count, for_ids([](FastCalls &calls, const IdBuffer &ids) {
+                     return calls.objects.as_list(ids.data(), ids.size()).release().ptr();
+                   }));
 }
 
 PyObject *encode_array(PyObject *self, PyObject *const *args, Py_ssize_t count) {
-  return call_for_ids(self, args, count,
-                      [](FastCalls &, const IdBuffer &ids) { return new_array(ids); });
+  return call_fast(self, args, count,
+                   for_ids([](FastCalls &, const IdBuffer &ids) { return new_array(ids); }));
 }
 
 PyObject *count_ids(PyObject *self, PyObject *const *args, Py_ssize_t count) {
@@ -199,6 +197,30 @@ py::tuple make_fast_calls(const py::object &owner, const Encoder &encoder, IdObj
     result[i] =
         new_function(methods[i], py::make_tuple(capsule, slow_calls[i], make_added, owner));
   return result;
+}
+
+py::object encode_between(PyObject *function, PyObject *text, PyObject *special,
+                          PyObject *before, PyObject *after) {
+  if (!is_fast_method<encode>(function))
+    return {};
+  PyObject *const self = PyCFunction_GET_SELF(function);
+  FastCalls &calls = fast_calls_of(self);
+  if (!is_fast_text(calls, text))
+    return {};
+  const std::array<PyObject *, 2> args{text, special};
+  PyObject *const list =
+      try_call(self, calls, args.data(), for_ids([&](FastCalls &, const IdBuffer &ids) {
+                 const auto before_size = static_cast<std::size_t>(PyList_GET_SIZE(before));
+                 const auto after_size = static_cast<std::size_t>(PyList_GET_SIZE(after));
+                 NewList result(before_size + ids.size() + after_size);
+                 result.add_all(before, before_size);
+                 calls.objects.add_to(result, ids.data(), ids.size());
+                 result.add_all(after, after_size);
+                 return result.take().release().ptr();
+               }));
+  if (list == nullptr && PyErr_Occurred() != nullptr)
+    throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(list);
 }
 
 } // namespace pretok

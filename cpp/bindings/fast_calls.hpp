@@ -27,4 +27,11 @@ pybind11::tuple make_fast_calls(const pybind11::object &owner, const Encoder &en
                                 const pybind11::tuple &slow_calls, bool only_str,
                                 bool only_ascii, Normalizer normalizer);
 
+// Encodes a text with `function`, an `encode` of make_fast_calls, on the fast path. Returns a
+// list of the ids in the list `before`, the ids of the text, and the ids in the list `after`.
+// Returns a null object if `function` is any other object, or if the fast path cannot take the
+// call. Needs the GIL. Throws the Python error.
+pybind11::object encode_between(PyObject *function, PyObject *text, PyObject *special,
+                                PyObject *before, PyObject *after);
+
 } // namespace pretok

@@ -22,6 +22,13 @@ inline pybind11::object new_function(PyMethodDef &method, const pybind11::object
   return pybind11::reinterpret_steal<pybind11::object>(function);
 }
 
+// Returns whether `object` is a Python function that new_function made of FUNCTION.
+template <PyObject *(*FUNCTION)(PyObject *, PyObject *const *, Py_ssize_t)>
+bool is_fast_method(PyObject *object) {
+  return PyCFunction_CheckExact(object) &&
+         PyCFunction_GET_FUNCTION(object) == fast_method<FUNCTION>(nullptr).ml_meth;
+}
+
 // Returns the interned str of a name. A literal with this text in Python code is the same
 // object, so comparing pointers suffices.
 inline pybind11::object interned(const char *name) {

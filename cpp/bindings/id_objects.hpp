@@ -1,6 +1,8 @@
 // Makes Python lists of ids.
 #pragma once
 
+#include "bindings/new_list.hpp"
+
 #include "core/base/prefetch.hpp"
 
 #include <pybind11/pybind11.h>
@@ -48,25 +50,27 @@ public:
       Py_CLEAR(ints_[id]);
   }
 
-  // Returns a new list, or nullptr with an exception set. Needs the GIL.
-  PyObject *new_list(const std::uint32_t *ids, std::size_t size) {
-    PyObject *list = PyList_New(static_cast<Py_ssize_t>(size));
-    if (list == nullptr)
-      return nullptr;
+  // Returns a new list of the ints of ids. Needs the GIL. Throws the Python error.
+  py::list as_list(const std::uint32_t *ids, std::size_t size) {
+    NewList list(size);
+    add_to(list, ids, size);
+    return list.take();
+  }
+
+  // Adds the ints of ids to a list. Needs the GIL. Throws the Python error.
+  void add_to(NewList &list, const std::uint32_t *ids, std::size_t size) {
     // Copy the members to locals, because the compiler would reload a member after each store.
     PyObject **const ints = ints_;
     const std::size_t limit = limit_;
+    PyObject **const items = list.next();
     std::size_t i = 0;
-    const auto put = [&](PyObject *object) {
-      PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), object);
-    };
     // Puts the int of ids[i] if it is in the cache. Returns whether it is.
     const auto put_known = [&] {
       PyObject *object = ints[ids[i]];
       if (object == nullptr)
         return false;
       Py_INCREF(object);
-      put(object);
+      items[i] = object;
       return true;
     };
     while (i < size) {
@@ -85,21 +89,13 @@ public:
         break;
       PyObject *object = new_object(ids[i]);
       if (object == nullptr) {
-        Py_DECREF(list);
-        return nullptr;
+        list.add(i);
+        throw py::error_already_set();
       }
-      put(object);
+      items[i] = object;
       ++i;
     }
-    return list;
-  }
-
-  // Like new_list, but throws the exception.
-  py::list as_list(const std::uint32_t *ids, std::size_t size) {
-    PyObject *list = new_list(ids, size);
-    if (list == nullptr)
-      throw py::error_already_set();
-    return py::reinterpret_steal<py::list>(list);
+    list.add(size);
   }
 
   // Returns a new reference to the int of an id, or nullptr with an exception set. Needs the

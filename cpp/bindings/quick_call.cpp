@@ -1,8 +1,12 @@
 #include "bindings/quick_call.hpp"
 
 #include "bindings/convert.hpp"
+#include "bindings/fast_call_method.hpp"
+#include "bindings/fast_calls.hpp"
 #include "bindings/fast_method.hpp"
 #include "bindings/guarded.hpp"
+#include "bindings/new_list.hpp"
+#include "bindings/span_call.hpp"
 
 #include <algorithm>
 #include <array>
@@ -42,7 +46,6 @@ struct QuickCall {
   py::object n_sequences = interned("_n_sequences");
   py::object served = interned("served");
   py::object offset_mapping = interned("offset_mapping");
-  py::object no_span = py::make_tuple(0, 0); // the span of an id of the template
   py::object one = py::int_(1);
   py::object zero = py::int_(0);
   py::object no_arguments = py::tuple();
@@ -93,16 +96,10 @@ py::object new_object(const QuickCall &call, const py::object &type) {
 
 // Returns a new list of `size` references to `item`.
 py::list filled(py::ssize_t size, const py::object &item) {
-  py::list list(static_cast<std::size_t>(size));
-  std::fill_n(PySequence_Fast_ITEMS(list.ptr()), size, item.ptr());
-#if PY_VERSION_HEX < 0x030C0000
-  // One addition is faster than many increments of one number.
-  Py_SET_REFCNT(item.ptr(), Py_REFCNT(item.ptr()) + size);
-#else
-  for (py::ssize_t i = 0; i < size; ++i) // Python may not count the references to `item`
-    Py_INCREF(item.ptr());
-#endif
-  return list;
+  const auto count = static_cast<std::size_t>(size);
+  NewList list(count);
+  list.add_copies(item.ptr(), count);
+  return list.take();
 }
 
 // Returns whether a str is in `names`.
@@ -136,13 +133,6 @@ void insert(const py::object &list, py::ssize_t index, PyObject *added) {
     throw py::error_already_set();
 }
 
-// Inserts `count` spans of the template at `index` of a list of spans.
-void insert_spans(const QuickCall &call, const py::object &spans, py::ssize_t index,
-                  py::ssize_t count) {
-  if (count != 0)
-    insert(spans, index, filled(count, call.no_span).ptr());
-}
-
 // Returns whether a call without truncation and padding leaves the real tokenizer unchanged.
 bool changes_nothing(const QuickCall &call, const py::object &real, PyObject *split) {
   return attribute(real, call.encode_special_tokens).ptr() == split &&
@@ -166,28 +156,30 @@ void count_call(const QuickCall &call, const py::object &state) {
 
 // Encodes `text` with `parts`, the items of State.quick. Sets `ids`, and `spans` if
 // `wants_spans`. Returns false if Python code must answer.
-bool encode(const QuickCall &call, const py::object &parts, const py::object &text,
-            const py::object &treatment, bool wants_spans, py::object &ids, py::object &spans) {
+bool encode(const py::object &parts, const py::object &text, const py::object &treatment,
+            bool wants_spans, py::object &ids, py::object &spans) {
   const auto part = [&](Part i) { return PyTuple_GET_ITEM(parts.ptr(), i); };
   if (wants_spans) {
     // The first call of FastSpans.encode puts the function into the dict.
     const auto encode_spans =
         py::reinterpret_borrow<py::object>(PyDict_GetItem(part(SPANS), treatment.ptr()));
-    if (!encode_spans || encode_spans.is_none())
+    if (!encode_spans)
       return false;
-    PyObject *const argument = text.ptr();
-    const py::object pair =
-        owned(PyObject_Vectorcall(encode_spans.ptr(), &argument, 1, nullptr));
-    if (pair.is_none())
+    std::optional<IdsAndSpans> encoded =
+        encode_with_spans(encode_spans.ptr(), text.ptr(), part(BEFORE), part(AFTER));
+    if (!encoded)
       return false;
-    ids = py::reinterpret_borrow<py::object>(PyTuple_GetItem(pair.ptr(), 0));
-    spans = py::reinterpret_borrow<py::object>(PyTuple_GetItem(pair.ptr(), 1));
-    insert_spans(call, spans, 0, PyList_GET_SIZE(part(BEFORE)));
-    insert_spans(call, spans, PyList_GET_SIZE(spans.ptr()), PyList_GET_SIZE(part(AFTER)));
-  } else {
-    const std::array<PyObject *, 2> arguments{text.ptr(), treatment.ptr()};
-    ids = owned(PyObject_Vectorcall(part(ENCODE), arguments.data(), 2, nullptr));
+    ids = std::move(encoded->ids);
+    spans = std::move(encoded->spans);
+    return true;
   }
+  const py::object direct = fast_call_of(part(ENCODE));
+  if (direct)
+    ids = encode_between(direct.ptr(), text.ptr(), treatment.ptr(), part(BEFORE), part(AFTER));
+  if (ids)
+    return true;
+  const std::array<PyObject *, 2> arguments{text.ptr(), treatment.ptr()};
+  ids = owned(PyObject_Vectorcall(part(ENCODE), arguments.data(), 2, nullptr));
   insert(ids, 0, part(BEFORE));
   insert(ids, PyList_GET_SIZE(ids.ptr()), part(AFTER));
   return true;
@@ -256,7 +248,7 @@ py::object answer(const QuickCall &call, const py::object &tok, const py::object
   const py::object &treatment = split == Py_True ? call.text : call.allow;
   py::object ids;
   py::object spans;
-  if (!encode(call, parts, text, treatment, wants == Wants::SPANS, ids, spans))
+  if (!encode(parts, text, treatment, wants == Wants::SPANS, ids, spans))
     return py::none();
 
   if (!is_within(find(settings, call.model_max_length), PyList_GET_SIZE(ids.ptr())))

@@ -4,10 +4,12 @@
 #include "bindings/fast_method.hpp"
 #include "bindings/guarded.hpp"
 #include "bindings/normal_text.hpp"
+#include "bindings/stack_ids.hpp"
 
 #include "core/unicode/code_point_counts.hpp"
 #include "core/unicode/utf8.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -29,38 +31,20 @@ struct SpanCall {
   bool only_ascii;
   bool only_normal;
   TokenShapes shapes;
+  py::object no_span; // of an id of the template
 };
 
-// The ids of a text, and their spans.
-class EncodedSpans {
-public:
-  IdBuffer &ids() { return ids_; }
-  const Span *spans() const { return spans_; }
-
-  // Returns memory for the span of each id so far.
-  Span *room() {
-    spans_ = stack_spans_.data();
-    if (ids_.size() > stack_spans_.size()) {
-      heap_spans_.reset(new Span[ids_.size()]); // not initialized
-      spans_ = heap_spans_.get();
-    }
-    return spans_;
-  }
-
-private:
-  static constexpr std::size_t ON_STACK = 256; // for so many ids, no heap memory is needed
-
-  std::array<std::uint32_t, ON_STACK> stack_ids_; // not initialized
-  std::array<Span, ON_STACK> stack_spans_;        // not initialized
-  IdBuffer ids_{stack_ids_.data(), ON_STACK};
-  std::unique_ptr<Span[]> heap_spans_;
-  Span *spans_ = nullptr;
+// The ids of a text. The ids tell their spans, or the spans are in `spans`.
+struct EncodedText {
+  StackIds ids;
+  bool has_prefix = false; // whether the first token starts with a space before the text
+  std::optional<std::vector<Span>> spans;
 };
 
 // Encodes a text whose ids tell the spans of their tokens: it has no added tokens, and no
 // changes but a prefix. Returns false for any other text.
 bool encode_unbroken(const SpanCall &call, const std::uint8_t *data, std::size_t size,
-                     std::size_t code_points, PreTokenCache &cache, EncodedSpans &encoded) {
+                     PreTokenCache &cache, EncodedText &encoded) {
   const TextSpaces &spaces = call.encoder.spaces();
   if (call.encoder.pre_tokenizer().removes() || call.vocabulary.characters() != nullptr ||
       spaces.changes(data, size))
@@ -71,22 +55,22 @@ bool encode_unbroken(const SpanCall &call, const std::uint8_t *data, std::size_t
   });
   if (!is_unbroken)
     return false;
-  IdBuffer &ids = encoded.ids();
-  call.encoder.encode(data, size, call.added, cache, ids);
-  const bool has_prefix = spaces.prefix != TextSpaces::Prefix::NONE &&
-                          (spaces.precedes_tokens || spaces.has_prefix(data, size, true));
-  return call.shapes.find(ids.data(), ids.size(), code_points, has_prefix, encoded.room());
+  call.encoder.encode(data, size, call.added, cache, encoded.ids.buffer);
+  encoded.has_prefix = spaces.prefix != TextSpaces::Prefix::NONE &&
+                       (spaces.precedes_tokens || spaces.has_prefix(data, size, true));
+  return true;
 }
 
 // Encodes any text. Returns false if `call.added` refuses a special token, or if the number of
 // spaces of a token is unknown.
 bool encode_segments(const SpanCall &call, const std::uint8_t *data, std::size_t size,
-                     bool is_ascii, PreTokenCache &cache, EncodedSpans &encoded) {
+                     bool is_ascii, PreTokenCache &cache, EncodedText &encoded) {
   std::vector<std::int64_t> starts;
   std::vector<std::int64_t> ends;
-  encoded.ids().clear();
+  IdBuffer &ids = encoded.ids.buffer;
+  ids.clear();
   const Refusal refusal =
-      call.encoder.encode_spans(data, size, call.added, cache, encoded.ids(), starts, ends);
+      call.encoder.encode_spans(data, size, call.added, cache, ids, starts, ends);
   if (refusal.token != nullptr)
     return false;
   std::optional<CodePointCounts> counts;
@@ -96,7 +80,7 @@ bool encode_segments(const SpanCall &call, const std::uint8_t *data, std::size_t
     return counts ? static_cast<std::uint32_t>(counts->before(at))
                   : static_cast<std::uint32_t>(at);
   };
-  Span *const spans = encoded.room();
+  std::vector<Span> &spans = encoded.spans.emplace(starts.size());
   for (std::size_t i = 0; i < starts.size(); ++i) {
     const auto start = static_cast<std::size_t>(starts[i]);
     auto end = static_cast<std::size_t>(ends[i]);
@@ -108,47 +92,90 @@ bool encode_segments(const SpanCall &call, const std::uint8_t *data, std::size_t
     const bool is_inside = start < size && is_tail(data[start]);
     spans[i] = {count_before(start) - (is_inside ? 1U : 0U), count_before(end)};
   }
-  return call.shapes.trim(encoded.ids().data(), encoded.ids().size(), spans);
+  return call.shapes.trim(ids.data(), ids.size(), spans.data());
 }
 
+enum class Way { UNBROKEN_IF_POSSIBLE, IN_SEGMENTS };
+
 // Encodes `text`. Returns false if the Python call must return None. Does not need the GIL.
-bool encode(const SpanCall &call, const TextView &text, EncodedSpans &encoded) {
+bool encode(const SpanCall &call, const TextView &text, Way way, EncodedText &encoded) {
   if (call.only_normal && !is_normal(text))
     return false;
   const CacheLease cache(call.encoder.caches());
   Scratch scratch;
   return text.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
-    return encode_unbroken(call, data, size, text.size(), *cache, encoded) ||
+    return (way != Way::IN_SEGMENTS && encode_unbroken(call, data, size, *cache, encoded)) ||
            encode_segments(call, data, size, text.is_ascii(), *cache, encoded);
   });
 }
 
-PyObject *encode_text(const SpanCall &call, PyObject *object) {
-  if (!PyUnicode_CheckExact(object))
-    Py_RETURN_NONE;
-  const TextView text(object);
-  if ((call.only_ascii && !text.is_ascii()) || text.has_surrogate() ||
-      text.size() > std::numeric_limits<std::uint32_t>::max())
-    Py_RETURN_NONE;
-  EncodedSpans encoded;
-  bool is_encoded = false;
-  unlocked(text.size(), [&] { is_encoded = encode(call, text, encoded); });
-  if (!is_encoded)
-    Py_RETURN_NONE;
-  const IdBuffer &ids = encoded.ids();
-  py::list id_list = call.objects.as_list(ids.data(), ids.size());
-  py::list span_list = call.spans.as_list(call.objects, encoded.spans(), ids.size());
-  return py::make_tuple(std::move(id_list), std::move(span_list)).release().ptr();
+// Adds the ids and their spans to lists. Returns false if the ids do not tell the spans. `size`
+// is the number of code points of the text.
+bool add_to(NewList &id_list, NewList &span_list, const SpanCall &call, std::size_t size,
+            const EncodedText &encoded) {
+  constexpr std::size_t BLOCK = 128;
+  std::array<Span, BLOCK> spans; // not initialized
+  TokenShapes::Progress progress{size, encoded.has_prefix};
+  const IdBuffer &ids = encoded.ids.buffer;
+  call.objects.add_to(id_list, ids.data(), ids.size());
+  for (std::size_t start = 0; start < ids.size(); start += BLOCK) {
+    const std::size_t count = std::min(BLOCK, ids.size() - start);
+    if (encoded.spans)
+      std::copy_n(encoded.spans->data() + start, count, spans.data());
+    else if (!call.shapes.find(ids.data() + start, count, progress, spans.data()))
+      return false;
+    call.spans.add_to(span_list, call.objects, spans.data(), count);
+  }
+  return encoded.spans || progress.found == size;
 }
 
-PyObject *encode_with_spans(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+// encode_with_spans (span_call.hpp) describes the arguments and the result.
+std::optional<IdsAndSpans> encode_text(const SpanCall &call, const TextView &text,
+                                       PyObject *before, PyObject *after) {
+  if ((call.only_ascii && !text.is_ascii()) ||
+      text.size() > std::numeric_limits<std::uint32_t>::max())
+    return std::nullopt;
+  const auto size_of = [](PyObject *list) {
+    return list == nullptr ? std::size_t{0} : static_cast<std::size_t>(PyList_GET_SIZE(list));
+  };
+  for (const Way way : {Way::UNBROKEN_IF_POSSIBLE, Way::IN_SEGMENTS}) {
+    EncodedText encoded;
+    bool is_encoded = false;
+    unlocked(text.size(), [&] { is_encoded = encode(call, text, way, encoded); });
+    if (!is_encoded)
+      return std::nullopt;
+    const std::size_t count = size_of(before) + encoded.ids.buffer.size() + size_of(after);
+    NewList ids(count);
+    NewList spans(count);
+    ids.add_all(before, size_of(before));
+    spans.add_copies(call.no_span.ptr(), size_of(before));
+    if (!add_to(ids, spans, call, text.size(), encoded))
+      continue;
+    ids.add_all(after, size_of(after));
+    spans.add_copies(call.no_span.ptr(), size_of(after));
+    return IdsAndSpans{ids.take(), spans.take()};
+  }
+  return std::nullopt;
+}
+
+const SpanCall &span_call_of(PyObject *self) {
+  return *static_cast<const SpanCall *>(
+      PyCapsule_GetPointer(PyTuple_GET_ITEM(self, 0), nullptr));
+}
+
+PyObject *call_with_spans(PyObject *self, PyObject *const *args, Py_ssize_t count) {
   if (count != 1) {
     PyErr_SetString(PyExc_TypeError, "expected one argument, a text");
     return nullptr;
   }
-  return guarded([&] {
-    const void *call = PyCapsule_GetPointer(PyTuple_GET_ITEM(self, 0), nullptr);
-    return encode_text(*static_cast<const SpanCall *>(call), args[0]);
+  return guarded([&]() -> PyObject * {
+    if (!PyUnicode_CheckExact(args[0]) || TextView(args[0]).has_surrogate())
+      Py_RETURN_NONE;
+    std::optional<IdsAndSpans> result =
+        encode_text(span_call_of(self), TextView(args[0]), nullptr, nullptr);
+    if (!result)
+      Py_RETURN_NONE;
+    return py::make_tuple(std::move(result->ids), std::move(result->spans)).release().ptr();
   });
 }
 
@@ -158,12 +185,20 @@ py::object make_span_call(const py::object &owner, const Encoder &encoder,
                           const Vocabulary &vocabulary, std::size_t limit, IdObjects &objects,
                           SpanObjects &spans, const AddedTokens &added,
                           const SpanOptions &options) {
-  static PyMethodDef method = fast_method<encode_with_spans>("encode_with_spans");
-  auto call = std::make_unique<SpanCall>(
-      SpanCall{encoder, vocabulary, objects, spans, added, options.only_ascii,
-               options.only_normal, TokenShapes(vocabulary, limit, options.spaces)});
+  static PyMethodDef method = fast_method<call_with_spans>("encode_with_spans");
+  auto call = std::make_unique<SpanCall>(SpanCall{
+      encoder, vocabulary, objects, spans, added, options.only_ascii, options.only_normal,
+      TokenShapes(vocabulary, limit, options.spaces), py::make_tuple(0, 0)});
   const py::capsule capsule(call.release(), [](void *p) { delete static_cast<SpanCall *>(p); });
   return new_function(method, py::make_tuple(capsule, owner));
+}
+
+std::optional<IdsAndSpans> encode_with_spans(PyObject *function, PyObject *text,
+                                             PyObject *before, PyObject *after) {
+  if (!is_fast_method<call_with_spans>(function))
+    return std::nullopt;
+  return encode_text(span_call_of(PyCFunction_GET_SELF(function)), TextView(text), before,
+                     after);
 }
 
 } // namespace pretok

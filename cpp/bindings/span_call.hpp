@@ -33,4 +33,16 @@ pybind11::object make_span_call(const pybind11::object &owner, const Encoder &en
                                 IdObjects &objects, SpanObjects &spans,
                                 const AddedTokens &added, const SpanOptions &options);
 
+struct IdsAndSpans {
+  pybind11::list ids;
+  pybind11::list spans;
+};
+
+// Returns the result of `function`, a result of make_span_call, with more ids around: those in
+// the lists `before` and `after`, whose spans are (0, 0). `text` is a str without surrogates.
+// Returns nothing instead of None, and if `function` is any other object. Needs the GIL. Throws
+// the Python error.
+std::optional<IdsAndSpans> encode_with_spans(PyObject *function, PyObject *text,
+                                             PyObject *before, PyObject *after);
+
 } // namespace pretok

@@ -1,7 +1,7 @@
 // Finds the spans of tokens from their ids.
 #pragma once
 
-#include "core/base/prefetch.hpp"
+#include "core/base/noinline.hpp"
 #include "core/bpe/vocabulary.hpp"
 #include "core/unicode/utf8.hpp"
 
@@ -45,6 +45,7 @@ public:
               const std::optional<TokenSpaces> &spaces)
       : trims_(spaces.has_value()), keeps_first_(trims_ && spaces->keeps_first) {
     shapes_.reserve(limit);
+    short_shapes_.reserve(limit);
     for (std::size_t id = 0; id < limit; ++id) {
       const TokenView token = vocabulary.token(static_cast<std::uint32_t>(id));
       Shape shape{0, 0, 0, 0};
@@ -62,32 +63,45 @@ public:
         shape.trailing = count.trailing;
       }
       shapes_.push_back(shape);
+      short_shapes_.push_back(short_shape_of(shape));
     }
   }
 
-  // Writes the span of each of `count` ids: those of a text of `size` code points that is
-  // exactly their tokens, after a space if `has_prefix`. A span that contains only some bytes
-  // of a code point gets the whole code point. Returns false if the shapes do not tell all
-  // spans, or if the tokens have another number of code points.
-  bool find(const std::uint32_t *ids, std::size_t count, std::size_t size, bool has_prefix,
+  // The place of `find` in a text.
+  struct Progress {
+    std::size_t size;        // of the text, in code points
+    bool has_prefix;         // whether the first token starts with a space before the text
+    bool is_first = true;    // whether no token is found yet
+    std::uint32_t found = 0; // the number of code points of the tokens found so far
+  };
+
+  // Writes the spans of the next `count` ids of a text that is exactly its tokens. A span that
+  // contains only some bytes of a code point gets the whole code point. Returns false if the
+  // shapes do not tell all spans. They do not either if Progress::found is another number than
+  // Progress::size after the last id.
+  bool find(const std::uint32_t *ids, std::size_t count, Progress &progress,
             Span *spans) const {
-    std::size_t at = 0;
-    std::size_t prefix = has_prefix ? 1 : 0; // of the next token
+    const std::uint8_t *const shapes = short_shapes_.data();
+    const std::size_t limit = short_shapes_.size();
+    std::uint32_t at = progress.found;
     for (std::size_t i = 0; i < count; ++i) {
-      if (i + AHEAD < count && ids[i + AHEAD] < shapes_.size())
-        prefetch(&shapes_[ids[i + AHEAD]]);
-      if (ids[i] >= shapes_.size())
+      if (ids[i] >= limit)
         return false;
-      const Shape shape = shapes_[ids[i]];
-      const std::size_t start = at - shape.begins_inside;
-      at += shape.starts - std::exchange(prefix, 0);
-      // A token that is only the prefix gets the first code point of the text.
-      const std::size_t end = start == at && at < size ? at + 1 : at;
-      spans[i] = {static_cast<std::uint32_t>(start), static_cast<std::uint32_t>(end)};
-      if (trims_ && !trim(shape, i == 0, spans[i]))
-        return false;
+      const std::uint32_t shape = shapes[ids[i]];
+      if (shape == OTHER_SHAPE || at == 0) {
+        const std::optional<Step> step = find_one(ids[i], at, progress);
+        if (!step)
+          return false;
+        spans[i] = step->span;
+        at = step->found;
+      } else {
+        const std::uint32_t start = at + shape / MAX_SHORT - 1;
+        at += shape % MAX_SHORT;
+        spans[i] = {start, at};
+      }
     }
-    return at == size;
+    progress.found = at;
+    return true;
   }
 
   // Excludes the spaces at both ends of tokens from their spans. Returns false if the number of
@@ -107,8 +121,41 @@ private:
     std::uint8_t trailing;
   };
 
-  static constexpr std::size_t AHEAD =
-      16; // the shape of a token is prefetched so many ids ahead
+  struct Step {
+    Span span;
+    std::uint32_t found; // Progress::found after the token
+  };
+
+  // Most shapes fit into one byte, and a table of bytes into the processor's cache. Such a byte
+  // is `starts` plus MAX_SHORT times the distance of the start of the span from the end of the
+  // previous token, plus 1. The span ends at the end of its token.
+  static constexpr std::uint8_t MAX_SHORT = 32;
+  static constexpr std::uint8_t OTHER_SHAPE = 0xFF;
+
+  static std::uint8_t short_shape_of(Shape shape) {
+    const bool is_empty = shape.starts == 0 && shape.begins_inside == 0;
+    const int max_leading = shape.begins_inside != 0 ? 0 : shape.starts;
+    if (is_empty || shape.starts >= MAX_SHORT || shape.leading > max_leading ||
+        shape.trailing != 0)
+      return OTHER_SHAPE;
+    const int byte = (shape.leading - shape.begins_inside + 1) * MAX_SHORT + shape.starts;
+    return byte < OTHER_SHAPE ? static_cast<std::uint8_t>(byte) : OTHER_SHAPE;
+  }
+
+  // Finds the span of any token.
+  PRETOK_NOINLINE std::optional<Step> find_one(std::uint32_t id, std::uint32_t before,
+                                               Progress &progress) const {
+    const Shape shape = shapes_[id];
+    const bool is_first = std::exchange(progress.is_first, false);
+    const std::uint32_t prefix = is_first && progress.has_prefix ? 1 : 0;
+    const std::uint32_t found = before + shape.starts - prefix;
+    const std::uint32_t start = before - shape.begins_inside;
+    // A token that is only the prefix gets the first code point of the text.
+    Span span{start, start == found && found < progress.size ? found + 1 : found};
+    if (trims_ && !trim(shape, is_first, span))
+      return std::nullopt;
+    return Step{span, found};
+  }
 
   bool trim(Shape shape, bool is_first, Span &span) const {
     if (shape.leading == TokenSpaces::UNKNOWN)
@@ -122,7 +169,8 @@ private:
 
   bool trims_;
   bool keeps_first_;
-  std::vector<Shape> shapes_; // by id
+  std::vector<Shape> shapes_;              // by id
+  std::vector<std::uint8_t> short_shapes_; // by id
 };
 
 } // namespace pretok

@@ -127,6 +127,30 @@ def test_offsets_of_long_texts() -> None:
     assert ours.encode(texts[0]).offsets == real.encode(texts[0]).offsets
 
 
+@pytest.mark.parametrize("trims", [False, True])
+@pytest.mark.parametrize("splits", [False, True])
+def test_offsets_of_wide_tokens(splits: bool, trims: bool) -> None:
+    model = json.loads(small())["model"]
+    vocab, merges = model["vocab"], model["merges"]
+    for first in ("=", "ĠĠ", "=Ġ", "Ġ=="):
+        for part in (first, *(first * 2**power for power in range(1, 9))):
+            if part in vocab:
+                continue
+            half = len(part) // 2 if len(part) > len(first) else 1
+            merges.append(f"{part[:half]} {part[half:]}")
+            vocab[part] = len(vocab)
+    level = pairs.byte_level(add_prefix_space=True, trim_offsets=trims) | {"use_regex": splits}
+    real, ours = both(small(model=model, pre_tokenizer=level, post_processor=level))
+    random = seeded(f"wide {splits} {trims}")
+    parts = "=", " ", "= ", "é", "日", "🦙", "the", " fox", "\n"
+    counts = 1, 1, 2, 9, 40, 600
+    for _ in range(60):
+        text = "".join(random.choice(parts) * random.choice(counts) for _ in range(9))
+        for _ in range(2):  # again with the spans that bpe has cached
+            assert ours.encode(text).offsets == real.encode(text).offsets, text
+    assert hf.backend(ours).counts["tokenizers"] == 0
+
+
 @pytest.mark.parametrize("pretokenized", [False, True])
 def test_inputs_of_every_shape_have_the_same_outcome(pretokenized: bool) -> None:
     processor = pairs.random_template(seeded("shapes"))

@@ -313,7 +313,12 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in value]
     if not hasattr(value, "overflowing"):
         return value
-    size = len(value)
+    lookups = _lookups(value)  # before __getstate__, which makes a real Encoding
+    state = json.loads(value.__getstate__())
+    ranges = [range(each["start"], each["end"]) for each in state["sequence_ranges"].values()]
+    if len(set().union(*ranges)) < sum(map(len, ranges)):
+        # The library tokenizers may then choose any of the sequences of a token.
+        lookups = [lookup for lookup in lookups if lookup[0] != "token_to_sequence"]
     return {
         **{
             name: getattr(value, name)
@@ -321,11 +326,24 @@ def plain(value: Any) -> Any:
                          "special_tokens_mask", "word_ids", "sequence_ids", "n_sequences")
         },
         "repr": repr(value),
-        "chars": [value.char_to_token(at, sequence) for at in range(6) for sequence in (0, 1, 2)],
-        "char": [value.char_to_token(at) for at in range(6)],
-        "state": json.loads(value.__getstate__()),
-        "words_at": [value.word_to_tokens(at, 0) for at in range(3)],
-        "token_chars": [value.token_to_chars(at) for at in range(size + 1)],
+        "lookups": lookups,
+        "state": state,
         "pickle": json.loads(pickle.loads(pickle.dumps(value)).__getstate__()),
         "overflowing": [plain(other) for other in value.overflowing],
     }  # fmt: skip
+
+
+def _lookups(value: Any) -> list[Any]:
+    """Return the results of the methods that relate tokens, words and characters."""
+    calls: list[tuple[Any, ...]] = [
+        (method, at)
+        for method in ("token_to_sequence", "token_to_word", "token_to_chars")
+        for at in range(len(value) + 2)
+    ]
+    calls += [
+        (method, at, *sequence)
+        for method in ("word_to_tokens", "word_to_chars", "char_to_token", "char_to_word")
+        for at in range(6)
+        for sequence in ((), (0,), (1,), (2,))
+    ]
+    return [(method, *args, getattr(value, method)(*args)) for method, *args in calls]

@@ -9,16 +9,27 @@ from __future__ import annotations
 
 import copy
 import json
-import sys
 import warnings
 from collections.abc import Callable
 from functools import cached_property, partial
 from itertools import groupby
 from typing import Any
 
+from bpe.compat.huggingface.positions import MAX_WORD, Positions
 from bpe.compat.huggingface.real import RealEncoding
 from bpe.compat.huggingface.rows import Alignment, Row, Span
 from bpe.compat.huggingface.windows import Fixed, Padding, Slice, Window
+
+_COUNTS = {
+    "token_to_sequence": (1,),
+    "token_to_word": (1,),
+    "token_to_chars": (1,),
+    "word_to_tokens": (1, 2),
+    "word_to_chars": (1, 2),
+    "char_to_token": (1, 2),
+    "char_to_word": (1, 2),
+}
+"""The numbers of arguments of the methods of Positions."""
 
 
 class Encoding:
@@ -74,9 +85,14 @@ class Encoding:
     def _window(self) -> Window:
         return self._build()
 
+    @cached_property
+    def _positions(self) -> Positions:
+        return Positions(self._window)
+
     def pad_to(self, length: int, padding: Padding) -> None:
         """Pad to `length` ids, and pad the overflow as well."""
-        self.__dict__.pop("_window", None)
+        for name in ("_window", "_positions"):
+            self.__dict__.pop(name, None)
         self._build = partial(_padded, self._build, length, padding)
         missing = length - len(self._ids)
         if missing > 0:
@@ -137,28 +153,12 @@ class Encoding:
     @property
     def offsets(self) -> list[Span]:
         """The span of each token in its text, in code points."""
-        offsets: list[Span] = []
-        for part in self._window.parts:
-            if isinstance(part, Fixed):
-                offsets += [(0, 0)] * part.size
-                continue
-            row, start, stop = part.row, part.start, part.stop
-            if part.trims:
-                offsets += row.trimmed(start, stop, part.adds_space)
-            else:
-                offsets += row.spans(start, stop)
-        return offsets
+        return self._positions.spans.copy()
 
     @property
     def word_ids(self) -> list[int | None]:
         """The number of the word of each token; None for tokens of the template and of padding."""
-        words: list[int | None] = []
-        for part in self._window.parts:
-            if isinstance(part, Fixed):
-                words += [None] * part.size
-            else:
-                words += part.row.words[part.start : part.stop]
-        return words
+        return self._positions.words.copy()
 
     @property
     def words(self) -> list[int | None]:
@@ -218,38 +218,43 @@ class Encoding:
 
     def token_to_sequence(self, *args: Any, **kwargs: Any) -> int | None:
         """Return the number of the sequence of a token."""
-        return self._real.token_to_sequence(*args, **kwargs)  # type: ignore[no-any-return]
+        return self._find("token_to_sequence", args, kwargs)  # type: ignore[no-any-return]
 
     def token_to_word(self, *args: Any, **kwargs: Any) -> int | None:
         """Return the number of the word of a token."""
-        return self._real.token_to_word(*args, **kwargs)  # type: ignore[no-any-return]
+        return self._find("token_to_word", args, kwargs)  # type: ignore[no-any-return]
 
     def token_to_chars(self, *args: Any, **kwargs: Any) -> Span | None:
         """Return the span of a token in its text, in code points."""
-        return self._real.token_to_chars(*args, **kwargs)  # type: ignore[no-any-return]
+        return self._find("token_to_chars", args, kwargs)  # type: ignore[no-any-return]
 
     def word_to_tokens(self, *args: Any, **kwargs: Any) -> Span | None:
         """Return the half-open range of the tokens of a word."""
-        return self._real.word_to_tokens(*args, **kwargs)  # type: ignore[no-any-return]
+        return self._find("word_to_tokens", args, kwargs)  # type: ignore[no-any-return]
 
     def word_to_chars(self, *args: Any, **kwargs: Any) -> Span | None:
         """Return the span of a word in its text, in code points."""
-        return self._real.word_to_chars(*args, **kwargs)  # type: ignore[no-any-return]
+        return self._find("word_to_chars", args, kwargs)  # type: ignore[no-any-return]
 
     def char_to_token(self, *args: Any, **kwargs: Any) -> int | None:
         """Return the index of the token at an offset, in code points of the text of a sequence."""
-        # The real encoding answers calls with unusual arguments.
-        numbers = [arg for arg in args if type(arg) is int and 0 <= arg <= sys.maxsize]
-        if kwargs or len(numbers) != len(args) or len(args) not in (1, 2) or "_real" in vars(self):
-            return self._real.char_to_token(*args, **kwargs)  # type: ignore[no-any-return]
-        at, sequence = numbers if len(numbers) == 2 else (*numbers, 0)
-        first, last = self._window.sequence_range(sequence)
-        spans = enumerate(self.offsets[first:last], first)
-        return next((index for index, (start, end) in spans if start <= at < end), None)
+        return self._find("char_to_token", args, kwargs)  # type: ignore[no-any-return]
 
     def char_to_word(self, *args: Any, **kwargs: Any) -> int | None:
         """Return the number of the word at an offset."""
-        return self._real.char_to_word(*args, **kwargs)  # type: ignore[no-any-return]
+        return self._find("char_to_word", args, kwargs)  # type: ignore[no-any-return]
+
+    def _find(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Return the result of a method of Positions.
+
+        The real encoding answers calls with unusual arguments, and all calls if it exists.
+        """
+        if kwargs or len(args) not in _COUNTS[method] or "_real" in self.__dict__:
+            return getattr(self._real, method)(*args, **kwargs)
+        for arg in args:
+            if type(arg) is not int or not 0 <= arg <= MAX_WORD:
+                return getattr(self._real, method)(*args)
+        return getattr(self._positions, method)(*args)
 
     def pad(self, *args: Any, **kwargs: Any) -> None:
         """Pad in place, as tokenizers.Encoding does."""
@@ -275,7 +280,7 @@ class Encoding:
         self._ids = window.ids()
         self._build = lambda: window
         self._padding_sizes = self._sequences = None
-        for name in ("_window", "_real"):
+        for name in ("_window", "_positions", "_real"):
             self.__dict__.pop(name, None)
 
     @staticmethod
