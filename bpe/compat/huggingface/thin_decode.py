@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 
@@ -21,7 +22,7 @@ class ThinDecode:
         """`decodes_batches` is True if the method `decode` accepts batches."""
         self._classes = classes
         self._decodes_batches = decodes_batches
-        self._warned: set[type] = set()
+        self._warned: WeakSet[type] = WeakSet()
 
     def decode(self, tok: Any, ids: Any, skip_special_tokens: Any, options: dict[str, Any]) -> Any:
         """Return the text of `ids`, or the texts of a batch."""
