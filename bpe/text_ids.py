@@ -24,6 +24,10 @@ class TextIds(Mapping[str, int]):
     def _ids(self) -> dict[str, int]:
         return self.native.ids()
 
+    def copied(self) -> dict[str, int]:
+        """Return the tokens in a new dict; faster than `dict`, which looks up each token."""
+        return self.native.ids()
+
     def __getitem__(self, text: str) -> int:
         id = self.native.find(text)
         if id is None:

@@ -5,7 +5,7 @@ A word is a pre-token or an added token. A span is (start, end), half-open.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cached_property, partial
 from itertools import repeat
 
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe import Tokenizer
+from bpe.compat.huggingface.parts import Names
 from bpe.compat.huggingface.rows import Alignment, Span
 from bpe.encoding.backend import Backend
 from bpe.encoding.backends import make_added
@@ -69,8 +70,7 @@ class _Builder:
 class Aligner:
     """Aligns texts with the ids of one tokenizer."""
 
-    def __init__(self, tokenizer: Tokenizer, names: Mapping[int, str]) -> None:
-        """`names` maps ids to the tokens of the model."""
+    def __init__(self, tokenizer: Tokenizer, names: Names) -> None:
         pipeline = tokenizer._pipeline_of_segments()
         self._policies = pipeline._policies
         self._backend = pipeline.backend
@@ -153,7 +153,7 @@ class Aligner:
             if start:
                 starts, ends = starts + start, ends + start
             spans = _spans(chars, starts, ends, origins)
-            whole.add(map(self._names.__getitem__, ids.tolist()), spans, words)
+            whole.add(map(self._names().__getitem__, ids.tolist()), spans, words)
 
     def _words(self, part: bytes, has_space: bool, ends: Offsets) -> tuple[list[int], int]:
         """Return the number of the word of each token, from 0 on, and the number of words.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from functools import cached_property
 from typing import Any, NamedTuple
 from weakref import ref
 
@@ -11,6 +12,7 @@ import numpy as np
 from bpe import Tokenizer
 from bpe.byte_level import to_bytes
 from bpe.compat.huggingface.errors import CallFallbackError
+from bpe.compat.huggingface.parts import Names
 from bpe.compat.huggingface.real import VERSION
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.normalize import normalize
@@ -28,21 +30,31 @@ class _Text(NamedTuple):
 class Decoding:
     """Decodes ids to text. Immutable."""
 
-    def __init__(self, tokenizer: Tokenizer, names: Mapping[int, str], decoder: Any) -> None:
-        """`names` maps ids to the tokens of the model; `decoder` is that of a tokenizer.json."""
+    def __init__(self, tokenizer: Tokenizer, names: Names, decoder: Any) -> None:
+        """`decoder` is that of a tokenizer.json."""
         self._tokenizer = tokenizer
         self._decode = tokenizer.decode
-        self._known = tokenizer._known_ids
+        self._names = names
+        self._decoder = decoder
         self._special = {token.id for token in tokenizer.added_tokens if token.special}
         self.joins_bytes = _joins_bytes(tokenizer, decoder)
         """True if the text of ids is decoded from the joined bytes of their tokens."""
-        self._texts: dict[int, _Text] = {}
-        """By id: the text of each added token that bpe decodes to other bytes than tokenizers."""
-        if self.joins_bytes:
-            self._texts = _texts(tokenizer)
         self._token_texts = _TokenTexts(self, False), _TokenTexts(self, True)
-        self.fallback_reason = _why_not(tokenizer, names, decoder)
+
+    @cached_property
+    def fallback_reason(self) -> str:
         """Why bpe must not decode; empty if it may."""
+        return _why_not(self._tokenizer, self._names(), self._decoder)
+
+    @cached_property
+    def _texts(self) -> dict[int, _Text]:
+        """By id: the text of each added token that bpe decodes to other bytes than tokenizers."""
+        return _texts(self._tokenizer) if self.joins_bytes else {}
+
+    @property
+    def _known(self) -> Collection[int]:
+        """The ids of all tokens."""
+        return self._tokenizer._known_ids
 
     def decode(self, ids: Any, skip_special_tokens: bool) -> str:
         """Return the text of `ids`, without the ids that no token has."""
@@ -169,8 +181,13 @@ def _decoded_content(tokenizer: Tokenizer, token: AddedToken) -> str:
 
     It is the normalized content; in tokenizers 0.22.2 it is the content itself.
     """
+    return token.content if VERSION == "0.22.2" else normalized_content(tokenizer, token)
+
+
+def normalized_content(tokenizer: Tokenizer, token: AddedToken) -> str:
+    """Return the text that an added token is found as, in normalized text if it is `normalized`."""
     normalizer = tokenizer.normalizer
-    if not token.normalized or normalizer is None or VERSION == "0.22.2":
+    if not token.normalized or normalizer is None:
         return token.content
     if isinstance(normalizer, NormalizerChain):
         return normalizer.normalize(token.content)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from bpe import Tokenizer
+from bpe.compat.huggingface.parts import Names
 from bpe.compat.huggingface.rows import Span, count_spaces, trim_span
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.normalize import is_normal
@@ -19,10 +18,8 @@ _UNKNOWNS = _UNKNOWN, _UNKNOWN
 class FastSpans:
     """Encodes texts with spans, which include or exclude white space at both ends of tokens."""
 
-    def __init__(
-        self, tokenizer: Tokenizer, names: Mapping[int, str], trims: bool, adds_space: bool
-    ) -> None:
-        """`names` maps ids to the tokens of the model; `rows.trim` explains `adds_space`."""
+    def __init__(self, tokenizer: Tokenizer, names: Names, trims: bool, adds_space: bool) -> None:
+        """`rows.trim` explains `adds_space`."""
         self._pipeline = tokenizer._pipeline
         self._names = names
         self._contents = {token.id: token.content for token in tokenizer.added_tokens}
@@ -61,7 +58,7 @@ class FastSpans:
         """Return the tokens of `ids`; None if one is an added token whose text varies."""
         if not self._varying.isdisjoint(ids):
             return None
-        names, contents = self._names, self._contents
+        names, contents = self._names(), self._contents
         return [names[id] if id in names else contents[id] for id in ids]
 
     def trim_first(self, id: int, span: Span) -> Span:
@@ -76,7 +73,7 @@ class FastSpans:
 
     def _count(self) -> TokenSpaces:
         """Count the spaces of all tokens; _UNKNOWN for added tokens with `lstrip` or `rstrip`."""
-        texts = {**self._names, **self._contents}
+        texts = {**self._names(), **self._contents}
         size = max(texts, default=-1) + 1
         counts = bytearray(size), bytearray(size)
         for id, text in texts.items():
