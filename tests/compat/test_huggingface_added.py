@@ -23,20 +23,6 @@ CONTENTS = ("<new>", "<L>", "the", "x", " brown", "Ġthe", "", "<s>", "<W>", "ñ
 """Texts to add: new ones, tokens of the model, and texts that are not valid tokens."""
 
 
-@pytest.fixture
-def reads(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Return a list that gets an item for each tokenizer that is read as a whole."""
-    seen: list[Any] = []
-    read = state._engine_of
-
-    def counted(real: Any) -> Any:
-        seen.append(real)
-        return read(real)
-
-    monkeypatch.setattr(state, "_engine_of", counted)
-    return seen
-
-
 def same(real: Any, ours: Any, texts: tuple[str, ...]) -> None:
     """Compare the results of both tokenizers."""
     for text in texts:
@@ -146,6 +132,7 @@ def test_training_after_an_addition_is_noticed(reads: list[Any]) -> None:
     assert len(reads) == 2
 
 
+@pytest.mark.skipif(tokenizers.__version__ == "0.23.1", reason="0.23.1 refuses such tokens")
 @pytest.mark.parametrize("method", ["add_tokens", "add_special_tokens"])
 def test_two_added_tokens_with_the_same_normalized_text_fall_back(method: str) -> None:
     _, ours = both(small(normalizer={"type": "NFC"}))

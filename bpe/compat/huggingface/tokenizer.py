@@ -15,6 +15,7 @@ from bpe.compat.huggingface.errors import CallFallbackError
 from bpe.compat.huggingface.real import VERSION, RealTokenizer
 from bpe.compat.huggingface.rows import Row
 from bpe.compat.huggingface.state import OURS, State, normalized_tokens, special_tokens, state_of
+from bpe.compat.huggingface.thin_copy import copied_real
 from bpe.compat.huggingface.windows import Padding, Truncation, checked
 from bpe.types import Treatment
 
@@ -206,17 +207,7 @@ class Tokenizer(metaclass=_PassesFor):
         return self._copied(partial(copy.deepcopy, memo=memo))
 
     def _copied(self, copied: Callable[[Any], Any]) -> Tokenizer:
-        """Return the stand-in for a copy of the real tokenizer, with the same engine if possible.
-
-        Such a copy need not be serialized to find its engine.
-        """
-        engine = self._state.current_engine()
-        real = copied(self._real)
-        # Another thread may have changed the tokenizer meanwhile.
-        is_current = self._state.current_engine() is engine
-        if engine is not None and engine.is_kept_by_copies and is_current:
-            state_of(real).use(engine)
-        return Tokenizer.of(real)
+        return Tokenizer.of(copied_real(self._real, copied))
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return self._real.__reduce_ex__(protocol)
