@@ -8,9 +8,9 @@ import random
 from collections import Counter
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
-from threading import RLock
+from threading import Lock, RLock
 from typing import Any, NamedTuple
-from weakref import WeakValueDictionary, ref
+from weakref import WeakSet, WeakValueDictionary, ref
 
 from bpe import UnsupportedError, VocabularyError
 from bpe.compat.huggingface import items, settings
@@ -32,6 +32,8 @@ _MODEL_OPTIONS = ("dropout", "unk_token", "continuing_subword_prefix", "end_of_w
                   "fuse_unk", "byte_fallback", "ignore_merges")  # fmt: skip
 
 _engines: WeakValueDictionary[bytes, Engine] = WeakValueDictionary()
+_states: WeakSet[State] = WeakSet()
+_states_lock = Lock()
 logger = logging.getLogger("bpe.compat.huggingface")
 
 
@@ -103,6 +105,8 @@ class State:
         self._fingerprints: dict[str, Any] = {}
         self._lock = RLock()
         self._name = f"{type(real).__name__} at {id(real):#x}"
+        with _states_lock:
+            _states.add(self)
 
     def engine(self, real: Any) -> Engine | None:
         """Return the engine of `real` as it is now, or None if bpe does not serve it."""
@@ -274,6 +278,17 @@ class State:
         engine, reason = _engine_of(real)
         self._parts = None if engine is None else engine.parts
         return engine, reason
+
+
+def forget_all() -> None:
+    """Let each tokenizer be read again before its next call.
+
+    Call this when stand-ins replace real tokenizers, which a program may have changed before.
+    """
+    with _states_lock:
+        states = list(_states)
+    for state in states:
+        state.forget()
 
 
 def is_tested() -> bool:
