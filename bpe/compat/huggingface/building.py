@@ -69,7 +69,7 @@ def _engine(parts: Parts, added: Sequence[AddedToken]) -> Engine:
     _check_strips(tokenizer)
     _check_normalized(tokenizer)
     words = _whole_words(tokenizer, parts.vocab) if parts.ignore_merges else []
-    return Engine(tokenizer, parts, Decoding(tokenizer, lambda: parts.names, parts.decoder), words)
+    return Engine(tokenizer, parts, Decoding(tokenizer, parts), words)
 
 
 def _whole_words(tokenizer: Tokenizer, vocab: Collection[str]) -> list[str]:

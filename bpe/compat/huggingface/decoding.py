@@ -12,7 +12,7 @@ import numpy as np
 from bpe import Tokenizer
 from bpe.byte_level import to_bytes
 from bpe.compat.huggingface.errors import CallFallbackError
-from bpe.compat.huggingface.parts import Names
+from bpe.compat.huggingface.parts import Parts
 from bpe.compat.huggingface.real import VERSION
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.normalize import normalize
@@ -30,21 +30,19 @@ class _Text(NamedTuple):
 class Decoding:
     """Decodes ids to text. Immutable."""
 
-    def __init__(self, tokenizer: Tokenizer, names: Names, decoder: Any) -> None:
-        """`decoder` is that of a tokenizer.json."""
+    def __init__(self, tokenizer: Tokenizer, parts: Parts) -> None:
         self._tokenizer = tokenizer
         self._decode = tokenizer.decode
-        self._names = names
-        self._decoder = decoder
+        self._parts = parts
         self._special = {token.id for token in tokenizer.added_tokens if token.special}
-        self.joins_bytes = _joins_bytes(tokenizer, decoder)
+        self.joins_bytes = _joins_bytes(tokenizer, parts.decoder)
         """True if the text of ids is decoded from the joined bytes of their tokens."""
         self._token_texts = _TokenTexts(self, False), _TokenTexts(self, True)
 
     @cached_property
     def fallback_reason(self) -> str:
         """Why bpe must not decode; empty if it may."""
-        return _why_not(self._tokenizer, self._names(), self._decoder)
+        return _why_not(self._tokenizer, self._parts)
 
     @cached_property
     def _texts(self) -> dict[int, _Text]:
@@ -144,17 +142,17 @@ def _texts(tokenizer: Tokenizer) -> dict[int, _Text]:
     return texts
 
 
-def _why_not(tokenizer: Tokenizer, names: Mapping[int, str], decoder: Any) -> str:
+def _why_not(tokenizer: Tokenizer, parts: Parts) -> str:
     """Return why bpe may decode ids to other text than the real tokenizer, or "" if never."""
+    decoder = parts.decoder
     joins_bytes = _joins_bytes(tokenizer, decoder)
     if tokenizer.decoder is None and not joins_bytes:
         return "the decoder has other parts than ByteLevel"
     if _strips_ends(decoder):
         return "the decoder strips the ends of tokens, which in tokenizers fails for short tokens"
-    known = tokenizer.vocabulary.token_bytes
     added = {token.id: token for token in tokenizer.added_tokens}
-    for id, name in names.items():
-        if id not in known and id not in added and not (joins_bytes and name == ""):
+    for id, name in _missing(tokenizer, parts).items():
+        if not (joins_bytes and name == ""):
             return f"bpe's vocabulary has no token {id}"
     # The real tokenizer normalizes added tokens before its decoder gets them; 0.22.2 does not. bpe
     # does so, except if the normalizer is NFC alone. Where they do not agree, the text may differ.
@@ -165,6 +163,16 @@ def _why_not(tokenizer: Tokenizer, names: Mapping[int, str], decoder: Any) -> st
         if _decoded_content(tokenizer, token) != content:
             return f"added token {id} decodes from other text than in bpe"
     return ""
+
+
+def _missing(tokenizer: Tokenizer, parts: Parts) -> dict[int, str]:
+    """Return the text of each token of the model that `tokenizer` lacks, by its id."""
+    known = frozenset(tokenizer.vocabulary.token_ids)  # all of them are ids of the model
+    added = {token.id for token in tokenizer.added_tokens if token.content in parts.vocab}
+    if len(known | added) == len(parts.vocab):  # usual, and needs no texts
+        return {}
+    known |= {token.id for token in tokenizer.added_tokens}
+    return {id: name for id, name in parts.names.items() if id not in known}
 
 
 def _strips_ends(decoder: Any) -> bool:
