@@ -20,6 +20,7 @@ from bpe.encoding.backends import make_added
 from bpe.encoding.normalized_segments import normalized_segments
 from bpe.encoding.normalizers import NfcNormalizer, TextNormalizer, make_normalizer
 from bpe.encoding.offsets import ByteToCharOffsets, byte_offsets
+from bpe.encoding.pipeline import Pipeline
 from bpe.normalizers.chain import NormalizerChain
 from bpe.normalizers.native import span_rows
 from bpe.normalizers.unicode_forms import UnicodeForm
@@ -71,13 +72,23 @@ class Aligner:
     """Aligns texts with the ids of one tokenizer."""
 
     def __init__(self, tokenizer: Tokenizer, names: Names) -> None:
-        pipeline = tokenizer._pipeline_of_segments()
-        self._policies = pipeline._policies
-        self._backend = pipeline.backend
+        self._tokenizer = tokenizer
         self._split = tokenizer.pre_tokenizer
-        self._normalizer = _normalizer(tokenizer.normalizer, self._backend, pipeline.is_native)
         self._adds_space = tokenizer.add_prefix_space
         self._names = names
+
+    @cached_property
+    def _pipeline(self) -> Pipeline:
+        return self._tokenizer._pipeline_of_segments()
+
+    @cached_property
+    def _backend(self) -> Backend:
+        return self._pipeline.backend
+
+    @cached_property
+    def _normalizer(self) -> TextNormalizer | None:
+        normalizer = self._tokenizer.normalizer
+        return _normalizer(normalizer, self._backend, self._pipeline.is_native)
 
     @cached_property
     def _no_added(self) -> object:
@@ -104,12 +115,12 @@ class Aligner:
         data = text.encode()
         whole = _Builder()
         if self._normalizer is None or self._normalizer.keeps(data):
-            segments, _ = self._policies.added_for(treatment).segments(data)
+            segments, _ = self._pipeline._policies.added_for(treatment).segments(data)
             self._add(whole, text, data, segments, None)
             return whole.alignment()
         chars = byte_offsets(text)
         for segment in normalized_segments(
-            data, treatment, self._policies, self._normalizer, threads=1
+            data, treatment, self._pipeline._policies, self._normalizer, threads=1
         ):
             normal, spans = segment.aligned()
             if not normal:

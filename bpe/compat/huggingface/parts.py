@@ -11,7 +11,6 @@ from bpe.encoding.added_tokens import AddedToken
 from bpe.formats.bpe_model import assigned_ids
 from bpe.formats.spec import TokenizerSpec
 from bpe.once import once
-from bpe.text_ids import TextIds
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,9 +32,7 @@ class Parts:
     @once
     def names(self) -> dict[int, str]:
         """The text of each token of the model by its id; do not change it."""
-        vocab = self.vocab
-        ids = vocab.copied() if isinstance(vocab, TextIds) else vocab
-        return {id: text for text, id in ids.items()}
+        return {id: text for text, id in self.vocab.items()}
 
     def fit(self, added: Sequence[AddedToken]) -> bool:
         """Return whether a tokenizer that differs from that of `spec` only in `added` has `self`.
