@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+import huggingface_pairs as pairs
+import transformers_calls as calls
+
+
+@pytest.fixture
+def tok(tmp_path: Path) -> Any:
+    """Return a small tokenizer, made without bpe's patch of transformers."""
+    return calls.make(pairs.base(), {"pad_token": "e"}, tmp_path)
 
 
 @pytest.fixture

@@ -5,13 +5,9 @@ from __future__ import annotations
 import copy
 import importlib
 import pickle
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-import huggingface_pairs as pairs
-import transformers_calls as calls
 
 pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 pytest.importorskip("transformers", reason="transformers is not installed")
@@ -21,12 +17,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),
     pytest.mark.usefixtures("one_thread", "no_logs"),
 ]
-
-
-@pytest.fixture
-def tok(tmp_path: Path) -> Any:
-    """Return a small tokenizer, made without the patch."""
-    return calls.make(pairs.base(), {"pad_token": "e"}, tmp_path)
 
 
 class Own:

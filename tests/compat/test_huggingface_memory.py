@@ -27,12 +27,6 @@ pytestmark = [
 ]
 
 
-@pytest.fixture
-def tok(tmp_path: Path) -> Any:
-    """Return a small tokenizer, made without the patch."""
-    return calls.make(pairs.base(), {"pad_token": "e"}, tmp_path)
-
-
 def living() -> Counter[str]:
     """Return the number of living objects of each class of bpe, pretok and the libraries."""
     gc.collect()

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe import Tokenizer
-from bpe.compat.huggingface.parts import Names
+from bpe.compat.huggingface.parts import Parts
 from bpe.compat.huggingface.rows import Alignment, Span
 from bpe.encoding.backend import Backend
 from bpe.encoding.backends import make_added
@@ -71,11 +71,11 @@ class _Builder:
 class Aligner:
     """Aligns texts with the ids of one tokenizer."""
 
-    def __init__(self, tokenizer: Tokenizer, names: Names) -> None:
+    def __init__(self, tokenizer: Tokenizer, parts: Parts) -> None:
         self._tokenizer = tokenizer
         self._split = tokenizer.pre_tokenizer
         self._adds_space = tokenizer.add_prefix_space
-        self._names = names
+        self._parts = parts
 
     @cached_property
     def _pipeline(self) -> Pipeline:
@@ -164,7 +164,7 @@ class Aligner:
             if start:
                 starts, ends = starts + start, ends + start
             spans = _spans(chars, starts, ends, origins)
-            whole.add(map(self._names().__getitem__, ids.tolist()), spans, words)
+            whole.add(map(self._parts.names.__getitem__, ids.tolist()), spans, words)
 
     def _words(self, part: bytes, has_space: bool, ends: Offsets) -> tuple[list[int], int]:
         """Return the number of the word of each token, from 0 on, and the number of words.

@@ -28,7 +28,7 @@ _INNER = (
 """Methods whose work the module `thin` does. It does not serve a class that overrides one."""
 _SETTINGS = "split_special_tokens", "model_max_length", "model_input_names"
 """Attributes of a tokenizer that C++ reads from its `__dict__`."""
-MAX_MADE = 4
+MAX_MADE = 8
 """The maximal number of made classes that a Classes remembers, and so keeps alive.
 
 A made class is one that its module does not hold: vLLM makes a class for each tokenizer, and the

@@ -168,7 +168,9 @@ def _why_not(tokenizer: Tokenizer, parts: Parts) -> str:
 def _missing(tokenizer: Tokenizer, parts: Parts) -> dict[int, str]:
     """Return the text of each token of the model that `tokenizer` lacks, by its id."""
     known = frozenset(tokenizer.vocabulary.token_ids)  # all of them are ids of the model
-    added = {token.id for token in tokenizer.added_tokens if token.content in parts.vocab}
+    added = {
+        token.id for token in tokenizer.added_tokens if parts.vocab.get(token.content) == token.id
+    }
     if len(known | added) == len(parts.vocab):  # usual, and needs no texts
         return {}
     known |= {token.id for token in tokenizer.added_tokens}

@@ -57,17 +57,13 @@ class Engine:
         self._tokenizer = tokenizer
         self.parts = parts
         """The parts besides the added tokens."""
-        self._processor = processor = parts.processor
-
-        def names() -> dict[int, str]:
-            return parts.names
-
-        self._aligner = Aligner(tokenizer, names)
-        self._spans = FastSpans(tokenizer, names, processor.trims, processor.adds_space)
+        self._processor = parts.processor
+        self._aligner = Aligner(tokenizer, parts)
+        self._spans = FastSpans(tokenizer, parts)
         self._encode = tokenizer.encode
         self._encode_batch = tokenizer.encode_batch
         self.decoding = decoding
-        self._before, self._after, self.is_simple = _sides(processor)
+        self._before, self._after, self.is_simple = _sides(parts.processor)
         self._added = len(self._before) + len(self._after)
         self._words = words
         self.quick_parts = self._quick_parts()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,7 +55,3 @@ class Parts:
         if has_gaps and not all(content in self.vocab for content in contents):
             return False
         return assigned_ids(contents, self.vocab) == [token.id for token in added]
-
-
-Names = Callable[[], Mapping[int, str]]
-"""A function that returns the text of each token of the model by its id."""
