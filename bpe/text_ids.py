@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from bpe.once import once
@@ -23,6 +23,10 @@ class TextIds(Mapping[str, int]):
     @once
     def _ids(self) -> dict[str, int]:
         return self.native.ids()
+
+    def items(self) -> ItemsView[str, int]:
+        """Return the items of a new dict. Those of Mapping look up each token, which is slow."""
+        return self.native.ids().items()
 
     def __getitem__(self, text: str) -> int:
         id = self.native.find(text)

@@ -140,4 +140,4 @@ class TokenizerBatches(TokenizerParts):
     @once
     def _known_ids(self) -> frozenset[int]:
         """The ids of all tokens, with added tokens."""
-        return frozenset(self._vocabulary.token_bytes) | {token.id for token in self._added.tokens}
+        return frozenset(self._vocabulary.token_ids) | {token.id for token in self._added.tokens}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import chain, pairwise
 from typing import NamedTuple, TypeAlias
 
@@ -184,6 +184,14 @@ class Vocabulary:
             # Two threads may both compute the value: the results are equal.
             token_bytes = self._token_bytes = self._packed.unpacked()
         return token_bytes
+
+    @property
+    def token_ids(self) -> Collection[int]:
+        """The ids of all tokens, in any order."""
+        if self._token_bytes is None and self._packed is not None:
+            ids: list[int] = self._packed.ids.tolist()
+            return ids
+        return self.token_bytes.keys()
 
     @property
     def packed(self) -> Packed:

@@ -7,7 +7,7 @@ has such a token, or else the unknown token. Then the listed merges apply, as in
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
@@ -143,6 +143,11 @@ class TextVocabulary(CharacterVocabulary):
     def texts(self) -> dict[int, str]:
         """The text of each token; do not change it."""
         return self._texts.by_id
+
+    @property
+    def token_ids(self) -> Collection[int]:
+        """The ids of all tokens, in any order."""
+        return self._texts.token_ids
 
     @property
     def token_bytes(self) -> dict[int, bytes]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,14 @@ class TokenTexts:
         if ids is None:
             ids = self._ids = {text: id for id, text in self.by_id.items()}
         return ids
+
+    @property
+    def token_ids(self) -> Collection[int]:
+        """The ids of all tokens, in any order."""
+        if self._by_id is None and self._packed is not None:
+            ids: list[int] = self._packed.ids.tolist()
+            return ids
+        return self.by_id.keys()
 
     @property
     def packed(self) -> Packed:

@@ -10,6 +10,7 @@ import os
 import pickle
 import signal
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +160,24 @@ def test_changes_between_two_calls_are_noticed(plain: Any) -> None:
     expected = results(copy.deepcopy(plain))
     with hf.patched():
         assert results(copy.deepcopy(plain)) == expected
+
+
+def test_changes_without_the_patch_are_noticed(plain: Any) -> None:
+    def results(tok: Any, patched: Any) -> list[Any]:
+        text, found = "the <a> fox", []
+        for change in (
+            lambda: None,
+            lambda: tok.add_tokens(["<a>"]),
+            lambda: setattr(tok._tokenizer, "pre_tokenizer", tokenizers.pre_tokenizers.Digits()),
+            lambda: setattr(tok._tokenizer, "model", tokenizers.models.BPE({"f": 0, "o": 1}, [])),
+        ):
+            change()
+            with patched():
+                found += [plain_values(tok(text)), tok._tokenizer.encode(text).ids]
+        return found
+
+    expected = results(copy.deepcopy(plain), nullcontext)
+    assert results(plain, hf.patched) == expected
 
 
 def test_methods_keep_their_signatures(plain: Any) -> None:

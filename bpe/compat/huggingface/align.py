@@ -5,7 +5,7 @@ A word is a pre-token or an added token. A span is (start, end), half-open.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cached_property, partial
 from itertools import repeat
 
@@ -13,12 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe import Tokenizer
+from bpe.compat.huggingface.parts import Parts
 from bpe.compat.huggingface.rows import Alignment, Span
 from bpe.encoding.backend import Backend
 from bpe.encoding.backends import make_added
 from bpe.encoding.normalized_segments import normalized_segments
 from bpe.encoding.normalizers import NfcNormalizer, TextNormalizer, make_normalizer
 from bpe.encoding.offsets import ByteToCharOffsets, byte_offsets
+from bpe.encoding.pipeline import Pipeline
 from bpe.normalizers.chain import NormalizerChain
 from bpe.normalizers.native import span_rows
 from bpe.normalizers.unicode_forms import UnicodeForm
@@ -69,15 +71,24 @@ class _Builder:
 class Aligner:
     """Aligns texts with the ids of one tokenizer."""
 
-    def __init__(self, tokenizer: Tokenizer, names: Mapping[int, str]) -> None:
-        """`names` maps ids to the tokens of the model."""
-        pipeline = tokenizer._pipeline_of_segments()
-        self._policies = pipeline._policies
-        self._backend = pipeline.backend
+    def __init__(self, tokenizer: Tokenizer, parts: Parts) -> None:
+        self._tokenizer = tokenizer
         self._split = tokenizer.pre_tokenizer
-        self._normalizer = _normalizer(tokenizer.normalizer, self._backend, pipeline.is_native)
         self._adds_space = tokenizer.add_prefix_space
-        self._names = names
+        self._parts = parts
+
+    @cached_property
+    def _pipeline(self) -> Pipeline:
+        return self._tokenizer._pipeline_of_segments()
+
+    @cached_property
+    def _backend(self) -> Backend:
+        return self._pipeline.backend
+
+    @cached_property
+    def _normalizer(self) -> TextNormalizer | None:
+        normalizer = self._tokenizer.normalizer
+        return _normalizer(normalizer, self._backend, self._pipeline.is_native)
 
     @cached_property
     def _no_added(self) -> object:
@@ -104,12 +115,12 @@ class Aligner:
         data = text.encode()
         whole = _Builder()
         if self._normalizer is None or self._normalizer.keeps(data):
-            segments, _ = self._policies.added_for(treatment).segments(data)
+            segments, _ = self._pipeline._policies.added_for(treatment).segments(data)
             self._add(whole, text, data, segments, None)
             return whole.alignment()
         chars = byte_offsets(text)
         for segment in normalized_segments(
-            data, treatment, self._policies, self._normalizer, threads=1
+            data, treatment, self._pipeline._policies, self._normalizer, threads=1
         ):
             normal, spans = segment.aligned()
             if not normal:
@@ -153,7 +164,7 @@ class Aligner:
             if start:
                 starts, ends = starts + start, ends + start
             spans = _spans(chars, starts, ends, origins)
-            whole.add(map(self._names.__getitem__, ids.tolist()), spans, words)
+            whole.add(map(self._parts.names.__getitem__, ids.tolist()), spans, words)
 
     def _words(self, part: bytes, has_space: bool, ends: Offsets) -> tuple[list[int], int]:
         """Return the number of the word of each token, from 0 on, and the number of words.

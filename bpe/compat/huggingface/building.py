@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from bpe import Tokenizer, UnsupportedError
 from bpe.characters.marks import SPACE_MARK
 from bpe.compat.huggingface import post_processor
-from bpe.compat.huggingface.decoding import Decoding
+from bpe.compat.huggingface.decoding import Decoding, normalized_content
 from bpe.compat.huggingface.engine import Engine
+from bpe.compat.huggingface.parts import Parts
+from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.text_spaces import spaces_of
 from bpe.formats import huggingface
-from bpe.formats.bpe_model import assigned_ids
 from bpe.formats.byte_digits import why_words_differ
-from bpe.formats.json_value import Value
-from bpe.normalizers.chain import NormalizerChain
+from bpe.formats.json_value import Value, parse_tokenizer
+from bpe.formats.tokenizer_config import FLAGS
 
 
-def build(serialized: str) -> Engine:
+def build(serialized: bytes) -> Engine:
     """Return the engine of a tokenizer, serialized as a tokenizer.json.
 
     Raises UnsupportedError or VocabularyError with the reason if bpe does not give the same ids.
     """
-    file = json.loads(serialized)
+    file = parse_tokenizer(serialized).object()
     processor = post_processor.read(Value(file["post_processor"], "post_processor"))
     # `processor` replaces the post_processor. Truncation and padding are arguments of the engine.
     file |= {"truncation": None, "padding": None, "post_processor": None}
-    vocab = file["model"].get("vocab")
-    decoder = file["decoder"]
+    model = file["model"]
     if why := why_words_differ(Value(file["pre_tokenizer"], "pre_tokenizer")):
         raise UnsupportedError(why)
     # The ids are those of a tokenizer that exists, but the library tokenizers may give an added
@@ -36,33 +36,40 @@ def build(serialized: str) -> Engine:
     spec = huggingface.read(Value(file, ""), trusts_ids=True)
     if spec.preset is None:
         raise UnsupportedError(spec.why_no_preset)
+    ignore_merges = bool(model.get("ignore_merges"))
+    parts = Parts(spec, processor, model.get("vocab"), file["decoder"], ignore_merges)
+    return _engine(parts, spec.added_tokens)
+
+
+def build_again(parts: Parts, added: Mapping[int, Any]) -> Engine | None:
+    """Return the engine of a tokenizer that differs from that of `parts` only in added tokens.
+
+    `added` are all its added tokens, as get_added_tokens_decoder returns them. Returns None if
+    `build` must read the tokenizer. Raises the errors of `build`.
+    """
+    listed = [
+        {"id": id, "content": token.content} | {name: getattr(token, name) for name in FLAGS}
+        for id, token in sorted(added.items())
+    ]
+    tokens = huggingface.added_tokens(Value(listed, "added_tokens"))
+    return _engine(parts, tokens) if parts.fit(tokens) else None
+
+
+def _engine(parts: Parts, added: Sequence[AddedToken]) -> Engine:
+    spec = parts.spec
+    assert spec.preset is not None, "`build` has checked it"
     tokenizer = Tokenizer(
         spec.vocabulary,
         spec.preset,
-        added_tokens=spec.added_tokens,
+        added_tokens=added,
         normalizer=spec.normalizer,
         add_prefix_space=spec.add_prefix_space,
         decoder=spec.decoder,
     )
     _check_strips(tokenizer)
-    names = {id: text for text, id in vocab.items()}
-    words = _whole_words(tokenizer, vocab) if file["model"].get("ignore_merges") else []
-    engine = Engine(tokenizer, processor, names, Decoding(tokenizer, names, decoder), words)
-    engine.is_kept_by_copies = _keeps_ids(tokenizer, vocab)
-    return engine
-
-
-def _keeps_ids(tokenizer: Tokenizer, vocab: dict[str, int]) -> bool:
-    """Return whether a copy of the real tokenizer surely has the same ids.
-
-    The library copies a tokenizer through its file. If ids of the model have gaps, the copy may
-    give other ids to added tokens, and versions of the library disagree on these ids.
-    """
-    contents = [token.content for token in tokenizer.added_tokens]
-    has_gaps = max(vocab.values(), default=-1) >= len(vocab)
-    if has_gaps and not vocab.keys() >= set(contents):
-        return False
-    return assigned_ids(contents, vocab) == [token.id for token in tokenizer.added_tokens]
+    _check_normalized(tokenizer)
+    words = _whole_words(tokenizer, parts.vocab) if parts.ignore_merges else []
+    return Engine(tokenizer, parts, Decoding(tokenizer, parts), words)
 
 
 def _whole_words(tokenizer: Tokenizer, vocab: Collection[str]) -> list[str]:
@@ -93,13 +100,29 @@ def _check_strips(tokenizer: Tokenizer) -> None:
     """
     if not any(token.rstrip for token in tokenizer.added_tokens):
         return
-    normalizer = tokenizer.normalizer
     for token in tokenizer.added_tokens:
-        content = token.content
-        if token.normalized and isinstance(normalizer, NormalizerChain):
-            content = normalizer.normalize(content)
+        content = normalized_content(tokenizer, token)
         if token.lstrip and not content.strip():
             raise UnsupportedError(
                 f"added token {token.content!r} is white space with lstrip, and another one has "
                 "rstrip; tokenizers panics if they overlap"
             )
+
+
+def _check_normalized(tokenizer: Tokenizer) -> None:
+    """Raise UnsupportedError if two added tokens are found as the same normalized text.
+
+    Which of the two tokenizers prefers is random in each object.
+    """
+    if tokenizer.normalizer is None:
+        return
+    contents: dict[str, str] = {}
+    for token in tokenizer.added_tokens:
+        if token.normalized:
+            text = normalized_content(tokenizer, token)
+            if text in contents:
+                raise UnsupportedError(
+                    f"added tokens {contents[text]!r} and {token.content!r} are normalized to the "
+                    "same text, and tokenizers may find either"
+                )
+            contents[text] = token.content

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import sys
+from collections import deque
 from typing import Any
 
 from bpe.compat.huggingface import settings
@@ -26,6 +28,12 @@ _INNER = (
 """Methods whose work the module `thin` does. It does not serve a class that overrides one."""
 _SETTINGS = "split_special_tokens", "model_max_length", "model_input_names"
 """Attributes of a tokenizer that C++ reads from its `__dict__`."""
+MAX_MADE = 8
+"""The maximal number of made classes that a Classes remembers, and so keeps alive.
+
+A made class is one that its module does not hold: vLLM makes a class for each tokenizer, and the
+class holds the vocabulary.
+"""
 
 
 class Classes:
@@ -39,20 +47,32 @@ class Classes:
         self.no_truncation: Any = base.TruncationStrategy.DO_NOT_TRUNCATE
         self._inner = {name: getattr(owner, name, None) for name in _INNER}
         self.is_plain: dict[type, bool] = {}
-        """For each subclass seen so far: whether it overrides nothing that `thin` relies on."""
+        """For each subclass in memory: whether it overrides nothing that `thin` relies on."""
+        self._made: deque[type] = deque()
+        """The made classes in `is_plain`, the oldest one first."""
 
     def engine(self, tok: Any) -> tuple[Engine, State, Any] | None:
         """Return the engine, the state and the real tokenizer; None if bpe does not serve `tok`."""
         type_ = type(tok)
         is_plain = self.is_plain.get(type_)
         if is_plain is None:
-            is_plain = self.is_plain[type_] = self._is_plain(type_)
+            is_plain = self._remember(type_)
         real = tok.__dict__.get("_tokenizer")
         if not is_plain or real is None or (settings.check and settings.is_bypassed()):
             return None
         state = state_of(real)
         engine = state.engine(real)
         return None if engine is None else (engine, state, real)
+
+    def _remember(self, type_: type) -> bool:
+        """Add a class to `is_plain`, and return its value; drop a made class if there are many."""
+        is_plain = self.is_plain[type_] = self._is_plain(type_)
+        module = sys.modules.get(type_.__module__)
+        if getattr(module, type_.__qualname__, None) is not type_:
+            self._made.append(type_)
+            if len(self._made) > MAX_MADE:
+                self.is_plain.pop(self._made.popleft(), None)
+        return is_plain
 
     def _is_plain(self, type_: type) -> bool:
         """Return whether a class has the methods in _INNER, and no properties in _SETTINGS."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from functools import cached_property
 from typing import Any, NamedTuple
 from weakref import ref
 
@@ -11,6 +12,7 @@ import numpy as np
 from bpe import Tokenizer
 from bpe.byte_level import to_bytes
 from bpe.compat.huggingface.errors import CallFallbackError
+from bpe.compat.huggingface.parts import Parts
 from bpe.compat.huggingface.real import VERSION
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.normalize import normalize
@@ -28,21 +30,29 @@ class _Text(NamedTuple):
 class Decoding:
     """Decodes ids to text. Immutable."""
 
-    def __init__(self, tokenizer: Tokenizer, names: Mapping[int, str], decoder: Any) -> None:
-        """`names` maps ids to the tokens of the model; `decoder` is that of a tokenizer.json."""
+    def __init__(self, tokenizer: Tokenizer, parts: Parts) -> None:
         self._tokenizer = tokenizer
         self._decode = tokenizer.decode
-        self._known = tokenizer._known_ids
+        self._parts = parts
         self._special = {token.id for token in tokenizer.added_tokens if token.special}
-        self.joins_bytes = _joins_bytes(tokenizer, decoder)
+        self.joins_bytes = _joins_bytes(tokenizer, parts.decoder)
         """True if the text of ids is decoded from the joined bytes of their tokens."""
-        self._texts: dict[int, _Text] = {}
-        """By id: the text of each added token that bpe decodes to other bytes than tokenizers."""
-        if self.joins_bytes:
-            self._texts = _texts(tokenizer)
         self._token_texts = _TokenTexts(self, False), _TokenTexts(self, True)
-        self.fallback_reason = _why_not(tokenizer, names, decoder)
+
+    @cached_property
+    def fallback_reason(self) -> str:
         """Why bpe must not decode; empty if it may."""
+        return _why_not(self._tokenizer, self._parts)
+
+    @cached_property
+    def _texts(self) -> dict[int, _Text]:
+        """By id: the text of each added token that bpe decodes to other bytes than tokenizers."""
+        return _texts(self._tokenizer) if self.joins_bytes else {}
+
+    @property
+    def _known(self) -> Collection[int]:
+        """The ids of all tokens."""
+        return self._tokenizer._known_ids
 
     def decode(self, ids: Any, skip_special_tokens: bool) -> str:
         """Return the text of `ids`, without the ids that no token has."""
@@ -132,17 +142,17 @@ def _texts(tokenizer: Tokenizer) -> dict[int, _Text]:
     return texts
 
 
-def _why_not(tokenizer: Tokenizer, names: Mapping[int, str], decoder: Any) -> str:
+def _why_not(tokenizer: Tokenizer, parts: Parts) -> str:
     """Return why bpe may decode ids to other text than the real tokenizer, or "" if never."""
+    decoder = parts.decoder
     joins_bytes = _joins_bytes(tokenizer, decoder)
     if tokenizer.decoder is None and not joins_bytes:
         return "the decoder has other parts than ByteLevel"
     if _strips_ends(decoder):
         return "the decoder strips the ends of tokens, which in tokenizers fails for short tokens"
-    known = tokenizer.vocabulary.token_bytes
     added = {token.id: token for token in tokenizer.added_tokens}
-    for id, name in names.items():
-        if id not in known and id not in added and not (joins_bytes and name == ""):
+    for id, name in _missing(tokenizer, parts).items():
+        if not (joins_bytes and name == ""):
             return f"bpe's vocabulary has no token {id}"
     # The real tokenizer normalizes added tokens before its decoder gets them; 0.22.2 does not. bpe
     # does so, except if the normalizer is NFC alone. Where they do not agree, the text may differ.
@@ -153,6 +163,18 @@ def _why_not(tokenizer: Tokenizer, names: Mapping[int, str], decoder: Any) -> st
         if _decoded_content(tokenizer, token) != content:
             return f"added token {id} decodes from other text than in bpe"
     return ""
+
+
+def _missing(tokenizer: Tokenizer, parts: Parts) -> dict[int, str]:
+    """Return the text of each token of the model that `tokenizer` lacks, by its id."""
+    known = frozenset(tokenizer.vocabulary.token_ids)  # all of them are ids of the model
+    added = {
+        token.id for token in tokenizer.added_tokens if parts.vocab.get(token.content) == token.id
+    }
+    if len(known | added) == len(parts.vocab):  # usual, and needs no texts
+        return {}
+    known |= {token.id for token in tokenizer.added_tokens}
+    return {id: name for id, name in parts.names.items() if id not in known}
 
 
 def _strips_ends(decoder: Any) -> bool:
@@ -169,8 +191,13 @@ def _decoded_content(tokenizer: Tokenizer, token: AddedToken) -> str:
 
     It is the normalized content; in tokenizers 0.22.2 it is the content itself.
     """
+    return token.content if VERSION == "0.22.2" else normalized_content(tokenizer, token)
+
+
+def normalized_content(tokenizer: Tokenizer, token: AddedToken) -> str:
+    """Return the text that an added token is found as, in normalized text if it is `normalized`."""
     normalizer = tokenizer.normalizer
-    if not token.normalized or normalizer is None or VERSION == "0.22.2":
+    if not token.normalized or normalizer is None:
         return token.content
     if isinstance(normalizer, NormalizerChain):
         return normalizer.normalize(token.content)

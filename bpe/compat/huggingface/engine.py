@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 from bpe import Tokenizer
@@ -11,6 +11,7 @@ from bpe.compat.huggingface.align import Aligner
 from bpe.compat.huggingface.decoding import Decoding
 from bpe.compat.huggingface.encoding import Encoding
 from bpe.compat.huggingface.errors import CallFallbackError
+from bpe.compat.huggingface.parts import Parts
 from bpe.compat.huggingface.post_processor import PostProcessor
 from bpe.compat.huggingface.rows import Row, Span
 from bpe.compat.huggingface.spans import FastSpans, TextAlignment, WordsAlignment
@@ -44,34 +45,38 @@ class Engine:
     def __init__(
         self,
         tokenizer: Tokenizer,
-        processor: PostProcessor,
-        names: dict[int, str],
+        parts: Parts,
         decoding: Decoding,
         words: Collection[str] = (),
     ) -> None:
-        """`names` maps ids to the tokens of the model.
+        """`parts` are those of `tokenizer`.
 
         `words` are the special tokens that the model makes of a pre-token with their text. bpe does
         not do so if special tokens are treated as text.
         """
         self._tokenizer = tokenizer
-        self._processor = processor
-        self._aligner = Aligner(tokenizer, names)
-        self._spans = FastSpans(tokenizer, names, processor.trims, processor.adds_space)
+        self.parts = parts
+        """The parts besides the added tokens."""
+        self._processor = parts.processor
+        self._aligner = Aligner(tokenizer, parts)
+        self._spans = FastSpans(tokenizer, parts)
         self._encode = tokenizer.encode
         self._encode_batch = tokenizer.encode_batch
         self.decoding = decoding
-        self._before, self._after, self.is_simple = _sides(processor)
+        self._before, self._after, self.is_simple = _sides(parts.processor)
         self._added = len(self._before) + len(self._after)
         self._words = words
-        self.is_kept_by_copies = False
-        """True if a copy of the tokenizer surely has an equal engine."""
         self.quick_parts = self._quick_parts()
         """The parts that C++ needs to answer the call of `quick`; None if it must not.
 
         They are the function that encodes, the ids before and after one sequence, whether all type
         ids are 0, whether special tokens may be ordinary text, and `FastSpans.quick_calls`.
         """
+
+    @cached_property
+    def is_kept_by_copies(self) -> bool:
+        """True if a copy of the tokenizer surely has an equal engine."""
+        return self.parts.keep_ids(self._tokenizer.added_tokens)
 
     def _quick_parts(self) -> tuple[Any, list[int], list[int], bool, bool, Any] | None:
         if not self.is_simple:

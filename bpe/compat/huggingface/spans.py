@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from bpe import Tokenizer
+from bpe.compat.huggingface.parts import Parts
 from bpe.compat.huggingface.rows import Span, count_spaces, trim_span
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.normalize import is_normal
@@ -19,12 +18,9 @@ _UNKNOWNS = _UNKNOWN, _UNKNOWN
 class FastSpans:
     """Encodes texts with spans, which include or exclude white space at both ends of tokens."""
 
-    def __init__(
-        self, tokenizer: Tokenizer, names: Mapping[int, str], trims: bool, adds_space: bool
-    ) -> None:
-        """`names` maps ids to the tokens of the model; `rows.trim` explains `adds_space`."""
+    def __init__(self, tokenizer: Tokenizer, parts: Parts) -> None:
         self._pipeline = tokenizer._pipeline
-        self._names = names
+        self._parts = parts
         self._contents = {token.id: token.content for token in tokenizer.added_tokens}
         self._stripping = [
             token.id for token in tokenizer.added_tokens if token.lstrip or token.rstrip
@@ -32,8 +28,8 @@ class FastSpans:
         self._varying = frozenset(
             token.id for token in tokenizer.added_tokens if _varies(token, tokenizer.normalizer)
         )
-        self._trims = trims
-        self._adds_space = adds_space
+        self._trims = parts.processor.trims
+        self._adds_space = parts.processor.adds_space  # `rows.trim` explains it
         self._calls: dict[tuple[Treatment, bool], SpanCall | None] = {}
         self.quick_calls: dict[Treatment, SpanCall | None] = {}
         """The functions that `encode` has used so far, by treatment."""
@@ -61,7 +57,7 @@ class FastSpans:
         """Return the tokens of `ids`; None if one is an added token whose text varies."""
         if not self._varying.isdisjoint(ids):
             return None
-        names, contents = self._names, self._contents
+        names, contents = self._parts.names, self._contents
         return [names[id] if id in names else contents[id] for id in ids]
 
     def trim_first(self, id: int, span: Span) -> Span:
@@ -76,7 +72,7 @@ class FastSpans:
 
     def _count(self) -> TokenSpaces:
         """Count the spaces of all tokens; _UNKNOWN for added tokens with `lstrip` or `rstrip`."""
-        texts = {**self._names, **self._contents}
+        texts = {**self._parts.names, **self._contents}
         size = max(texts, default=-1) + 1
         counts = bytearray(size), bytearray(size)
         for id, text in texts.items():

@@ -8,15 +8,16 @@ import random
 from collections import Counter
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
-from threading import RLock
+from threading import Lock, RLock
 from typing import Any, NamedTuple
-from weakref import WeakValueDictionary, ref
+from weakref import WeakSet, WeakValueDictionary, ref
 
 from bpe import UnsupportedError, VocabularyError
 from bpe.compat.huggingface import items, settings
-from bpe.compat.huggingface.building import build
+from bpe.compat.huggingface.building import build, build_again
 from bpe.compat.huggingface.engine import Engine
 from bpe.compat.huggingface.errors import FallbackError
+from bpe.compat.huggingface.parts import Parts
 from bpe.compat.huggingface.real import SEQUENCES, VERSION
 
 TESTED_VERSIONS = ("0.22.2", "0.23.1", "0.23.3")
@@ -31,6 +32,8 @@ _MODEL_OPTIONS = ("dropout", "unk_token", "continuing_subword_prefix", "end_of_w
                   "fuse_unk", "byte_fallback", "ignore_merges")  # fmt: skip
 
 _engines: WeakValueDictionary[bytes, Engine] = WeakValueDictionary()
+_states: WeakSet[State] = WeakSet()
+_states_lock = Lock()
 logger = logging.getLogger("bpe.compat.huggingface")
 
 
@@ -95,11 +98,15 @@ class State:
         """The engine and its `quick_parts` for C++; None if `engine` may have work to do."""
         self._engine: Engine | None = None
         self._is_current = False
+        self._parts: Parts | None = None
+        """The parts of the last engine; None if they may differ from those of the tokenizer."""
         self._blocked = ""
         self._handles: list[_Handle] = []
         self._fingerprints: dict[str, Any] = {}
         self._lock = RLock()
         self._name = f"{type(real).__name__} at {id(real):#x}"
+        with _states_lock:
+            _states.add(self)
 
     def engine(self, real: Any) -> Engine | None:
         """Return the engine of `real` as it is now, or None if bpe does not serve it."""
@@ -117,16 +124,19 @@ class State:
         """Use `engine` for a new tokenizer, a copy of one that `engine` serves."""
         with self._lock:
             self._engine, self._is_current = engine, True
+            self._parts = engine.parts
             self._set_quick()
 
-    def forget(self) -> None:
+    def forget(self, keeps_parts: bool = False) -> None:
         """Build the engine again before the next call; call this after the tokenizer changed.
 
-        Waits while another thread builds the engine, which may be that of the tokenizer before the
-        change.
+        `keeps_parts` says that only added tokens changed. Waits while another thread builds the
+        engine, which may be that of the tokenizer before the change.
         """
         with self._lock:
             self._is_current = False
+            if not keeps_parts:
+                self._parts = None
             self._set_quick()
 
     def _set_quick(self) -> None:
@@ -200,16 +210,20 @@ class State:
             # A caller may change a component and then release its handle. The handles are counted
             # before the comparison, which still knows their names, so it finds this change.
             handles = self._shared_handles()
-            if any(
-                fingerprint(name, getattr(real, name)) != known
-                for name, known in self._fingerprints.items()
-            ):
-                self._is_current = False
+            if self._is_changed(real):
+                self._is_current, self._parts = False, None
             else:
                 names = {handle.name for handle in handles}
                 self._fingerprints = {name: self._fingerprints[name] for name in names}
             self._handles = handles
             self._set_quick()
+
+    def _is_changed(self, real: Any) -> bool:
+        """Return whether a component differs from its fingerprint."""
+        return any(
+            fingerprint(name, getattr(real, name)) != known
+            for name, known in self._fingerprints.items()
+        )
 
     def _shared_handles(self) -> list[_Handle]:
         """Return the handles through which somebody can still change a component.
@@ -237,7 +251,7 @@ class State:
             names = {handle.name for handle in self._handles}
             fingerprints = {name: fingerprint(name, getattr(real, name)) for name in names}
             before = self._engine, self.reason
-            self._engine, self.reason = (None, self._blocked) if self._blocked else _engine_of(real)
+            self._engine, self.reason = self._new_engine(real)
             self._fingerprints = fingerprints
             self._is_current = True
             self._set_quick()
@@ -246,6 +260,35 @@ class State:
                     "%s: served by %s", self._name,
                     "bpe" if self._engine else f"tokenizers, because {self.reason}",
                 )  # fmt: skip
+
+    def _new_engine(self, real: Any) -> tuple[Engine | None, str]:
+        """Return the engine of `real` as it is now, or None and the reason.
+
+        If only its added tokens may have changed, reuse the other parts of the last engine.
+        """
+        if self._blocked:
+            return None, self._blocked
+        if self._parts is not None and not self._is_changed(real):
+            try:
+                engine = build_again(self._parts, real.get_added_tokens_decoder())
+            except (UnsupportedError, VocabularyError) as error:
+                return None, str(error)
+            if engine is not None:
+                return engine, ""
+        engine, reason = _engine_of(real)
+        self._parts = None if engine is None else engine.parts
+        return engine, reason
+
+
+def forget_all() -> None:
+    """Let each tokenizer be read again before its next call.
+
+    Call this when stand-ins replace real tokenizers, which a program may have changed before.
+    """
+    with _states_lock:
+        states = list(_states)
+    for state in states:
+        state.forget()
 
 
 def is_tested() -> bool:
@@ -261,11 +304,11 @@ def _engine_of(real: Any) -> tuple[Engine | None, str]:
     if replaced:
         return None, f"{replaced[0]} is replaced on this tokenizer"
     try:
-        serialized = real.to_str()
+        serialized = real.to_str().encode()
     except Exception as error:  # tokenizers raises plain Exception
         return None, f"it cannot be serialized: {error}"
     # Copies of a tokenizer share their engine.
-    digest = blake2b(serialized.encode()).digest()
+    digest = blake2b(serialized).digest()
     try:
         engine = _engines.get(digest) or build(serialized)
         _engines[digest] = engine

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, cast
 
-from bpe.compat.huggingface import settings, thin_tokens
+from bpe.compat.huggingface import settings, thin_copy, thin_tokens
 from bpe.compat.huggingface.classes import Classes
 from bpe.compat.huggingface.state import comparable, state_of
 from bpe.compat.huggingface.thin_call import ThinCall
@@ -47,6 +47,7 @@ def methods(owner: Any) -> dict[str, Callable[..., Any]]:
         "encode": _encode(owner.encode, ThinCall(classes)),
         **_decode(owner.decode, owner.batch_decode, ThinDecode(classes, decodes_batches)),
         **thin_tokens.methods(owner),
+        **thin_copy.methods(),
     }
 
 

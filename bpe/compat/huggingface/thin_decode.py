@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 
+from bpe.compat.huggingface import settings
 from bpe.compat.huggingface.classes import Classes
 from bpe.compat.huggingface.decoding import Decoding
 from bpe.compat.huggingface.errors import CallFallbackError
@@ -21,14 +23,15 @@ class ThinDecode:
         """`decodes_batches` is True if the method `decode` accepts batches."""
         self._classes = classes
         self._decodes_batches = decodes_batches
-        self._warned: set[type] = set()
+        self._warned: WeakSet[type] = WeakSet()
+        """The classes for which `_warn` has been called."""
 
     def decode(self, tok: Any, ids: Any, skip_special_tokens: Any, options: dict[str, Any]) -> Any:
         """Return the text of `ids`, or the texts of a batch."""
         served = self._served(tok, skip_special_tokens, options)
         if served is None:
             return None
-        decoding, state = served
+        decoding, state, warns = served
         result: Any
         try:
             if type(ids) is np.ndarray and ids.dtype.kind in "iu" and ids.ndim in (1, 2):
@@ -45,6 +48,8 @@ class ThinDecode:
                 result = decoding.decode(ids, skip_special_tokens)
         except CallFallbackError:
             return None  # the original method counts this fallback
+        if warns:
+            self._warn(tok)
         state.served += 1
         return result
 
@@ -55,7 +60,7 @@ class ThinDecode:
         served = self._served(tok, skip_special_tokens, options)
         if served is None:
             return None
-        decoding, state = served
+        decoding, state, warns = served
         if type(sequences) is np.ndarray and sequences.dtype.kind in "iu" and sequences.ndim == 2:
             sequences = sequences.tolist()
         if type(sequences) is not list or not sequences:
@@ -66,32 +71,35 @@ class ThinDecode:
             result = [decoding.decode(row, skip_special_tokens) for row in sequences]
         except CallFallbackError:
             return None
+        if warns:
+            self._warn(tok)
         state.served += 1
         return result
 
     def _served(
         self, tok: Any, skip_special_tokens: Any, options: dict[str, Any]
-    ) -> tuple[Decoding, State] | None:
-        """Return the Decoding and the State of `tok`; None if the original method must answer."""
+    ) -> tuple[Decoding, State, bool] | None:
+        """Return the Decoding and the State of `tok`, and whether transformers warns.
+
+        Returns None if the original method must answer.
+        """
         served = self._classes.engine(tok)
         if served is None or type(skip_special_tokens) is not bool:
             return None
         engine, state, _ = served
-        if engine.decoding.fallback_reason or not self._leaves_spaces(tok, options):
+        if engine.decoding.fallback_reason:
             return None
-        return engine.decoding, state
-
-    def _leaves_spaces(self, tok: Any, options: dict[str, Any]) -> bool:
-        """Return whether transformers would neither clean up spaces nor warn that it does not."""
         clean_up = options.get("clean_up_tokenization_spaces") if options else None
         if clean_up is None:
             clean_up = tok.clean_up_tokenization_spaces
-        if not clean_up:
-            return True
-        if getattr(tok, _CLEANS_BPE, True):  # transformers 4 lacks it, and always cleans up
-            return False
-        # The original method warns once for each class, so let it answer the first call.
-        if type(tok) in self._warned:
-            return True
-        self._warned.add(type(tok))
-        return False
+        # transformers 4 lacks the attribute _CLEANS_BPE, and always cleans up.
+        if clean_up and getattr(tok, _CLEANS_BPE, True):
+            return None
+        return engine.decoding, state, bool(clean_up)
+
+    def _warn(self, tok: Any) -> None:
+        """Let transformers warn, once for each class, that it does not clean up spaces."""
+        if type(tok) not in self._warned:
+            with settings.bypassed():
+                tok._decode([], clean_up_tokenization_spaces=True)
+            self._warned.add(type(tok))

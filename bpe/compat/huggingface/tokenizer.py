@@ -15,11 +15,13 @@ from bpe.compat.huggingface.errors import CallFallbackError
 from bpe.compat.huggingface.real import VERSION, RealTokenizer
 from bpe.compat.huggingface.rows import Row
 from bpe.compat.huggingface.state import OURS, State, normalized_tokens, special_tokens, state_of
+from bpe.compat.huggingface.thin_copy import copied_real
 from bpe.compat.huggingface.windows import Padding, Truncation, checked
 from bpe.types import Treatment
 
 _COMPONENTS = ("model", "normalizer", "pre_tokenizer", "post_processor", "decoder")
-_CHANGES = ("add_tokens", "add_special_tokens", "train", "train_from_iterator")
+_ADDITIONS = ("add_tokens", "add_special_tokens")
+_CHANGES = (*_ADDITIONS, "train", "train_from_iterator")
 
 
 class _PassesFor(type):
@@ -174,7 +176,7 @@ class Tokenizer(metaclass=_PassesFor):
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._real, name)
-        return changing(value, self._real) if name in _CHANGES else value
+        return changing(value, self._real, name in _ADDITIONS) if name in _CHANGES else value
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self._real, name, value)
@@ -205,17 +207,7 @@ class Tokenizer(metaclass=_PassesFor):
         return self._copied(partial(copy.deepcopy, memo=memo))
 
     def _copied(self, copied: Callable[[Any], Any]) -> Tokenizer:
-        """Return the stand-in for a copy of the real tokenizer, with the same engine if possible.
-
-        Such a copy need not be serialized to find its engine.
-        """
-        engine = self._state.current_engine()
-        real = copied(self._real)
-        # Another thread may have changed the tokenizer meanwhile.
-        is_current = self._state.current_engine() is engine
-        if engine is not None and engine.is_kept_by_copies and is_current:
-            state_of(real).use(engine)
-        return Tokenizer.of(real)
+        return Tokenizer.of(copied_real(self._real, copied))
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return self._real.__reduce_ex__(protocol)
@@ -241,8 +233,10 @@ def _has_normalized(real: Any) -> bool:
     return bool(normalized_tokens(real))
 
 
-def changing(method: Any, real: Any) -> Any:
+def changing(method: Any, real: Any, only_adds: bool = False) -> Any:
     """Return a function that calls `method`, which changes the tokenizer, and drops the engine.
+
+    `only_adds` says that `method` changes only the added tokens.
 
     The real tokenizer remembers that an added token was special or normalized, but does not
     serialize this. So it serves all calls after an added token has lost one of these flags.
@@ -251,11 +245,11 @@ def changing(method: Any, real: Any) -> Any:
 
     def call(*args: Any, **kwargs: Any) -> Any:
         special, normalized = special_tokens(real), normalized_tokens(real)
-        state.forget()
+        state.forget(only_adds)
         try:
             return method(*args, **kwargs)
         finally:
-            state.forget()
+            state.forget(only_adds)
             for content in special - special_tokens(real):
                 state.block(f"added token {content!r} is no longer special")
             if real.normalizer is not None:
