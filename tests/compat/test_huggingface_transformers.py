@@ -238,6 +238,22 @@ def test_flags_that_are_not_bool_have_the_same_outcome(plain: Any) -> None:
             assert calls.outcome(plain, call) == expected, call
 
 
+@pytest.mark.parametrize("number", [np.int64(5), np.uint8(5), True, 2.5, -1])
+@pytest.mark.parametrize("texts", ["the quick brown fox the", ["the quick brown fox", "the"]])
+def test_lengths_that_are_not_int_have_the_same_outcome(plain: Any, number: Any, texts: Any) -> None:
+    for options in (
+        {"truncation": True, "max_length": number},
+        {"padding": "max_length", "max_length": number},
+        {"padding": True, "pad_to_multiple_of": number},
+        {"padding": True, "max_length": number},
+        {"truncation": True, "padding": True, "max_length": number, "return_tensors": "np"},
+    ):
+        call = "__call__", (texts,), options
+        expected = calls.outcome(plain, call)
+        with hf.patched():
+            assert calls.outcome(plain, call) == expected, options
+
+
 @pytest.mark.skipif(
     tokenizers.__version__ == "0.23.1", reason="bpe does not serve truncation in 0.23.1"
 )
