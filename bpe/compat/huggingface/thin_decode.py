@@ -76,7 +76,9 @@ class ThinDecode:
         served = self._classes.engine(tok)
         if served is None or type(skip_special_tokens) is not bool:
             return None
-        engine, state, _ = served
+        engine, state, real = served
+        if "decode" in vars(real):  # transformers calls the method that a program replaced
+            return None
         if engine.decoding.fallback_reason or not self._leaves_spaces(tok, options):
             return None
         return engine.decoding, state
