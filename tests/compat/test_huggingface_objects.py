@@ -29,6 +29,8 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 def test_an_encoding_passes_for_the_real_one() -> None:
     real, ours = both(small())
     ours_encoding, real_encoding = ours.encode("the fox"), real.encode("the fox")
+    missing = operator.attrgetter("missing")
+    assert pairs.outcome(missing, ours_encoding) == pairs.outcome(missing, real_encoding)
     assert isinstance(ours_encoding, tokenizers.Encoding)
     assert type(ours_encoding) is hf.Encoding
     assert pickle.dumps(ours_encoding) == pickle.dumps(real_encoding)
