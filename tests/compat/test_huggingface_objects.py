@@ -263,7 +263,6 @@ def test_transformers_decodes_with_a_replaced_method() -> None:
         assert hf.backend(tok).name == "bpe"
 
 
-
 def test_other_versions_of_tokenizers_are_not_served(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bpe.compat.huggingface.state.TESTED_VERSIONS", ())
     _, ours = both(small())

@@ -240,7 +240,9 @@ def test_flags_that_are_not_bool_have_the_same_outcome(plain: Any) -> None:
 
 @pytest.mark.parametrize("number", [np.int64(5), np.uint8(5), True, 2.5, -1])
 @pytest.mark.parametrize("texts", ["the quick brown fox the", ["the quick brown fox", "the"]])
-def test_lengths_that_are_not_int_have_the_same_outcome(plain: Any, number: Any, texts: Any) -> None:
+def test_lengths_that_are_not_int_have_the_same_outcome(
+    plain: Any, number: Any, texts: Any
+) -> None:
     for options in (
         {"truncation": True, "max_length": number},
         {"padding": "max_length", "max_length": number},

@@ -282,8 +282,7 @@ class ThinCall:
         strategies = tok._get_padding_truncation_strategies(**given)
         padding_strategy, truncation_strategy, max_length, _ = strategies
         multiple, side = options.get("pad_to_multiple_of"), options.get("padding_side")
-        # Leave the same state as transformers. The real tokenizer also checks the values, and accepts
-        # integers of NumPy; `index` converts these.
+        # Leave the same state as transformers. The real tokenizer also checks the values.
         tok.set_truncation_and_padding(
             padding_strategy=padding_strategy,
             truncation_strategy=truncation_strategy,
@@ -292,7 +291,7 @@ class ThinCall:
             pad_to_multiple_of=multiple,
             padding_side=side,
         )
-        truncation = padding = None
+        truncation = padding = None  # `index` converts integers of NumPy
         if truncation_strategy != self._classes.no_truncation:
             truncation = checked(
                 Truncation(index(max_length), 0, truncation_strategy.value, tok.truncation_side)
