@@ -85,8 +85,10 @@ def test_wrap_serves_one_tokenizer(plain: Any) -> None:
     assert hf.wrap(plain) is plain
     assert plain("the fox")["input_ids"] == ids
     assert hf.backend(plain).counts["bpe"] >= 1
-    with pytest.raises(TypeError, match=r"expected a tokenizers\.Tokenizer"):
-        hf.wrap("the fox")
+    for function in (hf.wrap, hf.backend):
+        for other in ("the fox", 5, None, plain("the"), type(plain)):
+            with pytest.raises(TypeError, match=r"expected a tokenizers\.Tokenizer"):
+                function(other)
 
 
 def test_python_alone_gives_the_same_results(plain: Any, monkeypatch: pytest.MonkeyPatch) -> None:
