@@ -17,6 +17,7 @@ import click
 from pretok.cli.input import open_text
 from pretok.cli.output import one_line, write
 
+CONFIG = "tokenizer_config.json"
 EQUAL, DIFFERENT = 0, 1
 """Exit statuses."""
 MAX_CHARACTERS = 4000
@@ -54,11 +55,11 @@ class Timing(NamedTuple):
 def hf_check_command(path: Path, file: str | None) -> int:
     """Compare a tokenizer of Hugging Face with bpe.compat.huggingface, and measure both.
 
-    PATH is a tokenizer.json, or the folder of a model. The real tokenizer and the stand-in encode
-    and decode each line of the text, and all values of the results are compared. Prints which
-    library serves the tokenizer, which calls fall back and why, and the time of each call. If
-    transformers is installed, the calls go through its tokenizer. The exit status is 1 after a
-    difference.
+    PATH is a tokenizer.json, or the folder of a model that transformers can load. The real
+    tokenizer and the stand-in encode and decode each line of the text, and all values of the
+    results are compared. Prints which library serves the tokenizer, which calls fall back and why,
+    and the time of each call. If transformers is installed, the calls go through its tokenizer. The
+    exit status is 1 after a difference.
     """
     try:
         hf: Any = import_module("bpe.compat.huggingface")
@@ -66,8 +67,6 @@ def hf_check_command(path: Path, file: str | None) -> int:
         raise click.ClickException(
             f"hf-check needs tokenizers ({error}); run pip install 'pretok[hf]'"
         ) from None
-    if path.is_dir() and not (path / "tokenizer.json").is_file():
-        raise click.ClickException(f"expected a tokenizer.json in the folder {path}; found none")
     texts = _texts(file)
     tok = _load(path)
     fallen_before = hf.fallbacks()
@@ -97,6 +96,11 @@ def _texts(file: str | None) -> list[str]:
 def _load(path: Path) -> Any:
     """Return a tokenizer of transformers, or of tokenizers if transformers is not installed."""
     file = path / "tokenizer.json" if path.is_dir() else path
+    has_config = (path / CONFIG).is_file()
+    if path.is_dir() and not (file.is_file() or has_config):
+        raise click.ClickException(
+            f"expected a tokenizer.json or a {CONFIG} in the folder {path}; found neither"
+        )
     # transformers warns if PyTorch is missing. This variable suppresses the warning.
     os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")
     try:
@@ -106,11 +110,17 @@ def _load(path: Path) -> Any:
     try:
         if transformers is None:
             return import_module("tokenizers").Tokenizer.from_file(str(file))
-        if (path / "tokenizer_config.json").is_file():
-            return transformers.AutoTokenizer.from_pretrained(str(path), local_files_only=True)
-        return transformers.PreTrainedTokenizerFast(tokenizer_file=str(file))
+        if not has_config:
+            return transformers.PreTrainedTokenizerFast(tokenizer_file=str(file))
+        tok = transformers.AutoTokenizer.from_pretrained(str(path), local_files_only=True)
     except Exception as error:  # tokenizers raises plain Exception
         raise click.ClickException(f"{path} is not a tokenizer: {one_line(str(error))}") from None
+    if not hasattr(tok, "backend_tokenizer"):
+        raise click.ClickException(
+            f"expected a fast tokenizer in {path}, which has a backend of the library tokenizers; "
+            f"transformers made a {type(tok).__name__}"
+        )
+    return tok
 
 
 def _calls(tok: Any, text: str) -> Iterator[tuple[str, Call]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import RLock
 
 from bpe.compat._encoding import Encoding
-from bpe.compat._models import ENCODING_NAMES, encoding_name_for_model
+from bpe.hub.openai import ENCODING_NAMES, encoding_name_for_model
 
 _lock = RLock()
 _loaded: dict[str, Encoding] = {}

@@ -14,7 +14,9 @@ intended differences are:
 - Calls that make tiktoken panic raise ValueError.
 - `encode_with_unstable` returns completions in ascending order; tiktoken does not order them.
 - `allowed_special` is any set, and ids to decode are any iterable of ints; tiktoken accepts fewer
-  types.
+  types. `encode_batch` accepts `disallowed_special=None`, as `encode` does in both libraries.
+- Of the private attributes there are `_special_tokens`, `_mergeable_ranks` and `_pat_str`, which
+  programs use to extend an encoding. There is no `_core_bpe`.
 - `encode_to_numpy` returns a writable array.
 - Copying or unpickling an encoding from `get_encoding` gives the same encoding, as in tiktoken; any
   other encoding is pickled whole, with its pre-tokenizer.
@@ -23,8 +25,8 @@ intended differences are:
 from __future__ import annotations
 
 from bpe.compat._encoding import Encoding
-from bpe.compat._models import encoding_name_for_model
 from bpe.compat._registry import encoding_for_model, get_encoding, list_encoding_names
+from bpe.hub.openai import encoding_name_for_model
 
 __all__ = [
     "Encoding",

@@ -40,8 +40,18 @@ def config_tokens(config: Value) -> tuple[AddedToken, ...]:
     for key in listed.object():
         if not (key.isascii() and key.isdecimal()) or len(key) > 9:
             raise listed[key].malformed("an id as the key")
-        added.append(added_token(listed[key], int(key)))
+        added.append(added_token(_with_defaults(listed[key]), int(key), "__type"))
     return tuple(added)
+
+
+def _with_defaults(item: Value) -> Value:
+    """Return the object `item` with the flags that transformers adds if they are missing.
+
+    An added token is by default normalized unless it is special.
+    """
+    given = item.object()
+    defaults = dict.fromkeys(FLAGS, False) | {"normalized": given.get("special") is not True}
+    return Value(defaults | dict(given), item.path)
 
 
 def named_tokens(config: Value) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from bpe.errors import UnknownVocabularyError
+from bpe.hub.openai import encoding_name_for_model
 from bpe.hub.published import PUBLISHED, PublishedFile, tiktoken_key
 from pretok.errors import MAX_SHOWN, UnreadableFileError, shortened
 from pretok.files import read
@@ -132,10 +133,6 @@ def _not_found(name: str, damaged: list[Path]) -> str:
         f"huggingface_hub's cache ({_hub_folder()})",
     ]
     message = f"no file or vocabulary on this machine is called {shortened(name)}"
-    similar = get_close_matches(name[:MAX_SHOWN], dict.fromkeys(_names()), n=4, cutoff=0.5)
-    similar = [other for other in similar if other != name]
-    if similar and name not in PUBLISHED:
-        message += f"; did you mean {', '.join(map(repr, similar))}?"
     message += f"; looked in {', '.join(places)}"
     for path in damaged:
         message += f"; {path} is damaged: its sha256 differs from the published file"
@@ -143,7 +140,20 @@ def _not_found(name: str, damaged: list[Path]) -> str:
         message += f"; get it with `pretok fetch {name}`, or pass the path of its file"
     elif "/" in name and len(name) <= MAX_SHOWN:
         message += f"; to get a model's tokenizer run `hf download {name} tokenizer.json`"
+    similar = _similar(name)
+    if similar and name not in PUBLISHED:
+        message += f"; did you mean {', '.join(map(repr, similar))}?"
     return message
+
+
+def _similar(name: str) -> list[str]:
+    """Return names of vocabularies that a caller with the unknown `name` may have meant."""
+    try:
+        return [encoding_name_for_model(name)]
+    except KeyError:
+        pass
+    matches = get_close_matches(name[:MAX_SHOWN], dict.fromkeys(_names()), n=4, cutoff=0.5)
+    return [other for other in matches if other != name]
 
 
 def _names() -> list[str]:

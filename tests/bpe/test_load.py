@@ -268,7 +268,8 @@ def test_folder(tmp_path: Path) -> None:
     [
         ("smal", ["'smal'", "did you mean 'small'", "$PRETOK_VOCAB_DIR (not set)", "tiktoken's"]),
         ("small", ["pretok fetch small"]),
-        ("cl100k", ["did you mean 'cl100k_base'"]),
+        ("cl100k", ["; did you mean 'cl100k_base'?"]),
+        ("gpt-4", ["; did you mean 'cl100k_base'?"]),
         ("Qwen/Qwen2-7B", ["hf download Qwen/Qwen2-7B tokenizer.json", "huggingface_hub's cache"]),
         ("", ["called ''"]),
         ("../secret", ["called '../secret'"]),

@@ -75,7 +75,8 @@ def test_a_different_result_exits_with_1(
 def test_errors(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     status, out, err = call("hf-check", str(tmp_path))
     assert (status, out) == (2, "")
-    assert f"expected a tokenizer.json in the folder {tmp_path}; found none" in err
+    folder = f"in the folder {tmp_path}; found neither"
+    assert f"expected a tokenizer.json or a tokenizer_config.json {folder}" in err
     (tmp_path / "tokenizer.json").write_text("{}", encoding="utf-8")
     status, out, err = call("hf-check", str(tmp_path))
     assert (status, out) == (2, "")
@@ -85,3 +86,22 @@ def test_errors(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert (status, out) == (2, "")
     assert "hf-check needs tokenizers" in err
     assert "pip install 'pretok[hf]'" in err
+
+
+def test_folders_without_a_tokenizer_json(call: Call, tmp_path: Path) -> None:
+    pytest.importorskip("transformers", reason="transformers is not installed")
+    model = json.loads(pairs.base())["model"]
+    merges = [pair if isinstance(pair, str) else " ".join(pair) for pair in model["merges"]]
+    vocab = {"<|endoftext|>": len(model["vocab"]), **model["vocab"]}
+    (tmp_path / "vocab.json").write_text(json.dumps(vocab), encoding="utf-8")
+    lines = "\n".join(["#version: 0.2", *merges])
+    (tmp_path / "merges.txt").write_text(lines, encoding="utf-8")
+    config = tmp_path / "tokenizer_config.json"
+    config.write_text('{"tokenizer_class": "GPT2Tokenizer"}', encoding="utf-8")
+    status, out, _ = call("hf-check", str(tmp_path))
+    assert (status, out.splitlines()[0]) == (0, "served by bpe")
+    config.write_text('{"tokenizer_class": "ByT5Tokenizer"}', encoding="utf-8")
+    status, out, err = call("hf-check", str(tmp_path))
+    assert (status, out) == (2, "")
+    assert "expected a fast tokenizer" in err
+    assert err.rstrip().endswith("transformers made a ByT5Tokenizer")

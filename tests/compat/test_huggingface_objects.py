@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import gc
 import importlib
+import operator
 import pickle
 import weakref
 from threading import Thread
@@ -28,6 +29,8 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 def test_an_encoding_passes_for_the_real_one() -> None:
     real, ours = both(small())
     ours_encoding, real_encoding = ours.encode("the fox"), real.encode("the fox")
+    missing = operator.attrgetter("missing")
+    assert pairs.outcome(missing, ours_encoding) == pairs.outcome(missing, real_encoding)
     assert isinstance(ours_encoding, tokenizers.Encoding)
     assert type(ours_encoding) is hf.Encoding
     assert pickle.dumps(ours_encoding) == pickle.dumps(real_encoding)
@@ -219,7 +222,45 @@ def test_a_replaced_method_is_used() -> None:
     _, ours = both(small())
     ours.decode = lambda ids, skip_special_tokens=True: "replaced"
     assert ours.decode([1]) == "replaced"
-    assert hf.backend(ours).reason == "decode is replaced on this tokenizer"
+    assert hf.backend(ours).name == "bpe"
+    assert hf.Tokenizer.of(ours.real).decode([1]) == "replaced"
+    ours.encode = lambda text: "replaced"
+    assert ours.encode("the") == "replaced"
+    assert hf.backend(ours).reason == "encode is replaced on this tokenizer"
+    del ours.encode, ours.decode
+    assert isinstance(ours.encode("the"), tokenizers.Encoding)
+    assert ours.decode([1]) != "replaced"
+
+
+@pytest.mark.parametrize("method", ["encode", "encode_batch", "decode", "decode_batch"])
+@pytest.mark.parametrize("text", [[65, 66], "the quick", -1])
+def test_a_method_may_be_replaced_by_one_that_calls_it(method: str, text: Any) -> None:
+    real, ours = both(small())
+    for tok in (real, ours):
+        original = getattr(tok, method)
+        setattr(tok, method, lambda value, original=original: [original(value)])
+    for name in ("encode", "encode_batch", "decode", "decode_batch"):
+        call = operator.methodcaller(name, text)
+        assert pairs.outcome(call, ours) == pairs.outcome(call, real), name
+
+
+def test_a_new_stand_in_has_the_replaced_methods_of_its_tokenizer() -> None:
+    real, _ = both(small())
+    real.decode = lambda ids: "replaced"
+    assert hf.Tokenizer.of(real).decode([1]) == "replaced"
+
+
+def test_transformers_decodes_with_a_replaced_method() -> None:
+    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+    real, _ = both(small())
+    with hf.patched():
+        tok = transformers.PreTrainedTokenizerFast(tokenizer_object=real)
+        # CLIPTokenizer does so.
+        decode = tok.backend_tokenizer.decode
+        tok.backend_tokenizer.decode = lambda *args, **kwargs: decode(*args, **kwargs).upper()
+        assert tok.decode(tok.encode("the quick")) == "THE QUICK"
+        assert tok.batch_decode([tok.encode("the")]) == ["THE"]
+        assert hf.backend(tok).name == "bpe"
 
 
 def test_other_versions_of_tokenizers_are_not_served(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,8 +29,9 @@ def test_no_test_of_tokenizers_fails() -> None:
 def _passed(*options: str) -> set[str]:
     """Return the names of the tests that pass; many fail because they would download files."""
     paths = os.pathsep.join([str(HELPERS), os.environ.get("PYTHONPATH", "")])
+    suites = [suite for suite in SUITES if Path(SDIST, suite).exists()]  # 0.22.2 lacks the last
     result = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-rp", "-p", "no:cacheprovider", *options, *SUITES],
+        [sys.executable, "-m", "pytest", "-q", "-rp", "-p", "no:cacheprovider", *options, *suites],
         cwd=Path(SDIST),
         env={**os.environ, "PYTHONPATH": paths, "HF_HUB_OFFLINE": "1"},
         stdout=subprocess.PIPE,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -69,16 +70,23 @@ def test_the_server_answers_as_the_real_tokenizer(tok: Any, tmp_path: Path) -> N
 PROGRAM = """
 import multiprocessing, sys
 
-def show(folder):
+def show(folder, children):
     from transformers import AutoTokenizer
     print(type(AutoTokenizer.from_pretrained(folder)._tokenizer).__module__, flush=True)
+    if children:
+        start(folder, children)
 
-if __name__ == "__main__":
-    import a_program
-    show(sys.argv[1])
-    process = multiprocessing.get_context("spawn").Process(target=a_program.show, args=sys.argv[1:])
+def start(folder, children):
+    context = multiprocessing.get_context(children[0])
+    process = context.Process(target=show, args=(folder, children[1:]))
     process.start()
     process.join()
+    assert process.exitcode == 0
+
+if __name__ == "__main__":
+    assert sys.argv[0] == __file__ and sys.modules["__main__"].show is show
+    for method in multiprocessing.get_all_start_methods():
+        show(sys.argv[1], [method, "spawn"])
 """
 
 
@@ -88,9 +96,10 @@ if __name__ == "__main__":
 def test_processes_of_a_program_are_patched(
     tok: Any, tmp_path: Path, setting: str, expected: str
 ) -> None:
-    (tmp_path / "a_program.py").write_text(PROGRAM, encoding="utf-8")
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "a_program.py").write_text(PROGRAM, encoding="utf-8")
     output = subprocess.run(
-        [sys.executable, "-m", "bpe.compat.huggingface.run", "a_program", str(tmp_path)],
+        [sys.executable, "-m", "bpe.compat.huggingface.run", "package.a_program", str(tmp_path)],
         cwd=tmp_path,
         env=environment(PRETOK_HF=setting),
         stdout=subprocess.PIPE,
@@ -98,7 +107,7 @@ def test_processes_of_a_program_are_patched(
         timeout=LONGEST,
         check=True,
     ).stdout
-    assert output.split() == [expected] * 2
+    assert output.split() == [expected] * 3 * len(multiprocessing.get_all_start_methods())
 
 
 def test_a_program_must_be_named() -> None:

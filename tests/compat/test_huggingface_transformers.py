@@ -86,8 +86,10 @@ def test_wrap_serves_one_tokenizer(plain: Any) -> None:
     assert hf.wrap(plain) is plain
     assert plain("the fox")["input_ids"] == ids
     assert hf.backend(plain).counts["bpe"] >= 1
-    with pytest.raises(TypeError, match=r"expected a tokenizers\.Tokenizer"):
-        hf.wrap("the fox")
+    for function in (hf.wrap, hf.backend):
+        for other in ("the fox", 5, None, plain("the"), type(plain)):
+            with pytest.raises(TypeError, match=r"expected a tokenizers\.Tokenizer"):
+                function(other)
 
 
 def test_python_alone_gives_the_same_results(plain: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,6 +257,24 @@ def test_flags_that_are_not_bool_have_the_same_outcome(plain: Any) -> None:
         expected = calls.outcome(plain, call)
         with hf.patched():
             assert calls.outcome(plain, call) == expected, call
+
+
+@pytest.mark.parametrize("number", [np.int64(5), np.uint8(5), True, 2.5, -1])
+@pytest.mark.parametrize("texts", ["the quick brown fox the", ["the quick brown fox", "the"]])
+def test_lengths_that_are_not_int_have_the_same_outcome(
+    plain: Any, number: Any, texts: Any
+) -> None:
+    for options in (
+        {"truncation": True, "max_length": number},
+        {"padding": "max_length", "max_length": number},
+        {"padding": True, "pad_to_multiple_of": number},
+        {"padding": True, "max_length": number},
+        {"truncation": True, "padding": True, "max_length": number, "return_tensors": "np"},
+    ):
+        call = "__call__", (texts,), options
+        expected = calls.outcome(plain, call)
+        with hf.patched():
+            assert calls.outcome(plain, call) == expected, options
 
 
 @pytest.mark.skipif(

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 import pretok
 from bpe import AddedToken, Tokenizer, Vocabulary
-from bpe.compat import _models, _registry, tiktoken
+from bpe.compat import _registry, tiktoken
 from bpe.compat.tiktoken import Encoding
+from bpe.hub import openai
 from paths import shared
 from pretok.machine.backend import BackendName
 from support import TOO_MUCH, growth, max_examples, run_python
@@ -199,8 +200,8 @@ def test_copies(kind: type[Encoding], copied: Any, backend: BackendName) -> None
 
 def test_model_names() -> None:
     model = pytest.importorskip("tiktoken.model", reason="tiktoken is not installed")
-    assert model.MODEL_TO_ENCODING == _models.MODEL_TO_ENCODING
-    assert model.MODEL_PREFIX_TO_ENCODING == _models.MODEL_PREFIX_TO_ENCODING
+    assert model.MODEL_TO_ENCODING == openai.MODEL_TO_ENCODING
+    assert model.MODEL_PREFIX_TO_ENCODING == openai.MODEL_PREFIX_TO_ENCODING
     names = [*model.MODEL_TO_ENCODING, *model.MODEL_PREFIX_TO_ENCODING]
     for name in [f"{start}{end}" for start in names for end in ("", "-", "x", "-2030-01-01")]:
         try:
@@ -231,7 +232,7 @@ def local(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("local")
-@pytest.mark.parametrize("name", _models.ENCODING_NAMES)
+@pytest.mark.parametrize("name", openai.ENCODING_NAMES)
 def test_encodings_by_name(name: str) -> None:
     public = pytest.importorskip("tiktoken_ext.openai_public", reason="tiktoken is not installed")
     made = tiktoken.get_encoding(name)

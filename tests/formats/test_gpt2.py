@@ -132,7 +132,7 @@ def test_config_beside_the_files(tmp_path: Path) -> None:
     [
         ({"added_tokens_decoder": {"x": added(1, "x")}}, VocabularyError, "added_tokens_decoder.x"),
         (
-            {"added_tokens_decoder": {"300": {"content": "x"}}},
+            {"added_tokens_decoder": {"300": {"content": "x", "single_word": None}}},
             VocabularyError,
             "300.single_word is",
         ),

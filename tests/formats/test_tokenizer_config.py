@@ -102,6 +102,23 @@ def test_any_tokens(
 
 
 @pytest.mark.parametrize(
+    "flags",
+    [{}, {"special": True}, {"special": False, "lstrip": True}, {"__type": "AddedToken"}],
+)
+def test_missing_flags_have_the_defaults_of_transformers(
+    flags: dict[str, Any], tmp_path: Path
+) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    path = folder(tmp_path, {"id": 265, "content": "<new>", **flags})
+    [ours] = (token for token in bpe.load(path).added_tokens if token.id == 265)
+    known = {name: flag for name, flag in flags.items() if name in FLAGS}
+    theirs = tokenizers.AddedToken("<new>", **known)
+    assert {name: getattr(ours, name) for name in FLAGS} == {
+        name: getattr(theirs, name) for name in FLAGS
+    }
+
+
+@pytest.mark.parametrize(
     ("token", "message"),
     [
         (added(270, "<new>"), "the id 270, but the tokenizers library gives it the id 265"),

@@ -38,10 +38,11 @@ from bpe.compat.huggingface import settings, thin
 from bpe.compat.huggingface.encoding import Encoding
 from bpe.compat.huggingface.errors import FallbackError
 from bpe.compat.huggingface.patching import patch, patched, unpatch
+from bpe.compat.huggingface.real import RealTokenizer
 from bpe.compat.huggingface.state import Backend, comparable, state_of
 from bpe.compat.huggingface.stream import DecodeStream
 from bpe.compat.huggingface.tokenizer import Tokenizer
-from bpe.compat.huggingface.wrapping import wrap
+from bpe.compat.huggingface.wrapping import real_of, wrap
 
 __all__ = [
     "Backend",
@@ -61,9 +62,8 @@ __all__ = [
 
 def backend(tok: Any) -> Backend:
     """Return the library that serves a tokenizer of transformers or tokenizers, and why."""
-    real = vars(tok).get("_tokenizer", tok) if type(tok) is not Tokenizer else tok
-    is_of_transformers = real is not tok
-    real = real.real if type(real) is Tokenizer else real
+    real = real_of(tok)
+    is_of_transformers = not isinstance(tok, RealTokenizer)
     served = state_of(real).backend(real)
     if is_of_transformers and not served.reason:
         return served._replace(reason=thin.why_not())

@@ -288,6 +288,9 @@ class Encoding:
         """Return a tokenizers.Encoding of `encodings`, one after the other."""
         return RealEncoding.merge(real_arguments(encodings), growing_offsets)
 
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"'tokenizers.Encoding' object has no attribute {name!r}")
+
     def __len__(self) -> int:
         return len(self._ids)
 

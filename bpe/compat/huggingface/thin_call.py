@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import index
 from typing import Any
 
 from bpe.compat.huggingface import listed, padded, settings, values
@@ -281,7 +282,7 @@ class ThinCall:
         strategies = tok._get_padding_truncation_strategies(**given)
         padding_strategy, truncation_strategy, max_length, _ = strategies
         multiple, side = options.get("pad_to_multiple_of"), options.get("padding_side")
-        # Leave the same state as transformers; the real tokenizer also checks the values.
+        # Leave the same state as transformers. The real tokenizer also checks the values.
         tok.set_truncation_and_padding(
             padding_strategy=padding_strategy,
             truncation_strategy=truncation_strategy,
@@ -290,19 +291,19 @@ class ThinCall:
             pad_to_multiple_of=multiple,
             padding_side=side,
         )
-        truncation = padding = None
+        truncation = padding = None  # `index` converts integers of NumPy
         if truncation_strategy != self._classes.no_truncation:
             truncation = checked(
-                Truncation(max_length, 0, truncation_strategy.value, tok.truncation_side)
+                Truncation(index(max_length), 0, truncation_strategy.value, tok.truncation_side)
             )
         if padding_strategy != self._classes.no_padding:
             padding = Padding(
-                max_length if padding_strategy == self._classes.to_max_length else None,
+                index(max_length) if padding_strategy == self._classes.to_max_length else None,
                 side if side is not None else tok.padding_side,
                 tok.pad_token_id,
                 tok.pad_token,
                 tok.pad_token_type_id,
-                multiple,
+                None if multiple is None else index(multiple),
             )
         return truncation, padding, max_length
 

@@ -86,7 +86,9 @@ class ThinDecode:
         served = self._classes.engine(tok)
         if served is None or type(skip_special_tokens) is not bool:
             return None
-        engine, state, _ = served
+        engine, state, real = served
+        if "decode" in vars(real):  # transformers calls the method that a program replaced
+            return None
         if engine.decoding.fallback_reason:
             return None
         clean_up = options.get("clean_up_tokenization_spaces") if options else None

@@ -163,10 +163,10 @@ class Tokenizer(metaclass=_PassesFor):
                 if not settings.check:
                     return result
                 return state.check(
-                    result, lambda: getattr(real, method)(*args), f"{method}{args!r}"
+                    result, lambda: _original(method)(real, *args), f"{method}{args!r}"
                 )
         state.fall_back(reason)
-        return getattr(real, method)(*args)
+        return _original(method)(real, *args)
 
     def post_process(self, encoding: Any, pair: Any = None, add_special_tokens: bool = True) -> Any:
         """Truncate, apply the template and pad, as the real tokenizer does."""
@@ -180,6 +180,8 @@ class Tokenizer(metaclass=_PassesFor):
 
     def __setattr__(self, name: str, value: Any) -> None:
         setattr(self._real, name, value)
+        if name in OURS:
+            vars(self)[name] = value
         if name == "normalizer" and VERSION == "0.22.2" and _has_normalized(self._real):
             self._state.block("tokenizers 0.22.2 does not apply a new normalizer to added tokens")
         if name in _COMPONENTS or name in OURS:
@@ -189,6 +191,7 @@ class Tokenizer(metaclass=_PassesFor):
 
     def __delattr__(self, name: str) -> None:
         delattr(self._real, name)
+        vars(self).pop(name, None)
         self._state.forget()
 
     def __dir__(self) -> list[str]:
@@ -213,6 +216,14 @@ class Tokenizer(metaclass=_PassesFor):
         return self._real.__reduce_ex__(protocol)
 
 
+def _original(method: str) -> Callable[..., Any]:
+    """Return a method of the real class.
+
+    A program may have replaced it on one tokenizer by a function that calls the stand-in's method.
+    """
+    return getattr(RealTokenizer, method)  # type: ignore[no-any-return]
+
+
 def _component(name: str) -> Any:
     return property(
         lambda self: self._state.hand_out(name, self._real), doc=f"The {name} of the tokenizer."
@@ -224,9 +235,12 @@ for _name in _COMPONENTS:
 
 
 def _fill(view: Tokenizer, real: Any) -> None:
-    """Set the attributes of a stand-in; its `__setattr__` would set those of `real`."""
-    object.__setattr__(view, "_real", real)
-    object.__setattr__(view, "_state", state_of(real))
+    """Set the attributes of a stand-in; its `__setattr__` would set those of `real`.
+
+    They include methods that a program replaced on `real`.
+    """
+    replaced = {name: value for name, value in vars(real).items() if name in OURS}
+    vars(view).update(_real=real, _state=state_of(real), **replaced)
 
 
 def _has_normalized(real: Any) -> bool:
