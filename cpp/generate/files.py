@@ -47,8 +47,12 @@ def literal(text: str) -> str:
     return '"' + "".join(codes) + '"'
 
 
-def table(name: str, items: Iterable[str]) -> str:
-    """Return the definition of a C++ array; `name` is its type and its name."""
+def table(name: str, items: Iterable[str], keywords: str = "constexpr") -> str:
+    """Return the definition of a C++ array; `name` is its type and its name.
+
+    `keywords` is "inline constexpr" for an array in a header that several files include, so that
+    the program has one copy of the array.
+    """
     lines = textwrap.fill(
         ", ".join(items),
         100,
@@ -56,4 +60,4 @@ def table(name: str, items: Iterable[str]) -> str:
         subsequent_indent="  ",
         break_on_hyphens=False,
     )
-    return f"constexpr {name}[] = {{\n{lines},\n}};\n"
+    return f"{keywords} {name}[] = {{\n{lines},\n}};\n"

@@ -5,6 +5,7 @@
 #include "core/normalize/precompiled.hpp"
 #include "core/normalize/text_replacer.hpp"
 #include "core/unicode/byte_level.hpp"
+#include "core/unicode/compositions.hpp"
 #include "core/unicode/nfc.hpp"
 #include "core/unicode/utf8.hpp"
 
@@ -101,7 +102,9 @@ void AlignedText::to_form(bool composes, bool is_compatible) {
     (is_compatible ? append_compatible : append_character)(character.code_point, compatible);
     for (std::size_t at = 0; at < compatible.size();) {
       const Decoded decoded = decode_utf8(compatible.data() + at, compatible.size() - at);
-      append_canonical(decoded.code_point, parts);
+      std::uint32_t canonical[MAX_DECOMPOSITION];
+      const std::size_t count = decompose(decoded.code_point, canonical);
+      parts.insert(parts.end(), canonical, canonical + count);
       at += decoded.width;
     }
     for (std::size_t i = 0; i < parts.size(); ++i) {

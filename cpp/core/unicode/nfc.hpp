@@ -36,14 +36,8 @@ void to_nfc(const std::uint8_t *data, std::size_t size, std::vector<std::uint8_t
 // n log n for n marks in a row. Throws std::bad_alloc.
 void to_nfd(const std::uint8_t *data, std::size_t size, std::vector<std::uint8_t> &to);
 
-// The parts of the definition, for code that must know where each character comes from.
-// Appends the canonical decomposition of a code point, which may be U+DC00 + byte.
-void append_canonical(std::uint32_t code_point, std::vector<std::uint32_t> &to);
-// Returns the combining class of a code point.
+// Returns the combining class of a code point, which may be U+DC00 + byte.
 std::uint32_t combining_class(std::uint32_t code_point);
-// Returns the code point that two code points compose to, or NOT_COMPOSED.
-std::uint32_t composed(std::uint32_t first, std::uint32_t second);
-inline constexpr std::uint32_t NOT_COMPOSED = 0xFFFFFFFF;
 
 // Returns whether the code point has an NFC boundary before it, so that every text can be cut
 // before this code point.
