@@ -112,7 +112,7 @@ def singles() -> list[tuple[int, int]]:
 
 
 def kinds() -> list[tuple[int, str]]:
-    """Return the combining class and the flags of each code point; nfc_kind.hpp explains the flags."""
+    """Return the combining class of each code point, and its flags, which nfc_kind.hpp explains."""
     # A member of `firsts` may compose with the next code point, and a member of `seconds` with the
     # previous code point.
     composing = [(first, second) for first, second, _, excluded in pairs() if not excluded]
