@@ -182,6 +182,37 @@ def test_changes_without_the_patch_are_noticed(plain: Any) -> None:
     assert results(plain, hf.patched) == expected
 
 
+def test_patching_again_keeps_the_engine(plain: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with hf.patched():
+        expected = plain("the fox")["input_ids"]
+    monkeypatch.setattr("bpe.compat.huggingface.state.build", None)
+    monkeypatch.setattr("bpe.compat.huggingface.state.build_again", None)
+    monkeypatch.setattr("bpe.compat.huggingface.state._engines", {})
+    for _ in range(3):
+        with hf.patched():
+            assert plain("the fox")["input_ids"] == expected
+            assert hf.backend(plain).name == "bpe"
+
+
+def test_additions_after_changes_without_the_patch_are_noticed(plain: Any) -> None:
+    def ids(tok: Any, patched: Any) -> list[list[int]]:
+        with patched():
+            found = [tok("the <a> fox 12")["input_ids"]]
+            tok.add_tokens(["<b>"])
+        tok._tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Digits()
+        with patched():
+            tok.add_tokens(["<a>"])
+            found.append(tok("the <a> fox 12")["input_ids"])
+        tok._tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+        with patched():
+            tok.add_tokens(["fox"])
+            found.append(tok("the <a> fox 12")["input_ids"])
+        return found
+
+    expected = ids(copy.deepcopy(plain), nullcontext)
+    assert ids(plain, hf.patched) == expected
+
+
 def test_methods_keep_their_signatures(plain: Any) -> None:
     names = "__call__", "encode", "decode", "batch_decode"
     expected = [(inspect.signature(getattr(plain, name)), getattr(plain, name).__doc__)

@@ -49,7 +49,7 @@ class Decoding:
         """By id: the text of each added token that bpe decodes to other bytes than tokenizers."""
         return _texts(self._tokenizer) if self.joins_bytes else {}
 
-    @property
+    @cached_property
     def _known(self) -> Collection[int]:
         """The ids of all tokens."""
         return self._tokenizer._known_ids

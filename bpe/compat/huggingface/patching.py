@@ -12,7 +12,7 @@ from typing import Any
 
 from bpe.compat.huggingface import items, settings, thin, trainer
 from bpe.compat.huggingface.real import RealDecodeStream
-from bpe.compat.huggingface.state import forget_all
+from bpe.compat.huggingface.state import doubt_all
 from bpe.compat.huggingface.stream import DecodeStream
 from bpe.compat.huggingface.tokenizer import Tokenizer
 
@@ -43,7 +43,7 @@ def patch(strict: bool = False, check: float = 0.0) -> None:
             _replace_stream(RealDecodeStream, DecodeStream)
         if replacements:
             items.start()
-            forget_all()
+            doubt_all()
         for owner, name, value in replacements:
             _replaced.append((owner, name, vars(owner).get(name, _MISSING)))
             setattr(owner, name, value)

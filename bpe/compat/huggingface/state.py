@@ -17,6 +17,7 @@ from bpe.compat.huggingface import items, settings
 from bpe.compat.huggingface.building import build, build_again
 from bpe.compat.huggingface.engine import Engine
 from bpe.compat.huggingface.errors import FallbackError
+from bpe.compat.huggingface.fingerprints import fingerprint, replaced_methods, stamp
 from bpe.compat.huggingface.parts import Parts
 from bpe.compat.huggingface.real import SEQUENCES, VERSION
 
@@ -28,8 +29,6 @@ The stand-in is tokenizer.Tokenizer.
 
 OURS = ("encode", "encode_batch", "decode", "decode_batch")
 """The methods that bpe can serve."""
-_MODEL_OPTIONS = ("dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix",
-                  "fuse_unk", "byte_fallback", "ignore_merges")  # fmt: skip
 
 _engines: WeakValueDictionary[bytes, Engine] = WeakValueDictionary()
 _states: WeakSet[State] = WeakSet()
@@ -100,6 +99,10 @@ class State:
         self._is_current = False
         self._parts: Parts | None = None
         """The parts of the last engine; None if they may differ from those of the tokenizer."""
+        self._stamp: Any = None
+        """The stamp of the tokenizer that `_engine` was built for; None if it is unknown."""
+        self._is_unsure = False
+        """True if the tokenizer may have changed without notice since the engine was built."""
         self._blocked = ""
         self._handles: list[_Handle] = []
         self._fingerprints: dict[str, Any] = {}
@@ -125,6 +128,7 @@ class State:
         with self._lock:
             self._engine, self._is_current = engine, True
             self._parts = engine.parts
+            self._stamp = None
             self._set_quick()
 
     def forget(self, keeps_parts: bool = False) -> None:
@@ -134,9 +138,9 @@ class State:
         engine, which may be that of the tokenizer before the change.
         """
         with self._lock:
-            self._is_current = False
-            if not keeps_parts:
+            if not keeps_parts or self._is_unsure:
                 self._parts = None
+            self._is_current = self._is_unsure = False
             self._set_quick()
 
     def _set_quick(self) -> None:
@@ -244,7 +248,7 @@ class State:
 
     def _build(self, real: Any) -> None:
         with self._lock:
-            if self._is_current:
+            if self._is_current or self._is_unchanged(real):
                 return
             # If another thread changes a component during the build, the next call finds another
             # fingerprint and builds again.
@@ -252,6 +256,7 @@ class State:
             fingerprints = {name: fingerprint(name, getattr(real, name)) for name in names}
             before = self._engine, self.reason
             self._engine, self.reason = self._new_engine(real)
+            self._stamp = None if self._engine is None else stamp(real)
             self._fingerprints = fingerprints
             self._is_current = True
             self._set_quick()
@@ -260,6 +265,27 @@ class State:
                     "%s: served by %s", self._name,
                     "bpe" if self._engine else f"tokenizers, because {self.reason}",
                 )  # fmt: skip
+
+    def doubt(self) -> None:
+        """Compare the tokenizer with its stamp before the next call."""
+        with self._lock:
+            if self._is_current:
+                self._is_current, self._is_unsure = False, True
+            elif not self._is_unsure:
+                self._parts = None
+            self._set_quick()
+
+    def _is_unchanged(self, real: Any) -> bool:
+        """Use the engine again if the tokenizer was only in doubt, and has its stamp."""
+        is_unsure, self._is_unsure = self._is_unsure, False
+        if not is_unsure:
+            return False
+        if self._handles or self._stamp is None or stamp(real) != self._stamp:
+            self._parts = None
+            return False
+        self._is_current = True
+        self._set_quick()
+        return True
 
     def _new_engine(self, real: Any) -> tuple[Engine | None, str]:
         """Return the engine of `real` as it is now, or None and the reason.
@@ -280,15 +306,15 @@ class State:
         return engine, reason
 
 
-def forget_all() -> None:
-    """Let each tokenizer be read again before its next call.
+def doubt_all() -> None:
+    """Compare each tokenizer with its stamp before its next call.
 
     Call this when stand-ins replace real tokenizers, which a program may have changed before.
     """
     with _states_lock:
         states = list(_states)
     for state in states:
-        state.forget()
+        state.doubt()
 
 
 def is_tested() -> bool:
@@ -300,8 +326,7 @@ def _engine_of(real: Any) -> tuple[Engine | None, str]:
     """Return the engine of `real`, or None and the reason."""
     if not is_tested():
         return None, f"tokenizers {VERSION} has not been compared with bpe"
-    replaced = [name for name in ("encode", "encode_batch") if name in vars(real)]
-    if replaced:
+    if replaced := replaced_methods(real):
         return None, f"{replaced[0]} is replaced on this tokenizer"
     try:
         serialized = real.to_str().encode()
@@ -337,21 +362,6 @@ def special_tokens(real: Any) -> set[str]:
 def normalized_tokens(real: Any) -> set[str]:
     """Return the contents of the added tokens that are found in normalized text."""
     return {token.content for token in real.get_added_tokens_decoder().values() if token.normalized}
-
-
-def fingerprint(name: str, component: Any) -> Any:
-    """Return a value that changes whenever Python code changes the component.
-
-    For a model it has only the options, because a handle cannot change anything else in a model.
-    """
-    if component is None:
-        return None
-    if name == "model":
-        return type(component), *(getattr(component, option, None) for option in _MODEL_OPTIONS)
-    try:
-        return component.__getstate__()
-    except Exception:  # a component written in Python has no state
-        return object()  # equal to no other value
 
 
 KEY = "__bpe_state__"
