@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections import deque
 from typing import Any
+from weakref import ref
 
 from bpe.compat.huggingface import settings
 from bpe.compat.huggingface.engine import Engine
@@ -32,7 +32,8 @@ MAX_MADE = 8
 """The maximal number of made classes that a Classes remembers, and so keeps alive.
 
 A made class is one that its module does not hold: vLLM makes a class for each tokenizer, and the
-class holds the vocabulary.
+class holds the vocabulary. It is forgotten when the tokenizer is dropped, unless the class itself
+refers to the tokenizer.
 """
 
 
@@ -48,15 +49,15 @@ class Classes:
         self._inner = {name: getattr(owner, name, None) for name in _INNER}
         self.is_plain: dict[type, bool] = {}
         """For each subclass in memory: whether it overrides nothing that `thin` relies on."""
-        self._made: deque[type] = deque()
-        """The made classes in `is_plain`, the oldest one first."""
+        self._made: dict[type, ref[Any]] = {}
+        """For each made class in `is_plain`, the oldest one first: a tokenizer of this class."""
 
     def engine(self, tok: Any) -> tuple[Engine, State, Any] | None:
         """Return the engine, the state and the real tokenizer; None if bpe does not serve `tok`."""
         type_ = type(tok)
         is_plain = self.is_plain.get(type_)
         if is_plain is None:
-            is_plain = self._remember(type_)
+            is_plain = self._remember(tok)
         real = tok.__dict__.get("_tokenizer")
         if not is_plain or real is None or (settings.check and settings.is_bypassed()):
             return None
@@ -64,15 +65,20 @@ class Classes:
         engine = state.engine(real)
         return None if engine is None else (engine, state, real)
 
-    def _remember(self, type_: type) -> bool:
-        """Add a class to `is_plain`, and return its value; drop a made class if there are many."""
+    def _remember(self, tok: Any) -> bool:
+        """Add the class of `tok` to `is_plain`, and return its value."""
+        type_ = type(tok)
         is_plain = self.is_plain[type_] = self._is_plain(type_)
         module = sys.modules.get(type_.__module__)
         if getattr(module, type_.__qualname__, None) is not type_:
-            self._made.append(type_)
-            if len(self._made) > MAX_MADE:
-                self.is_plain.pop(self._made.popleft(), None)
+            self._made[type_] = ref(tok, lambda _: self._forget(type_))
+            for oldest in list(self._made)[:-MAX_MADE]:
+                self._forget(oldest)
         return is_plain
+
+    def _forget(self, type_: type) -> None:
+        self._made.pop(type_, None)
+        self.is_plain.pop(type_, None)
 
     def _is_plain(self, type_: type) -> bool:
         """Return whether a class has the methods in _INNER, and no properties in _SETTINGS."""
