@@ -138,7 +138,7 @@ def test_two_added_tokens_with_the_same_normalized_text_fall_back(method: str) -
     _, ours = both(small(normalizer={"type": "NFC"}))
     ours.add_tokens([tokenizers.AddedToken("s\u0323\u0307", normalized=True)])
     assert hf.backend(ours).name == "bpe"
-    # Whether tokenizers finds this token or the first one is random.
+    # tokenizers finds either of the two tokens, at random.
     getattr(ours, method)([tokenizers.AddedToken("\u1e69", normalized=True)])
     assert ours.encode("a\u1e69").ids == ours.real.encode("a\u1e69").ids
     assert hf.backend(ours).reason.endswith("the same text, and tokenizers may find either")

@@ -1,4 +1,4 @@
-"""Tokenizers that a program drops leave nothing behind, whatever it did with them."""
+"""A program that drops a tokenizer frees all memory of bpe for it, after any calls."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def _check_strips(tokenizer: Tokenizer) -> None:
 def _check_normalized(tokenizer: Tokenizer) -> None:
     """Raise UnsupportedError if two added tokens are found as the same normalized text.
 
-    Which of the two tokenizers prefers is random in each object.
+    The library tokenizers finds either of the two, at random for each of its objects.
     """
     if tokenizer.normalizer is None:
         return

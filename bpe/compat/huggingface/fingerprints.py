@@ -7,6 +7,7 @@ from typing import Any
 from bpe.formats.tokenizer_config import FLAGS
 
 COMPONENTS = ("model", "normalizer", "pre_tokenizer", "post_processor", "decoder")
+"""The attributes of a tokenizer that are components."""
 _MODEL_OPTIONS = ("dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix",
                   "fuse_unk", "byte_fallback", "ignore_merges")  # fmt: skip
 _SAMPLED = 64

@@ -12,6 +12,7 @@ from bpe.compat.huggingface import settings
 from bpe.compat.huggingface.encoding import Encoding, real_arguments
 from bpe.compat.huggingface.engine import Engine, pad
 from bpe.compat.huggingface.errors import CallFallbackError
+from bpe.compat.huggingface.fingerprints import COMPONENTS
 from bpe.compat.huggingface.real import VERSION, RealTokenizer
 from bpe.compat.huggingface.rows import Row
 from bpe.compat.huggingface.state import OURS, State, normalized_tokens, special_tokens, state_of
@@ -19,7 +20,6 @@ from bpe.compat.huggingface.thin_copy import copied_real
 from bpe.compat.huggingface.windows import Padding, Truncation, checked
 from bpe.types import Treatment
 
-_COMPONENTS = ("model", "normalizer", "pre_tokenizer", "post_processor", "decoder")
 _ADDITIONS = ("add_tokens", "add_special_tokens")
 _CHANGES = (*_ADDITIONS, "train", "train_from_iterator")
 
@@ -184,9 +184,9 @@ class Tokenizer(metaclass=_PassesFor):
             vars(self)[name] = value
         if name == "normalizer" and VERSION == "0.22.2" and _has_normalized(self._real):
             self._state.block("tokenizers 0.22.2 does not apply a new normalizer to added tokens")
-        if name in _COMPONENTS or name in OURS:
+        if name in COMPONENTS or name in OURS:
             self._state.forget()
-        if name in _COMPONENTS:
+        if name in COMPONENTS:
             self._state.watch(name, value, self._real)
 
     def __delattr__(self, name: str) -> None:
@@ -230,7 +230,7 @@ def _component(name: str) -> Any:
     )
 
 
-for _name in _COMPONENTS:
+for _name in COMPONENTS:
     setattr(Tokenizer, _name, _component(_name))
 
 
