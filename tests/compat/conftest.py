@@ -19,6 +19,12 @@ def tok(tmp_path: Path) -> Any:
 
 
 @pytest.fixture
+def plain(tok: Any) -> Any:
+    """Return `tok`, for tests that compare plain calls with patched ones."""
+    return tok
+
+
+@pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Return a list that gets an item for each tokenizer that is read as a whole."""
     state = importlib.import_module("bpe.compat.huggingface.state")
