@@ -64,7 +64,7 @@ bool is_plain(const FastCallMethod &method, PyObject *const *args, Py_ssize_t co
 }
 
 // Returns a new reference to the fast call of `instance`, or nullptr with an exception set.
-PyObject *fast_call_of(const FastCallMethod &method, PyObject *instance) {
+PyObject *slot_call(const FastCallMethod &method, PyObject *instance) {
   if (Py_TYPE(instance) == method.owner) {
     PyObject *const value =
         *reinterpret_cast<PyObject **>(reinterpret_cast<char *>(instance) + method.offset);
@@ -101,7 +101,7 @@ PyObject *call_method(PyObject *self, PyObject *const *args, std::size_t flagged
       if (result != Py_None)
         return result;
       Py_DECREF(result);
-    } else if (PyObject *fast_call = fast_call_of(method, args[0])) {
+    } else if (PyObject *fast_call = slot_call(method, args[0])) {
       PyObject *result = call_directly(fast_call, plain.data() + 1, count);
       Py_DECREF(fast_call);
       return result;
@@ -155,7 +155,7 @@ PyObject *make(PyTypeObject *type, PyObject *args, PyObject *) {
   return self;
 }
 
-// Stores the offset of the slot of `attribute`, for fast_call_of. Python calls
+// Stores the offset of the slot of `attribute`, for slot_call. Python calls
 // __set_name__(owner, name) after it has created the class.
 PyObject *set_name(PyObject *self, PyObject *args) {
   PyObject *owner = nullptr;
@@ -240,7 +240,7 @@ pybind11::object fast_call_of(PyObject *bound) {
   const FastCallMethod &method = *method_of(function);
   if (method.attribute == nullptr)
     return {};
-  PyObject *const call = fast_call_of(method, PyMethod_GET_SELF(bound));
+  PyObject *const call = slot_call(method, PyMethod_GET_SELF(bound));
   if (call == nullptr)
     PyErr_Clear();
   return pybind11::reinterpret_steal<pybind11::object>(call);
