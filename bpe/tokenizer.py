@@ -17,9 +17,9 @@ from bpe.encoding.arguments import (
     as_bytes,
     backend_for,
     cache_limit,
-    check_normalizer,
     check_types,
     new_token_bytes,
+    resolve_normalizer,
     resolve_pre_tokenizer,
     resolve_template,
 )
@@ -112,14 +112,13 @@ class Tokenizer(TokenizerBatches):
     ) -> None:
         self._added = AddedTokenList.of(added_tokens)
         check_types(vocabulary, self._added)
-        check_normalizer(normalizer)
         self._vocabulary = vocabulary
         self._requested_backend = backend
         self._backend_name = backend_for(vocabulary, pre_tokenizer, backend)
         self._pre_tokenizer = resolve_pre_tokenizer(
             pre_tokenizer, self._backend_name, isinstance(vocabulary, TextVocabulary)
         )
-        self._normalizer = normalizer
+        self._normalizer = resolve_normalizer(normalizer)
         self._add_prefix_space = add_prefix_space
         self._template = resolve_template(template)
         self._decoding = decoder
@@ -132,7 +131,7 @@ class Tokenizer(TokenizerBatches):
         if decoder is not None and takes_spaces(
             vocabulary, self._pre_tokenizer, self._backend_name
         ):
-            self._spaces = spaces_of(normalizer, self._added.normalized)
+            self._spaces = spaces_of(self._normalizer, self._added.normalized)
         self._pipeline = self._make_pipeline(self._spaces)
         self._segments_pipeline: Pipeline | None = None
         self._ids_to_text = make_decoder(
@@ -141,7 +140,7 @@ class Tokenizer(TokenizerBatches):
             vocabulary,
             self._added_bytes,
             self._added,
-            normalizer,
+            self._normalizer,
         )
         self._decode, self._decode_bytes = self._ids_to_text.calls()
         self._take_calls()
@@ -210,7 +209,7 @@ class Tokenizer(TokenizerBatches):
         The ids of text[:cut], followed by the ids of text[cut:], are the ids of `text`. This stays
         true if other text is appended to `text`, so a long text can be encoded in parts. Returns
         the last such offset that the backend finds. The Python backend always returns 0. So do all
-        backends if Python applies a normalizer other than "NFC", or if every text gets a prefix.
+        backends if Python applies a normalizer other than NFC, or if every text gets a prefix.
 
         If `in_parts`, encode both sides of the cut with `encode_part`. There are then also cuts if
         every text gets a prefix, as in Llama 2.

@@ -12,7 +12,7 @@ from bpe.encoding.utf8 import encode_utf8
 from bpe.errors import UnknownTokenError
 from bpe.formats.spec import TokenizerSpec
 from bpe.once import once
-from bpe.types import Normalizer, Padding, SupportsOffsets, Template, Text, Truncation
+from bpe.types import NormalizesText, Padding, SupportsOffsets, Template, Text, Truncation
 from bpe.vocabulary import Merge, Rows, Vocabulary
 from pretok.errors import shortened
 from pretok.machine.backend import BackendName
@@ -31,7 +31,7 @@ class TokenizerParts:
     _vocabulary: Vocabulary
     _pre_tokenizer: PreTokenizer | SupportsOffsets
     _added: AddedTokenList
-    _normalizer: Normalizer | None
+    _normalizer: NormalizesText | None
     _add_prefix_space: bool
     _template: Template
     _decoding: Decoding | None
@@ -97,8 +97,11 @@ class TokenizerParts:
         return getattr(self._pre_tokenizer, "preset", None)
 
     @property
-    def normalizer(self) -> Normalizer | None:
-        """The normalizer that text passes through: "NFC", an object, or None."""
+    def normalizer(self) -> NormalizesText | None:
+        """The normalizer that text passes through, or None.
+
+        "NFC" as an argument gives the same object as a tokenizer.json with NFC alone.
+        """
         return self._normalizer
 
     @property

@@ -40,6 +40,7 @@ class NormalizesText(Protocol):
 
 
 Normalizer: TypeAlias = Nfc | NormalizesText
+"""A normalizer as an argument; "NFC" stands for the normalizer of this form."""
 
 
 class Token(NamedTuple):

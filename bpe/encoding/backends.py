@@ -132,12 +132,12 @@ def takes_spaces(
     )
 
 
-def make_added(tokens: Iterable[AddedToken], nfc: bool, backend: Backend) -> AddedTokenSearch:
+def make_added(tokens: Iterable[AddedToken], backend: Backend) -> AddedTokenSearch:
     """Return the search for `tokens`, of the type that the methods of `backend` take."""
     tokens = list(tokens)
     words = word_ranges() if any(token.single_word for token in tokens) else ()
     if isinstance(backend, PythonBackend):
-        return AddedTokens(tokens, words, nfc)
+        return AddedTokens(tokens, words)
     from pretok import _core
 
     records = [
@@ -152,7 +152,7 @@ def make_added(tokens: Iterable[AddedToken], nfc: bool, backend: Backend) -> Add
         )
         for token in tokens
     ]
-    return _core.AddedTokens(records, list(words), nfc)
+    return _core.AddedTokens(records, list(words))
 
 
 def utf8_splitter(pre_tokenizer: SupportsOffsets) -> Callable[[bytes], list[bytes]]:

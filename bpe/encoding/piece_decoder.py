@@ -30,7 +30,7 @@ from bpe.encoding.token_list import AddedTokenList
 from bpe.errors import shortened
 from bpe.normalizers.chain import NormalizerChain
 from bpe.once import once
-from bpe.types import Normalizer
+from bpe.types import NormalizesText
 from bpe.vocabulary import Vocabulary
 from pretok.byte_characters import BYTE_CHARACTERS
 
@@ -74,7 +74,7 @@ def make_decoder(
     vocabulary: Vocabulary,
     added: Mapping[int, bytes],
     added_tokens: AddedTokenList,
-    normalizer: Normalizer | None,
+    normalizer: NormalizesText | None,
 ) -> Decoder | PieceDecoder | ChainDecoder:
     """Return the object that decodes ids for a Tokenizer."""
     special: Collection[int] = added_tokens.special_ids
@@ -97,7 +97,9 @@ def make_decoder(
     return PieceDecoder(decoding, vocabulary, added, special, is_native)
 
 
-def _contents(added_tokens: Sequence[AddedToken], normalizer: Normalizer | None) -> dict[int, str]:
+def _contents(
+    added_tokens: Sequence[AddedToken], normalizer: NormalizesText | None
+) -> dict[int, str]:
     """Return the text of each added token as in Hugging Face's tokenizers.
 
     The text of a `normalized` token is normalized.

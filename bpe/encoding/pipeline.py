@@ -24,7 +24,7 @@ from bpe.encoding.normalized_segments import (
     Work,
     normalized_segments,
 )
-from bpe.encoding.normalizers import NfcNormalizer, TextNormalizer, make_normalizer
+from bpe.encoding.normalizers import TextNormalizer, make_normalizer
 from bpe.encoding.offsets import ByteToCharOffsets
 from bpe.encoding.packed import PackedTexts
 from bpe.encoding.policies import Policies
@@ -33,8 +33,8 @@ from bpe.encoding.token_list import AddedTokenList
 from bpe.encoding.utf8 import StrOrBytes, encode_utf8
 from bpe.errors import SpecialTokenError, UnknownTokenError
 from bpe.merge import missing_byte_error
-from bpe.normalizers.chain import NormalizerChain
-from bpe.types import Errors, Ids, Normalizer, Offsets, Special, Text
+from bpe.normalizers.chain import NFC, NormalizerChain
+from bpe.types import Errors, Ids, NormalizesText, Offsets, Special, Text
 from bpe.vocabulary import UNASSIGNED
 
 Call: TypeAlias = Callable[[Text, Special, Errors, "int | None"], Result]
@@ -56,7 +56,7 @@ class Pipeline:
         self,
         backend: Backend,
         added_tokens: AddedTokenList,
-        normalizer: Normalizer | None,
+        normalizer: NormalizesText | None,
         missing_bytes: Sequence[int],
         is_native: bool,
     ) -> None:
@@ -64,17 +64,17 @@ class Pipeline:
         self.backend = backend
         self.is_native = is_native
         normalize = normalizer.normalize if isinstance(normalizer, NormalizerChain) else None
-        self._policies = Policies(added_tokens, normalizer == "NFC", backend, normalize)
+        self._policies = Policies(added_tokens, backend, normalize)
         self._normalizer = make_normalizer(normalizer, backend, is_native)
         self._whole: dict[str, WholeTexts] = {}  # by the argument `special`, if it is a str
         self._missing_bytes = missing_bytes
         # The UTF-8 of a str may contain the bytes in UNASSIGNED, since a str may contain unassigned
         # code points. No UTF-8 contains the other missing bytes, so a str needs no check for them.
         self._missing_in_str = [byte for byte in missing_bytes if byte in UNASSIGNED]
-        # On the fast path, the backend encodes a text without a check in Python. The fast path does
-        # not normalize, so it takes only text in NFC. Normalizers other than NFC may change text in
-        # NFC, so with them there is no fast path.
-        self._has_fast_path = normalizer in (None, "NFC")
+        # On the fast path, the backend encodes a text without a check in Python. It checks whether
+        # NFC keeps a text. Other normalizers may change any text, so with them there is no fast
+        # path.
+        self._has_fast_path = normalizer is None or normalizer == NFC
         # The arguments only_str, only_ascii and only_normal of Backend.all_take_fast_path.
         self._fast_path_limits = (
             bool(missing_bytes),
@@ -233,7 +233,7 @@ class Pipeline:
         the backend finds. With a normalizer other than NFC, or the Python backend, it is always 0.
         If `in_parts`, both sides of the cut will be encoded by `encode_part`, else each as a text.
         """
-        if not isinstance(self._normalizer, NfcNormalizer | None):
+        if not self._has_fast_path:
             return 0
         added = self._policies.added_for(special)
         later = in_parts and self._has_later_parts

@@ -48,6 +48,7 @@ they read a file of version 3 that an older version could hold.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from zlib import crc32
 
 import numpy as np
@@ -64,6 +65,7 @@ from bpe.formats.pretok_steps import dump_steps, problem_of_steps, read_steps
 from bpe.formats.pretok_text import STEPS_VERSION, TextSection, dump_text
 from bpe.formats.pretok_tokens import encode_tokens, read_tokens, read_vocabulary
 from bpe.formats.spec import TokenizerSpec
+from bpe.normalizers.chain import NFC
 from bpe.types import Template
 from bpe.vocabulary import Packed, Vocabulary
 
@@ -143,7 +145,7 @@ def parse(data: bytes) -> TokenizerSpec:
         preset,
         why_no_preset,
         added,
-        normalizer="NFC" if flags & _NFC else chain,
+        normalizer=NFC if flags & _NFC else chain,
         add_prefix_space=bool(flags & _ADD_PREFIX_SPACE),
         template=template,
         unicode=unicode,
@@ -165,12 +167,13 @@ def dump(spec: TokenizerSpec) -> bytes:
             "the tokenizer"
         )
     version = VERSIONS[0]
-    flags = _OWN_PRESET * is_own(preset) | _normalizing(spec)
+    flags = _OWN_PRESET * is_own(preset) | _ADD_PREFIX_SPACE * spec.add_prefix_space
     section = steps = b""
     if isinstance(vocabulary, CharacterVocabulary):
         form = dump_text(spec)
         texts = form.vocabulary
         section, steps, version = form.section, form.steps, form.version
+        has_nfc = spec.normalizer == NFC and not steps
         flags |= _TEXT | _IGNORE_MERGES * texts.options.ignores_merges
         packed = Packed.of({id: text.encode() for id, text in texts.texts.items()})
         rows = np.array(texts.merges, np.uint32)
@@ -178,14 +181,16 @@ def dump(spec: TokenizerSpec) -> bytes:
     else:
         from_ranks = vocabulary.from_ranks
         flags |= _FROM_RANKS * from_ranks | _IGNORE_MERGES * vocabulary.ignore_merges
-        if spec.normalizer not in (None, "NFC") or spec.decoder is not None:
-            if problem := problem_of_steps(spec):
+        others = replace(spec, normalizer=None) if spec.normalizer == NFC else spec
+        if others.normalizer is not None or spec.decoder is not None:
+            if problem := problem_of_steps(others):
                 raise UnsupportedError(
                     f"a .pretok file cannot hold {problem}; save the tokenizer as .json"
                 )
-            steps, version = dump_steps(spec), STEPS_VERSION
+            steps, version = dump_steps(others), STEPS_VERSION
+        has_nfc = spec.normalizer == NFC
         tokens = encode_tokens(vocabulary.packed, spec.merge_rows(), from_ranks)
-    flags |= _STEPS * bool(steps)
+    flags |= _NFC * has_nfc | _STEPS * bool(steps)
     parts = [encode_number(flags), dump_preset(preset, spec.unicode or preset.unicode)]
     for ids in spec.template:
         parts += [encode_number(len(ids)), *map(encode_number, ids)]
@@ -196,10 +201,6 @@ def dump(spec: TokenizerSpec) -> bytes:
     parts += [section, steps, tokens]
     body = b"".join(parts)
     return MAGIC + version.to_bytes(4, "little") + crc32(body).to_bytes(4, "little") + body
-
-
-def _normalizing(spec: TokenizerSpec) -> int:
-    return _NFC * (spec.normalizer == "NFC") | _ADD_PREFIX_SPACE * spec.add_prefix_space
 
 
 def _check_header(data: bytes) -> int:

@@ -15,6 +15,7 @@ import bpe
 import pretok
 from bpe import AddedToken, Tokenizer, UnsupportedError, Vocabulary, VocabularyError
 from bpe.formats import pretok_file, pretok_tokens
+from bpe.normalizers.chain import NFC
 from bpe.types import Template
 from native_models import said_to_cpp
 from paths import shared
@@ -88,7 +89,7 @@ def test_arguments_override_the_file(tmp_path: Path) -> None:
     loaded = bpe.load(path, "gpt2", {"<|more|>": 301}, normalizer="NFC")
     assert loaded.preset == pretok.get("gpt2").preset
     assert loaded.special_tokens == {"<|end|>": 300, "<|more|>": 301}
-    assert loaded.normalizer == "NFC"
+    assert loaded.normalizer == NFC
 
 
 def _vocabularies() -> dict[str, Vocabulary]:

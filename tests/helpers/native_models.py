@@ -34,7 +34,7 @@ from bpe.formats.registry import detect
 from bpe.formats.sentencepiece import SentencePieceFormat, begins_with_piece
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.tiktoken import TiktokenFormat
-from bpe.normalizers.chain import NormalizerChain
+from bpe.normalizers.chain import NFC, NormalizerChain
 from bpe.vocabulary import Merge, Packed
 from pretok.formats.gguf_metadata import MAGIC
 from pretok.machine.program import serialize_stages
@@ -116,7 +116,7 @@ def said_to_python(data: bytes) -> Said:
         is_text = isinstance(contents.vocabulary, CharacterVocabulary)
         if is_text and not is_model and not data.startswith(pretok_file.MAGIC):
             return Said(True)
-        is_plain = contents.normalizer in (None, "NFC") and contents.decoder is None
+        is_plain = contents.normalizer in (None, NFC) and contents.decoder is None
         if not is_text and not is_plain and not data.startswith(pretok_file.MAGIC):
             return Said(True)
         # The constructor checks the added tokens.
@@ -143,7 +143,7 @@ def said_to_python(data: bytes) -> Said:
         if preset is not None and is_own and not is_model
         else (),
         "" if is_model else contents.unicode or "",
-        contents.normalizer == "NFC",
+        contents.normalizer == NFC,
         contents.add_prefix_space,
         contents.template,
         _text_options(contents) if is_text else None,

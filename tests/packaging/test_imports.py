@@ -54,8 +54,7 @@ LAYERS = (
      "bpe.encoding.utf8", "bpe.errors", "bpe.hub", "bpe.once", "bpe.progress", "bpe.training",
      "bpe.types"),
     ("bpe.text_files", "bpe.text_ids", "bpe.training.limits", "bpe.vocabulary"),
-    ("bpe.encoding.backend", "bpe.encoding.charsmap", "bpe.encoding.matcher", "bpe.merge",
-     "bpe.encoding.normalize"),
+    ("bpe.encoding.backend", "bpe.encoding.charsmap", "bpe.encoding.matcher", "bpe.merge"),
     ("bpe.characters", "bpe.characters.marks", "bpe.characters.runs", "bpe.characters.texts"),
     ("bpe.characters.pieces",),
     ("bpe.characters.vocabulary",),
@@ -253,7 +252,7 @@ def test_merging_and_training_know_no_pre_tokenizer() -> None:
         for found in own_imports()
         if found.module in ("bpe.errors", "bpe.vocabulary", "bpe.merge",
                             "bpe.encoding.added_tokens", "bpe.encoding.decode",
-                            "bpe.encoding.normalize", "bpe.encoding.python_backend",
+                            "bpe.encoding.python_backend",
                             "bpe.training.trainer")
         and found.target.split(".")[0] == "pretok"
     }  # fmt: skip
@@ -301,9 +300,8 @@ def test_engines_are_only_for_fuzzing_and_measuring() -> None:
 MAY_USE = {
     "click": (),
     "tqdm": ("bpe.progress", "bpe.hub.fetch"),
-    "unicodedata": ("bpe.encoding.normalize", "bpe.normalizers.unicode_forms"),
+    "unicodedata": ("bpe.normalizers.unicode_forms",),
     "unicodedata2": (
-        "bpe.encoding.normalize",
         "bpe.encoding.added_tokens",
         "bpe.normalizers.characters",
         "bpe.normalizers.unicode_forms",

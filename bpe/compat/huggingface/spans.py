@@ -6,9 +6,10 @@ from bpe import Tokenizer
 from bpe.compat.huggingface.parts import Parts
 from bpe.compat.huggingface.rows import Span, count_spaces, trim_span
 from bpe.encoding.added_tokens import AddedToken
-from bpe.encoding.normalize import is_normal
 from bpe.encoding.pipeline import SpanCall, TokenSpaces
-from bpe.types import Normalizer, Treatment
+from bpe.normalizers.chain import NFC
+from bpe.normalizers.unicode_forms import is_normal
+from bpe.types import NormalizesText, Treatment
 
 _UNKNOWN = 255
 """The number of spaces of a token if it depends on the text, or does not fit into a byte."""
@@ -84,13 +85,13 @@ class FastSpans:
         return bytes(counts[0]), bytes(counts[1]), self._adds_space
 
 
-def _varies(token: AddedToken, normalizer: Normalizer | None) -> bool:
+def _varies(token: AddedToken, normalizer: NormalizesText | None) -> bool:
     """Return whether an added token may match other text than its content."""
     if token.lstrip or token.rstrip:
         return True
     if not token.normalized or normalizer is None:
         return False
-    return normalizer != "NFC" or not is_normal(token.content)
+    return normalizer != NFC or not is_normal(token.content)
 
 
 class TextAlignment:
