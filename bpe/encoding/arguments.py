@@ -76,7 +76,7 @@ def resolve_normalizer(normalizer: Normalizer | None) -> NormalizesText | None:
             f"normalizer={shortened(normalizer)}; expected None, 'NFC' or an object with the "
             "methods normalize(text) and align(text)"
         )
-    return normalizer  # type: ignore[return-value]  # it is not a str, which has no `align`
+    return normalizer
 
 
 def backend_for(
