@@ -115,6 +115,7 @@ def load(
             decoder=spec.decoder,
             truncation=spec.truncation,
             padding=spec.padding,
+            trim_offsets=spec.trim_offsets,
             name=known.name if known else None,
             backend=backend,
             cache_mb=cache_mb,

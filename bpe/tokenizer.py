@@ -38,13 +38,11 @@ from bpe.types import (
     Errors,
     Ids,
     Normalizer,
-    Offsets,
     Padding,
     Special,
     SupportsOffsets,
     Template,
     Text,
-    Token,
     Truncation,
 )
 from bpe.vocabulary import Vocabulary
@@ -106,6 +104,7 @@ class Tokenizer(TokenizerBatches):
         decoder: Decoding | None = None,
         truncation: Truncation | None = None,
         padding: Padding | None = None,
+        trim_offsets: Sequence[bool] = (),
         name: str | None = None,
         backend: BackendName | None = None,
         cache_mb: float | None = None,
@@ -124,6 +123,7 @@ class Tokenizer(TokenizerBatches):
         self._decoding = decoder
         self._truncation = truncation
         self._padding = padding
+        self._trim_offsets = tuple(map(bool, trim_offsets))
         self._name = name
         self._cache_limit = cache_limit(cache_mb)
         self._added_bytes = new_token_bytes(self._added, vocabulary)
@@ -225,45 +225,6 @@ class Tokenizer(TokenizerBatches):
         """
         return self._pipeline.encode_part(text, special, is_first)
 
-    def tokens(
-        self,
-        text: Text,
-        special: Special = "raise",
-        *,
-        errors: Errors = "replace",
-        threads: int | None = None,
-    ) -> list[Token]:
-        """Return the tokens of `text`, each with its bytes and its span in `text`.
-
-        Spans refer to the text before normalization. Raises the errors of `encode`.
-
-        >>> import bpe
-        >>> bpe.train(["ab"], vocab_size=257).tokens("abé")[:2]
-        [Token(id=256, bytes=b'ab', start=0, end=2), Token(id=195, bytes=b'\\xc3', start=2, end=3)]
-        """
-        ids, starts, ends = self.token_spans(text, special, errors=errors, threads=threads)
-        return [
-            Token(id, self._token_bytes_by_id[id], start, end)
-            for id, start, end in zip(ids.tolist(), starts.tolist(), ends.tolist(), strict=True)
-        ]
-
-    def token_spans(
-        self,
-        text: Text,
-        special: Special = "raise",
-        *,
-        errors: Errors = "replace",
-        threads: int | None = None,
-    ) -> tuple[Ids, Offsets, Offsets]:
-        """Return the ids, starts and ends of `tokens` as arrays, which need less memory.
-
-        >>> import bpe
-        >>> ids, starts, ends = bpe.train(["ab"], vocab_size=257).token_spans("ab!")
-        >>> ids.tolist(), starts.tolist(), ends.tolist()
-        ([256, 33], [0, 2], [2, 3])
-        """
-        return self._pipeline.spans(text, special, errors, threads)
-
     def merge(self, pre_token: bytes | bytearray | memoryview) -> list[int]:
         """Return the ids of the bytes `pre_token`, merged as one pre-token without a split.
 
@@ -297,7 +258,14 @@ class Tokenizer(TokenizerBatches):
         normalizer = self._normalizer if spaces is None else None
         # C++ normalizes even if it cannot merge with the vocabulary.
         is_native = choose_backend(self._requested_backend) == "native"
-        return Pipeline(encoder, self._added, normalizer, self._vocabulary.missing_bytes, is_native)
+        return Pipeline(
+            encoder,
+            self._added,
+            normalizer,
+            self._vocabulary.missing_bytes,
+            is_native,
+            self._add_prefix_space,
+        )
 
     def _pipeline_of_segments(self) -> Pipeline:
         """Return a Pipeline whose backend takes normalized text.
@@ -370,7 +338,7 @@ class Tokenizer(TokenizerBatches):
         Running calls keep the memory that they use. The freed memory goes back to the system if
         malloc can return it. Results do not change; later calls fill the caches again.
         """
-        forget(self, "_token_bytes_by_id", "_merge", "merges", "merge_ids")
+        forget(self, "_token_bytes_by_id", "_token_spaces", "_merge", "merges", "merge_ids")
         self._vocabulary.trim()
         for pipeline in self._pipelines:
             pipeline.trim()
@@ -392,6 +360,7 @@ class Tokenizer(TokenizerBatches):
             "decoder": self._decoding,
             "truncation": self._truncation,
             "padding": self._padding,
+            "trim_offsets": self._trim_offsets,
             "name": self._name,
             "backend": self._requested_backend,
             "cache_mb": self._cache_limit / (1 << 20),

@@ -37,6 +37,7 @@ class TokenizerParts:
     _decoding: Decoding | None
     _truncation: Truncation | None
     _padding: Padding | None
+    _trim_offsets: tuple[bool, ...]
     _name: str | None
     _backend_name: BackendName
     _cache_limit: int
@@ -130,6 +131,15 @@ class TokenizerParts:
         return self._padding
 
     @property
+    def trim_offsets(self) -> tuple[bool, ...]:
+        """Says whether spans exclude white space: an item for each post-processor that does so.
+
+        The item is True if a single space at the start of a text stays, which the tokenizer may
+        have put there. Usually there is one such post-processor, or none.
+        """
+        return self._trim_offsets
+
+    @property
     def name(self) -> str | None:
         """The name of the published vocabulary that `bpe.load` has loaded, or None."""
         return self._name
@@ -209,6 +219,7 @@ class TokenizerParts:
             self._merge_rows,
             self._truncation,
             self._padding,
+            self._trim_offsets,
         )
 
     def __repr__(self) -> str:
@@ -229,6 +240,7 @@ class TokenizerParts:
             self._decoding,
             self._truncation,
             self._padding,
+            self._trim_offsets,
         )
 
     def __eq__(self, other: object) -> bool:

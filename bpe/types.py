@@ -47,7 +47,7 @@ class Token(NamedTuple):
     """A token of a text: its id, its bytes, and its half-open span (start, end) in the text.
 
     A span in a str counts code points; a span in bytes counts bytes. If a token has only some
-    bytes of a code point, its span covers the whole code point.
+    bytes of a code point, its span in a str covers the whole code point.
     """
 
     id: int

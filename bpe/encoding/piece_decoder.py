@@ -80,7 +80,7 @@ def make_decoder(
     special: Collection[int] = added_tokens.special_ids
     is_native = not isinstance(backend, PythonBackend)
     if isinstance(decoding, DecoderChain):
-        contents = _contents(added_tokens, normalizer)
+        contents = added_contents(added_tokens, normalizer)
         # As in Hugging Face's tokenizers, a special token is not skipped if the normalizer changes
         # its text.
         specials = added_tokens.special_contents
@@ -97,7 +97,7 @@ def make_decoder(
     return PieceDecoder(decoding, vocabulary, added, special, is_native)
 
 
-def _contents(
+def added_contents(
     added_tokens: Sequence[AddedToken], normalizer: NormalizesText | None
 ) -> dict[int, str]:
     """Return the text of each added token as in Hugging Face's tokenizers.

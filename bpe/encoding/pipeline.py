@@ -59,10 +59,16 @@ class Pipeline:
         normalizer: NormalizesText | None,
         missing_bytes: Sequence[int],
         is_native: bool,
+        adds_space: bool,
     ) -> None:
-        """Store the parts; `is_native` says whether C++ may normalize."""
+        """Store the parts.
+
+        `is_native` says whether C++ may normalize, `adds_space` whether the backend puts a space
+        before texts.
+        """
         self.backend = backend
         self.is_native = is_native
+        self._adds_space = adds_space
         normalize = normalizer.normalize if isinstance(normalizer, NormalizerChain) else None
         self._policies = Policies(added_tokens, backend, normalize)
         self._normalizer = make_normalizer(normalizer, backend, is_native)
@@ -119,12 +125,20 @@ class Pipeline:
         Spans count code points if `text` is a str, else bytes.
         """
         ids, starts, ends = self._run(
-            text, special, errors, threads, self.backend.spans, join_spans
+            text, special, errors, threads, self._backend_spans, join_spans
         )
         if isinstance(text, str):
             offsets = ByteToCharOffsets(text, errors)
             starts, ends = offsets.starts(starts), offsets.ends(ends)
         return ids, starts, np.maximum(starts, ends)
+
+    def _backend_spans(self, data: StrOrBytes, added: AddedTokenSearch, threads: int) -> Spans:
+        ids, starts, ends = self.backend.spans(data, added, threads)
+        if self._adds_space:
+            # The added space is not in the text, so the span of a token of this space alone is
+            # empty. As in Hugging Face's tokenizers, it gets the first character after the space.
+            ends = np.where(starts == ends, ends + 1, ends)
+        return ids, starts, ends
 
     def encode_batch(
         self, texts: list[Text], special: Special, errors: Errors, threads: int | None

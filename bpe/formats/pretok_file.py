@@ -12,7 +12,8 @@ sections follow in this order:
                   2: ignore_merges (always set with 1); 4: NFC; 8: add_prefix_space;
                   16: the preset is not built in; 32: the tokens are text (before version 3 only
                   with 16, unless their characters stand for bytes); 64: the file has the section
-                  `steps`
+                  `steps`; 128: spans exclude white space; 256 (only with 128): but not a single
+                  space at the start of a text
     preset        text: the name; text: the Unicode version; with flag 16 also its program, a list
                   of numbers (pretok.machine.program.serialize_stages): their count, then the
                   numbers; text: its description (bpe.formats.pretok_preset)
@@ -73,8 +74,8 @@ MAGIC = b"\x89PRETOK\n"
 VERSIONS = (1, 2, STEPS_VERSION)
 _HEADER_BYTES = len(MAGIC) + 8
 
-_FROM_RANKS, _IGNORE_MERGES, _NFC, _ADD_PREFIX_SPACE, _OWN_PRESET, _TEXT, _STEPS = (
-    1 << bit for bit in range(7)
+_FROM_RANKS, _IGNORE_MERGES, _NFC, _ADD_PREFIX_SPACE, _OWN_PRESET, _TEXT, _STEPS, _TRIM, _KEEP = (
+    1 << bit for bit in range(9)
 )
 _TOKEN_FLAGS = ("special", "normalized", "lstrip", "rstrip", "single_word")
 
@@ -112,8 +113,12 @@ def parse(data: bytes) -> TokenizerSpec:
     version = _check_header(data)
     reader = Reader(data, _HEADER_BYTES)
     flags = reader.number()
-    if flags >> 7:
+    if flags >> 9:
         raise reader.error("has unknown flags")
+    if flags & _KEEP and not flags & _TRIM:
+        raise reader.error("has flag 256 without flag 128")
+    trim_offsets = (bool(flags & _KEEP),) if flags & _TRIM else ()
+    flags &= ~(_TRIM | _KEEP)
     if flags & _FROM_RANKS and not flags & _IGNORE_MERGES:
         raise reader.error("has flag 1 (ranks) without flag 2 (ignore_merges)")
     if version == 2 and not flags & _TEXT:
@@ -150,6 +155,7 @@ def parse(data: bytes) -> TokenizerSpec:
         template=template,
         unicode=unicode,
         decoder=decoder,
+        trim_offsets=trim_offsets,
     )
     return spec if section is None else section.complete(reader, spec)
 
@@ -165,6 +171,11 @@ def dump(spec: TokenizerSpec) -> bytes:
         raise VocabularyError(
             f"a .pretok file needs a preset, but {spec.why_no_preset}; use a preset, or pickle "
             "the tokenizer"
+        )
+    if len(spec.trim_offsets) > 1:
+        raise UnsupportedError(
+            f"a .pretok file cannot hold {len(spec.trim_offsets)} post-processors that trim "
+            "offsets; save the tokenizer as .json"
         )
     version = VERSIONS[0]
     flags = _OWN_PRESET * is_own(preset) | _ADD_PREFIX_SPACE * spec.add_prefix_space
@@ -191,6 +202,7 @@ def dump(spec: TokenizerSpec) -> bytes:
         has_nfc = spec.normalizer == NFC
         tokens = encode_tokens(vocabulary.packed, spec.merge_rows(), from_ranks)
     flags |= _NFC * has_nfc | _STEPS * bool(steps)
+    flags |= _TRIM * len(spec.trim_offsets) | _KEEP * any(spec.trim_offsets)
     parts = [encode_number(flags), dump_preset(preset, spec.unicode or preset.unicode)]
     for ids in spec.template:
         parts += [encode_number(len(ids)), *map(encode_number, ids)]

@@ -45,6 +45,8 @@ class TokenizerSpec:
     or None."""
     truncation: Truncation | None = None
     padding: Padding | None = None
+    trim_offsets: tuple[bool, ...] = ()
+    """See Tokenizer.trim_offsets."""
 
     def merge_rows(self) -> Rows:
         """Return the result of `merges()` as an array, with a row of three ids for each merge."""

@@ -39,6 +39,8 @@ TOKENIZERS: dict[str, dict[str, Any]] = {
     "normalizer": {"normalizer": "NFC", "add_prefix_space": True, "preset": "gpt2"},
     "template": {"template": Template((300, 97), (300,))},
     "another Unicode version": {"preset": pretok.get("llama3", "17.0")},
+    "spans without white space": {"trim_offsets": (True,)},
+    "spans without any white space": {"trim_offsets": (False,), "normalizer": "NFC"},
     "no added tokens": {"added_tokens": []},
     "added tokens": {
         "added_tokens": [
@@ -63,6 +65,7 @@ def _load(data: bytes, backend: BackendName) -> Tokenizer:
         normalizer=contents.normalizer,
         add_prefix_space=contents.add_prefix_space,
         template=contents.template,
+        trim_offsets=contents.trim_offsets,
         backend=backend,
     )
 
@@ -253,7 +256,8 @@ def _replaced(old: bytes, new: bytes, body: bytes = _BODY) -> bytes:
         (summed(b""), "ends too early, at offset 16"),
         (summed(_BODY[:-1]), "ends too early"),
         (summed(_BODY + b"\0"), "has data after its end"),
-        (summed(b"\x80\1" + _BODY[1:]), "has unknown flags"),
+        (summed(b"\x80\4" + _BODY[1:]), "has unknown flags"),
+        (summed(b"\x80\2" + _BODY[1:]), "has flag 256 without flag 128"),
         (summed(b"\x40" + _BODY[1:]), "has flag 64 \\(steps\\) or version 3, but not both"),
         (summed(_BODY, 3), "has flag 64 \\(steps\\) or version 3, but not both"),
         (summed(_BODY, 2), "has version 2, but needs only version 1"),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bpe import Tokenizer
 from bpe.compat.huggingface.parts import Parts
-from bpe.compat.huggingface.rows import Span, count_spaces, trim_span
+from bpe.compat.huggingface.rows import Span, trim_spans
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.pipeline import SpanCall, TokenSpaces
+from bpe.encoding.trim import count_spaces
 from bpe.normalizers.chain import NFC
 from bpe.normalizers.unicode_forms import is_normal
 from bpe.types import NormalizesText, Treatment
@@ -64,7 +65,8 @@ class FastSpans:
     def trim_first(self, id: int, span: Span) -> Span:
         """Return the `span` of the first token of a window without white space at its ends."""
         leading, trailing, adds_space = self._spaces()
-        return trim_span(span, (leading[id], trailing[id]), adds_space)
+        [trimmed] = trim_spans([span], [(leading[id], trailing[id])], adds_space)
+        return trimmed
 
     def _spaces(self) -> TokenSpaces:
         if self._counts is None:
@@ -78,8 +80,7 @@ class FastSpans:
         counts = bytearray(size), bytearray(size)
         for id, text in texts.items():
             spaces = count_spaces(text)
-            if spaces is not None:
-                counts[0][id], counts[1][id] = spaces if max(spaces) < _UNKNOWN else _UNKNOWNS
+            counts[0][id], counts[1][id] = spaces if max(spaces) < _UNKNOWN else _UNKNOWNS
         for id in self._stripping:
             counts[0][id], counts[1][id] = _UNKNOWNS
         return bytes(counts[0]), bytes(counts[1]), self._adds_space
