@@ -10,8 +10,7 @@ from weakref import WeakMethod
 import numpy as np
 
 from bpe.characters.merger import make_merger
-from bpe.characters.text_vocabulary import TextVocabulary
-from bpe.characters.vocabulary import CharacterVocabulary
+from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.arguments import (
     as_bytes,
@@ -286,7 +285,7 @@ class Tokenizer(TokenizerBatches):
 
     @once
     def _merge(self) -> Callable[[bytes], list[int]]:
-        if isinstance(self._vocabulary, CharacterVocabulary):
+        if isinstance(self._vocabulary, AnyCharacterVocabulary):
             return make_merger(self._vocabulary).merge
         return self._pipeline.backend.merge
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from operator import index
 from typing import SupportsIndex, get_args
 
-from bpe.characters.text_vocabulary import TextVocabulary
-from bpe.characters.vocabulary import CharacterVocabulary
+from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.token_list import AddedTokenList
 from bpe.encoding.utf8 import StrOrBytes
@@ -91,7 +90,7 @@ def backend_for(
     """
     if isinstance(pre_tokenizer, str):
         pre_tokenizer = find(pre_tokenizer)
-    if isinstance(vocabulary, CharacterVocabulary):
+    if isinstance(vocabulary, AnyCharacterVocabulary):
         why = vocabulary.why_not_native
         if not isinstance(pre_tokenizer, (str, Preset, PreTokenizer)):
             why = why or "the pre-tokenizer is written in Python"

@@ -10,7 +10,7 @@ from operator import index
 from typing import SupportsIndex, TypeAlias
 
 from bpe.characters.marks import SPACE_MARK
-from bpe.characters.text_vocabulary import BYTE_NAMES, TextVocabulary
+from bpe.characters.text_vocabulary import BYTE_NAMES, AnyCharacterVocabulary, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.chain import ChainDecoder, DecoderChain
 from bpe.decoders.native import JoinedTexts, native_calls
@@ -85,11 +85,11 @@ def make_decoder(
         # its text.
         specials = added_tokens.special_contents
         special = {id for id, content in contents.items() if content in specials}
-        texts = lru_cache(1)(partial(_texts, vocabulary, contents))
+        texts = lru_cache(1)(partial(token_texts, vocabulary, contents))
         return ChainDecoder(decoding, texts, special, is_native)
     if decoding is None:
         return Decoder(backend, partial(all_tokens, vocabulary, added), special)
-    if not isinstance(vocabulary, CharacterVocabulary):
+    if not isinstance(vocabulary, AnyCharacterVocabulary):
         raise ValueError(
             f"decoder={shortened(decoding)} with a {type(vocabulary).__name__}; expected a "
             "CharacterVocabulary"
@@ -111,7 +111,7 @@ def added_contents(
     }
 
 
-def _texts(vocabulary: Vocabulary, added: Mapping[int, str]) -> dict[int, str]:
+def token_texts(vocabulary: Vocabulary, added: Mapping[int, str]) -> dict[int, str]:
     """Return the text of each token as in Hugging Face's tokenizers.
 
     In a byte-level vocabulary, one of GPT-2's characters stands for each byte.
@@ -144,7 +144,7 @@ class PieceDecoder:
     def __init__(
         self,
         decoding: SentencePieceDecoding,
-        vocabulary: CharacterVocabulary,
+        vocabulary: AnyCharacterVocabulary,
         added: Mapping[int, bytes],
         special: Collection[int],
         is_native: bool = False,

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.byte_level import to_text
-from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.offsets import ByteToCharOffsets, byte_offsets
+from bpe.encoding.piece_decoder import token_texts
 from bpe.encoding.utf8 import ESCAPE, decode_utf8
 from bpe.types import Ids, Offsets, Text
 from bpe.vocabulary import Vocabulary
@@ -52,7 +51,7 @@ class TokenSpaces:
         self, vocabulary: Vocabulary, added: Sequence[AddedToken], contents: Mapping[int, str]
     ) -> None:
         """`contents` has the text of each token of `added`, normalized if the token is."""
-        texts = {**_texts(vocabulary), **contents}
+        texts = token_texts(vocabulary, contents)
         size = max(vocabulary.size, 1 + max(contents, default=-1))
         self._spaces = np.zeros((size, 2), np.int32)
         self._spaces[list(texts)] = list(map(count_spaces, texts.values()))
@@ -85,9 +84,3 @@ class TokenSpaces:
         starts = np.where(starts == offsets.starts(old_starts), old_starts, to_bytes[starts])
         ends = np.where(ends == offsets.ends(old_ends), old_ends, to_bytes[ends])
         return ids, starts, np.maximum(starts, ends)
-
-
-def _texts(vocabulary: Vocabulary) -> Mapping[int, str]:
-    if isinstance(vocabulary, CharacterVocabulary):
-        return {id: text for text, id in vocabulary.pieces.items()}
-    return {id: to_text(token) for id, token in vocabulary.token_bytes.items()}

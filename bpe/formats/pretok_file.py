@@ -54,7 +54,7 @@ from zlib import crc32
 
 import numpy as np
 
-from bpe.characters.text_vocabulary import TextVocabulary
+from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
@@ -180,7 +180,7 @@ def dump(spec: TokenizerSpec) -> bytes:
     version = VERSIONS[0]
     flags = _OWN_PRESET * is_own(preset) | _ADD_PREFIX_SPACE * spec.add_prefix_space
     section = steps = b""
-    if isinstance(vocabulary, CharacterVocabulary):
+    if isinstance(vocabulary, AnyCharacterVocabulary):
         form = dump_text(spec)
         texts = form.vocabulary
         section, steps, version = form.section, form.steps, form.version

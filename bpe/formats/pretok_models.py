@@ -11,7 +11,12 @@ from itertools import chain, pairwise
 from operator import add, eq
 
 from bpe.characters.marks import SPACE_MARK
-from bpe.characters.text_vocabulary import BYTE_NAMES, TextOptions, TextVocabulary
+from bpe.characters.text_vocabulary import (
+    BYTE_NAMES,
+    AnyCharacterVocabulary,
+    TextOptions,
+    TextVocabulary,
+)
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.chain import DecoderChain
 from bpe.decoders.steps import ByteFallback, ByteLevel, Fuse, Replace, Strip
@@ -169,7 +174,7 @@ def _is_wrong(token: AddedToken, normalizer: NormalizesText, spaces: int) -> boo
     return spaces_of(normalizer, [token]) is None
 
 
-def _problem_of_merging(vocabulary: CharacterVocabulary) -> str:
+def _problem_of_merging(vocabulary: AnyCharacterVocabulary) -> str:
     """Return why C++ cannot merge the tokens of `vocabulary`, or ""."""
     if not isinstance(vocabulary, TextVocabulary):
         why = vocabulary.why_not_native
@@ -239,7 +244,7 @@ def _has_user_defined(normalizer: NormalizesText | None, added: Iterable[AddedTo
     return normalizer.user_defined == user_defined(added)
 
 
-def invisible(vocabulary: CharacterVocabulary, added: Iterable[AddedToken]) -> frozenset[int]:
+def invisible(vocabulary: AnyCharacterVocabulary, added: Iterable[AddedToken]) -> frozenset[int]:
     """Return the ids that SentencePiece decodes to no text: special tokens, not the unknown one."""
     ids = {token.id for token in added if token.special and token.id in vocabulary.token_bytes}
     return frozenset(ids - {vocabulary.unknown_id})
@@ -303,4 +308,4 @@ def as_text(vocabulary: Vocabulary, added: Iterable[AddedToken]) -> TextVocabula
     # The vocabulary of a GGUF file has no unknown token, and has the id of a fallback token for it.
     unknown = None if vocabulary.unknown_id in bytes_of else texts[vocabulary.unknown_id]
     options = TextOptions(unknown, fuses_unknown=True, has_fallback=has_fallback)
-    return TextVocabulary(texts, vocabulary.ranked_merges, options)
+    return TextVocabulary(texts, vocabulary.ranked_merges(), options)

@@ -30,7 +30,7 @@ PARTS = [
 ]  # fmt: skip
 SPACES = [" ", "  ", "\n", "\t", "\u3000", "\u00a0", "a", "é", " b", "\u65e5", "<x>", "<l>", "<r>",
           "<n> ", "e\u0301"]  # fmt: skip
-TOKENS = [
+TOKENS: list[dict[str, Any]] = [
     {"content": "<x>", "normalized": False, "special": True},
     {"content": "<l>", "lstrip": True, "normalized": False},
     {"content": "<r>", "rstrip": True},
@@ -89,12 +89,16 @@ def engine() -> Any:
     return pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 
 
+TOKEN_FLAGS: dict[str, Any] = dict.fromkeys(("single_word", "lstrip", "rstrip", "special"), False)
+
+
 def written(model: dict[str, Any], **parts: Any) -> str:
     """Return a tokenizer.json."""
-    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": True,
-             "special": False}  # fmt: skip
     first = len(model["vocab"])
-    added = [{**flags, **token, "id": first + at} for at, token in enumerate(TOKENS)]
+    added = [
+        {**TOKEN_FLAGS, "normalized": True, **token, "id": first + at}
+        for at, token in enumerate(TOKENS)
+    ]
     return json.dumps({
         "version": "1.0", "truncation": None, "padding": None, "added_tokens": added,
         "normalizer": None, "pre_tokenizer": byte_level(), "post_processor": None,

@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from bpe import BpeError, Tokenizer, UnsupportedError
 from bpe.byte_level import to_bytes
-from bpe.characters.text_vocabulary import TextVocabulary
+from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.chain import DecoderChain
 from bpe.encoding.piece_decoder import SentencePieceDecoding
@@ -113,7 +113,7 @@ def said_to_python(data: bytes) -> Said:
         )
         if is_model:  # C++ supports the models that .pretok files hold
             contents = pretok_file.parse(pretok_file.dump(contents))
-        is_text = isinstance(contents.vocabulary, CharacterVocabulary)
+        is_text = isinstance(contents.vocabulary, AnyCharacterVocabulary)
         if is_text and not is_model and not data.startswith(pretok_file.MAGIC):
             return Said(True)
         is_plain = contents.normalizer in (None, NFC) and contents.decoder is None
@@ -157,7 +157,7 @@ def _is_other(contents: TokenizerSpec) -> bool:
 
 
 def _steps(contents: TokenizerSpec) -> tuple[Any, ...]:
-    is_text = isinstance(contents.vocabulary, CharacterVocabulary)
+    is_text = isinstance(contents.vocabulary, AnyCharacterVocabulary)
     if is_text and not pretok_text.dump_text(contents).steps:
         return [], False, None
     chain = contents.normalizer if isinstance(contents.normalizer, NormalizerChain) else None
