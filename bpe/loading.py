@@ -19,6 +19,7 @@ from bpe.formats.tekken import FILE_NAME as TEKKEN
 from bpe.formats.tokenizer_config import FILE_NAME as CONFIG
 from bpe.hub.locate import locate_vocabulary
 from bpe.hub.published import PUBLISHED, PublishedVocabulary, has_digest, vocabulary_of_files
+from bpe.normalizers.chain import NFC
 from bpe.tokenizer import Tokenizer
 from bpe.types import SupportsOffsets
 from pretok.errors import short_path, shortened
@@ -96,7 +97,7 @@ def load(
     if special_tokens is not None:
         added = tuple(AddedToken(content, id) for content, id in special_tokens.items())
     spec = format.read(source, ReadOptions(preset is None, added))
-    if normalizer is not None and spec.normalizer not in (None, "NFC"):
+    if normalizer is not None and spec.normalizer not in (None, NFC):
         raise ValueError(
             f"normalizer={shortened(normalizer)}: the file has its own normalizer; load it without "
             "normalizer="
@@ -114,6 +115,7 @@ def load(
             decoder=spec.decoder,
             truncation=spec.truncation,
             padding=spec.padding,
+            trim_offsets=spec.trim_offsets,
             name=known.name if known else None,
             backend=backend,
             cache_mb=cache_mb,

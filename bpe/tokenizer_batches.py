@@ -10,11 +10,11 @@ from bpe.encoding.packed import PackedTexts
 from bpe.encoding.padded import Layout, PaddedIds, Side, check_layout, pad, row_length
 from bpe.encoding.python_backend import concatenate_ids
 from bpe.once import once
-from bpe.tokenizer_parts import TokenizerParts
+from bpe.tokenizer_spans import TokenizerSpans
 from bpe.types import Errors, Ids, Offsets, Special, Template, Text
 
 
-class TokenizerBatches(TokenizerParts):
+class TokenizerBatches(TokenizerSpans):
     """Encodes and decodes batches; Tokenizer explains the arguments."""
 
     __slots__ = ()

@@ -12,7 +12,7 @@ from bpe.encoding.utf8 import encode_utf8
 from bpe.errors import UnknownTokenError
 from bpe.formats.spec import TokenizerSpec
 from bpe.once import once
-from bpe.types import Normalizer, Padding, SupportsOffsets, Template, Text, Truncation
+from bpe.types import NormalizesText, Padding, SupportsOffsets, Template, Text, Truncation
 from bpe.vocabulary import Merge, Rows, Vocabulary
 from pretok.errors import shortened
 from pretok.machine.backend import BackendName
@@ -31,12 +31,13 @@ class TokenizerParts:
     _vocabulary: Vocabulary
     _pre_tokenizer: PreTokenizer | SupportsOffsets
     _added: AddedTokenList
-    _normalizer: Normalizer | None
+    _normalizer: NormalizesText | None
     _add_prefix_space: bool
     _template: Template
     _decoding: Decoding | None
     _truncation: Truncation | None
     _padding: Padding | None
+    _trim_offsets: tuple[bool, ...]
     _name: str | None
     _backend_name: BackendName
     _cache_limit: int
@@ -97,8 +98,11 @@ class TokenizerParts:
         return getattr(self._pre_tokenizer, "preset", None)
 
     @property
-    def normalizer(self) -> Normalizer | None:
-        """The normalizer that text passes through: "NFC", an object, or None."""
+    def normalizer(self) -> NormalizesText | None:
+        """The normalizer that text passes through, or None.
+
+        "NFC" as an argument gives the same object as a tokenizer.json with NFC alone.
+        """
         return self._normalizer
 
     @property
@@ -125,6 +129,15 @@ class TokenizerParts:
     def padding(self) -> Padding | None:
         """The padding of a tokenizer.json. `save` writes it back, but no call applies it."""
         return self._padding
+
+    @property
+    def trim_offsets(self) -> tuple[bool, ...]:
+        """Says whether spans exclude white space: an item for each post-processor that does so.
+
+        The item is True if a single space at the start of a text stays, which the tokenizer may
+        have put there. Usually there is one such post-processor, or none.
+        """
+        return self._trim_offsets
 
     @property
     def name(self) -> str | None:
@@ -206,6 +219,7 @@ class TokenizerParts:
             self._merge_rows,
             self._truncation,
             self._padding,
+            self._trim_offsets,
         )
 
     def __repr__(self) -> str:
@@ -226,6 +240,7 @@ class TokenizerParts:
             self._decoding,
             self._truncation,
             self._padding,
+            self._trim_offsets,
         )
 
     def __eq__(self, other: object) -> bool:

@@ -49,9 +49,7 @@ class AddedTokens:
     `words` has the ranges of code points that are word characters, for tokens with `single_word`.
     """
 
-    def __init__(
-        self, tokens: Iterable[AddedRecord], words: Iterable[tuple[int, int]], nfc: bool
-    ) -> None: ...
+    def __init__(self, tokens: Iterable[AddedRecord], words: Iterable[tuple[int, int]]) -> None: ...
     def treating(self, treatment: str) -> AddedTokens: ...
     def exact(self) -> AddedTokens: ...
     def normalized(self) -> AddedTokens: ...
@@ -260,8 +258,6 @@ class Encoder:
 
     @staticmethod
     def is_normal(text: str | bytes) -> bool: ...
-    @staticmethod
-    def normalized(data: bytes) -> bytes: ...
     def spans(
         self, text: str | bytes, added: AddedTokens, threads: int = 0
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]: ...
@@ -367,8 +363,23 @@ class Precompiled:
     def normalized(self, text: bytes) -> bytes:
         """Return `text` normalized. Each byte that is not UTF-8 is kept."""
 
-def nfd(text: bytes) -> bytes:
-    """Return `text` in NFD; invalid bytes are kept, and no character moves past them."""
+class UnicodeForm:
+    """bpe.normalizers.unicode_forms.UnicodeForm for UTF-8."""
+
+    def __init__(self, form: int) -> None:
+        """Store the index of the form in bpe.normalizers.unicode_forms.FORMS."""
+
+    def normalized(self, text: bytes) -> bytes:
+        """Return `text` in the form. Bytes that are not UTF-8 are kept, and no character moves past
+        them.
+        """
+
+    def align(self, text: bytes) -> tuple[bytes, NDArray[np.int64] | None]:
+        """Return the result of `normalized`, and the origins of its code points.
+
+        The origin of a code point is the index of a character of `text`, which must be UTF-8. None
+        means that the form keeps `text`.
+        """
 
 def read_ranks(
     data: bytes,

@@ -219,11 +219,10 @@ class CharacterVocabulary(Vocabulary):
         """True if spaces may stand for "▁" in C++ (bpe/encoding/text_spaces.py)."""
         return True
 
-    @property
     def character_rows(self) -> Rows:
-        """The merges in order of rank, for C++ that merges characters."""
+        """Return the merges in order of rank, for C++ that merges characters."""
         rows = self.native_rows
-        return np.array(self.ranked_merges, np.uint32).reshape(-1, 3) if rows is None else rows
+        return np.array(self.ranked_merges(), np.uint32).reshape(-1, 3) if rows is None else rows
 
     @once
     def why_not_native(self) -> str:
@@ -254,12 +253,15 @@ class CharacterVocabulary(Vocabulary):
         ]
         return tuple(sorted(merges, key=lambda merge: (self.ranks[merge[2]], merge)))
 
-    @once
     def ranked_merges(self) -> tuple[Merge, ...]:
-        """Merges, in order of rank, that give the same ids as the scores.
+        """Return merges, in order of rank, that give the same ids as the scores.
 
         Every character of a piece must be a piece, and `why_not_native` must be empty.
         """
+        return self._ranked_merges
+
+    @once
+    def _ranked_merges(self) -> tuple[Merge, ...]:
         # If scores differ, at most one pair of symbols ever merges to a given piece. To find it,
         # merge the text of the piece, but not to the piece itself: the pair is left.
         pieces, ranks, runs = self.pieces, self.ranks, self.tied_runs
@@ -295,6 +297,11 @@ class CharacterVocabulary(Vocabulary):
     def merges(self) -> tuple[Merge, ...]:
         """Every pair of pieces whose joined text is a piece, in order of rank."""
         return self._pairs
+
+    @property
+    def merge_rows(self) -> Rows:
+        """The merges as an array of shape (n, 3)."""
+        return np.array(self.merges, np.uint32).reshape(-1, 3)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CharacterVocabulary):

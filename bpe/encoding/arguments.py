@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from operator import index
 from typing import SupportsIndex, get_args
 
-from bpe.characters.text_vocabulary import TextVocabulary
-from bpe.characters.vocabulary import CharacterVocabulary
+from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.token_list import AddedTokenList
 from bpe.encoding.utf8 import StrOrBytes
 from bpe.errors import UnsupportedError, VocabularyError
-from bpe.types import Errors, SupportsOffsets, Template, Text
+from bpe.normalizers.chain import NFC
+from bpe.types import Errors, Normalizer, NormalizesText, SupportsOffsets, Template, Text
 from bpe.vocabulary import ID_LIMIT, Vocabulary
 from pretok.errors import shortened
 from pretok.machine.backend import BackendName, choose_backend
@@ -63,13 +63,19 @@ def resolve_template(template: Template | None) -> Template:
     return Template(*(tuple(map(index, ids)) for ids in template))
 
 
-def check_normalizer(normalizer: object) -> None:
-    """Raise ValueError unless `normalizer` is None, "NFC" or a NormalizesText."""
-    if normalizer not in (None, "NFC") and not callable(getattr(normalizer, "align", None)):
+def resolve_normalizer(normalizer: Normalizer | None) -> NormalizesText | None:
+    """Return `normalizer`, or the normalizer that "NFC" stands for.
+
+    Raises ValueError unless `normalizer` is None, "NFC" or a NormalizesText.
+    """
+    if isinstance(normalizer, str) and normalizer == "NFC":
+        return NFC
+    if normalizer is not None and not callable(getattr(normalizer, "align", None)):
         raise ValueError(
             f"normalizer={shortened(normalizer)}; expected None, 'NFC' or an object with the "
             "methods normalize(text) and align(text)"
         )
+    return normalizer
 
 
 def backend_for(
@@ -84,7 +90,7 @@ def backend_for(
     """
     if isinstance(pre_tokenizer, str):
         pre_tokenizer = find(pre_tokenizer)
-    if isinstance(vocabulary, CharacterVocabulary):
+    if isinstance(vocabulary, AnyCharacterVocabulary):
         why = vocabulary.why_not_native
         if not isinstance(pre_tokenizer, (str, Preset, PreTokenizer)):
             why = why or "the pre-tokenizer is written in Python"

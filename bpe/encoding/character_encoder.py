@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe.characters.marks import SPACE_MARK
+from bpe.characters.text_vocabulary import AnyCharacterVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.encoding.character_arrays import CharacterArrays, character_arrays
 from bpe.encoding.text_spaces import TextSpaces, keeps_whole
@@ -76,7 +77,7 @@ class Symbols:
     """
 
     def __init__(
-        self, vocabulary: CharacterVocabulary, first_symbol: int, has_spaces: bool
+        self, vocabulary: AnyCharacterVocabulary, first_symbol: int, has_spaces: bool
     ) -> None:
         self._first = first_symbol
         self._has_spaces = has_spaces
@@ -109,7 +110,7 @@ class Symbols:
 
 
 def byte_vocabulary(
-    vocabulary: CharacterVocabulary, first_symbol: int, has_spaces: bool = False
+    vocabulary: AnyCharacterVocabulary, first_symbol: int, has_spaces: bool = False
 ) -> ByteVocabulary:
     """Return `vocabulary` as a vocabulary of bytes.
 
@@ -131,6 +132,7 @@ def byte_vocabulary(
     # C++ has not found the merges, so build the tokens and the merges in Python. `in_order` has the
     # bytes of all symbols, lowest rank first:
     # single bytes, beginnings of characters, and pieces in the order of their scores.
+    assert isinstance(vocabulary, CharacterVocabulary), "native_rows of others are not None"
     symbols = Symbols(vocabulary, first_symbol, has_spaces)
     ranks, pieces = vocabulary.ranks, vocabulary.pieces
     starts = _starts(set("".join(pieces)))
@@ -219,7 +221,7 @@ def short_text_encoder(
 
 
 def character_encoder(
-    vocabulary: CharacterVocabulary,
+    vocabulary: AnyCharacterVocabulary,
     added: Mapping[int, bytes],
     pre_tokenizer: PreTokenizer,
     add_prefix_space: bool,
@@ -262,7 +264,7 @@ def character_encoder(
 
 
 def characters_encoder(
-    vocabulary: CharacterVocabulary,
+    vocabulary: AnyCharacterVocabulary,
     added: Mapping[int, bytes],
     pre_tokenizer: PreTokenizer,
     add_prefix_space: bool,
@@ -276,7 +278,7 @@ def characters_encoder(
     return _encoder(
         Packed.of({**vocabulary.token_bytes, **added}),
         0,
-        vocabulary.character_rows,
+        vocabulary.character_rows(),
         pre_tokenizer,
         cache_limit,
         spaces=spaces,
@@ -290,7 +292,7 @@ def _is_whole(preset: Preset, spaces: TextSpaces | None) -> bool:
     return preset == WHOLE or (spaces is not None and keeps_whole(preset))
 
 
-def first_symbol(vocabulary: CharacterVocabulary, added: Mapping[int, bytes]) -> int:
+def first_symbol(vocabulary: AnyCharacterVocabulary, added: Mapping[int, bytes]) -> int:
     """Return the first id above the ids of all tokens."""
     return max(vocabulary.size, 1 + max(added, default=0))
 

@@ -110,6 +110,7 @@ def read(
         spec,
         truncation=lengths_json.read_truncation(file["truncation"]),
         padding=lengths_json.read_padding(file["padding"]),
+        trim_offsets=post_processor.read_trims(file["post_processor"]),
     )
 
 
@@ -275,7 +276,7 @@ def dump(spec: TokenizerSpec) -> bytes:
         "added_tokens": [_added(token) for token in added],
         "normalizer": normalizer_json.write(spec.normalizer),
         "pre_tokenizer": pre_tokenizer,
-        "post_processor": post_processor.write(spec.template, names),
+        "post_processor": post_processor.write(spec.template, spec.trim_offsets, names),
         "decoder": decoder_json.write(spec.decoder),
         "model": model,
     }

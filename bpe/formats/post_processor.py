@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bpe.formats.json_value import Value
@@ -36,10 +36,38 @@ def read(post_processor: Value) -> Template:
     return Template(before, after)
 
 
-def write(template: Template, names: Mapping[int, str]) -> dict[str, Any] | None:
-    """Return the post_processor for `template`; `names` maps ids to token names."""
-    if template == Template():
-        return None
+def read_trims(post_processor: Value) -> tuple[bool, ...]:
+    """Return `add_prefix_space` of each processor that trims offsets."""
+    return tuple(
+        part["add_prefix_space"].flag(default=True)
+        for part in post_processor.parts("processors")
+        if part.value is not None
+        and part.kind() in ("ByteLevel", "RobertaProcessing")
+        and part["trim_offsets"].flag(default=True)
+    )
+
+
+def write(
+    template: Template, trims: Iterable[bool], names: Mapping[int, str]
+) -> dict[str, Any] | None:
+    """Return the post_processor for `template` and `trims`; `names` maps ids to token names."""
+    parts: list[dict[str, Any]] = [
+        {
+            "type": "ByteLevel",
+            "add_prefix_space": keeps_first,
+            "trim_offsets": True,
+            "use_regex": True,
+        }
+        for keeps_first in trims
+    ]
+    if template != Template():
+        parts.append(_write_template(template, names))
+    if len(parts) < 2:
+        return parts[0] if parts else None
+    return {"type": "Sequence", "processors": parts}
+
+
+def _write_template(template: Template, names: Mapping[int, str]) -> dict[str, Any]:
 
     def around(sequence: str, type_id: int) -> list[dict[str, Any]]:
         def special(id: int) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from bpe.formats.sentencepiece import SentencePieceFormat
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.tekken import TekkenFormat
 from bpe.formats.tiktoken import TiktokenFormat
+from bpe.normalizers.chain import NFC
 from bpe.vocabulary import Vocabulary
 from pretok.errors import short_path, shortened
 
@@ -103,7 +104,7 @@ def _holding(formats: list[Format], spec: TokenizerSpec) -> Format:
     for format in formats:
         if kind not in format.kinds:
             continue
-        is_plain = spec.normalizer in (None, "NFC") and spec.decoder is None
+        is_plain = spec.normalizer in (None, NFC) and spec.decoder is None
         if kind is Vocabulary and not (is_plain or format.holds_steps):
             raise UnsupportedError(
                 f"the format {format.name} cannot hold the normalizer or the decoder; save the "

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 from bpe.normalizers.aligned_text import AlignedText
 from bpe.normalizers.steps import Replace, Step
+from bpe.normalizers.unicode_forms import UnicodeForm
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 
@@ -84,3 +85,7 @@ class NormalizerChain:
         for step in self.steps:
             aligned = step.align(aligned)
         return aligned.text, aligned.spans
+
+
+NFC = NormalizerChain((UnicodeForm("NFC"),))
+"""The normalizer of Qwen2 and others. Backends check quickly whether it keeps a text."""

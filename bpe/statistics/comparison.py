@@ -77,7 +77,9 @@ def compare(
         data = encode_utf8(text) if handler == "replace" else text.encode("utf-8", handler)
         word_starts, word_ends = word_spans(text)
         for vocabulary, tokenizer in tokenizers.items():
-            ids, starts, ends = tokenizer.token_spans(text, "text", errors=handler)
+            ids, starts, ends = tokenizer.token_spans(
+                text, "text", errors=handler, trim_offsets=False
+            )
             # The tokens of a word start before its end, and do not end at or before its start. Both
             # arrays ascend, so the difference of two positions is the number of these tokens.
             per_word = np.searchsorted(starts, word_ends) - np.searchsorted(

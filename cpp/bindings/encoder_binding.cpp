@@ -61,7 +61,6 @@ void bind_encoder(py::module_ &module) {
       .def_static("all_take_fast_path", &all_take_fast_path, py::arg("texts"),
                   py::arg("only_str"), py::arg("only_ascii"), py::arg("only_normal"))
       .def_static("is_normal", &NativeEncoder::is_normal_text, py::arg("text"))
-      .def_static("normalized", &normalized, py::arg("data"))
       .def("fast_calls", &NativeEncoder::fast_calls, py::arg("make_added"),
            py::arg("slow_calls"), py::arg("only_str"), py::arg("only_ascii"),
            py::arg("only_normal"))

@@ -34,7 +34,9 @@ struct FileFlag {
     OWN_PRESET = 16,
     TEXT = 32,
     STEPS = 64,
-    ALL = 127
+    TRIM_OFFSETS = 128, // only Python gives spans of tokens
+    KEEP_FIRST_SPACE = 256,
+    ALL = 511
   };
 };
 struct TokenFlag {
@@ -131,6 +133,9 @@ bool read_contents(PretokFileReader &reader, std::uint32_t version, TokenizerSpe
     return false;
   if (flags > FileFlag::ALL)
     return reader.fail("has unknown flags");
+  if ((flags & FileFlag::KEEP_FIRST_SPACE) != 0 && (flags & FileFlag::TRIM_OFFSETS) == 0)
+    return reader.fail("has flag 256 without flag 128");
+  flags &= ~std::uint32_t{FileFlag::TRIM_OFFSETS | FileFlag::KEEP_FIRST_SPACE};
   spec.nfc = (flags & FileFlag::NFC) != 0;
   spec.add_prefix_space = (flags & FileFlag::ADD_PREFIX_SPACE) != 0;
   spec.vocabulary.from_ranks = (flags & FileFlag::FROM_RANKS) != 0;

@@ -14,6 +14,7 @@ from bpe import UnknownVocabularyError, VocabularyError
 from bpe.hub import published
 from bpe.hub.locate import cache_folder
 from bpe.hub.published import PUBLISHED, PublishedFile, PublishedVocabulary
+from bpe.normalizers.chain import NFC
 from paths import shared
 from pretok.machine.backend import BackendName
 from pretok.presets import GPT2, LLAMA3
@@ -299,7 +300,7 @@ def test_names_of_another_type(name: Any) -> None:
 def test_normalizer_for_files_that_have_none(tmp_path: Path) -> None:
     path = write(tmp_path / "a", _DATA)
     assert bpe.load(path, "gpt2").normalizer is None
-    assert bpe.load(path, "gpt2", normalizer="NFC").normalizer == "NFC"
+    assert bpe.load(path, "gpt2", normalizer="NFC").normalizer == NFC
     wrong: Any = "NFKC"
     with pytest.raises(ValueError, match="normalizer='NFKC'"):
         bpe.load(path, "gpt2", normalizer=wrong)

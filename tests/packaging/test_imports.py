@@ -54,8 +54,7 @@ LAYERS = (
      "bpe.encoding.utf8", "bpe.errors", "bpe.hub", "bpe.once", "bpe.progress", "bpe.training",
      "bpe.types"),
     ("bpe.text_files", "bpe.text_ids", "bpe.training.limits", "bpe.vocabulary"),
-    ("bpe.encoding.backend", "bpe.encoding.charsmap", "bpe.encoding.matcher", "bpe.merge",
-     "bpe.encoding.normalize"),
+    ("bpe.encoding.backend", "bpe.encoding.charsmap", "bpe.encoding.matcher", "bpe.merge"),
     ("bpe.characters", "bpe.characters.marks", "bpe.characters.runs", "bpe.characters.texts"),
     ("bpe.characters.pieces",),
     ("bpe.characters.vocabulary",),
@@ -79,10 +78,11 @@ LAYERS = (
     ("bpe.decoders.native",),
     ("bpe.decoders.chain",),
     ("bpe.encoding.normalized_segments", "bpe.encoding.piece_decoder"),
-    ("bpe.encoding.joins",),
+    ("bpe.encoding.joins", "bpe.encoding.trim"),
     ("bpe.encoding.pipeline",),
     ("bpe.formats*",),
     ("bpe.tokenizer_parts",),
+    ("bpe.tokenizer_spans",),
     ("bpe.tokenizer_batches",),
     ("bpe.tokenizer",),
     ("bpe.columns", "bpe.training.trainer", "bpe.training.corpus", "bpe.hub.openai",
@@ -253,7 +253,7 @@ def test_merging_and_training_know_no_pre_tokenizer() -> None:
         for found in own_imports()
         if found.module in ("bpe.errors", "bpe.vocabulary", "bpe.merge",
                             "bpe.encoding.added_tokens", "bpe.encoding.decode",
-                            "bpe.encoding.normalize", "bpe.encoding.python_backend",
+                            "bpe.encoding.python_backend",
                             "bpe.training.trainer")
         and found.target.split(".")[0] == "pretok"
     }  # fmt: skip
@@ -301,9 +301,8 @@ def test_engines_are_only_for_fuzzing_and_measuring() -> None:
 MAY_USE = {
     "click": (),
     "tqdm": ("bpe.progress", "bpe.hub.fetch"),
-    "unicodedata": ("bpe.encoding.normalize", "bpe.normalizers.unicode_forms"),
+    "unicodedata": ("bpe.normalizers.unicode_forms",),
     "unicodedata2": (
-        "bpe.encoding.normalize",
         "bpe.encoding.added_tokens",
         "bpe.normalizers.characters",
         "bpe.normalizers.unicode_forms",
