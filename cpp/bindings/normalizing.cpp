@@ -37,12 +37,12 @@ Charsmap charsmap_of(const py::bytes &blob) {
   return Charsmap(bytes.data, bytes.size);
 }
 
-// Returns the result of Charsmap::find_problem; "" if there is no problem.
-std::string charsmap_problem(const py::bytes &blob) {
+// Returns the result of Charsmap::find_problem, "" if there is no problem, and the growth.
+std::pair<std::string, std::size_t> check_charsmap(const py::bytes &blob) {
   const char *problem = nullptr;
-  const Bytes bytes(blob);
-  unlocked(bytes.size, [&] { problem = Charsmap(bytes.data, bytes.size).find_problem(); });
-  return problem == nullptr ? "" : problem;
+  Charsmap charsmap = charsmap_of(blob);
+  unlocked(Bytes(blob).size, [&] { problem = charsmap.find_problem(); });
+  return {problem == nullptr ? "" : problem, charsmap.max_growth()};
 }
 
 class NativeSentencePieceNormalizer {
@@ -187,7 +187,7 @@ void bind_normalizing(py::module_ &module) {
       .def(py::init<const py::bytes &>(), py::arg("charsmap"))
       .def("normalized", &NativePrecompiled::normalized, py::arg("text"));
   module.def("nfd", &nfd, py::arg("text"));
-  module.def("charsmap_problem", &charsmap_problem, py::arg("blob"));
+  module.def("check_charsmap", &check_charsmap, py::arg("blob"));
 }
 
 } // namespace pretok
