@@ -72,7 +72,7 @@ template <typename Work> pretok_status guarded(pretok_error *error, Work work) n
 template <typename T>
 pretok_status room_for(std::size_t needed, const T *buffer, std::size_t capacity,
                        std::size_t *count, pretok_error *error) noexcept {
-  if (needed > MAX_COUNT<T>)
+  if (needed > MAX_ELEMENTS<T>)
     return fail(error, PRETOK_OUT_OF_MEMORY, "the result is larger than any buffer");
   *count = needed;
   if (buffer == nullptr || needed <= capacity)

@@ -9,22 +9,22 @@
 namespace pretok {
 namespace {
 
-using StepKind = DecoderStep::Kind;
+using GrowingDecoder = DecoderStep::Kind;
 
 // A character of two bytes stands for a byte, which may become U+FFFD.
 constexpr std::uint64_t BYTES_AS_TEXT = 2;
 
 // The names of the classes in bpe/decoders/steps.py.
-const char *name_of(StepKind kind) {
+const char *decoder_name(GrowingDecoder kind) {
   static constexpr const char *NAMES[] = {"ByteLevel",  "ByteFallback", "Fuse",    "Spaces",
                                           "Strip",      "Replace",      "Replace", "Metaspace",
                                           "BPEDecoder", "WordPiece",    "CTC"};
-  static_assert(std::size(NAMES) == static_cast<std::size_t>(StepKind::COUNT));
+  static_assert(std::size(NAMES) == static_cast<std::size_t>(GrowingDecoder::COUNT));
   return NAMES[static_cast<std::size_t>(kind)];
 }
 
 // Returns whether no character of `text` has two bytes: only such characters stand for bytes.
-bool is_stable(const std::string &text) {
+bool has_no_byte_characters(const std::string &text) {
   const auto *data = reinterpret_cast<const std::uint8_t *>(text.data());
   for (std::size_t at = 0, width = 0; at < text.size(); at += width) {
     width = decode_utf8(data + at, text.size() - at).width;
@@ -34,23 +34,23 @@ bool is_stable(const std::string &text) {
   return true;
 }
 
-void add_step(const DecoderStep &step, Growth &growth) {
+void add_decoder(const DecoderStep &step, Growth &growth) {
   switch (step.kind) {
-  case StepKind::BYTE_LEVEL:
+  case GrowingDecoder::BYTE_LEVEL:
     return growth.spell(BYTES_AS_TEXT);
-  case StepKind::SPACES:
-  case StepKind::WORD_PIECE:
+  case GrowingDecoder::SPACES:
+  case GrowingDecoder::WORD_PIECE:
     return growth.add(1, true);
-  case StepKind::CTC:
+  case GrowingDecoder::CTC:
     if (step.cleanup && step.delimiter.empty()) { // a space around each character
       growth.multiply(2, true);
       growth.add(1, true);
     }
     return;
-  case StepKind::REPLACE:
-  case StepKind::REPLACE_REGEX:
+  case GrowingDecoder::REPLACE:
+  case GrowingDecoder::REPLACE_REGEX:
     return growth.multiply(replace_factor(step.replacement),
-                           is_stable(step.replacement.content));
+                           has_no_byte_characters(step.replacement.content));
   default: // does not grow a token
     return;
   }
@@ -62,8 +62,8 @@ std::string problem_of_growth(const std::vector<DecoderStep> &steps) {
   GrowthCheck check("token");
   for (const DecoderStep &step : steps) {
     const std::string problem =
-        check.next(name_of(step.kind), step.kind == StepKind::REPLACE_REGEX,
-                   [&](Growth &growth) { add_step(step, growth); });
+        check.next(decoder_name(step.kind), step.kind == GrowingDecoder::REPLACE_REGEX,
+                   [&](Growth &growth) { add_decoder(step, growth); });
     if (!problem.empty())
       return problem;
   }

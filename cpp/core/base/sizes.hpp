@@ -23,7 +23,7 @@ template <typename Size> constexpr Size saturating_multiply(Size a, Size b) {
 
 // The maximum number of values of type T whose size in bytes a std::size_t can hold.
 template <typename T>
-inline constexpr std::size_t MAX_COUNT = std::numeric_limits<std::size_t>::max() / sizeof(T);
+inline constexpr std::size_t MAX_ELEMENTS = std::numeric_limits<std::size_t>::max() / sizeof(T);
 
 // The maximum number of values of type T in one allocation. The difference of two pointers into
 // an allocation of this size does not overflow.

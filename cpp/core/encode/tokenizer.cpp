@@ -111,7 +111,7 @@ std::size_t Tokenizer::max_capacity(std::size_t size) const {
   const std::size_t rest =
       saturating_add(factor, template_.size() + std::size_t{ShortCache::PADDING});
   return std::min(saturating_add(saturating_multiply(size, factor), rest),
-                  MAX_COUNT<std::uint32_t>);
+                  MAX_ELEMENTS<std::uint32_t>);
 }
 
 void Tokenizer::append(const std::vector<std::uint32_t> &more, IdBuffer &ids) {

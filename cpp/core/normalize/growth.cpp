@@ -13,9 +13,9 @@ namespace {
 using StepKind = NormalizerStep::Kind;
 
 constexpr std::uint64_t CANONICAL_GROWTH = 3;
-constexpr std::uint64_t LOWER_GROWTH = 2;
+constexpr std::uint64_t LOWERCASE_GROWTH = 2;
 
-const char *name_of(StepKind kind) {
+const char *normalizer_name(StepKind kind) {
   static constexpr const char *NAMES[] = {
       "NFC",          "NFD",     "NFKC",      "NFKD",       "Lowercase",
       "StripAccents", "Nmt",     "ByteLevel", "Strip",      "BertNormalizer",
@@ -25,7 +25,7 @@ const char *name_of(StepKind kind) {
 }
 
 // Returns whether no Unicode form, lower case or BertNormalizer grows a character of `text`.
-bool is_stable(const std::string &text) {
+bool keeps_its_size(const std::string &text) {
   const auto *data = reinterpret_cast<const std::uint8_t *>(text.data());
   using Bytes = std::vector<std::uint8_t>;
   for (std::size_t at = 0; at < text.size();) {
@@ -47,7 +47,7 @@ bool is_stable(const std::string &text) {
   return true;
 }
 
-void add_step(const NormalizerStep &step, Growth &growth) {
+void add_normalizer(const NormalizerStep &step, Growth &growth) {
   const std::string &content = step.replacement.content;
   switch (step.kind) {
   case StepKind::NFC:
@@ -57,22 +57,22 @@ void add_step(const NormalizerStep &step, Growth &growth) {
   case StepKind::NFKD:
     return growth.spell(COMPATIBLE_GROWTH);
   case StepKind::LOWERCASE:
-    return growth.spell(LOWER_GROWTH);
+    return growth.spell(LOWERCASE_GROWTH);
   case StepKind::BERT:
     if ((step.options & NormalizerStep::CHINESE) != 0)
       growth.space_chinese();
     if (step.strips_accents())
       growth.spell(CANONICAL_GROWTH);
     if ((step.options & NormalizerStep::LOWER) != 0)
-      growth.spell(LOWER_GROWTH);
+      growth.spell(LOWERCASE_GROWTH);
     return;
   case StepKind::BYTE_LEVEL:
     return growth.multiply(2, false);
   case StepKind::PREPEND:
-    return growth.add(content.size(), is_stable(content));
+    return growth.add(content.size(), keeps_its_size(content));
   case StepKind::REPLACE:
   case StepKind::REPLACE_REGEX:
-    return growth.multiply(replace_factor(step.replacement), is_stable(content));
+    return growth.multiply(replace_factor(step.replacement), keeps_its_size(content));
   case StepKind::PRECOMPILED:
     return growth.multiply(step.charsmap_growth, false);
   default: // replaces a character by at most as many bytes
@@ -81,11 +81,11 @@ void add_step(const NormalizerStep &step, Growth &growth) {
 }
 
 // Adds `steps` to `check` until they pass a limit. Returns the problem.
-std::string add_steps(const std::vector<NormalizerStep> &steps, GrowthCheck &check) {
+std::string add_normalizers(const std::vector<NormalizerStep> &steps, GrowthCheck &check) {
   std::string problem;
   for (const NormalizerStep &step : steps) {
-    problem = check.next(name_of(step.kind), step.kind == StepKind::REPLACE_REGEX,
-                         [&](Growth &growth) { add_step(step, growth); });
+    problem = check.next(normalizer_name(step.kind), step.kind == StepKind::REPLACE_REGEX,
+                         [&](Growth &growth) { add_normalizer(step, growth); });
     if (!problem.empty())
       break;
   }
@@ -142,12 +142,12 @@ std::string GrowthCheck::problem(const char *name) const {
 
 std::string problem_of_growth(const std::vector<NormalizerStep> &steps) {
   GrowthCheck check("text");
-  return add_steps(steps, check);
+  return add_normalizers(steps, check);
 }
 
 std::uint64_t growth_of(const std::vector<NormalizerStep> &steps) {
   GrowthCheck check("text");
-  add_steps(steps, check);
+  add_normalizers(steps, check);
   return check.growth().bytes();
 }
 

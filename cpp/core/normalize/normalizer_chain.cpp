@@ -1,5 +1,6 @@
 #include "core/normalize/normalizer_chain.hpp"
 
+#include "core/base/count_steps.hpp"
 #include "core/base/sizes.hpp"
 #include "core/normalize/aligned_text.hpp"
 #include "core/normalize/growth.hpp"
@@ -43,6 +44,7 @@ void NormalizerChain::normalize(const std::uint8_t *data, std::size_t size,
       to.clear();
     }
     pass->run(is_first ? data : before.data(), is_first ? size : before.size(), to);
+    count_steps(to.size());
   }
 }
 
