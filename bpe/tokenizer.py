@@ -31,6 +31,7 @@ from bpe.encoding.pipeline import Pipeline
 from bpe.encoding.text_spaces import TextSpaces, spaces_of
 from bpe.encoding.token_list import AddedTokenList
 from bpe.merge import missing_byte_error
+from bpe.normalizers.chain import NormalizerChain
 from bpe.once import forget, once
 from bpe.tokenizer_batches import TokenizerBatches
 from bpe.types import (
@@ -126,6 +127,8 @@ class Tokenizer(TokenizerBatches):
         self._name = name
         self._cache_limit = cache_limit(cache_mb)
         self._added_bytes = new_token_bytes(self._added, vocabulary)
+        if isinstance(normalizer, NormalizerChain):
+            normalizer.check_contents(token.content for token in self._added.normalized)
         self._spaces = None
         if decoder is not None and takes_spaces(
             vocabulary, self._pre_tokenizer, self._backend_name

@@ -353,8 +353,11 @@ class CharacterMap:
         The origin of a code point is the index of the character of `text` that it replaces.
         """
 
-def charsmap_problem(blob: bytes) -> str:
-    """Return what is wrong with the trie of a charsmap, or "" (see bpe.encoding.charsmap)."""
+def check_charsmap(blob: bytes) -> tuple[str, int]:
+    """Return what is wrong with the trie of a charsmap, or "", and its growth.
+
+    See bpe.encoding.charsmap.
+    """
 
 class Precompiled:
     """bpe.normalizers.precompiled.Precompiled for UTF-8."""

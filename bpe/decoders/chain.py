@@ -8,6 +8,7 @@ from operator import index
 from typing import SupportsIndex
 
 from bpe.decoders.flows import Flow, bytes_of_characters, fallback_byte
+from bpe.decoders.growth import growth_of, has_regex, problem_of_growth
 from bpe.decoders.native import JoinedTexts, native_calls, replace_in_all
 from bpe.decoders.steps import ByteFallback, ByteLevel, Fuse, Replace, Spaces, Step, Strip
 from bpe.encoding.decode import (
@@ -20,13 +21,28 @@ from bpe.encoding.decode import (
 )
 from bpe.encoding.python_backend import unknown_id
 from bpe.encoding.utf8 import ESCAPE
+from bpe.errors import UnsupportedError
+
+_MAX_PREPARED_STEPS = 8
+_MAX_PREPARED_GROWTH = 4
+"""Changing all tokens at once takes time and memory in proportion to these numbers.
+
+Published decoders change tokens in one step, and do not grow them.
+"""
 
 
 @dataclass(frozen=True)
 class DecoderChain:
-    """The decoders of a tokenizer.json, in order."""
+    """The decoders of a tokenizer.json, in order.
+
+    Raises UnsupportedError if they grow a token too much (bpe.decoders.growth).
+    """
 
     steps: tuple[Step, ...]
+
+    def __post_init__(self) -> None:
+        if problem := problem_of_growth(self.steps):
+            raise UnsupportedError(f"the decoders {problem}")
 
     @property
     def by_token(self) -> tuple[Step, ...]:
@@ -44,8 +60,13 @@ class DecoderChain:
         """The maximum number of spaces to strip at the start and at the end of the joined tokens.
 
         The steps of `by_token` change each token before the tokens are joined. The result is None
-        if the other steps do more than decode bytes, join and strip, so C++ cannot decode.
+        if the other steps do more than decode bytes, join and strip, so C++ cannot decode. It is
+        also None if `by_token` is too costly: before C++ decodes, all tokens are changed at once.
         """
+        if len(self.by_token) > _MAX_PREPARED_STEPS or any(map(has_regex, self.by_token)):
+            return None
+        if growth_of(self.by_token) > _MAX_PREPARED_GROWTH:
+            return None
         rest = self.steps[len(self.by_token) :]
         if rest == (ByteLevel(),):
             return 0, 0

@@ -25,6 +25,8 @@ from pretok.machine.backend import backend
 
 MAX_RULE_BYTES = 256
 """The maximal size of the text that a rule replaces; in published models it is some 20 bytes."""
+MAX_RULE_GROWTH = 1024
+"""The maximal number of bytes that a rule makes of one byte; in published models it is 13."""
 
 _VALUE = 1 << 31
 _HAS_RULE = 1 << 8
@@ -34,7 +36,8 @@ _ROOT = 0
 class Charsmap:
     """Finds the rules that match at an offset of a text, in time linear in the longest rule.
 
-    Raises VocabularyError if the blob is malformed.
+    `growth` is the maximal number of bytes that a rule makes of one byte, if each space becomes
+    three bytes; at least 1. Raises VocabularyError if the blob is malformed.
     """
 
     def __init__(self, blob: bytes) -> None:
@@ -50,10 +53,11 @@ class Charsmap:
         if backend() == "native":
             from pretok import _core
 
-            if problem := _core.charsmap_problem(blob):
+            problem, self.growth = _core.check_charsmap(blob)
+            if problem:
                 raise _malformed(problem)
         else:
-            _check(self._packed_units, self._replacements)
+            self.growth = _check(self._packed_units, self._replacements)
 
     @once
     def _units(self) -> list[int]:
@@ -111,10 +115,11 @@ def _check_pool(pool: bytes) -> None:
         ) from None
 
 
-def _check(units: NDArray[np.uint32], replacements: dict[int, str]) -> None:
-    """Raise VocabularyError if a rule is too long, cuts a character or has no replacement.
+def _check(units: NDArray[np.uint32], replacements: dict[int, str]) -> int:
+    """Return the growth of the rules.
 
-    `Charsmap::find_problem` (cpp/core/normalize/charsmap.cpp) does the same in C++.
+    Raises VocabularyError if a rule is too long, cuts a character, has no replacement, or grows a
+    text too much. `Charsmap::find_problem` (cpp/core/normalize/charsmap.cpp) does the same in C++.
     """
     # Each round goes one level down the trie. A row of `nodes` is a node of this level: (base of
     # its children, number of bytes that the current UTF-8 character still lacks). The child for a
@@ -122,7 +127,11 @@ def _check(units: NDArray[np.uint32], replacements: dict[int, str]) -> None:
     nodes = np.array([[_children(int(units[_ROOT])), 0]], np.int64)
     labels = np.arange(256, dtype=np.int64)
     known = np.array(sorted(replacements), np.int64)
-    for _ in range(MAX_RULE_BYTES):
+    # The size of each replacement, in bytes, if a space has three bytes.
+    texts = (replacements[at] for at in known.tolist())
+    sizes = np.array([len(text.encode()) + 2 * text.count(" ") for text in texts], np.int64)
+    growth = 1
+    for size in range(1, MAX_RULE_BYTES + 1):
         if nodes[:, 0].max(initial=0) >= len(units):
             raise _malformed("points outside of itself")
         targets = nodes[:, :1] ^ labels
@@ -141,9 +150,13 @@ def _check(units: NDArray[np.uint32], replacements: dict[int, str]) -> None:
             raise _malformed("has a rule that ends within a character or has no replacement")
         if not np.isin(values & ~_VALUE, known).all():
             raise _malformed("refers to a replacement that does not exist")
+        made = sizes[np.searchsorted(known, values & ~_VALUE)].max(initial=0)
+        growth = max(growth, -(-int(made) // size))
+        if growth > MAX_RULE_GROWTH:
+            raise _malformed(f"has a rule that makes more than {MAX_RULE_GROWTH} bytes of one")
         nodes = np.unique(np.stack([below, lacks], 1), axis=0)
         if not len(nodes):
-            return
+            return growth
     raise _malformed(f"has rules of more than {MAX_RULE_BYTES} bytes")
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from bpe.decoders import steps
 from bpe.decoders.chain import DecoderChain
+from bpe.decoders.growth import problem_of_growth
 from bpe.decoders.steps import Step
 from bpe.encoding.piece_decoder import Decoding
 from bpe.errors import UnsupportedError
@@ -22,12 +23,14 @@ def read(decoder: Value) -> DecoderChain:
 
     A decoder that is null joins tokens with spaces, so it becomes steps.Spaces.
 
-    Raises UnsupportedError for a decoder that bpe does not have, and VocabularyError for a
-    malformed decoder.
+    Raises UnsupportedError for a decoder that bpe does not have, or if the decoders grow a token
+    too much, and VocabularyError for a malformed decoder.
     """
     listed = [
         steps.Spaces() if part.value is None else _read(part) for part in decoder.parts("decoders")
     ]
+    if problem := problem_of_growth(listed):
+        raise decoder.unsupported(f"the decoders {problem}")
     return DecoderChain(tuple(listed))
 
 

@@ -142,16 +142,16 @@ class Value:
         Otherwise the value itself is the only part; it may be null.
         """
         pending = [self]
-        seen = 0
+        count = 0
         while pending:
             part = pending.pop()
-            seen += 1
             if part.value is not None and part.kind() == "Sequence":
                 part.only("type", key)
-                if seen + len(pending) + len(part[key].values()) > MAX_PARTS:
+                if count + len(pending) + len(part[key].values()) > MAX_PARTS:
                     raise self.malformed(f"at most {MAX_PARTS} parts")
                 pending += reversed(list(part[key].items()))
             else:
+                count += 1
                 yield part
 
     def only(self, *names: str) -> None:

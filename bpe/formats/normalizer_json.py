@@ -12,6 +12,7 @@ from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats.json_value import Value
 from bpe.normalizers import steps
 from bpe.normalizers.chain import NFC, NormalizerChain
+from bpe.normalizers.growth import problem_of_growth
 from bpe.normalizers.precompiled import Precompiled
 from bpe.normalizers.steps import Step
 from bpe.normalizers.unicode_forms import FORMS, UnicodeForm
@@ -30,8 +31,8 @@ A long replacement could multiply the size of a text.
 def read(normalizer: Value) -> tuple[Step, ...]:
     """Return the steps of a normalizer.
 
-    Raises UnsupportedError for a step that bpe does not have, and VocabularyError for a malformed
-    step.
+    Raises UnsupportedError for a step that bpe does not have, or if the steps grow a text too much,
+    and VocabularyError for a malformed step.
     """
     listed: list[Step] = []
     for part in normalizer.parts("normalizers"):
@@ -40,6 +41,8 @@ def read(normalizer: Value) -> tuple[Step, ...]:
             if reader is None:
                 raise part.unsupported(f"expected one of {', '.join(_READERS)}, Sequence or null")
             listed.append(reader(part))
+    if problem := problem_of_growth(listed):
+        raise normalizer.unsupported(f"the normalizers {problem}")
     return tuple(listed)
 
 

@@ -30,6 +30,7 @@ from collections.abc import Callable
 
 from bpe.decoders import steps as decoders
 from bpe.decoders.chain import DecoderChain
+from bpe.decoders.growth import problem_of_growth as decoder_growth
 from bpe.encoding.utf8 import has_surrogates
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats.normalizer_json import MAX_TEXT
@@ -38,6 +39,7 @@ from bpe.formats.pretok_preset import dump_preset, is_own, read_preset
 from bpe.formats.spec import TokenizerSpec
 from bpe.normalizers import steps
 from bpe.normalizers.chain import MetaspaceStep, NormalizerChain, PrependScheme
+from bpe.normalizers.growth import problem_of_growth as normalizer_growth
 from bpe.normalizers.precompiled import Precompiled
 from bpe.normalizers.unicode_forms import FORMS, UnicodeForm
 from pretok.errors import UnknownPatternError
@@ -92,12 +94,17 @@ def dump_steps(spec: TokenizerSpec) -> bytes:
 def read_steps(reader: Reader) -> tuple[NormalizerChain | None, DecoderChain | None]:
     """Return the normalizer and the decoder."""
     listed = tuple(_read_step(reader) for _ in range(_number(reader, MAX_STEPS)))
+    if problem := normalizer_growth(listed):
+        raise UnsupportedError(f"the file has normalizers that {problem}")
     metaspace = _read_metaspace(reader)
     chain = NormalizerChain(listed, metaspace) if listed or metaspace is not None else None
     count = _number(reader, MAX_STEPS + 1)
     if count == 0:
         return chain, None
-    return chain, DecoderChain(tuple(_read_decoder(reader) for _ in range(count - 1)))
+    chosen = tuple(_read_decoder(reader) for _ in range(count - 1))
+    if problem := decoder_growth(chosen):
+        raise UnsupportedError(f"the file has decoders that {problem}")
+    return chain, DecoderChain(chosen)
 
 
 def _dump_step(step: steps.Step) -> bytes:

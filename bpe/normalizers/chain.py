@@ -7,11 +7,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
+from bpe.errors import UnsupportedError
 from bpe.normalizers.aligned_text import AlignedText
+from bpe.normalizers.growth import growth_of, problem_of_growth, utf8_size
 from bpe.normalizers.steps import Replace, Step
 from bpe.normalizers.unicode_forms import UnicodeForm
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
+
+MAX_CONTENT = 1 << 24
+"""See NormalizerChain.check_contents."""
 
 PrependScheme: TypeAlias = Literal["always", "first", "never"]
 
@@ -64,14 +69,47 @@ class NormalizerChain:
     """Applies `steps` in order, each to the result of the step before.
 
     The caller applies `metaspace` last, after the search for added tokens in the normalized text.
+    Raises UnsupportedError if the steps grow a text too much (bpe.normalizers.growth).
     """
 
     steps: tuple[Step, ...] = ()
     metaspace: MetaspaceStep | None = None
 
+    def __post_init__(self) -> None:
+        if problem := problem_of_growth(self.steps):
+            raise UnsupportedError(f"the normalizers {problem}")
+
     def __str__(self) -> str:
         metaspace = () if self.metaspace is None else (self.metaspace,)
         return ", ".join(map(str, (*self.steps, *metaspace)))
+
+    def check_contents(self, texts: Iterable[str]) -> None:
+        """Raise UnsupportedError if normalizing `texts`, which a file chooses, takes too long.
+
+        Loading normalizes the contents of added tokens. One step makes at most MAX_CONTENT bytes of
+        a text. All steps together write at most MAX_CONTENT characters, or 64 for each character of
+        `texts` if that is more.
+        """
+        listed = list(texts)
+        growth = growth_of(self.steps)
+        sizes = [utf8_size(text) * growth for text in listed]
+        if sum(sizes) * len(self.steps) <= MAX_CONTENT:
+            return
+        if max(sizes) > MAX_CONTENT:
+            raise UnsupportedError(
+                f"the normalizers may make {max(sizes)} bytes of an added token; expected at most "
+                f"{MAX_CONTENT}"
+            )
+        left = max(MAX_CONTENT, 64 * sum(map(len, listed)))
+        for text in listed:
+            for step in self.steps:
+                text = step.normalize(text)
+                left -= len(text)
+                if left < 0:
+                    raise UnsupportedError(
+                        "normalizing the added tokens takes too long; expected fewer normalizers, "
+                        "or added tokens with the flag `normalized` set to false"
+                    )
 
     def normalize(self, text: str) -> str:
         """Return the result of `steps`."""

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 Made = TypeVar("Made")
 Spellings: TypeAlias = Sequence[Callable[[str], str]]
-"""Functions that spell a character, each applied to the result of the one before."""
+"""Functions that spell the characters of a text, each applied to the result of the one before."""
 AligningStep: TypeAlias = Callable[[bytes], "tuple[bytes, Offsets | None] | None"]
 """Normalizes UTF-8. Returns the result, and the origin of each of its code points.
 
@@ -57,6 +57,12 @@ _KNOWN = *_CHECKING, ByteLevel, Precompiled, Prepend, Replace, Strip, UnicodeFor
 _ASCII_SPACE = "".join(filter(str.isascii, WHITE_SPACE)).encode()
 _PAGE = 256
 """The number of code points whose replacements C++ asks for at once."""
+_MAX_SPELLS = 16
+"""The maximal number of steps that change each character by itself, to spell whole pages.
+
+A page takes as much time as 256 characters, even if a text has only one character of the page. If
+there are more steps, each of them changes the text.
+"""
 
 
 class NativeNormalizer:
@@ -159,7 +165,7 @@ def _sentencepiece(normalizer: NormalizesText) -> _core.SentencePieceNormalizer 
 
 def _chain_steps(
     normalizer: NormalizesText,
-    make_map: Callable[[Spellings], Made],
+    make_map: Callable[[Spellings, bool], list[Made]],
     make_step: Callable[[Step], Made],
 ) -> list[Made] | None:
     """Return the steps of a NormalizerChain of known steps, or None for any other normalizer."""
@@ -168,18 +174,19 @@ def _chain_steps(
     if any(type(step) not in _KNOWN or _has_surrogates(step) for step in normalizer.steps):
         return None
     steps: list[Made] = []
-    simple = chain.from_iterable(map(_simple_steps, normalizer.steps))
+    simple = list(chain.from_iterable(map(_simple_steps, normalizer.steps)))
+    has_maps = sum(isinstance(step, PerCharacter) for step in simple) <= _MAX_SPELLS
     for is_per_character, group in groupby(simple, lambda step: isinstance(step, PerCharacter)):
         if is_per_character:
             spells = [step.spell for step in group if isinstance(step, PerCharacter)]
-            steps.append(make_map(spells))
+            steps += make_map(spells, has_maps)
         else:
             steps += [make_step(step) for step in group if not isinstance(step, PerCharacter)]
     return steps
 
 
 class PerCharacter(NamedTuple):
-    """A step that replaces each character, whatever its neighbors are."""
+    """A step that replaces each character of a text, whatever its neighbors are."""
 
     spell: Callable[[str], str]
 
@@ -195,23 +202,31 @@ def _simple_steps(step: Step) -> list[Step | PerCharacter]:
         clean = replace(step, strip_accents=False, lowercase=False)
         steps: list[Step | PerCharacter] = [PerCharacter(clean.normalize)]
         if step.strips_accents:
-            steps += [UnicodeForm("NFD"), PerCharacter(_without_mark)]
+            steps += [UnicodeForm("NFD"), PerCharacter(_without_marks)]
         if step.lowercase:
             steps.append(PerCharacter(Lowercase().normalize))
         return steps
     return [step]
 
 
-def _native_map(spells: Spellings) -> NativeStep:
+def _native_map(spells: Spellings, has_maps: bool) -> list[NativeStep]:
     from pretok import _core
 
-    return _core.CharacterMap(partial(_spell_page, spells)).normalized
+    if not has_maps:
+        return list(map(_in_python, spells))
+    return [_core.CharacterMap(partial(_spell_page, spells)).normalized]
 
 
-def _aligning_map(spells: Spellings) -> AligningStep:
+def _in_python(change: Callable[[str], str]) -> NativeStep:
+    return lambda data: change(data.decode()).encode()
+
+
+def _aligning_map(spells: Spellings, has_maps: bool) -> list[AligningStep]:
     from pretok import _core
 
-    return _core.CharacterMap(partial(_spell_page, spells)).align
+    if not has_maps:
+        return [lambda data: None]
+    return [_core.CharacterMap(partial(_spell_page, spells)).align]
 
 
 def _aligning_step(step: Step) -> AligningStep:
@@ -255,8 +270,7 @@ def _native_step(step: Step) -> NativeStep:
         return lambda data: data.replace(pattern, content)
     if isinstance(step, Strip):
         return partial(_stripped, step)
-    normalize = step.normalize
-    return lambda data: normalize(data.decode()).encode()
+    return _in_python(step.normalize)
 
 
 def _stripped(step: Strip, data: bytes) -> bytes:
@@ -291,8 +305,8 @@ def _has_surrogates(step: Step) -> bool:
     return any(map(has_surrogates, texts))
 
 
-def _without_mark(char: str) -> str:
-    return "" if is_in(NONSPACING_MARKS, char) else char
+def _without_marks(text: str) -> str:
+    return "".join([char for char in text if not is_in(NONSPACING_MARKS, char)])
 
 
 def _spell_page(spells: Spellings, first: int) -> list[bytes]:

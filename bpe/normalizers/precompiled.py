@@ -33,6 +33,11 @@ class Precompiled:
     def __post_init__(self) -> None:
         self._rules  # noqa: B018  # raises VocabularyError
 
+    @property
+    def growth(self) -> int:
+        """The maximal number of bytes that a rule makes of one byte."""
+        return self._rules.growth
+
     @once
     def _rules(self) -> Charsmap:
         return Charsmap(self.precompiled_charsmap)

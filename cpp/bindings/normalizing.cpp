@@ -40,12 +40,12 @@ Charsmap charsmap_of(const py::bytes &blob) {
   return Charsmap(bytes.data, bytes.size);
 }
 
-// Returns the result of Charsmap::find_problem; "" if there is no problem.
-std::string charsmap_problem(const py::bytes &blob) {
+// Returns the result of Charsmap::find_problem, "" if there is no problem, and the growth.
+std::pair<std::string, std::size_t> check_charsmap(const py::bytes &blob) {
   const char *problem = nullptr;
-  const Bytes bytes(blob);
-  unlocked(bytes.size, [&] { problem = Charsmap(bytes.data, bytes.size).find_problem(); });
-  return problem == nullptr ? "" : problem;
+  Charsmap charsmap = charsmap_of(blob);
+  unlocked(Bytes(blob).size, [&] { problem = charsmap.find_problem(); });
+  return {problem == nullptr ? "" : problem, charsmap.max_growth()};
 }
 
 class NativeSentencePieceNormalizer {
@@ -231,7 +231,7 @@ void bind_normalizing(py::module_ &module) {
       .def(py::init<unsigned>(), py::arg("form"))
       .def("normalized", &NativeUnicodeForm::normalized, py::arg("text"))
       .def("align", &NativeUnicodeForm::align, py::arg("text"));
-  module.def("charsmap_problem", &charsmap_problem, py::arg("blob"));
+  module.def("check_charsmap", &check_charsmap, py::arg("blob"));
 }
 
 } // namespace pretok

@@ -1,6 +1,7 @@
 #include "capi/decoder_flow.hpp"
 
 #include "capi/whole_utf8.hpp"
+#include "core/base/count_steps.hpp"
 #include "core/unicode/byte_level.hpp"
 #include "core/unicode/utf8.hpp"
 #include "formats/load_error.hpp"
@@ -380,6 +381,7 @@ DecoderFlows::DecoderFlows(const DecoderFlows &other) {
 }
 
 void DecoderFlows::feed(std::size_t index, std::string_view token, std::string &text) {
+  count_steps(token.size());
   if (index == flows_.size()) {
     text.append(token);
     return;

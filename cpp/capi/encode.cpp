@@ -23,9 +23,10 @@ pretok_status encode_into(const EncodeCall &call, const std::uint8_t *text, std:
                           std::uint32_t *ids, std::size_t capacity, std::size_t *count,
                           pretok_error *error) {
   // If the caller's array has room for the ids of every possible text of this size, encode
-  // directly into the array.
+  // directly into the array. No array has room for MAX_ELEMENTS ids.
   IdBuffer buffer;
-  if (capacity >= call.tokenizer->pipeline->max_capacity(size))
+  const std::size_t bound = call.tokenizer->pipeline->max_capacity(size);
+  if (capacity >= bound && bound < MAX_ELEMENTS<std::uint32_t>)
     buffer = IdBuffer(ids, capacity);
   if (const pretok_status status = append_all(call, text, size, buffer, error))
     return status;

@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <string>
+#include <vector>
 
 namespace pretok {
 namespace {
@@ -239,6 +241,15 @@ pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &op
   const char *build_error = nullptr;
   if (!spec.steps.empty() || spec.metaspace)
     tokenizer.chain.emplace(std::move(spec.steps), std::move(spec.metaspace));
+  if (tokenizer.chain) {
+    std::vector<std::string> contents;
+    for (const AddedToken &token : spec.added)
+      if (token.normalized)
+        contents.push_back(token.content);
+    const std::string problem = tokenizer.chain->problem_of_contents(contents);
+    if (!problem.empty())
+      return fail(error, PRETOK_UNSUPPORTED, "%s", problem.c_str());
+  }
   if (spec.decoder)
     tokenizer.decoder.emplace(spec, tokenizer.chain ? &*tokenizer.chain : nullptr);
   if (spec.characters) {

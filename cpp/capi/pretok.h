@@ -222,6 +222,9 @@ PRETOK_API pretok_status pretok_encode(const pretok_tokenizer *, const char *tex
                                        const pretok_encode_options *options, uint32_t *ids,
                                        size_t capacity, size_t *count,
                                        pretok_error *error) PRETOK_NOEXCEPT;
+/* The bound is at most SIZE_MAX / sizeof(uint32_t), so its size in bytes does not overflow.
+ * Normalizers may make the bound much larger than the text; pretok_encode_new allocates only
+ * the size of the result. */
 PRETOK_API size_t pretok_encode_bound(const pretok_tokenizer *, size_t size) PRETOK_NOEXCEPT;
 /* Encodes a text into a new array, which has the size of the result. Free the array with
  * pretok_ids_free. Use this function to encode a long text once instead of counting its ids

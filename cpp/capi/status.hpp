@@ -2,6 +2,7 @@
 #pragma once
 
 #include "capi/pretok.h"
+#include "core/base/sizes.hpp"
 
 #include <cstddef>
 #include <initializer_list>
@@ -66,11 +67,13 @@ template <typename Work> pretok_status guarded(pretok_error *error, Work work) n
 #endif
 }
 
-// Sets *count to `needed`. Fails if `buffer` has room for fewer than `needed` elements. Never
-// fails for a NULL buffer.
+// Sets *count to `needed`. Fails if `buffer` has room for fewer than `needed` elements. Fails
+// for a NULL buffer only if the size of `needed` elements in bytes would overflow.
 template <typename T>
 pretok_status room_for(std::size_t needed, const T *buffer, std::size_t capacity,
                        std::size_t *count, pretok_error *error) noexcept {
+  if (needed > MAX_ELEMENTS<T>)
+    return fail(error, PRETOK_OUT_OF_MEMORY, "the result is larger than any buffer");
   *count = needed;
   if (buffer == nullptr || needed <= capacity)
     return PRETOK_OK;

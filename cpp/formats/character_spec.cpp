@@ -63,7 +63,8 @@ bool has_mark(const TokenizerSpec &spec) {
   return std::find(texts.begin(), end, SPACE_MARK) != end;
 }
 
-std::string problem_of_charsmap(const std::vector<std::uint8_t> &charsmap) {
+std::string problem_of_charsmap(const std::vector<std::uint8_t> &charsmap,
+                                std::size_t *growth) {
   if (charsmap.empty())
     return "";
   constexpr std::size_t UNITS = 1024; // the trie has a multiple of this number of bytes
@@ -77,7 +78,10 @@ std::string problem_of_charsmap(const std::vector<std::uint8_t> &charsmap) {
   const std::string_view replacements(pool, left - trie);
   if ((!replacements.empty() && replacements.back() != 0) || !is_utf8(replacements))
     return "has a replacement that is not UTF-8 or has no end";
-  const char *const problem = Charsmap(charsmap.data(), charsmap.size()).find_problem();
+  Charsmap rules(charsmap.data(), charsmap.size());
+  const char *const problem = rules.find_problem();
+  if (growth != nullptr)
+    *growth = rules.max_growth();
   return problem == nullptr ? "" : problem;
 }
 

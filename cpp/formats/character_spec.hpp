@@ -32,8 +32,10 @@ std::uint32_t first_step(const TokenizerSpec &spec);
 std::uint32_t max_steps(const TokenizerSpec &spec);
 
 // Returns what is wrong with the charsmap of a normalizer, such as "is truncated"; "" if
-// nothing is. Charsmap of bpe/encoding/charsmap.py makes the same checks.
-std::string problem_of_charsmap(const std::vector<std::uint8_t> &charsmap);
+// nothing is. Charsmap of bpe/encoding/charsmap.py makes the same checks. If `growth` is not
+// nullptr, sets it to Charsmap::max_growth().
+std::string problem_of_charsmap(const std::vector<std::uint8_t> &charsmap,
+                                std::size_t *growth = nullptr);
 
 // The maximum number of characters of a user-defined symbol; MAX_SYMBOL of
 // bpe/encoding/sentencepiece_normalizer.py.

@@ -139,7 +139,8 @@ bool JsonPart::only(std::initializer_list<std::string_view> names, LoadError &er
 bool JsonPart::parts(std::string_view name, std::vector<JsonPart> &result,
                      LoadError &error) const {
   std::vector<JsonPart> pending = {*this};
-  for (std::size_t seen = 1; !pending.empty(); ++seen) {
+  std::size_t count = 0;
+  while (!pending.empty()) {
     const JsonPart part = std::move(pending.back());
     pending.pop_back();
     std::string_view type;
@@ -147,6 +148,7 @@ bool JsonPart::parts(std::string_view name, std::vector<JsonPart> &result,
       return false;
     if (!part.is_present || type != "Sequence") {
       result.push_back(part);
+      ++count;
       continue;
     }
     JsonPart inner;
@@ -155,7 +157,7 @@ bool JsonPart::parts(std::string_view name, std::vector<JsonPart> &result,
     if (!part.only({"type", name}, error) || !part.get(name, inner, error) ||
         !inner.list(listed, error))
       return false;
-    if (seen + pending.size() + listed.size() > MAX_PARTS) {
+    if (count + pending.size() + listed.size() > MAX_PARTS) {
       error = malformed("at most " + std::to_string(MAX_PARTS) + " parts");
       return false;
     }

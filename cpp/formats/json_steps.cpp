@@ -1,6 +1,8 @@
 #include "formats/json_steps.hpp"
 
+#include "core/normalize/growth.hpp"
 #include "formats/character_spec.hpp"
+#include "formats/decoder_growth.hpp"
 #include "formats/json_stages.hpp"
 #include "formats/piece_file.hpp"
 
@@ -292,8 +294,9 @@ private:
       return false;
     if (!decode_base64(encoded, step.charsmap))
       return malformed(charsmap, "base64");
-    const std::string problem =
-        step.charsmap.empty() ? "is truncated" : problem_of_charsmap(step.charsmap);
+    const std::string problem = step.charsmap.empty()
+                                    ? "is truncated"
+                                    : problem_of_charsmap(step.charsmap, &step.charsmap_growth);
     return problem.empty() || malformed(charsmap, "a valid charsmap; the charsmap " + problem);
   }
 
@@ -313,7 +316,10 @@ bool read_normalizer_steps(const JsonPart &file, std::vector<NormalizerStep> &st
   for (const JsonPart &part : parts)
     if (part.is_present && !reader.read_step(part, steps.emplace_back()))
       return false;
-  return true;
+  const std::string problem = problem_of_growth(steps);
+  if (!problem.empty())
+    error = normalizer.unsupported("the normalizers " + problem);
+  return problem.empty();
 }
 
 bool read_decoder_steps(const JsonPart &file, std::vector<DecoderStep> &steps,
@@ -330,7 +336,10 @@ bool read_decoder_steps(const JsonPart &file, std::vector<DecoderStep> &steps,
     joins_bytes =
         joins_bytes && (!part.is_present || steps.back().kind == DecoderStep::Kind::BYTE_LEVEL);
   }
-  return true;
+  const std::string problem = problem_of_growth(steps);
+  if (!problem.empty())
+    error = decoder.unsupported("the decoders " + problem);
+  return problem.empty();
 }
 
 bool read_json_metaspace(const JsonPart &part, MetaspaceSpec &metaspace, bool *splits,

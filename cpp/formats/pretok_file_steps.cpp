@@ -1,7 +1,9 @@
 #include "formats/pretok_file_steps.hpp"
 
+#include "core/normalize/growth.hpp"
 #include "core/split/presets.hpp"
 #include "formats/character_spec.hpp"
+#include "formats/decoder_growth.hpp"
 #include "formats/load_error.hpp"
 #include "formats/piece_file.hpp"
 
@@ -34,6 +36,11 @@ public:
     for (std::uint32_t i = 0; i < count; ++i)
       if (!read_step(spec.steps.emplace_back()))
         return false;
+    const std::string problem = problem_of_growth(spec.steps);
+    if (!problem.empty()) {
+      reader_.error() = unsupported("the file has normalizers that " + problem);
+      return false;
+    }
     return read_metaspace(spec.metaspace) && read_decoder(spec.decoder);
   }
 
@@ -78,7 +85,8 @@ private:
         return false;
       step.charsmap.assign(reader_.here(), reader_.here() + size);
       const std::string problem =
-          size == 0 ? "is truncated" : problem_of_charsmap(step.charsmap);
+          size == 0 ? "is truncated"
+                    : problem_of_charsmap(step.charsmap, &step.charsmap_growth);
       return reader_.skip(size) &&
              (problem.empty() || reader_.fail("has a charsmap that " + problem));
     }
@@ -169,7 +177,10 @@ private:
     for (std::uint32_t i = 1; i < count; ++i)
       if (!read_decoder_step(decoder->emplace_back()))
         return false;
-    return true;
+    const std::string problem = problem_of_growth(*decoder);
+    if (!problem.empty())
+      reader_.error() = unsupported("the file has decoders that " + problem);
+    return problem.empty();
   }
 
   bool read_decoder_step(DecoderStep &step) {

@@ -30,21 +30,6 @@ constexpr std::size_t STREAM_EXTRA_STEPS = 4096;
 // The maximum size of a text, and of the content of a token.
 constexpr std::size_t MAX_BYTES = 400;
 
-void reset_steps() {
-#ifdef PRETOK_COUNT_STEPS
-  counted_steps = 0;
-#endif
-}
-
-// Returns the steps since the last reset, or 0 if the build does not count steps.
-std::size_t steps() {
-#ifdef PRETOK_COUNT_STEPS
-  return counted_steps;
-#else
-  return 0;
-#endif
-}
-
 // Returns one of a few short strings. Tokens of so few strings often overlap.
 const std::string &some_unit(Input &input) {
   static const std::string UNITS[] = {"a",           "b",   "ab", "aab",          " ",

@@ -5,6 +5,7 @@
 #include "core/base/ids.hpp"
 #include "core/base/sizes.hpp"
 #include "core/bpe/vocabulary.hpp"
+#include "core/normalize/growth.hpp"
 #include "core/normalize/normalizer_chain.hpp"
 #include "formats/byte_source.hpp"
 #include "formats/character_spec.hpp"
@@ -100,9 +101,15 @@ inline void check_source(const std::vector<std::uint8_t> &bytes, std::size_t los
 // decodes like the original.
 inline void check_steps(const TokenizerSpec &spec, const std::uint8_t *text, std::size_t size) {
   if (!spec.steps.empty() || spec.metaspace) {
+    reset_steps();
     const NormalizerChain chain(spec.steps, spec.metaspace);
+    check(steps() <= 256 * 16 * 16, "making a chain spells one page in each of 16 maps");
+    check(chain.max_growth() <= 5 * MAX_GROWTH, "the steps and Metaspace have a small growth");
+    reset_steps();
     std::vector<std::uint8_t> normal;
     chain.normalize(text, size, normal);
+    check(steps() <= (size + 1) * 256 * 16 * 16 + size * MAX_GROWTH * 3 * spec.steps.size(),
+          "normalizing spells at most a page for a byte, and writes few bytes for each step");
     const std::vector<std::size_t> sources = chain.sources(text, size);
     check(sources.size() == normal.size(), "each byte of the normalized text has a source");
     for (const std::size_t source : sources)
@@ -120,7 +127,10 @@ inline void check_steps(const TokenizerSpec &spec, const std::uint8_t *text, std
   std::vector<DecoderRule> rules;
   for (const DecoderStep &step : *spec.decoder)
     rules.emplace_back(step);
+  std::size_t size_of_tokens = 0;
   for (const bool keeps_invalid : {false, true}) {
+    size_of_tokens = 0;
+    reset_steps();
     DecoderFlows whole(rules, keeps_invalid);
     std::string expected;
     std::string copied;
@@ -128,12 +138,16 @@ inline void check_steps(const TokenizerSpec &spec, const std::uint8_t *text, std
     for (const std::string_view token : texts_of(spec)) {
       if (token.size() > 64)
         continue;
+      size_of_tokens += token.size();
       whole.feed(token, expected);
       flows = std::make_unique<DecoderFlows>(*flows);
       flows->feed(token, copied);
     }
     whole.finish(expected);
     flows->finish(copied);
+    check(expected.size() <= MAX_GROWTH * size_of_tokens, "the decoders have a small growth");
+    check(steps() <= 2 * MAX_GROWTH * size_of_tokens * (1 + rules.size()),
+          "decoding writes few bytes for each step");
     check(copied == expected, "a copied stream decodes like the original");
     check(keeps_invalid || is_utf8(expected), "a stream decodes to UTF-8");
   }
@@ -165,11 +179,13 @@ inline void check_file(const std::string &file, const Input &input) {
   for (const AddedToken &token : spec.added)
     check(token.id < ID_LIMIT && !token.content.empty(),
           "added tokens have valid ids and are not empty");
+  static const std::uint8_t TEXT[] = {'a', 'b', 'c', 0xC3, 0xA9, '\n'};
+  if (input.is_one_in(16))
+    check_steps(spec, TEXT, sizeof TEXT);
   // Build few vocabularies, and only if the ids are small: a vocabulary takes memory in
   // proportion to its largest id.
   if (*distinct.rbegin() >= 1 << 12 || !input.is_one_in(256))
     return;
-  static const std::uint8_t TEXT[] = {'a', 'b', 'c', 0xC3, 0xA9, '\n'};
   if (spec.characters && spec.characters->normalizer) {
     const SentencePieceNormalizer normalizer = make_normalizer(spec);
     std::vector<std::uint8_t> normalized;
@@ -177,7 +193,6 @@ inline void check_file(const std::string &file, const Input &input) {
     check(normalized.size() <= sizeof TEXT * normalizer.max_growth(),
           "the normalized text has at most the size that max_growth allows");
   }
-  check_steps(spec, TEXT, sizeof TEXT);
   Vocabulary vocabulary;
   const char *error_of_build = nullptr;
   if (spec.text) {

@@ -1,6 +1,8 @@
 // Turns the bytes of a fuzz input into choices, and stops the program if a check fails.
 #pragma once
 
+#include "core/base/count_steps.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -18,6 +20,21 @@ inline void check(bool holds, const char *property) {
   std::abort();
 }
 
+inline void reset_steps() {
+#ifdef PRETOK_COUNT_STEPS
+  counted_steps = 0;
+#endif
+}
+
+// Returns the steps since the last reset, or 0 if the build does not count steps.
+inline std::size_t steps() {
+#ifdef PRETOK_COUNT_STEPS
+  return counted_steps;
+#else
+  return 0;
+#endif
+}
+
 // Returns the bytes of an input one after the other, and zeros after its end.
 class Input {
 public:
@@ -27,6 +44,11 @@ public:
   bool coin() { return (byte() & 1) != 0; }
   // Returns a number less than `limit`, which is at most 256.
   std::size_t below(std::size_t limit) { return byte() % limit; }
+  // Returns the length of a chain of normalizers or decoders: 0 to 3, or sometimes up to 256.
+  std::size_t chain_length() {
+    const std::uint8_t choice = byte();
+    return choice < 0xC0 ? choice % 4U : std::size_t{1} + byte();
+  }
   std::uint32_t word() {
     std::uint32_t word = 0;
     for (int i = 0; i < 4; ++i)

@@ -97,7 +97,16 @@ std::uint32_t number_below(Input &input, std::uint32_t limit) {
 std::string some_step(Input &input) {
   const std::uint32_t kind = number_below(input, 14);
   std::string step = varint(kind);
-  static const char *const TEXTS[] = {"a", " ", "\xE2\x96\x81", "", "ab", "\xC3\xA9 "};
+  static const char *const TEXTS[] = {"a",
+                                      " ",
+                                      "\xE2\x96\x81",
+                                      "",
+                                      "ab",
+                                      "\xC3\xA9 ",
+                                      "aa",
+                                      "aaaaaaaaaaaaaaaa",
+                                      "\xEF\xB7\xBA", // U+FDFA, 33 bytes in NFKD
+                                      "\xE4\xB8\xAD"};
   const auto any_text = [&] { return text(TEXTS[input.below(std::size(TEXTS))]); };
   if (kind == 8 || kind == 9)
     step += varint(input.byte() & 31U);
@@ -125,7 +134,10 @@ std::string some_decoder(Input &input) {
   case 4:
     return step + text(" ") + varint(input.byte()) + varint(input.byte());
   case 5:
-    return step + text(input.coin() ? "a" : "\xE2\x96\x81") + text(input.coin() ? " " : "");
+    return step + text(input.coin() ? "a" : "\xE2\x96\x81") +
+           text(input.coin()   ? " "
+                : input.coin() ? "aa"
+                               : "");
   case 6: {
     step += text("a+") + text("b") + text("16.0");
     const std::vector<std::uint32_t> words = preset_at(input.below(4)).words();
@@ -149,19 +161,24 @@ std::string some_decoder(Input &input) {
 
 // Returns the section `steps`.
 std::string some_steps(Input &input) {
-  const std::uint32_t count = number_below(input, 4);
-  std::string section = varint(count);
-  for (std::uint32_t i = 0; i < count; ++i)
-    section += some_step(input);
+  const auto append_chain = [&input](std::size_t count, std::string (*make)(Input &),
+                                     std::string &to) {
+    // A long chain repeats three steps.
+    std::string parts[3];
+    for (std::size_t i = 0; i < count; ++i)
+      to += i < 3 ? parts[i] = make(input) : parts[i % 3];
+  };
+  const std::size_t count = input.chain_length();
+  std::string section = varint(static_cast<std::uint32_t>(count));
+  append_chain(count, some_step, section);
   const std::uint32_t scheme = number_below(input, 4);
   section += varint(scheme);
   if (scheme != 0)
     section += text(input.coin() ? "\xE2\x96\x81" : "_") +
                (input.coin() ? varint(1) + text("gpt2") + text("16.0") : varint(0));
-  const std::uint32_t decoders = number_below(input, 4);
-  section += varint(decoders + 1);
-  for (std::uint32_t i = 0; i < decoders; ++i)
-    section += some_decoder(input);
+  const std::size_t decoders = input.chain_length();
+  section += varint(static_cast<std::uint32_t>(decoders) + 1);
+  append_chain(decoders, some_decoder, section);
   return section;
 }
 

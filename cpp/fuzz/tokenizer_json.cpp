@@ -36,6 +36,20 @@ std::string any_value(Input &input) {
   return one_of(input, VALUES);
 }
 
+// Returns a Sequence of three `parts`, repeated up to `count`, in the member `name`.
+template <std::size_t SIZE>
+std::string chain(Input &input, const char *name, const char *const (&parts)[SIZE]) {
+  const std::size_t count = input.chain_length();
+  const char *chosen[3] = {};
+  std::string list;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i < 3)
+      chosen[i] = one_of(input, parts);
+    list += (list.empty() ? "" : ",") + std::string(chosen[i % 3]);
+  }
+  return R"({"type":"Sequence",")" + std::string(name) + "\":[" + list + "]}";
+}
+
 std::string normalizer(Input &input) {
   static const char *const VALUES[] = {
       "null",
@@ -51,8 +65,13 @@ std::string normalizer(Input &input) {
 "strip_accents":null,"lowercase":true})",
       R"({"type":"Precompiled","precompiled_charsmap":"AAQAAAAA"})",
       R"({"type":"Sequence","normalizers":[{"type":"NFKD"},{"type":"StripAccents"},{"type":"Nmt"},
-{"type":"ByteLevel"}]})"};
-  return one_of(input, VALUES);
+{"type":"ByteLevel"}]})",
+      R"({"type":"Prepend","prepend":"a"})",
+      R"({"type":"Replace","pattern":{"String":"a"},"content":"aa"})",
+      R"({"type":"Replace","pattern":{"String":"ab"},"content":"a \u4e2d\ufdfa"})"};
+  const std::uint8_t choice = input.byte();
+  return choice < 0xC0 ? VALUES[choice % std::size(VALUES)]
+                       : chain(input, "normalizers", VALUES);
 }
 
 // Returns 1 to 3 nested Sequences around up to 300 pre-tokenizers. Some of these pre-tokenizers
@@ -180,8 +199,12 @@ std::string some_file(Input &input) {
         R"({"type":"BPEDecoder","suffix":"</w>"})",
         R"({"type":"WordPiece","prefix":"a","cleanup":true})",
         R"({"type":"CTC","pad_token":"a","word_delimiter_token":"","cleanup":true})",
-        R"({"type":"Replace","pattern":{"String":"a"},"content":"b"})"};
-    return std::string(one_of(choices, DECODERS));
+        R"({"type":"Replace","pattern":{"String":"a"},"content":"b"})",
+        R"({"type":"Replace","pattern":{"String":"b"},"content":"b\u00e9"})",
+        "null"};
+    const std::uint8_t part = choices.byte();
+    return part < 0xC0 ? std::string(DECODERS[part % std::size(DECODERS)])
+                       : chain(choices, "decoders", DECODERS);
   });
   add(6, "unknown", any_value);
   return file + "\"model\":" + model(input) + '}';

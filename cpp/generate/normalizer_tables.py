@@ -120,7 +120,7 @@ def graphemes() -> list[int]:
 
 def render() -> str:
     """Return the contents of characters.inc."""
-    # LOWER_GROWTH of normalizer_chain.cpp
+    # LOWERCASE_GROWTH of growth.cpp
     assert all(
         len(characters.lowercase(chr(code)).encode()) <= 2 * len(chr(code).encode())
         for code in CODES

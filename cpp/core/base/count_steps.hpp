@@ -1,5 +1,6 @@
-// count_step() counts the steps of a search. Fuzz targets define PRETOK_COUNT_STEPS, and test
-// that the number of steps is linear. In other builds count_step() does nothing.
+// count_step() counts the steps of a search, and count_steps() the bytes that a function
+// writes. Fuzz targets define PRETOK_COUNT_STEPS, and test that their number is linear. In
+// other builds these functions do nothing.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +11,10 @@ namespace pretok {
 inline thread_local std::size_t counted_steps = 0;
 
 inline void count_step() { ++counted_steps; }
+inline void count_steps(std::size_t count) { counted_steps += count; }
 #else
 inline void count_step() {}
+inline void count_steps(std::size_t) {}
 #endif
 
 } // namespace pretok

@@ -21,6 +21,10 @@ template <typename Size> constexpr Size saturating_multiply(Size a, Size b) {
   return b != 0 && a > MAX_SIZE / b ? MAX_SIZE : static_cast<Size>(a * b);
 }
 
+// The maximum number of values of type T whose size in bytes a std::size_t can hold.
+template <typename T>
+inline constexpr std::size_t MAX_ELEMENTS = std::numeric_limits<std::size_t>::max() / sizeof(T);
+
 // The maximum number of values of type T in one allocation. The difference of two pointers into
 // an allocation of this size does not overflow.
 template <typename T>

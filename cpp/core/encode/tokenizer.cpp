@@ -4,7 +4,6 @@
 #include "core/encode/nfc_source.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace pretok {
 
@@ -111,8 +110,8 @@ std::size_t Tokenizer::max_capacity(std::size_t size) const {
       saturating_add(growth, has_prefix ? (chain_ != nullptr ? growth : 1) : 0);
   const std::size_t rest =
       saturating_add(factor, template_.size() + std::size_t{ShortCache::PADDING});
-  constexpr std::size_t MAX_SIZE = std::numeric_limits<std::size_t>::max();
-  return size > (MAX_SIZE - rest) / factor ? MAX_SIZE : size * factor + rest;
+  return std::min(saturating_add(saturating_multiply(size, factor), rest),
+                  MAX_ELEMENTS<std::uint32_t>);
 }
 
 void Tokenizer::append(const std::vector<std::uint32_t> &more, IdBuffer &ids) {

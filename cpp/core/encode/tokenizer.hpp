@@ -107,7 +107,8 @@ public:
   void end(IdBuffer &ids) const { append(template_.after, ids); }
 
   // Returns a capacity for the ids of any text of `size` bytes, its template, and the padding
-  // that `encode` writes after the ids. Returns the maximum of std::size_t on overflow.
+  // that `encode` writes after the ids. Returns MAX_ELEMENTS<std::uint32_t> if it would be
+  // larger.
   std::size_t max_capacity(std::size_t size) const;
 
   const Encoder &encoder() const { return encoder_; }

@@ -15,6 +15,9 @@ class AlignedText {
 public:
   AlignedText(const std::uint8_t *data, std::size_t size);
 
+  // Returns the number of characters.
+  std::size_t size() const { return characters_.size(); }
+
   // Normalizes the text.
   void apply(const NormalizerStep &step);
 

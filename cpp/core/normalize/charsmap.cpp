@@ -72,6 +72,7 @@ const char *Charsmap::find_problem() {
     bool is_utf8 = true;
     bool ends_well = true;
     bool are_known = true;
+    std::size_t growth = 1;
     for (const auto &[base, lacks] : nodes)
       for (std::uint32_t i = first[base]; i < first[base + 1]; ++i) {
         const std::uint32_t at = sorted[i];
@@ -85,7 +86,7 @@ const char *Charsmap::find_problem() {
         const std::size_t start = value & ~VALUE_BIT;
         are_known &= is_start(start);
         if (is_start(start))
-          max_growth_ = std::max(max_growth_, sizes[start] / (level + 1) + 1);
+          growth = std::max(growth, (sizes[start] + level) / (level + 1));
       }
     if (!is_utf8)
       return "has a rule that is not UTF-8";
@@ -95,6 +96,9 @@ const char *Charsmap::find_problem() {
       return "has a rule that ends within a character or has no replacement";
     if (!are_known)
       return "refers to a replacement that does not exist";
+    if (growth > MAX_RULE_GROWTH)
+      return "has a rule that makes more than 1024 bytes of one";
+    max_growth_ = std::max(max_growth_, growth);
     if (below.empty())
       return nullptr;
     std::sort(below.begin(), below.end());

@@ -40,8 +40,9 @@ public:
   bool may_match_in_ascii(std::uint8_t first) const;
 
 private:
-  // MAX_RULE_BYTES of bpe/encoding/charsmap.py.
+  // The constants of bpe/encoding/charsmap.py.
   static constexpr std::size_t MAX_RULE_BYTES = 256;
+  static constexpr std::size_t MAX_RULE_GROWTH = 1024;
   static constexpr std::uint32_t NO_UNIT = 0xFFFFFFFF; // no unit of a label has bit 31
 
   std::uint32_t unit(std::size_t at) const { return at < units_.size() ? units_[at] : NO_UNIT; }

@@ -1,75 +1,28 @@
 #include "core/normalize/normalizer_chain.hpp"
 
+#include "core/base/count_steps.hpp"
 #include "core/base/sizes.hpp"
 #include "core/normalize/aligned_text.hpp"
-#include "core/normalize/character_tables.hpp"
-#include "core/normalize/charsmap.hpp"
+#include "core/normalize/growth.hpp"
 #include "core/normalize/normalizer_pass.hpp"
-#include "core/normalize/text_replacer.hpp"
-#include "core/unicode/nfc.hpp"
 #include "core/unicode/utf8.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 namespace pretok {
-namespace {
-
-using ChainKind = NormalizerStep::Kind;
-
-// The maximum number of bytes that these normalizers make of a byte.
-constexpr std::size_t FORM_GROWTH = 3;
-constexpr std::size_t LOWER_GROWTH = 2;
-constexpr std::size_t CHINESE_GROWTH = 2; // a character of three bytes, and two spaces
-constexpr std::size_t BYTE_LEVEL_GROWTH = 2;
-
-// Returns the maximum number of bytes that a step makes of a text in which each byte of the
-// original text has become `growth` bytes, for each byte of the original text.
-std::size_t grown(const NormalizerStep &step, std::size_t growth) {
-  const auto times = [&](std::size_t factor) { return saturating_multiply(growth, factor); };
-  switch (step.kind) {
-  case ChainKind::NFC:
-  case ChainKind::NFD:
-    return times(FORM_GROWTH);
-  case ChainKind::NFKC:
-  case ChainKind::NFKD:
-    return times(COMPATIBLE_GROWTH);
-  case ChainKind::LOWERCASE:
-    return times(LOWER_GROWTH);
-  case ChainKind::BYTE_LEVEL:
-    return times(BYTE_LEVEL_GROWTH);
-  case ChainKind::BERT:
-    return times(((step.options & NormalizerStep::CHINESE) != 0 ? CHINESE_GROWTH : 1) *
-                 (step.strips_accents() ? FORM_GROWTH : 1) *
-                 ((step.options & NormalizerStep::LOWER) != 0 ? LOWER_GROWTH : 1));
-  case ChainKind::PREPEND: // once, before a text of at least one byte
-    return saturating_add(growth, step.replacement.content.size());
-  case ChainKind::REPLACE:
-  case ChainKind::REPLACE_REGEX:
-    return times(TextReplacer(step.replacement).max_growth());
-  case ChainKind::PRECOMPILED: {
-    Charsmap charsmap(step.charsmap.data(), step.charsmap.size());
-    charsmap.find_problem(); // sets max_growth()
-    return times(charsmap.max_growth());
-  }
-  default:
-    return growth;
-  }
-}
-
-} // namespace
-
 NormalizerChain::NormalizerChain(std::vector<NormalizerStep> steps,
                                  std::optional<MetaspaceSpec> metaspace)
     : steps_(std::move(steps)), passes_(NormalizerPass::make(steps_)),
-      metaspace_(std::move(metaspace)) {
-  for (const NormalizerStep &step : steps_)
-    max_growth_ = grown(step, max_growth_);
+      metaspace_(std::move(metaspace)),
+      max_growth_(static_cast<std::size_t>(std::min<std::uint64_t>(
+          growth_of(steps_), std::numeric_limits<std::size_t>::max()))) {
   if (!metaspace_)
     return;
-  const std::size_t mark = metaspace_->replacement.size();
-  max_growth_ = saturating_multiply(max_growth_, 2 * std::max<std::size_t>(1, mark));
+  // Metaspace makes one mark of a space, or puts one mark before a piece of another byte.
+  max_growth_ = saturating_multiply(max_growth_, metaspace_->replacement.size() + 1);
   if (metaspace_->before)
     before_.emplace(metaspace_->before->stages, metaspace_->before->table);
 }
@@ -91,6 +44,7 @@ void NormalizerChain::normalize(const std::uint8_t *data, std::size_t size,
       to.clear();
     }
     pass->run(is_first ? data : before.data(), is_first ? size : before.size(), to);
+    count_steps(to.size());
   }
 }
 
@@ -98,6 +52,42 @@ std::string NormalizerChain::normalized(const std::string &text) const {
   std::vector<std::uint8_t> normal;
   normalize(reinterpret_cast<const std::uint8_t *>(text.data()), text.size(), normal);
   return {normal.begin(), normal.end()};
+}
+
+std::string NormalizerChain::problem_of_contents(const std::vector<std::string> &texts) const {
+  constexpr std::uint64_t MAX_CONTENT = std::uint64_t{1} << 24;
+  const std::uint64_t growth = growth_of(steps_);
+  const std::string *longest = nullptr;
+  std::uint64_t total = 0;
+  for (const std::string &text : texts) {
+    total += text.size();
+    if (longest == nullptr || text.size() > longest->size())
+      longest = &text;
+  }
+  if (longest == nullptr || total * growth * steps_.size() <= MAX_CONTENT)
+    return "";
+  if (longest->size() * growth > MAX_CONTENT)
+    return "the normalizers may make " + std::to_string(longest->size() * growth) +
+           " bytes of an added token; expected at most " + std::to_string(MAX_CONTENT);
+  const auto aligned = [](const std::string &text) {
+    return AlignedText(reinterpret_cast<const std::uint8_t *>(text.data()), text.size());
+  };
+  std::uint64_t count = 0;
+  for (const std::string &text : texts)
+    count += aligned(text).size();
+  const std::uint64_t limit = std::max(MAX_CONTENT, 64 * count);
+  std::uint64_t written = 0;
+  for (const std::string &content : texts) {
+    AlignedText text = aligned(content);
+    for (const NormalizerStep &step : steps_) {
+      text.apply(step);
+      written += text.size();
+      if (written > limit)
+        return "normalizing the added tokens takes too long; expected fewer normalizers, or "
+               "added tokens with the flag `normalized` set to false";
+    }
+  }
+  return "";
 }
 
 std::vector<std::size_t> NormalizerChain::sources(const std::uint8_t *data,

@@ -20,7 +20,7 @@ class NormalizerPass;
 // Threads may share a NormalizerChain.
 class NormalizerChain {
 public:
-  // The charsmaps must be valid (Charsmap::find_problem).
+  // The charsmaps must be valid (Charsmap::find_problem). problem_of_growth(steps) must be "".
   NormalizerChain(std::vector<NormalizerStep> steps, std::optional<MetaspaceSpec> metaspace);
   NormalizerChain(const NormalizerChain &) = delete;
   NormalizerChain &operator=(const NormalizerChain &) = delete;
@@ -31,6 +31,10 @@ public:
   void normalize(const std::uint8_t *data, std::size_t size,
                  std::vector<std::uint8_t> &to) const;
   std::string normalized(const std::string &text) const;
+
+  // Returns "", or the error if normalizing `texts`, which a file chooses, takes too long.
+  // NormalizerChain.check_contents of bpe/normalizers/chain.py explains the limits.
+  std::string problem_of_contents(const std::vector<std::string> &texts) const;
 
   // Returns for each byte of the normalized text the offset in the text of the character that
   // it comes from. Slower than `normalize`.
@@ -54,7 +58,7 @@ private:
       passes_; // together they do what steps_ say
   std::optional<MetaspaceSpec> metaspace_;
   std::optional<PreTokenizer> before_; // of metaspace_
-  std::size_t max_growth_ = 1;
+  std::size_t max_growth_;
 };
 
 } // namespace pretok

@@ -1,5 +1,6 @@
 #include "core/normalize/normalizer_pass.hpp"
 
+#include "core/base/count_steps.hpp"
 #include "core/normalize/character_map.hpp"
 #include "core/normalize/character_tables.hpp"
 #include "core/normalize/precompiled.hpp"
@@ -15,6 +16,10 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 using StepKind = NormalizerStep::Kind;
+
+// The maximum number of spellings in all MapPasses of a chain. A page takes as much time as 256
+// characters, even if a text has only one character of the page.
+constexpr std::size_t MAX_SPELLINGS = 16;
 
 // Replaces each character by itself.
 class MapPass final : public NormalizerPass {
@@ -48,6 +53,7 @@ private:
       for (const Spelling spelling : spellings_) {
         before.swap(spelled);
         spelled.clear();
+        count_steps(before.size());
         for (std::size_t at = 0; at < before.size();) {
           const Decoded decoded = decode_utf8(before.data() + at, before.size() - at);
           append_spelling(spelling, decoded.code_point, spelled);
@@ -62,6 +68,25 @@ private:
 
   std::vector<Spelling> spellings_;
   mutable CharacterMap map_;
+};
+
+// Replaces each character by itself with one spelling, without a map.
+class SpellPass final : public NormalizerPass {
+public:
+  explicit SpellPass(Spelling spelling) : spelling_(spelling) {}
+  void run(const std::uint8_t *data, std::size_t size, Bytes &to) const override {
+    for (std::size_t at = 0; at < size;) {
+      const Decoded decoded = decode_utf8(data + at, size - at);
+      if (decoded.width == 1 && data[at] >= 0x80)
+        to.push_back(data[at]); // not UTF-8
+      else
+        append_spelling(spelling_, decoded.code_point, to);
+      at += decoded.width;
+    }
+  }
+
+private:
+  Spelling spelling_;
 };
 
 class FormPass final : public NormalizerPass {
@@ -221,9 +246,18 @@ std::vector<std::unique_ptr<const NormalizerPass>>
 NormalizerPass::make(const std::vector<NormalizerStep> &steps) {
   std::vector<std::unique_ptr<const NormalizerPass>> passes;
   std::vector<Spelling> spellings; // of the next MapPass
+  std::size_t spelling_count = 0;
+  for (const NormalizerStep &step : steps) {
+    const StepSpellings own = spellings_of(step);
+    spelling_count += own.before.size() + own.after.size();
+  }
   const auto add = [&](std::unique_ptr<const NormalizerPass> pass) {
-    if (!spellings.empty())
-      passes.push_back(std::make_unique<MapPass>(std::exchange(spellings, {})));
+    if (spelling_count > MAX_SPELLINGS)
+      for (const Spelling spelling : spellings)
+        passes.push_back(std::make_unique<SpellPass>(spelling));
+    else if (!spellings.empty())
+      passes.push_back(std::make_unique<MapPass>(spellings));
+    spellings.clear();
     if (pass != nullptr)
       passes.push_back(std::move(pass));
   };

@@ -5,6 +5,7 @@
 #include "core/split/program.hpp"
 #include "core/unicode/unicode.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -60,6 +61,7 @@ struct NormalizerStep {
   std::uint32_t options = 0;
   Replacement replacement;            // for REPLACE, REPLACE_REGEX; PREPEND: only `content`
   std::vector<std::uint8_t> charsmap; // for PRECOMPILED
+  std::size_t charsmap_growth = 1;    // Charsmap::max_growth()
 
   bool strips_accents() const {
     return (options & (options & ACCENTS_AS_LOWER ? LOWER : ACCENTS)) != 0;

@@ -53,7 +53,6 @@ public:
   void for_parts(const std::uint8_t *data, std::size_t size, const Visit &visit) const;
 
   // Returns the maximum number of bytes that a byte of a text becomes.
-  std::size_t max_growth() const { return charsmap_.max_growth(); }
 
 private:
   static constexpr std::size_t MAX_CLUSTER = 5; // in bytes; _MAX_CLUSTER in precompiled.py

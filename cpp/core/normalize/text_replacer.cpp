@@ -1,6 +1,5 @@
 #include "core/normalize/text_replacer.hpp"
 
-#include <algorithm>
 #include <string_view>
 
 namespace pretok {
@@ -37,11 +36,6 @@ void TextReplacer::append(const std::uint8_t *data, std::size_t size,
   };
   for_matches(data, size, replace);
   to.insert(to.end(), data + done, data + size);
-}
-
-std::size_t TextReplacer::max_growth() const {
-  const std::size_t matched = regex_ ? 1 : pattern_.size();
-  return std::max<std::size_t>(1, (content_.size() + matched - 1) / matched);
 }
 
 } // namespace pretok

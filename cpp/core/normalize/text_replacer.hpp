@@ -26,8 +26,6 @@ public:
   void append(const std::uint8_t *data, std::size_t size, std::vector<std::uint8_t> &to) const;
 
   const std::string &content() const { return content_; }
-  // Returns the maximum number of bytes that a byte of the text becomes; at least 1.
-  std::size_t max_growth() const;
 
 private:
   std::string pattern_;

@@ -50,6 +50,9 @@ void test_versions_and_presets(void);
 void test_spans(void);
 void test_programs(void);
 
+/* chains.c */
+void test_chains(void);
+
 /* loading.c */
 void test_loading(void);
 void test_struct_sizes(void);

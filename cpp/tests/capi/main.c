@@ -64,6 +64,7 @@ int main(void) {
   test_memory(tokenizer);
   pretok_tokenizer_free(tokenizer);
   test_nfc();
+  test_chains();
   if (failures != 0)
     printf("%d checks failed\n", failures);
   return failures != 0;

@@ -1,0 +1,137 @@
+/* Files whose normalizers and decoders grow a text. */
+#include "checks.h"
+
+#include <stdlib.h>
+
+/* A file of version 3 that is being written. */
+static struct {
+  unsigned char bytes[4096];
+  size_t size;
+} chain_file;
+
+static void put(const void *bytes, size_t size) {
+  memcpy(chain_file.bytes + chain_file.size, bytes, size);
+  chain_file.size += size;
+}
+
+static void put_number(unsigned value) {
+  for (; value > 0x7F; value >>= 7)
+    chain_file.bytes[chain_file.size++] = (unsigned char)(0x80 | (value & 0x7F));
+  chain_file.bytes[chain_file.size++] = (unsigned char)value;
+}
+
+static void put_text(const char *text) {
+  put_number((unsigned)strlen(text));
+  put(text, strlen(text));
+}
+
+static void put_word(uint32_t value) {
+  for (unsigned shift = 0; shift < 32; shift += 8)
+    chain_file.bytes[chain_file.size++] = (unsigned char)(value >> shift);
+}
+
+static uint32_t sum_from(size_t start) {
+  uint32_t crc = 0xFFFFFFFF;
+  for (size_t i = start; i < chain_file.size; ++i) {
+    crc ^= chain_file.bytes[i];
+    for (int bit = 0; bit < 8; ++bit)
+      crc = crc >> 1 ^ ((crc & 1) != 0 ? 0xEDB88320 : 0);
+  }
+  return ~crc;
+}
+
+/* Writes `count` Replace steps that double each "a". `kind` is the kind of Replace. */
+static void put_doubling(unsigned kind, unsigned count) {
+  for (unsigned i = 0; i < count; ++i) {
+    put_number(kind);
+    put_text("a");
+    put_text("aa");
+  }
+}
+
+/* Writes a file with the tokens <unk>, a and b, normalizers and decoders that double. */
+static void write_file(unsigned normalizers, unsigned decoders) {
+  enum { HEADER = 16 };
+  chain_file.size = 0;
+  put("\x89PRETOK\n", 8);
+  put_word(3);
+  put_word(0); /* the sum, below */
+  put_number(96);
+  put_text("gpt2");
+  put_text("16.0");
+  for (int i = 0; i < 3; ++i) /* no ids around a text, and no added tokens */
+    put_number(0);
+  const unsigned model[] = {9, 0, 1, 4, 0, 0, 0};
+  for (size_t i = 0; i < sizeof model / sizeof model[0]; ++i)
+    put_number(model[i]);
+  put_number(normalizers);
+  put_doubling(11, normalizers);
+  put_number(0); /* no Metaspace */
+  put_number(decoders + 1);
+  put_doubling(5, decoders);
+  put_number(3);
+  put("\5\1\1<unk>ab", 10);
+  const unsigned rest[] = {0, 0, 1, 0, 3}; /* no merges; one run of ids */
+  for (size_t i = 0; i < sizeof rest / sizeof rest[0]; ++i)
+    put_number(rest[i]);
+  const uint32_t sum = sum_from(HEADER);
+  const size_t size = chain_file.size;
+  chain_file.size = HEADER - 4;
+  put_word(sum);
+  chain_file.size = size;
+}
+
+static pretok_status load_chain(pretok_tokenizer **tokenizer) {
+  return pretok_tokenizer_from_memory(chain_file.bytes, chain_file.size, NULL, tokenizer,
+                                      &last_error);
+}
+
+/* Encodes `size` times `letter` into an array with the size of the bound. */
+static void check_bound(const pretok_tokenizer *tokenizer, char letter, size_t size,
+                        size_t expected) {
+  char *text = malloc(size);
+  const size_t bound = pretok_encode_bound(tokenizer, size);
+  uint32_t *ids = malloc(bound * sizeof *ids);
+  size_t count = 0;
+  CHECK(text != NULL && ids != NULL && bound >= expected);
+  if (text != NULL && ids != NULL) {
+    memset(text, letter, size);
+    CHECK(pretok_encode(tokenizer, text, size, NULL, ids, bound, &count, &last_error) ==
+          PRETOK_OK);
+    CHECK(count == expected && ids[0] == (letter == 'a' ? 1u : 2u) && ids[count - 1] == ids[0]);
+  }
+  free(text);
+  free(ids);
+}
+
+void test_chains(void) {
+  enum { MOST = 10 }; /* doublings; MAX_GROWTH is 1024 */
+  pretok_tokenizer *tokenizer = NULL;
+  write_file(MOST, MOST);
+  CHECK(load_chain(&tokenizer) == PRETOK_OK);
+  if (tokenizer == NULL)
+    return;
+  check_bound(tokenizer, 'b', 4095, 4095);
+  check_bound(tokenizer, 'a', 50, 50 << MOST);
+  const size_t most = (size_t)-1 / sizeof(uint32_t);
+  for (size_t size = 1; size != 0; size *= 2) { /* 0 after the last power of two */
+    const size_t bound = pretok_encode_bound(tokenizer, size);
+    CHECK(bound <= most && (bound == most || bound / size >= 1 << MOST));
+  }
+  const uint32_t ids[] = {1, 2};
+  static char text[4096];
+  size_t size = 0;
+  CHECK(pretok_decode(tokenizer, ids, 2, false, text, sizeof text, &size, &last_error) ==
+        PRETOK_OK);
+  CHECK(size == (1 << MOST) + 1 && text[0] == 'a' && text[size - 1] == 'b');
+  pretok_tokenizer_free(tokenizer);
+  const unsigned too_many[] = {MOST + 1, 20, 23, 30, 31, 32, 50, 62, 63, 64, 65, 256};
+  for (size_t i = 0; i < sizeof too_many / sizeof too_many[0]; ++i) {
+    write_file(too_many[i], 0);
+    FAILS(load_chain(&tokenizer), PRETOK_UNSUPPORTED,
+          "normalizers that make up to 2048 bytes of one byte of a text, at step 11 (Replace)");
+    write_file(0, too_many[i]);
+    FAILS(load_chain(&tokenizer), PRETOK_UNSUPPORTED,
+          "decoders that make up to 2048 bytes of one byte of a token, at step 11 (Replace)");
+  }
+}
