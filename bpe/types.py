@@ -63,6 +63,10 @@ class Template(NamedTuple):
     after: tuple[int, ...] = ()
 
 
+MAX_TEMPLATE_IDS = 256
+"""The maximal number of ids of a Template. Published templates have four ids or fewer."""
+
+
 Direction: TypeAlias = Literal["left", "right"]
 
 

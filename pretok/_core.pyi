@@ -90,6 +90,21 @@ _Message: TypeAlias = bytes | dict[int, int | bytes]
 class PieceTable:
     """The pieces of a SentencePiece .model by text; merges texts without a list of merges."""
 
+    def __init__(
+        self,
+        data: bytes,
+        lengths: NDArray[np.uint32],
+        ids: NDArray[np.uint32],
+        scores: NDArray[np.float32],
+        fallback: Sequence[int],
+        unknown: int,
+    ) -> None:
+        """Store pieces, of which some may have equal scores.
+
+        `fallback` has the ids of the fallback tokens of the 256 bytes. If it is empty, adjacent
+        unknown characters become one token with the id `unknown`.
+        """
+
     @property
     def size(self) -> int:
         """The number of pieces of all types."""

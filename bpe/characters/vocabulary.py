@@ -224,9 +224,29 @@ class CharacterVocabulary(Vocabulary):
         rows = self.native_rows
         return np.array(self.ranked_merges(), np.uint32).reshape(-1, 3) if rows is None else rows
 
-    @once
+    @property
     def why_not_native(self) -> str:
         """Why C++ cannot merge these pieces, or ""."""
+        return "" if self._arrays is not None else self.why_not_ranked
+
+    @property
+    def merges_by_scores(self) -> bool:
+        """True if C++ merges by the scores, because no list of merges gives the same ids."""
+        return self._arrays is not None and self.piece_table is None and self.native_rows is None
+
+    def score_table(self) -> _core.PieceTable:
+        """Return the table with which C++ merges by the scores; only if `merges_by_scores`."""
+        from pretok import _core
+
+        pieces = self._arrays
+        assert pieces is not None, "merges_by_scores is true"
+        return _core.PieceTable(
+            *pieces.packed, pieces.packed_scores, self.fallback_ids or (), self.unknown_id
+        )
+
+    @once
+    def why_not_ranked(self) -> str:
+        """Why no list of merges with distinct ranks gives the same ids, or ""."""
         if self.piece_table is not None or self.native_rows is not None:
             return ""
         ranks = [self.ranks[id] for text, id in self.pieces.items() if len(text) > 1]
@@ -256,7 +276,7 @@ class CharacterVocabulary(Vocabulary):
     def ranked_merges(self) -> tuple[Merge, ...]:
         """Return merges, in order of rank, that give the same ids as the scores.
 
-        Every character of a piece must be a piece, and `why_not_native` must be empty.
+        Every character of a piece must be a piece, and `why_not_ranked` must be empty.
         """
         return self._ranked_merges
 

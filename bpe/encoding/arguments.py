@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from operator import index
-from typing import SupportsIndex, get_args
+from typing import get_args
 
 from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
 from bpe.encoding.added_tokens import AddedToken
@@ -13,7 +13,15 @@ from bpe.encoding.token_list import AddedTokenList
 from bpe.encoding.utf8 import StrOrBytes
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.normalizers.chain import NFC
-from bpe.types import Errors, Normalizer, NormalizesText, SupportsOffsets, Template, Text
+from bpe.types import (
+    MAX_TEMPLATE_IDS,
+    Errors,
+    Normalizer,
+    NormalizesText,
+    SupportsOffsets,
+    Template,
+    Text,
+)
 from bpe.vocabulary import ID_LIMIT, Vocabulary
 from pretok.errors import shortened
 from pretok.machine.backend import BackendName, choose_backend
@@ -50,17 +58,29 @@ def resolve_template(template: Template | None) -> Template:
         return Template()
     if not isinstance(template, Template):
         raise TypeError(f"template is of type {type(template).__name__}; expected a Template")
-    for field, ids in zip(Template._fields, template, strict=True):
-        if not isinstance(ids, (list, tuple)):
-            raise TypeError(f"template.{field} is {shortened(ids)}; expected a tuple of ids")
-        for id in ids:
-            if not isinstance(id, SupportsIndex):
-                raise TypeError(f"template.{field} has {shortened(id)}; expected an id")
-            if not 0 <= index(id) < ID_LIMIT:
-                raise ValueError(
-                    f"template.{field} has {id}; expected an id from 0 to {ID_LIMIT - 1}"
-                )
-    return Template(*(tuple(map(index, ids)) for ids in template))
+    result = Template(*(_template_ids(*field) for field in template._asdict().items()))
+    count = len(result.before) + len(result.after)
+    if count > MAX_TEMPLATE_IDS:
+        raise ValueError(
+            f"template has {count} ids; expected at most {MAX_TEMPLATE_IDS}; add other ids to the "
+            "result of encode"
+        )
+    return result
+
+
+def _template_ids(field: str, ids: object) -> tuple[int, ...]:
+    if not isinstance(ids, (list, tuple)):
+        raise TypeError(f"template.{field} is {shortened(ids)}; expected a tuple of ids")
+    numbers = []
+    for id in ids:
+        try:
+            number = index(id)
+        except TypeError:
+            raise TypeError(f"template.{field} has {shortened(id)}; expected an id") from None
+        if not 0 <= number < ID_LIMIT:
+            raise ValueError(f"template.{field} has {id}; expected an id from 0 to {ID_LIMIT - 1}")
+        numbers.append(number)
+    return tuple(numbers)
 
 
 def resolve_normalizer(normalizer: Normalizer | None) -> NormalizesText | None:

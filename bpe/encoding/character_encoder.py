@@ -1,7 +1,9 @@
 """Make the C++ encoder of a CharacterVocabulary.
 
-C++ has two ways to merge characters. If the vocabulary has fallback tokens, C++ merges bytes
-(`merges_as_bytes`), else characters (`characters_encoder`).
+C++ has three ways to merge characters. If the vocabulary has fallback tokens, C++ merges bytes
+(`merges_as_bytes`), else characters (`characters_encoder`). Pieces with equal scores, except runs
+of one character that merge last (`TiedRuns` of bpe/characters/runs.py), have no list of merges that
+gives the same ids: C++ looks up the text of each pair (`merges_by_scores`), which is slower.
 
 A BPE over characters is a BPE over bytes that first merges the bytes of each character. So C++
 needs no second merger. `byte_vocabulary` adds these merges, with the lowest ranks, and a symbol for
@@ -12,9 +14,7 @@ fallback tokens of its bytes.
 
 Pieces with higher scores have lower ranks. If all scores differ, at most one pair of symbols ever
 merges to a given piece. `recover_merges` of bpe/merge.py finds this pair: it merges the text of the
-piece, but not to the piece itself, and the two symbols of the pair are left. Pieces with equal
-scores need the Python backend, except runs of one character that merge last (`TiedRuns` of
-bpe/characters/runs.py).
+piece, but not to the piece itself, and the two symbols of the pair are left.
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ def cut_before(char: str, at_most: int | None = None) -> Preset:
     return Preset("cut-before-marks", rules)
 
 
+_NO_MERGES = np.zeros((0, 3), np.uint32)
 _NO_STEP = 0xFFFFFFFF
 """The `first_step` of _core.Encoder that lets C++ return all ids unchanged.
 
@@ -212,7 +213,7 @@ def short_text_encoder(
     return _encoder(
         Packed(b"", no_ids, no_ids),
         0,
-        no_ids.reshape(0, 3),
+        _NO_MERGES,
         _native(WHOLE),
         cache_limit,
         spaces=spaces,
@@ -239,6 +240,17 @@ def character_encoder(
         pre_tokenizer = _native(cut_before(mark) if vocabulary.allows_cuts else WHOLE)
     elif spaces is not None:
         pre_tokenizer = _native(cut_before(mark, at_most=1))
+    if vocabulary.merges_by_scores:
+        return _encoder(
+            Packed.of({**vocabulary.token_bytes, **added}),
+            0,
+            _NO_MERGES,
+            pre_tokenizer,
+            cache_limit,
+            spaces=spaces,
+            add_prefix_space=add_prefix_space,
+            characters=vocabulary.score_table(),
+        )
     if not vocabulary.merges_as_bytes:
         return characters_encoder(
             vocabulary, added, pre_tokenizer, add_prefix_space, cache_limit, spaces

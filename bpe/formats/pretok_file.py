@@ -67,7 +67,7 @@ from bpe.formats.pretok_text import STEPS_VERSION, TextSection, dump_text
 from bpe.formats.pretok_tokens import encode_tokens, read_tokens, read_vocabulary
 from bpe.formats.spec import TokenizerSpec
 from bpe.normalizers.chain import NFC
-from bpe.types import Template
+from bpe.types import MAX_TEMPLATE_IDS, Template
 from bpe.vocabulary import Packed, Vocabulary
 
 MAGIC = b"\x89PRETOK\n"
@@ -127,6 +127,11 @@ def parse(data: bytes) -> TokenizerSpec:
         raise reader.error("has flag 64 (steps) or version 3, but not both")
     preset, why_no_preset, unicode = read_preset(reader, bool(flags & _OWN_PRESET))
     template = Template(reader.ids(), reader.ids())
+    added_ids = len(template.before) + len(template.after)
+    if added_ids > MAX_TEMPLATE_IDS:
+        raise reader.error(
+            f"has a template of {added_ids} ids, more than the maximum of {MAX_TEMPLATE_IDS}"
+        )
     added = tuple(_added_token(reader) for _ in range(reader.count(3)))
     section = TextSection(reader, version) if flags & _TEXT else None
     chain, decoder = read_steps(reader) if flags & _STEPS else (None, None)

@@ -177,7 +177,7 @@ def _is_wrong(token: AddedToken, normalizer: NormalizesText, spaces: int) -> boo
 def _problem_of_merging(vocabulary: AnyCharacterVocabulary) -> str:
     """Return why C++ cannot merge the tokens of `vocabulary`, or ""."""
     if not isinstance(vocabulary, TextVocabulary):
-        why = vocabulary.why_not_native
+        why = vocabulary.why_not_ranked
     elif vocabulary.options.has_fallback:
         if vocabulary.fallback_ids is None:
             return "a model without fallback tokens for all bytes"

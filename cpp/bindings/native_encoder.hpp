@@ -90,7 +90,7 @@ public:
       data.merges = merges_of(*merges);
     std::unique_ptr<CharacterMerging> merging;
     if (characters)
-      merging = make_merging(*characters);
+      merging = make_merging(*characters, marked_spaces.has_value());
     const char *build_error = nullptr;
     unlocked(MIN_SIZE_TO_RELEASE, [&] {
       build_error = merging != nullptr ? vocabulary_.build(std::move(data), std::move(merging))

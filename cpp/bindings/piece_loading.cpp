@@ -58,8 +58,19 @@ void list_fallback(const std::vector<Piece> &pieces, const PieceTable &table,
   const auto count = std::count_if(pieces.begin(), pieces.end(), [](const Piece &piece) {
     return piece.type == PieceType::BYTE;
   });
-  if (count == 256 && table.has_fallback())
-    ids.assign(table.fallback().begin(), table.fallback().end());
+  const UnknownCharacters &unknown = table.unknown();
+  if (count == 256 && unknown.has_fallback())
+    ids.assign(unknown.fallback.begin(), unknown.fallback.end());
+}
+
+bool is_no_id(std::uint32_t id) { return id >= ID_LIMIT; }
+
+// Throws py::value_error unless each text has an id and a score.
+void check_scored(const ScoredPieces &pieces) {
+  if (pieces.ids.size() != pieces.texts.size() || pieces.scores.size() != pieces.texts.size())
+    throw py::value_error("expected an id and a score for each text");
+  if (std::any_of(pieces.ids.begin(), pieces.ids.end(), is_no_id))
+    throw py::value_error("expected ids below 16777216");
 }
 
 // Returns a dict with the last value of each field of a protobuf message, by the number of the
@@ -147,6 +158,31 @@ py::object read_pieces(const py::bytes &data) {
                                        fields_of(file.denormalizer)));
 }
 
+// Returns pieces with ranks. Some of `scores` may be equal. `fallback` has the ids of the
+// fallback tokens of the 256 bytes; if it is empty, unknown characters have the id `unknown`.
+std::unique_ptr<SharedPieceTable>
+make_table(const py::bytes &data, const Array<std::uint32_t> &lengths,
+           const Array<std::uint32_t> &ids, const Array<float> &scores,
+           const std::vector<std::uint32_t> &fallback, std::uint32_t unknown) {
+  const auto owned = std::make_shared<OwnedPieces>(data);
+  ScoredPieces &normal = owned->normal;
+  normal = {texts_of(data, lengths), as_vector(ids), as_vector(scores)};
+  check_scored(normal);
+  UnknownCharacters characters;
+  if (!(fallback.empty() || fallback.size() == characters.fallback.size()) ||
+      std::any_of(fallback.begin(), fallback.end(), is_no_id) || is_no_id(unknown))
+    throw py::value_error("expected no fallback ids or 256, below 16777216");
+  characters.fallback.fill(NO_ID);
+  std::copy(fallback.begin(), fallback.end(), characters.fallback.begin());
+  characters.id = unknown;
+  unlocked(normal.texts.size(), [&] {
+    owned->table.emplace(normal, characters);
+    owned->table->set_ranks(normal);
+  });
+  return std::make_unique<SharedPieceTable>(
+      SharedPieceTable{{owned, &*owned->table}, {owned, &owned->normal}, true, {}});
+}
+
 // Returns the bytes, lengths and ids of the normal pieces, and their scores.
 py::tuple arrays_of(const SharedPieceTable &pieces) {
   const ScoredPieces &normal = *pieces.normal;
@@ -162,8 +198,7 @@ py::tuple arrays_of(const SharedPieceTable &pieces) {
 py::object piece_merges(const py::bytes &data, const Array<std::uint32_t> &lengths,
                         const Array<std::uint32_t> &ids, const Array<float> &scores) {
   const ScoredPieces pieces{texts_of(data, lengths), as_vector(ids), as_vector(scores)};
-  if (pieces.ids.size() != pieces.texts.size() || pieces.scores.size() != pieces.texts.size())
-    throw py::value_error("expected an id and a score for each text");
+  check_scored(pieces);
   std::vector<Merge> merges;
   LoadError error;
   unlocked(pieces.texts.size(), [&] { error = find_piece_merges(pieces, merges); });
@@ -214,6 +249,8 @@ py::array find_inner_marks(const py::bytes &data, const Array<std::uint32_t> &le
 
 void bind_piece_loading(pybind11::module_ &module) {
   py::class_<SharedPieceTable>(module, "PieceTable")
+      .def(py::init(&make_table), py::arg("data"), py::arg("lengths"), py::arg("ids"),
+           py::arg("scores"), py::arg("fallback"), py::arg("unknown"))
       .def_property_readonly("size",
                              [](const SharedPieceTable &self) { return self.table->size(); })
       .def_property_readonly(

@@ -10,7 +10,7 @@ from bpe.compat.huggingface.rows import Row
 from bpe.compat.huggingface.windows import Fixed, Part, Slice, Window, merge
 from bpe.errors import UnsupportedError
 from bpe.formats.json_value import Value
-from bpe.formats.post_processor import read_trims
+from bpe.formats.post_processor import check_entries, check_size, read_trims
 
 
 class Place(NamedTuple):
@@ -154,7 +154,8 @@ def _around(template: Template, index: int) -> tuple[list[Window], Place, list[W
 def read(post_processor: Value) -> PostProcessor:
     """Return the post_processor of a tokenizer.json.
 
-    Raises UnsupportedError for a kind that bpe does not know, VocabularyError for a malformed one.
+    Raises UnsupportedError for a kind that bpe does not know, VocabularyError for a malformed one
+    or a template that is too long.
     """
     result: PostProcessor | None = None
     trims = read_trims(post_processor)
@@ -212,12 +213,16 @@ def _token(pair: Value) -> Fixed:
 
 
 def _template(processor: Value, name: str, count: int) -> Template:
+    check_entries(processor[name])
     parts: list[Fixed | Place] = []
+    added = 0
     for piece in processor[name].items():
         piece.only("SpecialToken", "Sequence")
         special, sequence = piece["SpecialToken"], piece["Sequence"]
         if special.value is not None:
             token = processor["special_tokens"][special["id"].text()]
+            added += len(token["ids"].values())
+            check_size(piece, added)
             ids = tuple(id.number() for id in token["ids"].items())
             texts = tuple(text.text() for text in token["tokens"].items())
             if len(ids) != len(texts):

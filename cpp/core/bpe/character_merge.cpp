@@ -29,6 +29,7 @@ class CharacterMerge::Engine {
 public:
   // Two pairs of equal ids may come from different first symbols.
   static constexpr bool HAS_EQUAL_PAIRS = false;
+  static constexpr bool HAS_EQUAL_RANKS = false;
 
   Engine(const PairTable &merges, const std::uint32_t *units)
       : merges_(merges), units_(units) {}
