@@ -65,7 +65,7 @@ def hf_check_command(path: Path, file: str | None) -> int:
         hf: Any = import_module("bpe.compat.huggingface")
     except ImportError as error:
         raise click.ClickException(
-            f"hf-check needs tokenizers ({error}); run pip install 'pretok[hf]'"
+            f"hf-check needs tokenizers ({error}); install it with `pip install tokenizers`"
         ) from None
     texts = _texts(file)
     tok = _load(path)

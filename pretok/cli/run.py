@@ -116,7 +116,7 @@ class LazyCommand(click.Command):
 
 def _show_version(context: click.Context, _: click.Parameter, is_set: bool) -> None:
     if is_set:
-        click.echo(f"pretok {version('pretok')} ({choose_backend()} backend)")
+        click.echo(f"pretok {version('pretok-bpe')} ({choose_backend()} backend)")
         context.exit()
 
 
