@@ -42,7 +42,13 @@ from bpe.compat.huggingface.errors import FallbackError
 from bpe.compat.huggingface.real import WHY_NOT
 from bpe.compat.huggingface.served import Backend
 
-if TYPE_CHECKING or not WHY_NOT:
+# Tools that read the code without running it take the last definition of a name.
+if not TYPE_CHECKING and WHY_NOT:
+    from bpe.compat.huggingface import aside
+    from bpe.compat.huggingface.aside import backend, fallbacks, patch, patched, unpatch, wrap
+
+    __getattr__ = aside.__getattr__
+else:
     from bpe.compat.huggingface.encoding import Encoding
     from bpe.compat.huggingface.patching import patch, patched, unpatch
     from bpe.compat.huggingface.state import comparable
@@ -50,11 +56,6 @@ if TYPE_CHECKING or not WHY_NOT:
     from bpe.compat.huggingface.stream import DecodeStream
     from bpe.compat.huggingface.tokenizer import Tokenizer
     from bpe.compat.huggingface.wrapping import wrap
-else:
-    from bpe.compat.huggingface import aside
-    from bpe.compat.huggingface.aside import backend, fallbacks, patch, patched, unpatch, wrap
-
-    __getattr__ = aside.__getattr__
 
 __all__ = [
     "Backend",
