@@ -107,9 +107,11 @@ def python_blocks(page: Path) -> list[tuple[int, str]]:
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in pages() if python_blocks(page)], ids=lambda page: page.stem
+    "page",
+    [page for page in pages() if any(">>>" not in code for _, code in python_blocks(page))],
+    ids=lambda page: page.stem,
 )
-def test_examples_on_pages(page: Path, files: Path) -> None:
+def test_pages_with_programs(page: Path, files: Path) -> None:
     # The blocks of a page share their variables: a later block may use those of an earlier block.
     names: dict[str, object] = {}
     for line, code in python_blocks(page):
@@ -123,3 +125,14 @@ def test_examples_on_pages(page: Path, files: Path) -> None:
             names = test.globs
         else:
             exec(compile(code, f"{page.name}:{line}", "exec"), names)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in pages() if ">>> " in page.read_text(encoding="utf-8")],
+    ids=lambda page: page.stem,
+)
+def test_pages_as_doctest_runs_them(page: Path, files: Path) -> None:
+    """`python -m doctest PAGE` knows no fences: it needs an empty line after each result."""
+    failed, count = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    assert (failed, count > 0) == (0, True)
