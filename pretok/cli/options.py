@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pretok.preset import Preset
-from pretok.registry import find
+from pretok.registry import find_and_warn
 from pretok.unicode import VERSIONS
 
 _ESCAPED = r"""
@@ -69,7 +69,7 @@ def find_preset(name: str) -> Preset:
     """Return the preset for `name`: a name, an alias, or MODULE:NAME."""
     module_name, colon, attribute = name.partition(":")
     if not colon:
-        return find(name)
+        return find_and_warn(name)
     # Also search the working folder, as `python -m` does, but after the folders of installed
     # modules.
     if "" not in sys.path:
