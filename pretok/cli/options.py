@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pretok.preset import Preset
-from pretok.registry import find_and_warn
+from pretok.registry import find_and_warn, registered
 from pretok.unicode import VERSIONS
 
 _ESCAPED = r"""
@@ -63,6 +63,13 @@ class PresetType(_ParamType):
     ) -> Preset:
         """Return the preset; raises UnknownPresetError, or click.ClickException for a module."""
         return value if isinstance(value, Preset) else find_preset(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> Any:
+        """Return the names and aliases that start with `incomplete`."""
+        from pretok.cli.completion import starting_with
+
+        names = (name for preset in registered() for name in (preset.name, *preset.aliases))
+        return starting_with(names, incomplete)
 
 
 def find_preset(name: str) -> Preset:

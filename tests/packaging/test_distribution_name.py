@@ -152,3 +152,6 @@ def test_no_requirement_is_the_other_project() -> None:
 
 def test_the_installed_distribution_has_our_name() -> None:
     assert metadata(OURS)["Name"] == OURS
+    urls = dict(url.split(", ") for url in metadata(OURS).get_all("Project-URL") or ())
+    assert urls["Homepage"].endswith(f"/{OURS}/")
+    assert urls["npm"].endswith(f"/{TAKEN}")
