@@ -82,6 +82,8 @@ def files(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         package = pytest.importorskip("mistral_common", reason="it contains the tokenizer.model")
         model = Path(package.__file__).parent / "data" / "tokenizer.model.v1"
         shutil.copy(model, tmp_path / "tokenizer.model")
+    if ">>> from transformers import" in text:
+        pytest.importorskip("transformers", reason="transformers is not installed")
     if "huggingface as hf" in text:
         pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     if "sample.txt" in text:
