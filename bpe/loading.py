@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from bpe.encoding.added_tokens import AddedToken
+from bpe.encoding.foreign_arguments import LOAD, explained
 from bpe.errors import MissingPresetError, PublishedMismatchError, VocabularyError
 from bpe.formats.files import named
 from bpe.formats.format import ReadOptions, Source
@@ -33,6 +34,7 @@ PathLike: TypeAlias = str | os.PathLike[str]
 Split: TypeAlias = str | Preset | PreTokenizer | SupportsOffsets
 
 
+@explained(LOAD)
 def load(
     path_or_name: PathLike | tuple[PathLike, PathLike],
     preset: Split | None = None,

@@ -26,13 +26,14 @@ from bpe.encoding.backends import make_backend, takes_spaces
 from bpe.encoding.decode import DecodeStream, Unknown
 from bpe.encoding.deferred_backend import DeferredBackend
 from bpe.encoding.fast_calls import fast_call
+from bpe.encoding.foreign_arguments import DECODE, ENCODE
 from bpe.encoding.piece_decoder import Decoding, make_decoder
 from bpe.encoding.pipeline import Pipeline
 from bpe.encoding.text_spaces import TextSpaces, spaces_of
 from bpe.encoding.token_list import AddedTokenList
 from bpe.merge import missing_byte_error
 from bpe.normalizers.chain import NormalizerChain
-from bpe.once import forget, once
+from bpe.once import once
 from bpe.tokenizer_batches import TokenizerBatches
 from bpe.types import (
     Errors,
@@ -135,7 +136,7 @@ class Tokenizer(TokenizerBatches):
         ):
             self._spaces = spaces_of(self._normalizer, self._added.normalized)
         self._pipeline = self._make_pipeline(self._spaces)
-        self._segments_pipeline: Pipeline | None = None
+        self._segments_pipeline = None
         self._ids_to_text = make_decoder(
             decoder,
             self._pipeline.backend,
@@ -149,7 +150,7 @@ class Tokenizer(TokenizerBatches):
         if isinstance(self._pipeline.backend, DeferredBackend):
             self._pipeline.backend.on_made(WeakMethod(self._take_calls))
 
-    @fast_call("_encode", 2, special="raise", errors="replace")
+    @fast_call(ENCODE, "_encode", 2, special="raise", errors="replace")
     def encode(
         self,
         text: Text,
@@ -174,7 +175,7 @@ class Tokenizer(TokenizerBatches):
             return [*self._template.before, *ids, *self._template.after]
         return ids
 
-    @fast_call("_encode_array", 2, special="raise", errors="replace")
+    @fast_call(ENCODE, "_encode_array", 2, special="raise", errors="replace")
     def encode_array(
         self,
         text: Text,
@@ -191,7 +192,7 @@ class Tokenizer(TokenizerBatches):
             return np.concatenate([before, ids, after])
         return ids
 
-    @fast_call("_count", 2, special="raise", errors="replace")
+    @fast_call(ENCODE, "_count", 2, special="raise", errors="replace")
     def count(
         self,
         text: Text,
@@ -226,6 +227,7 @@ class Tokenizer(TokenizerBatches):
         errors of `encode`.
         """
         return self._pipeline.encode_part(text, special, is_first)
+
 
     def merge(self, pre_token: bytes | bytearray | memoryview) -> list[int]:
         """Return the ids of the bytes `pre_token`, merged as one pre-token without a split.
@@ -281,18 +283,13 @@ class Tokenizer(TokenizerBatches):
             self._segments_pipeline = self._make_pipeline(None)
         return self._segments_pipeline
 
-    @property
-    def _pipelines(self) -> list[Pipeline]:
-        pipelines = [self._pipeline, self._segments_pipeline]
-        return [pipeline for pipeline in pipelines if pipeline is not None]
-
     @once
     def _merge(self) -> Callable[[bytes], list[int]]:
         if isinstance(self._vocabulary, AnyCharacterVocabulary):
             return make_merger(self._vocabulary).merge
         return self._pipeline.backend.merge
 
-    @fast_call("_decode", 3, errors="replace", skip_special=False)
+    @fast_call(DECODE, "_decode", 3, errors="replace", skip_special=False)
     def decode(
         self,
         ids: Iterable[int],
@@ -312,13 +309,18 @@ class Tokenizer(TokenizerBatches):
         """
         return self._decode(self._known(ids, unknown), errors, bool(skip_special))
 
-    @fast_call("_decode_bytes", 2, skip_special=False)
+    @fast_call(DECODE, "_decode_bytes", 2, skip_special=False)
     def decode_bytes(
-        self, ids: Iterable[int], skip_special: bool = False, *, unknown: Unknown = "raise"
+        self,
+        ids: Iterable[int],
+        skip_special: bool = False,
+        *,
+        unknown: Unknown = "raise",
     ) -> bytes:
         """Return the bytes of `ids`. Otherwise like `decode`."""
         return self._decode_bytes(self._known(ids, unknown), bool(skip_special))
 
+    @fast_call(DECODE)
     def decode_stream(self, errors: str = "replace", skip_special: bool = False) -> DecodeStream:
         """Return a new DecodeStream, which decodes ids as they come."""
         return self._ids_to_text.stream(self._decode_bytes, errors, bool(skip_special))
@@ -329,29 +331,6 @@ class Tokenizer(TokenizerBatches):
             return self._token_bytes_by_id[id]
         return self.decode_bytes((id,))
 
-    @property
-    def cache_bytes(self) -> int:
-        """The number of bytes that the caches hold now."""
-        return sum(pipeline.backend.cache_bytes for pipeline in self._pipelines)
-
-    def trim(self) -> None:
-        """Free the caches and other memory that only makes later calls faster.
-
-        Running calls keep the memory that they use. The freed memory goes back to the system if
-        malloc can return it. Results do not change; later calls fill the caches again.
-        """
-        forget(self, "_token_bytes_by_id", "_token_spaces", "_merge", "merges", "merge_ids")
-        self._vocabulary.trim()
-        for pipeline in self._pipelines:
-            pipeline.trim()
-
-    def __copy__(self) -> Tokenizer:
-        """Return the tokenizer itself, because nothing can change it."""
-        return self
-
-    def __deepcopy__(self, memo: object) -> Tokenizer:
-        """Return the tokenizer itself, because nothing can change it."""
-        return self
 
     def __reduce__(self) -> tuple[object, ...]:
         arguments: dict[str, Any] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TypeVar
 
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.piece_decoder import Decoding, all_tokens
@@ -11,7 +12,7 @@ from bpe.encoding.token_list import AddedTokenList
 from bpe.encoding.utf8 import encode_utf8
 from bpe.errors import UnknownTokenError
 from bpe.formats.spec import TokenizerSpec
-from bpe.once import once
+from bpe.once import forget, once
 from bpe.types import NormalizesText, Padding, SupportsOffsets, Template, Text, Truncation
 from bpe.vocabulary import Merge, Rows, Vocabulary
 from pretok.errors import shortened
@@ -19,9 +20,11 @@ from pretok.machine.backend import BackendName
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 
+Self = TypeVar("Self", bound="TokenizerParts")
+
 
 class TokenizerParts:
-    """The parts of a Tokenizer as properties; its tokens and merges; equality and saving.
+    """The parts of a Tokenizer as properties; its tokens, merges and caches; equality and saving.
 
     Tokenizer.__init__ sets the attributes.
     """
@@ -43,6 +46,7 @@ class TokenizerParts:
     _cache_limit: int
     _added_bytes: dict[int, bytes]
     _pipeline: Pipeline
+    _segments_pipeline: Pipeline | None
 
     @once
     def vocab_size(self) -> int:
@@ -221,6 +225,35 @@ class TokenizerParts:
             self._padding,
             self._trim_offsets,
         )
+
+    @property
+    def cache_bytes(self) -> int:
+        """The number of bytes that the caches hold now."""
+        return sum(pipeline.backend.cache_bytes for pipeline in self._pipelines)
+
+    def trim(self) -> None:
+        """Free the caches and other memory that only makes later calls faster.
+
+        Running calls keep the memory that they use. The freed memory goes back to the system if
+        malloc can return it. Results do not change; later calls fill the caches again.
+        """
+        forget(self, "_token_bytes_by_id", "_token_spaces", "_merge", "merges", "merge_ids")
+        self._vocabulary.trim()
+        for pipeline in self._pipelines:
+            pipeline.trim()
+
+    @property
+    def _pipelines(self) -> list[Pipeline]:
+        pipelines = [self._pipeline, self._segments_pipeline]
+        return [pipeline for pipeline in pipelines if pipeline is not None]
+
+    def __copy__(self: Self) -> Self:
+        """Return the tokenizer itself, because nothing can change it."""
+        return self
+
+    def __deepcopy__(self: Self, memo: object) -> Self:
+        """Return the tokenizer itself, because nothing can change it."""
+        return self
 
     def __repr__(self) -> str:
         name = f"{self._name!r}, " if self._name else ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bpe.encoding.fast_calls import fast_call
+from bpe.encoding.foreign_arguments import ENCODE
 from bpe.encoding.piece_decoder import added_contents
 from bpe.encoding.trim import TokenSpaces
 from bpe.once import once
@@ -14,6 +16,7 @@ class TokenizerSpans(TokenizerParts):
 
     __slots__ = ()
 
+    @fast_call(ENCODE)
     def tokens(
         self,
         text: Text,
@@ -42,6 +45,7 @@ class TokenizerSpans(TokenizerParts):
             for id, start, end in zip(ids.tolist(), starts.tolist(), ends.tolist(), strict=True)
         ]
 
+    @fast_call(ENCODE)
     def token_spans(
         self,
         text: Text,

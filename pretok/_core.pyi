@@ -329,6 +329,7 @@ class FastCallMethod:
         names: tuple[str, ...],
         defaults: tuple[object, ...],
         positional: int,
+        explain: Callable[[tuple[str, ...]], TypeError | None] | None = None,
     ) -> None: ...
 
 class SentencePieceNormalizer:

@@ -71,14 +71,10 @@ class UnknownPresetError(PretokError, ValueError):
 
 
 class DuplicatePresetError(PretokError, ValueError):
-    """Two installed packages provide different presets with one name."""
+    """Two different presets have one name: `name`."""
 
-    def __init__(self, name: str, first_package: str, second_package: str) -> None:
-        super().__init__(
-            f"preset name {name!r} is provided by package {first_package} and by package "
-            f"{second_package}; uninstall one of them, or import the intended Preset and pass it "
-            "directly"
-        )
+    def __init__(self, name: str, problem: str) -> None:
+        super().__init__(f"preset name {name!r} is {problem}")
         self.name = name
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from bpe.cli.pictures import picture_errors, picture_option
-from bpe.cli.vocabulary import load, split_option
+from bpe.cli.vocabulary import complete_vocabulary, load, split_option
 from bpe.encoding.utf8 import ESCAPE
 from bpe.plots import draw_comparison
 from bpe.statistics import Comparison, compare
@@ -29,7 +29,9 @@ MIN_NAME = 10
 
 
 @click.command("compare")
-@click.argument("vocabs", nargs=-1, required=True, metavar="VOCAB...")
+@click.argument(
+    "vocabs", nargs=-1, required=True, metavar="VOCAB...", shell_complete=complete_vocabulary
+)
 @click.option(
     "--on",
     "files",

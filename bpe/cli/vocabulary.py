@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypedDict, cast
+from typing import Any, TypedDict, cast
 
 import click
 import numpy as np
@@ -29,11 +29,21 @@ PARAMETERS = ("vocab_size", "min_frequency", "max_token_length", "max_pre_token"
 MAX_SHOWN = 8
 """The maximum number of special tokens that a message lists."""
 
+
+def complete_vocabulary(ctx: click.Context, param: click.Parameter, incomplete: str) -> Any:
+    """Return the names of known vocabularies that start with `incomplete`, for a shell."""
+    from bpe.hub.locate import known_names
+    from pretok.cli.completion import starting_with
+
+    return starting_with(known_names(), incomplete)
+
+
 vocabulary_option = click.option(
     "--vocab",
     "-v",
     required=True,
     metavar="VOCAB",
+    shell_complete=complete_vocabulary,
     help="A vocabulary file, or the name of a vocabulary on this machine; see 'pretok fetch'.",
 )
 split_option = click.option(

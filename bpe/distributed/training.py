@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from bpe.distributed.cluster import Shared, connected, cpus, folder_of, get, share, task, value_of
 from bpe.distributed.groups import GROUP
+from bpe.encoding.foreign_arguments import TRAIN, explained
 from bpe.encoding.utf8 import StrOrBytes
 from bpe.tokenizer import Tokenizer
 from bpe.training.corpus import Path, Source, name_of, source_items
@@ -28,10 +29,11 @@ TEXTS = 8 << 20
 """The approximate size in bytes of the texts in memory that one task counts."""
 
 
+@explained(TRAIN)
 def train(
     source: Source,
-    *,
     vocab_size: int,
+    *,
     preset: str | Preset | PreTokenizer | SupportsOffsets | None = None,
     special_tokens: Sequence[str] | Mapping[str, int] = (),
     alphabet: Alphabet = "bytes",

@@ -260,7 +260,8 @@ def validate_text(text: Text, errors: Errors) -> StrOrBytes:
         return text
     if isinstance(text, (bytearray, memoryview)):
         return bytes(text)
-    raise TypeError(f"expected str or bytes, got {type(text).__name__}")
+    advice = "; encode_batch takes a list of texts" if isinstance(text, Iterable) else ""
+    raise TypeError(f"expected str or bytes, got {type(text).__name__}{advice}")
 
 
 def as_bytes(data: bytes | bytearray | memoryview) -> bytes:

@@ -243,4 +243,5 @@ def unknown_id(
 
 def not_an_int(at: int, id: object) -> TypeError:
     """Return the error for an item of ids that is not an int."""
-    return TypeError(f"ids[{at}] is {id!r}; expected an int")
+    advice = "; decode_batch takes several lists of ids" if isinstance(id, (list, tuple)) else ""
+    return TypeError(f"ids[{at}] is {id!r}; expected an int{advice}")

@@ -152,11 +152,11 @@ def _similar(name: str) -> list[str]:
         return [encoding_name_for_model(name)]
     except KeyError:
         pass
-    matches = get_close_matches(name[:MAX_SHOWN], dict.fromkeys(_names()), n=4, cutoff=0.5)
+    matches = get_close_matches(name[:MAX_SHOWN], dict.fromkeys(known_names()), n=4, cutoff=0.5)
     return [other for other in matches if other != name]
 
 
-def _names() -> list[str]:
+def known_names() -> list[str]:
     """Return the names of vocabularies to suggest."""
     suggestions = list(PUBLISHED)
     own = os.environ.get("PRETOK_VOCAB_DIR")

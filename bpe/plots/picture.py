@@ -52,7 +52,7 @@ def check_picture(path: str | os.PathLike[str]) -> None:
         import matplotlib.figure
     except ImportError as error:
         raise ImportError(
-            "pictures need matplotlib; install it with `pip install 'pretok[plot]'`"
+            "pictures need matplotlib; install it with `pip install matplotlib`"
         ) from error
     assert matplotlib.figure
 

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias, cast, get_args
 
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.arguments import resolve_pre_tokenizer, resolve_threads
+from bpe.encoding.foreign_arguments import TRAIN, explained
 from bpe.encoding.utf8 import has_surrogates
 from bpe.progress import Bar, progress_bar
 from bpe.tokenizer import Tokenizer
@@ -41,10 +42,11 @@ PROGRESS_DELAY = 0.5
 logger = logging.getLogger("bpe")
 
 
+@explained(TRAIN)
 def train(
     source: Source,
-    *,
     vocab_size: int,
+    *,
     preset: str | Preset | PreTokenizer | SupportsOffsets | None = None,
     special_tokens: Sequence[str] | Mapping[str, int] = (),
     alphabet: Alphabet = "bytes",

@@ -25,6 +25,8 @@ EXIT_ERROR = 2
 EXIT_INTERRUPTED = 130
 EXIT_BROKEN_PIPE = 141
 """EXIT_INTERRUPTED and EXIT_BROKEN_PIPE are 128 plus the number of the signal, as in shells."""
+COMPLETE = "_PRETOK_COMPLETE"
+"""The variable by which a shell asks for completions."""
 OUT_OF_MEMORY = "out of memory; pass smaller inputs, or use fewer threads"
 
 
@@ -50,6 +52,10 @@ def _warning_printer(default: Callable[..., None]) -> Callable[..., None]:
 
 def _run(commands: click.Group, arguments: list[str]) -> int:
     try:
+        if COMPLETE in os.environ:
+            from pretok.cli.completion import complete
+
+            return complete(commands)
         with commands.make_context("pretok", arguments or ["--help"]) as context:
             return commands.invoke(context) or 0
     except click.exceptions.Exit as end:
@@ -116,7 +122,7 @@ class LazyCommand(click.Command):
 
 def _show_version(context: click.Context, _: click.Parameter, is_set: bool) -> None:
     if is_set:
-        click.echo(f"pretok {version('pretok')} ({choose_backend()} backend)")
+        click.echo(f"pretok {version('pretok-bpe')} ({choose_backend()} backend)")
         context.exit()
 
 
