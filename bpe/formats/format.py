@@ -101,8 +101,11 @@ class Format(ABC):
     """The suffix of files that `Tokenizer.save` writes; "" if the format cannot be written."""
     kinds: ClassVar[tuple[type[Vocabulary], ...]] = (Vocabulary,)
     """The classes of vocabularies that files can hold."""
-    holds_steps: ClassVar[bool] = False
-    """True if files can hold every normalizer and decoder that a tokenizer.json can hold."""
+    holds: ClassVar[frozenset[str]] = frozenset()
+    """The parts of a tokenizer that files can hold, besides the vocabulary and the split.
+
+    `bpe.formats.losses` names the parts.
+    """
     says_split: ClassVar[bool] = True
     """True if a file says how to split text; if not, bpe may know it from the vocabulary's name."""
 

@@ -31,6 +31,7 @@ from bpe.formats.files import named
 from bpe.formats.files import read as read_file
 from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.json_value import Value, parse
+from bpe.formats.losses import PARTS
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.tokenizer_config import added_token, config_tokens, join, named_tokens
 from bpe.text_ids import TextPairs
@@ -50,7 +51,7 @@ class HuggingFaceFormat(Format):
     name = "tokenizer.json"
     suffix = ".json"
     kinds = (Vocabulary, TextVocabulary)
-    holds_steps = True
+    holds = PARTS
 
     def detects(self, source: Source) -> bool:
         return source.json is not None and type(source.json["model"].value) is dict
