@@ -10,13 +10,10 @@ ids are equal for texts that these functions leave unchanged.
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Mapping
-from io import BytesIO
 from typing import Any
 
-from bpe.errors import UnsupportedError, VocabularyError
+from bpe.errors import VocabularyError
 from bpe.formats import huggingface
 from bpe.formats.files import named, utf8_text
 from bpe.formats.format import Format, ReadOptions, Source
@@ -28,12 +25,9 @@ from pretok.errors import shortened
 FIRST_LINE = '"bpe_simple_vocab_16e6.txt#version'
 MERGES = 49152 - 256 - 2
 """The number of merges that CLIP uses: the first ones of the file."""
-MAX_BYTES = 1 << 25
-"""The maximal size of the unpacked file in bytes: ten times the size of the published file."""
 END_OF_WORD = "</w>"
 START, END = "<|startoftext|>", "<|endoftext|>"
 PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
-_GZIP = b"\x1f\x8b"
 
 
 class ClipFormat(Format):
@@ -42,34 +36,12 @@ class ClipFormat(Format):
     name = "bpe_simple_vocab_16e6.txt"
 
     def detects(self, source: Source) -> bool:
-        return source.head.startswith((_GZIP, FIRST_LINE.encode()))
+        return source.head.startswith(FIRST_LINE.encode())
 
     def read(self, source: Source, options: ReadOptions) -> TokenizerSpec:
         with named(source.path):
-            data = unpacked(source.data) if source.data.startswith(_GZIP) else source.data
             names = {token.id: token.content for token in options.added_tokens or ()}
-            return read(data, options.needs_preset, names)
-
-
-def unpacked(data: bytes) -> bytes:
-    """Return the vocabulary in a gzip file; raises UnsupportedError if it holds something else."""
-    text = b""
-    try:
-        with gzip.GzipFile(fileobj=BytesIO(data)) as file:
-            text = file.read(len(FIRST_LINE))
-            if text == FIRST_LINE.encode():
-                text += file.read(MAX_BYTES)
-                if file.read(1):
-                    raise VocabularyError(
-                        f"the file has more than {MAX_BYTES} bytes; it is damaged"
-                    )
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise VocabularyError(
-            f"the gzip file is damaged or truncated: {error}; download it again"
-        ) from None
-    if not text.startswith(FIRST_LINE.encode()):
-        raise UnsupportedError("this is compressed with gzip; unpack it first")
-    return text
+            return read(source.data, options.needs_preset, names)
 
 
 def read(

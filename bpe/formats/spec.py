@@ -45,6 +45,8 @@ class TokenizerSpec:
     or None."""
     truncation: Truncation | None = None
     padding: Padding | None = None
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    """Sentences about members of the file that the library it belongs to ignores, as bpe does."""
 
     def merge_rows(self) -> Rows:
         """Return the result of `merges()` as an array, with a row of three ids for each merge."""
