@@ -41,6 +41,10 @@ from pretok.registry import get
 
 PathLike: TypeAlias = str | os.PathLike[str]
 Split: TypeAlias = str | Preset | PreTokenizer | SupportsOffsets
+_SAMPLE = (
+    "I'LL don't camelCase HTTPServer 1234567 x²+1;\n\n\ty\r\n ///\t中文カナー e\u0301 ١٢٣!\nx \n  "
+)
+"""A text that the presets of published vocabularies split differently."""
 
 
 def load(
@@ -231,11 +235,12 @@ def _conflicts(
     `same` are all published vocabularies with the content of the file.
     """
     if isinstance(preset, (str, Preset, PreTokenizer)):
-        passed = preset.preset if isinstance(preset, PreTokenizer) else get(preset).preset
-        if passed.stages != get(published.preset).preset.stages:
+        passed = preset if isinstance(preset, PreTokenizer) else get(preset)
+        expected = get(published.preset)
+        if passed.split(_SAMPLE) != expected.split(_SAMPLE):
             yield (
-                f"preset={passed.name!r} splits text, but the published vocabulary "
-                f"{published.name} is for the preset {published.preset!r}"
+                f"preset={passed.preset.name!r} splits the text, but the published vocabulary "
+                f"{published.name} was trained with the preset {published.preset!r}"
             )
     others = [
         next((text for text, id in (special_tokens or {}).items() if known.get(text, id) != id), "")

@@ -41,8 +41,8 @@ def check(spec: TokenizerSpec, format: str, holds: frozenset[str], lossy: bool) 
             filter(None, [", ".join(part.description for part in lost[:-1]), lost[-1].description])
         )
         raise VocabularyError(
-            f"the format {format} cannot hold {described}; save the tokenizer as .json, which holds "
-            "every part, or pass lossy=True to save it without them"
+            f"the format {format} cannot hold {described}; save the tokenizer as .json, which can, "
+            "or pass lossy=True to save it without them"
         )
     for part in lost:
         spec = replace(spec, **part.removal)

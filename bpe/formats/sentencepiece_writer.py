@@ -80,7 +80,9 @@ def _check_added(
         for id, text in ((id, token.decode()) for id, token in _texts(vocabulary))
         if id in specials or text in user_defined
     }
-    if different := sorted(read.symmetric_difference(spec.added_tokens), key=lambda token: token.id):
+    if different := sorted(
+        read.symmetric_difference(spec.added_tokens), key=lambda token: token.id
+    ):
         raise VocabularyError(
             f"a .model of SentencePiece cannot hold the added token "
             f"{shortened(different[0].content)} with these flags; expected the special tokens and "

@@ -70,10 +70,8 @@ def named_tokens(config: Value) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in texts if text))
 
 
-def other_ids(
-    file: str, listed: Sequence[AddedToken], ids: Mapping[str, int]
-) -> tuple[str, ...]:
-    """Return a sentence about the tokens of `file`, `listed`, that have other ids in `ids`, or ()."""
+def other_ids(file: str, listed: Sequence[AddedToken], ids: Mapping[str, int]) -> tuple[str, ...]:
+    """Return a sentence about those tokens of a file, `listed`, that have other ids in `ids`."""
     other = dict.fromkeys(token for token in listed if ids[token.content] != token.id)
     if not other:
         return ()
@@ -83,7 +81,7 @@ def other_ids(
     ]
     rest = f", and {len(other) - _MAX_NAMES} more" * (len(other) > _MAX_NAMES)
     return (
-        f"added tokens get the ids that the tokenizers library gives them, and not those in {file}: "
+        f"added tokens get the ids of the tokenizers library, and not those in {file}: "
         f"{', '.join(shown)}{rest}",
     )
 

@@ -51,8 +51,9 @@ def _fetch(file: PublishedFile, path: Path) -> Path:
     data = _download(file.source)
     if not file.has(data):
         raise VocabularyError(
-            f"{file.source}: the download of {len(data):,} bytes is not the published file (expected "
-            f"sha256 {file.sha256}); try again, or get the file elsewhere and put it at {path}"
+            f"{file.source}: the download of {len(data):,} bytes is not the published file "
+            f"(expected sha256 {file.sha256}); try again, or get the file elsewhere and put it at "
+            f"{path}"
         )
     write_atomically(path, data)
     return path

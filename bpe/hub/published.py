@@ -1,6 +1,6 @@
 """Define PUBLISHED, published vocabularies: their files, presets and special tokens.
 
-They are the vocabularies of tiktoken 0.14.0, of llama-models 0.3.0, of dashscope 2.0.2 (Qwen) and of
+They are the vocabularies of tiktoken 0.14.0, llama-models 0.3.0, dashscope 2.0.2 (Qwen) and
 openai-whisper 20250625.
 """
 
@@ -35,7 +35,7 @@ class PublishedFile:
     @property
     def url(self) -> str | None:
         """The URL to download the file from, or None."""
-        return self.source if self.source.startswith("https://") else None
+        return self.source if "://" in self.source else None
 
     def is_in(self, path: Path) -> bool:
         """Return whether the file `path` has this content, packed with gzip or not."""
@@ -191,11 +191,11 @@ PUBLISHED: dict[str, PublishedVocabulary] = {
         PublishedVocabulary("llama3", (_LLAMA3,), "llama3", LLAMA3),
         PublishedVocabulary("llama4", (_LLAMA4,), "o200k", LLAMA4),
         PublishedVocabulary("qwen", (_QWEN,), "qwen2", QWEN, normalizer="NFC"),
-        PublishedVocabulary("whisper", (_WHISPER,), "r50k", whisper(50257, 99)),
+        PublishedVocabulary("whisper", (_WHISPER,), "gpt2", whisper(50257, 99)),
         # Whisper large-v3 and turbo have one more language, so all tokens after it have other ids.
-        PublishedVocabulary("whisper_large_v3", (_WHISPER,), "r50k", whisper(50257, 100)),
+        PublishedVocabulary("whisper_large_v3", (_WHISPER,), "gpt2", whisper(50257, 100)),
         # The models whose names end in .en; whisper/assets/gpt2.tiktoken is r50k_base.tiktoken.
-        PublishedVocabulary("whisper_en", (_R50K,), "r50k", whisper(50256, 99)),
+        PublishedVocabulary("whisper_en", (_R50K,), "gpt2", whisper(50256, 99)),
     )
 }
 

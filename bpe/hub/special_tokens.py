@@ -1,4 +1,4 @@
-"""The special tokens of Llama 3, Llama 4, Qwen and Whisper, as the code of their packages lists them."""
+"""List the special tokens of Llama 3, Llama 4, Qwen and Whisper, as the code of their packages."""
 
 from __future__ import annotations
 
@@ -34,19 +34,20 @@ LLAMA4 = _numbered([*_LLAMA4, *_reserved("", 0, 2048 - len(_LLAMA4))], 200000)
 QWEN = _numbered(
     ["endoftext", "im_start", "im_end", *(f"extra_{number}" for number in range(205))], 151643
 )
-_LANGUAGES = (
-    "en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da "
-    "hu ta no th ur hr bg lt la mi ml cy sk te fa lv bn sr az sl kn et mk br eu is hy "
-    "ne mn bs kk sq sw gl mr pa si km sn yo so af oc ka be tg sd gu am yi lo uz fo ht "
-    "ps tk nn mt sa lb my bo tl mg as tt haw ln ha ba jw su yue "
-).split()
+_LANGUAGES = """
+    en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta
+    no th ur hr bg lt la mi ml cy sk te fa lv bn sr az sl kn et mk br eu is hy ne mn bs kk
+    sq sw gl mr pa si km sn yo so af oc ka be tg sd gu am yi lo uz fo ht ps tk nn mt sa lb
+    my bo tl mg as tt haw ln ha ba jw su yue
+"""
 
 
 def whisper(first: int, languages: int) -> dict[str, int]:
     """Return the special tokens of a Whisper model with this number of languages."""
+    codes = _LANGUAGES.split()[:languages]
+    times = [f"{number * 0.02:.2f}" for number in range(1501)]
     return _numbered(
-        ["endoftext", "startoftranscript", *_LANGUAGES[:languages], "translate", "transcribe",
-         "startoflm", "startofprev", "nospeech", "notimestamps",
-         *(f"{number * 0.02:.2f}" for number in range(1501))],
+        ["endoftext", "startoftranscript", *codes, "translate", "transcribe", "startoflm",
+         "startofprev", "nospeech", "notimestamps", *times],
         first,
     )  # fmt: skip

@@ -18,7 +18,7 @@ import click
 
 from pretok.cli.input import shown_path
 from pretok.cli.output import abandon_output, one_line
-from pretok.errors import PretokWarning, PretokError, UnknownPresetError, shortened
+from pretok.errors import PretokError, PretokWarning, UnknownPresetError, shortened
 from pretok.machine.backend import choose_backend
 
 EXIT_ERROR = 2

@@ -21,14 +21,14 @@ def test_the_c_library_gives_the_same_ids(
     for _ in range(max_examples(40)):
         file = random_file(random)
         path = write(tmp_path / "tokenizer.json", file)
-        try:
-            ours = load_quietly(path)
-        except BpeError as error:
+        if refusal(file):
+            with pytest.raises(BpeError, match=refusal(file)):
+                load_quietly(path)
             if json_library is not None:
-                with pytest.raises(CError, match="twice, with|ids must be unique"):
+                with pytest.raises(CError, match=r"twice, with|ids must be unique"):
                     CTokenizer(json_library, path.read_bytes())
-            assert refusal(file) in str(error)
             continue
+        ours = load_quietly(path)
         ours.save(tmp_path / "a.pretok")
         tokens = [CTokenizer(c_library, (tmp_path / "a.pretok").read_bytes())]
         if json_library is not None:

@@ -16,6 +16,7 @@ from vocabulary_files import added, huggingface, write
 
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 
+
 @pytest.mark.parametrize("seed", range(4))
 def test_random_lists(seed: int, tmp_path: Path, backend: BackendName) -> None:
     random = seeded(f"added token ids {seed}")
@@ -24,12 +25,11 @@ def test_random_lists(seed: int, tmp_path: Path, backend: BackendName) -> None:
         file = random_file(random)
         path = write(tmp_path / "tokenizer.json", file)
         live = tokenizers.Tokenizer.from_file(str(path))
-        try:
-            ours = load_quietly(path, backend)
-        except BpeError as error:
-            assert refusal(file), error
-            assert refusal(file) in str(error)
+        if refusal(file):
+            with pytest.raises(BpeError, match=refusal(file)):
+                load_quietly(path, backend)
             continue
+        ours = load_quietly(path, backend)
         loaded += 1
         decoder = live.get_added_tokens_decoder()
         assert {token.id: token.content for token in ours.added_tokens} == {
@@ -55,7 +55,9 @@ def test_a_warning_names_token_and_ids(tmp_path: Path) -> None:
     """A published model lists "<pad>" with an id that a token of the model has."""
     tokens = [added(264, "<|end|>"), added(1, "<pad>"), added(300, "<a>")]
     path = write(tmp_path / "tokenizer.json", huggingface(added_tokens=tokens))
-    with pytest.warns(VocabularyWarning, match="'<pad>' has the id 265, not 1, '<a>' .* 266, not 300"):
+    with pytest.warns(
+        VocabularyWarning, match="'<pad>' has the id 265, not 1, '<a>' .* 266, not 300"
+    ):
         ours = bpe.load(path)
     live = tokenizers.Tokenizer.from_file(str(path))
     assert ours.special_tokens == {"<|end|>": 264, "<pad>": 265, "<a>": 266}
@@ -69,7 +71,7 @@ def test_a_warning_names_token_and_ids(tmp_path: Path) -> None:
 def test_flags_that_differ_are_refused(tmp_path: Path) -> None:
     tokens = [added(264, "<x>"), added(265, "<x>", special=False)]
     path = write(tmp_path / "tokenizer.json", huggingface(added_tokens=tokens))
-    with pytest.raises(UnsupportedError, match="added_tokens has '<x>' twice, with different flags"):
+    with pytest.raises(UnsupportedError, match=r"added_tokens has '<x>' twice, with different"):
         bpe.load(path)
 
 

@@ -181,6 +181,7 @@ def test_cut_off_anywhere(tmp_path: Path, format: str) -> None:
         assert found.vocabulary.token_bytes.items() <= whole.vocabulary.token_bytes.items()
 
 
+@pytest.mark.filterwarnings("ignore::bpe.VocabularyWarning")
 @pytest.mark.parametrize("format", _FORMATS)
 def test_any_byte_changed(tmp_path: Path, format: str) -> None:
     """A changed bit gives an error that names the file, or a tokenizer that works."""

@@ -42,7 +42,9 @@ def loaded(path: Path) -> bpe.Tokenizer:
 
 
 def with_parts(*names: str) -> bpe.Tokenizer:
-    return made("python", **{"preset": "gpt2", "special": (), **{name: PARTS[name][0] for name in names}})
+    return made(
+        "python", **{"preset": "gpt2", "special": (), **{name: PARTS[name][0] for name in names}}
+    )
 
 
 @pytest.mark.parametrize("suffix", HELD)

@@ -144,7 +144,9 @@ def test_other_ids_are_those_of_the_library(token: dict[str, Any], id: int, tmp_
     match = f"not those in tokenizer_config.json: '.*' has the id {id}, not {token['id']}$"
     with pytest.warns(VocabularyWarning, match=match):
         ours = bpe.load(path)
-    assert ours.token_id(token["content"]) == theirs(path, token).token_to_id(token["content"]) == id
+    assert (
+        ours.token_id(token["content"]) == theirs(path, token).token_to_id(token["content"]) == id
+    )
 
 
 def test_special_tokens_that_the_config_names(backend: BackendName, tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ LAYERS = (
     ("pretok.page*",),
     ("pretok.cli*", "pretok.diff", "pretok.fuzz*", "pretok.__main__"),
     ("bpe.byte_level", "bpe.decoders", "bpe.normalizers", "bpe.encoding", "bpe.encoding.fast_calls",
-     "bpe.encoding.utf8", "bpe.errors", "bpe.hub", "bpe.once", "bpe.progress", "bpe.training",
+     "bpe.encoding.utf8", "bpe.errors", "bpe.hub", "bpe.hub.special_tokens", "bpe.once", "bpe.progress", "bpe.training",
      "bpe.types"),
     ("bpe.text_files", "bpe.text_ids", "bpe.training.limits", "bpe.vocabulary"),
     ("bpe.encoding.backend", "bpe.encoding.charsmap", "bpe.encoding.matcher", "bpe.merge",
