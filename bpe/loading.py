@@ -69,8 +69,8 @@ def load(
     - a minbpe .model
     - a GGUF file (only its metadata is read)
     - a SentencePiece .model of type BPE
-    - CLIP's bpe_simple_vocab_16e6.txt.gz (open_clip also repairs text with ftfy, which bpe does
-      not)
+    - CLIP's bpe_simple_vocab_16e6.txt.gz, with the ids of OpenAI's SimpleTokenizer (which also
+      repairs text with ftfy and html.unescape; bpe does not)
     - a .pretok file, which `Tokenizer.save` writes (byte-level vocabularies load fastest from it)
 
     Each of these files may be packed with gzip, except GGUF.
