@@ -228,7 +228,6 @@ class Tokenizer(TokenizerBatches):
         """
         return self._pipeline.encode_part(text, special, is_first)
 
-
     def merge(self, pre_token: bytes | bytearray | memoryview) -> list[int]:
         """Return the ids of the bytes `pre_token`, merged as one pre-token without a split.
 
@@ -330,7 +329,6 @@ class Tokenizer(TokenizerBatches):
         if self._decoding is not None and id in self._token_bytes_by_id:
             return self._token_bytes_by_id[id]
         return self.decode_bytes((id,))
-
 
     def __reduce__(self) -> tuple[object, ...]:
         arguments: dict[str, Any] = {

@@ -186,20 +186,23 @@ class TokenizerParts:
     def _token_bytes_by_id(self) -> dict[int, bytes]:
         return all_tokens(self._vocabulary, self._added_bytes)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, lossy: bool = False) -> None:
         """Write the tokenizer to `path` atomically, in the format of its suffix.
 
-        ".pretok" is compact, for this library and its C API, and keeps everything but the name,
-        `truncation` and `padding`.
-        ".json" is a tokenizer.json of Hugging Face and keeps everything but the name.
-        ".tiktoken" keeps only the tokens and their ranks. ".model" is a file of SentencePiece if
-        tokens are text, else a file of minbpe, which keeps no normalizer. Raises
-        VocabularyError or UnsupportedError if the format cannot hold this tokenizer, and ValueError
-        for any other suffix.
+        No file has the name. ".json" is a tokenizer.json of Hugging Face, which holds all other
+        parts. ".pretok" is compact, for this library and its C API, and has no `truncation` and
+        `padding`. ".tiktoken" has only the tokens and their ranks; `load` needs the preset.
+        ".model" is a file of SentencePiece if tokens are text. Otherwise it is a file of minbpe,
+        which has special tokens, but not their flags, and no normalizer, template or decoder.
+
+        `lossy` omits the parts of the tokenizer that the format cannot hold, such as the added
+        tokens in a .tiktoken file. Otherwise, if there are such parts, raises VocabularyError,
+        which names them. Raises VocabularyError or UnsupportedError if the format cannot hold the
+        vocabulary or the split, and ValueError for any other suffix.
         """
         from bpe.formats.registry import save
 
-        save(self.to_spec(), path)
+        save(self.to_spec(), path, lossy)
 
     def to_spec(self) -> TokenizerSpec:
         """Return the parts of the tokenizer that files hold: not the name, backend and caches."""

@@ -81,7 +81,11 @@ class DuplicatePresetError(PretokError, ValueError):
         return _rebuild, (type(self), self.args, self.__dict__)
 
 
-class PresetWarning(UserWarning):
+class PretokWarning(UserWarning):
+    """Base of pretok's own warnings."""
+
+
+class PresetWarning(PretokWarning):
     """A preset of an installed package cannot be used."""
 
 

@@ -44,6 +44,12 @@ CURVE_UNITS = ("tokens", "bytes per token")
     help="The file to write or replace: .pretok, .json (tokenizer.json), .tiktoken or .model "
     "(minbpe; SentencePiece with --alphabet characters). Only .pretok holds any preset.",
 )
+@click.option(
+    "--lossy",
+    is_flag=True,
+    help="Omit the parts that the format of OUT cannot hold, such as the special tokens in a "
+    ".tiktoken file.",
+)
 @picture_option("--curve", "the bytes per token of every smaller vocabulary", ".csv")
 @click.option(
     "--held-out",
@@ -126,6 +132,7 @@ def train_command(
     files: tuple[str, ...],
     vocab_size: int,
     output: Path,
+    lossy: bool,
     curve: Path | None,
     held_out: tuple[str, ...],
     specials: tuple[str, ...],
@@ -154,12 +161,12 @@ def train_command(
         raise click.UsageError("--held-out needs --curve", click.get_current_context())
     with _training_errors():
         with _warnings(shown=False):
-            _rehearse(output, options)
+            _rehearse(output, options, lossy)
         source = _source(files)
         with _warnings(shown=not quiet):
             progress = False if quiet else None
             tokenizer = bpe.train(source, progress=progress, **options)
-    _save(tokenizer, output)
+    _save(tokenizer, output, lossy)
     if curve is not None:
         parts = {"training text": source}
         if held_out:
@@ -170,11 +177,6 @@ def train_command(
         _save_curves(curves, curve)
     if not quiet:
         write([f"{one_line(str(output))}: {_summary(tokenizer)}\n"])
-        if output.suffix.lower() == ".tiktoken" and tokenizer.special_tokens:
-            click.echo(
-                "pretok: a .tiktoken file cannot hold special tokens; they are omitted",
-                err=True,
-            )
 
 
 def _special_tokens(values: Sequence[str]) -> list[str] | dict[str, int]:
@@ -221,7 +223,7 @@ def _training_errors() -> Iterator[None]:
         raise click.ClickException(as_cli_message(error)) from None
 
 
-def _rehearse(output: Path, options: dict[str, Any]) -> None:
+def _rehearse(output: Path, options: dict[str, Any], lossy: bool) -> None:
     """Train on no texts and save the result, so that errors in saving appear before training."""
     try:
         # Saving keeps a symbolic link and replaces its target, so try the folder of the target.
@@ -229,7 +231,7 @@ def _rehearse(output: Path, options: dict[str, Any]) -> None:
         with tempfile.TemporaryDirectory(prefix=".pretok-", dir=place) as folder:
             trial = os.path.join(folder, output.name)
             try:
-                bpe.train([], progress=False, **options).save(trial)
+                bpe.train([], progress=False, **options).save(trial, lossy=lossy)
             except ValueError as error:
                 if isinstance(error, UnknownPresetError):
                     raise
@@ -252,9 +254,9 @@ def _standard_input() -> bytes:
         return b"".join(source.blocks)
 
 
-def _save(tokenizer: bpe.Tokenizer, output: Path) -> None:
+def _save(tokenizer: bpe.Tokenizer, output: Path, lossy: bool) -> None:
     try:
-        tokenizer.save(output)
+        tokenizer.save(output, lossy=lossy)
     except (bpe.VocabularyError, bpe.UnsupportedError) as error:
         # Training may have taken hours, so save the result in a format that can hold it.
         fallback = output.with_name(output.name + FALLBACK_SUFFIX)

@@ -24,7 +24,7 @@ Ids = NDArray[np.uint32]
 
 PARAMETERS = ("vocab_size", "min_frequency", "max_token_length", "max_pre_token", "max_text",
               "field", "threads", "preset", "alphabet", "byte_fallback", "character_coverage",
-              "tie_break")  # fmt: skip
+              "tie_break", "lossy")  # fmt: skip
 """The parameters of bpe.train that are options of `pretok train`."""
 MAX_SHOWN = 8
 """The maximum number of special tokens that a message lists."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from operator import index
 from typing import get_args
 
+from bpe.byte_level import to_text
 from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.token_list import AddedTokenList
@@ -186,7 +187,7 @@ def new_token_bytes(added: AddedTokenList, vocabulary: Vocabulary) -> dict[int, 
                 f"0 to {ID_LIMIT - 1}"
             )
         known = bytes_of(token.id)
-        if known not in (None, data) and not _is_text_of(vocabulary, token):
+        if known not in (None, data) and not _is_text_of(vocabulary, token, known):
             raise VocabularyError(
                 f"added token {shortened(token.content)} has id {token.id}, which is the id of "
                 f"{shortened(known)}; give each token its own id"
@@ -202,14 +203,16 @@ def new_token_bytes(added: AddedTokenList, vocabulary: Vocabulary) -> dict[int, 
     return new_tokens
 
 
-def _is_text_of(vocabulary: Vocabulary, token: AddedToken) -> bool:
-    """Return whether `vocabulary` has a token with the text and the id of `token`.
+def _is_text_of(vocabulary: Vocabulary, token: AddedToken, known: bytes | None) -> bool:
+    """Return whether a file may have a token with the text and the id of `token`.
 
-    The bytes of the token may differ from its text: the token "<0x0A>" stands for the byte 0x0A.
+    `known` are the bytes of the token, which may differ from its text: the token "<0x0A>" stands
+    for the byte 0x0A, and "é" in a byte-level vocabulary for the byte 0xE9.
     """
-    return (
-        isinstance(vocabulary, TextVocabulary) and vocabulary.pieces.get(token.content) == token.id
-    )
+    if isinstance(vocabulary, TextVocabulary):
+        return vocabulary.pieces.get(token.content) == token.id
+    is_bytes = not isinstance(vocabulary, AnyCharacterVocabulary)
+    return is_bytes and known is not None and to_text(known) == token.content
 
 
 def cache_limit(cache_mb: float | None) -> int:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import secrets
 import stat
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
@@ -17,6 +20,10 @@ from pretok.files import file_type, naming
 
 MAX_BYTES = 1 << 29
 """The maximal size of a vocabulary file; the largest known files have a tenth of this size."""
+GZIP = b"\x1f\x8b"
+"""The first bytes of a gzip file."""
+MAX_RATIO = 100
+"""The maximal size of the content of a gzip file, relative to the file, besides 1 MB."""
 
 
 @contextmanager
@@ -53,6 +60,29 @@ def read(path: Path) -> bytes:
     """
     with named(path):
         return files.read(path, MAX_BYTES)
+
+
+def unpacked(data: bytes) -> bytes:
+    """Return the content of a gzip file, or `data` if it is no gzip file.
+
+    Raises VocabularyError if the gzip file is damaged, or if its content is too large.
+    """
+    if not data.startswith(GZIP):
+        return data
+    limit = min(MAX_BYTES, (1 << 20) + MAX_RATIO * len(data))
+    try:
+        with gzip.GzipFile(fileobj=BytesIO(data)) as file:
+            content = file.read(limit + 1)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise VocabularyError(
+            f"the gzip file is damaged or truncated: {error}; download it again"
+        ) from None
+    if len(content) > limit:
+        raise VocabularyError(
+            f"the gzip file of {len(data):,} bytes holds more than {limit:,} bytes; expected a "
+            "vocabulary"
+        )
+    return content
 
 
 def utf8_text(data: bytes) -> str:

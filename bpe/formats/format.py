@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from bpe.encoding.added_tokens import AddedToken
 from bpe.formats import json_value
-from bpe.formats.files import named, opened, read
+from bpe.formats.files import GZIP, named, opened, read, unpacked
 from bpe.formats.json_value import Value
 from bpe.formats.spec import TokenizerSpec
 from bpe.vocabulary import Vocabulary
@@ -23,7 +23,7 @@ _FIRST_LINES_BYTES = 1 << 16
 
 
 class Source:
-    """The files of one vocabulary. The content is read and parsed once, on first use.
+    """The files of one vocabulary. The content is read, unpacked and parsed once, on first use.
 
     `config` is the tokenizer_config.json of a folder with a tokenizer.json, if there is one.
     """
@@ -39,12 +39,16 @@ class Source:
         if not self.path.is_file():
             return b""  # `contents` raises the error
         with opened(self.path) as file:
-            return file.read(_HEAD_BYTES)
+            head = file.read(_HEAD_BYTES)
+        return self.data[:_HEAD_BYTES] if head.startswith(GZIP) else head
 
     @cached_property
     def contents(self) -> tuple[bytes, ...]:
-        """The bytes of each file; raises VocabularyError or OSError."""
-        return tuple(map(read, self.paths))
+        """The bytes of each file, or the content of a gzip file.
+
+        Raises VocabularyError, or OSError.
+        """
+        return tuple(map(_content, self.paths))
 
     @property
     def data(self) -> bytes:
@@ -82,6 +86,12 @@ class Source:
         return tuple(islice(filter(None, ends), 3))
 
 
+def _content(path: Path) -> bytes:
+    data = read(path)
+    with named(path):
+        return unpacked(data)
+
+
 @dataclass(frozen=True)
 class ReadOptions:
     """Arguments of `bpe.load` that change how files are read."""
@@ -101,8 +111,11 @@ class Format(ABC):
     """The suffix of files that `Tokenizer.save` writes; "" if the format cannot be written."""
     kinds: ClassVar[tuple[type[Vocabulary], ...]] = (Vocabulary,)
     """The classes of vocabularies that files can hold."""
-    holds_steps: ClassVar[bool] = False
-    """True if files can hold every normalizer and decoder that a tokenizer.json can hold."""
+    holds: ClassVar[frozenset[str]] = frozenset()
+    """The parts of a tokenizer that files can hold, besides the vocabulary and the split.
+
+    `bpe.formats.losses` names the parts.
+    """
     says_split: ClassVar[bool] = True
     """True if a file says how to split text; if not, bpe may know it from the vocabulary's name."""
 

@@ -60,6 +60,7 @@ from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats.files import named
 from bpe.formats.format import Format, ReadOptions, Source
+from bpe.formats.losses import PARTS
 from bpe.formats.pretok_numbers import Reader, encode_number, encode_text
 from bpe.formats.pretok_preset import dump_preset, is_own, read_preset
 from bpe.formats.pretok_steps import dump_steps, problem_of_steps, read_steps
@@ -81,12 +82,12 @@ _TOKEN_FLAGS = ("special", "normalized", "lstrip", "rstrip", "single_word")
 
 
 class PretokFormat(Format):
-    """A .pretok file; holds every part of a tokenizer."""
+    """A .pretok file; holds every part of a tokenizer that changes ids or texts."""
 
     name = "pretok"
     suffix = ".pretok"
     kinds = (Vocabulary, CharacterVocabulary, TextVocabulary)
-    holds_steps = True
+    holds = PARTS - {"truncation", "padding"}
 
     def detects(self, source: Source) -> bool:
         return source.data.startswith(MAGIC)

@@ -47,6 +47,8 @@ class TokenizerSpec:
     padding: Padding | None = None
     trim_offsets: tuple[bool, ...] = ()
     """See Tokenizer.trim_offsets."""
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    """Sentences about members of the file that the library it belongs to ignores, as bpe does."""
 
     def merge_rows(self) -> Rows:
         """Return the result of `merges()` as an array, with a row of three ids for each merge."""

@@ -12,6 +12,7 @@
 #include "formats/text_spec.hpp"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -136,7 +137,7 @@ private:
         !part.text(content, error_))
       return false;
     if (content.empty())
-      return fail_malformed(part, "some text");
+      return true; // the library ignores it
     token.content = content;
     spec_.added.push_back(std::move(token));
     spec_.added_special.push_back(special);
@@ -154,7 +155,7 @@ private:
         error_ = malformed("model.vocab has " + quote(source.texts[place]) + " twice");
         return false;
       }
-    if (!check_assigned(source, places) || !model.get("merges", part, error_) ||
+    if (!assign_ids(source, places) || !model.get("merges", part, error_) ||
         !read_merges(part, source))
       return false;
     source.ignore_merges = ignore_merges_;
@@ -183,9 +184,23 @@ private:
       spec_.nfc = !spec_.steps.empty();
       spec_.steps.clear();
     }
-    if (!joins_bytes_)
+    if (!joins_bytes_ || changes_added())
       spec_.decoder = std::move(decoder_);
     return true;
+  }
+
+  // Returns whether the decoder has ByteLevel, which decodes an added token like any other, and
+  // some added token stands for bytes other than its UTF-8: "é" for the byte 0xE9.
+  bool changes_added() const {
+    const auto is_byte_level = [](const DecoderStep &step) {
+      return step.kind == DecoderStep::Kind::BYTE_LEVEL;
+    };
+    const auto is_other = [](const AddedToken &token) {
+      std::vector<std::uint8_t> bytes;
+      return append_bytes(token.content, bytes) && bytes.size() != token.content.size();
+    };
+    return std::any_of(decoder_.begin(), decoder_.end(), is_byte_level) &&
+           std::any_of(spec_.added.begin(), spec_.added.end(), is_other);
   }
 
   // Sets whether the last part of the pre_tokenizer is ByteLevel.
@@ -278,24 +293,41 @@ private:
     return true;
   }
 
-  // The library tokenizers ignores the ids in added_tokens, and assigns ids itself. An added
-  // token that is also an entry of the vocabulary gets the id of the entry. All other added
-  // tokens get consecutive ids. The first of these ids is the number of entries. Checks that
-  // each id in added_tokens is the id that tokenizers assigns.
-  bool check_assigned(const TextModel &source, const TextIndex &places) {
+  // Gives the added tokens the ids that the library tokenizers gives them; it ignores the ids
+  // in added_tokens. An added token that is also an entry of the vocabulary gets the id of the
+  // entry. All other added tokens get consecutive ids. The first of these ids is the number of
+  // entries. A token that is listed again with the same flags counts once.
+  bool assign_ids(const TextModel &source, const TextIndex &places) {
     std::size_t next = source.texts.size();
+    std::map<std::string, std::size_t> kept; // the index of each token by its content
+    std::vector<AddedToken> added;
+    std::vector<bool> special;
     for (std::size_t i = 0; i < spec_.added.size(); ++i) {
-      const AddedToken &token = spec_.added[i];
+      AddedToken &token = spec_.added[i];
+      const auto [entry, is_new] = kept.emplace(token.content, added.size());
+      if (!is_new) {
+        const AddedToken &first = added[entry->second];
+        if (has_flags(token, first) && spec_.added_special[i] == special[entry->second])
+          continue;
+        error_ = unsupported("added_tokens has " + quote(token.content) +
+                             " twice, with different flags; list it once");
+        return false;
+      }
       const std::uint32_t place = places.find(token.content);
-      const std::size_t id = place != TextIndex::NO_TEXT ? source.ids[place] : next++;
-      if (token.id == id)
-        continue;
-      error_ = malformed("added_tokens[" + std::to_string(i) + "].id is " +
-                         std::to_string(token.id) + ", but the tokenizers library gives " +
-                         quote(token.content) + " the id " + std::to_string(id));
-      return false;
+      token.id =
+          place != TextIndex::NO_TEXT ? source.ids[place] : static_cast<std::uint32_t>(next++);
+      added.push_back(std::move(token));
+      special.push_back(spec_.added_special[i]);
     }
+    spec_.added = std::move(added);
+    spec_.added_special = std::move(special);
     return true;
+  }
+
+  // Returns whether `token` has the flags of `other`, except `special`.
+  static bool has_flags(const AddedToken &token, const AddedToken &other) {
+    return token.normalized == other.normalized && token.lstrip == other.lstrip &&
+           token.rstrip == other.rstrip && token.single_word == other.single_word;
   }
 
   bool read_merges(const JsonPart &merges, TextModel &source) {

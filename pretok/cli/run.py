@@ -18,7 +18,7 @@ import click
 
 from pretok.cli.input import shown_path
 from pretok.cli.output import abandon_output, one_line
-from pretok.errors import PresetWarning, PretokError, UnknownPresetError, shortened
+from pretok.errors import PretokError, PretokWarning, UnknownPresetError, shortened
 from pretok.machine.backend import choose_backend
 
 EXIT_ERROR = 2
@@ -39,10 +39,10 @@ def run(commands: click.Group, arguments: Sequence[str] | None = None) -> int:
 
 
 def _warning_printer(default: Callable[..., None]) -> Callable[..., None]:
-    """Return a function that prints a PresetWarning in one line, and calls `default` otherwise."""
+    """Return a function that prints a PretokWarning in one line, and calls `default` otherwise."""
 
     def show(message: Warning | str, category: type[Warning], *location: Any) -> None:
-        if not issubclass(category, PresetWarning):
+        if not issubclass(category, PretokWarning):
             default(message, category, *location)
         elif sys.stderr is not None:
             click.echo(f"pretok: warning: {one_line(str(message))}", err=True)

@@ -294,7 +294,7 @@ def test_tokenizers_that_the_format_cannot_hold(tmp_path: Path) -> None:
     parts = {"normalizer": ours.normalizer, "decoder": ours.decoder}
     for changed, error, match in (
         ({**parts, "decoder": None}, UnsupportedError, "its own normalizer and decoder"),
-        ({**parts, "template": Template((1,))}, VocabularyError, "no template"),
+        ({**parts, "template": Template((1,))}, VocabularyError, "cannot hold the template"),
         ({**parts, "added_tokens": [AddedToken("new", 9)]}, VocabularyError, "is not a piece"),
     ):
         other = Tokenizer(ours.vocabulary, WHOLE, **changed)

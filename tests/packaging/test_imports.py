@@ -81,7 +81,7 @@ LAYERS = (
     ("bpe.encoding.normalized_segments", "bpe.encoding.piece_decoder"),
     ("bpe.encoding.joins", "bpe.encoding.trim"),
     ("bpe.encoding.pipeline",),
-    ("bpe.formats*",),
+    ("bpe.formats*", "bpe.hub.special_tokens"),
     ("bpe.tokenizer_parts",),
     ("bpe.tokenizer_spans",),
     ("bpe.tokenizer_batches",),
