@@ -21,7 +21,7 @@ from bpe.corpus.shards import sha256_of
 from bpe.corpus.threads import InOrder, read_ahead
 from bpe.corpus.utf8_check import Utf8Check
 from bpe.encoding.packed import PackedTexts
-from bpe.errors import TextFileError
+from bpe.errors import CorpusError, TextFileError
 from bpe.text_files import Watch, blocks_of_file, blocks_of_lines, find_suffix, split_lines
 
 BLOCK = 1 << 20
@@ -226,6 +226,7 @@ def _runs(name: str, options: ReadOptions, begin: int, watch: Watch) -> Iterator
 def _whole_text(name: str, options: ReadOptions, begin: int, watch: Watch) -> Iterator[Run]:
     """Yield a .txt file, which is one document on line 1."""
     if begin:
+        _check_lines(name, 1, begin)
         return
     blocks = _checked_blocks(name, watch)
     held: list[bytes] = []
@@ -331,6 +332,16 @@ def _lines_of_blocks(
             ]
             yield _one_by_one(name, options, parser, done + 1, found, split_lines(block))
         done = end
+    _check_lines(name, done, begin)
+
+
+def _check_lines(name: str, lines: int, begin: int) -> None:
+    """Raise CorpusError if the file `name` has fewer lines than an earlier call has read."""
+    if lines < begin:
+        raise CorpusError(
+            f"{name}: the file has {lines} lines, but by the manifest an earlier call has read "
+            f"{begin}; one of them has changed: delete the folder of the corpus and begin again"
+        )
 
 
 def _one_by_one(
@@ -383,6 +394,7 @@ def _rows(name: str, options: ReadOptions, begin: int, watch: Watch) -> Iterator
         skipped = [_null_message(name, number, options.field) for number in nulls]
         yield Run(rest, lines, max(last, begin), skipped)
         first = last + 1
+    _check_lines(name, first - 1, begin)
 
 
 def _null_message(name: str, row: int, field: str) -> str:

@@ -70,11 +70,12 @@ class Job:
         self._long: LongDocument | None = None
         self._long_size = self._long_tokens = 0
         # True during a write. It stays True if the write fails; the state must not be saved then.
-        self._is_broken = False
+        self._is_broken = True
 
     def run(self, progress: bool | None) -> None:
         """Do all work that is left."""
         try:
+            self._resume()
             self._read_all(progress)
             self._shuffle_all(progress)
             self._is_broken = True
@@ -94,6 +95,13 @@ class Job:
             self._sink.close()
             if self._store is not None:
                 self._store.close()
+
+    def _resume(self) -> None:
+        """Open the files of an earlier call."""
+        if self._store is not None:
+            self._store.resume()
+        self._sink.resume()
+        self._is_broken = False
 
     def _read_all(self, progress: bool | None) -> None:
         """Read and encode the inputs from the position on."""

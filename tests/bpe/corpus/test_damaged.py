@@ -210,7 +210,7 @@ def test_damaged_files_of_a_corpus(tmp_path: Path) -> None:
         assert [item for item, problem in corpus.verify() if problem] == [name]
         (out / name).write_bytes(before)
     (out / "train-00000.offsets.npy").unlink()
-    assert dict(corpus.verify())["train-00000.offsets.npy"] == "No such file or directory"
+    assert dict(corpus.verify())["train-00000.offsets.npy"].startswith("the file is missing")
     for text in ("", "[]", "{}", '{"format": "pretok corpus", "version": 2}', "\xff"):
         (out / "manifest.json").write_text(text, encoding="latin-1")
         with pytest.raises(bpe.CorpusError, match="not the manifest of a corpus"):
