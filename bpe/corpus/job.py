@@ -19,6 +19,7 @@ from bpe.corpus.lock import locked
 from bpe.corpus.manifest import Manifest, load_manifest
 from bpe.corpus.options import Options, make_options
 from bpe.corpus.reader import Corpus
+from bpe.corpus.schema import TRAIN, VALIDATION
 from bpe.corpus.shards import PART
 from bpe.corpus.work import STORE, Engine, Job
 from bpe.encoding.arguments import resolve_threads
@@ -84,8 +85,10 @@ def tokenize(
 
     The result does not depend on `threads`. Interrupted work continues in the next call with the
     same arguments, and gives the same files. If an error asked for another `special`, `skip_bad`
-    or `max_text`, the work continues with it. A complete corpus stays as it is. The folder also
-    gets a file with the tokenizer, and a manifest with the sha256 of all inputs and shards.
+    or `max_text`, or to repair a file, the work continues with it. If the corpus has no document
+    yet, or if an error asked for another layout, the next call begins anew, with any arguments. A
+    complete corpus stays as it is. The folder also gets a file with the tokenizer, and a manifest
+    with the sha256 of all inputs and shards.
 
     A damaged input raises TextFileError, which names the file and the line; with `skip_bad`,
     damaged documents are counted and listed in the manifest. `max_text` (default 64 MB) is the
@@ -165,13 +168,18 @@ def _begin(folder: Path, tokenizer: Tokenizer, files: list[str], options: Option
         "unicode": tokenizer.to_spec().unicode,
     }
     manifest = load_manifest(folder)
-    if manifest is None:
+    if manifest is not None and not manifest.documents:
+        # Nothing is lost, so this call may have any arguments.
+        _remove_work(folder, manifest)
+        manifest = None
+    elif manifest is None:
         for path in folder.iterdir():
             if path.name not in (LOCK, name) and not _is_temporary(path):
                 raise CorpusError(
                     f"{folder}: the folder contains {path.name!r}; expected an empty folder, or a "
                     "folder in which an earlier call was interrupted; choose another folder"
                 )
+    if manifest is None:
         write_atomically(folder / name, data)
         manifest = Manifest(description, options.to_json(), [])
         manifest.progress = {"files": [_stamp(file) for file in files]}
@@ -182,9 +190,27 @@ def _begin(folder: Path, tokenizer: Tokenizer, files: list[str], options: Option
         stamps = [[item["path"], item["bytes"]] for item in manifest.inputs]
         _check_inputs(folder, stamps, [_stamp(file)[:2] for file in files])
     else:
-        stamps = manifest.progress["files"]
-        _check_inputs(folder, stamps, [_stamp(file) for file in files])
+        stamps = [_stamp(file) for file in files]
+        # An error may have asked to repair a file. No document of a file that is read next, or
+        # later, is in the corpus, so such a file may have changed.
+        file, line = manifest.progress["position"]
+        unread = file + (line > 0)
+        before = manifest.progress["files"]
+        known = before[:unread] + [
+            [old[0], *new[1:]] for old, new in zip(before[unread:], stamps[unread:], strict=False)
+        ]
+        _check_inputs(folder, known + before[len(known) :], stamps)
+        manifest.progress["files"] = stamps
     return manifest
+
+
+def _remove_work(folder: Path, manifest: Manifest) -> None:
+    """Remove all files of a corpus without documents except its manifest."""
+    for path in folder.iterdir():
+        is_shard = path.name.startswith(tuple(f"{split}-" for split in (TRAIN, VALIDATION)))
+        if is_shard or path.name == manifest.tokenizer["file"]:
+            path.unlink()
+    _clean(folder)
 
 
 def _check_same(

@@ -33,6 +33,14 @@ HASH_BLOCK = 1 << 20
 """The number of bytes that are hashed at a time."""
 
 
+class LayoutLimitError(CorpusError):
+    """A document or a shard is too large for the layout.
+
+    The same options would fail again, so the next call begins anew, with the options that the
+    message asks for.
+    """
+
+
 class ShardWriter:
     """Appends documents to the shards of one split.
 
@@ -132,7 +140,7 @@ class ShardWriter:
         if self._row is not None or limit is None:
             return
         if np.diff(ends, prepend=self._document_start).max() > limit:
-            raise CorpusError(
+            raise LayoutLimitError(
                 f"a document has more than {limit} tokens, the maximum of layout "
                 f"{self._layout.name!r}; choose another layout, or pass pack=<number> to cut "
                 "documents into rows of that many tokens"
@@ -218,7 +226,7 @@ class ShardWriter:
         count = self._tokens + padding
         limit = self._layout.max_shard
         if limit is not None and count > limit:
-            raise CorpusError(
+            raise LayoutLimitError(
                 f"a shard has {count} tokens, but layout {self._layout.name!r} holds at most "
                 f"{limit}; pass a smaller shard_tokens=, or split the longest documents"
             )

@@ -15,6 +15,7 @@ from bpe.corpus.encode import Encoded
 from bpe.corpus.layouts import LAYOUTS
 from bpe.corpus.manifest import Manifest
 from bpe.corpus.options import Options
+from bpe.corpus.shards import LayoutLimitError
 from bpe.corpus.shuffle import Store, shuffled_order
 from bpe.corpus.sinks import SPOOL, LongDocument, Sink, store_options
 from bpe.corpus.threads import InOrder
@@ -83,6 +84,11 @@ class Job:
             self._manifest.complete = True
             self._manifest.progress = None
             self._manifest.save(self._folder)
+        except LayoutLimitError:
+            anew = Manifest(self._manifest.tokenizer, self._manifest.options, [])
+            anew.progress = {"files": self._progress["files"]}
+            anew.save(self._folder)
+            raise
         except BaseException:
             if not self._is_broken:
                 # Keep the work that is done. If this fails too, the last manifest is still valid.
