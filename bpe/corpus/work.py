@@ -85,7 +85,8 @@ class Job:
             self._manifest.progress = None
             self._manifest.save(self._folder)
         except LayoutLimitError:
-            anew = Manifest(self._manifest.tokenizer, self._manifest.options, [])
+            before = self._manifest
+            anew = Manifest(before.tokenizer, before.options, [], left_out=before.left_out)
             anew.progress = {"files": self._progress["files"]}
             anew.save(self._folder)
             raise
