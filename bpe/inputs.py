@@ -47,6 +47,7 @@ def find_inputs(
     include: str | Iterable[str] = (),
     standard_input: bool = False,
     reported: bool = True,
+    binary: bool = False,
 ) -> Found:
     """Return the files that `inputs` name, in order.
 
@@ -54,7 +55,8 @@ def find_inputs(
     paths. If `include` has glob patterns, a folder gives the files whose names match one of them
     instead. Hidden files and folders, and links to folders, are omitted. A glob pattern gives the
     files that match it, and the files of folders that match it, in the same order. If
-    `standard_input` is true, the name "-" stays.
+    `standard_input` is true, the name "-" stays. If `binary` is true, files that are not texts are
+    files like any other.
 
     Logs a warning about files of folders that were left out, unless `reported` is false. Raises
     TextFileError for a file that is not a text, for an input without files, and for a file that
@@ -68,7 +70,7 @@ def find_inputs(
         if standard_input and name == STANDARD_INPUT:
             names.append(name)
             continue
-        files = list(_files_of(name, patterns, left_out))
+        files = list(_files_of(name, patterns, left_out, binary))
         if not files:
             raise TextFileError(_no_file(name, patterns, _counted(left_out)))
         names += files
@@ -165,33 +167,35 @@ def _no_file(name: str, patterns: tuple[str, ...], left_out: dict[str, int]) -> 
     return f"{name}: no file to read; {reason}"
 
 
-def _files_of(name: str, patterns: tuple[str, ...], left_out: dict[str, str]) -> Iterator[str]:
+def _files_of(
+    name: str, patterns: tuple[str, ...], left_out: dict[str, str], binary: bool
+) -> Iterator[str]:
     """Yield the files that one input names; see `find_inputs`."""
     if os.path.isdir(name):
-        yield from _files_in(name, patterns, left_out)
+        yield from _files_in(name, patterns, left_out, binary)
     elif not os.path.lexists(name) and any(char in name for char in WILDCARDS):
         # A recursive pattern may match a folder and also the files in this folder.
         names: set[str] = set()
         for match in glob.glob(name, recursive=True):
             if os.path.isdir(match):
-                names.update(_files_in(match, patterns, left_out))
+                names.update(_files_in(match, patterns, left_out, binary))
             else:
-                check_text(match)
+                _check_file(match, binary)
                 names.add(match)
         yield from sorted(names, key=_parts)
     else:
         if not os.path.lexists(name):
             raise FileNotFoundError(ENOENT, os.strerror(ENOENT), name)
-        check_text(name)
+        _check_file(name, binary)
         yield name
 
 
-def check_text(name: str) -> None:
+def _check_file(name: str, binary: bool) -> None:
     """Raise TextFileError if a file that the caller names has an unknown type, and is not a text.
 
     Raises OSError if the file cannot be opened.
     """
-    if find_suffix(name):
+    if binary or find_suffix(name):
         open(name, "rb").close()  # raises OSError
     elif (at := _nul(name)) >= 0:
         raise TextFileError(
@@ -212,7 +216,9 @@ def _nul(name: str) -> int:
     return -1
 
 
-def _files_in(folder: str, patterns: tuple[str, ...], left_out: dict[str, str]) -> Iterator[str]:
+def _files_in(
+    folder: str, patterns: tuple[str, ...], left_out: dict[str, str], binary: bool
+) -> Iterator[str]:
     """Return the files in a folder, and in folders inside it; see `find_inputs`."""
     names = []
     for place, folders, files in os.walk(folder, onerror=_raise):
@@ -224,7 +230,7 @@ def _files_in(folder: str, patterns: tuple[str, ...], left_out: dict[str, str]) 
             if file.startswith("."):
                 continue
             path = os.path.join(place, file)
-            reason = _reason(path, file, patterns)
+            reason = _reason(path, file, patterns, binary)
             if reason:
                 left_out[path] = reason
             else:
@@ -232,13 +238,13 @@ def _files_in(folder: str, patterns: tuple[str, ...], left_out: dict[str, str]) 
     return iter(sorted(names, key=_parts))
 
 
-def _reason(path: str, file: str, patterns: tuple[str, ...]) -> str:
+def _reason(path: str, file: str, patterns: tuple[str, ...], binary: bool) -> str:
     """Return "" if a file of a folder is read, else the name under which it is counted."""
     is_known = find_suffix(file) is not None
     is_wanted = any(fnmatchcase(file, pattern) for pattern in patterns) if patterns else is_known
     if not is_wanted:
         return _shown_suffix(file)
-    if is_known or not _is_binary(path):
+    if is_known or binary or not _is_binary(path):
         return ""
     return f"{_shown_suffix(file)} (binary)"
 
