@@ -13,7 +13,7 @@ from errno import ENOENT
 from fnmatch import fnmatchcase
 from typing import TypeAlias
 
-from bpe.errors import TextFileError
+from bpe.errors import TextFileError, shortened
 from bpe.text_files import PACKED, blocks_of_file
 
 logger = logging.getLogger("bpe")
@@ -155,6 +155,14 @@ def names_files(text: str) -> str:
     return ""
 
 
+def refuse_name(text: str, advice: str) -> None:
+    """Raise ValueError if a text names files; `advice` says how to pass the files."""
+    if what := names_files(text):
+        raise ValueError(
+            f"text {shortened(text)} is {what}; {advice}, or pass bytes if it is the text itself"
+        )
+
+
 def _no_file(name: str, patterns: tuple[str, ...], left_out: dict[str, int]) -> str:
     """Return the message for an input that gives no file."""
     reason = (
@@ -176,6 +184,7 @@ def _files_of(
     elif not os.path.lexists(name) and any(char in name for char in WILDCARDS):
         # A recursive pattern may match a folder and also the files in this folder.
         names: set[str] = set()
+        _check_folders(name)
         for match in glob.glob(name, recursive=True):
             if os.path.isdir(match):
                 names.update(_files_in(match, patterns, left_out, binary))
@@ -188,6 +197,17 @@ def _files_of(
             raise FileNotFoundError(ENOENT, os.strerror(ENOENT), name)
         _check_file(name, binary)
         yield name
+
+
+def _check_folders(pattern: str) -> None:
+    """Raise OSError for a folder of `pattern` that cannot be read; glob omits it silently."""
+    folder = os.path.dirname(pattern)
+    while folder:
+        is_pattern = any(char in folder for char in WILDCARDS)
+        for match in glob.glob(folder, recursive=True) if is_pattern else [folder]:
+            if os.path.isdir(match):
+                os.scandir(match).close()
+        folder = os.path.dirname(folder) if is_pattern else ""
 
 
 def _check_file(name: str, binary: bool) -> None:

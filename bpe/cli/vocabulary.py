@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import bpe
+from bpe.corpus.options import listed_special_tokens
 from bpe.encoding.utf8 import ESCAPE
 from bpe.errors import MissingPresetError, PublishedMismatchError
 from bpe.hub.published import PUBLISHED
@@ -28,8 +29,6 @@ PARAMETERS = ("vocab_size", "min_frequency", "max_token_length", "max_pre_token"
               "field", "threads", "preset", "alphabet", "byte_fallback", "character_coverage",
               "tie_break", "include")  # fmt: skip
 """The parameters of bpe.train that are options of `pretok train`."""
-MAX_SHOWN = 8
-"""The maximum number of special tokens that a message lists."""
 
 vocabulary_option = click.option(
     "--vocab",
@@ -249,11 +248,8 @@ def special_argument(
     names = tokenizer.special_tokens
     for token in allow:
         if token not in names:
-            listed = "it has no special tokens"
-            if names:
-                listed = f"its special tokens are {', '.join(map(repr, [*names][:MAX_SHOWN]))}"
-            more = f" and {len(names) - MAX_SHOWN} more" if len(names) > MAX_SHOWN else ""
             raise click.ClickException(
-                f"--allow {token!r} is not a special token of this vocabulary; {listed}{more}"
+                f"--allow {token!r} is not a special token of this vocabulary; "
+                f"{listed_special_tokens(tokenizer)}"
             )
     return frozenset(allow)

@@ -11,7 +11,7 @@ import numpy as np
 
 from bpe.encoding.utf8 import StrOrBytes, encode_utf8
 from bpe.errors import TextFileError, shortened
-from bpe.inputs import JSON_LINES, SUFFIXES, TEXT, find_inputs, format_of, names_files
+from bpe.inputs import JSON_LINES, SUFFIXES, TEXT, find_inputs, format_of, names_files, refuse_name
 from bpe.parquet_input import null_message, rows_of_file
 from bpe.text_files import blocks_of_file, lines_of_file, text_of_line
 from bpe.training.limits import MAX_TEXT
@@ -169,11 +169,8 @@ def _checked_iterator(items: Iterable[object]) -> Iterator[object]:
 
 def _check_item(item: object) -> None:
     """Raise ValueError if `item` is a str that names files; files must be passed as paths."""
-    if isinstance(item, str) and (what := names_files(item)):
-        raise ValueError(
-            f"text {shortened(item)} is {what}; pass pathlib.Path({shortened(item)}) to train on "
-            "the files, or bytes to train on the text itself"
-        )
+    if isinstance(item, str):
+        refuse_name(item, f"pass pathlib.Path({shortened(item)}) to read the files")
 
 
 def _items(

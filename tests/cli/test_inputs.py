@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 import bpe
 from command_line import Call, error_of, small_tokenizer
 from corpora import parquet_file, write_json_lines
+from paths import shared
 
 LEFT_OUT = (
     "pretok: left out 2 files in folders: 1 .md, 1 .py; only .txt, .jsonl and .parquet files are "
@@ -179,3 +182,42 @@ def test_special_tokens_count_as_text(call: Call, given: list[str], folder: Path
     assert call("count", *given, path, "--special", "allow") == (0, "2\n", "")
     assert "'c.jsonl" not in error_of(call, "count", *given, path, "--special", "raise")
     assert "document 2, byte 0: the text has" in error_of(call, "encode", *given, path)
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM, errno.EROFS])
+def test_errors_of_permission_have_advice(
+    call: Call, given: list[str], monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number), "v.json")
+
+    monkeypatch.setattr("bpe.load", refused)
+    message = error_of(call, "count", *given, "-t", "x")
+    assert message.startswith(f"'v.json': {os.strerror(number)}; ")
+    assert "choose" in message
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="needs a user with limits")
+def test_a_folder_that_cannot_be_read(call: Call, given: list[str], folder: Path) -> None:
+    (folder / "d").chmod(0)
+    try:
+        for inputs in (folder, folder / "*", folder / "*" / "*.py"):
+            message = error_of(call, "count", *given, str(inputs))
+            assert message.startswith(f"cannot open {str(folder / 'd')!r}: Permission denied; pass")
+    finally:
+        (folder / "d").chmod(0o700)
+
+
+def test_a_preset_that_contradicts_the_published_one(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = shared("vocabs", "cl100k_base.tiktoken")
+    monkeypatch.setenv("PRETOK_VOCAB_DIR", str(path.parent))
+    for vocab in (str(path), "cl100k_base"):
+        for command in ("encode", "count"):
+            assert call(command, "-v", vocab, "-p", "llama3", "-t", "x")[2] == (
+                "pretok: warning: cl100k_base was published with preset 'cl100k', but --preset is "
+                "'llama3'; its ids are not those of the model\n"
+            )
+            for preset in ("cl100k", "gpt-4"):
+                assert call(command, "-v", vocab, "-p", preset, "-t", "x")[::2] == (0, "")

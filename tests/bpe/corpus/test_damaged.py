@@ -177,7 +177,7 @@ def test_glob_patterns(tmp_path: Path) -> None:
     [
         ({"layout": "tar"}, "layout='tar'; expected one of 'bin', 'llmc'"),
         ({"dtype": "int8"}, "dtype='int8'; expected None, 'uint16' or 'uint32'"),
-        ({"eos": "no"}, "eos='no' is not a token of this vocabulary"),
+        ({"eos": "no"}, "or the id of one token; its special tokens are '<s>'"),
         ({"bos": 999_999}, "bos=999999 is not a token of this vocabulary"),
         ({"bos": "<s>", "add_special_tokens": True}, "add_special_tokens= cannot be combined"),
         ({"special": "no"}, "special='no'"),
