@@ -68,7 +68,8 @@ def compare_command(
     for file in dict.fromkeys(files):
         with open_bytes(file, None) as source:
             text = "".join(decoded(source, binary, may_be_empty=True))
-        rows += compare(tokenizers, {file: text}, errors=ESCAPE)
+        # As bytes, because `compare` refuses a str that is the name of a file.
+        rows += compare(tokenizers, {file: text.encode("utf-8", ESCAPE)})
     write([f"{json.dumps([*map(_record, rows)], indent=2)}\n"] if as_json else _tables(rows))
     if plot is not None:
         with picture_errors("--plot"):

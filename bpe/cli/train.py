@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import csv
-import logging
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -15,7 +14,16 @@ import click
 
 import bpe
 from bpe.cli.pictures import picture_errors, picture_option
-from bpe.cli.text_options import field_option, max_text_option, quiet_option, threads_option
+from bpe.cli.text_options import (
+    check_ray,
+    field_option,
+    include_option,
+    max_text_option,
+    quiet_option,
+    ray_option,
+    threads_option,
+    warnings_shown,
+)
 from bpe.cli.vocabulary import as_cli_message
 from bpe.plots import draw_curves
 from bpe.statistics import Curve
@@ -30,6 +38,10 @@ FALLBACK_SUFFIX = ".json"
 """The suffix of the format that can hold every trained vocabulary."""
 CURVE_UNITS = ("tokens", "bytes per token")
 """The columns of each text in a .csv file."""
+
+
+READING = ("field", "include", "max_pre_token", "max_text", "threads")
+"""The options that say how to read texts."""
 
 
 @click.command("train")
@@ -117,7 +129,8 @@ CURVE_UNITS = ("tokens", "bytes per token")
     help="The order of equally frequent pairs: huggingface as in BpeTrainer, first-seen as in "
     "minbpe.",
 )
-@field_option("The JSON field of a .jsonl file")
+@include_option
+@field_option
 @click.option(
     "--max-pre-token",
     type=int,
@@ -126,6 +139,7 @@ CURVE_UNITS = ("tokens", "bytes per token")
 )
 @max_text_option("A longer line of a .jsonl file")
 @threads_option
+@ray_option("Count pre-tokens")
 @quiet_option
 @backend_option
 def train_command(
@@ -136,14 +150,16 @@ def train_command(
     curve: Path | None,
     held_out: tuple[str, ...],
     specials: tuple[str, ...],
+    ray: str | None,
     quiet: bool,
     **options: Any,
 ) -> None:
     """Train a vocabulary on FILEs, and write it to OUT.
 
-    A .txt file is one text. Each line of a .jsonl file is an object with a text. Files that also
-    end in .gz or .zst are unpacked. Standard input, '-', is one text, held in memory. Special
-    tokens in the texts are ordinary text.
+    A FILE is a file, a folder or a glob pattern. Each line of a .jsonl file is an object with a
+    text; each row of a .parquet file has a text; any other file is one text. Files that also end in
+    .gz or .zst are unpacked. Files of folders that are left out are counted by suffix. Standard
+    input, '-', is one text, held in memory. Special tokens in the texts are ordinary text.
 
     The vocabulary has the 256 bytes, merged tokens, and special tokens. Special tokens with an id
     keep it. Bytes, merged tokens and special tokens without an id, in this order, take the
@@ -160,23 +176,32 @@ def train_command(
     elif held_out:
         raise click.UsageError("--held-out needs --curve", click.get_current_context())
     with _training_errors():
-        with _warnings(shown=False):
+        with warnings_shown(False):
             _rehearse(output, options, lossy)
         source = _source(files)
-        with _warnings(shown=not quiet):
+        with warnings_shown(not quiet):
             progress = False if quiet else None
-            tokenizer = bpe.train(source, progress=progress, **options)
+            tokenizer = _train_function(ray, options)(source, progress=progress, **options)
     _save(tokenizer, output, lossy)
     if curve is not None:
         parts = {"training text": source}
         if held_out:
             parts["held-out text"] = _source(held_out)
-        reading = {key: options[key] for key in ("field", "max_pre_token", "max_text", "threads")}
-        with _training_errors():
+        reading: dict[str, Any] = {key: options.get(key) for key in READING}
+        with _training_errors(), warnings_shown(False):
             curves = {key: curve_of(tokenizer, part, **reading) for key, part in parts.items()}
         _save_curves(curves, curve)
     if not quiet:
         write([f"{one_line(str(output))}: {_summary(tokenizer)}\n"])
+
+
+def _train_function(ray: str | None, options: dict[str, Any]) -> Callable[..., bpe.Tokenizer]:
+    """Return the function that trains, on the Ray cluster at the address `ray` if it is given."""
+    if ray is None:
+        return bpe.train
+    check_ray(options.pop("threads"))
+    bpe.distributed.connect(ray)
+    return bpe.distributed.train
 
 
 def _special_tokens(values: Sequence[str]) -> list[str] | dict[str, int]:
@@ -219,7 +244,7 @@ def _training_errors() -> Iterator[None]:
         yield
     except UnknownPresetError:
         raise
-    except (ValueError, ImportError) as error:
+    except (ValueError, ImportError, ConnectionError) as error:
         raise click.ClickException(as_cli_message(error)) from None
 
 
@@ -292,24 +317,3 @@ def _summary(tokenizer: bpe.Tokenizer) -> str:
         (len(tokenizer.special_tokens), "special token"),
     )
     return ", ".join(f"{count} {noun}{'s' * (count != 1)}" for count, noun in counts)
-
-
-class _Lines(logging.Handler):
-    """Prints the warnings of bpe in the style of the command line."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        click.echo(f"pretok: {one_line(as_cli_message(record.getMessage()))}", err=True)
-
-
-@contextmanager
-def _warnings(shown: bool) -> Iterator[None]:
-    """In this context, print the warnings of bpe if `shown`, else drop them."""
-    logger = logging.getLogger("bpe")
-    handler = _Lines() if shown else logging.NullHandler()
-    before, logger.propagate = logger.propagate, False
-    logger.addHandler(handler)
-    try:
-        yield
-    finally:
-        logger.propagate = before
-        logger.removeHandler(handler)

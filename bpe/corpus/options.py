@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from bpe.corpus.layouts import LAYOUTS
-from bpe.errors import UnknownTokenError
+from bpe.errors import UnknownTokenError, shortened
 from bpe.tokenizer import Tokenizer
 from bpe.training.limits import MAX_TEXT
 from bpe.types import Special
 
 MAX_UINT16 = 1 << 16
 """The number of ids that 16 bits can hold: one more than the largest such id."""
+MAX_SHOWN = 8
+"""The maximum number of special tokens that a message lists."""
 SHARD_TOKENS = 1 << 27
 """The default number of tokens of a shard."""
 
@@ -132,9 +134,18 @@ def _id(tokenizer: Tokenizer, name: str, token: str | int | None) -> tuple[int, 
     except UnknownTokenError as error:
         raise UnknownTokenError(
             f"{name}={token!r:.80} is not a token of this vocabulary ({error}); pass the text or "
-            "the id of one token"
+            f"the id of one token; {listed_special_tokens(tokenizer)}"
         ) from None
     return (token,)
+
+
+def listed_special_tokens(tokenizer: Tokenizer) -> str:
+    """Return the special tokens of a vocabulary for a message."""
+    names = [*tokenizer.special_tokens]
+    if not names:
+        return "it has no special tokens"
+    more = f" and {len(names) - MAX_SHOWN} more" if len(names) > MAX_SHOWN else ""
+    return f"its special tokens are {', '.join(map(shortened, names[:MAX_SHOWN]))}{more}"
 
 
 def _dtype(tokenizer: Tokenizer, dtype: str | None) -> str:

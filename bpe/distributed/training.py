@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from bpe.distributed.cluster import Shared, connected, cpus, folder_of, get, share, task, value_of
@@ -45,6 +45,7 @@ def train(
     max_token_length: int | None = None,
     tie_break: TieBreak = "huggingface",
     field: str = "text",
+    include: str | Iterable[str] = (),
     max_pre_token: int | None = None,
     max_text: int | None = None,
     progress: bool | None = None,
@@ -67,7 +68,7 @@ def train(
         max_pre_token=max_pre_token, max_text=max_text, progress=progress, backend=backend,
         cache_mb=cache_mb,
     )  # fmt: skip
-    parts = _parts(source_items(source, size=TEXTS))
+    parts = _parts(source_items(source, size=TEXTS, include=include))
     with training.counting_bar() as bar:
         words = _words(connected(), Counting(training, field), parts, bar.update)
     return training.tokenizer(words)

@@ -16,7 +16,7 @@ from typing import BinaryIO
 from bpe.errors import UnsupportedError, VocabularyError
 from pretok import files
 from pretok.errors import UnreadableFileError, UnsupportedFileError, short_path
-from pretok.files import file_type, naming
+from pretok.files import check_folder, file_type, naming
 
 MAX_BYTES = 1 << 29
 """The maximal size of a vocabulary file; the largest known files have a tenth of this size."""
@@ -102,13 +102,15 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
 
     After an error, `path` is unchanged and the temporary file is removed. If `path` is a symbolic
     link, its target is replaced. The new file gets the permissions of the old file. Raises OSError,
-    which names `path`, if the file cannot be written, and VocabularyError if `path` exists and is
-    not a regular file.
+    which names `path`, if the file cannot be written, such as FileNotFoundError if its folder does
+    not exist; and VocabularyError if `path` exists and is not a regular file.
     """
     with naming(path):
         # `_mode_of` refuses a path that is too long, for which realpath takes quadratic time.
         mode = _mode_of(path)
-        _replace(Path(os.path.realpath(path)), mode, data)
+        target = Path(os.path.realpath(path))
+        check_folder(target if os.path.islink(path) else path)
+        _replace(target, mode, data)
 
 
 def _replace(target: Path, mode: int | None, data: bytes) -> None:

@@ -6,6 +6,7 @@ and a broken pipe have their own exit statuses.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import warnings
@@ -27,6 +28,12 @@ EXIT_BROKEN_PIPE = 141
 """EXIT_INTERRUPTED and EXIT_BROKEN_PIPE are 128 plus the number of the signal, as in shells."""
 COMPLETE = "_PRETOK_COMPLETE"
 """The variable by which a shell asks for completions."""
+ADVICE = {
+    errno.EACCES: "; change its permissions, run the command as its owner, or choose another path",
+    errno.EPERM: "; change its permissions, run the command as its owner, or choose another path",
+    errno.EROFS: "; choose a path on a file system that is not read-only",
+}
+"""What to do about errors of the system, by their numbers."""
 OUT_OF_MEMORY = "out of memory; pass smaller inputs, or use fewer threads"
 
 
@@ -93,7 +100,8 @@ def _message(error: Exception) -> str:
         near = f"did you mean {', '.join(map(repr, error.near))}? " if error.near else ""
         return f"unknown preset {shortened(error.name)}; {near}'pretok presets' lists them all"
     if isinstance(error, OSError) and error.strerror is not None and error.filename is not None:
-        return f"{shown_path(os.fsdecode(error.filename))}: {error.strerror}"
+        advice = ADVICE.get(error.errno or 0, "")
+        return f"{shown_path(os.fsdecode(error.filename))}: {error.strerror}{advice}"
     return str(error)
 
 

@@ -175,7 +175,7 @@ def test_wrong_arguments_are_refused_before_the_work(
     ("name", "content", "expected"),
     [
         ("missing.txt", None, "missing.txt"),
-        ("text.csv", b"x", "text.csv: unknown file type; expected a name that ends in"),
+        ("text.csv", b"x\0", "text.csv: byte 1 is NUL, so the file is not a text; expected a text"),
         ("a.jsonl", b'{"text": "x"}\n{"body": "x"}\n', "line 2: no 'text' among the keys ['body']"),
         ("a.jsonl", b"{", "line 1: not JSON"),
         ("a.txt.gz", b"no gzip", "a.txt.gz: "),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from pathlib import Path
 from typing import Any
@@ -53,8 +54,11 @@ def test_a_failure_changes_no_file(
 
 
 def test_no_such_folder(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        made().save(tmp_path / "nowhere" / "a.json")
+    path = tmp_path / "nowhere" / "a.json"
+    message = f"the folder {str(path.parent)!r} does not exist; create it first: {str(path)!r}"
+    with pytest.raises(FileNotFoundError, match=re.escape(message)) as raised:
+        made().save(path)
+    assert raised.value.filename == str(path)
     assert list(tmp_path.iterdir()) == []
 
 
