@@ -77,6 +77,7 @@ def test_the_same_inputs(
     status, output, errors = call("tokenize", *given, *arguments, "-o", "out")
     assert (status, shown(errors, left_out)) == (0, True)
     assert ("files in folders left out: " in output) == bool(left_out)
+    assert ("\nnot read       1 ." in call("corpus-info", "out")[1]) == bool(left_out)
     assert [row.tolist() for row in bpe.corpus.Corpus("out")] == ids
     status, output, errors = call("train", *arguments, "-n", "258", "-o", "v.json")
     lines = [line for line in errors.splitlines(True) if "merged tokens" not in line]

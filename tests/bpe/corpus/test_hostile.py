@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from importlib.util import find_spec
+from math import log2
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from bpe.corpus.layouts.layout import npy_header
 from bpe.corpus.manifest import load_manifest
 from command_line import Call
 from corpora import expected_ids, random_documents, tokenizer, write_json_lines
-from support import TOO_MUCH, growth, sample
+from support import TIMES, growth, sample
 
 MISSING = object()
 WRONG: list[Any] = [
@@ -365,7 +366,7 @@ def test_reading_a_manifest_takes_linear_time(tmp_path: Path, grown: str) -> Non
             (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
         assert load_manifest(folder) is not None
 
-    assert growth(read, 2000) < TOO_MUCH
+    assert growth(read, 2000) < 2.6 ** log2(TIMES)
 
 
 def numbered(shard: dict[str, Any], index: int) -> dict[str, Any]:

@@ -225,8 +225,8 @@ def test_changed_inputs_continue_only_if_they_were_not_read(
         bpe.CorpusError, match=r"bytes, modified .* bytes, modified .*; pass the same files"
     ):
         bpe.corpus.tokenize(inputs, out, tok, special="text")
-    for others in (inputs[:2], [*inputs[:2], vocabulary.with_name("d.jsonl")]):
-        write_json_lines(vocabulary.with_name("d.jsonl"), ["x"])
+    more = write_json_lines(tmp_path / "d.jsonl", ["x"])
+    for others in (inputs[:2], [*inputs[:2], str(more)]):
         with pytest.raises(bpe.CorpusError, match="pass the same files, unchanged, to continue"):
             bpe.corpus.tokenize(others, out, tok, special="text")
 

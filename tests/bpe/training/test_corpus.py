@@ -220,7 +220,19 @@ def test_the_name_of_a_file_is_refused_as_a_text(
             read(name)
     with pytest.raises(ValueError, match="is the name of a file"):
         read(["text"] * 1000 + ["a.txt"])
-    texts = ["b.txt", "a.txt\n", "a", b"a.txt", "\0.txt", "in", "*", ".", "/", "..", "no/*.md"]
+    texts: list[str | bytes] = [
+        "b.txt",
+        "a.txt\n",
+        "a",
+        b"a.txt",
+        "\0.txt",
+        "in",
+        "*",
+        ".",
+        "/",
+        "..",
+        "no/*.md",
+    ]
     assert read(texts) == [*map(encode_utf8, texts)]
 
 
