@@ -259,23 +259,24 @@ def validate_text(text: Text, errors: Errors) -> StrOrBytes:
         )
     if isinstance(text, str):
         return text if errors == "replace" or text.isascii() else text.encode("utf-8", errors)
-    if isinstance(text, bytes):
-        return text
-    if isinstance(text, (bytearray, memoryview)):
-        return bytes(text)
+    if isinstance(text, (bytes, bytearray, memoryview)):
+        return as_bytes(text)
     advice = "; encode_batch takes a list of texts" if isinstance(text, Iterable) else ""
     raise TypeError(f"expected str or bytes, got {type(text).__name__}{advice}")
 
 
 def as_bytes(data: bytes | bytearray | memoryview) -> bytes:
-    """Return `data` as bytes; raise TypeError if it is not a buffer of bytes, such as a str."""
+    """Return `data` as bytes; raise TypeError for another type, such as an array of str."""
     if isinstance(data, bytes):
         return data
-    try:
-        return bytes(memoryview(data))
-    except TypeError:
+    if isinstance(data, bytearray):
+        return bytes(data)
+    if not isinstance(data, memoryview):
         advice = "; pass text.encode()" if isinstance(data, str) else ""
-        raise TypeError(f"expected bytes, got {type(data).__name__}{advice}") from None
+        raise TypeError(f"expected bytes, got {type(data).__name__}{advice}")
+    if data.itemsize != 1:
+        raise TypeError(f"expected a memoryview of bytes, got items of {data.itemsize} bytes")
+    return bytes(data)
 
 
 def check_batch(texts: Iterable[Text]) -> list[Text]:

@@ -257,7 +257,7 @@ class Pipeline:
         """Return the ids of a part of a text, cut by `safe_cut` with `in_parts`."""
         if is_first or not self._has_later_parts:
             return self.encode_array(data, special, "replace", 1)
-        data = encode_utf8(self._check_bytes(data))
+        data = encode_utf8(self._check_bytes(validate_text(data, "replace")))
         return self.backend.encode_later(data, self._policies.added_for(special))
 
     @property

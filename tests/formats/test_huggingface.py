@@ -21,6 +21,7 @@ from bpe import (
     VocabularyWarning,
 )
 from bpe.byte_level import to_bytes, to_text
+from bpe.normalizers.chain import NFC
 from paths import shared
 from pre_tokenizer_json import byte_level, sequence, split
 from pretok import Preset, Run
@@ -245,6 +246,26 @@ def test_templates_and_flags_are_saved_and_loaded(tmp_path: Path) -> None:
     _same(ours, tmp_path / "tokenizer.json", _texts(), template=True)
     file = json.loads((tmp_path / "tokenizer.json").read_text("utf-8"))
     assert [token["id"] for token in file["added_tokens"]] == [350, 400]
+
+
+def test_nfc_is_one_object_alone_and_in_a_sequence(tmp_path: Path) -> None:
+    nfc = {"type": "NFC"}
+    files = [nfc, {"type": "Sequence", "normalizers": [nfc]},
+             {"type": "Sequence", "normalizers": [nfc, None, nfc]}]  # fmt: skip
+    loaded = [
+        bpe.load(write(tmp_path / f"{at}.json", huggingface(normalizer=file)), backend="python")
+        for at, file in enumerate(files)
+    ]
+    plain = bpe.load(write(tmp_path / "plain.json", huggingface()), backend="python")
+    for tok in loaded:
+        assert tok.normalizer == NFC
+        assert hash(tok.normalizer) == hash(NFC)
+        assert tok == loaded[0] != plain
+        tok.save(tmp_path / "saved.pretok")
+        assert (tmp_path / "saved.pretok").read_bytes()[8] == 1  # any reader reads it
+        assert bpe.load(tmp_path / "saved.pretok", backend="python").normalizer == NFC
+    made = bpe.Tokenizer(plain.vocabulary, plain.preset or "gpt2", normalizer="NFC")
+    assert made.normalizer == NFC
 
 
 def test_byte_characters() -> None:

@@ -143,7 +143,7 @@ def said_to_python(data: bytes) -> Said:
         if preset is not None and is_own and not is_model
         else (),
         "" if is_model else contents.unicode or "",
-        contents.normalizer == NFC,
+        _has_flag_of_nfc(contents),
         contents.add_prefix_space,
         contents.template,
         _text_options(contents) if is_text else None,
@@ -156,12 +156,18 @@ def _is_other(contents: TokenizerSpec) -> bool:
     return pretok_text.dump_text(contents).section[0] == OTHER_MODEL
 
 
+def _has_flag_of_nfc(contents: TokenizerSpec) -> bool:
+    """Return whether a file says with a flag, and not with a step, that text becomes NFC."""
+    is_text = isinstance(contents.vocabulary, AnyCharacterVocabulary)
+    return contents.normalizer == NFC and not (is_text and _is_other(contents))
+
+
 def _steps(contents: TokenizerSpec) -> tuple[Any, ...]:
     is_text = isinstance(contents.vocabulary, AnyCharacterVocabulary)
     if is_text and not pretok_text.dump_text(contents).steps:
         return [], False, None
     chain = contents.normalizer if isinstance(contents.normalizer, NormalizerChain) else None
-    if chain is None or (is_text and not _is_other(contents)):
+    if chain is None or _has_flag_of_nfc(contents) or (is_text and not _is_other(contents)):
         chain = NormalizerChain()
     decoder = contents.decoder
     kinds = (
