@@ -35,12 +35,20 @@ class Source:
 
     @cached_property
     def head(self) -> bytes:
-        """The first bytes of the first file; a GGUF file is too large to be read whole."""
+        """The first bytes of the content; a GGUF file is too large to be read whole."""
+        return self.data[:_HEAD_BYTES] if self.is_packed else self._file_head
+
+    @property
+    def is_packed(self) -> bool:
+        """True if the first file is packed with gzip."""
+        return self._file_head.startswith(GZIP)
+
+    @cached_property
+    def _file_head(self) -> bytes:
         if not self.path.is_file():
             return b""  # `contents` raises the error
         with opened(self.path) as file:
-            head = file.read(_HEAD_BYTES)
-        return self.data[:_HEAD_BYTES] if head.startswith(GZIP) else head
+            return file.read(_HEAD_BYTES)
 
     @cached_property
     def contents(self) -> tuple[bytes, ...]:

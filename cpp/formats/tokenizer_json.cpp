@@ -109,14 +109,10 @@ private:
   bool read_added() {
     JsonPart listed;
     std::vector<JsonPart> items;
-    if (!file_.get("added_tokens", listed, error_))
-      return false;
-    if (listed.is_present && !listed.items(items, error_))
-      return false;
-    for (const JsonPart &item : items)
-      if (!read_added_token(item))
-        return false;
-    return true;
+    return file_.get("added_tokens", listed, error_) &&
+           (!listed.is_present || listed.items(items, error_)) &&
+           std::all_of(items.begin(), items.end(),
+                       [this](const JsonPart &item) { return read_added_token(item); });
   }
 
   bool read_added_token(const JsonPart &item) {
@@ -189,18 +185,16 @@ private:
     return true;
   }
 
-  // Returns whether the decoder has ByteLevel, which decodes an added token like any other, and
-  // some added token stands for bytes other than its UTF-8: "é" for the byte 0xE9.
+  // Returns whether ByteLevel decodes an added token to other bytes: "é" to the byte 0xE9.
   bool changes_added() const {
-    const auto is_byte_level = [](const DecoderStep &step) {
-      return step.kind == DecoderStep::Kind::BYTE_LEVEL;
-    };
-    const auto is_other = [](const AddedToken &token) {
+    for (const AddedToken &token : spec_.added) {
       std::vector<std::uint8_t> bytes;
-      return append_bytes(token.content, bytes) && bytes.size() != token.content.size();
-    };
-    return std::any_of(decoder_.begin(), decoder_.end(), is_byte_level) &&
-           std::any_of(spec_.added.begin(), spec_.added.end(), is_other);
+      if (append_bytes(token.content, bytes) && bytes.size() != token.content.size())
+        return std::any_of(decoder_.begin(), decoder_.end(), [](const DecoderStep &step) {
+          return step.kind == DecoderStep::Kind::BYTE_LEVEL;
+        });
+    }
+    return false;
   }
 
   // Sets whether the last part of the pre_tokenizer is ByteLevel.
@@ -293,41 +287,33 @@ private:
     return true;
   }
 
-  // Gives the added tokens the ids that the library tokenizers gives them; it ignores the ids
-  // in added_tokens. An added token that is also an entry of the vocabulary gets the id of the
-  // entry. All other added tokens get consecutive ids. The first of these ids is the number of
-  // entries. A token that is listed again with the same flags counts once.
+  // Gives added tokens the ids of the library tokenizers, which ignores their ids in the file:
+  // the id in the vocabulary, or the next one from its size on. Drops repeated tokens.
   bool assign_ids(const TextModel &source, const TextIndex &places) {
-    std::size_t next = source.texts.size();
-    std::map<std::string, std::size_t> kept; // the index of each token by its content
+    auto next = static_cast<std::uint32_t>(source.texts.size());
+    std::map<std::string, std::vector<bool>> seen; // the flags of each token by its content
     std::vector<AddedToken> added;
     std::vector<bool> special;
     for (std::size_t i = 0; i < spec_.added.size(); ++i) {
       AddedToken &token = spec_.added[i];
-      const auto [entry, is_new] = kept.emplace(token.content, added.size());
-      if (!is_new) {
-        const AddedToken &first = added[entry->second];
-        if (has_flags(token, first) && spec_.added_special[i] == special[entry->second])
-          continue;
+      const std::vector<bool> flags{token.normalized, token.lstrip, token.rstrip,
+                                    token.single_word, spec_.added_special[i]};
+      const auto [entry, is_new] = seen.emplace(token.content, flags);
+      if (entry->second != flags) {
         error_ = unsupported("added_tokens has " + quote(token.content) +
                              " twice, with different flags; list it once");
         return false;
       }
+      if (!is_new)
+        continue;
       const std::uint32_t place = places.find(token.content);
-      token.id =
-          place != TextIndex::NO_TEXT ? source.ids[place] : static_cast<std::uint32_t>(next++);
+      token.id = place != TextIndex::NO_TEXT ? source.ids[place] : next++;
       added.push_back(std::move(token));
       special.push_back(spec_.added_special[i]);
     }
     spec_.added = std::move(added);
     spec_.added_special = std::move(special);
     return true;
-  }
-
-  // Returns whether `token` has the flags of `other`, except `special`.
-  static bool has_flags(const AddedToken &token, const AddedToken &other) {
-    return token.normalized == other.normalized && token.lstrip == other.lstrip &&
-           token.rstrip == other.rstrip && token.single_word == other.single_word;
   }
 
   bool read_merges(const JsonPart &merges, TextModel &source) {

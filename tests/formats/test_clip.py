@@ -193,6 +193,7 @@ def test_lines_after_the_last_merge_of_clip_are_ignored(
     ("data", "error", "match"),
     [
         (gzip.compress(b"\x80\x03a b", mtime=0), UnsupportedError, "this is a pickle"),
+        (gzip.compress(b"GGUF", mtime=0), UnsupportedError, "GGUF file packed with gzip; unpack"),
         (
             gzip.compress(text_of(["a b"]), mtime=0)[:-9],
             VocabularyError,
@@ -203,7 +204,7 @@ def test_lines_after_the_last_merge_of_clip_are_ignored(
         (text_of(["a bc"]), VocabularyError, r"merges 'a' and 'bc', but .* no token 'bc'"),
         (text_of(["a b"])[:-1] + b"\xff", VocabularyError, "line 2 is not UTF-8"),
     ],
-    ids=["another gzip file", "truncated", "damaged", "one token", "unknown token", "not UTF-8"],
+    ids=["pickle", "GGUF", "truncated", "damaged", "one token", "unknown token", "not UTF-8"],
 )
 def test_damaged(tmp_path: Path, data: bytes, error: type[Exception], match: str) -> None:
     path = tmp_path / "vocab.gz"

@@ -30,7 +30,7 @@ def _trained() -> Tokenizer:
 
 def _saved(name: str) -> Callable[[Path], Path]:
     def write(folder: Path) -> Path:
-        _trained().save(folder / name)
+        _trained().save(folder / name, lossy=name.endswith(".tiktoken"))
         return folder / name
 
     return write
