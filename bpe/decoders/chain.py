@@ -118,8 +118,9 @@ class ChainDecoder:
         self._is_native = is_native
         self._texts = texts
         self._special = frozenset(special)
-        # The texts of tokens after the steps `by_token`.
+        # The texts of tokens after the steps `by_token`, if these steps grow them little.
         self._cache: dict[int, str] = {}
+        self._caches = growth_of(chain.by_token) <= _MAX_PREPARED_GROWTH
 
     def calls(self) -> tuple[Decode, DecodeBytes]:
         """Return `decode` and `decode_bytes`, or faster replacements in C++."""
@@ -171,11 +172,15 @@ class ChainDecoder:
         cache, special = self._cache, self._special if skip_special else frozenset()
         try:
             values = [index(id) for id in sequence]
-            for id in set(values).difference(cache):
-                cache[id] = self._by_token(self._texts()[id])
+            changed = cache
+            if missing := set(values).difference(cache):
+                changed = {id: self._by_token(self._texts()[id]) for id in missing}
         except (TypeError, KeyError):
             raise unknown_id(sequence, dict.fromkeys(self._texts(), b"")) from None
-        return [cache[id] for id in values if id not in special]
+        if self._caches and changed is not cache:
+            cache.update(changed)
+            changed = cache
+        return [changed[id] for id in values if id not in special]
 
     def _by_token(self, text: str) -> str:
         for step in self.chain.by_token:

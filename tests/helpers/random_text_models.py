@@ -60,6 +60,12 @@ ADDED = [
 ]  # fmt: skip
 
 
+def random_chain(random: Random, steps: list[Part], sizes: list[int]) -> list[Part]:
+    """Return random steps, sometimes up to 60; a file whose steps grow a text does not load."""
+    chosen = random.choices(steps, k=random.choice(sizes))
+    return chosen * (random.choice([2, 5, 20]) if random.random() < 0.1 else 1)
+
+
 def random_file(random: Random) -> dict[str, Any]:
     """Return a random tokenizer.json."""
     import tokenizers
@@ -109,9 +115,9 @@ def random_file(random: Random) -> dict[str, Any]:
     file["model"] |= model
     if unknown == "a" and "a" not in vocab:
         vocab["a"] = len(vocab)
-    steps = random.choices(NORMALIZERS, k=random.choice([0, 0, 1, 1, 2, 3]))
+    steps = random_chain(random, NORMALIZERS, [0, 0, 1, 1, 2, 3])
     file["normalizer"] = chained(*steps) if len(steps) > 1 else steps[0] if steps else None
-    steps = random.choices(DECODERS, k=random.choice([0, 1, 1, 2, 3]))
+    steps = random_chain(random, DECODERS, [0, 1, 1, 2, 3])
     if parts and parts.get("pretokenizers", [parts])[-1]["type"] == "ByteLevel":
         # bpe joins bytes even without a decoder, as no text has spaces between its tokens.
         steps = steps or [byte_level()]

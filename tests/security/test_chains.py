@@ -114,14 +114,14 @@ def test_python_and_c_refuse_the_same_chains(
     spec = model(tmp_path).to_spec()
     path = tmp_path / "model.pretok"
     messages = set()
-    for _ in range(10 * max_examples(100)):
+    for _ in range(2 * max_examples(100)):
         with monkeypatch.context() as patch:
             unlimited(patch)
             normalizer = NormalizerChain(
-                tuple(random.choices(growing_steps.NORMALIZERS, k=random.randrange(8)))
+                tuple(random.choices(growing_steps.NORMALIZERS, k=random.randrange(16)))
             )
             decoder = DecoderChain(
-                tuple(random.choices(growing_steps.DECODERS, k=random.randrange(1, 8)))
+                tuple(random.choices(growing_steps.DECODERS, k=random.randrange(1, 16)))
             )
             made = replace(spec, normalizer=normalizer, decoder=decoder)
             data = pretok_file.dump(made)
@@ -138,7 +138,7 @@ def test_python_and_c_refuse_the_same_chains(
             assert str(refused.value).endswith(message)
         else:
             bpe.load(path)
-    assert len(messages) > 20
+    assert len(messages) > 5
 
 
 @pytest.mark.parametrize("name", NORMALIZERS)
@@ -150,7 +150,7 @@ def test_long_chains_of_normalizers_take_linear_time(
     text = "ab xé " * 20
     for backend in ("python", native):
 
-        def work(count: int, backend: BackendName = backend) -> None:  # type: ignore[assignment]
+        def work(count: int, backend: BackendName = backend) -> None:
             tok = model(tmp_path, backend, normalizer=chained(*[step] * count))
             tok.tokens(text)
 
@@ -206,18 +206,26 @@ def test_a_long_token_does_not_delay_other_tokens(backend: BackendName, tmp_path
     """A decoder that grows tokens changes only the tokens of the ids."""
     vocab = {"<unk>": 0, "a" * 200_000: 1, "b": 2}
     for decoder in (decoding(*[DOUBLE] * 10), decoding(*[regex("a", "a")] * 200)):
-        file = huggingface(model_vocab=vocab, model_merges=[], decoder=decoder, pre_tokenizer=None, added_tokens=[],
-                           model_unk_token="<unk>")  # fmt: skip
+        file = huggingface(
+            model_vocab=vocab,
+            model_merges=[],
+            model_unk_token="<unk>",
+            pre_tokenizer=None,
+            decoder=decoder,
+            added_tokens=[],
+        )
         tok = bpe.load(write(tmp_path / "tokenizer.json", file), backend=backend)
         assert isinstance(tok.decoder, DecoderChain)
         assert tok.decoder.strips_joined is None  # so C++ does not change all tokens at once
         assert tok.decode([2]) == "b"
+        assert tok.decode([2, 2]) == "bb"
 
 
 def test_added_tokens_that_take_long_to_normalize_are_refused(
     c_library: CLibrary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tokens = [*ADDED, *(added(100 + at, "b" * 20_000 + str(at), normalized=True, special=False)
+    first = len(file_of(**FALLBACK)["model"]["vocab"])
+    tokens = [*ADDED, *(added(first + at, "b" * 20_000 + str(at), normalized=True, special=False)
                         for at in range(20))]  # fmt: skip
     steps = chained(*[{"type": "Lowercase"}] * 200)
     with pytest.raises(UnsupportedError, match="normalizing the added tokens takes too long"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -93,7 +94,7 @@ def test_no_token_grows_more_than_the_bound() -> None:
         bound = decoder_growth.growth_of(steps)
         chain = DecoderChain(tuple(steps))
         texts = dict(enumerate([*LETTERS, "ÃÃ", "a Ġ", "ab", "<0xE3>"]))
-        decoder = ChainDecoder(chain, lambda texts=texts: texts, ())
+        decoder = ChainDecoder(chain, partial(dict, texts), ())
         for ids in [*([id] for id in texts), random.choices(list(texts), k=5)]:
             whole = sum(size(texts[id]) for id in ids)
             assert size(decoder.decode(ids, "replace", False)) <= bound * whole, (steps, ids)
