@@ -1,5 +1,6 @@
 #include "bindings/added_binding.hpp"
 
+#include "bindings/convert.hpp"
 #include "core/encode/added.hpp"
 
 #include <pybind11/stl.h>
@@ -26,8 +27,9 @@ AddedTokens make_added(const std::vector<AddedRecord> &records, CodePointRanges 
   return AddedTokens(tokens, std::move(words));
 }
 
-// `treatment` is "raise", "text" or "allow".
 AddedTokens treating(const AddedTokens &added, const std::string &treatment) {
+  if (treatment != "raise" && treatment != "text" && treatment != "allow")
+    throw py::value_error("expected \"raise\", \"text\" or \"allow\"");
   return added.treating(treatment == "raise"  ? Treatment::RAISE
                         : treatment == "text" ? Treatment::TEXT
                                               : Treatment::ALLOW);
@@ -58,8 +60,8 @@ void bind_added(py::module_ &module) {
   py::class_<AddedTokens>(module, "AddedTokens")
       .def(py::init(&make_added), py::arg("tokens"), py::arg("words"))
       .def("treating", &treating, py::arg("treatment"))
-      .def("exact", &AddedTokens::exact)
-      .def("normalized", &AddedTokens::normalized)
+      .def("exact", on_self(&AddedTokens::exact))
+      .def("normalized", on_self(&AddedTokens::normalized))
       .def("segments", &segments, py::arg("text"));
 }
 

@@ -132,8 +132,8 @@ public:
 
 private:
   void load(std::uint32_t code_point) {
-    const auto spellings =
-        spell_page_(first_of_page(code_point)).cast<std::vector<std::string>>();
+    const auto spellings = cast_argument<std::vector<std::string>>(
+        spell_page_(first_of_page(code_point)), "a list of 256 texts");
     if (spellings.size() != CHARACTERS_PER_PAGE)
       throw py::value_error("expected 256 texts");
     CharacterPage page;

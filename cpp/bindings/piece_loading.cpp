@@ -5,6 +5,7 @@
 #include "bindings/loading.hpp"
 #include "bindings/packed_tokens.hpp"
 #include "core/base/ids.hpp"
+#include "core/corpus/utf8_check.hpp"
 #include "core/unicode/utf8.hpp"
 #include "formats/character_model.hpp"
 #include "formats/piece_file.hpp"
@@ -65,12 +66,20 @@ void list_fallback(const std::vector<Piece> &pieces, const PieceTable &table,
 
 bool is_no_id(std::uint32_t id) { return id >= ID_LIMIT; }
 
-// Throws py::value_error unless each text has an id and a score.
+void check_utf8_texts(const std::vector<std::string_view> &texts) {
+  if (!std::all_of(texts.begin(), texts.end(), [](std::string_view text) {
+        return is_utf8(reinterpret_cast<const std::uint8_t *>(text.data()), text.size());
+      }))
+    throw py::value_error("expected texts in UTF-8");
+}
+
+// Throws py::value_error unless each text is UTF-8 and has an id and a score.
 void check_scored(const ScoredPieces &pieces) {
   if (pieces.ids.size() != pieces.texts.size() || pieces.scores.size() != pieces.texts.size())
     throw py::value_error("expected an id and a score for each text");
   if (std::any_of(pieces.ids.begin(), pieces.ids.end(), is_no_id))
     throw py::value_error("expected ids below 16777216");
+  check_utf8_texts(pieces.texts);
 }
 
 // Returns a dict with the last value of each field of a protobuf message, by the number of the
@@ -222,9 +231,17 @@ py::tuple build_from_characters(const py::bytes &data, const Array<std::uint32_t
                              first_step,
                              has_spaces};
   const auto is_free = [first_step](std::uint32_t id) { return id >= first_step; };
-  if (model.ids.size() != model.texts.size() ||
+  if (first_step > ID_LIMIT || model.ids.size() != model.texts.size() ||
       std::any_of(model.ids.begin(), model.ids.end(), is_free))
     throw py::value_error("expected as many ids as texts, and only ids below first_step");
+  if (std::any_of(model.merges.begin(), model.merges.end(), [&](const Merge &merge) {
+        return is_free(merge.left) || is_free(merge.right) || is_free(merge.id);
+      }))
+    throw py::value_error("expected merges of ids below first_step");
+  if (!(fallback.empty() || fallback.size() == 256) ||
+      std::any_of(fallback.begin(), fallback.end(), is_free))
+    throw py::value_error("expected no fallback ids or 256, below first_step");
+  check_utf8_texts(model.texts);
   VocabularyData result;
   unlocked(model.texts.size(), [&] { build_characters(model, result); });
   return packed_merges(result);
