@@ -277,11 +277,6 @@ class TextVocabulary(Vocabulary):
         return ""
 
     @property
-    def merges_by_scores(self) -> bool:
-        """False: the merges are known."""
-        return False
-
-    @property
     def not_whole(self) -> frozenset[int]:
         """The ids of tokens that `ignores_merges` does not affect."""
         return self._not_whole

@@ -13,7 +13,6 @@ import bpe
 from bpe.corpus.options import listed_special_tokens
 from bpe.encoding.utf8 import ESCAPE
 from bpe.errors import MissingPresetError, PublishedMismatchError
-from bpe.hub.published import PUBLISHED
 from bpe.training.corpus import texts_of_file
 from bpe.types import Errors, Special
 from pretok.cli.input import Input, decoded, lines_of, shown_path
@@ -21,7 +20,6 @@ from pretok.cli.options import PRESET, options
 from pretok.errors import UnknownPresetError
 from pretok.machine.backend import BackendName
 from pretok.preset import Preset
-from pretok.registry import find
 
 Ids = NDArray[np.uint32]
 
@@ -90,19 +88,11 @@ def load(vocab: str, preset: Preset | None, backend: BackendName | None) -> bpe.
     Raises click.ClickException if bpe cannot load it, and UnknownPresetError for an unknown preset.
     """
     try:
-        tokenizer = bpe.load(vocab, preset=preset, backend=backend)
+        return bpe.load(vocab, preset=preset, backend=backend)
     except UnknownPresetError:
         raise
     except (bpe.BpeError, ValueError) as error:
         raise click.ClickException(as_cli_message(error)) from None
-    published = PUBLISHED.get(tokenizer.name or "")
-    if preset is not None and published is not None and find(published.preset) != preset:
-        click.echo(
-            f"pretok: warning: {tokenizer.name} was published with preset {published.preset!r}, "
-            f"but --preset is {preset.name!r}; its ids are not those of the model",
-            err=True,
-        )
-    return tokenizer
 
 
 def as_cli_message(message: object, parameters: Sequence[str] = PARAMETERS) -> str:

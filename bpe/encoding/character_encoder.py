@@ -240,7 +240,7 @@ def character_encoder(
         pre_tokenizer = _native(cut_before(mark) if vocabulary.allows_cuts else WHOLE)
     elif spaces is not None:
         pre_tokenizer = _native(cut_before(mark, at_most=1))
-    if vocabulary.merges_by_scores:
+    if isinstance(vocabulary, CharacterVocabulary) and vocabulary.merges_by_scores:
         return _encoder(
             Packed.of({**vocabulary.token_bytes, **added}),
             0,

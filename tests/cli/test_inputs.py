@@ -15,6 +15,7 @@ import bpe
 from command_line import Call, error_of, small_tokenizer
 from corpora import parquet_file, write_json_lines
 from paths import shared
+from pretok.errors import short_path
 
 LEFT_OUT = (
     "pretok: left out 2 files in folders: 1 .md, 1 .py; only .txt, .jsonl and .parquet files are "
@@ -217,8 +218,8 @@ def test_a_preset_that_contradicts_the_published_one(
     for vocab in (str(path), "cl100k_base"):
         for command in ("encode", "count"):
             assert call(command, "-v", vocab, "-p", "llama3", "-t", "x")[2] == (
-                "pretok: warning: cl100k_base was published with preset 'cl100k', but --preset is "
-                "'llama3'; its ids are not those of the model\n"
+                f"pretok: warning: {short_path(path)}: preset='llama3' splits the text, but the "
+                "published vocabulary cl100k_base was trained with the preset 'cl100k'\n"
             )
             for preset in ("cl100k", "gpt-4"):
                 assert call(command, "-v", vocab, "-p", preset, "-t", "x")[::2] == (0, "")
