@@ -1,6 +1,10 @@
 """Type stubs of the C++ extension.
 
 pretok.machine.machine.Machine documents the methods of Machine.
+
+Each function refuses wrong arguments with TypeError or ValueError. It cannot check what other
+threads do: while a call runs, they must not change or resize an array or buffer that it got, nor
+call methods of the same WordCounts or Trainer.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
