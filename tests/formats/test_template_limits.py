@@ -137,7 +137,8 @@ def test_a_tokenizer_has_the_limit_of_the_files() -> None:
     assert made(template=Template((7,) * LIMIT)).template.before == (7,) * LIMIT
     with pytest.raises(ValueError, match=f"template has {LIMIT + 1} ids; expected at most {LIMIT}"):
         made(template=Template((7,) * LIMIT, (8,)))
-    assert made(template=Template((np.uint32(7), True))).template.before == (7, 1)
+    ids: tuple[Any, ...] = (np.uint32(7), True)
+    assert made(template=Template(ids)).template.before == (7, 1)
     with pytest.raises(TypeError, match=r"template\.after has 7\.0; expected an id"):
         made(template=Template((), (7.0,)))  # type: ignore[arg-type]
 
