@@ -113,12 +113,14 @@ def left_out_message(left_out: dict[str, int], patterns: tuple[str, ...] = ()) -
     count = sum(left_out.values())
     listed = [f"{number} {suffix}" for suffix, number in left_out.items()][:MAX_SHOWN]
     more = f" and {len(left_out) - MAX_SHOWN} more suffixes" if len(left_out) > MAX_SHOWN else ""
-    reason = f"only {TEXT}, {JSON_LINES} and {PARQUET} files are read"
+    known = f"only {TEXT}, {JSON_LINES} and {PARQUET} files are read"
     if patterns:
-        reason = f"include={' '.join(patterns)!r} does not match them"
+        known = f"only names that match {' or '.join(map(repr, patterns))} are read"
+    reason = f"{known}; pass include='*' to read every text file"
+    if "*" in patterns:
+        reason = "binary files and links to folders are not read"
     return (
-        f"left out {count} file{'s' * (count != 1)} in folders: {', '.join(listed)}{more}; "
-        f"{reason}; pass include='*' to read every text file"
+        f"left out {count} file{'s' * (count != 1)} in folders: {', '.join(listed)}{more}; {reason}"
     )
 
 
@@ -165,14 +167,12 @@ def refuse_name(text: str, advice: str) -> None:
 
 def _no_file(name: str, patterns: tuple[str, ...], left_out: dict[str, int]) -> str:
     """Return the message for an input that gives no file."""
-    reason = (
-        f"expected files that end in {', '.join(FORMATS)}, or one of these with .gz or .zst"
-        if os.path.isdir(name)
-        else "no file matches this pattern"
-    )
     if left_out:
-        reason = left_out_message(left_out, patterns)
-    return f"{name}: no file to read; {reason}"
+        return f"{name}: no file to read; {left_out_message(left_out, patterns)}"
+    if not os.path.isdir(name):
+        return f"{name}: no file matches this pattern"
+    suffixes = f"{', '.join(FORMATS)}, or one of these with .gz or .zst"
+    return f"{name}: no file to read; expected files that end in {suffixes}"
 
 
 def _files_of(
@@ -219,8 +219,8 @@ def _check_file(name: str, binary: bool) -> None:
         open(name, "rb").close()  # raises OSError
     elif (at := _nul(name)) >= 0:
         raise TextFileError(
-            f"{name}: byte {at} is NUL, so the file is not a text; expected a text in UTF-8, or a "
-            f"name that ends in {' or '.join(SUFFIXES[3:])}"
+            f"{name}: byte {at} is NUL, so the file is not a text; expected a text in UTF-8, "
+            f"or a {JSON_LINES} or {PARQUET} file"
         )
 
 

@@ -121,9 +121,7 @@ def load(
         published = _choose_published(same, expected, source.path, is_needed=preset is None)
         if published is not None:
             for conflict in _conflicts(published, same, preset, special_tokens):
-                warnings.warn(
-                    f"{short_path(source.path)}: {conflict}", VocabularyWarning, stacklevel=2
-                )
+                _warn(source.path, conflict)
             if added is None:
                 added = published.added_tokens
             if preset is None:
@@ -135,7 +133,7 @@ def load(
             "normalizer="
         )
     for note in spec.notes:
-        warnings.warn(f"{short_path(source.path)}: {note}", VocabularyWarning, stacklevel=2)
+        _warn(source.path, note)
     split = _choose_split(preset, spec, published, source.path, backend)
     known = named_vocabulary or published
     with named(source.path):
@@ -154,6 +152,11 @@ def load(
             backend=backend,
             cache_mb=cache_mb,
         )
+
+
+def _warn(path: Path, message: str) -> None:
+    # The levels are those of this function, of `load`, and of its decorator `explained`.
+    warnings.warn(f"{short_path(path)}: {message}", VocabularyWarning, stacklevel=4)
 
 
 def _locate(
@@ -243,8 +246,9 @@ def _conflicts(
         expected = get(published.preset)
         if passed.split(_SAMPLE) != expected.split(_SAMPLE):
             yield (
-                f"preset={passed.preset.name!r} splits the text, but the published vocabulary "
-                f"{published.name} was trained with the preset {published.preset!r}"
+                f"the preset {passed.preset.name!r} splits the text, but the published vocabulary "
+                f"{published.name} was trained with {published.preset!r}; without a preset, "
+                f"{published.preset!r} is chosen"
             )
     others = [
         next((text for text, id in (special_tokens or {}).items() if known.get(text, id) != id), "")

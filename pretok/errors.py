@@ -61,7 +61,7 @@ class UnknownPresetError(PretokError, ValueError):
         hint = f"did you mean {_quoted(near)}?" if near else f"expected one of {_quoted(known)}."
         super().__init__(
             f"unknown preset {shortened(name)}; {hint} pretok.presets() lists them all; "
-            "pass a pretok.Preset to use your own"
+            "pass a pretok.Preset or pretok.from_pattern(pattern) to use your own"
         )
         self.name = name
         self.near = tuple(near)

@@ -96,10 +96,7 @@ def array(inner: Check) -> Check:
         if not isinstance(value, list):
             raise wrong(value, "a list")
         for at, item in enumerate(value):
-            try:
-                inner(item)
-            except FieldError as error:
-                raise error.within(f"[{at}]") from None
+            _check_member(inner, item, f"[{at}]")
 
     return check
 
@@ -111,10 +108,7 @@ def row(*inner: Check) -> Check:
         if not isinstance(value, list) or len(value) != len(inner):
             raise wrong(value, f"a list of {len(inner)} items")
         for at, item in enumerate(value):
-            try:
-                inner[at](item)
-            except FieldError as error:
-                raise error.within(f"[{at}]") from None
+            _check_member(inner[at], item, f"[{at}]")
 
     return check
 
@@ -126,10 +120,7 @@ def table(inner: Check) -> Check:
         if not isinstance(value, dict):
             raise wrong(value, "an object")
         for name, item in value.items():
-            try:
-                inner(item)
-            except FieldError as error:
-                raise error.within(shown_name(name)) from None
+            _check_member(inner, item, _shown_name(name))
 
     return check
 
@@ -141,21 +132,24 @@ def record(fields: Mapping[str, Check], may_lack: frozenset[str] = frozenset()) 
         if not isinstance(value, dict):
             raise wrong(value, "an object")
         for name, item in value.items():
-            inner = fields.get(name)
-            if inner is None:
-                raise FieldError("unknown field", shown_name(name))
-            try:
-                inner(item)
-            except FieldError as error:
-                raise error.within(shown_name(name)) from None
-        if len(value) < len(fields):
-            for name in fields:
-                if name not in value and name not in may_lack:
-                    raise FieldError("the field is missing", name)
+            if name not in fields:
+                raise FieldError("unknown field", _shown_name(name))
+            _check_member(fields[name], item, _shown_name(name))
+        for name in fields:
+            if name not in value and name not in may_lack:
+                raise FieldError("the field is missing", name)
 
     return check
 
 
-def shown_name(name: str) -> str:
+def _check_member(check: Check, value: Any, path: str) -> None:
+    """Call `check` with an item or field; the error has its `path`."""
+    try:
+        check(value)
+    except FieldError as error:
+        raise error.within(path) from None
+
+
+def _shown_name(name: str) -> str:
     """Return the name of a field for a message."""
     return name if name.isidentifier() else f"[{shortened(name)}]"

@@ -18,7 +18,7 @@ def tokenizer_file(tokenizer: Tokenizer) -> tuple[str, bytes]:
 
     Equal tokenizers give equal files. Raises UnsupportedError if no file can hold the tokenizer.
     """
-    # Neither changes the ids of a text.
+    # Truncation and padding do not change the ids of a text.
     spec = replace(tokenizer.to_spec(), truncation=None, padding=None)
     reasons = []
     for suffix in SUFFIXES:

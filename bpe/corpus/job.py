@@ -178,7 +178,7 @@ def _begin(folder: Path, tokenizer: Tokenizer, found: Found, options: Options) -
     }
     manifest = load_manifest(folder)
     if manifest is not None and not manifest.documents:
-        # Nothing is lost, so this call may have any arguments.
+        # The corpus has no document yet, so this call may have any arguments.
         _remove_work(folder, manifest)
         manifest = None
     elif manifest is None:

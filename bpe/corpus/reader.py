@@ -57,6 +57,13 @@ class Corpus:
         """Return the state to pickle: without the shards, which each process opens itself."""
         return {**vars(self), "_opened": {}}
 
+    def __repr__(self) -> str:
+        manifest = self.manifest
+        return (
+            f"<Corpus {str(self.folder)!r}, {manifest.documents} documents, "
+            f"{manifest.tokens} tokens>"
+        )
+
     @property
     def splits(self) -> dict[str, list[Shard]]:
         """The shards of each split."""
@@ -89,7 +96,8 @@ class Corpus:
         shards = self._shards(split)
         if not 0 <= index < self.documents(split):
             raise IndexError(
-                f"document {index} of split {split!r}; expected 0 to {self.documents(split) - 1}"
+                f"document {index} of split {split!r}; the split has {self.documents(split)} "
+                "documents, and the first one is document 0"
             )
         parts = []
         # With packing, the document may continue in later shards. Find the last shard that begins

@@ -112,7 +112,7 @@ _check_types = record(_FIELDS, may_lack=frozenset({"left_out", "progress"}))
 
 
 def check_manifest(values: Any) -> None:
-    """Raise FieldError unless `values`, the JSON of a manifest, are those of a corpus."""
+    """Raise FieldError unless `values` is the JSON of a valid manifest."""
     _check_types(values)
     if values["complete"] == ("progress" in values):
         raise FieldError(f"expected {'no ' * values['complete']}progress", "progress")
@@ -214,7 +214,7 @@ def _check_state(state: dict[str, Any], path: str) -> None:
         expected = f"at most {state['tokens']}, the tokens of the shard"
         raise wrong(state["document_start"], expected).within(f"{path}.document_start")
     if state["is_inside"] != (state["tokens"] > state["document_start"]):
-        raise wrong(state["is_inside"], "another value").within(f"{path}.is_inside")
+        raise wrong(state["is_inside"], f"{not state['is_inside']}").within(f"{path}.is_inside")
 
 
 Totals = dict[str, tuple[int, int]]

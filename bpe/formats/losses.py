@@ -53,10 +53,11 @@ def check(spec: TokenizerSpec, format: str, holds: frozenset[str], lossy: bool) 
 def _parts(spec: TokenizerSpec) -> Iterator[_Part]:
     """Yield the parts of `spec` that some format cannot hold, in the order of an error."""
     added = spec.added_tokens
-    yield _Part("added_tokens", _names("added token", added), {"added_tokens": ()})
+    yield _Part("added_tokens", _names(added), {"added_tokens": ()})
     flagged = [token for token in added if token != AddedToken(token.content, token.id)]
     plain = tuple(AddedToken(token.content, token.id) for token in added)
-    yield _Part("flags", _names("the flags of added token", flagged), {"added_tokens": plain})
+    flags = f"the flags of {_names(flagged)}" * bool(flagged)
+    yield _Part("flags", flags, {"added_tokens": plain})
     normalizer = spec.normalizer
     is_chain = isinstance(normalizer, NormalizerChain)
     shown = str(normalizer) if is_chain else type(normalizer).__name__
@@ -71,12 +72,11 @@ def _parts(spec: TokenizerSpec) -> Iterator[_Part]:
     yield _Part("padding", "padding" * (spec.padding is not None), {"padding": None})
 
 
-def _names(noun: str, tokens: Sequence[AddedToken]) -> str:
-    """Return the number and the first names of `tokens`; "" for no tokens."""
+def _names(tokens: Sequence[AddedToken]) -> str:
+    """Return the number and the first names of added tokens; "" for no tokens."""
     if not tokens:
         return ""
     names = ", ".join(shortened(token.content) for token in tokens[:_MAX_NAMES])
     rest = ", …" * (len(tokens) > _MAX_NAMES)
-    count, plural = len(tokens), "s" * (len(tokens) != 1)
-    article, _, rest_of_noun = noun.rpartition("added token")
-    return f"{article}{count} added token{plural}{rest_of_noun} ({names}{rest})"
+    plural = "s" * (len(tokens) != 1)
+    return f"{len(tokens)} added token{plural} ({names}{rest})"

@@ -152,12 +152,12 @@ def _similar(name: str) -> list[str]:
         return [encoding_name_for_model(name)]
     except KeyError:
         pass
-    matches = get_close_matches(name[:MAX_SHOWN], dict.fromkeys(known_names()), n=4, cutoff=0.5)
+    matches = get_close_matches(name[:MAX_SHOWN], known_names(), n=4, cutoff=0.5)
     return [other for other in matches if other != name]
 
 
 def known_names() -> list[str]:
-    """Return the names of vocabularies to suggest."""
+    """Return the names of vocabularies to suggest, each once."""
     suggestions = list(PUBLISHED)
     own = os.environ.get("PRETOK_VOCAB_DIR")
     for folder, start in ((Path(own) if own else None, ""), (_hub_folder(), "models--")):
@@ -170,4 +170,4 @@ def known_names() -> list[str]:
                 suggestions.append(name.removeprefix(start).replace("--", "/"))
             elif not start:
                 suggestions.append(name.partition(".")[0])
-    return suggestions
+    return list(dict.fromkeys(suggestions))

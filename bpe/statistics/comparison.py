@@ -70,6 +70,12 @@ def compare(
             raise TypeError(
                 f"{parameter} is of type {type(argument).__name__}; expected a mapping from names"
             )
+    for name, tokenizer in tokenizers.items():
+        if not isinstance(tokenizer, Tokenizer):
+            raise TypeError(
+                f"tokenizers[{name!r}]: expected a bpe.Tokenizer, got {type(tokenizer).__name__}; "
+                "pass bpe.load(path_or_name)"
+            )
     rows = []
     for name, value in texts.items():
         # If the text is bytes, surrogates stand for invalid bytes in the str, and ESCAPE encodes

@@ -29,6 +29,7 @@ EXIT_BROKEN_PIPE = 141
 COMPLETE = "_PRETOK_COMPLETE"
 """The variable by which a shell asks for completions."""
 ADVICE = {
+    errno.ENOENT: "; check the path",
     errno.EACCES: "; change its permissions, run the command as its owner, or choose another path",
     errno.EPERM: "; change its permissions, run the command as its owner, or choose another path",
     errno.EROFS: "; choose a path on a file system that is not read-only",
@@ -100,7 +101,9 @@ def _message(error: Exception) -> str:
         near = f"did you mean {', '.join(map(repr, error.near))}? " if error.near else ""
         return f"unknown preset {shortened(error.name)}; {near}'pretok presets' lists them all"
     if isinstance(error, OSError) and error.strerror is not None and error.filename is not None:
-        advice = ADVICE.get(error.errno or 0, "")
+        # A message that is not the system's has its own advice.
+        is_plain = error.errno is not None and error.strerror == os.strerror(error.errno)
+        advice = ADVICE.get(error.errno or 0, "") if is_plain else ""
         return f"{shown_path(os.fsdecode(error.filename))}: {error.strerror}{advice}"
     return str(error)
 

@@ -78,6 +78,9 @@ def test_files_of_a_folder(
     assert len(caplog.messages) == 1
     assert caplog.messages[0].startswith(f"left out {count} files in folders: ")
     assert len(FILES) - 2 == count + len(found.files)
+    # A message about --include '*' must not ask for --include '*'.
+    last = "links to folders are not read" if include == "*" else "to read every text file"
+    assert caplog.messages[0].endswith(last)
 
 
 def test_nothing_is_said_if_nothing_is_left_out(
@@ -93,7 +96,7 @@ def test_a_folder_without_files_says_what_it_has(folder: Path) -> None:
         bpe.TextFileError, match=r"d: no file to read; left out 4 files in folders: 1 .bin"
     ):
         find_inputs([folder / "d"])
-    with pytest.raises(bpe.TextFileError, match=r"include='\*\.rs' does not match them"):
+    with pytest.raises(bpe.TextFileError, match=r"only names that match '\*\.rs' are read; pass "):
         find_inputs([folder], "*.rs")
 
 

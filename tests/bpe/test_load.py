@@ -72,8 +72,11 @@ def test_the_name_of_a_published_file_implies_preset_and_special_tokens(
 
 def test_arguments_override_implied_values(tmp_path: Path) -> None:
     path = write(tmp_path / "small.tiktoken", _DATA)
-    with pytest.warns(VocabularyWarning, match=r"preset='gpt2' splits .* preset 'llama3'"):
+    with pytest.warns(
+        VocabularyWarning, match=r"preset 'gpt2' splits .* with 'llama3'; without"
+    ) as caught:
         tokenizer = bpe.load(path, "gpt2")
+    assert caught[0].filename == __file__
     assert tokenizer.preset == GPT2
     assert tokenizer.special_tokens == {"<|end|>": 300}
     assert bpe.load(path, special_tokens={"x": 400}).special_tokens == {"x": 400}

@@ -150,7 +150,8 @@ def test_missing_files_and_files_that_are_not_texts(
     }.get(command, given)
     path = tmp_path / "a.bin"
     message = error_of(call, command, str(path), *arguments)
-    assert f"{str(path)!r}: No such file or directory" in message
+    advice = "pass a readable file" if command in ("count", "encode") else "check the path"
+    assert f"{str(path)!r}: No such file or directory; {advice}" in message
     assert "unknown file type" not in message
     path.write_bytes(b"x\0")
     assert "a.bin: byte 1 is NUL, so the file is not a text" in error_of(
@@ -210,6 +211,7 @@ def test_a_folder_that_cannot_be_read(call: Call, given: list[str], folder: Path
         (folder / "d").chmod(0o700)
 
 
+@pytest.mark.filterwarnings("always::bpe.VocabularyWarning")
 def test_a_preset_that_contradicts_the_published_one(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -218,8 +220,9 @@ def test_a_preset_that_contradicts_the_published_one(
     for vocab in (str(path), "cl100k_base"):
         for command in ("encode", "count"):
             assert call(command, "-v", vocab, "-p", "llama3", "-t", "x")[2] == (
-                f"pretok: warning: {short_path(path)}: preset='llama3' splits the text, but the "
-                "published vocabulary cl100k_base was trained with the preset 'cl100k'\n"
+                f"pretok: warning: {short_path(path)}: the preset 'llama3' splits the text, but "
+                "the published vocabulary cl100k_base was trained with 'cl100k'; without a preset, "
+                "'cl100k' is chosen\n"
             )
             for preset in ("cl100k", "gpt-4"):
                 assert call(command, "-v", vocab, "-p", preset, "-t", "x")[::2] == (0, "")

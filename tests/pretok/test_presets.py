@@ -122,7 +122,7 @@ def test_an_unknown_name_lists_near_matches(name: str, near: str | None) -> None
     message = str(caught.value)
     assert message.startswith(f"unknown preset {name!r}; did you mean ")
     assert repr(near) in message
-    assert "pass a pretok.Preset to use your own" in message
+    assert "pass a pretok.Preset or pretok.from_pattern(pattern) to use your own" in message
     assert near in caught.value.near
     assert caught.value.name == name
 

@@ -110,6 +110,7 @@ REFUSED: dict[str, Callable[[], object]] = {
     "rows that are too short": lambda: rows(length=2),
     "an offset beyond the file": lambda: core().read_pretok_file_tokens(b"abc", 4, False),
     "an unknown state": lambda: core().check_utf8(b"", 7),
+    "a state after the last": lambda: core().check_utf8(b"", 54),
     "no iterator": lambda: core().gather([], 1, 1, "", print),
     "an unknown treatment": lambda: core().AddedTokens([], [], False).treating("?"),
     "no __init__": lambda: core().Encoder.__new__(core().Encoder),

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import bpe
@@ -135,7 +137,7 @@ def test_missing_unknown_and_repeated_inputs(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for name, message in (
         ("empty", "empty: no file to read; expected files that end in .txt, .jsonl, .parquet"),
-        ("*.txt", r"\*.txt: no file to read; no file matches this pattern"),
+        ("*.txt", r"\*.txt: no file matches this pattern"),
         ("a.csv", "a.csv: byte 1 is NUL, so the file is not a text; expected a text in UTF-8, or"),
     ):
         with pytest.raises(bpe.TextFileError, match=message):
@@ -198,6 +200,31 @@ def test_wrong_options_are_reported_before_the_work(
         bpe.corpus.tokenize(path, tmp_path / "out", tokenizer("python"), **options)  # type: ignore[arg-type]
     assert message in str(raised.value)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"eos": True}, "eos=True; expected the text or the id of a token"),
+        ({"bos": 1.5}, "bos=1.5; expected the text or the id of a token"),
+        ({"pack": 2, "pad": False}, "pad=False; expected the text or the id of a token"),
+        ({"field": 3}, "field is of type int; expected a str"),
+        ({"dtype": np.dtype("uint16")}, r"dtype is of type \S*; expected a str"),
+        ({"tokenizer": "gpt2"}, "expected a bpe.Tokenizer, got str; pass bpe.load"),
+    ],
+)
+def test_options_of_wrong_types(tmp_path: Path, options: dict[str, Any], message: str) -> None:
+    path = write_json_lines(tmp_path / "a.jsonl", ["x"])
+    with pytest.raises(TypeError, match=message):
+        bpe.corpus.tokenize(path, tmp_path / "out", **{"tokenizer": tokenizer("python"), **options})
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_id_may_be_an_integer_of_numpy(tmp_path: Path) -> None:
+    path = write_json_lines(tmp_path / "a.jsonl", ["x"])
+    corpus = bpe.corpus.tokenize(path, tmp_path / "out", tokenizer("python"), eos=np.int64(3))  # type: ignore[arg-type]
+    assert corpus[0].tolist()[-1] == 3
+    assert bpe.corpus.Corpus(tmp_path / "out").manifest.options["after"] == [3]
 
 
 def test_damaged_files_of_a_corpus(tmp_path: Path) -> None:

@@ -45,10 +45,12 @@ def test_every_way_to_read(
 def test_an_index_counts_from_either_end(tmp_path: Path) -> None:
     path = write_json_lines(tmp_path / "a.jsonl", ["hello", "x", "12"])
     corpus = bpe.corpus.tokenize(path, tmp_path / "out", tokenizer("python"))
+    tokens = sum(map(len, corpus))
+    assert repr(corpus) == f"<Corpus {str(tmp_path / 'out')!r}, 3 documents, {tokens} tokens>"
     assert corpus[-1].tolist() == corpus.document(2).tolist()
     assert corpus[np.int64(2)].tolist() == corpus[2].tolist()  # type: ignore[index]
     for index in (3, -4):
-        with pytest.raises(IndexError, match="of split 'train'; expected 0 to 2"):
+        with pytest.raises(IndexError, match="of split 'train'; the split has 3 documents"):
             _ = corpus[index]
     with pytest.raises(TypeError):
         _ = corpus["x"]  # type: ignore[index]

@@ -127,6 +127,11 @@ def test_special_tokens_have_no_rank() -> None:
     [
         ({}, ["a"], "^texts is of type list; expected a mapping from names$"),
         ([], {"a": "a"}, "^tokenizers is of type list; expected a mapping from names$"),
+        (
+            {"a": "gpt2"},
+            {},
+            r"^tokenizers\['a'\]: expected a bpe.Tokenizer, got str; pass bpe.load",
+        ),
     ],
 )
 def test_arguments_without_names(tokenizers: Any, texts: Any, match: str) -> None:

@@ -142,9 +142,7 @@ def test_a_binary_file_is_refused_at_once(name: str, tmp_path: Path) -> None:
 def test_a_missing_file_is_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"missing\.txt"):
         read_texts([tmp_path / "missing.txt"], "text")
-    with pytest.raises(
-        TextFileError, match=r"\*\.md: no file to read; no file matches this pattern"
-    ):
+    with pytest.raises(TextFileError, match=r"\*\.md: no file matches this pattern"):
         read_texts(tmp_path / "*.md", "text")
     (tmp_path / "folder.txt").mkdir()
     with pytest.raises(TextFileError, match=r"folder\.txt: no file to read; expected files that"):
