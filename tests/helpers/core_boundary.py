@@ -71,7 +71,7 @@ def encoder(machine_: Any = ...) -> _core.Encoder:
 
 
 def added(*more: Any) -> _core.AddedTokens:
-    return _core.AddedTokens([(b"<e>", 300, False, False, False, False, True), *more], [], False)
+    return _core.AddedTokens([(b"<e>", 300, False, False, False, False, True), *more], [])
 
 
 def slow(*_: object) -> str:
@@ -146,7 +146,7 @@ def of_words() -> tuple[Any, ...]:
 
 
 VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
-    "AddedTokens": lambda: ([(b"<e>", 300, False, False, False, False, True)], [(48, 57)], False),
+    "AddedTokens": lambda: ([(b"<e>", 300, False, False, False, False, True)], [(48, 57)]),
     "AddedTokens.exact": lambda: (added(),),
     "AddedTokens.normalized": lambda: (added(),),
     "AddedTokens.segments": lambda: (added(), b"a<e>b"),
