@@ -334,7 +334,7 @@ private:
     if (ids.ndim() != 1 || (kind != 'i' && kind != 'u'))
       return false;
     // Ids of 2^63 or more become negative.
-    const py::array_t<std::int64_t, py::array::c_style | py::array::forcecast> wide(ids);
+    const py::array_t<std::int64_t, PLAIN_ARRAY | py::array::forcecast> wide(ids);
     const std::int64_t *at = wide.data();
     return std::all_of(at, at + wide.size(),
                        [&](std::int64_t id) { return append_token(id, bytes); });

@@ -1,5 +1,7 @@
 #include "bindings/padding.hpp"
 
+#include "bindings/packed_tokens.hpp"
+
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
@@ -14,8 +16,8 @@ namespace {
 
 namespace py = pybind11;
 
-using Ids = py::array_t<std::uint32_t, py::array::c_style>;
-using Offsets = py::array_t<std::int64_t, py::array::c_style>;
+using Ids = Array<std::uint32_t>;
+using Offsets = Array<std::int64_t>;
 
 // Which ids of a text a row has, and where.
 struct RowLayout {
