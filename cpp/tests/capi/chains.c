@@ -62,7 +62,7 @@ static void begin_file(void) {
   put_text("16.0");
   for (int i = 0; i < 3; ++i) /* no ids around a text, and no added tokens */
     put_number(0);
-  const unsigned model[] = {9, 0, 1, 4, 0, 0, 0};
+  const unsigned model[] = {9, 0, 1, 0, 0, 0, 0};
   for (size_t i = 0; i < sizeof model / sizeof model[0]; ++i)
     put_number(model[i]);
 }
