@@ -87,7 +87,7 @@ def test_no_text_grows_more_than_the_bound() -> None:
 
 def test_later_steps_grow_what_prepend_writes() -> None:
     """Forgetting this made the bound of the C interface too small, so it wrote past buffers."""
-    steps = [normalizers.Prepend("ﷺ"), UnicodeForm("NFKC")]
+    steps = normalizers.Prepend("ﷺ"), UnicodeForm("NFKC")
     assert growth.growth_of(steps) == 11 * (3 + 1)
     with pytest.raises(UnsupportedError, match="make up to 3311 bytes of one byte"):
         NormalizerChain((normalizers.Prepend("ﷺ" * 100), UnicodeForm("NFKC")))
