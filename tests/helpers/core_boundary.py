@@ -101,7 +101,7 @@ def text_decode() -> Any:
 
 
 def quick() -> Any:
-    return _core.quick_call(object(), {int: True}, Plain, Plain, slow, {"check": 0})
+    return _core.quick_call("key", {int: True}, Plain, Plain, slow, {"check": 0})
 
 
 def pieces() -> tuple[Any, ...]:
@@ -109,7 +109,7 @@ def pieces() -> tuple[Any, ...]:
 
 
 def piece_table() -> _core.PieceTable:
-    return _core.PieceTable(*pieces(), [], 3)
+    return _core.PieceTable(*VALID["PieceTable"]())
 
 
 class Plain:
@@ -134,11 +134,11 @@ def json_model() -> Any:
 
 
 def normalizer() -> Any:
-    return _core.SentencePieceNormalizer(b"", True, True, True, False, ["<s>"])
+    return _core.SentencePieceNormalizer(b"", True, True, True, False, [b"<s>"])
 
 
 def character_map() -> Any:
-    return _core.CharacterMap(lambda first: ["x"] * 256)
+    return _core.CharacterMap(lambda first: [b"x"] * 256)
 
 
 def of_words() -> tuple[Any, ...]:
@@ -151,7 +151,7 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "AddedTokens.normalized": lambda: (added(),),
     "AddedTokens.segments": lambda: (added(), b"a<e>b"),
     "AddedTokens.treating": lambda: (added(), "raise"),
-    "CharacterMap": lambda: (lambda first: ["x"] * 256,),
+    "CharacterMap": lambda: (lambda first: [b"x"] * 256,),
     "CharacterMap.align": lambda: (character_map(), "aé\u4e2d".encode()),
     "CharacterMap.normalized": lambda: (character_map(), "aé\u4e2d".encode()),
     "Encoder": lambda: (
@@ -193,7 +193,7 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "JsonModel.find": lambda: (json_model(), "ab"),
     "JsonModel.ids": lambda: (json_model(),),
     "JsonModel.pairs": lambda: (json_model(),),
-    "Machine": lambda: (_core.built_in_program("gpt2")[1], "16.0"),
+    "Machine": lambda: ((_core.built_in_program("gpt2") or ("", []))[1], "16.0"),
     "Machine.advance": lambda: (machine(), "abc d", True, False, -1),
     "Machine.count": lambda: (machine(), "abc d"),
     "Machine.offsets": lambda: (machine(), "abc d", "utf16"),
@@ -211,7 +211,7 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "PieceTable.size": lambda: (piece_table(),),
     "Precompiled": lambda: (b"",),
     "Precompiled.normalized": lambda: (_core.Precompiled(b""), b"abc"),
-    "SentencePieceNormalizer": lambda: (b"", True, True, True, False, ["<s>"]),
+    "SentencePieceNormalizer": lambda: (b"", True, True, True, False, [b"<s>"]),
     "SentencePieceNormalizer.align": lambda: (normalizer(), b"a  b"),
     "SentencePieceNormalizer.normalized": lambda: (normalizer(), b"a  b"),
     "Trainer": lambda: (_core.WordCounts(), "huggingface", 1, 10),
@@ -221,8 +221,8 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "Trainer.step": lambda: (trainer(), 258),
     "Trainer.tokens": lambda: (trainer(),),
     "UnicodeForm": lambda: (0,),
-    "UnicodeForm.align": lambda: (_core.UnicodeForm(0), b"e\xcc\x81"),
-    "UnicodeForm.normalized": lambda: (_core.UnicodeForm(0), b"e\xcc\x81\xff"),
+    "UnicodeForm.align": lambda: (_core.UnicodeForm(0), "e\u0301".encode()),
+    "UnicodeForm.normalized": lambda: (_core.UnicodeForm(0), "e\u0301".encode()),
     "WordCounts": lambda: (),
     "WordCounts.add": lambda: (_core.WordCounts(), machine(), ("abc", b"d"), 2),
     "WordCounts.add_words": lambda: (_core.WordCounts(), {b"abab": 3}),
@@ -243,7 +243,7 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "merge_rows": lambda: ({"a": 0, "b": 1, "ab": 2}, [("a", "b")]),
     "pad_rows": lambda: (u32(1, 2, 3), np.array([0, 1, 3]), [9], [8], 5, 3, True, 0, False),
     "piece_merges": lambda: (b"abab", u32(1, 1, 2), u32(0, 1, 2), np.zeros(3, np.float32)),
-    "quick_call": lambda: (object(), {int: True}, Plain, Plain, slow, {"check": 0}),
+    "quick_call": lambda: ("key", {int: True}, Plain, Plain, slow, {"check": 0}),
     "quick_call()": lambda: (5, "abc", True),
     "read_json_model": lambda: (_JSON,),
     "read_pieces": lambda: (b"",),
