@@ -75,6 +75,11 @@ def input_files(files: Sequence[str], include: Sequence[str], binary: bool) -> l
         raise cannot_open(error, str(error.filename)) from None
 
 
+def counted(*counts: tuple[int, str]) -> str:
+    """Return counts with their nouns, such as "2 ids, 1 merge"."""
+    return ", ".join(f"{count} {noun}{'s' * (count != 1)}" for count, noun in counts)
+
+
 def is_text(file: str) -> bool:
     """Return whether a file, or standard input, is one text."""
     return file == STANDARD_INPUT or format_of(file) == TEXT

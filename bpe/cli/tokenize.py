@@ -11,6 +11,7 @@ import click
 import bpe
 from bpe.cli.text_options import (
     check_ray,
+    counted,
     field_option,
     include_option,
     max_text_option,
@@ -163,7 +164,9 @@ def _tokenize_function(ray: str | None, options: dict[str, Any]) -> Callable[...
 def _summary(corpus: Corpus) -> str:
     manifest = corpus.manifest
     shards = sum(map(len, corpus.splits.values()))
-    parts = [f"{manifest.tokens} tokens", f"{manifest.documents} documents", f"{shards} shards"]
+    parts = [
+        counted((manifest.tokens, "token"), (manifest.documents, "document"), (shards, "shard"))
+    ]
     if manifest.skipped:
         parts.append(f"damaged documents left out: {manifest.skipped}")
     if manifest.left_out:

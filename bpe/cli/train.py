@@ -16,6 +16,7 @@ import bpe
 from bpe.cli.pictures import picture_errors, picture_option
 from bpe.cli.text_options import (
     check_ray,
+    counted,
     field_option,
     include_option,
     max_text_option,
@@ -311,9 +312,8 @@ def _save_curves(curves: Mapping[str, Curve], path: Path) -> None:
 
 
 def _summary(tokenizer: bpe.Tokenizer) -> str:
-    counts = (
+    return counted(
         (tokenizer.vocab_size, "id"),
         (len(tokenizer.vocabulary.merges or ()), "merge"),
         (len(tokenizer.special_tokens), "special token"),
     )
-    return ", ".join(f"{count} {noun}{'s' * (count != 1)}" for count, noun in counts)

@@ -35,6 +35,8 @@ def check(spec: TokenizerSpec, format: str, holds: frozenset[str], lossy: bool) 
     Raises VocabularyError, which names the parts, unless `lossy` or `spec` has no such part.
     """
     lost = [part for part in _parts(spec) if part.description and part.name not in holds]
+    if "added_tokens" not in holds:  # their flags are lost with them
+        lost = [part for part in lost if part.name != "flags"]
     if not lost:
         return spec
     if not lossy:

@@ -215,6 +215,7 @@ py::tuple json_texts_of(const py::bytes &data, const py::bytes &field) {
 
 // Returns the state after `data`, which is `state` before (core/corpus/utf8_check.hpp).
 int check_utf8_of(const py::bytes &data, int state) {
+  // All states are multiples of MALFORMED.
   if (state < 0 || state > static_cast<int>(Utf8State::LAST) ||
       state % static_cast<int>(Utf8State::MALFORMED) != 0)
     throw py::value_error("expected a state that check_utf8 returned");

@@ -84,6 +84,12 @@ def test_the_first_tokens_are_named(tmp_path: Path) -> None:
         made(added_tokens=tokens).save(tmp_path / "a.tiktoken")
 
 
+def test_flags_are_lost_with_their_tokens(tmp_path: Path) -> None:
+    tokenizer = made(added_tokens=[AddedToken("<x>", 300, lstrip=True)])
+    with pytest.raises(VocabularyError, match=r"cannot hold 1 added token \('<x>'\); save"):
+        tokenizer.save(tmp_path / "a.tiktoken")
+
+
 @pytest.mark.parametrize("flag", ["normalized", "lstrip", "rstrip", "single_word", "special"])
 def test_flags_of_added_tokens(tmp_path: Path, flag: str) -> None:
     token = AddedToken("<x>", 300, **{flag: flag != "special"})

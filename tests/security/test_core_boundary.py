@@ -112,7 +112,7 @@ REFUSED: dict[str, Callable[[], object]] = {
     "an unknown state": lambda: core().check_utf8(b"", 7),
     "a state after the last": lambda: core().check_utf8(b"", 54),
     "no iterator": lambda: core().gather([], 1, 1, "", print),
-    "an unknown treatment": lambda: core().AddedTokens([], [], False).treating("?"),
+    "an unknown treatment": lambda: core().AddedTokens([], []).treating("?"),
     "no __init__": lambda: core().Encoder.__new__(core().Encoder),
     "no self": lambda: core().Encoder.merges(None),
 }
