@@ -247,7 +247,8 @@ def _with_assigned_ids(
     """Return `added` with the ids that the library tokenizers gives them.
 
     A token that is listed again with the same flags counts once. Raises UnsupportedError if a token
-    is listed with different flags.
+    is listed with different flags, and VocabularyError if two tokens get one id, because the ids of
+    `vocab` have gaps.
     """
     tokens: dict[str, AddedToken] = {}
     ids = assigned_ids([token.content for token in added], vocab)
@@ -257,6 +258,13 @@ def _with_assigned_ids(
             raise UnsupportedError(
                 f"{listed.path} has {shortened(token.content)} twice, with different flags; list "
                 "it once"
+            )
+    owners: dict[int, str] = {}
+    for content, token in tokens.items():
+        if (owner := owners.setdefault(token.id, content)) != content:
+            raise VocabularyError(
+                f"added token {shortened(content)} has id {token.id}, which is the id of "
+                f"{shortened(owner)}; give each token its own id"
             )
     return tuple(tokens.values())
 

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -294,6 +295,7 @@ private:
     std::map<std::string, std::vector<bool>> seen; // the flags of each token by its content
     std::vector<AddedToken> added;
     std::vector<bool> special;
+    std::set<std::uint32_t> ids;
     for (std::size_t i = 0; i < spec_.added.size(); ++i) {
       AddedToken &token = spec_.added[i];
       const std::vector<bool> flags{token.normalized, token.lstrip, token.rstrip,
@@ -308,6 +310,11 @@ private:
         continue;
       const std::uint32_t place = places.find(token.content);
       token.id = place != TextIndex::NO_TEXT ? source.ids[place] : next++;
+      if (!ids.insert(token.id).second) { // the ids of the vocabulary have gaps
+        error_ = malformed("two added tokens have id " + std::to_string(token.id) +
+                           "; ids must be unique");
+        return false;
+      }
       added.push_back(std::move(token));
       special.push_back(spec_.added_special[i]);
     }

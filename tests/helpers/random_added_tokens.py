@@ -15,7 +15,7 @@ from pretok.machine.backend import BackendName
 from vocabulary_files import added, huggingface
 
 # Some are tokens of the model, some stand for other bytes ("é" for 0xE9), some are both.
-CONTENTS = ["<x>", "<y>", "<z>", "é", "a", "ab", "Ġa", "aé", "", "中", "<é>", "\n", "b "]
+CONTENTS = ["<x>", "<y>", "<z>", "é", "a", "ab", "Ġa", "aé", "", "中", "<é>", "\n", "b ", "<gap>"]
 FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 NORMALIZERS = [None, {"type": "NFC"}, {"type": "Lowercase"}]
 
