@@ -15,9 +15,9 @@
 
 namespace pretok {
 
-// An array whose items are contiguous and aligned.
-// NumPy converts other arrays, and lists, only if T holds each value of their type.
+// The flags of an array whose items are contiguous and aligned.
 inline constexpr int PLAIN_ARRAY = py::array::c_style | py::detail::npy_api::NPY_ARRAY_ALIGNED_;
+// NumPy copies other arrays, and lists, only if T holds each value of their type.
 template <typename T> using Array = py::array_t<T, PLAIN_ARRAY>;
 
 inline py::bytes as_bytes(const std::vector<std::uint8_t> &bytes) {

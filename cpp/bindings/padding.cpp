@@ -81,6 +81,9 @@ py::tuple pad_rows(const Ids &ids, const Offsets &offsets, std::vector<std::uint
                          keeps_last,        pad_id,           pads_left};
   const std::vector<std::int64_t> bounds = checked(layout, ids, offsets);
   const py::ssize_t rows = offsets.size() - 1;
+  const auto max_size = static_cast<std::size_t>(PY_SSIZE_T_MAX) / sizeof(std::int64_t);
+  if (length > max_size / std::max<std::size_t>(static_cast<std::size_t>(rows), 1))
+    throw py::value_error("expected a length for which the rows fit into memory");
   const std::vector<py::ssize_t> shape{rows, static_cast<py::ssize_t>(length)};
   py::array_t<std::int64_t> padded(shape);
   py::array_t<std::int64_t> mask(shape);

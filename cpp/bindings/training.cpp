@@ -3,6 +3,7 @@
 #include "bindings/interrupt_check.hpp"
 #include "bindings/native_machine.hpp"
 #include "bindings/packed_tokens.hpp"
+#include "core/base/ids.hpp"
 #include "core/corpus/json_lines.hpp"
 #include "core/corpus/utf8_check.hpp"
 #include "core/split/safe_cut.hpp"
@@ -95,6 +96,8 @@ public:
                                      const Array<std::int64_t> &counts, std::uint32_t alphabet,
                                      std::int64_t min_frequency,
                                      std::optional<std::uint64_t> max_token_length) {
+    if (alphabet > ID_LIMIT)
+      throw py::value_error("expected an alphabet of at most 16777216 characters");
     const CharacterWords words{alphabet, as_vector(symbols), as_vector(sizes),
                                as_vector(counts)};
     const auto is_inside = [&](std::uint32_t symbol) { return symbol < alphabet; };
