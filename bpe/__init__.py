@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         UnknownVocabularyError,
         UnsupportedError,
         VocabularyError,
+        VocabularyWarning,
     )
     from bpe.hub.fetch import fetch
     from bpe.loading import load
@@ -75,6 +76,7 @@ _LAZY = {
     "UnsupportedError": "bpe.errors",
     "Vocabulary": "bpe.vocabulary",
     "VocabularyError": "bpe.errors",
+    "VocabularyWarning": "bpe.errors",
     "fetch": "bpe.hub.fetch",
     "load": "bpe.loading",
     "train": "bpe.training.train",
@@ -110,6 +112,7 @@ __all__ = [
     "UnsupportedError",
     "Vocabulary",
     "VocabularyError",
+    "VocabularyWarning",
     "__version__",
     "fetch",
     "load",
@@ -131,7 +134,7 @@ def __getattr__(name: str) -> object:
     if name == "__version__":
         from importlib.metadata import version
 
-        return version("pretok")
+        return version("pretok-bpe")
     raise AttributeError(f"module 'bpe' has no attribute {name!r}")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pretok.errors import PretokError
+from pretok.errors import PretokError, PretokWarning
 from pretok.errors import shortened as shortened
 
 
@@ -12,6 +12,10 @@ class BpeError(PretokError):
 
 class VocabularyError(BpeError, ValueError):
     """A vocabulary, or a file that should hold one, is malformed or incomplete."""
+
+
+class VocabularyWarning(PretokWarning):
+    """A vocabulary was loaded, but not exactly as the file or an argument says."""
 
 
 class MissingPresetError(VocabularyError):
@@ -39,19 +43,20 @@ class PublishedMismatchError(VocabularyError):
     `digests` has the sha256 of each published file with this name.
     """
 
-    def __init__(self, path: str, name: str, digests: tuple[str, ...]) -> None:
+    def __init__(self, path: str, name: str, digests: tuple[str, ...], advice: str) -> None:
         # The command line shows `problem` with advice of its own: its arguments have other names.
         self.problem = (
             f"{path}: expected the published vocabulary {name} (sha256 {' or '.join(digests)}), "
-            f"got another or damaged file of this name; get it with `pretok fetch {name}`"
+            f"got another or damaged file of this name; {advice}"
         )
         super().__init__(f"{self.problem}, or pass preset= and special_tokens= to load this file")
         self.path = path
         self.name = name
         self.digests = digests
+        self.advice = advice
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.path, self.name, self.digests)
+        return type(self), (self.path, self.name, self.digests, self.advice)
 
 
 class UnsupportedError(BpeError, ValueError):

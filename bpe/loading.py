@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from bpe.encoding.added_tokens import AddedToken
-from bpe.errors import MissingPresetError, PublishedMismatchError, VocabularyError
+from bpe.encoding.foreign_arguments import LOAD, explained
+from bpe.errors import (
+    MissingPresetError,
+    PublishedMismatchError,
+    VocabularyError,
+    VocabularyWarning,
+)
 from bpe.formats.files import named
 from bpe.formats.format import ReadOptions, Source
 from bpe.formats.gpt2 import MERGES, NAMES, VOCAB
@@ -18,7 +25,13 @@ from bpe.formats.spec import TokenizerSpec
 from bpe.formats.tekken import FILE_NAME as TEKKEN
 from bpe.formats.tokenizer_config import FILE_NAME as CONFIG
 from bpe.hub.locate import locate_vocabulary
-from bpe.hub.published import PUBLISHED, PublishedVocabulary, has_digest, vocabulary_of_files
+from bpe.hub.published import (
+    PUBLISHED,
+    PublishedVocabulary,
+    vocabularies_of,
+    vocabulary_of_files,
+)
+from bpe.normalizers.chain import NFC
 from bpe.tokenizer import Tokenizer
 from bpe.types import SupportsOffsets
 from pretok.errors import short_path, shortened
@@ -30,8 +43,13 @@ from pretok.registry import get
 
 PathLike: TypeAlias = str | os.PathLike[str]
 Split: TypeAlias = str | Preset | PreTokenizer | SupportsOffsets
+_SAMPLE = (
+    "I'LL don't camelCase HTTPServer 1234567 x²+1;\n\n\ty\r\n ///\t中文カナー e\u0301 ١٢٣!\nx \n  "
+)
+"""A text that the presets of published vocabularies split differently."""
 
 
+@explained(LOAD)
 def load(
     path_or_name: PathLike | tuple[PathLike, PathLike],
     preset: Split | None = None,
@@ -47,16 +65,18 @@ def load(
 
     - a tokenizer.json of Hugging Face whose model is BPE: either byte-level BPE, or BPE as in
       SentencePiece (README.md lists the supported parts)
-    - a rank file of tiktoken
+    - a rank file of tiktoken, such as Llama 3's tokenizer.model
     - a vocab.json with its merges.txt, or OpenAI's encoder.json with its vocab.bpe (give one path,
       or both in a tuple)
     - a tekken.json of Mistral
     - a minbpe .model
     - a GGUF file (only its metadata is read)
     - a SentencePiece .model of type BPE
-    - CLIP's bpe_simple_vocab_16e6.txt.gz (open_clip also repairs text with ftfy, which bpe does
-      not)
+    - CLIP's bpe_simple_vocab_16e6.txt.gz, with the ids of OpenAI's SimpleTokenizer (which also
+      repairs text with ftfy and html.unescape; bpe does not)
     - a .pretok file, which `Tokenizer.save` writes (byte-level vocabularies load fastest from it)
+
+    Each of these files may be packed with gzip, except GGUF.
 
     A folder may hold a tokenizer.json, a vocab.json with its merges.txt, or a tekken.json. If the
     folder also holds a tokenizer_config.json, a tokenizer from tokenizer.json or vocab.json also
@@ -67,15 +87,20 @@ def load(
 
     `preset` is the preset or the pre-tokenizer that splits text. By default, it comes from the
     file. A rank file or vocab.json does not name a preset. If the file has the content of a
-    published vocabulary, such as cl100k_base, text is split with the preset of this vocabulary; for
-    other such files, `preset` is required. `special_tokens` has the ids of special tokens that the
-    file does not list. By default, they are the special tokens of the published vocabulary, or of a
-    tokenizer_config.json in the folder of a vocab.json. `normalizer` is for files that cannot name
-    a normalizer, such as GGUF. `Tokenizer` explains `backend` and `cache_mb`.
+    published vocabulary, under any name, text is split with the preset of this vocabulary; for
+    other such files, `preset` is required. Known are those of tiktoken, Llama 3, Llama 4, Qwen and
+    Whisper. `special_tokens` has the ids of special tokens that the file does not list. By default,
+    they are the special tokens of the published vocabulary, or of a tokenizer_config.json in the
+    folder of a vocab.json. `preset` and `special_tokens` replace what is known, with a
+    VocabularyWarning if they differ. `normalizer` is for files that cannot name a normalizer, such
+    as GGUF. `Tokenizer` explains `backend` and `cache_mb`.
 
     A SentencePiece .model has no list of merges, and finding them takes most of the time of
     loading. A tokenizer encodes its first 2,048 characters without them, and finds them for the
     next text, or for the first batch. So `encode_batch([])` prepares a tokenizer for fast calls.
+
+    Issues a VocabularyWarning for each added token of a tokenizer.json whose id in the file the
+    library tokenizers ignores; the token gets the id of the library.
 
     Raises VocabularyError if the file is malformed, MissingPresetError if neither the file nor
     `preset` names the split, UnsupportedError for features that bpe does not have,
@@ -87,20 +112,28 @@ def load(
     format = detect(source)
     source = format.complete(source)
     published: PublishedVocabulary | None = None
-    if not format.says_split:
-        expected = named_vocabulary or vocabulary_of_files(source.paths)
-        published = _verify(expected, source, is_needed=preset is None)
-    if special_tokens is None and published is not None:
-        special_tokens = published.special_tokens
     added = None
     if special_tokens is not None:
         added = tuple(AddedToken(content, id) for content, id in special_tokens.items())
+    if not format.says_split:
+        same = vocabularies_of(source.contents)
+        expected = named_vocabulary or vocabulary_of_files(source.paths)
+        published = _choose_published(same, expected, source.path, is_needed=preset is None)
+        if published is not None:
+            for conflict in _conflicts(published, same, preset, special_tokens):
+                _warn(source.path, conflict)
+            if added is None:
+                added = published.added_tokens
+            if preset is None:
+                normalizer = normalizer or published.normalizer
     spec = format.read(source, ReadOptions(preset is None, added))
-    if normalizer is not None and spec.normalizer not in (None, "NFC"):
+    if normalizer is not None and spec.normalizer not in (None, NFC):
         raise ValueError(
             f"normalizer={shortened(normalizer)}: the file has its own normalizer; load it without "
             "normalizer="
         )
+    for note in spec.notes:
+        _warn(source.path, note)
     split = _choose_split(preset, spec, published, source.path, backend)
     known = named_vocabulary or published
     with named(source.path):
@@ -114,10 +147,16 @@ def load(
             decoder=spec.decoder,
             truncation=spec.truncation,
             padding=spec.padding,
+            trim_offsets=spec.trim_offsets,
             name=known.name if known else None,
             backend=backend,
             cache_mb=cache_mb,
         )
+
+
+def _warn(path: Path, message: str) -> None:
+    # The levels are those of this function, of `load`, and of its decorator `explained`.
+    warnings.warn(f"{short_path(path)}: {message}", VocabularyWarning, stacklevel=4)
 
 
 def _locate(
@@ -173,26 +212,55 @@ def _in_folder(path: Path) -> Source:
     )
 
 
-def _verify(
-    expected: PublishedVocabulary | None, source: Source, is_needed: bool
+def _choose_published(
+    same: Sequence[PublishedVocabulary],
+    expected: PublishedVocabulary | None,
+    path: Path,
+    is_needed: bool,
 ) -> PublishedVocabulary | None:
-    """Return `expected` if `source` has the content of its published files, else None.
+    """Return `expected` if it is in `same`, the vocabularies with the content of `path`.
 
-    If the content differs, and the split of `expected` is needed (`is_needed`), raises
-    PublishedMismatchError.
+    Otherwise return the first of `same`, or None. But if the name of the file promises `expected`,
+    and the split is needed (`is_needed`), raises PublishedMismatchError.
     """
-    if expected is None:
-        return None
-    editions = [files for files in expected.editions if len(files) == len(source.paths)]
-    for files in editions:
-        if all(
-            has_digest(data, file.sha256) for file, data in zip(files, source.contents, strict=True)
-        ):
-            return expected
-    if not is_needed:
-        return None
-    digests = tuple(files[0].sha256 for files in editions)
-    raise PublishedMismatchError(short_path(source.path), expected.name, digests)
+    if expected in same:
+        return expected
+    if expected is not None and is_needed:
+        digests = tuple(files[0].sha256 for files in expected.editions)
+        raise PublishedMismatchError(short_path(path), expected.name, digests, expected.advice)
+    return same[0] if same else None
+
+
+def _conflicts(
+    published: PublishedVocabulary,
+    same: Sequence[PublishedVocabulary],
+    preset: Split | None,
+    special_tokens: Mapping[str, int] | None,
+) -> Iterator[str]:
+    """Yield a sentence for each argument that differs from the published vocabulary.
+
+    `same` are all published vocabularies with the content of the file.
+    """
+    if isinstance(preset, (str, Preset, PreTokenizer)):
+        passed = preset if isinstance(preset, PreTokenizer) else get(preset)
+        expected = get(published.preset)
+        if passed.split(_SAMPLE) != expected.split(_SAMPLE):
+            yield (
+                f"the preset {passed.preset.name!r} splits the text, but the published vocabulary "
+                f"{published.name} was trained with {published.preset!r}; without a preset, "
+                f"{published.preset!r} is chosen"
+            )
+    others = [
+        next((text for text, id in (special_tokens or {}).items() if known.get(text, id) != id), "")
+        for known in (vocabulary.special_tokens for vocabulary in same)
+    ]
+    if special_tokens and all(others):
+        content = others[0]
+        yield (
+            f"special_tokens gives {shortened(content)} the id {special_tokens[content]}, but in "
+            f"the published vocabulary {same[0].name} it has the id "
+            f"{same[0].special_tokens[content]}"
+        )
 
 
 def _choose_split(

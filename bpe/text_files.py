@@ -25,30 +25,6 @@ Watch: TypeAlias = Callable[[bytes], object]
 """A function that is called with the bytes that are read from a file, before they are unpacked."""
 
 
-def suffix_of(name: str, suffixes: tuple[str, ...]) -> str:
-    """Return the one of `suffixes` that `name` ends with, not counting .gz and .zst.
-
-    Raises TextFileError for any other suffix, and OSError if the file cannot be opened.
-    """
-    suffix = find_suffix(name, suffixes)
-    if suffix is None:
-        raise TextFileError(
-            f"{name}: unknown file type; expected a name that ends in one of "
-            f"{', '.join(suffix + packed for suffix in suffixes for packed in PACKED)}"
-        )
-    open(name, "rb").close()  # raises OSError
-    return suffix
-
-
-def find_suffix(name: str, suffixes: tuple[str, ...]) -> str | None:
-    """Return the one of `suffixes` that `name` ends with, not counting .gz and .zst, or None."""
-    lowered = name.lower()
-    for suffix in suffixes:
-        if lowered.endswith(tuple(suffix + packed for packed in PACKED)):
-            return suffix
-    return None
-
-
 def blocks_of_file(name: str, size: int = BLOCK, watch: Watch | None = None) -> Iterator[bytes]:
     """Yield the unpacked content of a file in blocks of about `size` bytes.
 

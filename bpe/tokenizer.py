@@ -10,16 +10,15 @@ from weakref import WeakMethod
 import numpy as np
 
 from bpe.characters.merger import make_merger
-from bpe.characters.text_vocabulary import TextVocabulary
-from bpe.characters.vocabulary import CharacterVocabulary
+from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.arguments import (
     as_bytes,
     backend_for,
     cache_limit,
-    check_normalizer,
     check_types,
     new_token_bytes,
+    resolve_normalizer,
     resolve_pre_tokenizer,
     resolve_template,
 )
@@ -27,25 +26,24 @@ from bpe.encoding.backends import make_backend, takes_spaces
 from bpe.encoding.decode import DecodeStream, Unknown
 from bpe.encoding.deferred_backend import DeferredBackend
 from bpe.encoding.fast_calls import fast_call
+from bpe.encoding.foreign_arguments import DECODE, ENCODE
 from bpe.encoding.piece_decoder import Decoding, make_decoder
 from bpe.encoding.pipeline import Pipeline
 from bpe.encoding.text_spaces import TextSpaces, spaces_of
 from bpe.encoding.token_list import AddedTokenList
 from bpe.merge import missing_byte_error
 from bpe.normalizers.chain import NormalizerChain
-from bpe.once import forget, once
+from bpe.once import once
 from bpe.tokenizer_batches import TokenizerBatches
 from bpe.types import (
     Errors,
     Ids,
     Normalizer,
-    Offsets,
     Padding,
     Special,
     SupportsOffsets,
     Template,
     Text,
-    Token,
     Truncation,
 )
 from bpe.vocabulary import Vocabulary
@@ -107,25 +105,26 @@ class Tokenizer(TokenizerBatches):
         decoder: Decoding | None = None,
         truncation: Truncation | None = None,
         padding: Padding | None = None,
+        trim_offsets: Sequence[bool] = (),
         name: str | None = None,
         backend: BackendName | None = None,
         cache_mb: float | None = None,
     ) -> None:
         self._added = AddedTokenList.of(added_tokens)
         check_types(vocabulary, self._added)
-        check_normalizer(normalizer)
         self._vocabulary = vocabulary
         self._requested_backend = backend
         self._backend_name = backend_for(vocabulary, pre_tokenizer, backend)
         self._pre_tokenizer = resolve_pre_tokenizer(
             pre_tokenizer, self._backend_name, isinstance(vocabulary, TextVocabulary)
         )
-        self._normalizer = normalizer
+        self._normalizer = resolve_normalizer(normalizer)
         self._add_prefix_space = add_prefix_space
         self._template = resolve_template(template)
         self._decoding = decoder
         self._truncation = truncation
         self._padding = padding
+        self._trim_offsets = tuple(map(bool, trim_offsets))
         self._name = name
         self._cache_limit = cache_limit(cache_mb)
         self._added_bytes = new_token_bytes(self._added, vocabulary)
@@ -135,23 +134,23 @@ class Tokenizer(TokenizerBatches):
         if decoder is not None and takes_spaces(
             vocabulary, self._pre_tokenizer, self._backend_name
         ):
-            self._spaces = spaces_of(normalizer, self._added.normalized)
+            self._spaces = spaces_of(self._normalizer, self._added.normalized)
         self._pipeline = self._make_pipeline(self._spaces)
-        self._segments_pipeline: Pipeline | None = None
+        self._segments_pipeline = None
         self._ids_to_text = make_decoder(
             decoder,
             self._pipeline.backend,
             vocabulary,
             self._added_bytes,
             self._added,
-            normalizer,
+            self._normalizer,
         )
         self._decode, self._decode_bytes = self._ids_to_text.calls()
         self._take_calls()
         if isinstance(self._pipeline.backend, DeferredBackend):
             self._pipeline.backend.on_made(WeakMethod(self._take_calls))
 
-    @fast_call("_encode", 2, special="raise", errors="replace")
+    @fast_call(ENCODE, "_encode", 2, special="raise", errors="replace")
     def encode(
         self,
         text: Text,
@@ -176,7 +175,7 @@ class Tokenizer(TokenizerBatches):
             return [*self._template.before, *ids, *self._template.after]
         return ids
 
-    @fast_call("_encode_array", 2, special="raise", errors="replace")
+    @fast_call(ENCODE, "_encode_array", 2, special="raise", errors="replace")
     def encode_array(
         self,
         text: Text,
@@ -193,7 +192,7 @@ class Tokenizer(TokenizerBatches):
             return np.concatenate([before, ids, after])
         return ids
 
-    @fast_call("_count", 2, special="raise", errors="replace")
+    @fast_call(ENCODE, "_count", 2, special="raise", errors="replace")
     def count(
         self,
         text: Text,
@@ -213,7 +212,7 @@ class Tokenizer(TokenizerBatches):
         The ids of text[:cut], followed by the ids of text[cut:], are the ids of `text`. This stays
         true if other text is appended to `text`, so a long text can be encoded in parts. Returns
         the last such offset that the backend finds. The Python backend always returns 0. So do all
-        backends if Python applies a normalizer other than "NFC", or if every text gets a prefix.
+        backends if Python applies a normalizer other than NFC, or if every text gets a prefix.
 
         If `in_parts`, encode both sides of the cut with `encode_part`. There are then also cuts if
         every text gets a prefix, as in Llama 2.
@@ -228,45 +227,6 @@ class Tokenizer(TokenizerBatches):
         errors of `encode`.
         """
         return self._pipeline.encode_part(text, special, is_first)
-
-    def tokens(
-        self,
-        text: Text,
-        special: Special = "raise",
-        *,
-        errors: Errors = "replace",
-        threads: int | None = None,
-    ) -> list[Token]:
-        """Return the tokens of `text`, each with its bytes and its span in `text`.
-
-        Spans refer to the text before normalization. Raises the errors of `encode`.
-
-        >>> import bpe
-        >>> bpe.train(["ab"], vocab_size=257).tokens("abé")[:2]
-        [Token(id=256, bytes=b'ab', start=0, end=2), Token(id=195, bytes=b'\\xc3', start=2, end=3)]
-        """
-        ids, starts, ends = self.token_spans(text, special, errors=errors, threads=threads)
-        return [
-            Token(id, self._token_bytes_by_id[id], start, end)
-            for id, start, end in zip(ids.tolist(), starts.tolist(), ends.tolist(), strict=True)
-        ]
-
-    def token_spans(
-        self,
-        text: Text,
-        special: Special = "raise",
-        *,
-        errors: Errors = "replace",
-        threads: int | None = None,
-    ) -> tuple[Ids, Offsets, Offsets]:
-        """Return the ids, starts and ends of `tokens` as arrays, which need less memory.
-
-        >>> import bpe
-        >>> ids, starts, ends = bpe.train(["ab"], vocab_size=257).token_spans("ab!")
-        >>> ids.tolist(), starts.tolist(), ends.tolist()
-        ([256, 33], [0, 2], [2, 3])
-        """
-        return self._pipeline.spans(text, special, errors, threads)
 
     def merge(self, pre_token: bytes | bytearray | memoryview) -> list[int]:
         """Return the ids of the bytes `pre_token`, merged as one pre-token without a split.
@@ -301,7 +261,14 @@ class Tokenizer(TokenizerBatches):
         normalizer = self._normalizer if spaces is None else None
         # C++ normalizes even if it cannot merge with the vocabulary.
         is_native = choose_backend(self._requested_backend) == "native"
-        return Pipeline(encoder, self._added, normalizer, self._vocabulary.missing_bytes, is_native)
+        return Pipeline(
+            encoder,
+            self._added,
+            normalizer,
+            self._vocabulary.missing_bytes,
+            is_native,
+            self._add_prefix_space,
+        )
 
     def _pipeline_of_segments(self) -> Pipeline:
         """Return a Pipeline whose backend takes normalized text.
@@ -315,18 +282,13 @@ class Tokenizer(TokenizerBatches):
             self._segments_pipeline = self._make_pipeline(None)
         return self._segments_pipeline
 
-    @property
-    def _pipelines(self) -> list[Pipeline]:
-        pipelines = [self._pipeline, self._segments_pipeline]
-        return [pipeline for pipeline in pipelines if pipeline is not None]
-
     @once
     def _merge(self) -> Callable[[bytes], list[int]]:
-        if isinstance(self._vocabulary, CharacterVocabulary):
+        if isinstance(self._vocabulary, AnyCharacterVocabulary):
             return make_merger(self._vocabulary).merge
         return self._pipeline.backend.merge
 
-    @fast_call("_decode", 3, errors="replace", skip_special=False)
+    @fast_call(DECODE, "_decode", 3, errors="replace", skip_special=False)
     def decode(
         self,
         ids: Iterable[int],
@@ -346,13 +308,18 @@ class Tokenizer(TokenizerBatches):
         """
         return self._decode(self._known(ids, unknown), errors, bool(skip_special))
 
-    @fast_call("_decode_bytes", 2, skip_special=False)
+    @fast_call(DECODE, "_decode_bytes", 2, skip_special=False)
     def decode_bytes(
-        self, ids: Iterable[int], skip_special: bool = False, *, unknown: Unknown = "raise"
+        self,
+        ids: Iterable[int],
+        skip_special: bool = False,
+        *,
+        unknown: Unknown = "raise",
     ) -> bytes:
         """Return the bytes of `ids`. Otherwise like `decode`."""
         return self._decode_bytes(self._known(ids, unknown), bool(skip_special))
 
+    @fast_call(DECODE)
     def decode_stream(self, errors: str = "replace", skip_special: bool = False) -> DecodeStream:
         """Return a new DecodeStream, which decodes ids as they come."""
         return self._ids_to_text.stream(self._decode_bytes, errors, bool(skip_special))
@@ -363,30 +330,6 @@ class Tokenizer(TokenizerBatches):
             return self._token_bytes_by_id[id]
         return self.decode_bytes((id,))
 
-    @property
-    def cache_bytes(self) -> int:
-        """The number of bytes that the caches hold now."""
-        return sum(pipeline.backend.cache_bytes for pipeline in self._pipelines)
-
-    def trim(self) -> None:
-        """Free the caches and other memory that only makes later calls faster.
-
-        Running calls keep the memory that they use. The freed memory goes back to the system if
-        malloc can return it. Results do not change; later calls fill the caches again.
-        """
-        forget(self, "_token_bytes_by_id", "_merge", "merges", "merge_ids")
-        self._vocabulary.trim()
-        for pipeline in self._pipelines:
-            pipeline.trim()
-
-    def __copy__(self) -> Tokenizer:
-        """Return the tokenizer itself, because nothing can change it."""
-        return self
-
-    def __deepcopy__(self, memo: object) -> Tokenizer:
-        """Return the tokenizer itself, because nothing can change it."""
-        return self
-
     def __reduce__(self) -> tuple[object, ...]:
         arguments: dict[str, Any] = {
             "added_tokens": self._added.tokens,
@@ -396,6 +339,7 @@ class Tokenizer(TokenizerBatches):
             "decoder": self._decoding,
             "truncation": self._truncation,
             "padding": self._padding,
+            "trim_offsets": self._trim_offsets,
             "name": self._name,
             "backend": self._requested_backend,
             "cache_mb": self._cache_limit / (1 << 20),

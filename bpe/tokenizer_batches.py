@@ -6,21 +6,24 @@ from collections.abc import Iterable
 
 from bpe.encoding.arguments import check_batch
 from bpe.encoding.decode import Decode, Unknown, decode_batch, keep_known
+from bpe.encoding.fast_calls import fast_call
+from bpe.encoding.foreign_arguments import DECODE, ENCODE
 from bpe.encoding.packed import PackedTexts
 from bpe.encoding.padded import Layout, PaddedIds, Side, check_layout, pad, row_length
 from bpe.encoding.python_backend import concatenate_ids
 from bpe.once import once
-from bpe.tokenizer_parts import TokenizerParts
+from bpe.tokenizer_spans import TokenizerSpans
 from bpe.types import Errors, Ids, Offsets, Special, Template, Text
 
 
-class TokenizerBatches(TokenizerParts):
+class TokenizerBatches(TokenizerSpans):
     """Encodes and decodes batches; Tokenizer explains the arguments."""
 
     __slots__ = ()
 
     _decode: Decode
 
+    @fast_call(ENCODE)
     def encode_batch(
         self,
         texts: Iterable[Text],
@@ -37,6 +40,7 @@ class TokenizerBatches(TokenizerParts):
             return [[*before, *ids, *after] for ids in rows]
         return rows
 
+    @fast_call(ENCODE)
     def encode_batch_array(
         self,
         texts: Iterable[Text],
@@ -60,6 +64,7 @@ class TokenizerBatches(TokenizerParts):
             )
         return self._pipeline.encode_batch_array(batch, special, errors, threads)
 
+    @fast_call(ENCODE)
     def encode_packed(
         self,
         data: bytes | bytearray | memoryview,
@@ -76,6 +81,7 @@ class TokenizerBatches(TokenizerParts):
         """
         return self._pipeline.encode_packed(PackedTexts(data, offsets), special, threads)
 
+    @fast_call(ENCODE)
     def encode_padded(
         self,
         texts: Iterable[Text],
@@ -113,6 +119,7 @@ class TokenizerBatches(TokenizerParts):
         length = row_length(offsets, template, layout)
         return pad(ids, offsets, template, layout, length, self._pipeline.is_native)
 
+    @fast_call(DECODE)
     def decode_batch(
         self,
         ids_batch: Iterable[Iterable[int]],

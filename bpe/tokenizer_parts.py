@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import TypeVar
 
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.piece_decoder import Decoding, all_tokens
@@ -11,17 +12,19 @@ from bpe.encoding.token_list import AddedTokenList
 from bpe.encoding.utf8 import encode_utf8
 from bpe.errors import UnknownTokenError
 from bpe.formats.spec import TokenizerSpec
-from bpe.once import once
-from bpe.types import Normalizer, Padding, SupportsOffsets, Template, Text, Truncation
+from bpe.once import forget, once
+from bpe.types import NormalizesText, Padding, SupportsOffsets, Template, Text, Truncation
 from bpe.vocabulary import Merge, Rows, Vocabulary
 from pretok.errors import shortened
 from pretok.machine.backend import BackendName
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 
+Self = TypeVar("Self", bound="TokenizerParts")
+
 
 class TokenizerParts:
-    """The parts of a Tokenizer as properties; its tokens and merges; equality and saving.
+    """The parts of a Tokenizer as properties; its tokens, merges and caches; equality and saving.
 
     Tokenizer.__init__ sets the attributes.
     """
@@ -31,17 +34,19 @@ class TokenizerParts:
     _vocabulary: Vocabulary
     _pre_tokenizer: PreTokenizer | SupportsOffsets
     _added: AddedTokenList
-    _normalizer: Normalizer | None
+    _normalizer: NormalizesText | None
     _add_prefix_space: bool
     _template: Template
     _decoding: Decoding | None
     _truncation: Truncation | None
     _padding: Padding | None
+    _trim_offsets: tuple[bool, ...]
     _name: str | None
     _backend_name: BackendName
     _cache_limit: int
     _added_bytes: dict[int, bytes]
     _pipeline: Pipeline
+    _segments_pipeline: Pipeline | None
 
     @once
     def vocab_size(self) -> int:
@@ -97,8 +102,11 @@ class TokenizerParts:
         return getattr(self._pre_tokenizer, "preset", None)
 
     @property
-    def normalizer(self) -> Normalizer | None:
-        """The normalizer that text passes through: "NFC", an object, or None."""
+    def normalizer(self) -> NormalizesText | None:
+        """The normalizer that text passes through, or None.
+
+        "NFC" as an argument gives the same object as a tokenizer.json with NFC alone.
+        """
         return self._normalizer
 
     @property
@@ -125,6 +133,15 @@ class TokenizerParts:
     def padding(self) -> Padding | None:
         """The padding of a tokenizer.json. `save` writes it back, but no call applies it."""
         return self._padding
+
+    @property
+    def trim_offsets(self) -> tuple[bool, ...]:
+        """Says whether spans exclude white space: an item for each post-processor that does so.
+
+        The item is True if a single space at the start of a text stays, which the tokenizer may
+        have put there. Usually there is one such post-processor, or none.
+        """
+        return self._trim_offsets
 
     @property
     def name(self) -> str | None:
@@ -169,20 +186,23 @@ class TokenizerParts:
     def _token_bytes_by_id(self) -> dict[int, bytes]:
         return all_tokens(self._vocabulary, self._added_bytes)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, lossy: bool = False) -> None:
         """Write the tokenizer to `path` atomically, in the format of its suffix.
 
-        ".pretok" is compact, for this library and its C API, and keeps everything but the name,
-        `truncation` and `padding`.
-        ".json" is a tokenizer.json of Hugging Face and keeps everything but the name.
-        ".tiktoken" keeps only the tokens and their ranks. ".model" is a file of SentencePiece if
-        tokens are text, else a file of minbpe, which keeps no normalizer. Raises
-        VocabularyError or UnsupportedError if the format cannot hold this tokenizer, and ValueError
-        for any other suffix.
+        No file has the name. ".json" is a tokenizer.json of Hugging Face, which holds all other
+        parts. ".pretok" is compact, for this library and its C API, and has no `truncation` and
+        `padding`. ".tiktoken" has only the tokens and their ranks; `load` needs the preset.
+        ".model" is a file of SentencePiece if tokens are text. Otherwise it is a file of minbpe,
+        which has special tokens, but not their flags, and no normalizer, template or decoder.
+
+        `lossy` omits the parts of the tokenizer that the format cannot hold, such as the added
+        tokens in a .tiktoken file. Otherwise, if there are such parts, raises VocabularyError,
+        which names them. Raises VocabularyError or UnsupportedError if the format cannot hold the
+        vocabulary or the split, and ValueError for any other suffix.
         """
         from bpe.formats.registry import save
 
-        save(self.to_spec(), path)
+        save(self.to_spec(), path, lossy)
 
     def to_spec(self) -> TokenizerSpec:
         """Return the parts of the tokenizer that files hold: not the name, backend and caches."""
@@ -206,7 +226,37 @@ class TokenizerParts:
             self._merge_rows,
             self._truncation,
             self._padding,
+            self._trim_offsets,
         )
+
+    @property
+    def cache_bytes(self) -> int:
+        """The number of bytes that the caches hold now."""
+        return sum(pipeline.backend.cache_bytes for pipeline in self._pipelines)
+
+    def trim(self) -> None:
+        """Free the caches and other memory that only makes later calls faster.
+
+        Running calls keep the memory that they use. The freed memory goes back to the system if
+        malloc can return it. Results do not change; later calls fill the caches again.
+        """
+        forget(self, "_token_bytes_by_id", "_token_spaces", "_merge", "merges", "merge_ids")
+        self._vocabulary.trim()
+        for pipeline in self._pipelines:
+            pipeline.trim()
+
+    @property
+    def _pipelines(self) -> list[Pipeline]:
+        pipelines = [self._pipeline, self._segments_pipeline]
+        return [pipeline for pipeline in pipelines if pipeline is not None]
+
+    def __copy__(self: Self) -> Self:
+        """Return the tokenizer itself, because nothing can change it."""
+        return self
+
+    def __deepcopy__(self: Self, memo: object) -> Self:
+        """Return the tokenizer itself, because nothing can change it."""
+        return self
 
     def __repr__(self) -> str:
         name = f"{self._name!r}, " if self._name else ""
@@ -226,6 +276,7 @@ class TokenizerParts:
             self._decoding,
             self._truncation,
             self._padding,
+            self._trim_offsets,
         )
 
     def __eq__(self, other: object) -> bool:

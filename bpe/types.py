@@ -40,13 +40,14 @@ class NormalizesText(Protocol):
 
 
 Normalizer: TypeAlias = Nfc | NormalizesText
+"""A normalizer as an argument; "NFC" stands for the normalizer of this form."""
 
 
 class Token(NamedTuple):
     """A token of a text: its id, its bytes, and its half-open span (start, end) in the text.
 
     A span in a str counts code points; a span in bytes counts bytes. If a token has only some
-    bytes of a code point, its span covers the whole code point.
+    bytes of a code point, its span in a str covers the whole code point.
     """
 
     id: int
@@ -60,6 +61,10 @@ class Template(NamedTuple):
 
     before: tuple[int, ...] = ()
     after: tuple[int, ...] = ()
+
+
+MAX_TEMPLATE_IDS = 256
+"""The maximal number of ids of a Template. Published templates have four ids or fewer."""
 
 
 Direction: TypeAlias = Literal["left", "right"]

@@ -115,5 +115,5 @@ def __getattr__(name: str) -> object:
     if name == "__version__":
         from importlib.metadata import version
 
-        return version("pretok")
+        return version("pretok-bpe")
     raise AttributeError(f"module 'pretok' has no attribute {name!r}")

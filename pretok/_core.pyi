@@ -1,6 +1,10 @@
 """Type stubs of the C++ extension.
 
 pretok.machine.machine.Machine documents the methods of Machine.
+
+Each function refuses wrong arguments with TypeError or ValueError. It cannot check what other
+threads do: while a call runs, they must not change or resize an array or buffer that it got, nor
+call methods of the same WordCounts or Trainer.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
@@ -49,9 +53,7 @@ class AddedTokens:
     `words` has the ranges of code points that are word characters, for tokens with `single_word`.
     """
 
-    def __init__(
-        self, tokens: Iterable[AddedRecord], words: Iterable[tuple[int, int]], nfc: bool
-    ) -> None: ...
+    def __init__(self, tokens: Iterable[AddedRecord], words: Iterable[tuple[int, int]]) -> None: ...
     def treating(self, treatment: str) -> AddedTokens: ...
     def exact(self) -> AddedTokens: ...
     def normalized(self) -> AddedTokens: ...
@@ -91,6 +93,21 @@ _Message: TypeAlias = bytes | dict[int, int | bytes]
 
 class PieceTable:
     """The pieces of a SentencePiece .model by text; merges texts without a list of merges."""
+
+    def __init__(
+        self,
+        data: bytes,
+        lengths: NDArray[np.uint32],
+        ids: NDArray[np.uint32],
+        scores: NDArray[np.float32],
+        fallback: Sequence[int],
+        unknown: int,
+    ) -> None:
+        """Store pieces, of which some may have equal scores.
+
+        `fallback` has the ids of the fallback tokens of the 256 bytes. If it is empty, adjacent
+        unknown characters become one token with the id `unknown`.
+        """
 
     @property
     def size(self) -> int:
@@ -260,8 +277,6 @@ class Encoder:
 
     @staticmethod
     def is_normal(text: str | bytes) -> bool: ...
-    @staticmethod
-    def normalized(data: bytes) -> bytes: ...
     def spans(
         self, text: str | bytes, added: AddedTokens, threads: int = 0
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]: ...
@@ -318,6 +333,7 @@ class FastCallMethod:
         names: tuple[str, ...],
         defaults: tuple[object, ...],
         positional: int,
+        explain: Callable[[tuple[str, ...]], TypeError | None] | None = None,
     ) -> None: ...
 
 class SentencePieceNormalizer:
@@ -370,8 +386,23 @@ class Precompiled:
     def normalized(self, text: bytes) -> bytes:
         """Return `text` normalized. Each byte that is not UTF-8 is kept."""
 
-def nfd(text: bytes) -> bytes:
-    """Return `text` in NFD; invalid bytes are kept, and no character moves past them."""
+class UnicodeForm:
+    """bpe.normalizers.unicode_forms.UnicodeForm for UTF-8."""
+
+    def __init__(self, form: int) -> None:
+        """Store the index of the form in bpe.normalizers.unicode_forms.FORMS."""
+
+    def normalized(self, text: bytes) -> bytes:
+        """Return `text` in the form. Bytes that are not UTF-8 are kept, and no character moves past
+        them.
+        """
+
+    def align(self, text: bytes) -> tuple[bytes, NDArray[np.int64] | None]:
+        """Return the result of `normalized`, and the origins of its code points.
+
+        The origin of a code point is the index of a character of `text`, which must be UTF-8. None
+        means that the form keeps `text`.
+        """
 
 def read_ranks(
     data: bytes,

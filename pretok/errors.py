@@ -61,7 +61,7 @@ class UnknownPresetError(PretokError, ValueError):
         hint = f"did you mean {_quoted(near)}?" if near else f"expected one of {_quoted(known)}."
         super().__init__(
             f"unknown preset {shortened(name)}; {hint} pretok.presets() lists them all; "
-            "pass a pretok.Preset to use your own"
+            "pass a pretok.Preset or pretok.from_pattern(pattern) to use your own"
         )
         self.name = name
         self.near = tuple(near)
@@ -71,21 +71,21 @@ class UnknownPresetError(PretokError, ValueError):
 
 
 class DuplicatePresetError(PretokError, ValueError):
-    """Two installed packages provide different presets with one name."""
+    """Two different presets have one name: `name`."""
 
-    def __init__(self, name: str, first_package: str, second_package: str) -> None:
-        super().__init__(
-            f"preset name {name!r} is provided by package {first_package} and by package "
-            f"{second_package}; uninstall one of them, or import the intended Preset and pass it "
-            "directly"
-        )
+    def __init__(self, name: str, problem: str) -> None:
+        super().__init__(f"preset name {name!r} is {problem}")
         self.name = name
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.args, self.__dict__)
 
 
-class PresetWarning(UserWarning):
+class PretokWarning(UserWarning):
+    """Base of pretok's own warnings."""
+
+
+class PresetWarning(PretokWarning):
     """A preset of an installed package cannot be used."""
 
 

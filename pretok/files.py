@@ -38,6 +38,16 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
         raise OSError(error.errno, error.strerror, short_path(path)) from error
 
 
+def check_folder(path: str | os.PathLike[str]) -> None:
+    """Raise FileNotFoundError if the folder of the file `path` does not exist."""
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        shown = short_path(os.path.dirname(path))
+        raise FileNotFoundError(
+            errno.ENOENT, f"the folder {shown!r} does not exist; create it first", short_path(path)
+        )
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
     """Open a regular file for reading, unbuffered.

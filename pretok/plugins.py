@@ -58,7 +58,8 @@ def load_installed(taken: Mapping[str, Preset]) -> Installed:
                     if taken[name] != preset:
                         _warn(
                             f"{name!r} of package {owner} is already a name of preset "
-                            f"{taken[name].name!r}"
+                            f"{taken[name].name!r}, which is used; to use that of the package, "
+                            "import the Preset and pass it directly"
                         )
                 elif name in installed.conflicts:
                     pass
@@ -66,8 +67,19 @@ def load_installed(taken: Mapping[str, Preset]) -> Installed:
                     owners.setdefault(name, owner)
                 else:
                     del installed.by_name[name]
-                    installed.conflicts[name] = DuplicatePresetError(name, owners[name], owner)
+                    installed.conflicts[name] = DuplicatePresetError(
+                        name,
+                        f"provided by package {owners[name]} and by package {owner}; uninstall one "
+                        "of them, or import the intended Preset and pass it directly",
+                    )
     return installed
+
+
+def are_named(name: str) -> bool:
+    """Return whether an installed package has an entry point `name`, without loading it."""
+    from importlib.metadata import entry_points
+
+    return bool(entry_points(group=GROUP, name=name))
 
 
 def _presets(point: EntryPoint) -> Iterable[Preset]:

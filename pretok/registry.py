@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 
-from pretok.errors import UnknownPresetError
+from pretok.errors import DuplicatePresetError, UnknownPresetError
 from pretok.machine.backend import BackendName
-from pretok.plugins import Installed, load_installed
+from pretok.plugins import Installed, are_named, load_installed
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 from pretok.presets import BUILT_IN
@@ -58,6 +58,17 @@ def find(name: str) -> Preset:
         raise UnknownPresetError(name, [*_by_name, *installed.by_name]) from None
 
 
+def find_and_warn(name: str) -> Preset:
+    """Return `find(name)`, with a PresetWarning if it hides a preset of an installed package.
+
+    `find` does not look at packages for a name that is built in or registered.
+    """
+    preset = find(name)
+    if are_named(name):
+        _installed_presets()
+    return preset
+
+
 def _installed_presets() -> Installed:
     global _installed
     # The lock is reentrant, because the module of an entry point may look up presets during its
@@ -76,8 +87,8 @@ def _installed_presets() -> Installed:
 def register(preset: Preset) -> Preset:
     """Make `preset` known to `get` by its name and aliases. Return `preset`.
 
-    Raises ValueError if a different built-in or registered preset has one of the names. `get`
-    prefers `preset` to presets of installed packages with these names. Registering an equal
+    Raises DuplicatePresetError if a different built-in or registered preset has one of the names.
+    `get` prefers `preset` to presets of installed packages with these names. Registering an equal
     preset again changes nothing.
 
     >>> from pretok import Run
@@ -92,9 +103,9 @@ def register(preset: Preset) -> Preset:
         names = (preset.name, *preset.aliases)
         for name in names:
             if _by_name.get(name, preset) != preset:
-                raise ValueError(
-                    f"preset name {name!r} is taken by preset {_by_name[name].name!r}; "
-                    "choose another name or alias"
+                raise DuplicatePresetError(
+                    name,
+                    f"taken by preset {_by_name[name].name!r}; choose another name or alias",
                 )
         _presets[preset.name] = preset
         _by_name.update(dict.fromkeys(names, preset))

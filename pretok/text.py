@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, TypeAlias
 
 Text: TypeAlias = str | bytes | bytearray | memoryview
@@ -17,7 +18,8 @@ def as_str_or_bytes(text: object) -> str | bytes:
         return text
     if isinstance(text, (bytearray, memoryview)):
         return bytes(text)
-    raise TypeError(f"expected str or bytes, got {type(text).__name__}")
+    advice = "; split_batch takes a list of texts" if isinstance(text, Iterable) else ""
+    raise TypeError(f"expected str or bytes, got {type(text).__name__}{advice}")
 
 
 def as_str(text: object) -> str:

@@ -105,7 +105,7 @@ def surroundings(backend: str) -> dict[str, Any]:
         "pinned": bool(allowed_cores()),
         "load": list(os.getloadavg()) if hasattr(os, "getloadavg") else None,
         "python": platform.python_version(),
-        "pretok": version("pretok"),
+        "pretok": version("pretok-bpe"),
         "backend": backend,
         "peers": versions(),
     }

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from bpe.bench.answers import WrongAnswerError, same_items
-from bpe.bench.peer import CannotError, Peer
+from bpe.bench.peer import CannotError, Peer, guarded
 from bpe.bench.timing import OURS, Result, Settings, Watcher, alternate, once, seconds
 from pretok.fuzz.engines import HuggingFaceEngine, RegexEngine
 from pretok.machine.backend import BackendName
@@ -55,7 +55,8 @@ def bench_split(
     absent: dict[str, str] = {}
     for peer in peers:
         try:
-            able[peer.name] = _splitter(peer.name, text, preset, backend)
+            with guarded(peer.name):
+                able[peer.name] = _splitter(peer.name, text, preset, backend)
         except CannotError as error:
             absent[peer.name] = str(error)
     for peer_name, splitter in able.items():

@@ -106,7 +106,8 @@ class Subject:
         """
         path = self.folder / f"{self.name}{suffix}"
         try:
-            tokenizer.save(path)
+            # A rank file holds only tokens; each contender has its own split and normalizer.
+            tokenizer.save(path, lossy=suffix == ".tiktoken")
         except bpe.BpeError:
             return None
         return path

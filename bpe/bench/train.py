@@ -62,7 +62,8 @@ def bench_train(
             if peer not in chosen:
                 continue
             try:
-                trainers[peer] = TRAINERS[peer](batch, preset, vocab_size)
+                with guarded(peer):
+                    trainers[peer] = TRAINERS[peer](batch, preset, vocab_size)
             except CannotError as error:
                 absent[peer] = str(error)
         with quiet():

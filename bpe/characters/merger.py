@@ -7,7 +7,7 @@ from itertools import accumulate, pairwise
 from typing import TypeAlias
 
 from bpe.characters.marks import cut_at_marks
-from bpe.characters.text_vocabulary import TextVocabulary
+from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.encoding.utf8 import ESCAPE, decode_utf8
 from bpe.merge import RankedMerge, merge
@@ -26,7 +26,7 @@ _ID_BITS = 24
 _ID_MASK = ID_LIMIT - 1
 
 
-def make_merger(vocabulary: CharacterVocabulary) -> PieceMerger:
+def make_merger(vocabulary: AnyCharacterVocabulary) -> PieceMerger:
     """Return a new merger."""
     if isinstance(vocabulary, TextVocabulary):
         return TextMerger(vocabulary)
@@ -39,7 +39,7 @@ class PieceMerger(ABC):
     Cuts the text into parts if the vocabulary allows it, and caches the tokens of each part.
     """
 
-    def __init__(self, vocabulary: CharacterVocabulary) -> None:
+    def __init__(self, vocabulary: AnyCharacterVocabulary) -> None:
         self._vocabulary = vocabulary
         self._cache: dict[str, list[Sized]] = {}
 

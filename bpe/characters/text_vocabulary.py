@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from bpe.characters.texts import TokenTexts
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.errors import UnsupportedError, VocabularyError, shortened
 from bpe.once import once
-from bpe.vocabulary import ID_LIMIT, Merge, Packed, Rows, invalid_id
+from bpe.vocabulary import ID_LIMIT, Merge, Packed, Rows, Vocabulary, invalid_id
 from pretok.machine.backend import backend
 
 BYTE_NAMES = tuple(f"<0x{byte:02X}>" for byte in range(256))
@@ -46,7 +47,7 @@ class TextOptions:
     byte_level: bool = False
 
 
-class TextVocabulary(CharacterVocabulary):
+class TextVocabulary(Vocabulary):
     """The tokens of a tokenizer.json by id, their merges in order of rank, and options. Immutable.
 
     Raises VocabularyError if an id, a token or a merge is invalid.
@@ -217,6 +218,11 @@ class TextVocabulary(CharacterVocabulary):
         pieces = self.pieces
         return {byte: pieces[name] for byte, name in enumerate(BYTE_NAMES) if name in pieces}
 
+    @once
+    def missing_bytes(self) -> tuple[int, ...]:
+        """Empty: unknown characters become fallback tokens or the unknown token, or are dropped."""
+        return ()
+
     @property
     def fallback_ids(self) -> tuple[int, ...] | None:
         """The ids of the fallback tokens of all 256 bytes, or None if one is missing."""
@@ -290,9 +296,8 @@ class TextVocabulary(CharacterVocabulary):
         # spans may begin within a "▁", which has three bytes, but not within a space.
         return self.fallback_ids is not None or (options.unknown is not None and not self.byte_ids)
 
-    @property
     def character_rows(self) -> Rows:
-        """The merges in order of rank."""
+        """Return the merges in order of rank."""
         return self.merge_rows
 
     @once
@@ -345,3 +350,6 @@ class TextVocabulary(CharacterVocabulary):
 
 
 _BYTES_BY_NAME = {name: byte for byte, name in enumerate(BYTE_NAMES)}
+
+AnyCharacterVocabulary: TypeAlias = CharacterVocabulary | TextVocabulary
+"""A vocabulary whose first symbols are characters."""

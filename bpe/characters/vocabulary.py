@@ -219,15 +219,34 @@ class CharacterVocabulary(Vocabulary):
         """True if spaces may stand for "▁" in C++ (bpe/encoding/text_spaces.py)."""
         return True
 
-    @property
     def character_rows(self) -> Rows:
-        """The merges in order of rank, for C++ that merges characters."""
+        """Return the merges in order of rank, for C++ that merges characters."""
         rows = self.native_rows
-        return np.array(self.ranked_merges, np.uint32).reshape(-1, 3) if rows is None else rows
+        return np.array(self.ranked_merges(), np.uint32).reshape(-1, 3) if rows is None else rows
 
-    @once
+    @property
     def why_not_native(self) -> str:
         """Why C++ cannot merge these pieces, or ""."""
+        return "" if self._arrays is not None else self.why_not_ranked
+
+    @property
+    def merges_by_scores(self) -> bool:
+        """True if C++ merges by the scores, because no list of merges gives the same ids."""
+        return self._arrays is not None and self.piece_table is None and self.native_rows is None
+
+    def score_table(self) -> _core.PieceTable:
+        """Return the table with which C++ merges by the scores; only if `merges_by_scores`."""
+        from pretok import _core
+
+        pieces = self._arrays
+        assert pieces is not None, "merges_by_scores is true"
+        return _core.PieceTable(
+            *pieces.packed, pieces.packed_scores, self.fallback_ids or (), self.unknown_id
+        )
+
+    @once
+    def why_not_ranked(self) -> str:
+        """Why no list of merges with distinct ranks gives the same ids, or ""."""
         if self.piece_table is not None or self.native_rows is not None:
             return ""
         ranks = [self.ranks[id] for text, id in self.pieces.items() if len(text) > 1]
@@ -254,12 +273,15 @@ class CharacterVocabulary(Vocabulary):
         ]
         return tuple(sorted(merges, key=lambda merge: (self.ranks[merge[2]], merge)))
 
-    @once
     def ranked_merges(self) -> tuple[Merge, ...]:
-        """Merges, in order of rank, that give the same ids as the scores.
+        """Return merges, in order of rank, that give the same ids as the scores.
 
-        Every character of a piece must be a piece, and `why_not_native` must be empty.
+        Every character of a piece must be a piece, and `why_not_ranked` must be empty.
         """
+        return self._ranked_merges
+
+    @once
+    def _ranked_merges(self) -> tuple[Merge, ...]:
         # If scores differ, at most one pair of symbols ever merges to a given piece. To find it,
         # merge the text of the piece, but not to the piece itself: the pair is left.
         pieces, ranks, runs = self.pieces, self.ranks, self.tied_runs
@@ -295,6 +317,11 @@ class CharacterVocabulary(Vocabulary):
     def merges(self) -> tuple[Merge, ...]:
         """Every pair of pieces whose joined text is a piece, in order of rank."""
         return self._pairs
+
+    @property
+    def merge_rows(self) -> Rows:
+        """The merges as an array of shape (n, 3)."""
+        return np.array(self.merges, np.uint32).reshape(-1, 3)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CharacterVocabulary):

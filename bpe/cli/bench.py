@@ -59,7 +59,7 @@ def bench_command() -> None:
     one process, without garbage collection, and on one core if the system allows it, unless a
     command says otherwise. The output shows median times, and how many times as fast as each peer
     pretok is. Each round gives one such ratio; the output shows their median, minimum and maximum.
-    'pip install pretok[bench]' installs the peers; missing peers are listed. An interrupted run
+    Missing peers are listed; pip installs a peer by its name, such as gigatoken. An interrupted run
     still writes its --json record.
     """
 

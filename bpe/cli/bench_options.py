@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from bpe.bench.peers import PEERS
+from bpe.cli.vocabulary import complete_vocabulary
 from pretok.cli.options import backend_option, options
 
 measuring_options = options(
@@ -35,6 +36,7 @@ run_options = options(
 text_options = options(file_options, run_options)
 vocabulary_options = options(
     click.option("--vocab", "-v", "vocabs", multiple=True, metavar="VOCAB",
+                 shell_complete=complete_vocabulary,
                  help="A file, or the name of a vocabulary on this machine. Repeat for more.  "
                  "[default: a small one, trained on generated texts]"),
     click.option("--preset", "-p", metavar="NAME", help="The split, if VOCAB does not name one."),

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from bpe.cli.pictures import picture_errors, picture_option
-from bpe.cli.vocabulary import load, split_option
+from bpe.cli.vocabulary import complete_vocabulary, load, split_option
 from bpe.encoding.utf8 import ESCAPE
 from bpe.plots import draw_comparison
 from bpe.statistics import Comparison, compare
@@ -29,7 +29,9 @@ MIN_NAME = 10
 
 
 @click.command("compare")
-@click.argument("vocabs", nargs=-1, required=True, metavar="VOCAB...")
+@click.argument(
+    "vocabs", nargs=-1, required=True, metavar="VOCAB...", shell_complete=complete_vocabulary
+)
 @click.option(
     "--on",
     "files",
@@ -66,7 +68,8 @@ def compare_command(
     for file in dict.fromkeys(files):
         with open_bytes(file, None) as source:
             text = "".join(decoded(source, binary, may_be_empty=True))
-        rows += compare(tokenizers, {file: text}, errors=ESCAPE)
+        # As bytes, because `compare` refuses a str that is the name of a file.
+        rows += compare(tokenizers, {file: text.encode("utf-8", ESCAPE)})
     write([f"{json.dumps([*map(_record, rows)], indent=2)}\n"] if as_json else _tables(rows))
     if plot is not None:
         with picture_errors("--plot"):

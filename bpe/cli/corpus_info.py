@@ -88,6 +88,7 @@ def _counts(corpus: Corpus) -> Iterator[str]:
         "documents": f"{manifest.documents:,}",
         "text": f"{manifest.text_bytes:,} bytes, {per_token:.3f} per token",
         "inputs": f"{len(manifest.inputs):,} files",
+        "not read": ", ".join(f"{count} {suffix}" for suffix, count in manifest.left_out.items()),
         "left out": f"{manifest.skipped:,} damaged documents" if manifest.skipped else "",
         "vocabulary": f"{name}, {tokenizer['vocab_size']:,} ids",
         "split": f"{tokenizer['preset']}, Unicode {tokenizer['unicode']}",

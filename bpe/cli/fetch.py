@@ -11,11 +11,16 @@ from bpe.errors import UnknownVocabularyError
 from bpe.hub.fetch import fetch
 from bpe.hub.locate import locate_vocabulary
 from bpe.hub.published import PUBLISHED
+from pretok.cli.completion import starting_with
 from pretok.cli.output import one_line, write
 
 
 @click.command("fetch")
-@click.argument("name", required=False)
+@click.argument(
+    "name",
+    required=False,
+    shell_complete=lambda ctx, param, incomplete: starting_with(PUBLISHED, incomplete),
+)
 @click.option(
     "--folder",
     type=click.Path(path_type=Path, file_okay=False),

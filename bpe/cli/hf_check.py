@@ -63,10 +63,12 @@ def hf_check_command(path: Path, file: str | None) -> int:
     """
     try:
         hf: Any = import_module("bpe.compat.huggingface")
-    except ImportError as error:
+    except ModuleNotFoundError:
         raise click.ClickException(
-            f"hf-check needs tokenizers ({error}); run pip install 'pretok[hf]'"
+            "hf-check needs the package tokenizers; install it with `pip install tokenizers`"
         ) from None
+    if hf.WHY_NOT:
+        raise click.ClickException(f"hf-check has nothing to compare: {hf.WHY_NOT}")
     texts = _texts(file)
     tok = _load(path)
     fallen_before = hf.fallbacks()

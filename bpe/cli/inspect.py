@@ -16,7 +16,7 @@ import numpy as np
 
 import bpe
 from bpe.cli.pictures import picture_errors, picture_option
-from bpe.cli.vocabulary import load, split_option
+from bpe.cli.vocabulary import complete_vocabulary, load, split_option
 from bpe.encoding.utf8 import ESCAPE
 from bpe.formats.files import opened
 from bpe.hub.locate import locate_vocabulary
@@ -39,7 +39,7 @@ DIGEST_BLOCK = 1 << 20
 
 
 @click.command("inspect", epilog=TOKEN_ESCAPES)
-@click.argument("vocab")
+@click.argument("vocab", shell_complete=complete_vocabulary)
 @split_option
 @click.option(
     "--on",

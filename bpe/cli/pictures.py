@@ -51,7 +51,7 @@ def picture_errors(option: str) -> Iterator[None]:
         yield
     except ImportError:
         raise click.ClickException(
-            f"{option} needs matplotlib; install it with `pip install 'pretok[plot]'`"
+            f"{option} needs matplotlib; install it with `pip install matplotlib`"
         ) from None
     except ValueError as error:
         raise click.ClickException(f"{option}: {error}") from None

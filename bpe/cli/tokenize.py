@@ -9,7 +9,17 @@ from typing import Any
 import click
 
 import bpe
-from bpe.cli.text_options import field_option, max_text_option, quiet_option, threads_option
+from bpe.cli.text_options import (
+    check_ray,
+    counted,
+    field_option,
+    include_option,
+    max_text_option,
+    quiet_option,
+    ray_option,
+    threads_option,
+    warnings_shown,
+)
 from bpe.cli.vocabulary import (
     as_cli_message,
     load,
@@ -20,6 +30,7 @@ from bpe.cli.vocabulary import (
 )
 from bpe.corpus import Corpus
 from bpe.corpus.layouts import LAYOUTS
+from bpe.inputs import STANDARD_INPUT
 from pretok.cli.input import shown_path
 from pretok.cli.options import backend_option
 from pretok.cli.output import one_line, write
@@ -28,7 +39,7 @@ from pretok.preset import Preset
 
 PARAMETERS = ("layout", "dtype", "bos", "eos", "add_special_tokens", "special", "field", "lines",
               "shard_tokens", "pack", "pad", "shuffle", "validation", "skip_bad", "max_text",
-              "threads")  # fmt: skip
+              "threads", "include")  # fmt: skip
 """The parameters of bpe.corpus.tokenize that are options of this command."""
 
 
@@ -58,9 +69,10 @@ def _token(text: str) -> str | int:
 )
 @click.option("--bos", metavar="TOKEN", help="A token, or its id, to put before each document.")
 @click.option("--eos", metavar="TOKEN", help="A token, or its id, to put after each document.")
-@special_options
-@field_option("The JSON field or the Parquet column")
-@click.option("--lines", is_flag=True, help="Each line of a .txt file is a document.")
+@special_options("raise")
+@include_option
+@field_option
+@click.option("--lines", is_flag=True, help="Each line of a text file is a document.")
 @click.option(
     "--shard-tokens",
     type=int,
@@ -86,12 +98,7 @@ def _token(text: str) -> str | int:
 @click.option("--skip-bad", is_flag=True, help="Leave out damaged documents, and list them.")
 @max_text_option("A longer text that must be encoded as a whole")
 @threads_option
-@click.option(
-    "--ray",
-    metavar="ADDRESS",
-    help="Encode on the Ray cluster at ADDRESS. 'auto' finds the cluster of this machine, 'local' "
-    "starts one.",
-)
+@ray_option("Encode")
 @quiet_option
 @backend_option
 def tokenize_command(
@@ -108,24 +115,30 @@ def tokenize_command(
 ) -> None:
     """Encode the documents of INPUTs, and write their ids to shards in DIR for training.
 
-    An INPUT is a file, a folder or a glob pattern. A .txt file is one document; each line of a
-    .jsonl file is an object with a document; each row of a .parquet file has a document. Files that
-    also end in .gz or .zst are unpacked.
+    An INPUT is a file, a folder or a glob pattern. Each line of a .jsonl file is an object with a
+    document; each row of a .parquet file has a document; any other file is one document. Files that
+    also end in .gz or .zst are unpacked. Files of folders that are left out are counted by suffix.
 
     If the work is interrupted, the same command continues it, and the files are the same as without
     the interruption. DIR/manifest.json has the sha256 of all files; see 'pretok corpus-info'.
     """
+    if STANDARD_INPUT in inputs:
+        raise click.ClickException(
+            "standard input cannot be read again if the work is interrupted; write it to a file, "
+            "and pass the file"
+        )
     tokenizer = load(vocab, preset, backend)
     options |= {name: _token(options[name]) for name in ("bos", "eos", "pad") if options[name]}
     try:
-        corpus = _tokenize_function(ray, options)(
-            inputs,
-            output,
-            tokenizer,
-            special=special_argument(tokenizer, special, allow),
-            progress=False if quiet else None,
-            **options,
-        )
+        with warnings_shown(not quiet):
+            corpus = _tokenize_function(ray, options)(
+                inputs,
+                output,
+                tokenizer,
+                special=special_argument(tokenizer, special, allow),
+                progress=False if quiet else None,
+                **options,
+            )
     except (ValueError, ImportError, ConnectionError) as error:
         raise click.ClickException(as_cli_message(error, PARAMETERS)) from None
     except OSError as error:
@@ -143,8 +156,7 @@ def _tokenize_function(ray: str | None, options: dict[str, Any]) -> Callable[...
     """Return the function that does the work, on the Ray cluster at the address `ray` if given."""
     if ray is None:
         return bpe.corpus.tokenize
-    if options.pop("threads") is not None:
-        raise click.UsageError("--threads cannot be used with --ray: each Ray task has one thread")
+    check_ray(options.pop("threads"))
     bpe.distributed.connect(ray)
     return bpe.distributed.tokenize
 
@@ -152,7 +164,11 @@ def _tokenize_function(ray: str | None, options: dict[str, Any]) -> Callable[...
 def _summary(corpus: Corpus) -> str:
     manifest = corpus.manifest
     shards = sum(map(len, corpus.splits.values()))
-    parts = [f"{manifest.tokens} tokens", f"{manifest.documents} documents", f"{shards} shards"]
+    parts = [
+        counted((manifest.tokens, "token"), (manifest.documents, "document"), (shards, "shard"))
+    ]
     if manifest.skipped:
         parts.append(f"damaged documents left out: {manifest.skipped}")
+    if manifest.left_out:
+        parts.append(f"files in folders left out: {sum(manifest.left_out.values())}")
     return ", ".join(parts)

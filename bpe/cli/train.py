@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import csv
-import logging
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -15,7 +14,17 @@ import click
 
 import bpe
 from bpe.cli.pictures import picture_errors, picture_option
-from bpe.cli.text_options import field_option, max_text_option, quiet_option, threads_option
+from bpe.cli.text_options import (
+    check_ray,
+    counted,
+    field_option,
+    include_option,
+    max_text_option,
+    quiet_option,
+    ray_option,
+    threads_option,
+    warnings_shown,
+)
 from bpe.cli.vocabulary import as_cli_message
 from bpe.plots import draw_curves
 from bpe.statistics import Curve
@@ -32,6 +41,10 @@ CURVE_UNITS = ("tokens", "bytes per token")
 """The columns of each text in a .csv file."""
 
 
+READING = ("field", "include", "max_pre_token", "max_text", "threads")
+"""The options that say how to read texts."""
+
+
 @click.command("train")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--vocab-size", "-n", required=True, type=int, metavar="N", help="The number of ids.")
@@ -43,6 +56,12 @@ CURVE_UNITS = ("tokens", "bytes per token")
     metavar="OUT",
     help="The file to write or replace: .pretok, .json (tokenizer.json), .tiktoken or .model "
     "(minbpe; SentencePiece with --alphabet characters). Only .pretok holds any preset.",
+)
+@click.option(
+    "--lossy",
+    is_flag=True,
+    help="Omit the parts that the format of OUT cannot hold, such as the special tokens in a "
+    ".tiktoken file.",
 )
 @picture_option("--curve", "the bytes per token of every smaller vocabulary", ".csv")
 @click.option(
@@ -111,7 +130,8 @@ CURVE_UNITS = ("tokens", "bytes per token")
     help="The order of equally frequent pairs: huggingface as in BpeTrainer, first-seen as in "
     "minbpe.",
 )
-@field_option("The JSON field of a .jsonl file")
+@include_option
+@field_option
 @click.option(
     "--max-pre-token",
     type=int,
@@ -120,23 +140,27 @@ CURVE_UNITS = ("tokens", "bytes per token")
 )
 @max_text_option("A longer line of a .jsonl file")
 @threads_option
+@ray_option("Count pre-tokens")
 @quiet_option
 @backend_option
 def train_command(
     files: tuple[str, ...],
     vocab_size: int,
     output: Path,
+    lossy: bool,
     curve: Path | None,
     held_out: tuple[str, ...],
     specials: tuple[str, ...],
+    ray: str | None,
     quiet: bool,
     **options: Any,
 ) -> None:
     """Train a vocabulary on FILEs, and write it to OUT.
 
-    A .txt file is one text. Each line of a .jsonl file is an object with a text. Files that also
-    end in .gz or .zst are unpacked. Standard input, '-', is one text, held in memory. Special
-    tokens in the texts are ordinary text.
+    A FILE is a file, a folder or a glob pattern. Each line of a .jsonl file is an object with a
+    text; each row of a .parquet file has a text; any other file is one text. Files that also end in
+    .gz or .zst are unpacked. Files of folders that are left out are counted by suffix. Standard
+    input, '-', is one text, held in memory. Special tokens in the texts are ordinary text.
 
     The vocabulary has the 256 bytes, merged tokens, and special tokens. Special tokens with an id
     keep it. Bytes, merged tokens and special tokens without an id, in this order, take the
@@ -153,28 +177,32 @@ def train_command(
     elif held_out:
         raise click.UsageError("--held-out needs --curve", click.get_current_context())
     with _training_errors():
-        with _warnings(shown=False):
-            _rehearse(output, options)
+        with warnings_shown(False):
+            _rehearse(output, options, lossy)
         source = _source(files)
-        with _warnings(shown=not quiet):
+        with warnings_shown(not quiet):
             progress = False if quiet else None
-            tokenizer = bpe.train(source, progress=progress, **options)
-    _save(tokenizer, output)
+            tokenizer = _train_function(ray, options)(source, progress=progress, **options)
+    _save(tokenizer, output, lossy)
     if curve is not None:
         parts = {"training text": source}
         if held_out:
             parts["held-out text"] = _source(held_out)
-        reading = {key: options[key] for key in ("field", "max_pre_token", "max_text", "threads")}
-        with _training_errors():
+        reading: dict[str, Any] = {key: options.get(key) for key in READING}
+        with _training_errors(), warnings_shown(False):
             curves = {key: curve_of(tokenizer, part, **reading) for key, part in parts.items()}
         _save_curves(curves, curve)
     if not quiet:
         write([f"{one_line(str(output))}: {_summary(tokenizer)}\n"])
-        if output.suffix.lower() == ".tiktoken" and tokenizer.special_tokens:
-            click.echo(
-                "pretok: a .tiktoken file cannot hold special tokens; they are omitted",
-                err=True,
-            )
+
+
+def _train_function(ray: str | None, options: dict[str, Any]) -> Callable[..., bpe.Tokenizer]:
+    """Return the function that trains, on the Ray cluster at the address `ray` if it is given."""
+    if ray is None:
+        return bpe.train
+    check_ray(options.pop("threads"))
+    bpe.distributed.connect(ray)
+    return bpe.distributed.train
 
 
 def _special_tokens(values: Sequence[str]) -> list[str] | dict[str, int]:
@@ -217,11 +245,11 @@ def _training_errors() -> Iterator[None]:
         yield
     except UnknownPresetError:
         raise
-    except (ValueError, ImportError) as error:
+    except (ValueError, ImportError, ConnectionError) as error:
         raise click.ClickException(as_cli_message(error)) from None
 
 
-def _rehearse(output: Path, options: dict[str, Any]) -> None:
+def _rehearse(output: Path, options: dict[str, Any], lossy: bool) -> None:
     """Train on no texts and save the result, so that errors in saving appear before training."""
     try:
         # Saving keeps a symbolic link and replaces its target, so try the folder of the target.
@@ -229,7 +257,7 @@ def _rehearse(output: Path, options: dict[str, Any]) -> None:
         with tempfile.TemporaryDirectory(prefix=".pretok-", dir=place) as folder:
             trial = os.path.join(folder, output.name)
             try:
-                bpe.train([], progress=False, **options).save(trial)
+                bpe.train([], progress=False, **options).save(trial, lossy=lossy)
             except ValueError as error:
                 if isinstance(error, UnknownPresetError):
                     raise
@@ -252,9 +280,9 @@ def _standard_input() -> bytes:
         return b"".join(source.blocks)
 
 
-def _save(tokenizer: bpe.Tokenizer, output: Path) -> None:
+def _save(tokenizer: bpe.Tokenizer, output: Path, lossy: bool) -> None:
     try:
-        tokenizer.save(output)
+        tokenizer.save(output, lossy=lossy)
     except (bpe.VocabularyError, bpe.UnsupportedError) as error:
         # Training may have taken hours, so save the result in a format that can hold it.
         fallback = output.with_name(output.name + FALLBACK_SUFFIX)
@@ -284,30 +312,8 @@ def _save_curves(curves: Mapping[str, Curve], path: Path) -> None:
 
 
 def _summary(tokenizer: bpe.Tokenizer) -> str:
-    counts = (
+    return counted(
         (tokenizer.vocab_size, "id"),
         (len(tokenizer.vocabulary.merges or ()), "merge"),
         (len(tokenizer.special_tokens), "special token"),
     )
-    return ", ".join(f"{count} {noun}{'s' * (count != 1)}" for count, noun in counts)
-
-
-class _Lines(logging.Handler):
-    """Prints the warnings of bpe in the style of the command line."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        click.echo(f"pretok: {one_line(as_cli_message(record.getMessage()))}", err=True)
-
-
-@contextmanager
-def _warnings(shown: bool) -> Iterator[None]:
-    """In this context, print the warnings of bpe if `shown`, else drop them."""
-    logger = logging.getLogger("bpe")
-    handler = _Lines() if shown else logging.NullHandler()
-    before, logger.propagate = logger.propagate, False
-    logger.addHandler(handler)
-    try:
-        yield
-    finally:
-        logger.propagate = before
-        logger.removeHandler(handler)

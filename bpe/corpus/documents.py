@@ -14,15 +14,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bpe.corpus.inputs import SUFFIXES
 from bpe.corpus.lines import JsonLines, LineParser, TextLines
-from bpe.corpus.parquet_input import rows_of_file
 from bpe.corpus.shards import sha256_of
 from bpe.corpus.threads import InOrder, read_ahead
 from bpe.corpus.utf8_check import Utf8Check
 from bpe.encoding.packed import PackedTexts
-from bpe.errors import TextFileError
-from bpe.text_files import Watch, blocks_of_file, blocks_of_lines, find_suffix, split_lines
+from bpe.errors import CorpusError, TextFileError
+from bpe.inputs import PARQUET, TEXT, format_of
+from bpe.parquet_input import null_message, rows_of_file
+from bpe.text_files import Watch, blocks_of_file, blocks_of_lines, split_lines
 
 BLOCK = 1 << 20
 """The size of a block of a file in bytes. Small blocks stay in the cache of a core."""
@@ -198,14 +198,14 @@ class _Hash:
 
 def _runs(name: str, options: ReadOptions, begin: int, watch: Watch) -> Iterator[Run]:
     """Yield the documents of a file, without those of its first `begin` lines."""
-    suffix = find_suffix(name, SUFFIXES)
-    if suffix == ".txt" and not options.lines:
+    format = format_of(name)
+    if format == TEXT and not options.lines:
         runs = _whole_text(name, options, begin, watch)
-    elif suffix == ".parquet":
+    elif format == PARQUET:
         runs = _rows(name, options, begin, watch)
     else:
         parser: LineParser = (
-            TextLines() if suffix == ".txt" else JsonLines(options.field, options.max_text)
+            TextLines() if format == TEXT else JsonLines(options.field, options.max_text)
         )
         runs = _lines(name, options, begin, watch, parser)
     position = begin
@@ -224,8 +224,9 @@ def _runs(name: str, options: ReadOptions, begin: int, watch: Watch) -> Iterator
 
 
 def _whole_text(name: str, options: ReadOptions, begin: int, watch: Watch) -> Iterator[Run]:
-    """Yield a .txt file, which is one document on line 1."""
+    """Yield a file of text, which is one document on line 1."""
     if begin:
+        _check_lines(name, 1, begin)
         return
     blocks = _checked_blocks(name, watch)
     held: list[bytes] = []
@@ -331,6 +332,16 @@ def _lines_of_blocks(
             ]
             yield _one_by_one(name, options, parser, done + 1, found, split_lines(block))
         done = end
+    _check_lines(name, done, begin)
+
+
+def _check_lines(name: str, lines: int, begin: int) -> None:
+    """Raise CorpusError if the file `name` has fewer lines than an earlier call has read."""
+    if lines < begin:
+        raise CorpusError(
+            f"{name}: the file has {lines} lines, but by the manifest an earlier call has read "
+            f"{begin}; one of them has changed: delete the folder of the corpus and begin again"
+        )
 
 
 def _one_by_one(
@@ -372,7 +383,7 @@ def _rows(name: str, options: ReadOptions, begin: int, watch: Watch) -> Iterator
         known = max(0, min(len(texts), begin - first + 1))
         nulls = [first + int(index) for index in np.flatnonzero(is_null) if index >= known]
         if nulls and not options.skip_bad:
-            raise TextFileError(_null_message(name, nulls[0], options.field))
+            raise TextFileError(null_message(name, nulls[0], options.field))
         rest = texts.after(known)
         lines: Sequence[int] = range(first + known, last + 1)
         if nulls:
@@ -380,10 +391,7 @@ def _rows(name: str, options: ReadOptions, begin: int, watch: Watch) -> Iterator
             pairs = [(line, text) for line, text, is_bad in found if not is_bad]
             lines = [line for line, _ in pairs]
             rest = PackedTexts.of([text for _, text in pairs])
-        skipped = [_null_message(name, number, options.field) for number in nulls]
+        skipped = [null_message(name, number, options.field) for number in nulls]
         yield Run(rest, lines, max(last, begin), skipped)
         first = last + 1
-
-
-def _null_message(name: str, row: int, field: str) -> str:
-    return f"{name}, row {row}: {field!r} is null; expected a string"
+    _check_lines(name, first - 1, begin)

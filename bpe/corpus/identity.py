@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats.registry import dump
 from bpe.once import forget
@@ -16,7 +18,8 @@ def tokenizer_file(tokenizer: Tokenizer) -> tuple[str, bytes]:
 
     Equal tokenizers give equal files. Raises UnsupportedError if no file can hold the tokenizer.
     """
-    spec = tokenizer.to_spec()
+    # Truncation and padding do not change the ids of a text.
+    spec = replace(tokenizer.to_spec(), truncation=None, padding=None)
     reasons = []
     for suffix in SUFFIXES:
         name = f"tokenizer{suffix}"

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from bpe.corpus.identity import tokenizer_file
-from bpe.corpus.inputs import find_inputs, real_paths
 from bpe.corpus.layouts import LAYOUTS
 from bpe.corpus.local import LocalEngine
 from bpe.corpus.lock import NAME as LOCK
@@ -19,11 +18,13 @@ from bpe.corpus.lock import locked
 from bpe.corpus.manifest import Manifest, load_manifest
 from bpe.corpus.options import Options, make_options
 from bpe.corpus.reader import Corpus
+from bpe.corpus.schema import TRAIN, VALIDATION
 from bpe.corpus.shards import PART
 from bpe.corpus.work import STORE, Engine, Job
 from bpe.encoding.arguments import resolve_threads
 from bpe.errors import CorpusError
 from bpe.formats.files import write_atomically
+from bpe.inputs import Found, find_inputs, real_paths
 from bpe.tokenizer import Tokenizer
 from bpe.types import Special
 
@@ -56,15 +57,21 @@ def tokenize(
     validation: float = 0.0,
     skip_bad: bool = False,
     max_text: int | None = None,
+    include: str | Iterable[str] = (),
     progress: bool | None = None,
     threads: int | None = None,
 ) -> Corpus:
     """Encode the documents of files, and write their ids to shards in the folder `output`.
 
-    `inputs` are files, folders and glob patterns. A .txt file is one document; with `lines`, each
-    of its lines is a document. Each line of a .jsonl file is an object with a document under
-    `field`; blank lines are skipped. Each row of a .parquet file has a document in the column
-    `field`. Files that also end in .gz or .zst are unpacked.
+    `inputs` are files, folders and glob patterns. Each line of a .jsonl file is an object with a
+    document under `field`; blank lines are skipped. Each row of a .parquet file has a document in
+    the column `field`. Any other file is one document; with `lines`, each of its lines is a
+    document. Files that also end in .gz or .zst are unpacked.
+
+    A folder gives its .txt, .jsonl and .parquet files. With `include`, one glob pattern or several,
+    it gives the files whose names match one of them, except binary files: "*" gives every text
+    file. A warning of the logger `bpe` says how many files of a folder were left out, by suffix;
+    the manifest has these numbers too. Hidden files and folders are not counted.
 
     Each document gives the ids of `tokenizer.encode(document, special)`, between the tokens `bos`
     and `eos`, which are given by text or by id. `add_special_tokens` puts the ids of the
@@ -84,8 +91,10 @@ def tokenize(
 
     The result does not depend on `threads`. Interrupted work continues in the next call with the
     same arguments, and gives the same files. If an error asked for another `special`, `skip_bad`
-    or `max_text`, the work continues with it. A complete corpus stays as it is. The folder also
-    gets a file with the tokenizer, and a manifest with the sha256 of all inputs and shards.
+    or `max_text`, or to repair a file, the work continues with it. If the corpus has no document
+    yet, or if an error asked for another layout, the next call begins anew, with any arguments. A
+    complete corpus stays as it is. The folder also gets a file with the tokenizer, and a manifest
+    with the sha256 of all inputs and shards.
 
     A damaged input raises TextFileError, which names the file and the line; with `skip_bad`,
     damaged documents are counted and listed in the manifest. `max_text` (default 64 MB) is the
@@ -104,7 +113,7 @@ def tokenize(
     )  # fmt: skip
     resolve_threads(threads)
     return make_corpus(
-        inputs, output, tokenizer, options, LocalEngine(tokenizer, threads), progress
+        inputs, output, tokenizer, options, LocalEngine(tokenizer, threads), progress, include
     )
 
 
@@ -115,18 +124,20 @@ def make_corpus(
     options: Options,
     engine: Engine,
     progress: bool | None,
+    include: str | Iterable[str],
 ) -> Corpus:
     """Begin or continue a corpus, and let `engine` encode its documents; see `tokenize`."""
     LAYOUTS[options.layout].check()
     one = isinstance(inputs, (str, os.PathLike))
-    files = find_inputs([inputs] if one else inputs)  # type: ignore[list-item, arg-type]
+    found = find_inputs([inputs] if one else inputs, include)  # type: ignore[list-item, arg-type]
+    files = found.files
     folder = Path(output)
     _check_apart(files, folder)
     if folder.exists() and not folder.is_dir():
         raise CorpusError(f"{folder}: expected a folder for the corpus, got a file; choose another")
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):
-        manifest = _begin(folder, tokenizer, files, options)
+        manifest = _begin(folder, tokenizer, found, options)
         if not manifest.complete:
             try:
                 Job(folder, files, options, manifest, engine).run(progress)
@@ -149,12 +160,13 @@ def _check_apart(files: list[str], folder: Path) -> None:
             )
 
 
-def _begin(folder: Path, tokenizer: Tokenizer, files: list[str], options: Options) -> Manifest:
+def _begin(folder: Path, tokenizer: Tokenizer, found: Found, options: Options) -> Manifest:
     """Return the manifest of `folder`, new or from an earlier call with the same arguments.
 
     Raises CorpusError if the folder has other files, or a corpus of other arguments.
     """
     name, data = tokenizer_file(tokenizer)
+    files = found.files
     description = {
         "name": tokenizer.name,
         "file": name,
@@ -165,15 +177,20 @@ def _begin(folder: Path, tokenizer: Tokenizer, files: list[str], options: Option
         "unicode": tokenizer.to_spec().unicode,
     }
     manifest = load_manifest(folder)
-    if manifest is None:
+    if manifest is not None and not manifest.documents:
+        # The corpus has no document yet, so this call may have any arguments.
+        _remove_work(folder, manifest)
+        manifest = None
+    elif manifest is None:
         for path in folder.iterdir():
             if path.name not in (LOCK, name) and not _is_temporary(path):
                 raise CorpusError(
                     f"{folder}: the folder contains {path.name!r}; expected an empty folder, or a "
                     "folder in which an earlier call was interrupted; choose another folder"
                 )
+    if manifest is None:
         write_atomically(folder / name, data)
-        manifest = Manifest(description, options.to_json(), [])
+        manifest = Manifest(description, options.to_json(), [], left_out=found.left_out)
         manifest.progress = {"files": [_stamp(file) for file in files]}
         manifest.save(folder)
         return manifest
@@ -182,9 +199,27 @@ def _begin(folder: Path, tokenizer: Tokenizer, files: list[str], options: Option
         stamps = [[item["path"], item["bytes"]] for item in manifest.inputs]
         _check_inputs(folder, stamps, [_stamp(file)[:2] for file in files])
     else:
-        stamps = manifest.progress["files"]
-        _check_inputs(folder, stamps, [_stamp(file) for file in files])
+        stamps = [_stamp(file) for file in files]
+        # An error may have asked to repair a file. No document of a file that is read next, or
+        # later, is in the corpus, so such a file may have changed.
+        file, line = manifest.progress["position"]
+        unread = file + (line > 0)
+        before = manifest.progress["files"]
+        known = before[:unread] + [
+            [old[0], *new[1:]] for old, new in zip(before[unread:], stamps[unread:], strict=False)
+        ]
+        _check_inputs(folder, known + before[len(known) :], stamps)
+        manifest.progress["files"] = stamps
     return manifest
+
+
+def _remove_work(folder: Path, manifest: Manifest) -> None:
+    """Remove all files of a corpus without documents except its manifest."""
+    for path in folder.iterdir():
+        is_shard = path.name.startswith(tuple(f"{split}-" for split in (TRAIN, VALIDATION)))
+        if is_shard or path.name == manifest.tokenizer["file"]:
+            path.unlink()
+    _clean(folder)
 
 
 def _check_same(

@@ -7,9 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bpe.corpus.fields import FieldError
+from bpe.corpus.schema import check_manifest
 from bpe.encoding.utf8 import ESCAPE
 from bpe.errors import CorpusError
 from bpe.formats.files import write_atomically
+from pretok.errors import UnreadableFileError
+from pretok.files import opened
 
 NAME = "manifest.json"
 FORMAT = "pretok corpus"
@@ -54,6 +58,8 @@ class Manifest:
     text_bytes: int = 0
     skipped: int = 0
     skipped_examples: list[str] = field(default_factory=list)
+    left_out: dict[str, int] = field(default_factory=dict)
+    """The number of files in folders that were not read, by suffix."""
     splits: dict[str, list[Shard]] = field(default_factory=dict)
     progress: dict[str, Any] | None = None
     """The position at which an interrupted job continues; None in a complete corpus."""
@@ -88,26 +94,35 @@ def _text(value: Any, indent: str = "") -> str:
 def load_manifest(folder: Path) -> Manifest | None:
     """Return the manifest in `folder`, or None if there is no manifest.json.
 
-    Raises CorpusError if manifest.json is not the manifest of a corpus in this version.
+    Raises CorpusError if manifest.json is not the manifest of a corpus in this version, or if one
+    of its fields has a wrong value.
     """
     path = folder / NAME
     try:
-        data = path.read_bytes()
+        with opened(path) as file:
+            data = file.read()
     except FileNotFoundError:
         return None
+    except UnreadableFileError as error:
+        raise CorpusError(f"{error}; choose another folder") from None
     try:
         values = json.loads(data.decode("utf-8", ESCAPE))
         if values.pop("format") != FORMAT:
             raise ValueError("it is another JSON file")
         version = values.pop("version")
         if version != VERSION:
-            raise ValueError(f"expected version {VERSION}, got {version!r}")
-        shards = values.pop("splits")
-        manifest = Manifest(**values)
-        manifest.splits = {name: [Shard(**shard) for shard in shards[name]] for name in shards}
+            raise ValueError(f"expected version {VERSION}, got {version!r:.80}")
+        check_manifest(values)
+    except FieldError as error:
+        raise CorpusError(
+            f"{path}: {error}; the file is damaged: restore it, or make the corpus again"
+        ) from None
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise CorpusError(
             f"{path}: not the manifest of a corpus ({error}); choose a folder that "
             "`pretok tokenize` has written"
         ) from None
+    shards = values.pop("splits")
+    manifest = Manifest(**values)
+    manifest.splits = {name: [Shard(**shard) for shard in shards[name]] for name in shards}
     return manifest

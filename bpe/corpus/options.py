@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
+from operator import index
+from typing import Any, SupportsIndex
 
 from bpe.corpus.layouts import LAYOUTS
-from bpe.errors import UnknownTokenError
+from bpe.errors import UnknownTokenError, shortened
 from bpe.tokenizer import Tokenizer
 from bpe.training.limits import MAX_TEXT
 from bpe.types import Special
 
 MAX_UINT16 = 1 << 16
 """The number of ids that 16 bits can hold: one more than the largest such id."""
+MAX_SHOWN = 8
+"""The maximum number of special tokens that a message lists."""
 SHARD_TOKENS = 1 << 27
 """The default number of tokens of a shard."""
 
@@ -69,11 +72,18 @@ def make_options(
     Raises ValueError or TypeError for a wrong value, and UnknownTokenError for a token that the
     vocabulary does not have.
     """
+    if not isinstance(tokenizer, Tokenizer):
+        raise TypeError(
+            f"expected a bpe.Tokenizer, got {type(tokenizer).__name__}; pass bpe.load(path_or_name)"
+        )
     if layout not in LAYOUTS:
         raise ValueError(f"layout={layout!r}; expected one of {', '.join(map(repr, LAYOUTS))}")
     for name, number in (("shard_tokens", shard_tokens), ("pack", pack), ("max_text", max_text)):
         if number is not None and (type(number) is not int or number < 1):
             raise ValueError(f"{name}={number!r:.40}; expected None or an int of at least 1")
+    for name, value in (("field", field), ("dtype", "" if dtype is None else dtype)):
+        if not isinstance(value, str):
+            raise TypeError(f"{name} is of type {type(value).__name__}; expected a str")
     max_row = LAYOUTS[layout].max_row
     if pack is not None and max_row is not None and pack > max_row:
         raise ValueError(f"pack={pack}; expected at most {max_row} with layout={layout!r}")
@@ -125,16 +135,28 @@ def _id(tokenizer: Tokenizer, name: str, token: str | int | None) -> tuple[int, 
     """Return the id of `token` in a tuple, or an empty tuple for None."""
     if token is None:
         return ()
+    if isinstance(token, bool) or not isinstance(token, (str, SupportsIndex)):
+        raise TypeError(f"{name}={token!r:.80}; expected the text or the id of a token")
     try:
         if isinstance(token, str):
             return (tokenizer.token_id(token),)
+        token = index(token)
         tokenizer.token_bytes(token)
     except UnknownTokenError as error:
         raise UnknownTokenError(
             f"{name}={token!r:.80} is not a token of this vocabulary ({error}); pass the text or "
-            "the id of one token"
+            f"the id of one token; {listed_special_tokens(tokenizer)}"
         ) from None
     return (token,)
+
+
+def listed_special_tokens(tokenizer: Tokenizer) -> str:
+    """Return the special tokens of a vocabulary for a message."""
+    names = [*tokenizer.special_tokens]
+    if not names:
+        return "it has no special tokens"
+    more = f" and {len(names) - MAX_SHOWN} more" if len(names) > MAX_SHOWN else ""
+    return f"its special tokens are {', '.join(map(shortened, names[:MAX_SHOWN]))}{more}"
 
 
 def _dtype(tokenizer: Tokenizer, dtype: str | None) -> str:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import pairwise
+from operator import index as as_index
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bpe.corpus.layouts import LAYOUTS
-from bpe.corpus.layouts.layout import NPY_HEADER_SIZE, OFFSETS_SUFFIX, row_offsets
 from bpe.corpus.manifest import Manifest, Shard, load_manifest
-from bpe.corpus.shards import OFFSET, sha256_of
+from bpe.corpus.shard_files import OpenShard, damaged, open_shard, size_of
+from bpe.corpus.shards import sha256_of
 from bpe.errors import CorpusError
 from bpe.loading import load
 from bpe.tokenizer import Tokenizer
@@ -21,13 +23,22 @@ from bpe.types import Ids, Offsets
 
 LENGTHS = 1 << 20
 """The number of documents whose lengths are read at a time."""
+CHUNK = 1 << 20
+"""The number of tokens that an iterator reads at a time, or more in a longer document."""
 
 
 class Corpus:
-    """A complete corpus in a folder: its documents, its manifest and its tokenizer."""
+    """A complete corpus in a folder: its documents, its manifest and its tokenizer.
+
+    `len(corpus)` is the number of documents of the split "train", and `corpus[i]` and iteration
+    give the ids of these documents as arrays of uint32.
+    """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        """Read the manifest of `folder`; raise CorpusError if there is no complete corpus."""
+        """Read the manifest of `folder`.
+
+        Raises CorpusError if there is no complete corpus, or if the manifest is damaged.
+        """
         self.folder = Path(folder)
         manifest = load_manifest(self.folder)
         if manifest is None:
@@ -40,6 +51,18 @@ class Corpus:
         self.manifest: Manifest = manifest
         self._layout = LAYOUTS[manifest.options["layout"]]
         self._dtype: np.dtype[Any] = np.dtype(manifest.options["dtype"]).newbyteorder("<")
+        self._opened: dict[str, OpenShard] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state to pickle: without the shards, which each process opens itself."""
+        return {**vars(self), "_opened": {}}
+
+    def __repr__(self) -> str:
+        manifest = self.manifest
+        return (
+            f"<Corpus {str(self.folder)!r}, {manifest.documents} documents, "
+            f"{manifest.tokens} tokens>"
+        )
 
     @property
     def splits(self) -> dict[str, list[Shard]]:
@@ -51,16 +74,30 @@ class Corpus:
         shards = self._shards(split)
         return shards[-1].next_document if shards else 0
 
+    def __len__(self) -> int:
+        """Return the number of documents of the split "train"."""
+        return self.documents()
+
+    def __getitem__(self, index: int) -> Ids:
+        """Return the ids of a document of the split "train"; a negative index counts back."""
+        index = as_index(index)
+        return self.document(index + len(self) * (index < 0))
+
+    def __iter__(self) -> Iterator[Ids]:
+        """Yield the ids of each document of the split "train"."""
+        return self.iter_documents()
+
     def document(self, index: int, split: str = "train") -> Ids:
         """Return the ids of a document; documents count from 0, over all shards of the split.
 
-        Raises IndexError if the split has no document `index`, and CorpusError if the size of a
-        file of a shard is not that of the manifest. `verify` also compares all bytes.
+        Raises IndexError if the split has no document `index`, and CorpusError if a file of a shard
+        is missing or damaged. Only `verify` compares all bytes with the manifest.
         """
         shards = self._shards(split)
         if not 0 <= index < self.documents(split):
             raise IndexError(
-                f"document {index} of split {split!r}; expected 0 to {self.documents(split) - 1}"
+                f"document {index} of split {split!r}; the split has {self.documents(split)} "
+                "documents, and the first one is document 0"
             )
         parts = []
         # With packing, the document may continue in later shards. Find the last shard that begins
@@ -74,19 +111,37 @@ class Corpus:
             inner = index - shard.first_document
             if inner >= shard.documents:
                 continue
-            offsets = self._offsets(shard)
-            rows = row_offsets(offsets, shard.tokens, self.manifest.options["pack"])
-            start, end = offsets[inner : inner + 2].tolist()
-            place = self.folder / shard.name
-            parts.append(self._layout.read(place, self._dtype, rows, start, end))
-        ids: Ids = np.concatenate([np.zeros(0, np.uint32), *parts]).astype(np.uint32)
-        return ids
+            opened = self._open(shard)
+            parts.append(opened.read(*opened.offsets[inner : inner + 2].tolist()))
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def iter_documents(self, split: str = "train") -> Iterator[Ids]:
+        """Yield the ids of each document of a split, in order; raises CorpusError like `document`.
+
+        The documents are read about a million tokens at a time.
+        """
+        held: list[Ids] = []  # the parts of a document that continues in the next shard
+        for shard in self._shards(split):
+            opened = self._open(shard)
+            first = 0
+            while first < shard.documents:
+                start = int(opened.offsets[first])
+                fitting = int(np.searchsorted(opened.offsets, start + CHUNK, "right")) - 1
+                last = max(first + 1, min(fitting, first + CHUNK))
+                bounds = opened.offsets[first : last + 1]
+                tokens = opened.read(start, int(bounds[-1]))
+                for begin, end in pairwise((bounds - start).tolist()):
+                    held.append(tokens[begin:end])
+                    first += 1
+                    if first < shard.documents or not shard.continues:
+                        yield held[0] if len(held) == 1 else np.concatenate(held)
+                        held = []
 
     def lengths(self, split: str = "train") -> Iterator[Offsets]:
         """Yield the numbers of tokens of all documents, in arrays; raises CorpusError likewise."""
         pending = 0  # the tokens of a document that continues
         for shard in self._shards(split):
-            offsets = self._offsets(shard)
+            offsets = self._open(shard).offsets
             for first in range(0, shard.documents, LENGTHS):
                 lengths = np.diff(offsets[first : first + LENGTHS + 1])
                 lengths[0] += pending
@@ -100,11 +155,9 @@ class Corpus:
         """Return the tokenizer that encoded the corpus; raise CorpusError if its file changed."""
         description = self.manifest.tokenizer
         path = self.folder / description["file"]
+        size_of(path)
         if sha256_of(path) != description["sha256"]:
-            raise CorpusError(
-                f"{path}: the sha256 of this file differs from the one in the manifest; restore "
-                "the file, or make the corpus again"
-            )
+            raise damaged(path, "its sha256 differs from the one in the manifest")
         return load(path)
 
     def verify(self) -> Iterator[tuple[str, str]]:
@@ -116,7 +169,11 @@ class Corpus:
         for name, expected in files.items():
             path = self.folder / name
             try:
-                size, digest = path.stat().st_size, sha256_of(path)
+                size = size_of(path)
+                digest = sha256_of(path)
+            except CorpusError as error:
+                yield name, str(error).removeprefix(f"{path}: ")
+                continue
             except OSError as error:
                 yield name, str(error.strerror)
                 continue
@@ -135,14 +192,12 @@ class Corpus:
             )
         return self.splits[split]
 
-    def _offsets(self, shard: Shard) -> Offsets:
-        """Return the offsets of a shard; raise CorpusError if one of its files lost its size."""
-        for name, expected in shard.files.items():
-            size = (self.folder / name).stat().st_size
-            if size != expected["bytes"]:
-                raise CorpusError(
-                    f"{self.folder / name}: expected {expected['bytes']} bytes, got {size}; the "
-                    "file is damaged: restore it, or make the corpus again"
-                )
-        path = self.folder / (shard.name + OFFSETS_SUFFIX)
-        return np.memmap(path, OFFSET, "r", NPY_HEADER_SIZE, (shard.documents + 1,))
+    def _open(self, shard: Shard) -> OpenShard:
+        """Open a shard and check its files, once for each Corpus."""
+        if shard.name not in self._opened:
+            manifest = self.manifest
+            self._opened[shard.name] = open_shard(
+                self.folder, shard, self._layout, self._dtype, manifest.options["pack"],
+                manifest.tokenizer["vocab_size"],
+            )  # fmt: skip
+        return self._opened[shard.name]

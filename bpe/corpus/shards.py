@@ -21,16 +21,24 @@ from bpe.corpus.layouts.layout import (
 )
 from bpe.corpus.manifest import Shard
 from bpe.corpus.options import Options
+from bpe.corpus.schema import OFFSET
+from bpe.corpus.shard_files import check_offsets, size_of
 from bpe.corpus.write_back import WriteBack
 from bpe.errors import CorpusError
 from bpe.types import Offsets
 
 PART = ".part"
 """The suffix of files that are not finished."""
-OFFSET = np.dtype("<i8")
-"""The type of an offset in the files of document offsets."""
 HASH_BLOCK = 1 << 20
 """The number of bytes that are hashed at a time."""
+
+
+class LayoutLimitError(CorpusError):
+    """A document or a shard is too large for the layout.
+
+    The same options would fail again, so the next call begins anew, with the options that the
+    message asks for.
+    """
 
 
 class ShardWriter:
@@ -67,17 +75,22 @@ class ShardWriter:
         self._stale: list[Path] = []
         self._tokens = self._documents = self._document_start = 0
         self._is_inside = False  # whether the last document continues
+        self._is_open = False  # whether `resume` must open the files of `state`
         if state is not None:
             self._tokens, self._documents = state["tokens"], state["documents"]
             self._document_start = state["document_start"]
             self._is_inside = state["is_inside"]
-            if state["is_open"]:
-                self._open(resume=True)
+            self._is_open = state["is_open"]
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """The type of a token."""
         return self._dtype
+
+    def resume(self) -> None:
+        """Open the files of the open shard, if there is one; call it before `add`."""
+        if self._is_open:
+            self._open(resume=True)
 
     def add(self, tokens: NDArray[np.integer], ends: Offsets) -> bool:
         """Append `tokens`. A document ends before tokens[end] for each of the ascending `ends`.
@@ -127,7 +140,7 @@ class ShardWriter:
         if self._row is not None or limit is None:
             return
         if np.diff(ends, prepend=self._document_start).max() > limit:
-            raise CorpusError(
+            raise LayoutLimitError(
                 f"a document has more than {limit} tokens, the maximum of layout "
                 f"{self._layout.name!r}; choose another layout, or pass pack=<number> to cut "
                 "documents into rows of that many tokens"
@@ -146,11 +159,20 @@ class ShardWriter:
             (self._layout.suffix, self._layout.header_size, self._tokens * self._dtype.itemsize),
             (OFFSETS_SUFFIX, NPY_HEADER_SIZE + OFFSET.itemsize, self._documents * OFFSET.itemsize),
         )
-        first, second = (
-            _PartFile(place.with_name(place.name + suffix), header, data if resume else None)
-            for suffix, header, data in sizes
-        )
+        made: list[_PartFile] = []
+        try:
+            for suffix, header, data in sizes:
+                path = place.with_name(place.name + suffix)
+                made.append(_PartFile(path, header, data if resume else None))
+        except BaseException:
+            for file in made:
+                file.close()
+            raise
+        first, second = made
         self._files = first, second
+        if resume:
+            offsets = np.memmap(second.part, OFFSET, "r", NPY_HEADER_SIZE, (self._documents + 1,))
+            check_offsets(second.part, offsets, self._document_start)
         return self._files
 
     def sync(self) -> None:
@@ -204,7 +226,7 @@ class ShardWriter:
         count = self._tokens + padding
         limit = self._layout.max_shard
         if limit is not None and count > limit:
-            raise CorpusError(
+            raise LayoutLimitError(
                 f"a shard has {count} tokens, but layout {self._layout.name!r} holds at most "
                 f"{limit}; pass a smaller shard_tokens=, or split the longest documents"
             )
@@ -296,7 +318,7 @@ class _PartFile:
 
 def _opened_again(path: Path, size: int) -> IO[bytes]:
     """Open the file of an interrupted call, with its first `size` bytes."""
-    if not path.exists() or path.stat().st_size < size:
+    if not os.path.lexists(path) or size_of(path) < size:
         raise CorpusError(
             f"{path}: the interrupted call wrote {size} bytes or more to this file, but it is "
             "missing or shorter; delete the folder and begin again"

@@ -14,10 +14,10 @@ from bpe.corpus.encode import Tokens
 from bpe.corpus.layouts.layout import Layout
 from bpe.corpus.manifest import Manifest
 from bpe.corpus.options import Options
+from bpe.corpus.schema import TRAIN, VALIDATION
 from bpe.corpus.shards import PART, ShardWriter
 from bpe.types import Offsets
 
-TRAIN, VALIDATION = "train", "val"
 NO_END = np.zeros(0, np.int64)
 """The argument `ends` of ShardWriter.add for tokens in which no document ends."""
 SPOOL = "document" + PART
@@ -50,6 +50,11 @@ class Sink:
             )
             for name in names
         }
+
+    def resume(self) -> None:
+        """Open the files of the open shards; call it before `add`."""
+        for writer in self.writers.values():
+            writer.resume()
 
     def add(self, tokens: Tokens, offsets: Offsets, held_out: NDArray[np.bool_] | None) -> bool:
         """Add the documents of an Encoded; return whether a shard was finished."""

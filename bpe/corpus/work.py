@@ -15,6 +15,7 @@ from bpe.corpus.encode import Encoded
 from bpe.corpus.layouts import LAYOUTS
 from bpe.corpus.manifest import Manifest
 from bpe.corpus.options import Options
+from bpe.corpus.shards import LayoutLimitError
 from bpe.corpus.shuffle import Store, shuffled_order
 from bpe.corpus.sinks import SPOOL, LongDocument, Sink, store_options
 from bpe.corpus.threads import InOrder
@@ -70,11 +71,12 @@ class Job:
         self._long: LongDocument | None = None
         self._long_size = self._long_tokens = 0
         # True during a write. It stays True if the write fails; the state must not be saved then.
-        self._is_broken = False
+        self._is_broken = True
 
     def run(self, progress: bool | None) -> None:
         """Do all work that is left."""
         try:
+            self._resume()
             self._read_all(progress)
             self._shuffle_all(progress)
             self._is_broken = True
@@ -82,6 +84,12 @@ class Job:
             self._manifest.complete = True
             self._manifest.progress = None
             self._manifest.save(self._folder)
+        except LayoutLimitError:
+            before = self._manifest
+            anew = Manifest(before.tokenizer, before.options, [], left_out=before.left_out)
+            anew.progress = {"files": self._progress["files"]}
+            anew.save(self._folder)
+            raise
         except BaseException:
             if not self._is_broken:
                 # Keep the work that is done. If this fails too, the last manifest is still valid.
@@ -94,6 +102,13 @@ class Job:
             self._sink.close()
             if self._store is not None:
                 self._store.close()
+
+    def _resume(self) -> None:
+        """Open the files of an earlier call."""
+        if self._store is not None:
+            self._store.resume()
+        self._sink.resume()
+        self._is_broken = False
 
     def _read_all(self, progress: bool | None) -> None:
         """Read and encode the inputs from the position on."""

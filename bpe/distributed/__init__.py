@@ -1,4 +1,4 @@
-"""Make corpora and train vocabularies on a Ray cluster; needs `pip install 'pretok[ray]'`."""
+"""Make corpora and train vocabularies on a Ray cluster; needs `pip install ray`."""
 
 from __future__ import annotations
 

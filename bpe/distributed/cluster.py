@@ -41,7 +41,7 @@ def imported() -> Any:
         import ray
     except ImportError:
         raise ModuleNotFoundError(
-            "bpe.distributed needs the package ray; install it with `pip install 'pretok[ray]'`"
+            "bpe.distributed needs the package ray; install it with `pip install ray`"
         ) from None
     return ray
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 from bpe.corpus.job import Inputs, make_corpus
 from bpe.corpus.options import make_options
@@ -33,6 +34,7 @@ def tokenize(
     validation: float = 0.0,
     skip_bad: bool = False,
     max_text: int | None = None,
+    include: str | Iterable[str] = (),
     progress: bool | None = None,
 ) -> Corpus:
     """Encode the documents of files on a Ray cluster, and write their ids to `output`.
@@ -52,4 +54,4 @@ def tokenize(
         skip_bad=skip_bad, max_text=max_text,
     )  # fmt: skip
     engine = RayEngine(connected(), tokenizer)
-    return make_corpus(inputs, output, tokenizer, options, engine, progress)
+    return make_corpus(inputs, output, tokenizer, options, engine, progress, include)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from bpe.distributed.cluster import Shared, connected, cpus, folder_of, get, share, task, value_of
 from bpe.distributed.groups import GROUP
+from bpe.encoding.foreign_arguments import TRAIN, explained
 from bpe.encoding.utf8 import StrOrBytes
 from bpe.tokenizer import Tokenizer
 from bpe.training.corpus import Path, Source, name_of, source_items
@@ -28,10 +29,11 @@ TEXTS = 8 << 20
 """The approximate size in bytes of the texts in memory that one task counts."""
 
 
+@explained(TRAIN)
 def train(
     source: Source,
-    *,
     vocab_size: int,
+    *,
     preset: str | Preset | PreTokenizer | SupportsOffsets | None = None,
     special_tokens: Sequence[str] | Mapping[str, int] = (),
     alphabet: Alphabet = "bytes",
@@ -43,6 +45,7 @@ def train(
     max_token_length: int | None = None,
     tie_break: TieBreak = "huggingface",
     field: str = "text",
+    include: str | Iterable[str] = (),
     max_pre_token: int | None = None,
     max_text: int | None = None,
     progress: bool | None = None,
@@ -65,7 +68,7 @@ def train(
         max_pre_token=max_pre_token, max_text=max_text, progress=progress, backend=backend,
         cache_mb=cache_mb,
     )  # fmt: skip
-    parts = _parts(source_items(source, size=TEXTS))
+    parts = _parts(source_items(source, size=TEXTS, include=include))
     with training.counting_bar() as bar:
         words = _words(connected(), Counting(training, field), parts, bar.update)
     return training.tokenizer(words)

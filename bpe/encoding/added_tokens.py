@@ -17,7 +17,6 @@ from itertools import pairwise
 from typing import NamedTuple, Protocol, TypeAlias
 
 from bpe.encoding.matcher import TokenMatcher
-from bpe.encoding.normalize import normalize
 from bpe.errors import SpecialTokenError, shortened
 from bpe.types import Treatment
 from pretok.unicode.atoms import WHITE_SPACE_CODE_POINTS
@@ -96,12 +95,12 @@ class Segment(NamedTuple):
 class AddedTokens:
     """Searches UTF-8 for added tokens. Copies with another policy share the search structure."""
 
-    def __init__(self, tokens: Iterable[AddedToken], words: Ranges = (), nfc: bool = False) -> None:
+    def __init__(self, tokens: Iterable[AddedToken], words: Ranges = ()) -> None:
         """Build the search for `tokens`, with the policy "allow".
 
-        `words` are the ranges of word characters for `single_word` tokens. If `nfc`, the contents
-        of `normalized` tokens are normalized, like the text. If two contents are then equal, a
-        special token wins over an ordinary token; among tokens of one kind, the first one wins.
+        `words` are the ranges of word characters for `single_word` tokens. If two tokens of a phase
+        have equal contents, a special token wins over an ordinary token; among tokens of one kind,
+        the first one wins.
         """
         self._treatment: Treatment = "allow"
         self._word_starts = [first for first, _ in words]
@@ -109,11 +108,7 @@ class AddedTokens:
         tokens = sorted(tokens, key=lambda token: not token.special)
         exact = [token for token in tokens if not token.normalized]
         normalized = [token for token in tokens if token.normalized]
-        self._phases = [
-            _Phase(members, nfc and members is normalized)
-            for members in (exact, normalized)
-            if members
-        ]
+        self._phases = [_Phase(members) for members in (exact, normalized) if members]
 
     def treating(self, treatment: Treatment) -> AddedTokens:
         """Return a search with the policy `treatment` for special tokens."""
@@ -219,11 +214,10 @@ class _Phase:
     the first one counts.
     """
 
-    def __init__(self, tokens: Iterable[AddedToken], nfc: bool) -> None:
+    def __init__(self, tokens: Iterable[AddedToken]) -> None:
         by_bytes: dict[bytes, AddedToken] = {}
         for token in tokens:
-            content = normalize(token.content) if nfc else token.content
-            by_bytes.setdefault(content.encode(), token)
+            by_bytes.setdefault(token.content.encode(), token)
         patterns = sorted(by_bytes)
         self.tokens = [by_bytes[pattern] for pattern in patterns]
         self.matcher = TokenMatcher(patterns)

@@ -5,15 +5,24 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from operator import index
-from typing import SupportsIndex, get_args
+from typing import get_args
 
-from bpe.characters.text_vocabulary import TextVocabulary
-from bpe.characters.vocabulary import CharacterVocabulary
+from bpe.byte_level import to_text
+from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.token_list import AddedTokenList
 from bpe.encoding.utf8 import StrOrBytes
 from bpe.errors import UnsupportedError, VocabularyError
-from bpe.types import Errors, SupportsOffsets, Template, Text
+from bpe.normalizers.chain import NFC
+from bpe.types import (
+    MAX_TEMPLATE_IDS,
+    Errors,
+    Normalizer,
+    NormalizesText,
+    SupportsOffsets,
+    Template,
+    Text,
+)
 from bpe.vocabulary import ID_LIMIT, Vocabulary
 from pretok.errors import shortened
 from pretok.machine.backend import BackendName, choose_backend
@@ -50,26 +59,44 @@ def resolve_template(template: Template | None) -> Template:
         return Template()
     if not isinstance(template, Template):
         raise TypeError(f"template is of type {type(template).__name__}; expected a Template")
-    for field, ids in zip(Template._fields, template, strict=True):
-        if not isinstance(ids, (list, tuple)):
-            raise TypeError(f"template.{field} is {shortened(ids)}; expected a tuple of ids")
-        for id in ids:
-            if not isinstance(id, SupportsIndex):
-                raise TypeError(f"template.{field} has {shortened(id)}; expected an id")
-            if not 0 <= index(id) < ID_LIMIT:
-                raise ValueError(
-                    f"template.{field} has {id}; expected an id from 0 to {ID_LIMIT - 1}"
-                )
-    return Template(*(tuple(map(index, ids)) for ids in template))
+    result = Template(*(_template_ids(*field) for field in template._asdict().items()))
+    count = len(result.before) + len(result.after)
+    if count > MAX_TEMPLATE_IDS:
+        raise ValueError(
+            f"template has {count} ids; expected at most {MAX_TEMPLATE_IDS}; add other ids to the "
+            "result of encode"
+        )
+    return result
 
 
-def check_normalizer(normalizer: object) -> None:
-    """Raise ValueError unless `normalizer` is None, "NFC" or a NormalizesText."""
-    if normalizer not in (None, "NFC") and not callable(getattr(normalizer, "align", None)):
+def _template_ids(field: str, ids: object) -> tuple[int, ...]:
+    if not isinstance(ids, (list, tuple)):
+        raise TypeError(f"template.{field} is {shortened(ids)}; expected a tuple of ids")
+    numbers = []
+    for id in ids:
+        try:
+            number = index(id)
+        except TypeError:
+            raise TypeError(f"template.{field} has {shortened(id)}; expected an id") from None
+        if not 0 <= number < ID_LIMIT:
+            raise ValueError(f"template.{field} has {id}; expected an id from 0 to {ID_LIMIT - 1}")
+        numbers.append(number)
+    return tuple(numbers)
+
+
+def resolve_normalizer(normalizer: Normalizer | None) -> NormalizesText | None:
+    """Return `normalizer`, or the normalizer that "NFC" stands for.
+
+    Raises ValueError unless `normalizer` is None, "NFC" or a NormalizesText.
+    """
+    if isinstance(normalizer, str) and normalizer == "NFC":
+        return NFC
+    if normalizer is not None and not callable(getattr(normalizer, "align", None)):
         raise ValueError(
             f"normalizer={shortened(normalizer)}; expected None, 'NFC' or an object with the "
             "methods normalize(text) and align(text)"
         )
+    return normalizer
 
 
 def backend_for(
@@ -84,7 +111,7 @@ def backend_for(
     """
     if isinstance(pre_tokenizer, str):
         pre_tokenizer = find(pre_tokenizer)
-    if isinstance(vocabulary, CharacterVocabulary):
+    if isinstance(vocabulary, AnyCharacterVocabulary):
         why = vocabulary.why_not_native
         if not isinstance(pre_tokenizer, (str, Preset, PreTokenizer)):
             why = why or "the pre-tokenizer is written in Python"
@@ -160,7 +187,7 @@ def new_token_bytes(added: AddedTokenList, vocabulary: Vocabulary) -> dict[int, 
                 f"0 to {ID_LIMIT - 1}"
             )
         known = bytes_of(token.id)
-        if known not in (None, data) and not _is_text_of(vocabulary, token):
+        if known not in (None, data) and not _is_text_of(vocabulary, token, known):
             raise VocabularyError(
                 f"added token {shortened(token.content)} has id {token.id}, which is the id of "
                 f"{shortened(known)}; give each token its own id"
@@ -176,14 +203,16 @@ def new_token_bytes(added: AddedTokenList, vocabulary: Vocabulary) -> dict[int, 
     return new_tokens
 
 
-def _is_text_of(vocabulary: Vocabulary, token: AddedToken) -> bool:
-    """Return whether `vocabulary` has a token with the text and the id of `token`.
+def _is_text_of(vocabulary: Vocabulary, token: AddedToken, known: bytes | None) -> bool:
+    """Return whether a file may have a token with the text and the id of `token`.
 
-    The bytes of the token may differ from its text: the token "<0x0A>" stands for the byte 0x0A.
+    `known` are the bytes of the token, which may differ from its text: the token "<0x0A>" stands
+    for the byte 0x0A, and "é" in a byte-level vocabulary for the byte 0xE9.
     """
-    return (
-        isinstance(vocabulary, TextVocabulary) and vocabulary.pieces.get(token.content) == token.id
-    )
+    if isinstance(vocabulary, TextVocabulary):
+        return vocabulary.pieces.get(token.content) == token.id
+    is_bytes = not isinstance(vocabulary, AnyCharacterVocabulary)
+    return is_bytes and known is not None and to_text(known) == token.content
 
 
 def cache_limit(cache_mb: float | None) -> int:
@@ -230,22 +259,24 @@ def validate_text(text: Text, errors: Errors) -> StrOrBytes:
         )
     if isinstance(text, str):
         return text if errors == "replace" or text.isascii() else text.encode("utf-8", errors)
-    if isinstance(text, bytes):
-        return text
-    if isinstance(text, (bytearray, memoryview)):
-        return bytes(text)
-    raise TypeError(f"expected str or bytes, got {type(text).__name__}")
+    if isinstance(text, (bytes, bytearray, memoryview)):
+        return as_bytes(text)
+    advice = "; encode_batch takes a list of texts" if isinstance(text, Iterable) else ""
+    raise TypeError(f"expected str or bytes, got {type(text).__name__}{advice}")
 
 
 def as_bytes(data: bytes | bytearray | memoryview) -> bytes:
-    """Return `data` as bytes; raise TypeError if it is not a buffer of bytes, such as a str."""
+    """Return `data` as bytes; raise TypeError for another type, such as an array of str."""
     if isinstance(data, bytes):
         return data
-    try:
-        return bytes(memoryview(data))
-    except TypeError:
+    if isinstance(data, bytearray):
+        return bytes(data)
+    if not isinstance(data, memoryview):
         advice = "; pass text.encode()" if isinstance(data, str) else ""
-        raise TypeError(f"expected bytes, got {type(data).__name__}{advice}") from None
+        raise TypeError(f"expected bytes, got {type(data).__name__}{advice}")
+    if data.itemsize != 1:
+        raise TypeError(f"expected a memoryview of bytes, got items of {data.itemsize} bytes")
+    return bytes(data)
 
 
 def check_batch(texts: Iterable[Text]) -> list[Text]:

@@ -95,10 +95,6 @@ class Backend(Protocol):
         """Return True only if `text` is in NFC; False may be returned for any text."""
         ...
 
-    def normalized(self, data: bytes) -> bytes:
-        """Return `data` in NFC; invalid bytes are kept, and no character moves past them."""
-        ...
-
     def all_take_fast_path(
         self, texts: list[Any], only_str: bool, only_ascii: bool, only_normal: bool
     ) -> bool:

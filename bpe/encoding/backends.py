@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe.characters.merger import make_merger
-from bpe.characters.text_vocabulary import TextVocabulary
-from bpe.characters.vocabulary import CharacterVocabulary
+from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
 from bpe.encoding.added_tokens import AddedToken, AddedTokens, AddedTokenSearch, word_ranges
 from bpe.encoding.backend import Backend
 from bpe.encoding.character_encoder import character_encoder, short_text_encoder
@@ -43,7 +42,7 @@ def make_backend(
     returns True. The backend then normalizes the spaces of a text itself, as `spaces` says.
     """
     spans_in = trim_merger = None
-    if isinstance(vocabulary, CharacterVocabulary):
+    if isinstance(vocabulary, AnyCharacterVocabulary):
         if backend == "native":  # `backend_for` (arguments.py) has checked that C++ can merge
             assert isinstance(pre_tokenizer, PreTokenizer)
             if (
@@ -125,19 +124,19 @@ def takes_spaces(
     """
     return (
         backend == "native"
-        and isinstance(vocabulary, CharacterVocabulary)
+        and isinstance(vocabulary, AnyCharacterVocabulary)
         and vocabulary.has_mark
         and vocabulary.takes_spaces
         and splits_alike(getattr(pre_tokenizer, "preset", None))
     )
 
 
-def make_added(tokens: Iterable[AddedToken], nfc: bool, backend: Backend) -> AddedTokenSearch:
+def make_added(tokens: Iterable[AddedToken], backend: Backend) -> AddedTokenSearch:
     """Return the search for `tokens`, of the type that the methods of `backend` take."""
     tokens = list(tokens)
     words = word_ranges() if any(token.single_word for token in tokens) else ()
     if isinstance(backend, PythonBackend):
-        return AddedTokens(tokens, words, nfc)
+        return AddedTokens(tokens, words)
     from pretok import _core
 
     records = [
@@ -152,7 +151,7 @@ def make_added(tokens: Iterable[AddedToken], nfc: bool, backend: Backend) -> Add
         )
         for token in tokens
     ]
-    return _core.AddedTokens(records, list(words), nfc)
+    return _core.AddedTokens(records, list(words))
 
 
 def utf8_splitter(pre_tokenizer: SupportsOffsets) -> Callable[[bytes], list[bytes]]:

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from bpe.byte_level import to_bytes
 from bpe.characters.marks import SPACE_MARK
-from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
-from bpe.characters.vocabulary import CharacterVocabulary
+from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextOptions, TextVocabulary
 from bpe.vocabulary import Packed
 from pretok.byte_characters import BYTE_CHARACTERS
 
@@ -40,7 +39,7 @@ class CharacterArrays(NamedTuple):
     byte_widths: bytes
 
 
-def character_arrays(vocabulary: CharacterVocabulary, has_spaces: bool) -> CharacterArrays:
+def character_arrays(vocabulary: AnyCharacterVocabulary, has_spaces: bool) -> CharacterArrays:
     """Return the arrays of `vocabulary`.
 
     If `has_spaces`, texts have spaces in place of "▁".
@@ -62,7 +61,7 @@ def character_arrays(vocabulary: CharacterVocabulary, has_spaces: bool) -> Chara
     )
 
 
-def _options(vocabulary: CharacterVocabulary) -> TextOptions:
+def _options(vocabulary: AnyCharacterVocabulary) -> TextOptions:
     if isinstance(vocabulary, TextVocabulary):
         return vocabulary.options
     return TextOptions(fuses_unknown=True)
@@ -99,7 +98,7 @@ def _characters(
                 yield ord(" " if char == SPACE_MARK else char), place, id
 
 
-def _whole(vocabulary: CharacterVocabulary) -> Packed:
+def _whole(vocabulary: AnyCharacterVocabulary) -> Packed:
     """Return the tokens that a whole pre-token becomes without merging."""
     if not isinstance(vocabulary, TextVocabulary) or not vocabulary.options.ignores_merges:
         return Packed.of({})

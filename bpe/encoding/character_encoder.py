@@ -1,7 +1,9 @@
 """Make the C++ encoder of a CharacterVocabulary.
 
-C++ has two ways to merge characters. If the vocabulary has fallback tokens, C++ merges bytes
-(`merges_as_bytes`), else characters (`characters_encoder`).
+C++ has three ways to merge characters. If the vocabulary has fallback tokens, C++ merges bytes
+(`merges_as_bytes`), else characters (`characters_encoder`). Pieces with equal scores, except runs
+of one character that merge last (`TiedRuns` of bpe/characters/runs.py), have no list of merges that
+gives the same ids: C++ looks up the text of each pair (`merges_by_scores`), which is slower.
 
 A BPE over characters is a BPE over bytes that first merges the bytes of each character. So C++
 needs no second merger. `byte_vocabulary` adds these merges, with the lowest ranks, and a symbol for
@@ -12,9 +14,7 @@ fallback tokens of its bytes.
 
 Pieces with higher scores have lower ranks. If all scores differ, at most one pair of symbols ever
 merges to a given piece. `recover_merges` of bpe/merge.py finds this pair: it merges the text of the
-piece, but not to the piece itself, and the two symbols of the pair are left. Pieces with equal
-scores need the Python backend, except runs of one character that merge last (`TiedRuns` of
-bpe/characters/runs.py).
+piece, but not to the piece itself, and the two symbols of the pair are left.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe.characters.marks import SPACE_MARK
+from bpe.characters.text_vocabulary import AnyCharacterVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.encoding.character_arrays import CharacterArrays, character_arrays
 from bpe.encoding.text_spaces import TextSpaces, keeps_whole
@@ -50,6 +51,7 @@ def cut_before(char: str, at_most: int | None = None) -> Preset:
     return Preset("cut-before-marks", rules)
 
 
+_NO_MERGES = np.zeros((0, 3), np.uint32)
 _NO_STEP = 0xFFFFFFFF
 """The `first_step` of _core.Encoder that lets C++ return all ids unchanged.
 
@@ -76,7 +78,7 @@ class Symbols:
     """
 
     def __init__(
-        self, vocabulary: CharacterVocabulary, first_symbol: int, has_spaces: bool
+        self, vocabulary: AnyCharacterVocabulary, first_symbol: int, has_spaces: bool
     ) -> None:
         self._first = first_symbol
         self._has_spaces = has_spaces
@@ -109,7 +111,7 @@ class Symbols:
 
 
 def byte_vocabulary(
-    vocabulary: CharacterVocabulary, first_symbol: int, has_spaces: bool = False
+    vocabulary: AnyCharacterVocabulary, first_symbol: int, has_spaces: bool = False
 ) -> ByteVocabulary:
     """Return `vocabulary` as a vocabulary of bytes.
 
@@ -131,6 +133,7 @@ def byte_vocabulary(
     # C++ has not found the merges, so build the tokens and the merges in Python. `in_order` has the
     # bytes of all symbols, lowest rank first:
     # single bytes, beginnings of characters, and pieces in the order of their scores.
+    assert isinstance(vocabulary, CharacterVocabulary), "native_rows of others are not None"
     symbols = Symbols(vocabulary, first_symbol, has_spaces)
     ranks, pieces = vocabulary.ranks, vocabulary.pieces
     starts = _starts(set("".join(pieces)))
@@ -210,7 +213,7 @@ def short_text_encoder(
     return _encoder(
         Packed(b"", no_ids, no_ids),
         0,
-        no_ids.reshape(0, 3),
+        _NO_MERGES,
         _native(WHOLE),
         cache_limit,
         spaces=spaces,
@@ -219,7 +222,7 @@ def short_text_encoder(
 
 
 def character_encoder(
-    vocabulary: CharacterVocabulary,
+    vocabulary: AnyCharacterVocabulary,
     added: Mapping[int, bytes],
     pre_tokenizer: PreTokenizer,
     add_prefix_space: bool,
@@ -237,6 +240,17 @@ def character_encoder(
         pre_tokenizer = _native(cut_before(mark) if vocabulary.allows_cuts else WHOLE)
     elif spaces is not None:
         pre_tokenizer = _native(cut_before(mark, at_most=1))
+    if isinstance(vocabulary, CharacterVocabulary) and vocabulary.merges_by_scores:
+        return _encoder(
+            Packed.of({**vocabulary.token_bytes, **added}),
+            0,
+            _NO_MERGES,
+            pre_tokenizer,
+            cache_limit,
+            spaces=spaces,
+            add_prefix_space=add_prefix_space,
+            characters=vocabulary.score_table(),
+        )
     if not vocabulary.merges_as_bytes:
         return characters_encoder(
             vocabulary, added, pre_tokenizer, add_prefix_space, cache_limit, spaces
@@ -262,7 +276,7 @@ def character_encoder(
 
 
 def characters_encoder(
-    vocabulary: CharacterVocabulary,
+    vocabulary: AnyCharacterVocabulary,
     added: Mapping[int, bytes],
     pre_tokenizer: PreTokenizer,
     add_prefix_space: bool,
@@ -276,7 +290,7 @@ def characters_encoder(
     return _encoder(
         Packed.of({**vocabulary.token_bytes, **added}),
         0,
-        vocabulary.character_rows,
+        vocabulary.character_rows(),
         pre_tokenizer,
         cache_limit,
         spaces=spaces,
@@ -290,7 +304,7 @@ def _is_whole(preset: Preset, spaces: TextSpaces | None) -> bool:
     return preset == WHOLE or (spaces is not None and keeps_whole(preset))
 
 
-def first_symbol(vocabulary: CharacterVocabulary, added: Mapping[int, bytes]) -> int:
+def first_symbol(vocabulary: AnyCharacterVocabulary, added: Mapping[int, bytes]) -> int:
     """Return the first id above the ids of all tokens."""
     return max(vocabulary.size, 1 + max(added, default=0))
 

@@ -71,7 +71,8 @@ def list_ids(ids: Iterable[int]) -> list[int]:
     try:
         items = iter(ids)
     except TypeError:
-        raise TypeError(f"expected an iterable of ids, got {type(ids).__name__}") from None
+        advice = "; pass [id]" if isinstance(ids, int) else ""
+        raise TypeError(f"expected an iterable of ids, got {type(ids).__name__}{advice}") from None
     return ids.tolist() if isinstance(ids, np.ndarray) else list(items)
 
 
@@ -107,10 +108,13 @@ def decode_batch(
     decode: Decode, ids_batch: Iterable[Iterable[int]], errors: str, skip_special: bool
 ) -> list[str]:
     """Return the text of each item of `ids_batch`. An exception names the index of its item."""
-    if not isinstance(ids_batch, Iterable):
-        raise TypeError(f"expected an iterable of iterables of ids, got {type(ids_batch).__name__}")
+    try:
+        rows = enumerate(ids_batch)
+    except TypeError:
+        kind = type(ids_batch).__name__
+        raise TypeError(f"expected an iterable of iterables of ids, got {kind}") from None
     texts = []
-    for position, ids in enumerate(ids_batch):
+    for position, ids in rows:
         try:
             texts.append(decode(ids, errors, skip_special))
         except (TypeError, UnknownTokenError) as error:

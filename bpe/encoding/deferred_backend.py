@@ -67,10 +67,6 @@ class DeferredBackend:
         """Return True only if `text` is in NFC; False may be returned for any text."""
         return self._current.is_normal(text)
 
-    def normalized(self, data: bytes) -> bytes:
-        """Return `data` in NFC."""
-        return self._current.normalized(data)
-
     @property
     def cache_bytes(self) -> int:
         """The number of bytes that the caches hold."""

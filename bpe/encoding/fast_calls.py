@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
 
-Method = TypeVar("Method", bound=Callable[..., Any])
+from bpe.encoding.foreign_arguments import Advice, Method, explained, explainer
 
 
-def fast_call(attribute: str, positional: int, **defaults: object) -> Callable[[Method], Method]:
+def fast_call(
+    advice: Advice, attribute: str = "", positional: int = 0, **defaults: object
+) -> Callable[[Method], Method]:
     """Return a decorator for a method whose parameters are self, `first`, `defaults` and others.
 
     `first` is any first argument, such as a text. `defaults` has the default values of the
@@ -16,18 +17,22 @@ def fast_call(attribute: str, positional: int, **defaults: object) -> Callable[[
 
     A call that passes only `first` and parameters of `defaults` runs self.<attribute>(first,
     *values) instead of the method; `values` has a value for each parameter of `defaults`. So the
-    attribute and the method must return equal results. Any other call runs the method. If the class
-    names the attribute in __slots__, the calls are faster, since C++ reads a slot without a look-up
-    in a dict. If the native backend was not built, the decorator returns the method unchanged.
+    attribute and the method must return equal results. Any other call runs the method, and so do
+    all calls without an `attribute`. If the class names the attribute in __slots__, the calls are
+    faster, since C++ reads a slot without a look-up in a dict.
+
+    The error for an argument that the method lacks gets `advice`; this costs nothing in other
+    calls. If the native backend was not built, the decorator adds only the advice.
     """
 
     def decorate(method: Method) -> Method:
         try:
             from pretok import _core
         except ImportError:
-            return method
-        names = ("", *defaults)
-        values = (None, *defaults.values())
-        return _core.FastCallMethod(method, attribute, names, values, positional)  # type: ignore[return-value]
+            return explained(advice)(method)
+        names = ("", *defaults) if attribute else ()
+        values = (None, *defaults.values()) if attribute else ()
+        explain = explainer(method, advice)
+        return _core.FastCallMethod(method, attribute, names, values, positional, explain)  # type: ignore[return-value]
 
     return decorate

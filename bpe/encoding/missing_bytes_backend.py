@@ -155,10 +155,6 @@ class MissingBytesBackend(OneByOne):
         """Return True only if `text` is in NFC; False may be returned for any text."""
         return self._native.is_normal(text)
 
-    def normalized(self, data: bytes) -> bytes:
-        """Return `data` in NFC."""
-        return self._native.normalized(data)
-
     @property
     def cache_bytes(self) -> int:
         """The number of bytes that the caches hold."""

@@ -1,4 +1,4 @@
-"""Define TextNormalizer, the normalizer of a Pipeline, and the two classes that implement it."""
+"""Define TextNormalizer, the normalizer of a Pipeline, and `make_normalizer`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from functools import partial
 from typing import Protocol
 
 from bpe.encoding.backend import Backend
-from bpe.encoding.normalize import alignment
 from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8
-from bpe.normalizers.chain import MetaspaceStep, NormalizerChain
+from bpe.normalizers.chain import NFC, MetaspaceStep, NormalizerChain
 from bpe.normalizers.native import NativeNormalizer, span_rows
-from bpe.types import Normalizer, NormalizesText, Offsets
+from bpe.types import NormalizesText, Offsets
 
 
 class TextNormalizer(Protocol):
@@ -38,34 +37,23 @@ class TextNormalizer(Protocol):
 
 
 def make_normalizer(
-    normalizer: Normalizer | None, backend: Backend, is_native: bool
+    normalizer: NormalizesText | None, backend: Backend, is_native: bool
 ) -> TextNormalizer | None:
     """Return the normalizer of a Pipeline, or None if text is not normalized.
 
-    NFC is computed by `backend`, other normalizers in C++ if `is_native`.
+    It runs in C++ if `is_native`. `backend` checks whether NFC keeps a text.
     """
     if normalizer is None:
         return None
-    if normalizer == "NFC":
-        return NfcNormalizer(backend)
-    return StepNormalizer(normalizer, is_native)
+    keeps = backend.is_normal if normalizer == NFC else _is_empty
+    return _Normalizer(normalizer, keeps, is_native)
 
 
-class NfcNormalizer:
-    """Normalizes to NFC of Unicode 9, with the methods of the backend."""
-
-    metaspace = None
-
-    def __init__(self, backend: Backend) -> None:
-        self.keeps = backend.is_normal
-        self.normalized = backend.normalized
-        self.align = span_rows(alignment)
-
-
-class StepNormalizer:
-    """Any other normalizer; it may change every text except the empty text."""
-
-    def __init__(self, normalizer: NormalizesText, is_native: bool) -> None:
+class _Normalizer:
+    def __init__(
+        self, normalizer: NormalizesText, keeps: Callable[[StrOrBytes], bool], is_native: bool
+    ) -> None:
+        self.keeps = keeps
         self.normalized: Callable[[bytes], bytes] = partial(_normalized, normalizer)
         self.align: Callable[[str], tuple[str, Offsets]] = span_rows(normalizer.align)
         if is_native:
@@ -73,9 +61,9 @@ class StepNormalizer:
             self.normalized, self.align = native.normalized, native.align
         self.metaspace = normalizer.metaspace if isinstance(normalizer, NormalizerChain) else None
 
-    def keeps(self, text: StrOrBytes) -> bool:
-        """Return whether `text` is empty."""
-        return not text
+
+def _is_empty(text: StrOrBytes) -> bool:
+    return not text
 
 
 def _normalized(normalizer: NormalizesText, data: bytes) -> bytes:

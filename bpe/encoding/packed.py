@@ -21,7 +21,8 @@ class PackedTexts:
         """Check the arguments.
 
         Raises ValueError if an offset is outside the data, or lower than the offset before it, and
-        TypeError if `data` is not a buffer, or if `offsets` is not one row of integers.
+        TypeError if `data` is not a contiguous buffer of bytes, or if `offsets` is not one row of
+        integers.
         """
         row = np.asarray(offsets)
         if row.ndim != 1 or (row.size and row.dtype.kind not in "iu"):
@@ -31,12 +32,17 @@ class PackedTexts:
         self.data = data
         self.offsets = np.ascontiguousarray(row, np.int64)
         try:
-            size = memoryview(data).nbytes
+            view = memoryview(data)
         except TypeError:
             raise TypeError(
                 f"expected texts in one bytes object or buffer, got {type(data).__name__}"
             ) from None
-        ends = self.offsets
+        if view.itemsize != 1 or not view.c_contiguous:
+            raise TypeError(
+                f"expected a contiguous buffer of bytes, got {type(data).__name__} with items of "
+                f"{view.itemsize} bytes{'' if view.c_contiguous else ' and with gaps'}"
+            )
+        size, ends = view.nbytes, self.offsets
         if len(ends) and (ends[0] < 0 or ends[-1] > size or (ends[1:] < ends[:-1]).any()):
             raise ValueError(
                 f"expected ascending offsets, each between 0 and {size}, the size of the data"

@@ -10,7 +10,7 @@ from operator import index
 from typing import SupportsIndex, TypeAlias
 
 from bpe.characters.marks import SPACE_MARK
-from bpe.characters.text_vocabulary import BYTE_NAMES, TextVocabulary
+from bpe.characters.text_vocabulary import BYTE_NAMES, AnyCharacterVocabulary, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.chain import ChainDecoder, DecoderChain
 from bpe.decoders.native import JoinedTexts, native_calls
@@ -30,7 +30,7 @@ from bpe.encoding.token_list import AddedTokenList
 from bpe.errors import shortened
 from bpe.normalizers.chain import NormalizerChain
 from bpe.once import once
-from bpe.types import Normalizer
+from bpe.types import NormalizesText
 from bpe.vocabulary import Vocabulary
 from pretok.byte_characters import BYTE_CHARACTERS
 
@@ -74,22 +74,22 @@ def make_decoder(
     vocabulary: Vocabulary,
     added: Mapping[int, bytes],
     added_tokens: AddedTokenList,
-    normalizer: Normalizer | None,
+    normalizer: NormalizesText | None,
 ) -> Decoder | PieceDecoder | ChainDecoder:
     """Return the object that decodes ids for a Tokenizer."""
     special: Collection[int] = added_tokens.special_ids
     is_native = not isinstance(backend, PythonBackend)
     if isinstance(decoding, DecoderChain):
-        contents = _contents(added_tokens, normalizer)
+        contents = added_contents(added_tokens, normalizer)
         # As in Hugging Face's tokenizers, a special token is not skipped if the normalizer changes
         # its text.
         specials = added_tokens.special_contents
         special = {id for id, content in contents.items() if content in specials}
-        texts = lru_cache(1)(partial(_texts, vocabulary, contents))
+        texts = lru_cache(1)(partial(token_texts, vocabulary, contents))
         return ChainDecoder(decoding, texts, special, is_native)
     if decoding is None:
         return Decoder(backend, partial(all_tokens, vocabulary, added), special)
-    if not isinstance(vocabulary, CharacterVocabulary):
+    if not isinstance(vocabulary, AnyCharacterVocabulary):
         raise ValueError(
             f"decoder={shortened(decoding)} with a {type(vocabulary).__name__}; expected a "
             "CharacterVocabulary"
@@ -97,7 +97,9 @@ def make_decoder(
     return PieceDecoder(decoding, vocabulary, added, special, is_native)
 
 
-def _contents(added_tokens: Sequence[AddedToken], normalizer: Normalizer | None) -> dict[int, str]:
+def added_contents(
+    added_tokens: Sequence[AddedToken], normalizer: NormalizesText | None
+) -> dict[int, str]:
     """Return the text of each added token as in Hugging Face's tokenizers.
 
     The text of a `normalized` token is normalized.
@@ -109,7 +111,7 @@ def _contents(added_tokens: Sequence[AddedToken], normalizer: Normalizer | None)
     }
 
 
-def _texts(vocabulary: Vocabulary, added: Mapping[int, str]) -> dict[int, str]:
+def token_texts(vocabulary: Vocabulary, added: Mapping[int, str]) -> dict[int, str]:
     """Return the text of each token as in Hugging Face's tokenizers.
 
     In a byte-level vocabulary, one of GPT-2's characters stands for each byte.
@@ -142,7 +144,7 @@ class PieceDecoder:
     def __init__(
         self,
         decoding: SentencePieceDecoding,
-        vocabulary: CharacterVocabulary,
+        vocabulary: AnyCharacterVocabulary,
         added: Mapping[int, bytes],
         special: Collection[int],
         is_native: bool = False,

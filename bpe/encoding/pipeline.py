@@ -24,7 +24,7 @@ from bpe.encoding.normalized_segments import (
     Work,
     normalized_segments,
 )
-from bpe.encoding.normalizers import NfcNormalizer, TextNormalizer, make_normalizer
+from bpe.encoding.normalizers import TextNormalizer, make_normalizer
 from bpe.encoding.offsets import ByteToCharOffsets
 from bpe.encoding.packed import PackedTexts
 from bpe.encoding.policies import Policies
@@ -33,8 +33,8 @@ from bpe.encoding.token_list import AddedTokenList
 from bpe.encoding.utf8 import StrOrBytes, encode_utf8
 from bpe.errors import SpecialTokenError, UnknownTokenError
 from bpe.merge import missing_byte_error
-from bpe.normalizers.chain import NormalizerChain
-from bpe.types import Errors, Ids, Normalizer, Offsets, Special, Text
+from bpe.normalizers.chain import NFC, NormalizerChain
+from bpe.types import Errors, Ids, NormalizesText, Offsets, Special, Text
 from bpe.vocabulary import UNASSIGNED
 
 Call: TypeAlias = Callable[[Text, Special, Errors, "int | None"], Result]
@@ -56,25 +56,31 @@ class Pipeline:
         self,
         backend: Backend,
         added_tokens: AddedTokenList,
-        normalizer: Normalizer | None,
+        normalizer: NormalizesText | None,
         missing_bytes: Sequence[int],
         is_native: bool,
+        adds_space: bool,
     ) -> None:
-        """Store the parts; `is_native` says whether C++ may normalize."""
+        """Store the parts.
+
+        `is_native` says whether C++ may normalize, `adds_space` whether the backend puts a space
+        before texts.
+        """
         self.backend = backend
         self.is_native = is_native
+        self._adds_space = adds_space
         normalize = normalizer.normalize if isinstance(normalizer, NormalizerChain) else None
-        self._policies = Policies(added_tokens, normalizer == "NFC", backend, normalize)
+        self._policies = Policies(added_tokens, backend, normalize)
         self._normalizer = make_normalizer(normalizer, backend, is_native)
         self._whole: dict[str, WholeTexts] = {}  # by the argument `special`, if it is a str
         self._missing_bytes = missing_bytes
         # The UTF-8 of a str may contain the bytes in UNASSIGNED, since a str may contain unassigned
         # code points. No UTF-8 contains the other missing bytes, so a str needs no check for them.
         self._missing_in_str = [byte for byte in missing_bytes if byte in UNASSIGNED]
-        # On the fast path, the backend encodes a text without a check in Python. The fast path does
-        # not normalize, so it takes only text in NFC. Normalizers other than NFC may change text in
-        # NFC, so with them there is no fast path.
-        self._has_fast_path = normalizer in (None, "NFC")
+        # On the fast path, the backend encodes a text without a check in Python. It checks whether
+        # NFC keeps a text. Other normalizers may change any text, so with them there is no fast
+        # path.
+        self._has_fast_path = normalizer is None or normalizer == NFC
         # The arguments only_str, only_ascii and only_normal of Backend.all_take_fast_path.
         self._fast_path_limits = (
             bool(missing_bytes),
@@ -119,12 +125,20 @@ class Pipeline:
         Spans count code points if `text` is a str, else bytes.
         """
         ids, starts, ends = self._run(
-            text, special, errors, threads, self.backend.spans, join_spans
+            text, special, errors, threads, self._backend_spans, join_spans
         )
         if isinstance(text, str):
             offsets = ByteToCharOffsets(text, errors)
             starts, ends = offsets.starts(starts), offsets.ends(ends)
         return ids, starts, np.maximum(starts, ends)
+
+    def _backend_spans(self, data: StrOrBytes, added: AddedTokenSearch, threads: int) -> Spans:
+        ids, starts, ends = self.backend.spans(data, added, threads)
+        if self._adds_space:
+            # The added space is not in the text, so the span of a token of this space alone is
+            # empty. As in Hugging Face's tokenizers, it gets the first character after the space.
+            ends = np.where(starts == ends, ends + 1, ends)
+        return ids, starts, ends
 
     def encode_batch(
         self, texts: list[Text], special: Special, errors: Errors, threads: int | None
@@ -233,7 +247,7 @@ class Pipeline:
         the backend finds. With a normalizer other than NFC, or the Python backend, it is always 0.
         If `in_parts`, both sides of the cut will be encoded by `encode_part`, else each as a text.
         """
-        if not isinstance(self._normalizer, NfcNormalizer | None):
+        if not self._has_fast_path:
             return 0
         added = self._policies.added_for(special)
         later = in_parts and self._has_later_parts
@@ -243,7 +257,7 @@ class Pipeline:
         """Return the ids of a part of a text, cut by `safe_cut` with `in_parts`."""
         if is_first or not self._has_later_parts:
             return self.encode_array(data, special, "replace", 1)
-        data = encode_utf8(self._check_bytes(data))
+        data = encode_utf8(self._check_bytes(validate_text(data, "replace")))
         return self.backend.encode_later(data, self._policies.added_for(special))
 
     @property

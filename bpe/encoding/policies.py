@@ -44,24 +44,21 @@ class Policies:
     def __init__(
         self,
         tokens: Sequence[AddedToken],
-        nfc: bool,
         backend: Backend,
         normalize: Callable[[str], str] | None = None,
     ) -> None:
         """Store the tokens.
 
-        `normalize` or `nfc` changes the contents of `normalized` tokens, which are searched in
-        normalized text. Raises VocabularyError if `normalize` makes such a content empty.
+        `normalize` changes the contents of `normalized` tokens, which are searched in normalized
+        text. Raises VocabularyError if it makes such a content empty.
         """
-        self._list = AddedTokenList.of(tokens)
+        self._list = self._original = AddedTokenList.of(tokens)
         # The original content of each token by its normalized content.
         self._contents: dict[str, str] = {}
-        if normalize is not None:
+        if normalize is not None and self._original.normalized:
             self._list = AddedTokenList(_normalized(token, normalize) for token in tokens)
             for token, searched in zip(tokens, self._list, strict=True):
                 self._contents.setdefault(searched.content, token.content)
-        self._original = AddedTokenList.of(tokens)
-        self._nfc = nfc
         self._backend = backend
         self._named: dict[str, _Phases] = {}
         # The searches of each set and their size, in the order of last use. Threads need no lock:
@@ -121,14 +118,14 @@ class Policies:
 
     @once
     def _all(self) -> AddedTokenSearch:
-        return make_added(self._list, self._nfc, self._backend)
+        return make_added(self._list, self._backend)
 
     @property
     def _beside_text(self) -> AddedTokenSearch:
         tokens = self._list.beside_text
         if len(tokens) == len(self._list):
             return self._all
-        return make_added(tokens, self._nfc, self._backend)
+        return make_added(tokens, self._backend)
 
     def _for_names(self, names: frozenset[str]) -> _Phases:
         if names == self._special:
@@ -140,7 +137,7 @@ class Policies:
                 for token in self._list
                 if not token.special or self.content_of(token.content) in names
             ]
-            search = make_added(searched, self._nfc, self._backend)
+            search = make_added(searched, self._backend)
             entry = _by_phase(search), _size(searched)
         self._sets[names] = entry
         self._drop_old()

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe.encoding.added_tokens import AddedTokenSearch
-from bpe.encoding.normalize import is_normal, normalize
 from bpe.encoding.packed import PackedTexts
-from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8, encode_utf8, has_surrogates
+from bpe.encoding.utf8 import StrOrBytes, decode_utf8, encode_utf8, has_surrogates
 from bpe.errors import SpecialTokenError, UnknownTokenError
+from bpe.normalizers.unicode_forms import is_normal
 from bpe.types import Ids, Offsets
 
 Calls = TypeVar("Calls")
@@ -215,11 +215,6 @@ class PythonBackend(OneByOne):
         # not see this, so text with surrogates counts as not normal.
         return is_normal(text) and not has_surrogates(text)
 
-    @staticmethod
-    def normalized(data: bytes) -> bytes:
-        """Return `data` in NFC; invalid bytes are kept, and no character moves past them."""
-        return normalize(decode_utf8(data)).encode("utf-8", ESCAPE)
-
     def trim(self) -> None:
         """Free the cache of `merge`."""
         if self._trim_merger is not None:
@@ -248,4 +243,5 @@ def unknown_id(
 
 def not_an_int(at: int, id: object) -> TypeError:
     """Return the error for an item of ids that is not an int."""
-    return TypeError(f"ids[{at}] is {id!r}; expected an int")
+    advice = "; decode_batch takes several lists of ids" if isinstance(id, (list, tuple)) else ""
+    return TypeError(f"ids[{at}] is {id!r}; expected an int{advice}")

@@ -16,7 +16,7 @@ from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.sentencepiece_normalizer import SentencePieceNormalizer
 from bpe.normalizers.chain import NormalizerChain
 from bpe.normalizers.steps import Prepend, Replace
-from bpe.types import Normalizer
+from bpe.types import NormalizesText
 from pretok.patterns.lookup import WHOLE
 from pretok.pre_tokenizers import Metaspace
 from pretok.preset import Preset
@@ -49,7 +49,7 @@ class TextSpaces(NamedTuple):
 
 
 def spaces_of(
-    normalizer: Normalizer | None, added_tokens: Sequence[AddedToken]
+    normalizer: NormalizesText | None, added_tokens: Sequence[AddedToken]
 ) -> TextSpaces | None:
     """Return the TextSpaces that have the same effect as `normalizer`, or None if none have."""
     normalized = [token for token in added_tokens if token.normalized]

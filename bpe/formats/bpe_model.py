@@ -142,13 +142,16 @@ def build_if_bytes(model: ListedModel) -> Vocabulary | None:
 def assigned_ids(contents: Sequence[str], ids: Mapping[str, int]) -> list[int]:
     """Return the ids that Hugging Face's tokenizers 0.23 gives to added tokens.
 
-    The library ignores the ids of added tokens in the file.
-
-    A token of the vocabulary keeps its id, `ids[content]`. New tokens get the next ids, from
-    `len(ids)` on.
+    The library ignores the ids of added tokens in the file. A token of the vocabulary keeps its id,
+    `ids[content]`, and a token that is listed again keeps its first id. New tokens get the next
+    ids, from `len(ids)` on.
     """
     new_ids = count(len(ids))
-    return [ids[content] if content in ids else next(new_ids) for content in contents]
+    assigned: dict[str, int] = {}
+    for content in contents:
+        if content not in assigned:
+            assigned[content] = ids[content] if content in ids else next(new_ids)
+    return [assigned[content] for content in contents]
 
 
 def check_ids(vocab: Value) -> dict[str, int]:

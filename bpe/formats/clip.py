@@ -1,26 +1,25 @@
 """Read bpe_simple_vocab_16e6.txt.gz, the vocabulary of CLIP, as OpenAI and open_clip ship it.
 
-The file has only merges, and more merges than the model uses. The ids, the pre-tokenizer, the
-normalizer and the special tokens are the same as in CLIP's tokenizer.json, so `read` builds such a
-tokenizer.json.
+The file has only merges, and more merges than the model uses. The ids and the decoder are those of
+CLIP's tokenizer.json, so `read` builds such a tokenizer.json. But text is encoded as OpenAI's
+SimpleTokenizer does (simple_tokenizer.py), which differs from the tokenizer.json in rare texts.
 
-Before open_clip encodes a text, it repairs the text with ftfy and html.unescape; bpe does not. The
-ids are equal for texts that these functions leave unchanged.
+SimpleTokenizer first repairs a text with ftfy.fix_text, and twice with html.unescape. bpe does not;
+from there on, its ids are those of SimpleTokenizer.
 """
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Mapping
-from io import BytesIO
+from dataclasses import replace
 from typing import Any
 
-from bpe.errors import UnsupportedError, VocabularyError
+from bpe.errors import VocabularyError
 from bpe.formats import huggingface
 from bpe.formats.files import named, utf8_text
 from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.json_value import Value
+from bpe.formats.simple_tokenizer import SimpleTokenizerText
 from bpe.formats.spec import TokenizerSpec
 from pretok.byte_characters import BYTE_CHARACTERS
 from pretok.errors import shortened
@@ -28,12 +27,9 @@ from pretok.errors import shortened
 FIRST_LINE = '"bpe_simple_vocab_16e6.txt#version'
 MERGES = 49152 - 256 - 2
 """The number of merges that CLIP uses: the first ones of the file."""
-MAX_BYTES = 1 << 25
-"""The maximal size of the unpacked file in bytes: ten times the size of the published file."""
 END_OF_WORD = "</w>"
 START, END = "<|startoftext|>", "<|endoftext|>"
 PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
-_GZIP = b"\x1f\x8b"
 
 
 class ClipFormat(Format):
@@ -42,34 +38,12 @@ class ClipFormat(Format):
     name = "bpe_simple_vocab_16e6.txt"
 
     def detects(self, source: Source) -> bool:
-        return source.head.startswith((_GZIP, FIRST_LINE.encode()))
+        return source.head.startswith(FIRST_LINE.encode())
 
     def read(self, source: Source, options: ReadOptions) -> TokenizerSpec:
         with named(source.path):
-            data = unpacked(source.data) if source.data.startswith(_GZIP) else source.data
             names = {token.id: token.content for token in options.added_tokens or ()}
-            return read(data, options.needs_preset, names)
-
-
-def unpacked(data: bytes) -> bytes:
-    """Return the vocabulary in a gzip file; raises UnsupportedError if it holds something else."""
-    text = b""
-    try:
-        with gzip.GzipFile(fileobj=BytesIO(data)) as file:
-            text = file.read(len(FIRST_LINE))
-            if text == FIRST_LINE.encode():
-                text += file.read(MAX_BYTES)
-                if file.read(1):
-                    raise VocabularyError(
-                        f"the file has more than {MAX_BYTES} bytes; it is damaged"
-                    )
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise VocabularyError(
-            f"the gzip file is damaged or truncated: {error}; download it again"
-        ) from None
-    if not text.startswith(FIRST_LINE.encode()):
-        raise UnsupportedError("this is compressed with gzip; unpack it first")
-    return text
+            return read(source.data, options.needs_preset, names)
 
 
 def read(
@@ -93,7 +67,9 @@ def read(
                 f"special token {shortened(name)} is also token {vocab[name]}; give it another "
                 "name, or remove the merge that makes this token"
             )
-    return huggingface.read(Value(_tokenizer_json(vocab, merges, *special), ""), needs_preset)
+    spec = huggingface.read(Value(_tokenizer_json(vocab, merges, *special), ""), needs_preset)
+    normalizer = SimpleTokenizerText(*special)
+    return replace(spec, normalizer=normalizer, preset=normalizer.preset if needs_preset else None)
 
 
 def _merges(text: str) -> list[list[str]]:
@@ -117,18 +93,13 @@ def _tokenizer_json(
     """Return the tokenizer.json of CLIP with this vocabulary."""
     flags = {"single_word": False, "lstrip": False, "rstrip": False, "special": True}
     split = {"type": "Split", "pattern": {"Regex": PATTERN}, "behavior": "Removed", "invert": True}
-    spaces = {"type": "Replace", "pattern": {"Regex": r"\s+"}, "content": " "}
     words = {"type": "Replace", "pattern": {"String": END_OF_WORD}, "content": " "}
     byte_level = {"add_prefix_space": False, "trim_offsets": True, "use_regex": True}
     return {
         "added_tokens": [
             {"id": vocab[start], "content": start, "normalized": True, **flags},
-            {"id": vocab[end], "content": end, "normalized": False, **flags},
+            {"id": vocab[end], "content": end, "normalized": True, **flags},
         ],
-        "normalizer": {
-            "type": "Sequence",
-            "normalizers": [{"type": "NFC"}, spaces, {"type": "Lowercase"}],
-        },
         "pre_tokenizer": {
             "type": "Sequence",
             "pretokenizers": [split, {"type": "ByteLevel", **byte_level}],

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import secrets
 import stat
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
 from bpe.errors import UnsupportedError, VocabularyError
 from pretok import files
 from pretok.errors import UnreadableFileError, UnsupportedFileError, short_path
-from pretok.files import file_type, naming
+from pretok.files import check_folder, file_type, naming
 
 MAX_BYTES = 1 << 29
 """The maximal size of a vocabulary file; the largest known files have a tenth of this size."""
+GZIP = b"\x1f\x8b"
+"""The first bytes of a gzip file."""
+MAX_RATIO = 100
+"""The maximal size of the content of a gzip file, relative to the file, besides 1 MB."""
 
 
 @contextmanager
@@ -55,6 +62,29 @@ def read(path: Path) -> bytes:
         return files.read(path, MAX_BYTES)
 
 
+def unpacked(data: bytes) -> bytes:
+    """Return the content of a gzip file, or `data` if it is no gzip file.
+
+    Raises VocabularyError if the gzip file is damaged, or if its content is too large.
+    """
+    if not data.startswith(GZIP):
+        return data
+    limit = min(MAX_BYTES, (1 << 20) + MAX_RATIO * len(data))
+    try:
+        with gzip.GzipFile(fileobj=BytesIO(data)) as file:
+            content = file.read(limit + 1)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise VocabularyError(
+            f"the gzip file is damaged or truncated: {error}; download it again"
+        ) from None
+    if len(content) > limit:
+        raise VocabularyError(
+            f"the gzip file of {len(data):,} bytes holds more than {limit:,} bytes; expected a "
+            "vocabulary"
+        )
+    return content
+
+
 def utf8_text(data: bytes) -> str:
     """Return `data` as a str; raises VocabularyError with the line if it is not UTF-8."""
     try:
@@ -72,13 +102,15 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
 
     After an error, `path` is unchanged and the temporary file is removed. If `path` is a symbolic
     link, its target is replaced. The new file gets the permissions of the old file. Raises OSError,
-    which names `path`, if the file cannot be written, and VocabularyError if `path` exists and is
-    not a regular file.
+    which names `path`, if the file cannot be written, such as FileNotFoundError if its folder does
+    not exist; and VocabularyError if `path` exists and is not a regular file.
     """
     with naming(path):
         # `_mode_of` refuses a path that is too long, for which realpath takes quadratic time.
         mode = _mode_of(path)
-        _replace(Path(os.path.realpath(path)), mode, data)
+        target = Path(os.path.realpath(path))
+        check_folder(target if os.path.islink(path) else path)
+        _replace(target, mode, data)
 
 
 def _replace(target: Path, mode: int | None, data: bytes) -> None:

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from bpe.encoding.added_tokens import AddedToken
 from bpe.formats import json_value
-from bpe.formats.files import named, opened, read
+from bpe.formats.files import GZIP, named, opened, read, unpacked
 from bpe.formats.json_value import Value
 from bpe.formats.spec import TokenizerSpec
 from bpe.vocabulary import Vocabulary
@@ -23,7 +23,7 @@ _FIRST_LINES_BYTES = 1 << 16
 
 
 class Source:
-    """The files of one vocabulary. The content is read and parsed once, on first use.
+    """The files of one vocabulary. The content is read, unpacked and parsed once, on first use.
 
     `config` is the tokenizer_config.json of a folder with a tokenizer.json, if there is one.
     """
@@ -35,7 +35,16 @@ class Source:
 
     @cached_property
     def head(self) -> bytes:
-        """The first bytes of the first file; a GGUF file is too large to be read whole."""
+        """The first bytes of the content; a GGUF file is too large to be read whole."""
+        return self.data[:_HEAD_BYTES] if self.is_packed else self._file_head
+
+    @property
+    def is_packed(self) -> bool:
+        """True if the first file is packed with gzip."""
+        return self._file_head.startswith(GZIP)
+
+    @cached_property
+    def _file_head(self) -> bytes:
         if not self.path.is_file():
             return b""  # `contents` raises the error
         with opened(self.path) as file:
@@ -43,8 +52,11 @@ class Source:
 
     @cached_property
     def contents(self) -> tuple[bytes, ...]:
-        """The bytes of each file; raises VocabularyError or OSError."""
-        return tuple(map(read, self.paths))
+        """The bytes of each file, or the content of a gzip file.
+
+        Raises VocabularyError, or OSError.
+        """
+        return tuple(map(_content, self.paths))
 
     @property
     def data(self) -> bytes:
@@ -82,6 +94,12 @@ class Source:
         return tuple(islice(filter(None, ends), 3))
 
 
+def _content(path: Path) -> bytes:
+    data = read(path)
+    with named(path):
+        return unpacked(data)
+
+
 @dataclass(frozen=True)
 class ReadOptions:
     """Arguments of `bpe.load` that change how files are read."""
@@ -101,8 +119,11 @@ class Format(ABC):
     """The suffix of files that `Tokenizer.save` writes; "" if the format cannot be written."""
     kinds: ClassVar[tuple[type[Vocabulary], ...]] = (Vocabulary,)
     """The classes of vocabularies that files can hold."""
-    holds_steps: ClassVar[bool] = False
-    """True if files can hold every normalizer and decoder that a tokenizer.json can hold."""
+    holds: ClassVar[frozenset[str]] = frozenset()
+    """The parts of a tokenizer that files can hold, besides the vocabulary and the split.
+
+    `bpe.formats.losses` names the parts.
+    """
     says_split: ClassVar[bool] = True
     """True if a file says how to split text; if not, bpe may know it from the vocabulary's name."""
 

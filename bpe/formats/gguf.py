@@ -91,6 +91,8 @@ class GgufFormat(Format):
 
     def read(self, source: Source, options: ReadOptions) -> TokenizerSpec:
         with named(source.path):
+            if source.is_packed:
+                raise UnsupportedError("this is a GGUF file packed with gzip; unpack it first")
             return _spec(Value(gguf_metadata.load(source.path, KEYS), ""), options.needs_preset)
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from bpe.byte_level import to_bytes, to_text
 from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.encoding.added_tokens import AddedToken
+from bpe.encoding.piece_decoder import Decoding
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats import (
     byte_digits,
@@ -31,8 +32,16 @@ from bpe.formats.files import named
 from bpe.formats.files import read as read_file
 from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.json_value import Value, parse
+from bpe.formats.losses import PARTS
 from bpe.formats.spec import TokenizerSpec
-from bpe.formats.tokenizer_config import added_token, config_tokens, join, named_tokens
+from bpe.formats.tokenizer_config import FILE_NAME as CONFIG
+from bpe.formats.tokenizer_config import (
+    added_token,
+    config_tokens,
+    join,
+    named_tokens,
+    other_ids,
+)
 from bpe.text_ids import TextPairs
 from bpe.vocabulary import Merge, Vocabulary
 from pretok.errors import shortened
@@ -50,7 +59,7 @@ class HuggingFaceFormat(Format):
     name = "tokenizer.json"
     suffix = ".json"
     kinds = (Vocabulary, TextVocabulary)
-    holds_steps = True
+    holds = PARTS
 
     def detects(self, source: Source) -> bool:
         return source.json is not None and type(source.json["model"].value) is dict
@@ -83,8 +92,8 @@ def read(
     `in_config` and `named_in_config` are the results of `config_tokens` and `named_tokens` for the
     tokenizer_config.json. Raises UnsupportedError for a part that bpe does not support, and
     VocabularyError for a malformed part; both messages name the path of the part. If `needs_preset`
-    is false, the pre_tokenizer is not looked up and `preset` is None. If `trusts_ids`, added tokens
-    have the ids in the file, although the library tokenizers may give them other ids.
+    is false, the pre_tokenizer is not looked up and `preset` is None. Added tokens get the ids that
+    the library tokenizers gives them; if `trusts_ids`, they have the ids in the file.
     """
     file.only(*_PARTS)
     digits = byte_digits.digits_of(file["pre_tokenizer"])
@@ -93,9 +102,11 @@ def read(
     model = file["model"]
     _check_model(model)
     added = added_tokens(file["added_tokens"])
+    listed_added = added
     if not trusts_ids:
-        _check_ids(file["added_tokens"], added, model["vocab"].ids())
+        added = _with_assigned_ids(file["added_tokens"], added, model["vocab"].ids())
     added = join(added, in_config, named_in_config, model["vocab"].ids())
+    ids = {token.content: token.id for token in added}
     merges = model["merges"]
     listed = ListedMerges(
         merges.value if isinstance(merges.value, TextPairs) else merges.values(),
@@ -110,6 +121,8 @@ def read(
         spec,
         truncation=lengths_json.read_truncation(file["truncation"]),
         padding=lengths_json.read_padding(file["padding"]),
+        trim_offsets=post_processor.read_trims(file["post_processor"]),
+        notes=(*other_ids("tokenizer.json", listed_added, ids), *other_ids(CONFIG, in_config, ids)),
     )
 
 
@@ -141,8 +154,22 @@ def _byte_level(
         normalizer_json.for_byte_level(normalizer_json.read(file["normalizer"])),
         add_prefix_space,
         post_processor.read(file["post_processor"]),
-        decoder=None if decoder_json.joins_bytes(decoder) else decoder_json.read(decoder),
+        decoder=_decoder(decoder, added),
     )
+
+
+def _decoder(decoder: Value, added: Sequence[AddedToken]) -> Decoding | None:
+    """Return the decoder of a byte-level model; None if it joins the bytes of all tokens.
+
+    ByteLevel decodes an added token like any other: "é" stands for the byte 0xE9.
+    """
+    is_byte_level = any(part.value is not None for part in decoder.parts("decoders"))
+    changes_added = is_byte_level and any(
+        not token.content.isascii() and to_bytes(token.content) is not None for token in added
+    )
+    if decoder_json.joins_bytes(decoder) and not changes_added:
+        return None
+    return decoder_json.read(decoder)
 
 
 def _text(
@@ -166,7 +193,8 @@ def added_tokens(listed: Value) -> tuple[AddedToken, ...]:
     """Return the added tokens of a tokenizer.json, in its order."""
     if listed.value is None:
         return ()
-    return tuple(added_token(item, item["id"].number(), "id") for item in listed.items())
+    tokens = (added_token(item, item["id"].number(), "id") for item in listed.items())
+    return tuple(token for token in tokens if token.content)  # the library ignores empty tokens
 
 
 def _check_model(model: Value) -> None:
@@ -213,24 +241,32 @@ def _pair(merges: Value, index: int) -> tuple[str, str]:
     return parts[0], parts[1]
 
 
-def _check_ids(listed: Value, added: Sequence[AddedToken], vocab: Mapping[str, int]) -> None:
-    """Raise VocabularyError if the library tokenizers gives an added token an id not in the file.
+def _with_assigned_ids(
+    listed: Value, added: Sequence[AddedToken], vocab: Mapping[str, int]
+) -> tuple[AddedToken, ...]:
+    """Return `added` with the ids that the library tokenizers gives them.
 
-    The library ignores the ids of added tokens in the file: a token of model.vocab gets its id
-    there, and a new token the next free id.
+    A token that is listed again with the same flags counts once. Raises UnsupportedError if a token
+    is listed with different flags, and VocabularyError if two tokens get one id, because the ids of
+    `vocab` have gaps.
     """
+    tokens: dict[str, AddedToken] = {}
     ids = assigned_ids([token.content for token in added], vocab)
-    for index, (token, id) in enumerate(zip(added, ids, strict=True)):
-        if token.id != id:
-            raise VocabularyError(
-                f"{listed.path}[{index}].id is {token.id}, but the tokenizers library gives "
-                f"{shortened(token.content)} the id {id}, "
-                + (
-                    "its id in model.vocab"
-                    if token.content in vocab
-                    else "the next free one; to choose the id, add the token to model.vocab"
-                )
+    for token, id in zip(added, ids, strict=True):
+        with_id = replace(token, id=id)
+        if tokens.setdefault(token.content, with_id) != with_id:
+            raise UnsupportedError(
+                f"{listed.path} has {shortened(token.content)} twice, with different flags; list "
+                "it once"
             )
+    owners: dict[int, str] = {}
+    for content, token in tokens.items():
+        if (owner := owners.setdefault(token.id, content)) != content:
+            raise VocabularyError(
+                f"added token {shortened(content)} has id {token.id}, which is the id of "
+                f"{shortened(owner)}; give each token its own id"
+            )
+    return tuple(tokens.values())
 
 
 def dump(spec: TokenizerSpec) -> bytes:
@@ -275,7 +311,7 @@ def dump(spec: TokenizerSpec) -> bytes:
         "added_tokens": [_added(token) for token in added],
         "normalizer": normalizer_json.write(spec.normalizer),
         "pre_tokenizer": pre_tokenizer,
-        "post_processor": post_processor.write(spec.template, names),
+        "post_processor": post_processor.write(spec.template, spec.trim_offsets, names),
         "decoder": decoder_json.write(spec.decoder),
         "model": model,
     }

@@ -15,7 +15,6 @@ from bpe.formats.files import named, utf8_text
 from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.spec import TokenizerSpec, max_merged_bytes
 from bpe.merge import Merger
-from bpe.types import Template
 from bpe.vocabulary import ID_LIMIT, Merge, Vocabulary
 from pretok.errors import shortened
 from pretok.patterns.lookup import WHOLE, find, pattern_for
@@ -34,6 +33,7 @@ class MinbpeFormat(Format):
 
     name = "minbpe"
     suffix = ".model"
+    holds = frozenset({"added_tokens"})
 
     def detects(self, source: Source) -> bool:
         return source.text.startswith(b"minbpe v")
@@ -111,13 +111,6 @@ def dump(spec: TokenizerSpec) -> bytes:
 
 
 def _lines(spec: TokenizerSpec) -> list[str]:
-    for name, is_used in (
-        ("normalizer", spec.normalizer),
-        ("add_prefix_space", spec.add_prefix_space),
-        ("template", spec.template != Template()),
-    ):
-        if is_used:
-            raise VocabularyError(f"the format has no {name}")
     vocabulary = spec.vocabulary
     byte_ids = list(vocabulary.byte_ids.values())
     if sorted(byte_ids) != list(range(256)):
@@ -184,10 +177,6 @@ def _pattern(spec: TokenizerSpec) -> str:
 
 
 def _special_line(token: AddedToken) -> str:
-    if token != AddedToken(token.content, token.id):
-        raise VocabularyError(
-            f"expected special tokens without flags, got added token {shortened(token.content)}"
-        )
     if token.content.split() != [token.content]:
         raise VocabularyError(f"special token {shortened(token.content)} contains white space")
     return f"{token.content} {token.id}"

@@ -6,17 +6,17 @@ from base64 import b64decode, b64encode
 from binascii import Error
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import Any
 
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats.json_value import Value
 from bpe.normalizers import steps
-from bpe.normalizers.chain import NormalizerChain
+from bpe.normalizers.chain import NFC, NormalizerChain
 from bpe.normalizers.growth import problem_of_growth
 from bpe.normalizers.precompiled import Precompiled
 from bpe.normalizers.steps import Step
-from bpe.normalizers.unicode_forms import UnicodeForm
-from bpe.types import Normalizer
+from bpe.normalizers.unicode_forms import FORMS, UnicodeForm
+from bpe.types import NormalizesText
 from pretok.errors import UnknownPatternError
 from pretok.patterns.char_sets import UnreadablePatternError
 from pretok.patterns.compile import NotCompiledError
@@ -46,26 +46,20 @@ def read(normalizer: Value) -> tuple[Step, ...]:
     return tuple(listed)
 
 
-def for_byte_level(listed: tuple[Step, ...]) -> Normalizer | None:
-    """Return the normalizer of a byte-level tokenizer.
-
-    It is None if there is no step, and "NFC" if NFC is the only step.
-    """
-    if set(listed) <= {UnicodeForm("NFC")}:
-        name: Literal["NFC"] = "NFC"
-        return name if listed else None
-    return NormalizerChain(listed)
+def for_byte_level(listed: tuple[Step, ...]) -> NormalizerChain | None:
+    """Return the normalizer of a byte-level tokenizer, or None if there is no step."""
+    if set(listed) == set(NFC.steps):  # listed twice, NFC has the same effect
+        return NFC
+    return NormalizerChain(listed) if listed else None
 
 
-def write(normalizer: Normalizer | None) -> dict[str, Any] | None:
+def write(normalizer: NormalizesText | None) -> dict[str, Any] | None:
     """Return the normalizer of a tokenizer.json, without Metaspace, which is a pre_tokenizer.
 
     Raises UnsupportedError for any other normalizer, such as that of SentencePiece.
     """
     if normalizer is None:
         return None
-    if normalizer == "NFC":
-        return {"type": "NFC"}
     if not isinstance(normalizer, NormalizerChain):
         raise UnsupportedError(
             f"a tokenizer.json cannot hold the normalizer {type(normalizer).__name__}"
@@ -119,13 +113,6 @@ def replace_json(step: steps.Replace) -> dict[str, Any]:
     return {"type": "Replace", "pattern": pattern, "content": step.content}
 
 
-def _form(part: Value) -> Step:
-    part.only("type")
-    name = part.kind()
-    assert name in ("NFC", "NFD", "NFKC", "NFKD"), "the key of the reader"
-    return UnicodeForm(name)  # type: ignore[arg-type]
-
-
 def _prepend(part: Value) -> Step:
     part.only("type", "prepend")
     return steps.Prepend(short_text(part["prepend"], may_be_empty=True))
@@ -171,7 +158,7 @@ def _plain(step: Step) -> Callable[[Value], Step]:
 
 
 _READERS: dict[str, Callable[[Value], Step]] = {
-    **dict.fromkeys(("NFC", "NFD", "NFKC", "NFKD"), _form),
+    **{form: _plain(UnicodeForm(form)) for form in FORMS},
     "Prepend": _prepend,
     "Replace": pattern_of,
     "Strip": _strip,

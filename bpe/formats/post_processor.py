@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bpe.formats.json_value import Value
-from bpe.types import Template
+from bpe.types import MAX_TEMPLATE_IDS, Template
 from bpe.vocabulary import ID_LIMIT
+
+_MAX_ENTRIES = MAX_TEMPLATE_IDS + 1  # with the entry that stands for the text
 
 
 def read(post_processor: Value) -> Template:
@@ -23,11 +25,13 @@ def read(post_processor: Value) -> Template:
         if part.value is None:
             continue
         kind = part.kind()
+        count = len(before) + len(after)
         if kind == "TemplateProcessing":
-            first, last = _template(part)
+            first, last = _template(part, count)
             before, after = first + before, after + last
         elif kind in ("RobertaProcessing", "BertProcessing"):
             part.only("type", "sep", "cls", "trim_offsets", "add_prefix_space")
+            check_size(part, count + 2)
             before, after = _id_of(part["cls"]) + before, after + _id_of(part["sep"])
         elif kind != "ByteLevel":  # ByteLevel changes only offsets
             raise part.unsupported(
@@ -36,10 +40,55 @@ def read(post_processor: Value) -> Template:
     return Template(before, after)
 
 
-def write(template: Template, names: Mapping[int, str]) -> dict[str, Any] | None:
-    """Return the post_processor for `template`; `names` maps ids to token names."""
-    if template == Template():
-        return None
+def read_trims(post_processor: Value) -> tuple[bool, ...]:
+    """Return `add_prefix_space` of each processor that trims offsets."""
+    return tuple(
+        part["add_prefix_space"].flag(default=True)
+        for part in post_processor.parts("processors")
+        if part.value is not None
+        and part.kind() in ("ByteLevel", "RobertaProcessing")
+        and part["trim_offsets"].flag(default=True)
+    )
+
+
+def check_entries(entries: Value) -> None:
+    """Raise VocabularyError if `entries`, a list of a TemplateProcessing, is too long."""
+    if len(entries.values()) > _MAX_ENTRIES:
+        raise entries.malformed(
+            f"at most {_MAX_ENTRIES} entries, got {len(entries.values())}; remove some of them"
+        )
+
+
+def check_size(entry: Value, count: int) -> None:
+    """Raise VocabularyError if `count` ids, up to `entry` of a template, are too many."""
+    if count > MAX_TEMPLATE_IDS:
+        raise entry.malformed(
+            f"a template of at most {MAX_TEMPLATE_IDS} ids, got {count} up to this entry; remove "
+            "entries, or ids of special_tokens"
+        )
+
+
+def write(
+    template: Template, trims: Iterable[bool], names: Mapping[int, str]
+) -> dict[str, Any] | None:
+    """Return the post_processor for `template` and `trims`; `names` maps ids to token names."""
+    parts: list[dict[str, Any]] = [
+        {
+            "type": "ByteLevel",
+            "add_prefix_space": keeps_first,
+            "trim_offsets": True,
+            "use_regex": True,
+        }
+        for keeps_first in trims
+    ]
+    if template != Template():
+        parts.append(_write_template(template, names))
+    if len(parts) < 2:
+        return parts[0] if parts else None
+    return {"type": "Sequence", "processors": parts}
+
+
+def _write_template(template: Template, names: Mapping[int, str]) -> dict[str, Any]:
 
     def around(sequence: str, type_id: int) -> list[dict[str, Any]]:
         def special(id: int) -> dict[str, Any]:
@@ -60,15 +109,21 @@ def write(template: Template, names: Mapping[int, str]) -> dict[str, Any] | None
     }
 
 
-def _template(part: Value) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the ids that a TemplateProcessing puts before and after the ids of one text."""
+def _template(part: Value, count: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the ids that a TemplateProcessing puts before and after the ids of one text.
+
+    `count` is the number of ids that other processors have put there.
+    """
     part.only("type", "single", "pair", "special_tokens")
+    check_entries(part["single"])
     sides: list[tuple[int, ...]] = [()]
     for piece in part["single"].items():
         piece.only("SpecialToken", "Sequence")
         if piece["SpecialToken"].value is not None:
             name = piece["SpecialToken"]["id"].text()
             ids = part["special_tokens"][name]["ids"]
+            count += len(ids.values())
+            check_size(piece, count)
             sides[-1] += tuple(_id(id) for id in ids.items())
         elif piece["Sequence"]["id"].text() != "A" or len(sides) == 2:
             raise piece.unsupported('expected the Sequence "A" exactly once')

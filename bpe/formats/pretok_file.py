@@ -12,7 +12,8 @@ sections follow in this order:
                   2: ignore_merges (always set with 1); 4: NFC; 8: add_prefix_space;
                   16: the preset is not built in; 32: the tokens are text (before version 3 only
                   with 16, unless their characters stand for bytes); 64: the file has the section
-                  `steps`
+                  `steps`; 128: spans exclude white space; 256 (only with 128): but not a single
+                  space at the start of a text
     preset        text: the name; text: the Unicode version; with flag 16 also its program, a list
                   of numbers (pretok.machine.program.serialize_stages): their count, then the
                   numbers; text: its description (bpe.formats.pretok_preset)
@@ -48,42 +49,45 @@ they read a file of version 3 that an older version could hold.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from zlib import crc32
 
 import numpy as np
 
-from bpe.characters.text_vocabulary import TextVocabulary
+from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats.files import named
 from bpe.formats.format import Format, ReadOptions, Source
+from bpe.formats.losses import PARTS
 from bpe.formats.pretok_numbers import Reader, encode_number, encode_text
 from bpe.formats.pretok_preset import dump_preset, is_own, read_preset
 from bpe.formats.pretok_steps import dump_steps, problem_of_steps, read_steps
 from bpe.formats.pretok_text import STEPS_VERSION, TextSection, dump_text
 from bpe.formats.pretok_tokens import encode_tokens, read_tokens, read_vocabulary
 from bpe.formats.spec import TokenizerSpec
-from bpe.types import Template
+from bpe.normalizers.chain import NFC
+from bpe.types import MAX_TEMPLATE_IDS, Template
 from bpe.vocabulary import Packed, Vocabulary
 
 MAGIC = b"\x89PRETOK\n"
 VERSIONS = (1, 2, STEPS_VERSION)
 _HEADER_BYTES = len(MAGIC) + 8
 
-_FROM_RANKS, _IGNORE_MERGES, _NFC, _ADD_PREFIX_SPACE, _OWN_PRESET, _TEXT, _STEPS = (
-    1 << bit for bit in range(7)
+_FROM_RANKS, _IGNORE_MERGES, _NFC, _ADD_PREFIX_SPACE, _OWN_PRESET, _TEXT, _STEPS, _TRIM, _KEEP = (
+    1 << bit for bit in range(9)
 )
 _TOKEN_FLAGS = ("special", "normalized", "lstrip", "rstrip", "single_word")
 
 
 class PretokFormat(Format):
-    """A .pretok file; holds every part of a tokenizer."""
+    """A .pretok file; holds every part of a tokenizer that changes ids or texts."""
 
     name = "pretok"
     suffix = ".pretok"
     kinds = (Vocabulary, CharacterVocabulary, TextVocabulary)
-    holds_steps = True
+    holds = PARTS - {"truncation", "padding"}
 
     def detects(self, source: Source) -> bool:
         return source.data.startswith(MAGIC)
@@ -110,8 +114,12 @@ def parse(data: bytes) -> TokenizerSpec:
     version = _check_header(data)
     reader = Reader(data, _HEADER_BYTES)
     flags = reader.number()
-    if flags >> 7:
+    if flags >> 9:
         raise reader.error("has unknown flags")
+    if flags & _KEEP and not flags & _TRIM:
+        raise reader.error("has flag 256 without flag 128")
+    trim_offsets = (bool(flags & _KEEP),) if flags & _TRIM else ()
+    flags &= ~(_TRIM | _KEEP)
     if flags & _FROM_RANKS and not flags & _IGNORE_MERGES:
         raise reader.error("has flag 1 (ranks) without flag 2 (ignore_merges)")
     if version == 2 and not flags & _TEXT:
@@ -120,6 +128,11 @@ def parse(data: bytes) -> TokenizerSpec:
         raise reader.error("has flag 64 (steps) or version 3, but not both")
     preset, why_no_preset, unicode = read_preset(reader, bool(flags & _OWN_PRESET))
     template = Template(reader.ids(), reader.ids())
+    added_ids = len(template.before) + len(template.after)
+    if added_ids > MAX_TEMPLATE_IDS:
+        raise reader.error(
+            f"has a template of {added_ids} ids, more than the maximum of {MAX_TEMPLATE_IDS}"
+        )
     added = tuple(_added_token(reader) for _ in range(reader.count(3)))
     section = TextSection(reader, version) if flags & _TEXT else None
     chain, decoder = read_steps(reader) if flags & _STEPS else (None, None)
@@ -143,11 +156,12 @@ def parse(data: bytes) -> TokenizerSpec:
         preset,
         why_no_preset,
         added,
-        normalizer="NFC" if flags & _NFC else chain,
+        normalizer=NFC if flags & _NFC else chain,
         add_prefix_space=bool(flags & _ADD_PREFIX_SPACE),
         template=template,
         unicode=unicode,
         decoder=decoder,
+        trim_offsets=trim_offsets,
     )
     return spec if section is None else section.complete(reader, spec)
 
@@ -164,13 +178,19 @@ def dump(spec: TokenizerSpec) -> bytes:
             f"a .pretok file needs a preset, but {spec.why_no_preset}; use a preset, or pickle "
             "the tokenizer"
         )
+    if len(spec.trim_offsets) > 1:
+        raise UnsupportedError(
+            f"a .pretok file cannot hold {len(spec.trim_offsets)} post-processors that trim "
+            "offsets; save the tokenizer as .json"
+        )
     version = VERSIONS[0]
-    flags = _OWN_PRESET * is_own(preset) | _normalizing(spec)
+    flags = _OWN_PRESET * is_own(preset) | _ADD_PREFIX_SPACE * spec.add_prefix_space
     section = steps = b""
-    if isinstance(vocabulary, CharacterVocabulary):
+    if isinstance(vocabulary, AnyCharacterVocabulary):
         form = dump_text(spec)
         texts = form.vocabulary
         section, steps, version = form.section, form.steps, form.version
+        has_nfc = spec.normalizer == NFC and not steps
         flags |= _TEXT | _IGNORE_MERGES * texts.options.ignores_merges
         packed = Packed.of({id: text.encode() for id, text in texts.texts.items()})
         rows = np.array(texts.merges, np.uint32)
@@ -178,14 +198,17 @@ def dump(spec: TokenizerSpec) -> bytes:
     else:
         from_ranks = vocabulary.from_ranks
         flags |= _FROM_RANKS * from_ranks | _IGNORE_MERGES * vocabulary.ignore_merges
-        if spec.normalizer not in (None, "NFC") or spec.decoder is not None:
-            if problem := problem_of_steps(spec):
+        others = replace(spec, normalizer=None) if spec.normalizer == NFC else spec
+        if others.normalizer is not None or spec.decoder is not None:
+            if problem := problem_of_steps(others):
                 raise UnsupportedError(
                     f"a .pretok file cannot hold {problem}; save the tokenizer as .json"
                 )
-            steps, version = dump_steps(spec), STEPS_VERSION
+            steps, version = dump_steps(others), STEPS_VERSION
+        has_nfc = spec.normalizer == NFC
         tokens = encode_tokens(vocabulary.packed, spec.merge_rows(), from_ranks)
-    flags |= _STEPS * bool(steps)
+    flags |= _NFC * has_nfc | _STEPS * bool(steps)
+    flags |= _TRIM * len(spec.trim_offsets) | _KEEP * any(spec.trim_offsets)
     parts = [encode_number(flags), dump_preset(preset, spec.unicode or preset.unicode)]
     for ids in spec.template:
         parts += [encode_number(len(ids)), *map(encode_number, ids)]
@@ -196,10 +219,6 @@ def dump(spec: TokenizerSpec) -> bytes:
     parts += [section, steps, tokens]
     body = b"".join(parts)
     return MAGIC + version.to_bytes(4, "little") + crc32(body).to_bytes(4, "little") + body
-
-
-def _normalizing(spec: TokenizerSpec) -> int:
-    return _NFC * (spec.normalizer == "NFC") | _ADD_PREFIX_SPACE * spec.add_prefix_space
 
 
 def _check_header(data: bytes) -> int:

@@ -11,7 +11,12 @@ from itertools import chain, pairwise
 from operator import add, eq
 
 from bpe.characters.marks import SPACE_MARK
-from bpe.characters.text_vocabulary import BYTE_NAMES, TextOptions, TextVocabulary
+from bpe.characters.text_vocabulary import (
+    BYTE_NAMES,
+    AnyCharacterVocabulary,
+    TextOptions,
+    TextVocabulary,
+)
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.chain import DecoderChain
 from bpe.decoders.steps import ByteFallback, ByteLevel, Fuse, Replace, Strip
@@ -22,10 +27,10 @@ from bpe.encoding.text_spaces import spaces_of, splits_alike
 from bpe.errors import UnsupportedError, shortened
 from bpe.formats.pretok_steps import problem_of_steps
 from bpe.formats.spec import TokenizerSpec
-from bpe.normalizers.chain import MetaspaceStep, NormalizerChain
+from bpe.normalizers.chain import NFC, MetaspaceStep, NormalizerChain
 from bpe.normalizers.steps import Prepend
 from bpe.normalizers.steps import Replace as ReplaceText
-from bpe.types import Normalizer
+from bpe.types import NormalizesText
 from bpe.vocabulary import ID_LIMIT, Vocabulary
 from pretok.patterns.lookup import WHOLE
 from pretok.preset import Preset
@@ -143,7 +148,7 @@ def problem_of_bytes(spec: TokenizerSpec) -> str:
     options = vocabulary.options
     if options.has_fallback or options.prefix or options.suffix:
         return "a model whose characters stand for bytes, with fallback tokens, prefix or suffix"
-    if spec.normalizer not in (None, "NFC"):
+    if spec.normalizer not in (None, NFC):
         return f"the normalizer {_name(spec.normalizer)}"
     if spec.decoder != OF_BYTES:
         return "this decoder"
@@ -159,7 +164,7 @@ def problem_of_bytes(spec: TokenizerSpec) -> str:
     return ""
 
 
-def _is_wrong(token: AddedToken, normalizer: Normalizer, spaces: int) -> bool:
+def _is_wrong(token: AddedToken, normalizer: NormalizesText, spaces: int) -> bool:
     """Return whether the C library does not find `token` as Python does.
 
     The C library does not tell the place of a refused token in text that it has normalized.
@@ -169,10 +174,10 @@ def _is_wrong(token: AddedToken, normalizer: Normalizer, spaces: int) -> bool:
     return spaces_of(normalizer, [token]) is None
 
 
-def _problem_of_merging(vocabulary: CharacterVocabulary) -> str:
+def _problem_of_merging(vocabulary: AnyCharacterVocabulary) -> str:
     """Return why C++ cannot merge the tokens of `vocabulary`, or ""."""
     if not isinstance(vocabulary, TextVocabulary):
-        why = vocabulary.why_not_native
+        why = vocabulary.why_not_ranked
     elif vocabulary.options.has_fallback:
         if vocabulary.fallback_ids is None:
             return "a model without fallback tokens for all bytes"
@@ -214,16 +219,14 @@ def _looks_like_fallback(text: str, names: Collection[str]) -> bool:
     return text[:3] == "<0x" and text[5:] == ">" and len(text.encode()) == 6 and text not in names
 
 
-def _name(normalizer: Normalizer) -> str:
-    if isinstance(normalizer, str):
-        return normalizer
+def _name(normalizer: NormalizesText) -> str:
     if not isinstance(normalizer, NormalizerChain):
         return type(normalizer).__name__
     steps = [step for step in (*normalizer.steps, normalizer.metaspace) if step is not None]
     return " + ".join(type(step).__name__ for step in steps)
 
 
-def _plain(normalizer: Normalizer | None) -> Normalizer | None:
+def _plain(normalizer: NormalizesText | None) -> NormalizesText | None:
     """Return `normalizer` without the user-defined symbols, which are added tokens."""
     if isinstance(normalizer, SentencePieceNormalizer):
         return replace(normalizer, user_defined=())
@@ -235,13 +238,13 @@ def user_defined(added: Iterable[AddedToken]) -> tuple[str, ...]:
     return tuple(token.content for token in added if token.normalized)
 
 
-def _has_user_defined(normalizer: Normalizer | None, added: Iterable[AddedToken]) -> bool:
+def _has_user_defined(normalizer: NormalizesText | None, added: Iterable[AddedToken]) -> bool:
     if not isinstance(normalizer, SentencePieceNormalizer):
         return True
     return normalizer.user_defined == user_defined(added)
 
 
-def invisible(vocabulary: CharacterVocabulary, added: Iterable[AddedToken]) -> frozenset[int]:
+def invisible(vocabulary: AnyCharacterVocabulary, added: Iterable[AddedToken]) -> frozenset[int]:
     """Return the ids that SentencePiece decodes to no text: special tokens, not the unknown one."""
     ids = {token.id for token in added if token.special and token.id in vocabulary.token_bytes}
     return frozenset(ids - {vocabulary.unknown_id})
@@ -305,4 +308,4 @@ def as_text(vocabulary: Vocabulary, added: Iterable[AddedToken]) -> TextVocabula
     # The vocabulary of a GGUF file has no unknown token, and has the id of a fallback token for it.
     unknown = None if vocabulary.unknown_id in bytes_of else texts[vocabulary.unknown_id]
     options = TextOptions(unknown, fuses_unknown=True, has_fallback=has_fallback)
-    return TextVocabulary(texts, vocabulary.ranked_merges, options)
+    return TextVocabulary(texts, vocabulary.ranked_merges(), options)

@@ -41,13 +41,12 @@ from bpe.normalizers import steps
 from bpe.normalizers.chain import MetaspaceStep, NormalizerChain, PrependScheme
 from bpe.normalizers.growth import problem_of_growth as normalizer_growth
 from bpe.normalizers.precompiled import Precompiled
-from bpe.normalizers.unicode_forms import UnicodeForm
+from bpe.normalizers.unicode_forms import FORMS, UnicodeForm
 from pretok.errors import UnknownPatternError
 from pretok.machine.program import serialize_stages
 from pretok.patterns.char_sets import UnreadablePatternError
 from pretok.patterns.compile import NotCompiledError
 
-_FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 _PLAIN = (steps.Lowercase(), steps.StripAccents(), steps.Nmt(), steps.ByteLevel())
 _STRIP, _BERT, _PREPEND, _REPLACE, _REGEX, _PRECOMPILED = range(8, 14)
 _PLAIN_DECODERS = (
@@ -66,7 +65,7 @@ Each step takes some memory, so a small file with many of them could fill the me
 def problem_of_steps(spec: TokenizerSpec) -> str:
     """Return what a file cannot hold in the normalizer or the decoder of `spec`, or ""."""
     normalizer, decoder = spec.normalizer, spec.decoder
-    if not isinstance(normalizer, NormalizerChain | None) and normalizer != "NFC":
+    if not isinstance(normalizer, NormalizerChain | None):
         return f"the normalizer {type(normalizer).__name__} with this model"
     if not isinstance(decoder, DecoderChain | None):
         return f"the decoder {type(decoder).__name__} with this model"
@@ -117,9 +116,9 @@ def encode_step(step: steps.Step) -> tuple[int, bytes]:
     """Return the kind and the options of a normalizer."""
     # `type(step) is`, because a subclass may have any other effect.
     if type(step) is UnicodeForm:
-        return _FORMS.index(step.type), b""
+        return FORMS.index(step.type), b""
     if step in _PLAIN:
-        return len(_FORMS) + _PLAIN.index(step), b""
+        return len(FORMS) + _PLAIN.index(step), b""
     if type(step) is steps.Strip:
         return _STRIP, encode_number(step.strip_left + 2 * step.strip_right)
     if type(step) is steps.BertNormalizer:
@@ -138,10 +137,10 @@ def encode_step(step: steps.Step) -> tuple[int, bytes]:
 
 def _read_step(reader: Reader) -> steps.Step:
     kind = reader.number()
-    if kind < len(_FORMS):
-        return UnicodeForm(_FORMS[kind])  # type: ignore[arg-type]
+    if kind < len(FORMS):
+        return UnicodeForm(FORMS[kind])
     if kind < _STRIP:
-        return _PLAIN[kind - len(_FORMS)]
+        return _PLAIN[kind - len(FORMS)]
     if kind == _STRIP:
         left, right = _flags(reader, 2)
         return steps.Strip(left, right)

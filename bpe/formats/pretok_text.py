@@ -74,7 +74,7 @@ from bpe.formats.pretok_models import (
 from bpe.formats.pretok_numbers import Reader, encode_number, encode_text
 from bpe.formats.pretok_steps import dump_steps
 from bpe.formats.spec import TokenizerSpec
-from bpe.types import Normalizer
+from bpe.types import NormalizesText
 from bpe.vocabulary import ID_LIMIT, Packed, Rows
 
 _NORMALIZER_OPTIONS = (
@@ -210,7 +210,7 @@ class TextSection:
         self._fuses_unknown = bool(flags & _FUSES_UNKNOWN)
         self._strips = strips
         self._surface = reader.text() if self._is_sentencepiece else ""
-        self._normalizer: Normalizer | None = None
+        self._normalizer: NormalizesText | None = None
         if spaces < OTHER_NORMALIZER:
             self._normalizer = NORMALIZERS[spaces]
         elif spaces == OTHER_NORMALIZER:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from bpe.characters.text_vocabulary import TextVocabulary
 from bpe.errors import UnsupportedError
+from bpe.formats import losses
 from bpe.formats.clip import ClipFormat
 from bpe.formats.files import named, write_atomically
 from bpe.formats.foreign import check_signature, unknown_data, unknown_json
@@ -20,7 +21,6 @@ from bpe.formats.sentencepiece import SentencePieceFormat
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.tekken import TekkenFormat
 from bpe.formats.tiktoken import TiktokenFormat
-from bpe.vocabulary import Vocabulary
 from pretok.errors import short_path, shortened
 
 _GPT2 = Gpt2Format()  # the only format whose vocabularies have two files
@@ -59,17 +59,18 @@ def detect(source: Source) -> Format:
         raise unknown_data(source.text) if source.json is None else unknown_json(source.json)
 
 
-def save(spec: TokenizerSpec, path: str | os.PathLike[str]) -> None:
+def save(spec: TokenizerSpec, path: str | os.PathLike[str], lossy: bool = False) -> None:
     """Write `spec` to `path` atomically, in the format of the suffix.
 
-    If several formats have the suffix, the first one that can hold the vocabulary is used. Raises
-    VocabularyError or UnsupportedError if the format cannot hold `spec`, ValueError if no format
-    has the suffix, and OSError if the file cannot be written.
+    If several formats have the suffix, the first one that can hold the vocabulary is used. If
+    `lossy`, omit the parts of `spec` that the format cannot hold. Raises VocabularyError or
+    UnsupportedError if the format cannot hold `spec`, ValueError if no format has the suffix, and
+    OSError if the file cannot be written.
     """
-    write_atomically(path, dump(spec, path))
+    write_atomically(path, dump(spec, path, lossy))
 
 
-def dump(spec: TokenizerSpec, path: str | os.PathLike[str]) -> bytes:
+def dump(spec: TokenizerSpec, path: str | os.PathLike[str], lossy: bool = False) -> bytes:
     """Return the bytes that `save` writes; `path` gives the suffix, and the name in errors."""
     target = Path(path)
     suffix = target.suffix.lower()
@@ -79,7 +80,8 @@ def dump(spec: TokenizerSpec, path: str | os.PathLike[str]) -> bytes:
             f"{short_path(target)}: suffix {shortened(target.suffix)}; expected {_suffixes()}"
         )
     with named(target):
-        return _holding(formats, spec).dump(spec)
+        format = _holding(formats, spec)
+        return format.dump(losses.check(spec, format.name, format.holds, lossy))
 
 
 def _suffixes() -> str:
@@ -97,19 +99,12 @@ def _suffixes() -> str:
 def _holding(formats: list[Format], spec: TokenizerSpec) -> Format:
     """Return the first of `formats` that can hold the vocabulary of `spec`.
 
-    Raises UnsupportedError if none can, or if the format cannot hold another part of `spec`.
+    Raises UnsupportedError if none can.
     """
     kind = type(spec.vocabulary)
     for format in formats:
-        if kind not in format.kinds:
-            continue
-        is_plain = spec.normalizer in (None, "NFC") and spec.decoder is None
-        if kind is Vocabulary and not (is_plain or format.holds_steps):
-            raise UnsupportedError(
-                f"the format {format.name} cannot hold the normalizer or the decoder; save the "
-                "tokenizer as .json"
-            )
-        return format
+        if kind in format.kinds:
+            return format
     advice = "save the tokenizer as .json" if kind is TextVocabulary else "save it as .model"
     raise UnsupportedError(
         f"the tokens are text, not bytes, and the format {formats[0].name} cannot hold this "

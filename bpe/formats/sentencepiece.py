@@ -16,6 +16,7 @@ from bpe.encoding.token_list import AddedTokenList
 from bpe.errors import UnsupportedError, VocabularyError, shortened
 from bpe.formats.files import named
 from bpe.formats.format import Format, ReadOptions, Source
+from bpe.formats.losses import PARTS
 from bpe.formats.sentencepiece_pieces import (
     Message,
     NativePieces,
@@ -39,6 +40,7 @@ class SentencePieceFormat(Format):
     name = "SentencePiece"
     suffix = ".model"
     kinds = (CharacterVocabulary, TextVocabulary)
+    holds = PARTS - {"add_prefix_space", "template", "trim_offsets", "truncation", "padding"}
 
     def detects(self, source: Source) -> bool:
         return begins_with_piece(source.head)

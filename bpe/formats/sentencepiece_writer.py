@@ -6,13 +6,13 @@ from collections.abc import Iterable
 
 from bpe.characters.text_vocabulary import BYTE_NAMES, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
+from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.piece_decoder import SentencePieceDecoding
 from bpe.encoding.sentencepiece_normalizer import SentencePieceNormalizer
-from bpe.errors import UnsupportedError, VocabularyError
+from bpe.errors import UnsupportedError, VocabularyError, shortened
 from bpe.formats.protobuf import message
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.text_as_pieces import as_pieces
-from bpe.types import Template
 
 _NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED, _UNUSED, _BYTE = range(1, 7)
 _BPE = 2
@@ -36,8 +36,6 @@ def dump(spec: TokenizerSpec) -> bytes:
             "a .model of SentencePiece has its own normalizer and decoder, which this tokenizer "
             "does not have; keep the file that it was loaded from"
         )
-    if spec.template != Template():
-        raise VocabularyError("the format has no template")
     ids = sorted(vocabulary.token_bytes)
     added = {token.id for token in spec.added_tokens}
     if ids != list(range(len(ids))) or not added <= vocabulary.token_bytes.keys():
@@ -45,6 +43,7 @@ def dump(spec: TokenizerSpec) -> bytes:
             "the ids have gaps, or an added token is not a piece; expected each id from 0 on, and "
             "a piece for each added token"
         )
+    _check_added(spec, vocabulary, normalizer, decoding)
     has_fallback = vocabulary.fallback_ids is not None
     trainer = message(
         [
@@ -65,6 +64,36 @@ def dump(spec: TokenizerSpec) -> bytes:
     )
     pieces = _pieces(vocabulary, decoding, frozenset(normalizer.user_defined), ids)
     return message([*((1, piece) for piece in pieces), (2, trainer), (3, changes)])
+
+
+def _check_added(
+    spec: TokenizerSpec,
+    vocabulary: CharacterVocabulary,
+    normalizer: SentencePieceNormalizer,
+    decoding: SentencePieceDecoding,
+) -> None:
+    """Raise VocabularyError if the reader of the file would make other added tokens."""
+    user_defined = frozenset(normalizer.user_defined)
+    specials = {vocabulary.unknown_id, *decoding.invisible}
+    read = {
+        AddedToken.of_piece(text, id, id in specials)
+        for id, text in ((id, token.decode()) for id, token in _texts(vocabulary))
+        if id in specials or text in user_defined
+    }
+    if different := sorted(
+        read.symmetric_difference(spec.added_tokens), key=lambda token: token.id
+    ):
+        raise VocabularyError(
+            f"a .model of SentencePiece cannot hold the added token "
+            f"{shortened(different[0].content)} with these flags; expected the special tokens and "
+            "the user-defined symbols of the model"
+        )
+
+
+def _texts(vocabulary: CharacterVocabulary) -> Iterable[tuple[int, bytes]]:
+    """Return the tokens that are not bytes."""
+    byte_ids = frozenset(vocabulary.fallback_ids or ())
+    return (item for item in vocabulary.token_bytes.items() if item[0] not in byte_ids)
 
 
 def _pieces(

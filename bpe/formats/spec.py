@@ -10,7 +10,7 @@ import numpy as np
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.piece_decoder import Decoding
 from bpe.merge import recover_merges
-from bpe.types import Normalizer, Padding, Template, Truncation
+from bpe.types import NormalizesText, Padding, Template, Truncation
 from bpe.vocabulary import Merge, Rows, Vocabulary
 from pretok.preset import Preset
 
@@ -28,7 +28,7 @@ class TokenizerSpec:
     preset: Preset | None = None
     why_no_preset: str = ""
     added_tokens: Sequence[AddedToken] = ()
-    normalizer: Normalizer | None = None
+    normalizer: NormalizesText | None = None
     add_prefix_space: bool = False
     template: Template = field(default_factory=Template)
     unicode: str | None = None
@@ -45,6 +45,10 @@ class TokenizerSpec:
     or None."""
     truncation: Truncation | None = None
     padding: Padding | None = None
+    trim_offsets: tuple[bool, ...] = ()
+    """See Tokenizer.trim_offsets."""
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    """Sentences about members of the file that the library it belongs to ignores, as bpe does."""
 
     def merge_rows(self) -> Rows:
         """Return the result of `merges()` as an array, with a row of three ids for each merge."""

@@ -23,7 +23,7 @@ _DIGITS = b"0123456789"
 
 
 class TiktokenFormat(Format):
-    """A rank file; has no special tokens, and does not say how to split text."""
+    """A rank file; has only tokens, and does not say how to split text."""
 
     name = "tiktoken"
     suffix = ".tiktoken"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
 
 from bpe.encoding.added_tokens import AddedToken
-from bpe.errors import UnsupportedError, VocabularyError
+from bpe.errors import UnsupportedError
 from bpe.formats.json_value import Value
 from bpe.vocabulary import ID_LIMIT
 from pretok.errors import shortened
@@ -13,6 +15,8 @@ from pretok.errors import shortened
 FILE_NAME = "tokenizer_config.json"
 NAMED = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 NAMED_LISTS = ("additional_special_tokens", "extra_special_tokens")
+_MAX_NAMES = 3
+"""The maximal number of added tokens that a warning names."""
 FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 
 
@@ -25,10 +29,7 @@ def added_token(item: Value, id: int, *besides: str) -> AddedToken:
     if not 0 <= id < ID_LIMIT:
         raise item.malformed(f"an id from 0 to {ID_LIMIT - 1}")
     flags = {name: item[name].flag() for name in FLAGS}
-    content = item["content"].text()
-    if not content:
-        raise item["content"].malformed("some text")
-    return AddedToken(content, id, **flags)
+    return AddedToken(item["content"].text(), id, **flags)
 
 
 def config_tokens(config: Value) -> tuple[AddedToken, ...]:
@@ -41,6 +42,8 @@ def config_tokens(config: Value) -> tuple[AddedToken, ...]:
         if not (key.isascii() and key.isdecimal()) or len(key) > 9:
             raise listed[key].malformed("an id as the key")
         added.append(added_token(_with_defaults(listed[key]), int(key), "__type"))
+        if not added[-1].content:
+            raise listed[key]["content"].malformed("some text")
     return tuple(added)
 
 
@@ -67,6 +70,22 @@ def named_tokens(config: Value) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in texts if text))
 
 
+def other_ids(file: str, listed: Sequence[AddedToken], ids: Mapping[str, int]) -> tuple[str, ...]:
+    """Return a sentence about those tokens of a file, `listed`, that have other ids in `ids`."""
+    other = dict.fromkeys(token for token in listed if ids[token.content] != token.id)
+    if not other:
+        return ()
+    shown = [
+        f"{shortened(token.content)} has the id {ids[token.content]}, not {token.id}"
+        for token in islice(other, _MAX_NAMES)
+    ]
+    rest = f", and {len(other) - _MAX_NAMES} more" * (len(other) > _MAX_NAMES)
+    return (
+        f"added tokens get the ids of the tokenizers library, and not those in {file}: "
+        f"{', '.join(shown)}{rest}",
+    )
+
+
 def join(
     listed: Sequence[AddedToken],
     config: Sequence[AddedToken],
@@ -78,10 +97,9 @@ def join(
     `listed` are the tokens of the tokenizer.json, `config` the result of `config_tokens`, `named`
     the result of `named_tokens`. Like transformers, add the tokens of `config` in order of ids, and
     then special tokens for `named`. As in Hugging Face's tokenizers, a new token gets its id in
-    `vocab`, or else the next free id. A token in both files gets the flags of `config`. Raises
-    VocabularyError if `config` gives a token any other id. Raises UnsupportedError if the files
-    disagree on whether a token is special or normalized, because the library then keeps both
-    tokens.
+    `vocab`, or else the next free id, whatever `config` says. A token in both files gets the flags
+    of `config`. Raises UnsupportedError if the files disagree on whether a token is special or
+    normalized, because the library then keeps both tokens.
     """
     tokens = {token.content: token for token in listed}
     next_id = max((token.id + 1 for token in listed), default=0)
@@ -98,14 +116,8 @@ def join(
                         f"{shortened(token.content)}, but tokenizer.json says "
                         f"{getattr(known, flag)}; correct one file, or load tokenizer.json itself"
                     )
-        if token.id != id:
-            raise VocabularyError(
-                f"{FILE_NAME} gives the added token {shortened(token.content)} the id {token.id}, "
-                f"but the tokenizers library gives it the id {id}; correct {FILE_NAME}, or load "
-                "tokenizer.json itself"
-            )
         next_id = max(next_id, id + 1)
-        tokens[token.content] = token
+        tokens[token.content] = replace(token, id=id)
     for text in named:
         if text not in tokens:
             id = vocab.get(text, max(next_id, len(vocab)))

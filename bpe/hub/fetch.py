@@ -14,7 +14,7 @@ from tqdm import tqdm
 from bpe.errors import UnknownVocabularyError, VocabularyError
 from bpe.formats.files import MAX_BYTES, write_atomically
 from bpe.hub.locate import cache_folder
-from bpe.hub.published import PUBLISHED, PublishedFile, has_digest
+from bpe.hub.published import PUBLISHED, PublishedFile
 from pretok.errors import shortened
 
 _TIMEOUT_SECONDS = 30
@@ -33,7 +33,11 @@ def fetch(name: str, folder: str | os.PathLike[str] | None = None) -> Path:
     if vocabulary is None:
         raise UnknownVocabularyError(
             f"no vocabulary called {shortened(name)} to download; expected one of "
-            f"{', '.join(PUBLISHED)}"
+            f"{', '.join(each.name for each in PUBLISHED.values() if each.files[0].url)}"
+        )
+    if vocabulary.files[0].url is None:
+        raise UnknownVocabularyError(
+            f"the vocabulary {name} has no URL to download; {vocabulary.advice}"
         )
     target = cache_folder() if folder is None else Path(folder)
     target.mkdir(parents=True, exist_ok=True)
@@ -44,11 +48,12 @@ def fetch(name: str, folder: str | os.PathLike[str] | None = None) -> Path:
 def _fetch(file: PublishedFile, path: Path) -> Path:
     if path.is_file() and file.is_in(path):
         return path
-    data = _download(file.url)
-    if not has_digest(data, file.sha256):
+    data = _download(file.source)
+    if not file.has(data):
         raise VocabularyError(
-            f"{file.url}: the download of {len(data):,} bytes is not the published file (expected "
-            f"sha256 {file.sha256}); try again, or get the file elsewhere and put it at {path}"
+            f"{file.source}: the download of {len(data):,} bytes is not the published file "
+            f"(expected sha256 {file.sha256}); try again, or get the file elsewhere and put it at "
+            f"{path}"
         )
     write_atomically(path, data)
     return path

@@ -73,7 +73,7 @@ def _candidates(name: str) -> Iterator[tuple[tuple[Path, ...], tuple[PublishedFi
     for files in editions:
         yield tuple(cache_folder() / file.name for file in files), files
         folder = _tiktoken_folder()
-        if folder is not None:
+        if folder is not None and all(file.url for file in files):
             yield tuple(folder / tiktoken_key(file) for file in files), files
     if is_safe and name.count("/") <= 1:
         snapshot = _snapshot(name)
@@ -137,7 +137,7 @@ def _not_found(name: str, damaged: list[Path]) -> str:
     for path in damaged:
         message += f"; {path} is damaged: its sha256 differs from the published file"
     if name in PUBLISHED:
-        message += f"; get it with `pretok fetch {name}`, or pass the path of its file"
+        message += f"; {PUBLISHED[name].advice}, or pass the path of its file"
     elif "/" in name and len(name) <= MAX_SHOWN:
         message += f"; to get a model's tokenizer run `hf download {name} tokenizer.json`"
     similar = _similar(name)
@@ -152,12 +152,12 @@ def _similar(name: str) -> list[str]:
         return [encoding_name_for_model(name)]
     except KeyError:
         pass
-    matches = get_close_matches(name[:MAX_SHOWN], dict.fromkeys(_names()), n=4, cutoff=0.5)
+    matches = get_close_matches(name[:MAX_SHOWN], known_names(), n=4, cutoff=0.5)
     return [other for other in matches if other != name]
 
 
-def _names() -> list[str]:
-    """Return the names of vocabularies to suggest."""
+def known_names() -> list[str]:
+    """Return the names of vocabularies to suggest, each once."""
     suggestions = list(PUBLISHED)
     own = os.environ.get("PRETOK_VOCAB_DIR")
     for folder, start in ((Path(own) if own else None, ""), (_hub_folder(), "models--")):
@@ -170,4 +170,4 @@ def _names() -> list[str]:
                 suggestions.append(name.removeprefix(start).replace("--", "/"))
             elif not start:
                 suggestions.append(name.partition(".")[0])
-    return suggestions
+    return list(dict.fromkeys(suggestions))

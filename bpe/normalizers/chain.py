@@ -11,6 +11,7 @@ from bpe.errors import UnsupportedError
 from bpe.normalizers.aligned_text import AlignedText
 from bpe.normalizers.growth import growth_of, problem_of_growth, utf8_size
 from bpe.normalizers.steps import Replace, Step
+from bpe.normalizers.unicode_forms import UnicodeForm
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 
@@ -122,3 +123,7 @@ class NormalizerChain:
         for step in self.steps:
             aligned = step.align(aligned)
         return aligned.text, aligned.spans
+
+
+NFC = NormalizerChain((UnicodeForm("NFC"),))
+"""The normalizer of Qwen2 and others. Backends check quickly whether it keeps a text."""

@@ -65,9 +65,9 @@ class Growth:
 
     def add(self, size: int, is_stable: bool) -> None:
         """Add a step that writes `size` bytes once, before a text of at least one byte."""
+        self._added += size
         if not is_stable:
             self._write_any()
-        self._added += size
 
     def _write_any(self) -> None:
         self._base, self._added, self._spelled, self._chinese = self.bytes, 0, 1, 0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial, reduce
+from functools import lru_cache, partial, reduce
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
@@ -31,7 +31,7 @@ from bpe.normalizers.steps import (
     Strip,
     StripAccents,
 )
-from bpe.normalizers.unicode_forms import UnicodeForm
+from bpe.normalizers.unicode_forms import FORMS, UnicodeForm
 from bpe.once import once
 from bpe.types import NormalizesText, Offsets
 
@@ -73,9 +73,8 @@ class NativeNormalizer:
 
     def __init__(self, normalizer: NormalizesText) -> None:
         self._normalizer = normalizer
-        self._steps = _chain_steps(normalizer, _native_map, _native_step, aligns=False)
-        steps = normalizer.steps if isinstance(normalizer, NormalizerChain) else ()
-        if self._steps is not None and not (steps and isinstance(steps[0], _CHECKING)):
+        self._steps = _chain_steps(normalizer, _native_map, _native_step)
+        if self._steps is not None and not _takes_any_bytes(normalizer):
             self._steps.insert(0, _checked)
         self._sentencepiece = _sentencepiece(normalizer)
         self.normalized: Callable[[bytes], bytes] = (
@@ -111,7 +110,7 @@ class NativeNormalizer:
 
     @once
     def _aligning_steps(self) -> list[AligningStep] | None:
-        return _chain_steps(self._normalizer, _aligning_map, _aligning_step, aligns=True)
+        return _chain_steps(self._normalizer, _aligning_map, _aligning_step)
 
 
 def as_rows(spans: list[tuple[int, int]]) -> Offsets:
@@ -168,7 +167,6 @@ def _chain_steps(
     normalizer: NormalizesText,
     make_map: Callable[[Spellings, bool], list[Made]],
     make_step: Callable[[Step], Made],
-    aligns: bool,
 ) -> list[Made] | None:
     """Return the steps of a NormalizerChain of known steps, or None for any other normalizer."""
     if type(normalizer) is not NormalizerChain:
@@ -176,7 +174,7 @@ def _chain_steps(
     if any(type(step) not in _KNOWN or _has_surrogates(step) for step in normalizer.steps):
         return None
     steps: list[Made] = []
-    simple = list(chain.from_iterable(_simple_steps(step, aligns) for step in normalizer.steps))
+    simple = list(chain.from_iterable(map(_simple_steps, normalizer.steps)))
     has_maps = sum(isinstance(step, PerCharacter) for step in simple) <= _MAX_SPELLS
     for is_per_character, group in groupby(simple, lambda step: isinstance(step, PerCharacter)):
         if is_per_character:
@@ -193,12 +191,8 @@ class PerCharacter(NamedTuple):
     spell: Callable[[str], str]
 
 
-def _simple_steps(step: Step, aligns: bool) -> list[Step | PerCharacter]:
-    """Return simpler steps that together have the effect of `step`.
-
-    If `aligns`, each UnicodeForm follows the decompositions of characters, so that it changes few
-    texts.
-    """
+def _simple_steps(step: Step) -> list[Step | PerCharacter]:
+    """Return simpler steps that together have the effect of `step`."""
     if isinstance(step, (Lowercase, StripAccents, Nmt)):
         return [PerCharacter(step.normalize)]
     if isinstance(step, Replace) and not step.is_regex and len(step.pattern) == 1:
@@ -208,17 +202,10 @@ def _simple_steps(step: Step, aligns: bool) -> list[Step | PerCharacter]:
         clean = replace(step, strip_accents=False, lowercase=False)
         steps: list[Step | PerCharacter] = [PerCharacter(clean.normalize)]
         if step.strips_accents:
-            steps += [*_simple_steps(UnicodeForm("NFD"), aligns), PerCharacter(_without_marks)]
+            steps += [UnicodeForm("NFD"), PerCharacter(_without_marks)]
         if step.lowercase:
             steps.append(PerCharacter(Lowercase().normalize))
         return steps
-    if isinstance(step, UnicodeForm) and step.type in ("NFKC", "NFKD"):
-        # The compatibility decomposition of a text is the canonical decomposition of the
-        # compatibility decompositions of its characters.
-        canonical = UnicodeForm("NFC" if step.type == "NFKC" else "NFD")
-        return [PerCharacter(step.normalize), canonical]
-    if aligns and step == UnicodeForm("NFD"):
-        return [PerCharacter(UnicodeForm("NFD").normalize), step]
     return [step]
 
 
@@ -243,13 +230,11 @@ def _aligning_map(spells: Spellings, has_maps: bool) -> list[AligningStep]:
 
 
 def _aligning_step(step: Step) -> AligningStep:
+    if isinstance(step, UnicodeForm):
+        return _native_form(step).align
     normalized = _native_step(step)
 
     def align(data: bytes) -> tuple[bytes, Offsets | None] | None:
-        if isinstance(step, UnicodeForm):
-            # If the form keeps the text, no character moved or composed with another one, so each
-            # character has its own span.
-            return (data, None) if normalized(data) == data else None
         text = data.decode()
         if isinstance(step, Replace) and not step.matches(text):
             return data, None
@@ -263,11 +248,18 @@ def _aligning_step(step: Step) -> AligningStep:
     return align
 
 
+@lru_cache(maxsize=4)
+def _native_form(form: UnicodeForm) -> _core.UnicodeForm:
+    from pretok import _core
+
+    return _core.UnicodeForm(FORMS.index(form.type))
+
+
 def _native_step(step: Step) -> NativeStep:
     from pretok import _core
 
-    if isinstance(step, UnicodeForm) and step.type in ("NFC", "NFD"):
-        return _core.Encoder.normalized if step.type == "NFC" else _core.nfd
+    if isinstance(step, UnicodeForm):
+        return _native_form(step).normalized
     if isinstance(step, Precompiled):
         return _core.Precompiled(step.precompiled_charsmap).normalized
     if isinstance(step, Prepend):
@@ -298,6 +290,14 @@ def _checked(data: bytes) -> bytes | None:
         except UnicodeDecodeError:
             return None
     return data
+
+
+def _takes_any_bytes(normalizer: NormalizesText) -> bool:
+    """Return whether the steps in C++ need no `_checked` before them."""
+    if not isinstance(normalizer, NormalizerChain) or not normalizer.steps:
+        return False
+    is_form = all(isinstance(step, UnicodeForm) for step in normalizer.steps)
+    return is_form or isinstance(normalizer.steps[0], _CHECKING)
 
 
 def _has_surrogates(step: Step) -> bool:

@@ -10,11 +10,23 @@ from typing import Literal, TypeAlias
 
 import unicodedata2
 
-from bpe.encoding.normalize import left_alone
 from bpe.normalizers.aligned_text import AlignedText, Change
 
 FormName: TypeAlias = Literal["NFC", "NFD", "NFKC", "NFKD"]
+FORMS: tuple[FormName, ...] = ("NFC", "NFD", "NFKC", "NFKD")
 
+# Characters newer than Unicode 9 that the NFC of a later version reorders or composes. The library
+# tokenizers 0.23 keeps them, and moves no character past them. The list is the result of comparing
+# tokenizers 0.23 with unicodedata2 18.0.
+_LEFT_ALONE = """
+5C8-5C9 7FD 897-89F 8CA-8D3 9FE C3C D3B-D3C EBA 1715 1ABF-1AF0 1DF6-1DFA A82C 105C9 105D2 105DA
+105E4 10D24-10D27 10D69-10D6D 10EAB-10EAC 10ECB-10ECF 10EF0-10EFB 10EFD-10EFF 10F46-10F50
+10F82-10F85 11070 1133B 11382-11385 1138B 1138E 11390-11391 113B8 113BB 113C2 113C5 113C7-113C9
+113CE-113D0 1145E 11839-1183A 11930 11935 11938 1193D-1193E 11943 119E0 11A34 11A47 11A99 11D42
+11D44-11D45 11D97 11F41-11F42 1611E-16129 1612F 16D63 16D67-16D6A 16FF0-16FF1 1D127-1D128
+1D250-1D252 1D25B-1D25C 1D25F 1D280-1D281 1E08F 1E130-1E136 1E2AE 1E2EC-1E2EF 1E4EC-1E4EF
+1E5EE-1E5EF 1E6E3 1E6E6 1E6EE-1E6EF 1E6F5
+"""
 # Characters newer than Unicode 9 that NFKD of a later version decomposes, besides `left_alone`. The
 # library tokenizers 0.23 keeps them. The list is the result of comparing it with unicodedata2 18.0.
 _COMPATIBLE = """
@@ -24,16 +36,39 @@ _COMPATIBLE = """
 
 
 @cache
+def left_alone() -> frozenset[str]:
+    """Return the characters that NFC of Unicode 9 keeps, and that no character moves past."""
+    return _characters(_LEFT_ALONE)
+
+
+@cache
 def _kept(form: FormName) -> frozenset[str]:
     """Return the characters that `form` keeps, and that no character moves past."""
     if form in ("NFC", "NFD"):
         return left_alone()
-    ranges = [part.partition("-") for part in _COMPATIBLE.split()]
-    return left_alone() | {
+    return left_alone() | _characters(_COMPATIBLE)
+
+
+def _characters(listed: str) -> frozenset[str]:
+    ranges = [part.partition("-") for part in listed.split()]
+    return frozenset(
         chr(code)
         for first, _, last in ranges
         for code in range(int(first, 16), int(last or first, 16) + 1)
-    }
+    )
+
+
+def is_normal(text: str) -> bool:
+    """Return True only if `text` is in NFC of Unicode 9; the check is fast for such text.
+
+    May return False for text in NFC that has characters newer than Unicode 9.
+
+    >>> is_normal("café"), is_normal("cafe\\u0301")
+    (True, False)
+    """
+    # The check may use the Unicode version of Python: text that is in NFC of a later version is
+    # also in NFC of Unicode 9.
+    return text.isascii() or unicodedata.is_normalized("NFC", text)
 
 
 @dataclass(frozen=True)
@@ -45,6 +80,9 @@ class UnicodeForm:
     """
 
     type: FormName
+
+    def __str__(self) -> str:
+        return self.type
 
     def normalize(self, text: str) -> str:
         """Return `text` in the form."""

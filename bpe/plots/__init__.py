@@ -1,4 +1,4 @@
-"""Draw the numbers of bpe.statistics with matplotlib: `pip install 'pretok[plot]'`."""
+"""Draw the numbers of bpe.statistics with matplotlib, which `pip install matplotlib` installs."""
 
 from __future__ import annotations
 

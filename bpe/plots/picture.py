@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from pretok.files import check_folder
+
 SUFFIXES = (".svg", ".png", ".pdf")
 """The formats of pictures, by the suffix of their files."""
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
@@ -41,6 +43,8 @@ MAX_NAME = 28
 def check_picture(path: str | os.PathLike[str]) -> None:
     """Raise ValueError if the suffix of `path` is not in SUFFIXES, ImportError without matplotlib.
 
+    Raises FileNotFoundError if the folder of `path` does not exist.
+
     Call this before a long computation whose result you want to draw.
     """
     if Path(path).suffix.lower() not in SUFFIXES:
@@ -48,11 +52,12 @@ def check_picture(path: str | os.PathLike[str]) -> None:
             f"expected a name that ends in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, got "
             f"{os.fspath(path)!r}; choose another name"
         )
+    check_folder(path)
     try:
         import matplotlib.figure
     except ImportError as error:
         raise ImportError(
-            "pictures need matplotlib; install it with `pip install 'pretok[plot]'`"
+            "pictures need matplotlib; install it with `pip install matplotlib`"
         ) from error
     assert matplotlib.figure
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bpe.encoding.utf8 import ESCAPE, decode_utf8, encode_utf8
+from bpe.inputs import refuse_name
 from bpe.statistics.words import word_spans
 from bpe.tokenizer import Tokenizer
 from bpe.types import Errors, Text
@@ -55,7 +56,8 @@ def compare(
     """Return the numbers of each text with each of `tokenizers`, text by text.
 
     The keys of both mappings are names. Special tokens in a text are ordinary text. Raises
-    TypeError if an argument is not a mapping.
+    TypeError if an argument is not a mapping, and ValueError if a str is the name of a file or a
+    folder, or a glob pattern of files.
 
     >>> import bpe
     >>> tok = bpe.train(["a cat", "a cat"], vocab_size=258, preset="gpt2")
@@ -68,16 +70,26 @@ def compare(
             raise TypeError(
                 f"{parameter} is of type {type(argument).__name__}; expected a mapping from names"
             )
+    for name, tokenizer in tokenizers.items():
+        if not isinstance(tokenizer, Tokenizer):
+            raise TypeError(
+                f"tokenizers[{name!r}]: expected a bpe.Tokenizer, got {type(tokenizer).__name__}; "
+                "pass bpe.load(path_or_name)"
+            )
     rows = []
     for name, value in texts.items():
         # If the text is bytes, surrogates stand for invalid bytes in the str, and ESCAPE encodes
         # the str to the same bytes again.
+        if isinstance(value, str):
+            refuse_name(value, "pass the content of the files")
         text = value if isinstance(value, str) else decode_utf8(bytes(value))
         handler = errors if isinstance(value, str) else ESCAPE
         data = encode_utf8(text) if handler == "replace" else text.encode("utf-8", handler)
         word_starts, word_ends = word_spans(text)
         for vocabulary, tokenizer in tokenizers.items():
-            ids, starts, ends = tokenizer.token_spans(text, "text", errors=handler)
+            ids, starts, ends = tokenizer.token_spans(
+                text, "text", errors=handler, trim_offsets=False
+            )
             # The tokens of a word start before its end, and do not end at or before its start. Both
             # arrays ascend, so the difference of two positions is the number of these tokens.
             per_word = np.searchsorted(starts, word_ends) - np.searchsorted(

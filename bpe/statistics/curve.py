@@ -9,6 +9,7 @@ The largest of these ranks is the `needed` rank of the token that the merge make
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,6 +48,7 @@ def curve(
     source: Source,
     *,
     field: str = "text",
+    include: str | Iterable[str] = (),
     max_pre_token: int | None = None,
     max_text: int | None = None,
     threads: int | None = None,
@@ -73,7 +75,8 @@ def curve(
     vocabulary = _checked(tokenizer)
     limits = Limits.of(max_pre_token, max_text)
     counter = text_counter(tokenizer.pre_tokenizer, tokenizer.backend, threads, limits)
-    count_texts(read_texts(source, field, counter.collect_batch, limits.text), counter)
+    texts = read_texts(source, field, counter.collect_batch, limits.text, include)
+    count_texts(texts, counter)
     uses = [0] * vocabulary.size
     text_bytes = 0
     for pre_token, count in counter.finish().take():

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import TypeAlias, cast
 
+import numpy as np
+
 from bpe.encoding.utf8 import StrOrBytes, encode_utf8
-from bpe.text_files import PACKED, blocks_of_file, lines_of_file, suffix_of, text_of_line
+from bpe.errors import TextFileError, shortened
+from bpe.inputs import JSON_LINES, SUFFIXES, TEXT, find_inputs, format_of, names_files, refuse_name
+from bpe.parquet_input import null_message, rows_of_file
+from bpe.text_files import blocks_of_file, lines_of_file, text_of_line
 from bpe.training.limits import MAX_TEXT
 
 Path: TypeAlias = os.PathLike[str]
@@ -21,12 +27,11 @@ CollectBatch: TypeAlias = Callable[
 BLOCK = 1 << 20
 """The size of a block of a long text: bytes of a file, code points of a str."""
 
-FORMATS = (".txt", ".jsonl")
-SUFFIXES = tuple(suffix + packed for suffix in FORMATS for packed in PACKED)
 LAST_CHARACTERS = frozenset(suffix[-1] for suffix in SUFFIXES + tuple(map(str.upper, SUFFIXES)))
 """The last characters of SUFFIXES. A str with another last character cannot name a text file."""
-MAX_NAME_LENGTH = 4096
-"""A longer str counts as a text, not as the name of a file."""
+CHECKED = 64
+"""The number of texts at the start of a source that may not be the name of any file or folder, nor
+a glob pattern. Later texts may not be the name of a file with one of SUFFIXES."""
 TEXT_OVERHEAD = 64
 """The estimated memory of a text besides its characters, in bytes.
 
@@ -54,22 +59,29 @@ class FileBlocks(Iterator[bytes]):
 
 
 def read_texts(
-    source: Source, field: str, collect: CollectBatch | None = None, max_text: int = MAX_TEXT
+    source: Source,
+    field: str,
+    collect: CollectBatch | None = None,
+    max_text: int = MAX_TEXT,
+    include: str | Iterable[str] = (),
 ) -> Iterator[list[StrOrBytes] | Iterator[bytes]]:
-    """Yield the texts of `source`: lists of texts, and iterators over the blocks of a .txt file.
+    """Yield the texts of `source`: lists of texts, and iterators over the blocks of a file.
 
-    Each item of `source` is a text or a path. A .txt file is one text. Each line of a .jsonl file
-    is an object with a text under `field`. Files that end in .gz or .zst are unpacked. The caller
-    must exhaust each iterator over blocks before it takes the next item. A list or iterator that
-    comes from a file has the attribute `name`, the path of the file. `collect` is `collect_batch`
-    (the default) or _core.gather, its C++ version.
+    Each item of `source` is a text, or the path of a file, a folder or a glob pattern, for which
+    `find_inputs` gives files; `include` is its argument. Each line of a .jsonl file is an object
+    with a text under `field`. Each row of a .parquet file has a text in the column `field`. Any
+    other file is one text. Files that end in .gz or .zst are unpacked. The caller must exhaust each
+    iterator over blocks before it takes the next item. A list or iterator that comes from a file
+    has the attribute `name`, the path of the file. `collect` is `collect_batch` (the default) or
+    _core.gather, its C++ version.
 
     Raises TypeError if `source` is a single text, or an item is neither a text nor a path;
-    ValueError if a str is the name of an existing file; TextFileError if a file is damaged or
-    malformed, or a line has more than `max_text` bytes; OSError if a file cannot be read.
+    ValueError if a str is the name of an existing file or folder, or a glob pattern of files;
+    TextFileError if a file is damaged or malformed, or a line has more than `max_text` bytes;
+    OSError if a file cannot be read.
     """
     chosen = collect or collect_batch
-    return _texts(source_items(source, chosen), field, chosen, max_text)
+    return _texts(source_items(source, chosen, include=include), field, chosen, max_text)
 
 
 def _texts(
@@ -79,21 +91,27 @@ def _texts(
         if isinstance(item, list):
             yield item
         else:
-            yield from _texts_of_file(name_of(item), field, collect, max_text)
+            yield from texts_of_file(name_of(item), field, collect, max_text)
 
 
 def source_items(
-    source: Source, collect: CollectBatch | None = None, size: int = BLOCK
+    source: Source,
+    collect: CollectBatch | None = None,
+    size: int = BLOCK,
+    include: str | Iterable[str] = (),
 ) -> Iterator[list[StrOrBytes] | Path]:
-    """Yield the items of `source`: lists of texts, and paths.
+    """Yield the items of `source`: lists of texts, and the paths of files.
 
     A list ends when the sizes of its texts add up to `size` or more. The size of a text is its
     length plus TEXT_OVERHEAD. The other arguments and the errors are those of `read_texts`.
     """
     if isinstance(source, (str, bytes, bytearray, memoryview)):
+        what = names_files(source) if isinstance(source, str) else ""
         raise TypeError(
-            f"expected an iterable of texts or a pathlib.Path, got one {type(source).__name__}; "
-            "pass [text] to train on one text, or pathlib.Path(name) to train on a file"
+            f"expected an iterable of texts or a pathlib.Path, got one {type(source).__name__}"
+            + (f", {shortened(source)}, which is {what}" if what else "")
+            + "; pass [text] to train on one text, or pathlib.Path(name) to train on a file, a "
+            "folder or a glob pattern"
         )
     items: Iterable[object] = [source] if isinstance(source, os.PathLike) else source
     if not isinstance(items, Iterable):
@@ -102,16 +120,61 @@ def source_items(
             f"expected an iterable of texts or a pathlib.Path, got {type(source).__name__}"
             f"{advice if hasattr(source, '__getitem__') else ''}"
         )
-    if isinstance(items, (list, tuple)) and items and isinstance(items[0], os.PathLike):
-        # Report a wrong file name now, not after hours of training.
-        for path in items:
-            if isinstance(path, os.PathLike):
-                suffix_of(name_of(path), FORMATS)
-    return _items(items, collect or collect_batch, size)
+    patterns = (include,) if isinstance(include, str) else tuple(include)
+    if isinstance(items, (list, tuple)):
+        items = _found(items, patterns)
+    return _items(_checked(items), collect or collect_batch, size, patterns)
+
+
+def _found(items: Sequence[object], include: tuple[str, ...]) -> Sequence[object]:
+    """Return `items` with the files that its paths name instead of these paths.
+
+    A wrong name is an error now, not after hours of training.
+    """
+    if not items or not isinstance(items[0], os.PathLike):
+        return items
+    paths = [name_of(item) for item in items if isinstance(item, os.PathLike)]
+    if len(paths) < len(items):
+        find_inputs(paths, include, reported=False)  # raises the errors
+        return items
+    return [_File(name) for name in find_inputs(paths, include).files]
+
+
+class _File(os.PathLike[str]):
+    """The path of a file that `find_inputs` has found."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __fspath__(self) -> str:
+        return self._name
+
+
+def _checked(items: Iterable[object]) -> Iterator[object]:
+    """Return an iterator over `items` that checks the first CHECKED texts."""
+    if isinstance(items, (list, tuple)):
+        for item in items[:CHECKED]:
+            _check_item(item)
+        return iter(items)
+    return _checked_iterator(items)
+
+
+def _checked_iterator(items: Iterable[object]) -> Iterator[object]:
+    iterator = iter(items)
+    for item in islice(iterator, CHECKED):
+        _check_item(item)
+        yield item
+    yield from iterator
+
+
+def _check_item(item: object) -> None:
+    """Raise ValueError if `item` is a str that names files; files must be passed as paths."""
+    if isinstance(item, str):
+        refuse_name(item, f"pass pathlib.Path({shortened(item)}) to read the files")
 
 
 def _items(
-    items: Iterable[object], collect: CollectBatch, size: int
+    items: Iterable[object], collect: CollectBatch, size: int, include: tuple[str, ...] = ()
 ) -> Iterator[list[StrOrBytes] | Path]:
     iterator = iter(items)
     index = 0
@@ -124,8 +187,10 @@ def _items(
         if batch:
             yield batch
         for item in rest:
-            if isinstance(item, os.PathLike):
+            if isinstance(item, _File):
                 yield item
+            elif isinstance(item, os.PathLike):
+                yield from map(_File, find_inputs([name_of(item)], include).files)
             elif isinstance(item, (bytearray, memoryview)):
                 yield [bytes(item)]
             else:
@@ -136,14 +201,15 @@ def _items(
             index += 1
 
 
-def _texts_of_file(
-    name: str, field: str, collect: CollectBatch, max_text: int
+def texts_of_file(
+    name: str, field: str, collect: CollectBatch | None = None, max_text: int = MAX_TEXT
 ) -> Iterator[list[StrOrBytes] | Iterator[bytes]]:
     """Yield the texts of a file, as `read_texts` does."""
-    if suffix_of(name, FORMATS) == ".txt":
+    if format_of(name) == TEXT:
         yield FileBlocks(name)
         return
-    for batch in _items(_texts_of_lines(name, field, max_text), collect, BLOCK):
+    reader = _texts_of_lines if format_of(name) == JSON_LINES else _texts_of_rows
+    for batch in _items(reader(name, field, max_text), collect or collect_batch, BLOCK):
         yield FileTexts(cast("list[StrOrBytes]", batch), name)
 
 
@@ -177,26 +243,14 @@ def collect_batch(
 
 
 def _check_text(text: str) -> None:
-    """Raise ValueError if `text` is the name of an existing file; files must be passed as paths."""
-    if _is_filename_of(text):
-        raise ValueError(
-            f"text {text!r} is the name of a file; pass pathlib.Path({text!r}) to train on "
-            "the file, or bytes to train on the name itself"
-        )
+    """Raise ValueError if `text` is the name of an existing file with one of SUFFIXES."""
+    if text.lower().endswith(SUFFIXES):
+        _check_item(text)
 
 
 def name_of(path: os.PathLike[str] | os.PathLike[bytes]) -> str:
     """Return a path as str."""
     return os.fsdecode(path)
-
-
-def _is_filename_of(text: str) -> bool:
-    return (
-        len(text) <= MAX_NAME_LENGTH
-        and text.lower().endswith(SUFFIXES)
-        and "\0" not in text
-        and os.path.isfile(text)
-    )
 
 
 def blocks_of(text: StrOrBytes) -> Iterator[bytes]:
@@ -218,3 +272,12 @@ def _texts_of_lines(name: str, field: str, max_text: int) -> Iterator[StrOrBytes
         if line.strip():
             # Yield bytes. For a str, collect_batch would check whether it is the name of a file.
             yield encode_utf8(text_of_line(line, field, f"{name}, line {number}"))
+
+
+def _texts_of_rows(name: str, field: str, _: int) -> Iterator[StrOrBytes]:
+    first = 1
+    for texts, is_null in rows_of_file(name, field, lambda data: None):
+        if is_null.any():
+            raise TextFileError(null_message(name, first + int(np.argmax(is_null)), field))
+        yield from texts
+        first += len(texts)

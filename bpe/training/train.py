@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import count, islice
 from typing import Literal, NamedTuple, TypeAlias, cast, get_args
 
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.arguments import resolve_pre_tokenizer, resolve_threads
+from bpe.encoding.foreign_arguments import TRAIN, explained
 from bpe.encoding.utf8 import has_surrogates
 from bpe.progress import Bar, progress_bar
 from bpe.tokenizer import Tokenizer
@@ -41,10 +42,11 @@ PROGRESS_DELAY = 0.5
 logger = logging.getLogger("bpe")
 
 
+@explained(TRAIN)
 def train(
     source: Source,
-    *,
     vocab_size: int,
+    *,
     preset: str | Preset | PreTokenizer | SupportsOffsets | None = None,
     special_tokens: Sequence[str] | Mapping[str, int] = (),
     alphabet: Alphabet = "bytes",
@@ -56,6 +58,7 @@ def train(
     max_token_length: int | None = None,
     tie_break: TieBreak = "huggingface",
     field: str = "text",
+    include: str | Iterable[str] = (),
     max_pre_token: int | None = None,
     max_text: int | None = None,
     progress: bool | None = None,
@@ -66,9 +69,12 @@ def train(
     """Return a Tokenizer with a new vocabulary: 256 bytes, merged tokens and special tokens.
 
     `source` is an iterable of texts (str, or bytes that hold UTF-8), an iterable of paths, or one
-    path. It is read once, in blocks. A .txt file is one text. Each line of a .jsonl file is an
-    object with a text under `field`. Files that also end in .gz or .zst are unpacked. Memory grows
-    with the distinct pre-tokens. Nothing is written.
+    path: of a file, a folder or a glob pattern. It is read once, in blocks. Each line of a .jsonl
+    file is an object with a text under `field`. Each row of a .parquet file has a text in the
+    column `field`. Any other file is one text. Files that also end in .gz or .zst are unpacked. A
+    folder gives its .txt, .jsonl and .parquet files, or with `include` the files whose names match
+    one of these glob patterns; "*" gives every text file. A warning says how many files were left
+    out. Memory grows with the distinct pre-tokens. Nothing is written.
 
     `preset` defines how to split texts: a name (default "cl100k"), a Preset, a PreTokenizer, or an
     object with `offsets`. `vocab_size` is the number of ids: 256 bytes, merged tokens, and special
@@ -100,9 +106,9 @@ def train(
     progress bar appears if standard error is a terminal, unless `progress=False`.
 
     Raises ValueError if `vocab_size` is too small, if special tokens are invalid, if a pre-token is
-    too long, or if a str is the name of a file; TypeError if an item is neither a text nor a path;
-    TextFileError if a file is damaged, malformed, or over a limit; OSError if a file cannot be
-    read.
+    too long, or if a str is the name of a file or a folder, or a glob pattern of files; TypeError
+    if an item is neither a text nor a path; TextFileError if a file is damaged, malformed, or over
+    a limit; OSError if a file cannot be read.
 
     >>> tok = train(["ab", "abc", "abcd"], vocab_size=300, special_tokens={"<PAD>": 0, "<UNK>": 1})
     >>> tok.encode("abcde"), tok.token_bytes(260)
@@ -118,7 +124,7 @@ def train(
     )  # fmt: skip
     resolve_threads(threads)
     with training.counting_bar() as bar:
-        words = training.words(source, field, threads, bar.update)
+        words = training.words(source, field, threads, bar.update, include)
     return training.tokenizer(words)
 
 
@@ -195,12 +201,17 @@ class Training(NamedTuple):
         return progress_bar("counting", "B", self.progress, delay=PROGRESS_DELAY)
 
     def words(
-        self, source: Source, field: str, threads: int | None, advance: Callable[[int], object]
+        self,
+        source: Source,
+        field: str,
+        threads: int | None,
+        advance: Callable[[int], object],
+        include: str | Iterable[str] = (),
     ) -> Words:
         """Count the pre-tokens of `source`; pass the size of each text to `advance`."""
         chosen = choose_backend(self.backend)
         counter = text_counter(self.pre_tokenizer, chosen, threads, self.limits)
-        texts = read_texts(source, field, counter.collect_batch, self.limits.text)
+        texts = read_texts(source, field, counter.collect_batch, self.limits.text, include)
         count_texts(texts, counter, advance)
         return counter.finish()
 

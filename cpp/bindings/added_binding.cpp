@@ -1,5 +1,6 @@
 #include "bindings/added_binding.hpp"
 
+#include "bindings/convert.hpp"
 #include "core/encode/added.hpp"
 
 #include <pybind11/stl.h>
@@ -19,16 +20,16 @@ namespace {
 // The fields content, id, normalized, lstrip, rstrip, single_word and special.
 using AddedRecord = std::tuple<std::string, std::uint32_t, bool, bool, bool, bool, bool>;
 
-AddedTokens make_added(const std::vector<AddedRecord> &records, CodePointRanges words,
-                       bool nfc) {
+AddedTokens make_added(const std::vector<AddedRecord> &records, CodePointRanges words) {
   std::vector<AddedToken> tokens;
   for (const auto &[content, id, normalized, lstrip, rstrip, single_word, special] : records)
     tokens.push_back({content, id, normalized, lstrip, rstrip, single_word, special});
-  return AddedTokens(tokens, std::move(words), nfc);
+  return AddedTokens(tokens, std::move(words));
 }
 
-// `treatment` is "raise", "text" or "allow".
 AddedTokens treating(const AddedTokens &added, const std::string &treatment) {
+  if (treatment != "raise" && treatment != "text" && treatment != "allow")
+    throw py::value_error("expected \"raise\", \"text\" or \"allow\"");
   return added.treating(treatment == "raise"  ? Treatment::RAISE
                         : treatment == "text" ? Treatment::TEXT
                                               : Treatment::ALLOW);
@@ -57,10 +58,10 @@ py::tuple segments(const AddedTokens &added, const py::bytes &text) {
 
 void bind_added(py::module_ &module) {
   py::class_<AddedTokens>(module, "AddedTokens")
-      .def(py::init(&make_added), py::arg("tokens"), py::arg("words"), py::arg("nfc"))
+      .def(py::init(&make_added), py::arg("tokens"), py::arg("words"))
       .def("treating", &treating, py::arg("treatment"))
-      .def("exact", &AddedTokens::exact)
-      .def("normalized", &AddedTokens::normalized)
+      .def("exact", on_self(&AddedTokens::exact))
+      .def("normalized", on_self(&AddedTokens::normalized))
       .def("segments", &segments, py::arg("text"));
 }
 

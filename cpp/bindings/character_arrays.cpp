@@ -40,13 +40,15 @@ std::unique_ptr<CharacterMerge> make_character_merge(const CharacterArrays &arra
 
 } // namespace
 
-std::unique_ptr<CharacterMerging> make_merging(const Characters &characters) {
+std::unique_ptr<CharacterMerging> make_merging(const Characters &characters, bool has_spaces) {
   if (const auto *arrays = std::get_if<CharacterArrays>(&characters))
     return make_character_merge(*arrays);
   const auto &pieces = std::get<SharedPieceTable>(characters);
-  if (!pieces.is_ordered || !pieces.table->has_fallback())
-    throw py::value_error("expected ordered pieces and a fallback token for each byte");
-  return std::make_unique<PieceMerge>(pieces.table);
+  const UnknownCharacters &unknown = pieces.table->unknown();
+  if (!pieces.is_ordered || (!unknown.has_fallback() && unknown.id == NO_ID))
+    throw py::value_error("expected ordered pieces, and a fallback token for each byte or an "
+                          "unknown token");
+  return std::make_unique<PieceMerge>(pieces.table, has_spaces);
 }
 
 } // namespace pretok

@@ -21,7 +21,7 @@ using CharacterArrays =
                Array<std::uint32_t>, Array<std::uint32_t>, std::uint32_t, bool,
                Array<std::uint32_t>, py::bytes>;
 
-// The pieces of a .model in Python. Their memory includes the file that they view.
+// The pieces of a SentencePiece model in Python. Their memory includes the file that they view.
 struct SharedPieceTable {
   std::shared_ptr<const PieceTable> table;
   std::shared_ptr<const ScoredPieces> normal;
@@ -31,7 +31,8 @@ struct SharedPieceTable {
 
 using Characters = std::variant<CharacterArrays, SharedPieceTable>;
 
-// Returns a CharacterMerge or a PieceMerge. Throws py::value_error if the arguments are wrong.
-std::unique_ptr<CharacterMerging> make_merging(const Characters &characters);
+// Returns a CharacterMerge or a PieceMerge. If `has_spaces`, spaces stand for the marks of
+// pieces. Throws py::value_error if the arguments are wrong.
+std::unique_ptr<CharacterMerging> make_merging(const Characters &characters, bool has_spaces);
 
 } // namespace pretok

@@ -14,7 +14,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -170,6 +172,32 @@ private:
   int width_ = 0; // bytes per code unit of a str; 0: the object is bytes
 };
 
+// Returns `object` as a T. Throws py::type_error if it is not one; `expected` says what T is.
+template <typename T> T cast_argument(py::handle object, const char *expected) {
+  try {
+    return py::cast<T>(object);
+  } catch (const py::cast_error &) {
+    throw py::type_error(std::string("expected ") + expected + ", got " +
+                         Py_TYPE(object.ptr())->tp_name);
+  }
+}
+
+// Returns a function that calls a method without arguments. pybind11 would pass nullptr to the
+// method itself if `self` is None.
+template <typename Class, typename Result> auto on_self(Result (Class::*method)() const) {
+  return [method](const Class &self) { return (self.*method)(); };
+}
+template <typename Class, typename Result> auto on_self(Result (Class::*method)()) {
+  return [method](Class &self) { return (self.*method)(); };
+}
+
+// Returns a capsule that owns `object`.
+template <typename T> py::capsule owning_capsule(std::unique_ptr<T> object) {
+  py::capsule capsule(object.get(), [](void *p) { delete static_cast<T *>(p); });
+  static_cast<void>(object.release()); // only now: making the capsule may throw
+  return capsule;
+}
+
 // Runs work(). Releases the GIL during the work if `size` is at least MIN_SIZE_TO_RELEASE.
 template <typename Work> void unlocked(std::size_t size, Work work) {
   std::optional<py::gil_scoped_release> released;
@@ -182,9 +210,10 @@ template <typename Work> void unlocked(std::size_t size, Work work) {
 template <typename T, typename Allocator>
 py::array_t<T> as_array(std::vector<T, Allocator> &&values) {
   using Values = std::vector<T, Allocator>;
-  auto *owned = new Values(std::move(values));
-  const py::capsule owner(owned, [](void *p) { delete static_cast<Values *>(p); });
-  return py::array_t<T>(static_cast<py::ssize_t>(owned->size()), owned->data(), owner);
+  auto owned = std::make_unique<Values>(std::move(values));
+  const auto size = static_cast<py::ssize_t>(owned->size());
+  const T *const data = owned->data();
+  return py::array_t<T>(size, data, owning_capsule(std::move(owned)));
 }
 
 // Returns an array of merges, one merge per row.

@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 namespace pretok {
 namespace {
@@ -97,13 +98,14 @@ py::tuple make_decode_calls(const py::object &owner, const Vocabulary &vocabular
                             const py::tuple &slow_calls) {
   static std::array<PyMethodDef, 2> methods{fast_method<decode>("decode"),
                                             fast_method<decode_bytes>("decode_bytes")};
+  if (slow_calls.size() != methods.size())
+    throw py::value_error("expected two slow calls");
   auto calls = std::make_unique<DecodeCalls>();
   calls->vocabulary = &vocabulary;
   calls->limit = limit;
   calls->special = IdSet(special);
   calls->replace = interned("replace");
-  const py::capsule capsule(calls.release(),
-                            [](void *p) { delete static_cast<DecodeCalls *>(p); });
+  const py::capsule capsule = owning_capsule(std::move(calls));
   py::tuple result(methods.size());
   for (std::size_t i = 0; i < methods.size(); ++i)
     result[i] = new_function(methods[i], py::make_tuple(capsule, slow_calls[i], owner));

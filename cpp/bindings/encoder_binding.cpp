@@ -61,7 +61,6 @@ void bind_encoder(py::module_ &module) {
       .def_static("all_take_fast_path", &all_take_fast_path, py::arg("texts"),
                   py::arg("only_str"), py::arg("only_ascii"), py::arg("only_normal"))
       .def_static("is_normal", &NativeEncoder::is_normal_text, py::arg("text"))
-      .def_static("normalized", &normalized, py::arg("data"))
       .def("fast_calls", &NativeEncoder::fast_calls, py::arg("make_added"),
            py::arg("slow_calls"), py::arg("only_str"), py::arg("only_ascii"),
            py::arg("only_normal"))
@@ -69,9 +68,9 @@ void bind_encoder(py::module_ &module) {
            py::arg("only_normal"), py::arg("spaces").none(true))
       .def("decode_calls", &NativeEncoder::decode_calls, py::arg("special"),
            py::arg("slow_calls"))
-      .def("merges", &NativeEncoder::merges)
-      .def_property_readonly("cache_bytes", &NativeEncoder::cache_bytes)
-      .def("trim", &NativeEncoder::trim);
+      .def("merges", on_self(&NativeEncoder::merges))
+      .def_property_readonly("cache_bytes", on_self(&NativeEncoder::cache_bytes))
+      .def("trim", on_self(&NativeEncoder::trim));
   module.def("text_decode_call", &make_text_decode_call, py::arg("make_texts"),
              py::arg("special"), py::arg("slow_call"));
   module.def("have_surrogates", &have_surrogates, py::arg("texts"));

@@ -18,6 +18,7 @@ struct FastCallMethod {
   PyObject *fast_call;   // the fast call of all instances, or nullptr
   PyObject *names;       // a tuple of the names of the parameters, interned like names in code
   PyObject *defaults;    // a tuple of the default values of the parameters
+  PyObject *explain;     // the function that explains a TypeError, or nullptr
   Py_ssize_t positional; // the number of parameters that callers may pass by position
   // The class of the method if its __slots__ contain `attribute`; else nullptr.
   PyTypeObject *owner;
@@ -29,7 +30,7 @@ struct FastCallMethod {
 template <typename Use> int for_each_object(FastCallMethod &method, Use use) {
   for (PyObject **object :
        {&method.function, &method.attribute, &method.fast_call, &method.names, &method.defaults,
-        reinterpret_cast<PyObject **>(&method.owner)})
+        &method.explain, reinterpret_cast<PyObject **>(&method.owner)})
     if (const int stop = use(*object))
       return stop;
   return 0;
@@ -64,7 +65,7 @@ bool is_plain(const FastCallMethod &method, PyObject *const *args, Py_ssize_t co
 }
 
 // Returns a new reference to the fast call of `instance`, or nullptr with an exception set.
-PyObject *fast_call_of(const FastCallMethod &method, PyObject *instance) {
+PyObject *slot_call(const FastCallMethod &method, PyObject *instance) {
   if (Py_TYPE(instance) == method.owner) {
     PyObject *const value =
         *reinterpret_cast<PyObject **>(reinterpret_cast<char *>(instance) + method.offset);
@@ -88,6 +89,20 @@ PyObject *call_directly(PyObject *callable, PyObject *const *args, Py_ssize_t co
   return PyObject_Vectorcall(callable, args, static_cast<std::size_t>(count), nullptr);
 }
 
+// Replaces the current TypeError of a call with the keyword arguments `names` by the result of
+// method.explain, unless that is None.
+void explain_error(const FastCallMethod &method, PyObject *names) {
+  pybind11::error_already_set error;
+  PyObject *const better = PyObject_CallOneArg(method.explain, names);
+  if (better == nullptr)
+    return;
+  if (better == Py_None)
+    error.restore();
+  else
+    PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(better)), better);
+  Py_DECREF(better);
+}
+
 // Calls a FastCallMethod. This is its vectorcall function: `flagged` is the number of
 // positional arguments and a flag bit.
 PyObject *call_method(PyObject *self, PyObject *const *args, std::size_t flagged,
@@ -101,7 +116,7 @@ PyObject *call_method(PyObject *self, PyObject *const *args, std::size_t flagged
       if (result != Py_None)
         return result;
       Py_DECREF(result);
-    } else if (PyObject *fast_call = fast_call_of(method, args[0])) {
+    } else if (PyObject *fast_call = slot_call(method, args[0])) {
       PyObject *result = call_directly(fast_call, plain.data() + 1, count);
       Py_DECREF(fast_call);
       return result;
@@ -109,7 +124,11 @@ PyObject *call_method(PyObject *self, PyObject *const *args, std::size_t flagged
       PyErr_Clear();
     }
   }
-  return PyObject_Vectorcall(method.function, args, flagged, names);
+  PyObject *result = PyObject_Vectorcall(method.function, args, flagged, names);
+  if (result == nullptr && names != nullptr && method.explain != nullptr &&
+      PyErr_ExceptionMatches(PyExc_TypeError) != 0)
+    explain_error(method, names);
+  return result;
 }
 
 // Returns a new FastCallMethod. bind_fast_call_method describes the arguments.
@@ -118,9 +137,10 @@ PyObject *make(PyTypeObject *type, PyObject *args, PyObject *) {
   PyObject *attribute = nullptr;
   PyObject *names = nullptr;
   PyObject *defaults = nullptr;
+  PyObject *explain = Py_None;
   Py_ssize_t positional = 0;
-  if (!PyArg_ParseTuple(args, "OOO!O!n", &function, &attribute, &PyTuple_Type, &names,
-                        &PyTuple_Type, &defaults, &positional))
+  if (!PyArg_ParseTuple(args, "OOO!O!n|O", &function, &attribute, &PyTuple_Type, &names,
+                        &PyTuple_Type, &defaults, &positional, &explain))
     return nullptr;
   const bool is_name = PyUnicode_CheckExact(attribute);
   if (!is_name && PyCallable_Check(attribute) == 0) {
@@ -151,11 +171,15 @@ PyObject *make(PyTypeObject *type, PyObject *args, PyObject *) {
   }
   method.names = names;
   method.defaults = defaults;
+  if (explain != Py_None) {
+    Py_INCREF(explain);
+    method.explain = explain;
+  }
   method.positional = positional;
   return self;
 }
 
-// Stores the offset of the slot of `attribute`, for fast_call_of. Python calls
+// Stores the offset of the slot of `attribute`, for slot_call. Python calls
 // __set_name__(owner, name) after it has created the class.
 PyObject *set_name(PyObject *self, PyObject *args) {
   PyObject *owner = nullptr;
@@ -240,7 +264,7 @@ pybind11::object fast_call_of(PyObject *bound) {
   const FastCallMethod &method = *method_of(function);
   if (method.attribute == nullptr)
     return {};
-  PyObject *const call = fast_call_of(method, PyMethod_GET_SELF(bound));
+  PyObject *const call = slot_call(method, PyMethod_GET_SELF(bound));
   if (call == nullptr)
     PyErr_Clear();
   return pybind11::reinterpret_steal<pybind11::object>(call);

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 namespace pretok {
 namespace {
@@ -50,7 +51,8 @@ FastCalls &fast_calls_of(PyObject *self) {
 const AddedTokenPhases *make_added(PyObject *self, FastCalls &calls, std::size_t policy) {
   const py::handle make(PyTuple_GET_ITEM(self, 2));
   const py::object tokens = make(calls.names[policy]);
-  auto phases = std::make_unique<const AddedTokenPhases>(py::cast<const AddedTokens &>(tokens));
+  auto phases = std::make_unique<const AddedTokenPhases>(
+      cast_argument<const AddedTokens &>(tokens, "AddedTokens"));
   const AddedTokenPhases *current = nullptr;
   // If another thread has stored its object first, calls may already use that object. So keep
   // that object, and delete `phases`.
@@ -185,13 +187,14 @@ py::tuple make_fast_calls(const py::object &owner, const Encoder &encoder, IdObj
   static std::array<PyMethodDef, 3> methods{fast_method<encode>("encode"),
                                             fast_method<encode_array>("encode_array"),
                                             fast_method<count_ids>("count")};
+  if (slow_calls.size() != methods.size())
+    throw py::value_error("expected three slow calls");
   auto calls = std::make_unique<FastCalls>(encoder, normalizer, objects);
   calls->only_str = only_str;
   calls->only_ascii = only_ascii;
   calls->names = {interned("raise"), interned("text"), interned("allow")};
   calls->replace = interned("replace");
-  const py::capsule capsule(calls.release(),
-                            [](void *p) { delete static_cast<FastCalls *>(p); });
+  const py::capsule capsule = owning_capsule(std::move(calls));
   py::tuple result(methods.size());
   for (std::size_t i = 0; i < methods.size(); ++i)
     result[i] =

@@ -14,6 +14,8 @@ template <typename Work> PyObject *guarded(Work work) {
     return work();
   } catch (pybind11::error_already_set &error) {
     error.restore();
+  } catch (const pybind11::builtin_exception &error) { // such as py::type_error
+    error.set_error();
   } catch (const std::bad_alloc &) {
     PyErr_NoMemory();
   } catch (const std::exception &error) {

@@ -1,6 +1,7 @@
 #include "bindings/joined_tokens.hpp"
 
 #include "bindings/convert.hpp"
+#include "bindings/packed_tokens.hpp"
 #include "core/base/prefetch.hpp"
 
 #include <pybind11/numpy.h>
@@ -10,9 +11,6 @@
 
 namespace pretok {
 namespace {
-
-// The flags of an array whose items are contiguous and aligned.
-constexpr int PLAIN_ARRAY = py::array::c_style | py::detail::npy_api::NPY_ARRAY_ALIGNED_;
 
 // Returns the value of a small non-negative int, or a negative number for any other object.
 std::int64_t small_value(PyObject *object) {

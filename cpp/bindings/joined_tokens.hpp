@@ -13,8 +13,11 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <new>
+#include <numeric>
 #include <stdexcept>
+#include <string_view>
 #include <vector>
 
 namespace pretok {
@@ -37,9 +40,16 @@ struct TokenStore {
 class TokenBytes {
 public:
   // `bytes` has the tokens one after the other. Token i has `lengths[i]` bytes and the id
-  // `ids[i]`. The ids must ascend.
-  TokenBytes(const char *bytes, const std::vector<std::uint32_t> &lengths,
+  // `ids[i]`. The ids must ascend. Throws py::value_error if the arguments do not fit together.
+  TokenBytes(std::string_view bytes, const std::vector<std::uint32_t> &lengths,
              const std::vector<std::uint32_t> &ids) {
+    if (lengths.size() != ids.size() ||
+        std::accumulate(lengths.begin(), lengths.end(), std::uint64_t{0}) != bytes.size())
+      throw pybind11::value_error("expected a length for each id, and lengths that sum to the "
+                                  "number of bytes");
+    if (std::adjacent_find(ids.begin(), ids.end(), std::greater_equal<>()) != ids.end() ||
+        (!ids.empty() && ids.back() >= ID_LIMIT))
+      throw pybind11::value_error("expected ascending ids below 16777216");
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < ids.size(); ++i) {
       starts_.resize(std::size_t{ids[i]} + 1, static_cast<std::uint32_t>(sum));
@@ -48,7 +58,7 @@ public:
         throw std::length_error("the tokens have 4 GiB or more in total; expected less");
     }
     starts_.push_back(static_cast<std::uint32_t>(sum));
-    bytes_.assign(bytes, bytes + sum);
+    bytes_.assign(bytes.begin(), bytes.end());
     bytes_.resize(static_cast<std::size_t>(sum) + PADDING);
   }
 
@@ -88,6 +98,8 @@ public:
   IdSet() = default;
   explicit IdSet(const std::vector<std::uint32_t> &ids) {
     for (const std::uint32_t id : ids) {
+      if (id >= ID_LIMIT)
+        throw pybind11::value_error("expected ids below 16777216");
       if (id >= has_.size())
         has_.resize(std::size_t{id} + 1);
       has_[id] = true;

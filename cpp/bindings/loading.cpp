@@ -47,6 +47,8 @@ py::object read_ranks(const py::bytes &data) {
 py::tuple read_tokens(const py::bytes &data, std::size_t at, bool from_ranks) {
   const auto *first = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(data.ptr()));
   const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(data.ptr()));
+  if (at > size)
+    throw py::value_error("expected an offset within the data");
   VocabularyData vocabulary;
   vocabulary.from_ranks = from_ranks;
   LoadError error;
@@ -194,7 +196,8 @@ public:
           source.loose.push_back(loose.count(id) != 0);
       return true;
     }
-    if (!read_texts(vocab.cast<py::dict>(), loose, utf8, source))
+    if (!read_texts(cast_argument<py::dict>(vocab, "a dict or a JsonModel"), loose, utf8,
+                    source))
       return false;
     source.merges.resize(merges.size());
     for (std::size_t rank = 0; rank < merges.size(); ++rank)
@@ -376,10 +379,10 @@ void bind_loading(pybind11::module_ &module) {
   module.def("read_pretok_file_tokens", &read_tokens, py::arg("data"), py::arg("at"),
              py::arg("from_ranks"));
   py::class_<NativeJsonModel>(module, "JsonModel")
-      .def("__len__", &NativeJsonModel::size)
+      .def("__len__", on_self(&NativeJsonModel::size))
       .def("find", &NativeJsonModel::find, py::arg("text"))
-      .def("ids", &NativeJsonModel::ids)
-      .def("pairs", &NativeJsonModel::pairs);
+      .def("ids", on_self(&NativeJsonModel::ids))
+      .def("pairs", on_self(&NativeJsonModel::pairs));
   module.def("read_json_model", &read_json_model, py::arg("file"));
   module.def("build_vocabulary", &build_from_texts, py::arg("vocab"), py::arg("merges"),
              py::arg("added"), py::arg("ignore_merges"), py::arg("loose"));

@@ -36,6 +36,29 @@ py::object built_in_program(const std::string &name) {
   return py::make_tuple(preset->unicode, words);
 }
 
+// Lets __new__ raise TypeError for all classes of `module`. Without __init__, which only
+// calling the class runs, a method would read memory that is not initialized.
+void refuse_new(const py::module_ &module) {
+  static PyMethodDef method{"__new__",
+                            [](PyObject *, PyObject *) -> PyObject * {
+                              PyErr_SetString(PyExc_TypeError, "call the class instead");
+                              return nullptr;
+                            },
+                            METH_VARARGS, nullptr};
+  const auto function = py::reinterpret_steal<py::object>(PyCFunction_New(&method, nullptr));
+  const py::handle metaclass(
+      reinterpret_cast<PyObject *>(py::detail::get_internals().default_metaclass));
+  for (const auto &[name, value] : py::reinterpret_borrow<py::dict>(module.attr("__dict__"))) {
+    if (!py::isinstance(value, metaclass))
+      continue;
+    // Setting the attribute would also change what calling the class does.
+    auto *const type = reinterpret_cast<PyTypeObject *>(value.ptr());
+    if (PyDict_SetItemString(type->tp_dict, "__new__", function.ptr()) != 0)
+      throw py::error_already_set();
+    PyType_Modified(type);
+  }
+}
+
 } // namespace
 } // namespace pretok
 
@@ -75,4 +98,5 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   pretok::bind_piece_loading(module);
   pretok::bind_quick_call(module);
   pretok::bind_training(module);
+  pretok::refuse_new(module);
 }

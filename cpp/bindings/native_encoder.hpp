@@ -50,6 +50,8 @@ inline TextSpaces make_spaces(bool add_prefix_space,
     return spaces;
   const auto &[prefix, only_first, replaces_invalid, prefix_has_span, precedes_tokens] =
       *marked;
+  if (prefix != "never" && prefix != "always" && prefix != "unless_space")
+    throw py::value_error("expected the prefix \"never\", \"always\" or \"unless_space\"");
   spaces.prefix = prefix == "never"    ? TextSpaces::Prefix::NONE
                   : prefix == "always" ? TextSpaces::Prefix::ALWAYS
                                        : TextSpaces::Prefix::UNLESS_SPACE;
@@ -90,7 +92,7 @@ public:
       data.merges = merges_of(*merges);
     std::unique_ptr<CharacterMerging> merging;
     if (characters)
-      merging = make_merging(*characters);
+      merging = make_merging(*characters, marked_spaces.has_value());
     const char *build_error = nullptr;
     unlocked(MIN_SIZE_TO_RELEASE, [&] {
       build_error = merging != nullptr ? vocabulary_.build(std::move(data), std::move(merging))
@@ -153,6 +155,8 @@ public:
   // Encodes texts that lie in one buffer. Text i is data[offsets[i]..offsets[i + 1]), in UTF-8.
   py::tuple encode_packed(const py::object &data, const Array<std::int64_t> &offsets,
                           const AddedTokens &added, unsigned threads) const {
+    if (offsets.ndim() != 1)
+      throw py::value_error("expected offsets of one dimension");
     const Buffer bytes(data);
     const auto count = static_cast<std::size_t>(offsets.size());
     const std::vector<TextView> views = packed_texts(bytes, offsets.data(), count);
@@ -226,7 +230,7 @@ public:
   static py::tuple fast_calls(const py::object &self, const py::object &make_added,
                               const py::tuple &slow_calls, bool only_str, bool only_ascii,
                               bool only_normal) {
-    const auto &native = py::cast<const NativeEncoder &>(self);
+    const NativeEncoder &native = of(self);
     return make_fast_calls(self, native.encoder(), *native.id_objects_, make_added, slow_calls,
                            only_str, only_ascii,
                            only_normal ? Normalizer::NFC : Normalizer::NONE);
@@ -237,7 +241,7 @@ public:
   static py::object
   span_call(const py::object &self, const AddedTokens &added, bool only_ascii, bool only_normal,
             const std::optional<std::tuple<std::string, std::string, bool>> &spaces) {
-    const auto &native = py::cast<const NativeEncoder &>(self);
+    const NativeEncoder &native = of(self);
     SpanOptions options{only_ascii, only_normal, std::nullopt};
     if (spaces) {
       const auto &[leading, trailing, keeps_first] = *spaces;
@@ -259,7 +263,7 @@ public:
   static py::tuple decode_calls(const py::object &self,
                                 const std::vector<std::uint32_t> &special,
                                 const py::tuple &slow_calls) {
-    const auto &native = py::cast<const NativeEncoder &>(self);
+    const NativeEncoder &native = of(self);
     return make_decode_calls(self, native.vocabulary_, native.limit_, special, slow_calls);
   }
 
@@ -285,6 +289,12 @@ public:
   }
 
 private:
+  static const NativeEncoder &of(const py::object &self) {
+    if (!py::isinstance<NativeEncoder>(self))
+      throw py::type_error("expected an Encoder");
+    return py::cast<const NativeEncoder &>(self);
+  }
+
   const Encoder &encoder() const {
     if (!encoder_)
       throw py::value_error(
@@ -323,7 +333,8 @@ private:
     const char kind = ids.dtype().kind();
     if (ids.ndim() != 1 || (kind != 'i' && kind != 'u'))
       return false;
-    const Array<std::int64_t> wide(ids);
+    // Ids of 2^63 or more become negative.
+    const py::array_t<std::int64_t, PLAIN_ARRAY | py::array::forcecast> wide(ids);
     const std::int64_t *at = wide.data();
     return std::all_of(at, at + wide.size(),
                        [&](std::int64_t id) { return append_token(id, bytes); });

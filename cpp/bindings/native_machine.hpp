@@ -196,6 +196,9 @@ public:
   }
 
   py::list split_batch(const py::list &texts, unsigned threads) const {
+    for (const py::handle text : texts)
+      if (!py::isinstance<py::str>(text))
+        throw py::type_error("expected a list of str");
     if (pre_tokenizer_.removes()) {
       py::list result;
       for (const py::handle text : py::tuple(texts))

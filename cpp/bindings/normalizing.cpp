@@ -3,16 +3,19 @@
 #include "bindings/convert.hpp"
 
 #include "core/normalize/character_map.hpp"
+#include "core/normalize/normalizer_chain.hpp"
 #include "core/normalize/precompiled.hpp"
 #include "core/normalize/sentencepiece_normalizer.hpp"
-#include "core/unicode/nfc.hpp"
+#include "core/unicode/code_point_counts.hpp"
 #include "core/unicode/utf8.hpp"
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -129,8 +132,8 @@ public:
 
 private:
   void load(std::uint32_t code_point) {
-    const auto spellings =
-        spell_page_(first_of_page(code_point)).cast<std::vector<std::string>>();
+    const auto spellings = cast_argument<std::vector<std::string>>(
+        spell_page_(first_of_page(code_point)), "a list of 256 texts");
     if (spellings.size() != CHARACTERS_PER_PAGE)
       throw py::value_error("expected 256 texts");
     CharacterPage page;
@@ -161,12 +164,50 @@ private:
   Precompiled precompiled_;
 };
 
-py::bytes nfd(const py::bytes &text) {
-  const Bytes bytes(text);
-  std::vector<std::uint8_t> normal;
-  unlocked(bytes.size, [&] { to_nfd(bytes.data, bytes.size, normal); });
-  return as_bytes(normal);
-}
+// A normal form of Unicode. Keeps bytes that are not UTF-8.
+class NativeUnicodeForm {
+public:
+  explicit NativeUnicodeForm(unsigned form) : chain_(steps_of(form), std::nullopt) {}
+
+  py::bytes normalized(const py::bytes &text) const {
+    const Bytes bytes(text);
+    std::vector<std::uint8_t> normal;
+    unlocked(bytes.size, [&] { chain_.normalize(bytes.data, bytes.size, normal); });
+    return as_bytes(normal);
+  }
+
+  py::tuple align(const py::bytes &text) const {
+    const Bytes bytes(text);
+    std::vector<std::uint8_t> normal;
+    bool is_kept = false;
+    std::vector<std::int64_t> origins;
+    unlocked(bytes.size, [&] {
+      chain_.normalize(bytes.data, bytes.size, normal);
+      is_kept = std::equal(normal.begin(), normal.end(), bytes.data, bytes.data + bytes.size);
+      if (is_kept)
+        return;
+      const CodePointCounts counts(bytes.data, bytes.size);
+      const std::vector<std::size_t> sources = chain_.sources(bytes.data, bytes.size);
+      for (std::size_t i = 0; i < normal.size(); ++i)
+        if (!is_tail(normal[i]))
+          origins.push_back(counts.before(sources[i]));
+    });
+    if (is_kept)
+      return py::make_tuple(text, py::none());
+    return py::make_tuple(as_bytes(normal), as_array(std::move(origins)));
+  }
+
+private:
+  static std::vector<NormalizerStep> steps_of(unsigned form) {
+    if (form > static_cast<unsigned>(NormalizerStep::Kind::NFKD))
+      throw py::value_error("expected a form from 0 to 3");
+    NormalizerStep step;
+    step.kind = static_cast<NormalizerStep::Kind>(form);
+    return {step};
+  }
+
+  NormalizerChain chain_;
+};
 
 } // namespace
 
@@ -186,7 +227,10 @@ void bind_normalizing(py::module_ &module) {
   py::class_<NativePrecompiled>(module, "Precompiled")
       .def(py::init<const py::bytes &>(), py::arg("charsmap"))
       .def("normalized", &NativePrecompiled::normalized, py::arg("text"));
-  module.def("nfd", &nfd, py::arg("text"));
+  py::class_<NativeUnicodeForm>(module, "UnicodeForm")
+      .def(py::init<unsigned>(), py::arg("form"))
+      .def("normalized", &NativeUnicodeForm::normalized, py::arg("text"))
+      .def("align", &NativeUnicodeForm::align, py::arg("text"));
   module.def("check_charsmap", &check_charsmap, py::arg("blob"));
 }
 

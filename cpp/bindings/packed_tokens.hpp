@@ -15,7 +15,10 @@
 
 namespace pretok {
 
-template <typename T> using Array = py::array_t<T, py::array::c_style | py::array::forcecast>;
+// The flags of an array whose items are contiguous and aligned.
+inline constexpr int PLAIN_ARRAY = py::array::c_style | py::detail::npy_api::NPY_ARRAY_ALIGNED_;
+// NumPy copies other arrays, and lists, only if T holds each value of their type.
+template <typename T> using Array = py::array_t<T, PLAIN_ARRAY>;
 
 inline py::bytes as_bytes(const std::vector<std::uint8_t> &bytes) {
   return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
@@ -38,6 +41,8 @@ inline std::string_view view_of(const py::bytes &data) {
 }
 
 template <typename T> std::vector<T> as_vector(const Array<T> &values) {
+  if (values.ndim() != 1)
+    throw py::value_error("expected an array of one dimension");
   return {values.data(), values.data() + values.size()};
 }
 
@@ -57,8 +62,10 @@ inline std::vector<std::string_view> texts_of(const py::bytes &data,
   return texts;
 }
 
-// Returns the merges of an array of shape (n, 3).
+// Returns the merges of an array. Throws py::value_error unless its shape is (n, 3).
 inline std::vector<Merge> merges_of(const Array<std::uint32_t> &rows) {
+  if (rows.ndim() != 2 || rows.shape(1) != 3)
+    throw py::value_error("expected merges of shape (n, 3)");
   std::vector<Merge> merges;
   merges.reserve(static_cast<std::size_t>(rows.size()) / 3);
   const std::uint32_t *at = rows.data();

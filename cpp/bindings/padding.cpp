@@ -1,5 +1,7 @@
 #include "bindings/padding.hpp"
 
+#include "bindings/packed_tokens.hpp"
+
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
@@ -14,8 +16,8 @@ namespace {
 
 namespace py = pybind11;
 
-using Ids = py::array_t<std::uint32_t, py::array::c_style>;
-using Offsets = py::array_t<std::int64_t, py::array::c_style>;
+using Ids = Array<std::uint32_t>;
+using Offsets = Array<std::int64_t>;
 
 // Which ids of a text a row has, and where.
 struct RowLayout {
@@ -51,20 +53,24 @@ void write_row(const RowLayout &layout, const std::uint32_t *ids, std::size_t co
   }
 }
 
+// Returns a copy of `offsets`: another thread may change the array while the GIL is released.
 // Throws if the ids of a text are not within `ids`, or do not fit into a row.
-void check(const RowLayout &layout, const Ids &ids, const Offsets &offsets) {
+std::vector<std::int64_t> checked(const RowLayout &layout, const Ids &ids,
+                                  const Offsets &offsets) {
   if (ids.ndim() != 1 || offsets.ndim() != 1 || offsets.size() == 0)
     throw py::value_error("expected arrays of one dimension, with at least one offset");
+  std::vector<std::int64_t> bounds(offsets.data(), offsets.data() + offsets.size());
   const std::size_t added = layout.before.size() + layout.after.size();
-  for (py::ssize_t i = 0; i + 1 < offsets.size(); ++i) {
-    const std::int64_t start = offsets.at(i);
-    const std::int64_t end = offsets.at(i + 1);
+  for (std::size_t i = 0; i + 1 < bounds.size(); ++i) {
+    const std::int64_t start = bounds[i];
+    const std::int64_t end = bounds[i + 1];
     if (start < 0 || start > end || end > ids.size())
       throw py::value_error("expected ascending offsets, each from 0 to the number of ids");
     const std::size_t count = std::min(static_cast<std::size_t>(end - start), layout.max_count);
     if (count + added > layout.length)
       throw py::value_error("expected rows that have room for the ids of each text");
   }
+  return bounds;
 }
 
 // bpe.encoding.padded.pad describes the arguments and the result.
@@ -73,18 +79,20 @@ py::tuple pad_rows(const Ids &ids, const Offsets &offsets, std::vector<std::uint
                    bool keeps_last, std::int64_t pad_id, bool pads_left) {
   const RowLayout layout{std::move(before), std::move(after), length,   max_count,
                          keeps_last,        pad_id,           pads_left};
-  check(layout, ids, offsets);
+  const std::vector<std::int64_t> bounds = checked(layout, ids, offsets);
   const py::ssize_t rows = offsets.size() - 1;
+  const auto max_size = static_cast<std::size_t>(PY_SSIZE_T_MAX) / sizeof(std::int64_t);
+  if (length > max_size / std::max<std::size_t>(static_cast<std::size_t>(rows), 1))
+    throw py::value_error("expected a length for which the rows fit into memory");
   const std::vector<py::ssize_t> shape{rows, static_cast<py::ssize_t>(length)};
   py::array_t<std::int64_t> padded(shape);
   py::array_t<std::int64_t> mask(shape);
   const std::uint32_t *const all_ids = ids.data();
-  const std::int64_t *const bounds = offsets.data();
   std::int64_t *row = padded.mutable_data();
   std::int64_t *mask_row = mask.mutable_data();
   {
     const py::gil_scoped_release release;
-    for (py::ssize_t i = 0; i < rows; ++i) {
+    for (std::size_t i = 0; i + 1 < bounds.size(); ++i) {
       const auto count = static_cast<std::size_t>(bounds[i + 1] - bounds[i]);
       write_row(layout, all_ids + bounds[i], count, row, mask_row);
       row += length;

@@ -5,6 +5,7 @@
 #include "bindings/loading.hpp"
 #include "bindings/packed_tokens.hpp"
 #include "core/base/ids.hpp"
+#include "core/corpus/utf8_check.hpp"
 #include "core/unicode/utf8.hpp"
 #include "formats/character_model.hpp"
 #include "formats/piece_file.hpp"
@@ -58,8 +59,27 @@ void list_fallback(const std::vector<Piece> &pieces, const PieceTable &table,
   const auto count = std::count_if(pieces.begin(), pieces.end(), [](const Piece &piece) {
     return piece.type == PieceType::BYTE;
   });
-  if (count == 256 && table.has_fallback())
-    ids.assign(table.fallback().begin(), table.fallback().end());
+  const UnknownCharacters &unknown = table.unknown();
+  if (count == 256 && unknown.has_fallback())
+    ids.assign(unknown.fallback.begin(), unknown.fallback.end());
+}
+
+bool is_no_id(std::uint32_t id) { return id >= ID_LIMIT; }
+
+void check_utf8_texts(const std::vector<std::string_view> &texts) {
+  if (!std::all_of(texts.begin(), texts.end(), [](std::string_view text) {
+        return is_utf8(reinterpret_cast<const std::uint8_t *>(text.data()), text.size());
+      }))
+    throw py::value_error("expected texts in UTF-8");
+}
+
+// Throws py::value_error unless each text is UTF-8 and has an id and a score.
+void check_scored(const ScoredPieces &pieces) {
+  if (pieces.ids.size() != pieces.texts.size() || pieces.scores.size() != pieces.texts.size())
+    throw py::value_error("expected an id and a score for each text");
+  if (std::any_of(pieces.ids.begin(), pieces.ids.end(), is_no_id))
+    throw py::value_error("expected ids below 16777216");
+  check_utf8_texts(pieces.texts);
 }
 
 // Returns a dict with the last value of each field of a protobuf message, by the number of the
@@ -147,6 +167,31 @@ py::object read_pieces(const py::bytes &data) {
                                        fields_of(file.denormalizer)));
 }
 
+// Returns pieces with ranks. Some of `scores` may be equal. `fallback` has the ids of the
+// fallback tokens of the 256 bytes; if it is empty, unknown characters have the id `unknown`.
+std::unique_ptr<SharedPieceTable>
+make_table(const py::bytes &data, const Array<std::uint32_t> &lengths,
+           const Array<std::uint32_t> &ids, const Array<float> &scores,
+           const std::vector<std::uint32_t> &fallback, std::uint32_t unknown) {
+  const auto owned = std::make_shared<OwnedPieces>(data);
+  ScoredPieces &normal = owned->normal;
+  normal = {texts_of(data, lengths), as_vector(ids), as_vector(scores)};
+  check_scored(normal);
+  UnknownCharacters characters;
+  if (!(fallback.empty() || fallback.size() == characters.fallback.size()) ||
+      std::any_of(fallback.begin(), fallback.end(), is_no_id) || is_no_id(unknown))
+    throw py::value_error("expected no fallback ids or 256, below 16777216");
+  characters.fallback.fill(NO_ID);
+  std::copy(fallback.begin(), fallback.end(), characters.fallback.begin());
+  characters.id = unknown;
+  unlocked(normal.texts.size(), [&] {
+    owned->table.emplace(normal, characters);
+    owned->table->set_ranks(normal);
+  });
+  return std::make_unique<SharedPieceTable>(
+      SharedPieceTable{{owned, &*owned->table}, {owned, &owned->normal}, true, {}});
+}
+
 // Returns the bytes, lengths and ids of the normal pieces, and their scores.
 py::tuple arrays_of(const SharedPieceTable &pieces) {
   const ScoredPieces &normal = *pieces.normal;
@@ -162,8 +207,7 @@ py::tuple arrays_of(const SharedPieceTable &pieces) {
 py::object piece_merges(const py::bytes &data, const Array<std::uint32_t> &lengths,
                         const Array<std::uint32_t> &ids, const Array<float> &scores) {
   const ScoredPieces pieces{texts_of(data, lengths), as_vector(ids), as_vector(scores)};
-  if (pieces.ids.size() != pieces.texts.size() || pieces.scores.size() != pieces.texts.size())
-    throw py::value_error("expected an id and a score for each text");
+  check_scored(pieces);
   std::vector<Merge> merges;
   LoadError error;
   unlocked(pieces.texts.size(), [&] { error = find_piece_merges(pieces, merges); });
@@ -187,9 +231,17 @@ py::tuple build_from_characters(const py::bytes &data, const Array<std::uint32_t
                              first_step,
                              has_spaces};
   const auto is_free = [first_step](std::uint32_t id) { return id >= first_step; };
-  if (model.ids.size() != model.texts.size() ||
+  if (first_step > ID_LIMIT || model.ids.size() != model.texts.size() ||
       std::any_of(model.ids.begin(), model.ids.end(), is_free))
     throw py::value_error("expected as many ids as texts, and only ids below first_step");
+  if (std::any_of(model.merges.begin(), model.merges.end(), [&](const Merge &merge) {
+        return is_free(merge.left) || is_free(merge.right) || is_free(merge.id);
+      }))
+    throw py::value_error("expected merges of ids below first_step");
+  if (!(fallback.empty() || fallback.size() == 256) ||
+      std::any_of(fallback.begin(), fallback.end(), is_free))
+    throw py::value_error("expected no fallback ids or 256, below first_step");
+  check_utf8_texts(model.texts);
   VocabularyData result;
   unlocked(model.texts.size(), [&] { build_characters(model, result); });
   return packed_merges(result);
@@ -214,6 +266,8 @@ py::array find_inner_marks(const py::bytes &data, const Array<std::uint32_t> &le
 
 void bind_piece_loading(pybind11::module_ &module) {
   py::class_<SharedPieceTable>(module, "PieceTable")
+      .def(py::init(&make_table), py::arg("data"), py::arg("lengths"), py::arg("ids"),
+           py::arg("scores"), py::arg("fallback"), py::arg("unknown"))
       .def_property_readonly("size",
                              [](const SharedPieceTable &self) { return self.table->size(); })
       .def_property_readonly(

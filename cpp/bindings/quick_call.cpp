@@ -149,6 +149,25 @@ bool is_within(PyObject *limit, py::ssize_t size) {
   return overflow > 0 || (overflow == 0 && size <= max);
 }
 
+// Returns whether `parts` has the items of State.quick.
+bool are_parts(PyObject *parts) {
+  return PyTuple_CheckExact(parts) && PyTuple_GET_SIZE(parts) == SPANS + 1 &&
+         PyList_CheckExact(PyTuple_GET_ITEM(parts, BEFORE)) &&
+         PyList_CheckExact(PyTuple_GET_ITEM(parts, AFTER)) &&
+         PyDict_Check(PyTuple_GET_ITEM(parts, SPANS));
+}
+
+// Returns whether `object` is a class in Python whose objects need no memory of their own, as
+// those of a subclass of dict do.
+bool is_plain_class(PyObject *object) {
+  if (!PyType_Check(object))
+    return false;
+  const auto *type = reinterpret_cast<PyTypeObject *>(object);
+  while ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0)
+    type = type->tp_base;
+  return type == &PyBaseObject_Type;
+}
+
 // Adds one to the number of calls that bpe served.
 void count_call(const QuickCall &call, const py::object &state) {
   set_item(state, call.served, owned(PyNumber_Add(find(state, call.served), call.one.ptr())));
@@ -180,6 +199,8 @@ bool encode(const py::object &parts, const py::object &text, const py::object &t
     return true;
   const std::array<PyObject *, 2> arguments{text.ptr(), treatment.ptr()};
   ids = owned(PyObject_Vectorcall(part(ENCODE), arguments.data(), 2, nullptr));
+  if (!PyList_CheckExact(ids.ptr()))
+    return false;
   insert(ids, 0, part(BEFORE));
   insert(ids, PyList_GET_SIZE(ids.ptr()), part(AFTER));
   return true;
@@ -241,7 +262,7 @@ py::object answer(const QuickCall &call, const py::object &tok, const py::object
   // Another thread may replace the parts while this function uses them.
   const auto parts = py::reinterpret_borrow<py::object>(find(state, call.quick));
   PyObject *const split = find(settings, call.split_special_tokens);
-  if (parts.is_none() || !PyBool_Check(split) || !changes_nothing(call, real, split))
+  if (!are_parts(parts.ptr()) || !PyBool_Check(split) || !changes_nothing(call, real, split))
     return py::none();
   if (split == Py_True && PyTuple_GET_ITEM(parts.ptr(), TAKES_TEXT) != Py_True)
     return py::none();
@@ -308,11 +329,12 @@ PyObject *call_quickly(PyObject *self, PyObject *const *args, Py_ssize_t count) 
 py::object quick_call(py::object key, py::dict is_plain, py::object batch_encoding,
                       py::object encoding, py::object whole, py::dict options) {
   static PyMethodDef method = fast_method<call_quickly>("quick_call");
+  if (!is_plain_class(batch_encoding.ptr()) || !is_plain_class(encoding.ptr()))
+    throw py::type_error("expected two classes, written in Python");
   auto call = std::make_unique<QuickCall>(
       QuickCall{std::move(key), std::move(is_plain), std::move(batch_encoding),
                 std::move(encoding), std::move(whole), std::move(options)});
-  const py::capsule capsule(call.release(),
-                            [](void *p) { delete static_cast<QuickCall *>(p); });
+  const py::capsule capsule = owning_capsule(std::move(call));
   return new_function(method, capsule);
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <utility>
 
 namespace pretok {
@@ -34,9 +35,9 @@ inline py::array_t<std::uint32_t> as_array_of_ids(IdBuffer &&ids) {
   if (size == 0)
     return py::array_t<std::uint32_t>(0);
   ids.fit();
-  std::uint32_t *owned = ids.release();
-  const py::capsule owner(owned, [](void *p) { std::free(p); });
-  return py::array_t<std::uint32_t>(size, owned, owner);
+  std::unique_ptr<std::uint32_t, void (*)(void *)> owned(ids.release(), &std::free);
+  const py::capsule owner(owned.get(), [](void *p) { std::free(p); });
+  return py::array_t<std::uint32_t>(size, owned.release(), owner);
 }
 
 } // namespace pretok

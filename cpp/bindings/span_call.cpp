@@ -189,7 +189,7 @@ py::object make_span_call(const py::object &owner, const Encoder &encoder,
   auto call = std::make_unique<SpanCall>(SpanCall{
       encoder, vocabulary, objects, spans, added, options.only_ascii, options.only_normal,
       TokenShapes(vocabulary, limit, options.spaces), py::make_tuple(0, 0)});
-  const py::capsule capsule(call.release(), [](void *p) { delete static_cast<SpanCall *>(p); });
+  const py::capsule capsule = owning_capsule(std::move(call));
   return new_function(method, py::make_tuple(capsule, owner));
 }
 

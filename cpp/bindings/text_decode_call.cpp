@@ -11,7 +11,9 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <tuple>
+#include <utility>
 
 namespace pretok {
 namespace {
@@ -46,15 +48,16 @@ const TokenTexts &texts_of(PyObject *self) {
     return *texts;
   using Ids = std::vector<std::uint32_t>;
   const py::object made = py::handle(PyTuple_GET_ITEM(self, 2))();
-  const auto [bytes, lengths, ids, spaced, start, stop, repeats] = py::cast<
+  const auto [bytes, lengths, ids, spaced, start, stop, repeats] = cast_argument<
       std::tuple<py::bytes, Ids, Ids, std::optional<Ids>, std::size_t, std::size_t, bool>>(
-      made);
+      made, "the texts of tokens (bytes, lengths, ids, spaced, start, stop, repeats)");
+  TokenBytes tokens(std::string_view(bytes), lengths, ids);
   Ids empty;
   for (std::size_t i = 0; i < ids.size(); ++i)
     if (lengths[i] == 0)
       empty.push_back(ids[i]);
   auto texts = std::make_unique<const TokenTexts>(TokenTexts{
-      TokenBytes(PyBytes_AS_STRING(bytes.ptr()), lengths, ids), IdSet(empty),
+      std::move(tokens), IdSet(empty),
       spaced ? std::optional<IdSet>(IdSet(*spaced)) : std::nullopt, start, stop, repeats});
   // If another thread has stored its object in the meantime, return that object.
   const TokenTexts *current = nullptr;
@@ -120,8 +123,7 @@ py::object make_text_decode_call(const py::object &make_texts,
   static PyMethodDef method = fast_method<decode_texts>("decode");
   auto calls = std::make_unique<TextDecodeCall>();
   calls->special = IdSet(special);
-  const py::capsule capsule(calls.release(),
-                            [](void *p) { delete static_cast<TextDecodeCall *>(p); });
+  const py::capsule capsule = owning_capsule(std::move(calls));
   return new_function(method, py::make_tuple(capsule, slow_call, make_texts));
 }
 

@@ -2,6 +2,8 @@
 
 #include "bindings/interrupt_check.hpp"
 #include "bindings/native_machine.hpp"
+#include "bindings/packed_tokens.hpp"
+#include "core/base/ids.hpp"
 #include "core/corpus/json_lines.hpp"
 #include "core/corpus/utf8_check.hpp"
 #include "core/split/safe_cut.hpp"
@@ -51,7 +53,7 @@ public:
   // Adds the count of each word in `words`.
   void add_words(const py::dict &words) {
     for (const auto &[word, count] : words)
-      counts_.add_word(view(word), py::cast<std::int64_t>(count));
+      counts_.add_word(view(word), cast_argument<std::int64_t>(count, "a count of 64 bits"));
   }
 
   // Returns a list of (word, count), and resets the counts.
@@ -75,12 +77,6 @@ private:
   unsigned threads_ = 1; // the largest `threads` of the calls of add()
 };
 
-template <typename T> using Numbers = py::array_t<T, py::array::c_style | py::array::forcecast>;
-
-template <typename T> std::vector<T> as_vector(const Numbers<T> &values) {
-  return std::vector<T>(values.data(), values.data() + values.size());
-}
-
 class NativeTrainer {
 public:
   NativeTrainer(NativeWordCounts &counts, const std::string &tie_break,
@@ -95,11 +91,13 @@ public:
   // Trains on words that consist of the characters 0 to alphabet - 1. `symbols` has the
   // characters of all words, one word after the other. Word i has sizes[i] characters, and
   // occurs counts[i] times.
-  static NativeTrainer of_characters(const Numbers<std::uint32_t> &symbols,
-                                     const Numbers<std::uint32_t> &sizes,
-                                     const Numbers<std::int64_t> &counts,
-                                     std::uint32_t alphabet, std::int64_t min_frequency,
+  static NativeTrainer of_characters(const Array<std::uint32_t> &symbols,
+                                     const Array<std::uint32_t> &sizes,
+                                     const Array<std::int64_t> &counts, std::uint32_t alphabet,
+                                     std::int64_t min_frequency,
                                      std::optional<std::uint64_t> max_token_length) {
+    if (alphabet > ID_LIMIT)
+      throw py::value_error("expected an alphabet of at most 16777216 characters");
     const CharacterWords words{alphabet, as_vector(symbols), as_vector(sizes),
                                as_vector(counts)};
     const auto is_inside = [&](std::uint32_t symbol) { return symbol < alphabet; };
@@ -161,6 +159,8 @@ private:
 // is one of the ASCII characters `checked_endings` (the argument `last` in Python).
 py::tuple gather_texts(const py::object &iterator, std::size_t enough, std::size_t per_text,
                        const std::string &checked_endings, const py::function &check) {
+  if (PyIter_Check(iterator.ptr()) == 0)
+    throw py::type_error("expected an iterator");
   py::list texts;
   std::size_t total = 0;
   while (total < enough) {
@@ -218,6 +218,10 @@ py::tuple json_texts_of(const py::bytes &data, const py::bytes &field) {
 
 // Returns the state after `data`, which is `state` before (core/corpus/utf8_check.hpp).
 int check_utf8_of(const py::bytes &data, int state) {
+  // All states are multiples of MALFORMED.
+  if (state < 0 || state > static_cast<int>(Utf8State::LAST) ||
+      state % static_cast<int>(Utf8State::MALFORMED) != 0)
+    throw py::value_error("expected a state that check_utf8 returned");
   const ByteView bytes = view(data);
   const py::gil_scoped_release released;
   return static_cast<int>(check_utf8(bytes.data, bytes.size, static_cast<Utf8State>(state)));
@@ -238,8 +242,8 @@ void bind_training(py::module_ &module) {
       .def("add", &NativeWordCounts::add, py::arg("machine"), py::arg("texts"),
            py::arg("threads"))
       .def("add_words", &NativeWordCounts::add_words, py::arg("words"))
-      .def_property_readonly("longest", &NativeWordCounts::longest)
-      .def("take", &NativeWordCounts::take);
+      .def_property_readonly("longest", on_self(&NativeWordCounts::longest))
+      .def("take", on_self(&NativeWordCounts::take));
   py::class_<NativeTrainer>(module, "Trainer")
       .def(py::init<NativeWordCounts &, const std::string &, std::int64_t,
                     std::optional<std::uint64_t>>(),
@@ -249,9 +253,9 @@ void bind_training(py::module_ &module) {
                   py::arg("sizes"), py::arg("counts"), py::arg("alphabet"),
                   py::arg("min_frequency"), py::arg("max_token_length"))
       .def("step", &NativeTrainer::step, py::arg("tokens"))
-      .def_property_readonly("tokens", &NativeTrainer::tokens)
-      .def("merges", &NativeTrainer::merges)
-      .def("first_merges", &NativeTrainer::first_merges);
+      .def_property_readonly("tokens", on_self(&NativeTrainer::tokens))
+      .def("merges", on_self(&NativeTrainer::merges))
+      .def("first_merges", on_self(&NativeTrainer::first_merges));
   module.def("gather", &gather_texts, py::arg("iterator"), py::arg("enough"),
              py::arg("per_text"), py::arg("last"), py::arg("check"));
   module.def("check_utf8", &check_utf8_of, py::arg("data"), py::arg("state"));

@@ -8,10 +8,10 @@
 #include "core/unicode/alphabet.hpp"
 #include "formats/character_spec.hpp"
 #include "formats/load_error.hpp"
+#include "formats/read_spec.hpp"
 #include "formats/text_spec.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <string>
 #include <vector>
@@ -150,9 +150,11 @@ pretok_status place_added(TokenizerSpec &spec, pretok_error *error) {
       data.bytes.insert(data.bytes.end(), token.content.begin(), token.content.end());
       data.lengths.push_back(static_cast<std::uint32_t>(token.content.size()));
       data.ids.push_back(token.id);
-    } else if (place.mergeable && (place.size != token.content.size() ||
-                                   std::memcmp(data.bytes.data() + place.start,
-                                               token.content.data(), place.size) != 0)) {
+    } else if (place.mergeable &&
+               !names_token(token.content,
+                            {reinterpret_cast<const char *>(data.bytes.data()) + place.start,
+                             place.size},
+                            spec)) {
       // The id belongs to a mergeable token with other bytes. This is an error. (Two added
       // tokens may share an id, as in o200k_harmony. The id then decodes to the first of the
       // two.)

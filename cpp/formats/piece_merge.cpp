@@ -1,12 +1,15 @@
 #include "formats/piece_merge.hpp"
 
 #include "core/base/ids.hpp"
-#include "core/bpe/merge_ranges.hpp"
+#include "core/bpe/merge_windows.hpp"
 #include "core/unicode/utf8.hpp"
 #include "formats/character_model.hpp"
 #include "formats/character_spec.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
+#include <stdexcept>
 #include <string>
 
 namespace pretok {
@@ -19,20 +22,54 @@ std::vector<std::string_view> texts_of(const std::vector<Piece> &pieces) {
   return texts;
 }
 
+std::size_t longest_of(const std::vector<std::string_view> &texts) {
+  std::size_t longest = 0;
+  for (const std::string_view text : texts)
+    longest = std::max(longest, text.size());
+  return longest;
+}
+
+// A symbol: a half-open range of characters. The start is in the high half, the end in the low
+// half.
+using CharacterRange = std::uint64_t;
+
+constexpr CharacterRange range_of(std::uint64_t start, std::uint64_t end) {
+  return start << 32 | end;
+}
+constexpr std::size_t start_of(CharacterRange range) {
+  return static_cast<std::size_t>(range >> 32);
+}
+constexpr std::size_t end_of(CharacterRange range) { return static_cast<std::uint32_t>(range); }
+
+struct MergedRange {
+  std::uint32_t rank;
+  CharacterRange id;
+};
+
 } // namespace
 
+bool UnknownCharacters::has_fallback() const {
+  return std::find(fallback.begin(), fallback.end(), NO_ID) == fallback.end();
+}
+
 PieceTable::PieceTable(const std::vector<Piece> &pieces)
-    : texts_(texts_of(pieces)), ranks_(pieces.size(), NO_RANK) {
-  fallback_.fill(NO_ID);
+    : texts_(texts_of(pieces)), ids_(pieces.size()), ranks_(pieces.size(), NO_RANK),
+      longest_(longest_of(texts_)) {
+  std::iota(ids_.begin(), ids_.end(), 0);
+  unknown_.fallback.fill(NO_ID);
   for (std::uint32_t id = 0; id < pieces.size(); ++id) {
     const Piece &piece = pieces[id];
     if (piece.type == PieceType::NORMAL)
       ranks_[id] = 0;
     else if (piece.type == PieceType::BYTE)
       if (const std::optional<std::uint8_t> byte = fallback_byte(piece.text))
-        fallback_[*byte] = id;
+        unknown_.fallback[*byte] = id;
   }
 }
+
+PieceTable::PieceTable(const ScoredPieces &pieces, const UnknownCharacters &unknown)
+    : texts_(pieces.texts), ids_(pieces.ids), ranks_(pieces.texts.size()),
+      longest_(longest_of(texts_)), unknown_(unknown) {}
 
 void PieceTable::set_ranks(const ScoredPieces &pieces, const PieceOrder &order) {
   std::uint32_t rank = 0;
@@ -42,50 +79,111 @@ void PieceTable::set_ranks(const ScoredPieces &pieces, const PieceOrder &order) 
     ranks_[pieces.ids[run]] = rank;
 }
 
-Merged PieceTable::find(std::string_view text) const {
-  const std::uint32_t id = index_.find(text);
-  return id == TextIndex::NO_TEXT ? Merged{NO_RANK, NO_ID} : Merged{ranks_[id], id};
+void PieceTable::set_ranks(const ScoredPieces &pieces) {
+  std::transform(pieces.scores.begin(), pieces.scores.end(), ranks_.begin(), rank_of_score);
+  std::vector<std::uint32_t> distinct = ranks_;
+  std::sort(distinct.begin(), distinct.end());
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+  for (std::uint32_t &rank : ranks_)
+    rank = static_cast<std::uint32_t>(std::lower_bound(distinct.begin(), distinct.end(), rank) -
+                                      distinct.begin());
 }
 
-bool PieceTable::has_fallback() const {
-  return std::find(fallback_.begin(), fallback_.end(), NO_ID) == fallback_.end();
+Merged PieceTable::find(std::string_view text) const {
+  // Hashing takes time in proportion to the text.
+  const std::uint32_t at = text.size() > longest_ ? TextIndex::NO_TEXT : index_.find(text);
+  return at == TextIndex::NO_TEXT ? Merged{NO_RANK, NO_ID} : Merged{ranks_[at], ids_[at]};
 }
+
+// Its units are the indices of the characters.
+class PieceMerge::Engine {
+public:
+  static constexpr bool HAS_EQUAL_PAIRS = false;
+  static constexpr bool HAS_EQUAL_RANKS = true;
+
+  // `starts` has the offset of each character in `text`, and the size of `text`.
+  Engine(const PieceTable &pieces, std::string_view text,
+         const std::vector<std::uint32_t> &starts, const std::uint32_t *units)
+      : pieces_(pieces), text_(text), starts_(starts), units_(units) {}
+
+  CharacterRange symbol(std::uint32_t unit) const {
+    return range_of(unit, std::uint64_t{unit} + 1);
+  }
+  CharacterRange id(CharacterRange symbol) const { return symbol; }
+  std::size_t width(CharacterRange symbol) const { return end_of(symbol) - start_of(symbol); }
+  Merged piece(CharacterRange symbol) const {
+    const std::size_t start = starts_[start_of(symbol)];
+    return pieces_.find(text_.substr(start, starts_[end_of(symbol)] - start));
+  }
+  MergedRange find(CharacterRange left, CharacterRange right) const {
+    const CharacterRange both = range_of(start_of(left), end_of(right));
+    return {piece(both).rank, both};
+  }
+  bool is_valid_pair(CharacterRange left, CharacterRange right, std::size_t at) const {
+    std::vector<CharacterRange> symbols;
+    merge_window(*this, units_ + at - width(left), width(left) + width(right), symbols);
+    return symbols.size() == 2 && symbols[0] == left && symbols[1] == right;
+  }
+
+private:
+  const PieceTable &pieces_;
+  std::string_view text_;
+  const std::vector<std::uint32_t> &starts_;
+  const std::uint32_t *units_;
+};
 
 void PieceMerge::spans(const std::uint8_t *bytes, std::size_t size,
                        std::vector<Span> &result) const {
-  // `text` has marks in place of spaces. By character, and for the end: the offset in `bytes`,
-  // and the offset in `text`.
-  std::string text;
-  std::vector<std::size_t> starts;
-  std::vector<std::size_t> text_starts;
+  // `text` has marks in place of spaces. `starts` has the offset in `text` of each character.
+  std::string marked;
+  std::vector<std::uint32_t> starts;
+  if (size > UINT32_MAX / SPACE_MARK.size())
+    throw std::length_error("expected a text without cuts of less than 1.4 GB; split the text");
   for (std::size_t at = 0; at < size;) {
-    starts.push_back(at);
-    text_starts.push_back(text.size());
     const std::size_t width = decode_utf8(bytes + at, size - at).width;
-    if (bytes[at] == ' ')
-      text += SPACE_MARK;
-    else
-      text.append(reinterpret_cast<const char *>(bytes) + at, width);
+    starts.push_back(static_cast<std::uint32_t>(has_spaces_ ? marked.size() : at));
+    if (has_spaces_ && bytes[at] == ' ')
+      marked += SPACE_MARK;
+    else if (has_spaces_)
+      marked.append(reinterpret_cast<const char *>(bytes) + at, width);
     at += width;
   }
-  starts.push_back(size);
-  text_starts.push_back(text.size());
-  const auto find = [&](UnitRange range) {
-    const std::size_t start = text_starts[range.start];
-    return pieces_->find(std::string_view(text).substr(start, text_starts[range.end] - start));
-  };
+  const std::string_view text =
+      has_spaces_ ? std::string_view(marked)
+                  : std::string_view(reinterpret_cast<const char *>(bytes), size);
+  const std::size_t count = starts.size();
+  starts.push_back(static_cast<std::uint32_t>(text.size()));
+  std::vector<std::uint32_t> units(count);
+  std::iota(units.begin(), units.end(), 0);
+  const Engine engine(*pieces_, text, starts, units.data());
+  std::vector<CharacterRange> symbols(count);
+  symbols.resize(merge_windows(engine, units.data(), count, symbols.data()));
+  const UnknownCharacters &unknown = pieces_->unknown();
+  const bool has_fallback = unknown.has_fallback();
   result.clear();
-  merge_ranges(
-      starts.size() - 1, [&](UnitRange range) { return find(range).rank; },
-      [&](UnitRange range) {
-        const std::size_t start = starts[range.start];
-        const std::size_t end = starts[range.end];
-        const Merged piece = find(range);
-        if (piece.rank != NO_RANK)
-          return result.push_back({piece.id, start, end});
-        for (std::size_t at = start; at < end; ++at) // one character without a piece
-          result.push_back({pieces_->fallback()[bytes[at]], at, at + 1});
-      });
+  bool is_unknown = false; // whether the last symbol is an unknown character
+  std::size_t start = 0;   // of the symbol, in `bytes`
+  for (const CharacterRange symbol : symbols) {
+    std::size_t end = start + starts[end_of(symbol)] - starts[start_of(symbol)];
+    if (has_spaces_) {
+      end = start;
+      for (std::size_t i = start_of(symbol); i < end_of(symbol); ++i)
+        end += decode_utf8(bytes + end, size - end).width;
+    }
+    const Merged piece = engine.piece(symbol);
+    const bool was_unknown = std::exchange(is_unknown, piece.rank == NO_RANK);
+    if (!is_unknown) {
+      result.push_back({piece.id, start, end});
+    } else if (has_fallback) { // one character
+      for (std::size_t at = start; at < end; ++at)
+        result.push_back({unknown.fallback[bytes[at]], at, at + 1});
+    } else if (was_unknown) {
+      result.back().end = end;
+    } else {
+      result.push_back({unknown.id, start, end});
+    }
+    start = end;
+  }
 }
 
 } // namespace pretok

@@ -1,8 +1,12 @@
 // Merges text with the pieces of a SentencePiece model, without a list of merges.
 //
-// To find the merges of a model takes most of the time of loading it. PieceMerge needs only a
-// hash table of the pieces: two adjacent symbols merge if their text together is a piece. This
-// takes several times as long for a text as the merges do, and so serves short texts only.
+// PieceMerge needs only a hash table of the pieces: two adjacent symbols merge if their text
+// together is a piece. It has two uses:
+//   - the first short texts of a model. To find the merges of a model takes most of the time of
+//     loading it. A PieceMerge takes several times as long for a text as the merges do;
+//   - models of which several pieces have equal scores. Merges have distinct ranks, so there is
+//     no list of merges for such a model. A piece may also have a character that is not a
+//     piece.
 // bpe/characters/merger.py merges in the same way.
 #pragma once
 
@@ -21,11 +25,22 @@
 
 namespace pretok {
 
+// What a character becomes that is not part of any piece after merging.
+struct UnknownCharacters {
+  std::array<std::uint32_t, 256> fallback{}; // by byte; NO_ID if the byte has no token
+  // If a byte has no token, adjacent unknown characters become one token with this id.
+  std::uint32_t id = NO_ID;
+
+  bool has_fallback() const;
+};
+
 // The pieces of a model by text, and their ranks.
 class PieceTable {
 public:
-  // The memory that `pieces` view must outlive the table.
+  // The pieces of a file. The memory that `pieces` view must outlive the table.
   explicit PieceTable(const std::vector<Piece> &pieces);
+  // Normal pieces. set_ranks() must be called.
+  PieceTable(const ScoredPieces &pieces, const UnknownCharacters &unknown);
   // Not copyable: its index refers to texts_.
   PieceTable(const PieceTable &) = delete;
   PieceTable &operator=(const PieceTable &) = delete;
@@ -34,29 +49,36 @@ public:
   bool are_different() const { return index_.size() == texts_.size(); }
   // Sets the ranks of pieces of several characters. `order` has indices of `pieces`.
   void set_ranks(const ScoredPieces &pieces, const PieceOrder &order);
+  // Sets the ranks of `pieces`, those of the constructor: the best score has the lowest rank.
+  // Equal scores have equal ranks.
+  void set_ranks(const ScoredPieces &pieces);
   // Returns the rank and the id of a normal piece. Any other text has NO_RANK.
   Merged find(std::string_view text) const;
-  // Returns the id of the fallback token of each byte, or NO_ID.
-  const std::array<std::uint32_t, 256> &fallback() const { return fallback_; }
-  bool has_fallback() const;
+  const UnknownCharacters &unknown() const { return unknown_; }
 
 private:
-  std::vector<std::string_view> texts_; // by id
-  std::vector<std::uint32_t> ranks_;    // by id; NO_RANK if the piece is not normal
+  std::vector<std::string_view> texts_;
+  std::vector<std::uint32_t> ids_;   // by the index of the text
+  std::vector<std::uint32_t> ranks_; // likewise; NO_RANK if the piece is not normal
+  std::size_t longest_ = 0;          // the size of the longest text
   TextIndex index_{texts_};
-  std::array<std::uint32_t, 256> fallback_{};
+  UnknownCharacters unknown_;
 };
 
-// The model must have a fallback token for each byte. Spaces stand for marks ("▁").
+// If `has_spaces`, spaces stand for marks ("▁").
 class PieceMerge final : public CharacterMerging {
 public:
-  explicit PieceMerge(std::shared_ptr<const PieceTable> pieces) : pieces_(std::move(pieces)) {}
+  PieceMerge(std::shared_ptr<const PieceTable> pieces, bool has_spaces)
+      : pieces_(std::move(pieces)), has_spaces_(has_spaces) {}
 
   void spans(const std::uint8_t *bytes, std::size_t size,
              std::vector<Span> &result) const override;
 
 private:
+  class Engine; // of merge_windows.hpp
+
   std::shared_ptr<const PieceTable> pieces_;
+  bool has_spaces_;
 };
 
 } // namespace pretok

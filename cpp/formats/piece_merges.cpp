@@ -26,14 +26,6 @@ bool is_character(std::string_view text) {
   return text.size() <= MAX_WIDTH && first_width(text) == text.size();
 }
 
-// Returns a number that is lower for a higher score. As in sentencepiece, -0.0 is less than
-// 0.0.
-std::uint32_t rank_of(float score) {
-  std::uint32_t bits = 0;
-  std::memcpy(&bits, &score, sizeof bits);
-  return bits >> 31 != 0 ? bits : bits ^ 0x7FFFFFFF;
-}
-
 // Finds the merges of words: the pieces of several characters. Builds a vocabulary of bytes
 // whose ids are ranks: first the bytes, then the beginnings of characters, then the words.
 // Vocabulary::find_merges finds the merges of such a vocabulary. The merges that make words are
@@ -135,6 +127,12 @@ private:
 
 } // namespace
 
+std::uint32_t rank_of_score(float score) {
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &score, sizeof bits);
+  return bits >> 31 != 0 ? bits : bits ^ 0x7FFFFFFF;
+}
+
 LoadError order_pieces(const ScoredPieces &pieces, PieceOrder &order) {
   std::vector<std::uint32_t> &words = order.words;
   words.reserve(pieces.texts.size());
@@ -142,7 +140,7 @@ LoadError order_pieces(const ScoredPieces &pieces, PieceOrder &order) {
     if (!is_character(pieces.texts[i]))
       words.push_back(i);
   std::vector<std::uint32_t> ranks(pieces.scores.size());
-  std::transform(pieces.scores.begin(), pieces.scores.end(), ranks.begin(), rank_of);
+  std::transform(pieces.scores.begin(), pieces.scores.end(), ranks.begin(), rank_of_score);
   const auto is_better = [&](std::uint32_t a, std::uint32_t b) { return ranks[a] < ranks[b]; };
   // Files list pieces mostly by score, except runs of one character, which all have the lowest
   // score. For lists that are still not sorted std::stable_sort is mostly faster than

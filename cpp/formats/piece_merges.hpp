@@ -29,6 +29,10 @@ struct PieceOrder {
   std::vector<Merge> run_merges; // the merges that make `runs`
 };
 
+// Returns a number that is lower for a higher score. As in sentencepiece, -0.0 is less than
+// 0.0.
+std::uint32_t rank_of_score(float score);
+
 // Fills `order`. Fails if two pieces of several characters have equal scores, unless they are
 // runs of one character and merge last.
 LoadError order_pieces(const ScoredPieces &pieces, PieceOrder &order);

@@ -34,7 +34,9 @@ struct FileFlag {
     OWN_PRESET = 16,
     TEXT = 32,
     STEPS = 64,
-    ALL = 127
+    TRIM_OFFSETS = 128, // only Python gives spans of tokens
+    KEEP_FIRST_SPACE = 256,
+    ALL = 511
   };
 };
 struct TokenFlag {
@@ -56,6 +58,15 @@ bool read_ids(PretokFileReader &reader, std::vector<std::uint32_t> &ids) {
     return false;
   ids.resize(count);
   return std::all_of(ids.begin(), ids.end(), [&](std::uint32_t &id) { return reader.id(id); });
+}
+
+bool read_stored_template(PretokFileReader &reader, TokenizerSpec &spec) {
+  if (!read_ids(reader, spec.before) || !read_ids(reader, spec.after))
+    return false;
+  const std::size_t count = spec.before.size() + spec.after.size();
+  return count <= MAX_TEMPLATE_IDS ||
+         reader.fail("has a template of " + std::to_string(count) +
+                     " ids, more than the maximum of " + std::to_string(MAX_TEMPLATE_IDS));
 }
 
 // Reads the program of a preset that is not built in: its stages and rules as a list of 32-bit
@@ -131,6 +142,9 @@ bool read_contents(PretokFileReader &reader, std::uint32_t version, TokenizerSpe
     return false;
   if (flags > FileFlag::ALL)
     return reader.fail("has unknown flags");
+  if ((flags & FileFlag::KEEP_FIRST_SPACE) != 0 && (flags & FileFlag::TRIM_OFFSETS) == 0)
+    return reader.fail("has flag 256 without flag 128");
+  flags &= ~std::uint32_t{FileFlag::TRIM_OFFSETS | FileFlag::KEEP_FIRST_SPACE};
   spec.nfc = (flags & FileFlag::NFC) != 0;
   spec.add_prefix_space = (flags & FileFlag::ADD_PREFIX_SPACE) != 0;
   spec.vocabulary.from_ranks = (flags & FileFlag::FROM_RANKS) != 0;
@@ -144,8 +158,7 @@ bool read_contents(PretokFileReader &reader, std::uint32_t version, TokenizerSpe
   if (has_steps != (version == 3))
     return reader.fail("has flag 64 (steps) or version 3, but not both");
   if (!read_stored_split(reader, (flags & FileFlag::OWN_PRESET) != 0, spec) ||
-      !read_ids(reader, spec.before) || !read_ids(reader, spec.after) ||
-      !read_added(reader, spec))
+      !read_stored_template(reader, spec) || !read_added(reader, spec))
     return false;
   bool has_any_results = false; // whether a merge may make any token
   if (is_text && !read_text_options(reader, version, spec, has_any_results))

@@ -1,6 +1,7 @@
 #include "formats/read_spec.hpp"
 
 #include "core/base/ids.hpp"
+#include "core/unicode/byte_level.hpp"
 #include "formats/gguf.hpp"
 #include "formats/load_error.hpp"
 #include "formats/pretok_file.hpp"
@@ -183,7 +184,7 @@ LoadError check_added(const TokenizerSpec &spec) {
         entries.begin(), entries.end(), id,
         [](const Entry &entry, std::uint32_t limit) { return entry.id < limit; });
     for (auto entry = first; entry != entries.end() && entry->id == id; ++entry)
-      if (entry->content != token)
+      if (!names_token(entry->content, token, spec))
         return malformed("added token " + quote(entry->content) + " has id " +
                          std::to_string(id) + ", the id of " + quote(token) +
                          "; ids must be unique");
@@ -199,6 +200,11 @@ LoadError check_spec(const TokenizerSpec &spec) {
 }
 
 } // namespace
+
+bool names_token(std::string_view content, std::string_view token, const TokenizerSpec &spec) {
+  return content == token ||
+         (!spec.text && !spec.characters && content == byte_characters(token));
+}
 
 LoadError read_spec(const std::uint8_t *data, std::size_t size, TokenizerSpec &spec) {
   LoadError error = read_any({reinterpret_cast<const char *>(data), size}, spec);

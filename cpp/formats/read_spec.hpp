@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace pretok {
 
@@ -18,8 +19,13 @@ namespace pretok {
 //   - if the tokens are bytes, each byte is a token. But a vocabulary with merges may lack the
 //     bytes that are rare or invalid in UTF-8 (is_rare_byte);
 //   - the added tokens have distinct contents: UTF-8 that is not empty. An added token with the
-//     id of a token in the vocabulary has the same content as that token.
+//     id of a token in the vocabulary names that token (names_token).
 LoadError read_spec(const std::uint8_t *data, std::size_t size, TokenizerSpec &spec);
+
+// Returns whether an added token with this content may have the id of `token`: the content is
+// the bytes of the token, or its text in a file. In a byte-level file, "é" stands for the byte
+// 0xE9.
+bool names_token(std::string_view content, std::string_view token, const TokenizerSpec &spec);
 
 // Reads a tokenizer from a ByteSource. Of a GGUF file, reads only the metadata. Reads any other
 // file as a whole, and fails if the file is larger than the maximum size.

@@ -12,6 +12,8 @@
 #include "formats/text_spec.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -108,14 +110,10 @@ private:
   bool read_added() {
     JsonPart listed;
     std::vector<JsonPart> items;
-    if (!file_.get("added_tokens", listed, error_))
-      return false;
-    if (listed.is_present && !listed.items(items, error_))
-      return false;
-    for (const JsonPart &item : items)
-      if (!read_added_token(item))
-        return false;
-    return true;
+    return file_.get("added_tokens", listed, error_) &&
+           (!listed.is_present || listed.items(items, error_)) &&
+           std::all_of(items.begin(), items.end(),
+                       [this](const JsonPart &item) { return read_added_token(item); });
   }
 
   bool read_added_token(const JsonPart &item) {
@@ -136,7 +134,7 @@ private:
         !part.text(content, error_))
       return false;
     if (content.empty())
-      return fail_malformed(part, "some text");
+      return true; // the library ignores it
     token.content = content;
     spec_.added.push_back(std::move(token));
     spec_.added_special.push_back(special);
@@ -154,7 +152,7 @@ private:
         error_ = malformed("model.vocab has " + quote(source.texts[place]) + " twice");
         return false;
       }
-    if (!check_assigned(source, places) || !model.get("merges", part, error_) ||
+    if (!assign_ids(source, places) || !model.get("merges", part, error_) ||
         !read_merges(part, source))
       return false;
     source.ignore_merges = ignore_merges_;
@@ -183,9 +181,21 @@ private:
       spec_.nfc = !spec_.steps.empty();
       spec_.steps.clear();
     }
-    if (!joins_bytes_)
+    if (!joins_bytes_ || changes_added())
       spec_.decoder = std::move(decoder_);
     return true;
+  }
+
+  // Returns whether ByteLevel decodes an added token to other bytes: "é" to the byte 0xE9.
+  bool changes_added() const {
+    for (const AddedToken &token : spec_.added) {
+      std::vector<std::uint8_t> bytes;
+      if (append_bytes(token.content, bytes) && bytes.size() != token.content.size())
+        return std::any_of(decoder_.begin(), decoder_.end(), [](const DecoderStep &step) {
+          return step.kind == DecoderStep::Kind::BYTE_LEVEL;
+        });
+    }
+    return false;
   }
 
   // Sets whether the last part of the pre_tokenizer is ByteLevel.
@@ -278,23 +288,38 @@ private:
     return true;
   }
 
-  // The library tokenizers ignores the ids in added_tokens, and assigns ids itself. An added
-  // token that is also an entry of the vocabulary gets the id of the entry. All other added
-  // tokens get consecutive ids. The first of these ids is the number of entries. Checks that
-  // each id in added_tokens is the id that tokenizers assigns.
-  bool check_assigned(const TextModel &source, const TextIndex &places) {
-    std::size_t next = source.texts.size();
+  // Gives added tokens the ids of the library tokenizers, which ignores their ids in the file:
+  // the id in the vocabulary, or the next one from its size on. Drops repeated tokens.
+  bool assign_ids(const TextModel &source, const TextIndex &places) {
+    auto next = static_cast<std::uint32_t>(source.texts.size());
+    std::map<std::string, std::vector<bool>> seen; // the flags of each token by its content
+    std::vector<AddedToken> added;
+    std::vector<bool> special;
+    std::set<std::uint32_t> ids;
     for (std::size_t i = 0; i < spec_.added.size(); ++i) {
-      const AddedToken &token = spec_.added[i];
-      const std::uint32_t place = places.find(token.content);
-      const std::size_t id = place != TextIndex::NO_TEXT ? source.ids[place] : next++;
-      if (token.id == id)
+      AddedToken &token = spec_.added[i];
+      const std::vector<bool> flags{token.normalized, token.lstrip, token.rstrip,
+                                    token.single_word, spec_.added_special[i]};
+      const auto [entry, is_new] = seen.emplace(token.content, flags);
+      if (entry->second != flags) {
+        error_ = unsupported("added_tokens has " + quote(token.content) +
+                             " twice, with different flags; list it once");
+        return false;
+      }
+      if (!is_new)
         continue;
-      error_ = malformed("added_tokens[" + std::to_string(i) + "].id is " +
-                         std::to_string(token.id) + ", but the tokenizers library gives " +
-                         quote(token.content) + " the id " + std::to_string(id));
-      return false;
+      const std::uint32_t place = places.find(token.content);
+      token.id = place != TextIndex::NO_TEXT ? source.ids[place] : next++;
+      if (!ids.insert(token.id).second) { // the ids of the vocabulary have gaps
+        error_ = malformed("two added tokens have id " + std::to_string(token.id) +
+                           "; ids must be unique");
+        return false;
+      }
+      added.push_back(std::move(token));
+      special.push_back(spec_.added_special[i]);
     }
+    spec_.added = std::move(added);
+    spec_.added_special = std::move(special);
     return true;
   }
 

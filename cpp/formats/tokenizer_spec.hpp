@@ -99,6 +99,10 @@ struct TextSpec {
 // Says whether a model splits text only before each mark (YES), not at all (NO), or otherwise.
 enum class SplitAtMarks { OTHER, YES, NO };
 
+// The maximum number of ids of a template. A small file could otherwise name a long list of ids
+// many times. Published templates have four ids or fewer.
+inline constexpr std::size_t MAX_TEMPLATE_IDS = 256;
+
 struct TokenizerSpec {
   VocabularyData vocabulary;
   std::optional<CharacterSpec> characters; // if set, the tokens of `vocabulary` are UTF-8
@@ -121,8 +125,10 @@ struct TokenizerSpec {
   // If set, decodes ids instead of CharacterSpec::decoding, or of joining the bytes of tokens.
   std::optional<std::vector<DecoderStep>> decoder;
   bool add_prefix_space = false;
-  std::vector<std::uint32_t> before; // ids that add_special_tokens puts before a text
-  std::vector<std::uint32_t> after;  // ids that add_special_tokens puts after a text
+  // The template: the ids that add_special_tokens puts before and after a text,
+  // MAX_TEMPLATE_IDS together.
+  std::vector<std::uint32_t> before;
+  std::vector<std::uint32_t> after;
 };
 
 // The result of loading a file: an error, or NONE.

@@ -180,6 +180,8 @@ inline void check_file(const std::string &file, const Input &input) {
   const std::set<std::uint32_t> distinct(data.ids.begin(), data.ids.end());
   check(distinct.size() == data.ids.size() && *distinct.rbegin() < ID_LIMIT,
         "ids are distinct and less than ID_LIMIT");
+  check(spec.before.size() + spec.after.size() <= MAX_TEMPLATE_IDS,
+        "a template has at most MAX_TEMPLATE_IDS ids");
   check(spec.added.size() == spec.added_special.size(), "each added token has a special flag");
   for (const AddedToken &token : spec.added)
     check(token.id < ID_LIMIT && !token.content.empty(),

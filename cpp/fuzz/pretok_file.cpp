@@ -21,10 +21,18 @@ std::string text(const std::string &value) {
   return varint(static_cast<std::uint32_t>(value.size())) + value;
 }
 
+// Returns the flags that say which white space spans exclude, mostly none. They depend on the
+// three high bits of `choice`.
+std::uint32_t span_flags(std::uint32_t choice) {
+  choice >>= 5;
+  return choice == 7 ? 128U | 256U : choice == 6 ? 128U : 0U;
+}
+
 // Returns the contents of a file with the 256 byte tokens, "ab", "abc" and the added token
 // "<end>".
 std::string some_body(Input &input) {
-  const std::uint32_t flags = input.byte() & 31U;
+  const std::uint32_t choice = input.byte();
+  const std::uint32_t flags = (choice & 31U) | span_flags(choice);
   std::string body = varint(flags) + text("gpt2") + text("16.0");
   if ((flags & 16) != 0) { // a custom preset: its words and its description are in the file
     const Preset &preset = preset_at(input.below(preset_count()));
@@ -49,7 +57,8 @@ std::string some_body(Input &input) {
 // tokens. The characters of tokens stand for bytes, or there is a normalizer of SentencePiece.
 std::string some_text_body(Input &input) {
   const bool is_byte_level = input.coin();
-  const std::uint32_t flags = is_byte_level ? 32U | (input.byte() & 14U) : 48U;
+  const std::uint32_t choice = is_byte_level ? input.byte() : 0;
+  const std::uint32_t flags = is_byte_level ? 32U | (choice & 14U) | span_flags(choice) : 48U;
   std::string body = varint(flags) + text("gpt2") + text("16.0");
   if (!is_byte_level) {
     const std::vector<std::uint32_t> words = preset_at(0).words(); // readers in C++ ignore it
@@ -185,7 +194,8 @@ std::string some_steps(Input &input) {
 // Returns the contents of a file of version 3: its tokens are texts, and it has steps.
 std::string some_steps_body(Input &input) {
   const std::uint32_t options = input.byte();
-  std::string body = varint(96U | (options & 14U)) + text("gpt2") + text("16.0");
+  const std::uint32_t flags = 96U | (options & 14U) | span_flags(options);
+  std::string body = varint(flags) + text("gpt2") + text("16.0");
   body += varint(0) + varint(0); // no ids around a text
   body += varint(1) + text("<s>") + varint(1) + varint(input.byte() & 31U);
   body += varint(9) + varint(0) + varint(input.coin() ? 1 : 0) + varint(options >> 2 & 60U) +

@@ -126,26 +126,34 @@ void check_piece_merge(const std::vector<Scored> &pieces, const std::string &fil
   PieceFile parsed;
   check(!read_piece_file(file, parsed), "a valid file is read");
   const auto table = std::make_shared<PieceTable>(parsed.pieces);
-  check(table->are_different() && table->has_fallback(), "the pieces are different");
+  check(table->are_different() && table->unknown().has_fallback(), "the pieces are different");
   ScoredPieces scored;
   for (std::uint32_t id = FIRST_PIECE; id < parsed.pieces.size(); ++id) {
     scored.texts.push_back(parsed.pieces[id].text);
     scored.ids.push_back(id);
     scored.scores.push_back(parsed.pieces[id].score);
   }
+  const auto by_score = std::make_shared<PieceTable>(scored, table->unknown());
+  by_score->set_ranks(scored);
+  const auto check_ids = [&](std::shared_ptr<const PieceTable> used, bool has_spaces) {
+    std::string bytes;
+    for (const std::uint32_t character : text)
+      bytes += has_spaces && character == 0 ? " " : pieces[character].text;
+    Ids ids(bytes.size());
+    ids.resize(PieceMerge(std::move(used), has_spaces)
+                   .merge(reinterpret_cast<const std::uint8_t *>(bytes.data()), bytes.size(),
+                          ids.data()));
+    for (std::uint32_t &id : ids)
+      id -= FIRST_PIECE;
+    check(ids == expected, "a PieceMerge gives the ids that the scores define");
+  };
+  check_ids(by_score, false);
+  check_ids(by_score, true);
   PieceOrder order;
   if (order_pieces(scored, order))
     return; // equal scores
   table->set_ranks(scored, order);
-  std::string bytes;
-  for (const std::uint32_t character : text)
-    bytes += character == 0 ? " " : pieces[character].text; // a space stands for a mark
-  Ids ids(bytes.size());
-  ids.resize(PieceMerge(table).merge(reinterpret_cast<const std::uint8_t *>(bytes.data()),
-                                     bytes.size(), ids.data()));
-  for (std::uint32_t &id : ids)
-    id -= FIRST_PIECE;
-  check(ids == expected, "a PieceMerge gives the ids that the scores define");
+  check_ids(table, true);
 }
 
 // Checks that the merges of the loaded file give the ids that the scores of `pieces` define.
@@ -153,11 +161,6 @@ void check_merges(const std::vector<Scored> &pieces, const std::string &file, In
   TokenizerSpec spec;
   const auto *data = reinterpret_cast<const std::uint8_t *>(file.data());
   const LoadError error = read_spec(data, file.size(), spec);
-  if (error) {
-    check(error.kind == LoadError::UNSUPPORTED,
-          "a valid model is refused only as unsupported, because of equal scores");
-    return;
-  }
   std::map<std::string, std::uint32_t> ids;
   for (std::uint32_t i = 0; i < pieces.size(); ++i)
     ids.emplace(pieces[i].text, i);
@@ -184,6 +187,15 @@ void check_merges(const std::vector<Scored> &pieces, const std::string &file, In
   check_piece_merge(pieces, file, text, merged(text, by_score));
   const Ids long_run(100, text.empty() ? 0 : text[0]);
   check_piece_merge(pieces, file, long_run, merged(long_run, by_score));
+  Ids repeated;
+  while (!text.empty() && repeated.size() < 200)
+    repeated.insert(repeated.end(), text.begin(), text.end());
+  check_piece_merge(pieces, file, repeated, merged(repeated, by_score));
+  if (error) {
+    check(error.kind == LoadError::UNSUPPORTED,
+          "a valid model is refused only as unsupported, because of equal scores");
+    return;
+  }
   check(merged(text, by_rank) == merged(text, by_score),
         "merging by rank and merging by score give the same ids");
   const Ids run(40, text.empty() ? 0 : text[0]);

@@ -115,6 +115,31 @@ std::string pre_tokenizer(Input &input) {
   return choice >= 0x80 ? sequence(input) : VALUES[choice % (sizeof VALUES / sizeof *VALUES)];
 }
 
+// Returns a TemplateProcessing whose entries name one special token with many ids, or a
+// Sequence of such parts, perhaps of Sequences. Its ids multiply.
+std::string some_template(Input &input, int depth) {
+  const auto repeated = [](const std::string &item, std::size_t count) {
+    std::string list;
+    for (std::size_t i = 0; i < count; ++i)
+      list += (i == 0 ? "" : ",") + item;
+    return list;
+  };
+  if (depth < 3 && input.below(3) == 0) {
+    const std::size_t count = input.below(9);
+    return R"({"type":"Sequence","processors":[)" +
+           repeated(some_template(input, depth + 1), count) + "]}";
+  }
+  if (input.below(4) == 0)
+    return R"({"type":"BertProcessing","sep":["<e>",258],"cls":["<s>",259]})";
+  const std::string entry = R"({"SpecialToken":{"id":"<e>","type_id":0}})";
+  const std::string before = repeated(entry, input.byte());
+  const std::string after = repeated(entry, input.byte());
+  return R"({"type":"TemplateProcessing","single":[)" + before + (before.empty() ? "" : ",") +
+         R"({"Sequence":{"id":"A","type_id":0}})" + (after.empty() ? "" : ",") + after +
+         R"(],"pair":[],"special_tokens":{"<e>":{"id":"<e>","ids":[)" +
+         repeated("258", input.byte()) + R"(],"tokens":[]}}})";
+}
+
 std::string post_processor(Input &input) {
   static const char *const VALUES[] = {
       "null", R"({"type":"ByteLevel"})",
@@ -124,7 +149,9 @@ std::string post_processor(Input &input) {
       R"({"type":"RobertaProcessing","sep":["<e>",258],"cls":["<s>",259]})",
       R"({"type":"Sequence","processors":[{"type":"BertProcessing","sep":["<e>",258],
 "cls":["<s>",16777216]},{"type":"ByteLevel"}]})"};
-  return one_of(input, VALUES);
+  const std::uint8_t choice = input.byte();
+  return choice >= 0xC0 ? some_template(input, 0)
+                        : VALUES[choice % (sizeof VALUES / sizeof *VALUES)];
 }
 
 std::string added_tokens(Input &input) {

@@ -28,7 +28,9 @@ constexpr std::uint32_t RANKS = 3; // the flag of ranks, and ignore_merges, whic
 constexpr std::uint32_t NFC = 4;
 constexpr std::uint32_t ADD_PREFIX_SPACE = 8;
 constexpr std::uint32_t OWN_PRESET = 16;
-constexpr std::uint32_t UNKNOWN_FLAG = 128;
+constexpr std::uint32_t TRIM_OFFSETS = 128;
+constexpr std::uint32_t KEEP_FIRST_SPACE = 256;
+constexpr std::uint32_t UNKNOWN_FLAG = 512;
 
 // Returns the part of the body of a .pretok file before the tokens.
 std::string pretok_file_head(std::uint32_t flags, const std::string &preset) {
@@ -78,6 +80,10 @@ void test_reading() {
              spec.add_prefix_space && spec.vocabulary.from_ranks && spec.preset == "gpt2" &&
              spec.unicode == "16.0",
          "the flags of a .pretok file");
+  reads("a .pretok file with trimmed spans", with_sum(pretok_file_body(RANKS | TRIM_OFFSETS)),
+        true);
+  reads("a .pretok file with trimmed spans that keep a space",
+        with_sum(pretok_file_body(RANKS | TRIM_OFFSETS | KEEP_FIRST_SPACE)), true);
   spec = {};
   expect(!read(with_sum(pretok_file_body(NO_FLAGS, "new")), spec) && spec.preset.empty() &&
              spec.why_no_preset.find("preset \"new\"") != std::string::npos,
@@ -97,6 +103,8 @@ void test_refusing() {
           "needs only version 1");
   refuses("a .pretok file with an unknown flag", with_sum(pretok_file_body(UNKNOWN_FLAG)),
           malformed, "unknown flags");
+  refuses("a .pretok file with flag 256 alone", with_sum(pretok_file_body(KEEP_FIRST_SPACE)),
+          malformed, "flag 256 without flag 128");
   refuses("a .pretok file with a byte after its end", with_sum(body + '\0'), malformed,
           "after its end");
   std::string later_unicode = pretok_file_body(NO_FLAGS);

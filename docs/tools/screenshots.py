@@ -2,7 +2,7 @@
 
 python docs/tools/screenshots.py     # rewrite docs/pictures/page-*.png
 
-Needs Chromium, fonts for many scripts, and `pip install 'pretok[browser]'`.
+Needs Chromium, fonts for many scripts, and `pip install '.[browser]'`.
 """
 
 from __future__ import annotations

@@ -94,10 +94,15 @@ def _open(path: str, option: str) -> AbstractContextManager[Any]:
     try:
         return open(path, "rb", buffering=0)
     except OSError as error:
-        raise click.ClickException(
-            f"cannot open {shown_path(path)}: {error.strerror}; pass a readable file, "
-            f"'-' for standard input, or {ITSELF[option]} with {option}"
-        ) from None
+        raise cannot_open(error, path, option) from None
+
+
+def cannot_open(error: OSError, path: str, option: str = "--text") -> click.ClickException:
+    """Return the error for an input that cannot be opened; `option` is as in `open_bytes`."""
+    return click.ClickException(
+        f"cannot open {shown_path(path)}: {error.strerror}; pass a readable file, "
+        f"'-' for standard input, or {ITSELF[option]} with {option}"
+    )
 
 
 def _standard_input(option: str) -> Any:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pretok.preset import Preset
-from pretok.registry import find
+from pretok.registry import find_and_warn, registered
 from pretok.unicode import VERSIONS
 
 _ESCAPED = r"""
@@ -64,12 +64,19 @@ class PresetType(_ParamType):
         """Return the preset; raises UnknownPresetError, or click.ClickException for a module."""
         return value if isinstance(value, Preset) else find_preset(value)
 
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> Any:
+        """Return the names and aliases that start with `incomplete`."""
+        from pretok.cli.completion import starting_with
+
+        names = (name for preset in registered() for name in (preset.name, *preset.aliases))
+        return starting_with(names, incomplete)
+
 
 def find_preset(name: str) -> Preset:
     """Return the preset for `name`: a name, an alias, or MODULE:NAME."""
     module_name, colon, attribute = name.partition(":")
     if not colon:
-        return find(name)
+        return find_and_warn(name)
     # Also search the working folder, as `python -m` does, but after the folders of installed
     # modules.
     if "" not in sys.path:

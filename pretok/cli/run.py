@@ -6,6 +6,7 @@ and a broken pipe have their own exit statuses.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import warnings
@@ -18,13 +19,22 @@ import click
 
 from pretok.cli.input import shown_path
 from pretok.cli.output import abandon_output, one_line
-from pretok.errors import PresetWarning, PretokError, UnknownPresetError, shortened
+from pretok.errors import PretokError, PretokWarning, UnknownPresetError, shortened
 from pretok.machine.backend import choose_backend
 
 EXIT_ERROR = 2
 EXIT_INTERRUPTED = 130
 EXIT_BROKEN_PIPE = 141
 """EXIT_INTERRUPTED and EXIT_BROKEN_PIPE are 128 plus the number of the signal, as in shells."""
+COMPLETE = "_PRETOK_COMPLETE"
+"""The variable by which a shell asks for completions."""
+ADVICE = {
+    errno.ENOENT: "; check the path",
+    errno.EACCES: "; change its permissions, run the command as its owner, or choose another path",
+    errno.EPERM: "; change its permissions, run the command as its owner, or choose another path",
+    errno.EROFS: "; choose a path on a file system that is not read-only",
+}
+"""What to do about errors of the system, by their numbers."""
 OUT_OF_MEMORY = "out of memory; pass smaller inputs, or use fewer threads"
 
 
@@ -37,10 +47,10 @@ def run(commands: click.Group, arguments: Sequence[str] | None = None) -> int:
 
 
 def _warning_printer(default: Callable[..., None]) -> Callable[..., None]:
-    """Return a function that prints a PresetWarning in one line, and calls `default` otherwise."""
+    """Return a function that prints a PretokWarning in one line, and calls `default` otherwise."""
 
     def show(message: Warning | str, category: type[Warning], *location: Any) -> None:
-        if not issubclass(category, PresetWarning):
+        if not issubclass(category, PretokWarning):
             default(message, category, *location)
         elif sys.stderr is not None:
             click.echo(f"pretok: warning: {one_line(str(message))}", err=True)
@@ -50,6 +60,10 @@ def _warning_printer(default: Callable[..., None]) -> Callable[..., None]:
 
 def _run(commands: click.Group, arguments: list[str]) -> int:
     try:
+        if COMPLETE in os.environ:
+            from pretok.cli.completion import complete
+
+            return complete(commands)
         with commands.make_context("pretok", arguments or ["--help"]) as context:
             return commands.invoke(context) or 0
     except click.exceptions.Exit as end:
@@ -87,7 +101,10 @@ def _message(error: Exception) -> str:
         near = f"did you mean {', '.join(map(repr, error.near))}? " if error.near else ""
         return f"unknown preset {shortened(error.name)}; {near}'pretok presets' lists them all"
     if isinstance(error, OSError) and error.strerror is not None and error.filename is not None:
-        return f"{shown_path(os.fsdecode(error.filename))}: {error.strerror}"
+        # A message that is not the system's has its own advice.
+        is_plain = error.errno is not None and error.strerror == os.strerror(error.errno)
+        advice = ADVICE.get(error.errno or 0, "") if is_plain else ""
+        return f"{shown_path(os.fsdecode(error.filename))}: {error.strerror}{advice}"
     return str(error)
 
 
@@ -116,7 +133,7 @@ class LazyCommand(click.Command):
 
 def _show_version(context: click.Context, _: click.Parameter, is_set: bool) -> None:
     if is_set:
-        click.echo(f"pretok {version('pretok')} ({choose_backend()} backend)")
+        click.echo(f"pretok {version('pretok-bpe')} ({choose_backend()} backend)")
         context.exit()
 
 

@@ -58,7 +58,7 @@ def choose_backend(requested: str | None = None) -> BackendName:
     if name == "native" and not _native():
         raise BackendError(
             f"{source}='native', but the C++ extension pretok._core was not built; "
-            "reinstall pretok with a C++17 compiler available, or use 'python'"
+            "reinstall pretok-bpe with a C++17 compiler available, or use 'python'"
         )
     return cast(BackendName, name)
 

@@ -2,6 +2,7 @@
 
 import { ask, latest } from "./client.js";
 import { Details, Tip } from "./details.js";
+import { listenForFiles } from "./drop.js";
 import { counted, grouped, make } from "./elements.js";
 import { DEFAULT_PRESETS, FIRST_RUN, runFirst } from "./first_run.js";
 import { fromFragment, toFragment } from "./link.js";
@@ -132,6 +133,7 @@ function say(text, isOnlySpoken = false) {
 }
 
 function fail(error) {
+  say("", true);
   $("error").textContent = error.message;
   $("error").hidden = false;
 }
@@ -277,6 +279,7 @@ async function main() {
   $("previous-difference").addEventListener("click", () => goToDifference(true));
   $("next-difference").addEventListener("click", () => goToDifference(false));
   $("share").addEventListener("click", share);
+  listenForFiles({ openText: (file) => box.open(file), openVocabulary });
   addEventListener("hashchange", applyLink);
   addEventListener("unhandledrejection", ({ reason }) => fail(reason));
   await applyLink();

@@ -27,11 +27,14 @@ export function shownParts(parts) {
   return elements;
 }
 
-/** Return a regex as code in which spaces are visible. A line may break after a "|". */
+/**
+ * Return a regex as code. A line may break after a "|". A space looks as in a piece, but is copied as
+ * a space.
+ */
 export function regex(pattern) {
-  const parts = pattern.split(/( +|\|)/).flatMap((part) => {
+  const parts = pattern.split(/([ |])/).flatMap((part) => {
     if (part === "|") return [part, make("wbr")];
-    return part.startsWith(" ") ? make("span", { className: "blank", textContent: part }) : part;
+    return part === " " ? make("span", { className: "blank", textContent: part }) : part;
   });
   return make("code", { dir: "ltr" }, ...parts);
 }

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import socketserver
+import sys
 from functools import cache
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 HOST = "127.0.0.1"
 INDEX = "index.html"
@@ -88,6 +90,11 @@ class PageServer(ThreadingHTTPServer):
         socketserver.TCPServer.server_bind(self)
         self.server_name = HOST
         self.server_port = self.server_address[1]
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Ignore a connection that the browser dropped; print the traceback of any other error."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
     @property
     def address(self) -> str:

@@ -30,7 +30,11 @@ export class TextBox {
       this.#replace("");
       this.#area.focus();
     });
-    this.#file.addEventListener("change", () => this.#open(this.#file.files[0]));
+    this.#file.addEventListener("change", () => {
+      const [file] = this.#file.files;
+      this.#file.value = "";
+      if (file) this.open(file);
+    });
   }
 
   get value() {
@@ -111,9 +115,7 @@ export class TextBox {
   }
 
   /** Open a file. Bytes that are not valid UTF-8 are kept. */
-  async #open(file) {
-    this.#file.value = "";
-    if (!file) return;
+  async open(file) {
     const bytes = await file.arrayBuffer();
     let note = "";
     try {

@@ -146,7 +146,8 @@ def main(text: str, models: tuple[str, ...], file: str | None) -> None:
     parts = [source[start : start + LONG] for start in range(0, TEXTS * LONG, LONG)]
     record: dict[str, Any] = {
         "versions": {
-            name: version(name) for name in ("transformers", "tokenizers", "pretok", "fastokens")
+            name: version(name)
+            for name in ("transformers", "tokenizers", "pretok-bpe", "fastokens")
         },
         "microseconds": {},
     }

@@ -2,7 +2,7 @@
 
 python tests/bench/page.py english.txt --json record.json
 
-Needs Chromium and `pip install 'pretok[browser]'`. The load of the machine counts in every figure.
+Needs Chromium and `pip install '.[browser]'`. The load of the machine counts in every figure.
 """
 
 from __future__ import annotations

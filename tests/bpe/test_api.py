@@ -64,7 +64,7 @@ def test_special_tokens_are_a_copy(tok: bpe.Tokenizer) -> None:
 
 
 def test_every_public_name_exists() -> None:
-    assert bpe.__version__ == version("pretok")
+    assert bpe.__version__ == version("pretok-bpe")
     assert bpe.fetch is fetch_module.fetch
     for name in bpe.__all__:
         assert getattr(bpe, name) is not None

@@ -398,4 +398,4 @@ def test_a_space_before_the_text(backend: BackendName) -> None:
     assert [(token.start, token.end) for token in tok.tokens("world")] == [(0, 3), (3, 4), (4, 5)]
     found = tok.tokens("\u4e2d<s>12", "allow")
     assert [token.id for token in found] == [32, 267, SPECIAL, 32, 265]
-    assert [(token.start, token.end) for token in found] == [(0, 0), (0, 1), (1, 4), (4, 4), (4, 6)]
+    assert [(token.start, token.end) for token in found] == [(0, 1), (0, 1), (1, 4), (4, 5), (4, 6)]

@@ -15,6 +15,7 @@ import pytest
 import bpe
 import pretok
 from bpe import AddedToken, Template, Tokenizer, Vocabulary
+from bpe.normalizers.chain import NFC
 from hello_tokenizer import MERGED, SPECIAL, TEXT, VOCABULARY, make
 from pretok.machine.backend import BackendName
 from vocabularies import BYTES, Whole
@@ -147,7 +148,7 @@ def test_properties(backend: BackendName) -> None:
     assert make(backend, added_tokens=[]).vocab_size == 256 + len(MERGED)
     assert tok.special_tokens == {"<s>": SPECIAL}
     assert tok.added_tokens == tuple(added)
-    assert (tok.normalizer, tok.add_prefix_space, tok.name) == ("NFC", True, "mine")
+    assert (tok.normalizer, tok.add_prefix_space, tok.name) == (NFC, True, "mine")
     assert tok.backend == backend
     assert repr(tok) == f"<Tokenizer 'mine', 501 ids, split 'cl100k', {backend}>"
     assert repr(make(backend)) == f"<Tokenizer 401 ids, split 'cl100k', {backend}>"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -32,13 +31,6 @@ from text_pretok_files import summed
 from vocabulary_files import huggingface, write
 
 BAD = [b"\xff", b"\xc3", b"\xe2\x96", b"\xf0\x9f", b"\xed\xa0\x80"]
-
-
-@pytest.fixture(scope="module")
-def json_library() -> CLibrary | None:
-    """The C library built with a JSON library, if $PRETOK_JSON_LIBRARY has its path."""
-    path = os.environ.get("PRETOK_JSON_LIBRARY")
-    return CLibrary(Path(path)) if path else None
 
 
 def texts(source: Random, count: int) -> Iterator[bytes]:

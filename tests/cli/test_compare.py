@@ -95,7 +95,7 @@ def test_matplotlib_is_needed_before_the_work(
         train,
     ):
         error = error_of(call, *given)
-        assert "needs matplotlib; install it with `pip install 'pretok[plot]'`" in error
+        assert "needs matplotlib; install it with `pip install matplotlib`" in error
     assert not os.path.exists("out.json")
 
 

@@ -154,8 +154,8 @@ def test_a_missing_extra_is_an_error_that_says_what_to_install(
     assert fuzz("--against", name) == (
         2,
         "",
-        f"pretok: error: comparing with {name} needs the 'fuzz' extra: pip install "
-        f"'pretok[fuzz]' (no module named '{module}')\n",
+        f"pretok: error: comparing with {name} needs the package {module}; "
+        f"install it with `pip install {module}`\n",
     )
 
 

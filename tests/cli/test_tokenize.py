@@ -119,7 +119,7 @@ def test_corpus_info(call: Call, vocab: str, path: Path, tmp_path: Path) -> None
     assert status == 2
     assert "train-00000.bin: expected 38 bytes, got 0\n" in output
     assert "damaged files: 1" in errors
-    assert "document 4 of split 'train'; expected 0 to 3" in error_of(
+    assert "document 4 of split 'train'; the split has 4 documents" in error_of(
         call, "corpus-info", out, "-d", "4"
     )
     assert "no split 'val'" in error_of(call, "corpus-info", out, "-d", "4", "--split", "val")

@@ -119,8 +119,8 @@ def test_merges_are_those_of_the_definition(native: BackendName) -> None:
         tokens = {0: b"?"} | {id: text.encode() for id, text in enumerate(sorted(texts), 1)}
         pieces = CharacterVocabulary(tokens, dict(enumerate(map(float, scores), 1)), 0)
         assert pieces.native_rows is not None
-        assert tuple(map(tuple, pieces.native_rows.tolist())) == pieces.ranked_merges
-        found += len(pieces.ranked_merges)
+        assert tuple(map(tuple, pieces.native_rows.tolist())) == pieces.ranked_merges()
+        found += len(pieces.ranked_merges())
     assert found > 100
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX permissions")
 
 def test_the_suffix_decides_the_format(tmp_path: Path) -> None:
     for name, start in (("a.json", b"{"), ("a.TIKTOKEN", b"AA=="), ("a.model", b"minbpe v1\n")):
-        made().save(tmp_path / name)
+        made(special=()).save(tmp_path / name)
         assert (tmp_path / name).read_bytes().startswith(start)
     for name in ("a", "a.txt", ".json"):
         with pytest.raises(ValueError, match=r"\.pretok, \.model \(Sent.* or minbpe\), \.json \(t"):
@@ -53,8 +54,11 @@ def test_a_failure_changes_no_file(
 
 
 def test_no_such_folder(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        made().save(tmp_path / "nowhere" / "a.json")
+    path = tmp_path / "nowhere" / "a.json"
+    message = f"the folder {str(path.parent)!r} does not exist; create it first: {str(path)!r}"
+    with pytest.raises(FileNotFoundError, match=re.escape(message)) as raised:
+        made().save(path)
+    assert raised.value.filename == str(path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -181,6 +185,7 @@ def test_cut_off_anywhere(tmp_path: Path, format: str) -> None:
         assert found.vocabulary.token_bytes.items() <= whole.vocabulary.token_bytes.items()
 
 
+@pytest.mark.filterwarnings("ignore::bpe.VocabularyWarning")
 @pytest.mark.parametrize("format", _FORMATS)
 def test_any_byte_changed(tmp_path: Path, format: str) -> None:
     """A changed bit gives an error that names the file, or a tokenizer that works."""

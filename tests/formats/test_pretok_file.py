@@ -15,6 +15,7 @@ import bpe
 import pretok
 from bpe import AddedToken, Tokenizer, UnsupportedError, Vocabulary, VocabularyError
 from bpe.formats import pretok_file, pretok_tokens
+from bpe.normalizers.chain import NFC
 from bpe.types import Template
 from native_models import said_to_cpp
 from paths import shared
@@ -38,6 +39,8 @@ TOKENIZERS: dict[str, dict[str, Any]] = {
     "normalizer": {"normalizer": "NFC", "add_prefix_space": True, "preset": "gpt2"},
     "template": {"template": Template((300, 97), (300,))},
     "another Unicode version": {"preset": pretok.get("llama3", "17.0")},
+    "spans without white space": {"trim_offsets": (True,)},
+    "spans without any white space": {"trim_offsets": (False,), "normalizer": "NFC"},
     "no added tokens": {"added_tokens": []},
     "added tokens": {
         "added_tokens": [
@@ -62,6 +65,7 @@ def _load(data: bytes, backend: BackendName) -> Tokenizer:
         normalizer=contents.normalizer,
         add_prefix_space=contents.add_prefix_space,
         template=contents.template,
+        trim_offsets=contents.trim_offsets,
         backend=backend,
     )
 
@@ -88,7 +92,7 @@ def test_arguments_override_the_file(tmp_path: Path) -> None:
     loaded = bpe.load(path, "gpt2", {"<|more|>": 301}, normalizer="NFC")
     assert loaded.preset == pretok.get("gpt2").preset
     assert loaded.special_tokens == {"<|end|>": 300, "<|more|>": 301}
-    assert loaded.normalizer == "NFC"
+    assert loaded.normalizer == NFC
 
 
 def _vocabularies() -> dict[str, Vocabulary]:
@@ -252,7 +256,8 @@ def _replaced(old: bytes, new: bytes, body: bytes = _BODY) -> bytes:
         (summed(b""), "ends too early, at offset 16"),
         (summed(_BODY[:-1]), "ends too early"),
         (summed(_BODY + b"\0"), "has data after its end"),
-        (summed(b"\x80\1" + _BODY[1:]), "has unknown flags"),
+        (summed(b"\x80\4" + _BODY[1:]), "has unknown flags"),
+        (summed(b"\x80\2" + _BODY[1:]), "has flag 256 without flag 128"),
         (summed(b"\x40" + _BODY[1:]), "has flag 64 \\(steps\\) or version 3, but not both"),
         (summed(_BODY, 3), "has flag 64 \\(steps\\) or version 3, but not both"),
         (summed(_BODY, 2), "has version 2, but needs only version 1"),

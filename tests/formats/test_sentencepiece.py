@@ -240,14 +240,15 @@ def test_fallback_decodes_each_byte(tmp_path: Path) -> None:
     assert tokenizer.merge(b"\xff") == [256]
 
 
-def test_native_needs_different_scores(tmp_path: Path, native: BackendName) -> None:
-    path = write(tmp_path / "a.model", model([UNKNOWN, *normal("▁", "a", "▁a")]))
-    assert bpe.load(path, backend=native).backend == native
+def test_native_needs_scores_of_32_bits(tmp_path: Path, native: BackendName) -> None:
     ties: list[Row] = [("▁a", 0, PieceType.NORMAL), ("▁b", 0, PieceType.NORMAL)]
-    path = write(tmp_path / "b.model", model([UNKNOWN, *ties]))
-    assert bpe.load(path).backend == "python"
+    path = write(tmp_path / "a.model", model([UNKNOWN, *ties]))
+    assert bpe.load(path, backend=native).backend == native
+    tokens = {0: b"?", 1: b"ab", 2: b"bc", 3: b"cd"}
+    vocabulary = CharacterVocabulary(tokens, {1: 0.1, 2: 0.1, 3: 0.0}, 0)
+    assert Tokenizer(vocabulary, WHOLE).backend == "python"
     with pytest.raises(UnsupportedError, match="have equal scores; use backend=None or 'python'"):
-        bpe.load(path, backend=native)
+        Tokenizer(vocabulary, WHOLE, backend=native)
 
 
 @pytest.mark.parametrize("name", ["llama2.model", "mistral_instruct_tokenizer_240323.model.v3"])
@@ -293,7 +294,7 @@ def test_tokenizers_that_the_format_cannot_hold(tmp_path: Path) -> None:
     parts = {"normalizer": ours.normalizer, "decoder": ours.decoder}
     for changed, error, match in (
         ({**parts, "decoder": None}, UnsupportedError, "its own normalizer and decoder"),
-        ({**parts, "template": Template((1,))}, VocabularyError, "no template"),
+        ({**parts, "template": Template((1,))}, VocabularyError, "cannot hold the template"),
         ({**parts, "added_tokens": [AddedToken("new", 9)]}, VocabularyError, "is not a piece"),
     ):
         other = Tokenizer(ours.vocabulary, WHOLE, **changed)

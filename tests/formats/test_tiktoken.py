@@ -25,7 +25,7 @@ from vocabulary_files import TEXTS, made, made_vocabulary, tiktoken_lines, write
 
 def test_round_trip(tmp_path: Path, backend: BackendName) -> None:
     path = tmp_path / "small.tiktoken"
-    made(backend).save(path)
+    made(backend).save(path, lossy=True)
     assert path.read_bytes() == b"".join(line + b"\n" for line in tiktoken_lines())
     loaded = bpe.load(path, "cl100k", {"<|end|>": 300}, backend=backend)
     assert loaded.vocabulary == Vocabulary(made_vocabulary().token_bytes)
@@ -143,7 +143,7 @@ def test_tokens_looked_up_whole_can_be_ranks(tmp_path: Path, backend: BackendNam
 @pytest.mark.parametrize("file", ["r50k_base.tiktoken", "llama3_tokenizer.model"])
 def test_real_files_are_saved_with_the_same_lines(tmp_path: Path, file: str) -> None:
     path = shared("vocabs", file)
-    bpe.load(path, "llama3").save(tmp_path / "again.tiktoken")
+    bpe.load(path, special_tokens={}).save(tmp_path / "again.tiktoken")
     again = (tmp_path / "again.tiktoken").read_bytes()
     lines = path.read_bytes().splitlines()
     assert again.splitlines() == sorted(lines, key=lambda line: int(line.split()[1]))

@@ -34,7 +34,7 @@ PATIENCE = 60_000
 def _missing() -> str:
     """Return why the tests have no browser, or "" if they have one."""
     if not find_spec("playwright") or not find_spec("axe_playwright_python"):
-        return "playwright or axe-playwright-python not installed: pip install 'pretok[browser]'"
+        return "playwright or axe-playwright-python not installed: pip install '.[browser]'"
     if _executable() is None:
         return f"no Chromium: install one of {', '.join(BROWSERS)}, or set PRETOK_CHROMIUM"
     return ""

@@ -19,7 +19,8 @@ NORMALIZERS: list[normalizers.Step] = [
     normalizers.Lowercase(), normalizers.StripAccents(), normalizers.Nmt(), normalizers.ByteLevel(),
     normalizers.Strip(), normalizers.BertNormalizer(), RULES_MAP,
     normalizers.BertNormalizer(lowercase=False, strip_accents=True),
-    normalizers.Prepend("▁"), normalizers.Prepend("à中"), normalizers.Replace(r"\s+", "à ", True),
+    normalizers.Prepend("▁"), normalizers.Prepend("à中"), normalizers.Prepend("ﷺ"),
+    normalizers.Replace(r"\s+", "à ", True),
     *(normalizers.Replace(*each) for each in _REPLACES),
 ]  # fmt: skip
 DECODERS: list[decoders.Step] = [

@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from bpe import BpeError, Tokenizer, UnsupportedError
 from bpe.byte_level import to_bytes
-from bpe.characters.text_vocabulary import TextVocabulary
+from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.chain import DecoderChain
 from bpe.encoding.piece_decoder import SentencePieceDecoding
@@ -34,7 +34,7 @@ from bpe.formats.registry import detect
 from bpe.formats.sentencepiece import SentencePieceFormat, begins_with_piece
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.tiktoken import TiktokenFormat
-from bpe.normalizers.chain import NormalizerChain
+from bpe.normalizers.chain import NFC, NormalizerChain
 from bpe.vocabulary import Merge, Packed
 from pretok.formats.gguf_metadata import MAGIC
 from pretok.machine.program import serialize_stages
@@ -113,10 +113,10 @@ def said_to_python(data: bytes) -> Said:
         )
         if is_model:  # C++ supports the models that .pretok files hold
             contents = pretok_file.parse(pretok_file.dump(contents))
-        is_text = isinstance(contents.vocabulary, CharacterVocabulary)
+        is_text = isinstance(contents.vocabulary, AnyCharacterVocabulary)
         if is_text and not is_model and not data.startswith(pretok_file.MAGIC):
             return Said(True)
-        is_plain = contents.normalizer in (None, "NFC") and contents.decoder is None
+        is_plain = contents.normalizer in (None, NFC) and contents.decoder is None
         if not is_text and not is_plain and not data.startswith(pretok_file.MAGIC):
             return Said(True)
         # The constructor checks the added tokens.
@@ -143,7 +143,7 @@ def said_to_python(data: bytes) -> Said:
         if preset is not None and is_own and not is_model
         else (),
         "" if is_model else contents.unicode or "",
-        contents.normalizer == "NFC",
+        _has_flag_of_nfc(contents),
         contents.add_prefix_space,
         contents.template,
         _text_options(contents) if is_text else None,
@@ -156,12 +156,18 @@ def _is_other(contents: TokenizerSpec) -> bool:
     return pretok_text.dump_text(contents).section[0] == OTHER_MODEL
 
 
+def _has_flag_of_nfc(contents: TokenizerSpec) -> bool:
+    """Return whether a file says with a flag, and not with a step, that text becomes NFC."""
+    is_text = isinstance(contents.vocabulary, AnyCharacterVocabulary)
+    return contents.normalizer == NFC and not (is_text and _is_other(contents))
+
+
 def _steps(contents: TokenizerSpec) -> tuple[Any, ...]:
-    is_text = isinstance(contents.vocabulary, CharacterVocabulary)
+    is_text = isinstance(contents.vocabulary, AnyCharacterVocabulary)
     if is_text and not pretok_text.dump_text(contents).steps:
         return [], False, None
     chain = contents.normalizer if isinstance(contents.normalizer, NormalizerChain) else None
-    if chain is None or (is_text and not _is_other(contents)):
+    if chain is None or _has_flag_of_nfc(contents) or (is_text and not _is_other(contents)):
         chain = NormalizerChain()
     decoder = contents.decoder
     kinds = (

@@ -35,7 +35,7 @@ def run(script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def test_all_files_have_the_same_version() -> None:
     done = run(VERSIONS)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.strip() == project()["project"]["version"] == version("pretok")
+    assert done.stdout.strip() == project()["project"]["version"] == version("pretok-bpe")
 
 
 def copied(folder: Path) -> Path:

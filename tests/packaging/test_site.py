@@ -100,7 +100,7 @@ def test_every_command_is_on_the_page_of_commands() -> None:
 def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
     missing = [name for name in ("mkdocs", "material", "mkdocstrings") if not find_spec(name)]
     if missing:
-        reason = f"{', '.join(missing)} not installed: pip install 'pretok[docs]'"
+        reason = f"{', '.join(missing)} not installed: pip install '.[docs]'"
         if os.environ.get("PRETOK_REQUIRE_DOCS") == "1":
             pytest.fail(f"PRETOK_REQUIRE_DOCS=1, but {reason}")
         pytest.skip(reason)

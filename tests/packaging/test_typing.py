@@ -16,7 +16,7 @@ PROGRAM = Path(__file__).with_name("typing_examples.py")
 
 def test_a_users_program_has_the_types_it_expects(tmp_path: Path) -> None:
     if find_spec("mypy") is None:
-        pytest.skip("mypy is not installed; pip install 'pretok[dev]'")
+        pytest.skip("mypy is not installed; pip install '.[dev]'")
     program = tmp_path / "program.py"
     program.write_text(PROGRAM.read_text(encoding="utf-8"), encoding="utf-8")
     # Outside the repository, mypy finds the installed package and its py.typed.

@@ -123,6 +123,7 @@ def mistakes() -> None:
     mine.name = "other"  # type: ignore[misc]
     trained.encode(3)  # type: ignore[arg-type]
     trained.encode("a", errors="ignore")  # type: ignore[arg-type]
+    trained.encode("a", allowed_special="all")  # type: ignore[call-arg]
     trained.decode("a")  # type: ignore[arg-type]
     trained.save(3)  # type: ignore[arg-type]
     bpe.train(["a"])  # type: ignore[call-arg]

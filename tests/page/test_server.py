@@ -6,6 +6,8 @@ import http.client
 import os
 import re
 import signal
+import socket
+import struct
 import subprocess
 import urllib.request
 from collections.abc import Iterator
@@ -79,6 +81,36 @@ def test_every_file_that_the_page_names_is_served() -> None:
             for target in re.findall(r'from "\./([^"]+)"', path.read_text(encoding="utf-8")):
                 names.add(f"{folder}/{target}".removeprefix("/"))
     assert names <= set(server.files())
+
+
+def test_a_dropped_connection_prints_nothing(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # With these threads, closing the server waits until each request has ended.
+    monkeypatch.setattr(server.PageServer, "daemon_threads", False)
+    request = b"GET /core/pretok.wasm HTTP/1.1\r\nHost: x\r\n\r\n" * 8
+    with serving() as address:
+        port = int(address.rstrip("/").rpartition(":")[2])
+        for _ in range(3):
+            connection = socket.create_connection(("127.0.0.1", port))
+            # Closing sends RST at once, while the server writes.
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            connection.sendall(request)
+            connection.recv(100)
+            connection.close()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_other_errors_of_a_request_are_printed(capfd: pytest.CaptureFixture[str]) -> None:
+    with server.PageServer() as found:
+        for error in (BrokenPipeError, ConnectionResetError, ConnectionAbortedError, KeyError):
+            try:
+                raise error
+            except Exception:
+                found.handle_error(None, ("127.0.0.1", 1))
+    errors = capfd.readouterr().err
+    assert errors.count("Traceback") == 1
+    assert "KeyError" in errors
 
 
 def test_the_command_prints_the_address_and_stops_at_ctrl_c() -> None:

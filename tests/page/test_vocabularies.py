@@ -27,7 +27,7 @@ def vocabulary_files(folder: Path) -> dict[str, tuple[Path, bpe.Tokenizer]]:
     small = small_tokenizer()
     found = {}
     for suffix in (".json", ".tiktoken", ".pretok"):
-        small.save(folder / f"small{suffix}")
+        small.save(folder / f"small{suffix}", lossy=suffix == ".tiktoken")
         found[suffix] = folder / f"small{suffix}"
     found[".gguf"] = folder / "small.gguf"
     found[".gguf"].write_bytes(gguf(metadata()))

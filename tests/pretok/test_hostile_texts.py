@@ -300,4 +300,4 @@ def test_without_the_extension() -> None:
     assert (
         "BackendError: backend='native', but the C++ extension pretok._core was not built" in last
     )
-    assert "reinstall pretok with a C++17 compiler available, or use 'python'" in last
+    assert "reinstall pretok-bpe with a C++17 compiler available, or use 'python'" in last

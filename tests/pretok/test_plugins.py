@@ -178,6 +178,23 @@ def test_packages_are_searched_only_when_needed() -> None:
 
 
 @pytest.mark.filterwarnings("default")
+def test_the_command_line_names_a_package_that_a_built_in_preset_hides(
+    install: Install, call: Call
+) -> None:
+    install("hidden-package", f"A = {_words('gpt2')}", gpt2="A")
+    install("failing-package", "1 / 0", other="A")
+    # No package has an entry point of this name, so none is loaded.
+    assert call("split", "-p", "llama3", "-t", "a'll") == (0, "a\n'll\n", "")
+    status, out, err = call("split", "-p", "gpt2", "-t", "a'll")
+    assert (status, out) == (0, "a\n'll\n")
+    assert err.splitlines()[-1] == (
+        "pretok: warning: 'gpt2' of package hidden-package 1.0 (entry point gpt2 = "
+        "hidden_package:A) is already a name of preset 'gpt2', which is used; to use that of the "
+        "package, import the Preset and pass it directly"
+    )
+
+
+@pytest.mark.filterwarnings("default")
 def test_the_command_line_shows_a_warning_in_one_line(install: Install, call: Call) -> None:
     install("broken-package", "raise ValueError('two\\nlines')", broken="A")
     install("one-package", f"A = {_words('mine')}", a="A")

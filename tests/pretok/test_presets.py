@@ -13,6 +13,7 @@ import pretok
 from pretok import (
     BackendError,
     DefinitionError,
+    DuplicatePresetError,
     Groups,
     Preset,
     PretokError,
@@ -121,7 +122,7 @@ def test_an_unknown_name_lists_near_matches(name: str, near: str | None) -> None
     message = str(caught.value)
     assert message.startswith(f"unknown preset {name!r}; did you mean ")
     assert repr(near) in message
-    assert "pass a pretok.Preset to use your own" in message
+    assert "pass a pretok.Preset or pretok.from_pattern(pattern) to use your own" in message
     assert near in caught.value.near
     assert caught.value.name == name
 
@@ -210,8 +211,11 @@ def test_registering_the_same_preset_again_changes_nothing() -> None:
 def test_a_taken_name_is_refused(name: str, aliases: tuple[str, ...], taken: str, by: str) -> None:
     before = pretok.presets()
     message = f"preset name '{taken}' is taken by preset '{by}'; choose another name or alias"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(DuplicatePresetError, match=message) as raised:
         pretok.register(Preset(name, rules=RULES, aliases=aliases))
+    assert isinstance(raised.value, ValueError)
+    assert raised.value.name == taken
+    assert str(pickle.loads(pickle.dumps(raised.value))) == message
     assert pretok.presets() == before
     for unused in {"mine", "fine"} & {name, *aliases}:
         with pytest.raises(UnknownPresetError):

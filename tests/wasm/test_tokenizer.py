@@ -30,7 +30,7 @@ def _trained() -> Tokenizer:
 
 def _saved(name: str) -> Callable[[Path], Path]:
     def write(folder: Path) -> Path:
-        _trained().save(folder / name)
+        _trained().save(folder / name, lossy=name.endswith(".tiktoken"))
         return folder / name
 
     return write
@@ -126,7 +126,7 @@ def test_ids_spans_and_text_equal_those_of_python(
             assert spans.code == "UNSUPPORTED"
             assert not unicodedata.is_normalized("NFC", _as_text(text))
             continue
-        tokens = tok.tokens(text, special="text")
+        tokens = tok.tokens(text, special="text", trim_offsets=False)
         assert spans["ids"] == ids
         assert spans["starts"] == [token.start for token in tokens], text
         assert spans["ends"] == [token.end for token in tokens], text
@@ -206,7 +206,7 @@ def test_tokens_are_those_of_python(small_pair: Pair) -> None:
 
 def test_bad_files_are_errors(tmp_path: Path) -> None:
     path = tmp_path / "small.tiktoken"
-    _trained().save(path)
+    _trained().save(path, lossy=True)
     no_file = tmp_path / "nothing"
     no_file.write_bytes(b"")
     calls = Calls()

@@ -19,10 +19,12 @@ class Tokenizers(Peer):
     def calls(self, subject: Subject) -> Calls:
         """Return the calls of a Tokenizer read from a tokenizer.json."""
         tokenizer = self._load(json_file(subject))
+        # tokenizers 1.0 has only one method, and computes no offsets.
+        encode_batch = getattr(tokenizer, "encode_batch_fast", tokenizer.encode_batch)
 
         def lists(texts: list[str], threads: int) -> list[list[int]]:
             os.environ["TOKENIZERS_PARALLELISM"] = "false" if threads == 1 else "true"
-            encodings = tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+            encodings = encode_batch(texts, add_special_tokens=False)
             return [encoding.ids for encoding in encodings]
 
         return Calls(

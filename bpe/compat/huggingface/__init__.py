@@ -21,6 +21,10 @@ to the real tokenizer if its result might differ:
   returns its stand-in. So pickles do not change, and `unpatch` restores tokenizers that exist. It
   also puts short versions of `__call__`, `encode` and `decode` in front of those of transformers.
 
+With a version of tokenizers that lacks the classes to build on, such as 1.0, all tokenizers serve
+themselves: `patch` and `wrap` warn, `backend` returns the reason, and the classes cannot be
+imported.
+
 `comparable` returns the plain values of a result, to compare results of both libraries.
 
 Not covered: a change through a handle that was taken from the real tokenizer before `patch`, such
@@ -32,17 +36,26 @@ without it, pass `Encoding.to_real()` to functions in Rust that take an encoding
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from bpe.compat.huggingface import settings, thin
-from bpe.compat.huggingface.encoding import Encoding
 from bpe.compat.huggingface.errors import FallbackError
-from bpe.compat.huggingface.patching import patch, patched, unpatch
-from bpe.compat.huggingface.real import RealTokenizer
-from bpe.compat.huggingface.state import Backend, comparable, state_of
-from bpe.compat.huggingface.stream import DecodeStream
-from bpe.compat.huggingface.tokenizer import Tokenizer
-from bpe.compat.huggingface.wrapping import real_of, wrap
+from bpe.compat.huggingface.real import WHY_NOT
+from bpe.compat.huggingface.served import Backend
+
+# Tools that read the code without running it take the last definition of a name.
+if not TYPE_CHECKING and WHY_NOT:
+    from bpe.compat.huggingface import aside
+    from bpe.compat.huggingface.aside import backend, fallbacks, patch, patched, unpatch, wrap
+
+    __getattr__ = aside.__getattr__
+else:
+    from bpe.compat.huggingface.encoding import Encoding
+    from bpe.compat.huggingface.patching import patch, patched, unpatch
+    from bpe.compat.huggingface.state import comparable
+    from bpe.compat.huggingface.status import backend, fallbacks
+    from bpe.compat.huggingface.stream import DecodeStream
+    from bpe.compat.huggingface.tokenizer import Tokenizer
+    from bpe.compat.huggingface.wrapping import wrap
 
 __all__ = [
     "Backend",
@@ -58,22 +71,3 @@ __all__ = [
     "unpatch",
     "wrap",
 ]
-
-
-def backend(tok: Any) -> Backend:
-    """Return the library that serves a tokenizer of transformers or tokenizers, and why."""
-    real = real_of(tok)
-    is_of_transformers = not isinstance(tok, RealTokenizer)
-    served = state_of(real).backend(real)
-    if is_of_transformers and not served.reason:
-        return served._replace(reason=thin.why_not())
-    return served
-
-
-def fallbacks() -> dict[str, int]:
-    """Return the number of calls that fell back to the real tokenizer, by reason.
-
-    With a version of transformers that has not been compared with bpe, its own methods call bpe. A
-    reason says so, with the number of their calls.
-    """
-    return dict(settings.total)

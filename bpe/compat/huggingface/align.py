@@ -18,13 +18,10 @@ from bpe.compat.huggingface.rows import Alignment, Span
 from bpe.encoding.backend import Backend
 from bpe.encoding.backends import make_added
 from bpe.encoding.normalized_segments import normalized_segments
-from bpe.encoding.normalizers import NfcNormalizer, TextNormalizer, make_normalizer
+from bpe.encoding.normalizers import TextNormalizer, make_normalizer
 from bpe.encoding.offsets import ByteToCharOffsets, byte_offsets
 from bpe.encoding.pipeline import Pipeline
-from bpe.normalizers.chain import NormalizerChain
-from bpe.normalizers.native import span_rows
-from bpe.normalizers.unicode_forms import UnicodeForm
-from bpe.types import Normalizer, Offsets, Treatment
+from bpe.types import Offsets, Treatment
 from pretok.pre_tokenizer import PreTokenizer
 
 
@@ -88,12 +85,12 @@ class Aligner:
     @cached_property
     def _normalizer(self) -> TextNormalizer | None:
         normalizer = self._tokenizer.normalizer
-        return _normalizer(normalizer, self._backend, self._pipeline.is_native)
+        return make_normalizer(normalizer, self._backend, self._pipeline.is_native)
 
     @cached_property
     def _no_added(self) -> object:
         """The argument of the backend for text in which it must not search added tokens."""
-        return make_added((), False, self._backend)
+        return make_added((), self._backend)
 
     def words(self, words: list[str], treatment: Treatment) -> Alignment:
         """Return the alignment of a text that the caller divided into `words`.
@@ -184,21 +181,6 @@ class Aligner:
         if isinstance(split, PreTokenizer) and split.preset.drops_text:
             return np.array([end for _, end in split.spans(text)], np.int64)
         return np.asarray(split.offsets(text))[1:]
-
-
-def _normalizer(
-    normalizer: Normalizer | None, backend: Backend, is_native: bool
-) -> TextNormalizer | None:
-    """Return the normalizer; it aligns code points as Hugging Face's tokenizers does.
-
-    NfcNormalizer gives other spans, of a base character with all its marks. So it gets the `align`
-    of a NormalizerChain.
-    """
-    if normalizer != "NFC":
-        return make_normalizer(normalizer, backend, is_native)
-    nfc = NfcNormalizer(backend)
-    nfc.align = span_rows(NormalizerChain((UnicodeForm("NFC"),)).align)
-    return nfc
 
 
 def _spans(

@@ -15,9 +15,7 @@ from bpe.compat.huggingface.errors import CallFallbackError
 from bpe.compat.huggingface.parts import Parts
 from bpe.compat.huggingface.real import VERSION
 from bpe.encoding.added_tokens import AddedToken
-from bpe.encoding.normalize import normalize
 from bpe.errors import UnknownTokenError
-from bpe.normalizers.chain import NormalizerChain
 
 
 class _Text(NamedTuple):
@@ -154,13 +152,10 @@ def _why_not(tokenizer: Tokenizer, parts: Parts) -> str:
     for id, name in _missing(tokenizer, parts).items():
         if not (joins_bytes and name == ""):
             return f"bpe's vocabulary has no token {id}"
-    # The real tokenizer normalizes added tokens before its decoder gets them; 0.22.2 does not. bpe
-    # does so, except if the normalizer is NFC alone. Where they do not agree, the text may differ.
+    # bpe and the real tokenizer normalize added tokens before the decoder gets them; 0.22.2 does
+    # not. Where they do not agree, the text may differ.
     for id, token in () if joins_bytes else added.items():
-        content = token.content
-        if token.normalized and isinstance(tokenizer.normalizer, NormalizerChain):
-            content = tokenizer.normalizer.normalize(content)
-        if _decoded_content(tokenizer, token) != content:
+        if _decoded_content(tokenizer, token) != normalized_content(tokenizer, token):
             return f"added token {id} decodes from other text than in bpe"
     return ""
 
@@ -199,6 +194,4 @@ def normalized_content(tokenizer: Tokenizer, token: AddedToken) -> str:
     normalizer = tokenizer.normalizer
     if not token.normalized or normalizer is None:
         return token.content
-    if isinstance(normalizer, NormalizerChain):
-        return normalizer.normalize(token.content)
-    return normalize(token.content)
+    return normalizer.normalize(token.content)

@@ -10,6 +10,7 @@ from bpe.compat.huggingface.rows import Row
 from bpe.compat.huggingface.windows import Fixed, Part, Slice, Window, merge
 from bpe.errors import UnsupportedError
 from bpe.formats.json_value import Value
+from bpe.formats.post_processor import check_entries, check_size, read_trims
 
 
 class Place(NamedTuple):
@@ -153,22 +154,20 @@ def _around(template: Template, index: int) -> tuple[list[Window], Place, list[W
 def read(post_processor: Value) -> PostProcessor:
     """Return the post_processor of a tokenizer.json.
 
-    Raises UnsupportedError for a kind that bpe does not know, VocabularyError for a malformed one.
+    Raises UnsupportedError for a kind that bpe does not know, VocabularyError for a malformed one
+    or a template that is too long.
     """
     result: PostProcessor | None = None
-    trims = adds_space = False
+    trims = read_trims(post_processor)
+    if len(trims) > 1:
+        raise post_processor.unsupported("expected only one processor that trims offsets")
     for part in post_processor.parts("processors"):
         if part.value is None:
             continue
         if result is not None:
             raise part.unsupported("expected no other processor after the template")
         kind = part.kind()
-        if kind == "ByteLevel":
-            if part["trim_offsets"].flag(default=True):
-                if trims:
-                    raise part.unsupported("expected only one processor that trims offsets")
-                trims, adds_space = True, part["add_prefix_space"].flag(default=True)
-        elif kind == "TemplateProcessing":
+        if kind == "TemplateProcessing":
             part.only("type", "single", "pair", "special_tokens")
             result = PostProcessor(_template(part, "single", 1), _template(part, "pair", 2))
         elif kind in ("BertProcessing", "RobertaProcessing"):
@@ -176,11 +175,7 @@ def read(post_processor: Value) -> PostProcessor:
             result = (_bert if kind == "BertProcessing" else _roberta)(
                 _token(part["cls"]), _token(part["sep"])
             )
-            if kind == "RobertaProcessing" and part["trim_offsets"].flag(default=True):
-                if trims:
-                    raise part.unsupported("expected only one processor that trims offsets")
-                trims, adds_space = True, part["add_prefix_space"].flag(default=True)
-        else:
+        elif kind != "ByteLevel":  # `read_trims` reads it
             raise part.unsupported(
                 "expected TemplateProcessing, RobertaProcessing, BertProcessing or ByteLevel"
             )
@@ -190,8 +185,8 @@ def read(post_processor: Value) -> PostProcessor:
     return PostProcessor(
         result.single,
         result.pair,
-        trims,
-        adds_space,
+        bool(trims),
+        any(trims),
         wraps_overflow=result.wraps_overflow,
         overflow_type=result.overflow_type,
     )
@@ -218,12 +213,16 @@ def _token(pair: Value) -> Fixed:
 
 
 def _template(processor: Value, name: str, count: int) -> Template:
+    check_entries(processor[name])
     parts: list[Fixed | Place] = []
+    added = 0
     for piece in processor[name].items():
         piece.only("SpecialToken", "Sequence")
         special, sequence = piece["SpecialToken"], piece["Sequence"]
         if special.value is not None:
             token = processor["special_tokens"][special["id"].text()]
+            added += len(token["ids"].values())
+            check_size(piece, added)
             ids = tuple(id.number() for id in token["ids"].items())
             texts = tuple(text.text() for text in token["tokens"].items())
             if len(ids) != len(texts):

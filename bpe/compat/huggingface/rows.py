@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, Protocol, TypeAlias
 
+import numpy as np
+
+from bpe.encoding.trim import count_spaces
+from bpe.encoding.trim import trim as trim_arrays
 from bpe.types import Ids
-from pretok.unicode.atoms import WHITE_SPACE_CODE_POINTS
 
 Span: TypeAlias = tuple[int, int]
-
-# Ġ is a space in the tokens of a byte-level vocabulary, so it counts as white space here.
-_SPACES = "Ġ" + "".join(map(chr, WHITE_SPACE_CODE_POINTS))
 
 
 class Alignment:
@@ -114,8 +114,8 @@ class Row:
         return None if self._fast is None else self._fast.spans(True)
 
 
-class _Spaces(dict[str, "Span | None"]):
-    """A cache of the numbers of leading and trailing spaces of tokens; None for tokens without any.
+class _Spaces(dict[str, Span]):
+    """A cache of the numbers of leading and trailing spaces of tokens.
 
     The cache is bounded: an added token may match different texts, and each of these texts counts
     as another token.
@@ -123,7 +123,7 @@ class _Spaces(dict[str, "Span | None"]):
 
     _MAX_SIZE = 1 << 18
 
-    def __missing__(self, token: str) -> Span | None:
+    def __missing__(self, token: str) -> Span:
         counts = count_spaces(token)
         if len(self) >= self._MAX_SIZE:
             self.clear()
@@ -137,34 +137,14 @@ _spaces = _Spaces()
 def trim(tokens: Sequence[str], spans: Sequence[Span], adds_space: bool) -> list[Span]:
     """Return `spans` without the white space at both ends of each token.
 
-    With `adds_space` a single space at the start of the first token, or of a token at the start of
-    the text, stays: the pre-tokenizer may have put it there.
+    `adds_space` is the argument `keeps_first` of bpe.encoding.trim.trim.
     """
-    counts = _spaces
-    trimmed = [
-        span if (count := counts[token]) is None else trim_span(span, count, False)
-        for token, span in zip(tokens, spans, strict=True)
-    ]
-    if adds_space:
-        for index, span in enumerate(spans):
-            if (index == 0 or span[0] == 0) and (count := counts[tokens[index]]) is not None:
-                trimmed[index] = trim_span(span, count, True)
-    return trimmed
+    return trim_spans(spans, [_spaces[token] for token in tokens], adds_space)
 
 
-def count_spaces(token: str) -> Span | None:
-    """Return the number of spaces at both ends of a token, or None if it has none."""
-    leading = len(token) - len(token.lstrip(_SPACES))
-    trailing = len(token) - len(token.rstrip(_SPACES))
-    return (leading, trailing) if leading or trailing else None
-
-
-def trim_span(span: Span, counts: Span, keeps_space: bool) -> Span:
-    """Return `span` without the counted spaces; a single leading one stays if `keeps_space`."""
-    start, end = span
-    leading, trailing = counts
-    if leading and not (keeps_space and leading == 1):
-        start = min(start + leading, end)
-    if trailing and end >= trailing:
-        end = max(end - trailing, start)
-    return start, end
+def trim_spans(spans: Sequence[Span], spaces: Sequence[Span], adds_space: bool) -> list[Span]:
+    """Return `spans` without the counted `spaces` of each token; see `trim`."""
+    starts, ends = np.array(spans, np.int64).reshape(-1, 2).T
+    counts = np.array(spaces, np.int64).reshape(-1, 2)
+    trimmed = trim_arrays(starts, ends, counts, adds_space)
+    return list(zip(*(side.tolist() for side in trimmed), strict=True))

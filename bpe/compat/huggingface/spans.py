@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from bpe import Tokenizer
 from bpe.compat.huggingface.parts import Parts
-from bpe.compat.huggingface.rows import Span, count_spaces, trim_span
+from bpe.compat.huggingface.rows import Span, trim_spans
 from bpe.encoding.added_tokens import AddedToken
-from bpe.encoding.normalize import is_normal
 from bpe.encoding.pipeline import SpanCall, TokenSpaces
-from bpe.types import Normalizer, Treatment
+from bpe.encoding.trim import count_spaces
+from bpe.normalizers.chain import NFC
+from bpe.normalizers.unicode_forms import is_normal
+from bpe.types import NormalizesText, Treatment
 
 _UNKNOWN = 255
 """The number of spaces of a token if it depends on the text, or does not fit into a byte."""
@@ -63,7 +65,8 @@ class FastSpans:
     def trim_first(self, id: int, span: Span) -> Span:
         """Return the `span` of the first token of a window without white space at its ends."""
         leading, trailing, adds_space = self._spaces()
-        return trim_span(span, (leading[id], trailing[id]), adds_space)
+        [trimmed] = trim_spans([span], [(leading[id], trailing[id])], adds_space)
+        return trimmed
 
     def _spaces(self) -> TokenSpaces:
         if self._counts is None:
@@ -77,20 +80,19 @@ class FastSpans:
         counts = bytearray(size), bytearray(size)
         for id, text in texts.items():
             spaces = count_spaces(text)
-            if spaces is not None:
-                counts[0][id], counts[1][id] = spaces if max(spaces) < _UNKNOWN else _UNKNOWNS
+            counts[0][id], counts[1][id] = spaces if max(spaces) < _UNKNOWN else _UNKNOWNS
         for id in self._stripping:
             counts[0][id], counts[1][id] = _UNKNOWNS
         return bytes(counts[0]), bytes(counts[1]), self._adds_space
 
 
-def _varies(token: AddedToken, normalizer: Normalizer | None) -> bool:
+def _varies(token: AddedToken, normalizer: NormalizesText | None) -> bool:
     """Return whether an added token may match other text than its content."""
     if token.lstrip or token.rstrip:
         return True
     if not token.normalized or normalizer is None:
         return False
-    return normalizer != "NFC" or not is_normal(token.content)
+    return normalizer != NFC or not is_normal(token.content)
 
 
 class TextAlignment:

@@ -19,13 +19,8 @@ from bpe.compat.huggingface.engine import Engine
 from bpe.compat.huggingface.errors import FallbackError
 from bpe.compat.huggingface.fingerprints import fingerprint, replaced_methods, stamp
 from bpe.compat.huggingface.parts import Parts
-from bpe.compat.huggingface.real import SEQUENCES, VERSION
-
-TESTED_VERSIONS = ("0.22.2", "0.23.1", "0.23.3")
-"""The versions of the library tokenizers with which the stand-in was compared.
-
-The stand-in is tokenizer.Tokenizer.
-"""
+from bpe.compat.huggingface.real import SEQUENCES, TESTED_VERSIONS, VERSION
+from bpe.compat.huggingface.served import Backend
 
 OURS = ("encode", "encode_batch", "decode", "decode_batch")
 """The methods that bpe can serve."""
@@ -34,19 +29,6 @@ _engines: WeakValueDictionary[bytes, Engine] = WeakValueDictionary()
 _states: WeakSet[State] = WeakSet()
 _states_lock = Lock()
 logger = logging.getLogger("bpe.compat.huggingface")
-
-
-class Backend(NamedTuple):
-    """The library that serves a tokenizer.
-
-    `name` is "bpe" or "tokenizers"; `reason` says why it is "tokenizers". If it is "bpe" and there
-    is a reason, that is why the methods of transformers have no short versions. `counts` has the
-    number of calls that each library served.
-    """
-
-    name: str
-    reason: str
-    counts: dict[str, int]
 
 
 class _Handle(NamedTuple):

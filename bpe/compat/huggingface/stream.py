@@ -8,19 +8,15 @@ from functools import partial
 from operator import index
 from typing import Any, TypeAlias
 
-from tokenizers import models
-
 from bpe.compat.huggingface import settings, state
 from bpe.compat.huggingface.decoding import Decoding
-from bpe.compat.huggingface.real import RealDecodeStream, RealTokenizer
+from bpe.compat.huggingface.real import EMPTY, RealDecodeStream, RealTokenizer
 from bpe.compat.huggingface.tokenizer import Tokenizer
 
 Decode: TypeAlias = Callable[[list[int], bool], str]
 
 _INVALID = "\ufffd"
 _MAX_ID = (1 << 32) - 1
-_EMPTY = RealTokenizer(models.BPE())
-"""A tokenizer that decodes all ids to an empty text."""
 
 
 class DecodeStream:
@@ -161,7 +157,7 @@ def _decode_really(real: Any, ids: list[int], skip_special_tokens: bool) -> str:
 
 def _ids(id: Any) -> list[int]:
     """Return the ids of the argument `id` of `step`; raise the error of the real `step`."""
-    RealDecodeStream().step(_EMPTY, id)
+    RealDecodeStream().step(EMPTY, id)
     try:
         return [index(id)]
     except TypeError:

@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial, wraps
 from typing import Any
 
-from tokenizers import trainers
-
-from bpe.compat.huggingface.real import RealTokenizer
+from bpe.compat.huggingface.real import ParityBpeTrainer, RealTokenizer
 from bpe.compat.huggingface.tokenizer import Tokenizer, changing
 
 
@@ -17,9 +15,9 @@ def replacements() -> Iterator[tuple[type, str, Any]]:
 
     Yields nothing with tokenizers 0.22, which lacks this trainer.
     """
-    owner = getattr(trainers, "ParityBpeTrainer", None)
-    if owner is not None:
-        yield owner, "train_from_iterator", _train(owner.train_from_iterator)
+    if ParityBpeTrainer is not None:
+        train = ParityBpeTrainer.train_from_iterator
+        yield ParityBpeTrainer, "train_from_iterator", _train(train)
 
 
 def _train(original: Callable[..., Any]) -> Callable[..., Any]:

@@ -59,6 +59,14 @@ class Layout:
     max_shard: int | None = None
     """The maximum number of tokens of a shard, if there is a limit."""
 
+    is_raw = True
+    """Whether the tokens are stored one after the other, after the header."""
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """The suffixes of all files of a shard, except the file of offsets."""
+        return (self.suffix,)
+
     def check(self) -> None:
         """Raise ModuleNotFoundError if a package is missing that this layout needs."""
 

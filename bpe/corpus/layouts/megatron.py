@@ -22,6 +22,7 @@ MAGIC = b"MMIDIDX\x00\x00"
 VERSION = 1
 CODES = {2: 8, 4: 4}
 """The codes of uint16 and of int32, by the size of a token in bytes."""
+INDEX_SUFFIX = ".idx"
 BLOCK = 1 << 20
 """The number of sequences that are written at a time."""
 
@@ -33,9 +34,14 @@ class MegatronLayout(Layout):
     suffix = ".bin"
     max_row = (1 << 31) - 1
 
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """The suffixes of the tokens and of their index."""
+        return (self.suffix, INDEX_SUFFIX)
+
     def finish(self, staged: Staged, place: Path) -> list[Path]:
         """Write the .idx file."""
-        path = place.with_name(f"{place.name}.idx")
+        path = place.with_name(place.name + INDEX_SUFFIX)
         part = path.with_name(f"{path.name}.part")
         with open(part, "wb") as file:
             _write_index(file, staged.rows, staged.dtype)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe.corpus.layouts.layout import Layout, Staged
+from bpe.errors import CorpusError
 from bpe.types import Offsets
 
 COLUMN = "input_ids"
@@ -24,6 +25,7 @@ class ParquetLayout(Layout):
 
     name = "parquet"
     suffix = ".parquet"
+    is_raw = False
     max_row = 1 << 24  # a list is in memory as a whole
 
     def check(self) -> None:
@@ -56,17 +58,30 @@ class ParquetLayout(Layout):
         self, place: Path, dtype: np.dtype[Any], rows: Offsets, start: int, end: int
     ) -> NDArray[np.integer]:
         """Return tokens start:end of the shard at `place`."""
-        _ = self._pyarrow
+        pyarrow = self._pyarrow
         from pyarrow import parquet
 
-        parts: list[NDArray[np.integer]] = [np.zeros(0, dtype)]
-        with parquet.ParquetFile(place.with_name(place.name + self.suffix)) as file:
-            for index, group in enumerate(_groups(rows)):
-                first, last = int(group[0]), int(group[-1])
-                if first < end and start < last:
-                    lists = file.read_row_group(index).column(0).combine_chunks()
-                    tokens = lists.flatten().to_numpy()
-                    parts.append(tokens[max(0, start - first) : end - first].astype(dtype))
+        path = place.with_name(place.name + self.suffix)
+        parts: list[NDArray[np.integer]] = [np.zeros(0, np.uint32)]
+        try:
+            with parquet.ParquetFile(path) as file:
+                for index, group in enumerate(_groups(rows)):
+                    first, last = int(group[0]), int(group[-1])
+                    if first < end and start < last:
+                        lists = file.read_row_group(index).column(COLUMN).combine_chunks()
+                        # A damaged id may be negative; as uint32 it is too large.
+                        tokens = lists.flatten().to_numpy().view(np.uint32)
+                        if not np.array_equal(np.diff(lists.offsets.to_numpy()), np.diff(group)):
+                            raise ValueError(f"row group {index} has rows of other lengths")
+                        parts.append(tokens[max(0, start - first) : end - first])
+        except (pyarrow.ArrowException, AttributeError, KeyError, ValueError, OSError) as error:
+            # pyarrow raises an OSError without errno for a damaged file.
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            raise CorpusError(
+                f"{path}: {str(error)[:200]}; the file is damaged: restore it, or make the corpus "
+                "again"
+            ) from None
         return np.concatenate(parts)
 
     @property

@@ -29,6 +29,7 @@ class CharacterMerge::Engine {
 public:
   // Two pairs of equal ids may come from different first symbols.
   static constexpr bool HAS_EQUAL_PAIRS = false;
+  static constexpr bool HAS_EQUAL_RANKS = false;
 
   Engine(const PairTable &merges, const std::uint32_t *units)
       : merges_(merges), units_(units) {}
@@ -58,6 +59,9 @@ const char *CharacterMerge::build(CharacterData &&data) {
   if (!(data_.fallback.empty() || data_.fallback.size() == LOW) ||
       !(data_.byte_widths.empty() || data_.byte_widths.size() == LOW))
     return "expected one fallback id and one width for each byte, or none";
+  if (std::find(data_.byte_widths.begin(), data_.byte_widths.end(), 0) !=
+      data_.byte_widths.end())
+    return "expected widths of at least one byte";
   for (auto &ids : low_)
     ids.fill(NO_ID);
   others_.reset(data_.tokens.size());

@@ -6,6 +6,7 @@
 // `Engine` adapts a vocabulary: symbol(byte), find(left, right) as in merge.hpp, id(symbol),
 // width(symbol) in bytes, and is_valid_pair(left, right, at), where byte `at` of the pre-token
 // is the first byte of `right`. HAS_EQUAL_PAIRS says that is_valid_pair ignores `at`.
+// HAS_EQUAL_RANKS says that merges of different results may have equal ranks.
 //
 // Definition: two symbols are a valid pair if their bytes, side by side, merge into exactly
 // these two symbols.
@@ -66,7 +67,7 @@ void merge_window(const Engine &engine, const Unit *bytes, std::size_t size,
     symbols.resize(merge_short(symbols.data(), size, find));
     return;
   }
-  if (size <= MAX_IN_ROUNDS) {
+  if (!Engine::HAS_EQUAL_RANKS && size <= MAX_IN_ROUNDS) {
     if (merge_in_rounds(symbols, find))
       return;
     begin();

@@ -12,6 +12,7 @@ namespace pretok {
 class Vocabulary::Ordered {
 public:
   static constexpr bool HAS_EQUAL_PAIRS = true;
+  static constexpr bool HAS_EQUAL_RANKS = false;
 
   explicit Ordered(const Vocabulary &vocabulary) : vocabulary_(vocabulary) {}
 
@@ -36,6 +37,7 @@ private:
 class Vocabulary::AnyOrder {
 public:
   static constexpr bool HAS_EQUAL_PAIRS = true;
+  static constexpr bool HAS_EQUAL_RANKS = false;
 
   explicit AnyOrder(const Vocabulary &vocabulary) : vocabulary_(vocabulary) {}
 

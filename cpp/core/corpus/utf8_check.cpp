@@ -22,6 +22,7 @@ constexpr unsigned AFTER_F0 = 7 * STATE_BITS;
 constexpr unsigned AFTER_F4 = 8 * STATE_BITS; // ... and numbers above U+10FFFF
 static_assert(ACCEPT == static_cast<unsigned>(Utf8State::AFTER_CODE_POINT));
 static_assert(REJECT == static_cast<unsigned>(Utf8State::MALFORMED));
+static_assert(AFTER_F4 == static_cast<unsigned>(Utf8State::LAST));
 
 struct Transition {
   unsigned from, first, last, to; // the bytes first..last

@@ -8,7 +8,7 @@ namespace pretok {
 
 // The part of a code point that was read. AFTER_CODE_POINT: nothing is open. MALFORMED: a byte
 // is not UTF-8. All other values say which bytes may come next.
-enum class Utf8State : std::uint8_t { AFTER_CODE_POINT, MALFORMED = 6 };
+enum class Utf8State : std::uint8_t { AFTER_CODE_POINT, MALFORMED = 6, LAST = 48 };
 
 // Returns the state after data[0..size), which is `state` before. Text may come in blocks that
 // end within code points.

@@ -109,9 +109,9 @@ void Growth::multiply(std::uint64_t factor, bool is_stable) {
 }
 
 void Growth::add(std::uint64_t size, bool is_stable) {
+  added_ = saturating_add(added_, size);
   if (!is_stable)
     write_any();
-  added_ = saturating_add(added_, size);
 }
 
 void Growth::write_any() {

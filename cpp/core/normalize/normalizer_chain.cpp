@@ -13,6 +13,7 @@
 #include <utility>
 
 namespace pretok {
+
 NormalizerChain::NormalizerChain(std::vector<NormalizerStep> steps,
                                  std::optional<MetaspaceSpec> metaspace)
     : steps_(std::move(steps)), passes_(NormalizerPass::make(steps_)),

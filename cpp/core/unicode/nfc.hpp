@@ -1,7 +1,7 @@
 // NFC, the normal form that composes letters with their marks. The tables are those of Unicode
 // 9, as in Hugging Face's library tokenizers, which defines tokenizer.json files.
-// bpe/encoding/normalize.py computes the same NFC in Python. Bytes that are not UTF-8 are kept;
-// nothing composes with them or moves past them.
+// bpe/normalizers/unicode_forms.py computes the same NFC in Python. Bytes that are not UTF-8
+// are kept; nothing composes with them or moves past them.
 //
 // A code point has an NFC boundary before it if its decomposition starts with a starter
 // (combining class 0) that composes with nothing before it. A text can be cut at such a

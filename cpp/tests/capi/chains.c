@@ -49,9 +49,10 @@ static void put_doubling(unsigned kind, unsigned count) {
   }
 }
 
-/* Writes a file with the tokens <unk>, a and b, normalizers and decoders that double. */
-static void write_file(unsigned normalizers, unsigned decoders) {
-  enum { HEADER = 16 };
+enum { HEADER = 16 };
+
+/* Writes the part of a file before its normalizers. The file has the tokens <unk>, a and b. */
+static void begin_file(void) {
   chain_file.size = 0;
   put("\x89PRETOK\n", 8);
   put_word(3);
@@ -61,11 +62,13 @@ static void write_file(unsigned normalizers, unsigned decoders) {
   put_text("16.0");
   for (int i = 0; i < 3; ++i) /* no ids around a text, and no added tokens */
     put_number(0);
-  const unsigned model[] = {9, 0, 1, 4, 0, 0, 0};
+  const unsigned model[] = {9, 0, 1, 0, 0, 0, 0};
   for (size_t i = 0; i < sizeof model / sizeof model[0]; ++i)
     put_number(model[i]);
-  put_number(normalizers);
-  put_doubling(11, normalizers);
+}
+
+/* Writes the part of a file after its normalizers, with decoders that double. */
+static void end_file(unsigned decoders) {
   put_number(0); /* no Metaspace */
   put_number(decoders + 1);
   put_doubling(5, decoders);
@@ -79,6 +82,26 @@ static void write_file(unsigned normalizers, unsigned decoders) {
   chain_file.size = HEADER - 4;
   put_word(sum);
   chain_file.size = size;
+}
+
+/* Writes a file with normalizers and decoders that double. */
+static void write_file(unsigned normalizers, unsigned decoders) {
+  begin_file();
+  put_number(normalizers);
+  put_doubling(11, normalizers);
+  end_file(decoders);
+}
+
+/* Writes a file that prepends `count` times U+FDFA, of which NFKC makes 33 bytes. */
+static void write_prepending(unsigned count) {
+  begin_file();
+  put_number(2);
+  put_number(10); /* Prepend */
+  put_number(3 * count);
+  for (unsigned i = 0; i < count; ++i)
+    put("\xEF\xB7\xBA", 3);
+  put_number(2); /* NFKC */
+  end_file(0);
 }
 
 static pretok_status load_chain(pretok_tokenizer **tokenizer) {
@@ -125,6 +148,16 @@ void test_chains(void) {
         PRETOK_OK);
   CHECK(size == (1 << MOST) + 1 && text[0] == 'a' && text[size - 1] == 'b');
   pretok_tokenizer_free(tokenizer);
+  write_prepending(30); /* NFKC makes 18 characters of each U+FDFA */
+  CHECK(load_chain(&tokenizer) == PRETOK_OK);
+  static uint32_t many[4096];
+  size_t count = 0;
+  CHECK(pretok_encode(tokenizer, "b", 1, NULL, many, 4096, &count, &last_error) == PRETOK_OK);
+  CHECK(count == 30 * 18 + 1 && count <= pretok_encode_bound(tokenizer, 1));
+  pretok_tokenizer_free(tokenizer);
+  write_prepending(31);
+  FAILS(load_chain(&tokenizer), PRETOK_UNSUPPORTED,
+        "normalizers that make up to 1034 bytes of one byte of a text, at step 2 (NFKC)");
   const unsigned too_many[] = {MOST + 1, 20, 23, 30, 31, 32, 50, 62, 63, 64, 65, 256};
   for (size_t i = 0; i < sizeof too_many / sizeof too_many[0]; ++i) {
     write_file(too_many[i], 0);

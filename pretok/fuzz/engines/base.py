@@ -77,8 +77,8 @@ class Engine(ABC):
             if error.name != self._module_name:
                 raise
             raise EngineError(
-                f"comparing with {self.name} needs the 'fuzz' extra: pip install 'pretok[fuzz]' "
-                f"(no module named {self._module_name!r})"
+                f"comparing with {self.name} needs the package {self._module_name}; install it "
+                f"with `pip install {self._module_name}`"
             ) from None
 
     @property

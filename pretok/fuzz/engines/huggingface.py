@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from pretok.formats.huggingface import stage_block
-from pretok.fuzz.engines.base import Ask, Comparison, Engine, compared
+from pretok.fuzz.engines.base import Ask, Comparison, Engine, EngineError, compared
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 from pretok.presets import GPT2
@@ -21,6 +21,15 @@ class HuggingFaceEngine(Engine):
     _module_name = "tokenizers"
     _reads_like = ("hf",)
     surrogates = False
+
+    def _load(self) -> Any:
+        module = super()._load()
+        if not hasattr(module, "pre_tokenizers"):
+            raise EngineError(
+                f"comparing with hf needs the module tokenizers.pre_tokenizers, which tokenizers "
+                f"{module.__version__} lacks; run `pip install 'tokenizers<1'`"
+            )
+        return module
 
     def comparisons(self, tokenizer: PreTokenizer) -> list[Comparison]:
         """Return comparisons of `tokenizer` with the engine; the first one compares `split`."""

@@ -28,7 +28,7 @@ def test_runs_merge_by_their_definition() -> None:
         found += 1
         ranked = TextVocabulary(
             {id: token.decode() for id, token in tokens.items()},
-            vocabulary.ranked_merges,
+            vocabulary.ranked_merges(),
             TextOptions("?"),
         )
         for size in range(1, 40):

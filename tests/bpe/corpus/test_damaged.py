@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import bpe
@@ -131,12 +133,12 @@ def test_a_byte_without_a_token(tmp_path: Path) -> None:
 def test_missing_unknown_and_repeated_inputs(tmp_path: Path) -> None:
     tok = tokenizer("python")
     write_json_lines(tmp_path / "a.jsonl", random_documents(3, 1))
-    (tmp_path / "a.csv").touch()
+    (tmp_path / "a.csv").write_bytes(b"x\0")
     (tmp_path / "empty").mkdir()
     for name, message in (
         ("empty", "empty: no file to read; expected files that end in .txt, .jsonl, .parquet"),
-        ("*.txt", r"\*.txt: no file to read"),
-        ("a.csv", "a.csv: unknown file type; expected a name that ends in one of .txt, .txt.gz"),
+        ("*.txt", r"\*.txt: no file matches this pattern"),
+        ("a.csv", "a.csv: byte 1 is NUL, so the file is not a text; expected a text in UTF-8, or"),
     ):
         with pytest.raises(bpe.TextFileError, match=message):
             bpe.corpus.tokenize(tmp_path / name, tmp_path / "out", tok)
@@ -156,15 +158,15 @@ def test_glob_patterns(tmp_path: Path) -> None:
         path = tmp_path / "in" / name
         path.parent.mkdir(exist_ok=True, parents=True)
         path.write_text(name, encoding="utf-8")
-    (tmp_path / "in" / "x.csv").touch()
+    (tmp_path / "in" / "x.csv").write_text("x.csv", encoding="utf-8")
     for number, (pattern, names) in enumerate({
         "in": ["a.txt", "b/10.txt", "b/2.txt", "c/d/e.txt"],
-        "in/*": ["a.txt", "b/10.txt", "b/2.txt", "c/d/e.txt"],
+        "in/*": ["a.txt", "b/10.txt", "b/2.txt", "c/d/e.txt", "x.csv"],
         "in/[bc]": ["b/10.txt", "b/2.txt", "c/d/e.txt"],
-        "in/**/*": ["a.txt", "b/10.txt", "b/2.txt", "c/d/e.txt"],
+        "in/**/*": ["a.txt", "b/10.txt", "b/2.txt", "c/d/e.txt", "x.csv"],
         "in/b/?.txt": ["b/2.txt"],
         "in/**/d": ["c/d/e.txt"],
-        "in/**/": ["a.txt", "b/10.txt", "b/2.txt", "c/d/e.txt"],
+        "in/**/": ["a.txt", "b/10.txt", "b/2.txt", "c/d/e.txt", "x.csv"],
         "in/**/[bd2]*": ["b/10.txt", "b/2.txt", "c/d/e.txt"],
     }.items()):  # fmt: skip
         corpus = bpe.corpus.tokenize(str(tmp_path / pattern), tmp_path / f"out{number}", tok)
@@ -177,7 +179,7 @@ def test_glob_patterns(tmp_path: Path) -> None:
     [
         ({"layout": "tar"}, "layout='tar'; expected one of 'bin', 'llmc'"),
         ({"dtype": "int8"}, "dtype='int8'; expected None, 'uint16' or 'uint32'"),
-        ({"eos": "no"}, "eos='no' is not a token of this vocabulary"),
+        ({"eos": "no"}, "or the id of one token; its special tokens are '<s>'"),
         ({"bos": 999_999}, "bos=999999 is not a token of this vocabulary"),
         ({"bos": "<s>", "add_special_tokens": True}, "add_special_tokens= cannot be combined"),
         ({"special": "no"}, "special='no'"),
@@ -200,6 +202,31 @@ def test_wrong_options_are_reported_before_the_work(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"eos": True}, "eos=True; expected the text or the id of a token"),
+        ({"bos": 1.5}, "bos=1.5; expected the text or the id of a token"),
+        ({"pack": 2, "pad": False}, "pad=False; expected the text or the id of a token"),
+        ({"field": 3}, "field is of type int; expected a str"),
+        ({"dtype": np.dtype("uint16")}, r"dtype is of type \S*; expected a str"),
+        ({"tokenizer": "gpt2"}, "expected a bpe.Tokenizer, got str; pass bpe.load"),
+    ],
+)
+def test_options_of_wrong_types(tmp_path: Path, options: dict[str, Any], message: str) -> None:
+    path = write_json_lines(tmp_path / "a.jsonl", ["x"])
+    with pytest.raises(TypeError, match=message):
+        bpe.corpus.tokenize(path, tmp_path / "out", **{"tokenizer": tokenizer("python"), **options})
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_id_may_be_an_integer_of_numpy(tmp_path: Path) -> None:
+    path = write_json_lines(tmp_path / "a.jsonl", ["x"])
+    corpus = bpe.corpus.tokenize(path, tmp_path / "out", tokenizer("python"), eos=np.int64(3))  # type: ignore[arg-type]
+    assert corpus[0].tolist()[-1] == 3
+    assert bpe.corpus.Corpus(tmp_path / "out").manifest.options["after"] == [3]
+
+
 def test_damaged_files_of_a_corpus(tmp_path: Path) -> None:
     path = write_json_lines(tmp_path / "a.jsonl", ["x"])
     out = tmp_path / "out"
@@ -210,7 +237,7 @@ def test_damaged_files_of_a_corpus(tmp_path: Path) -> None:
         assert [item for item, problem in corpus.verify() if problem] == [name]
         (out / name).write_bytes(before)
     (out / "train-00000.offsets.npy").unlink()
-    assert dict(corpus.verify())["train-00000.offsets.npy"] == "No such file or directory"
+    assert dict(corpus.verify())["train-00000.offsets.npy"].startswith("the file is missing")
     for text in ("", "[]", "{}", '{"format": "pretok corpus", "version": 2}', "\xff"):
         (out / "manifest.json").write_text(text, encoding="latin-1")
         with pytest.raises(bpe.CorpusError, match="not the manifest of a corpus"):

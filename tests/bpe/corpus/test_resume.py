@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 from importlib.util import find_spec
@@ -14,6 +15,7 @@ import pytest
 
 import bpe
 from bpe.corpus.encode import DocumentEncoder
+from bpe.corpus.layouts import LAYOUTS
 from bpe.corpus.lock import locked
 from command_line import Call, environment, error_of, running
 from corpora import content, random_documents, tokenizer, write, write_json_lines
@@ -128,17 +130,7 @@ def test_control_c_keeps_the_work(
     monkeypatch.setattr("bpe.corpus.documents.BATCH", 400)
     monkeypatch.setattr("bpe.corpus.documents.LONG", 400)
     monkeypatch.setattr("bpe.corpus.documents.BLOCK", 150)
-    encode = DocumentEncoder.encode
-    calls = 0
-
-    def interrupted(self: Any, batch: Any) -> Any:
-        nonlocal calls
-        calls += 1
-        if calls == 5:
-            raise KeyboardInterrupt
-        return encode(self, batch)
-
-    monkeypatch.setattr(DocumentEncoder, "encode", interrupted)
+    monkeypatch.setattr(DocumentEncoder, "encode", interrupted_at(5))
     out = tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
         bpe.corpus.tokenize(inputs, out, tok, special="text")
@@ -187,25 +179,122 @@ def test_work_continues_with_the_option_that_an_error_asked_for(
             bpe.corpus.tokenize(path, tmp_path / "out", tok, **options | {option: value})
 
 
-def test_changed_inputs_do_not_continue(
+def interrupted_at(call: int) -> Any:
+    """Return a replacement of DocumentEncoder.encode whose call number `call` is interrupted."""
+    encode = DocumentEncoder.encode
+    calls = 0
+
+    def encode_or_fail(self: Any, batch: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == call:
+            raise KeyboardInterrupt
+        return encode(self, batch)
+
+    return encode_or_fail
+
+
+def test_changed_inputs_continue_only_if_they_were_not_read(
     tmp_path: Path, work: tuple[Path, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     vocabulary, inputs = work
     tok = bpe.load(vocabulary)
+    monkeypatch.setattr("bpe.corpus.documents.BATCH", 400)
+    monkeypatch.setattr("bpe.corpus.documents.BLOCK", 150)
+    out = tmp_path / "out"
+    inputs = inputs[::-1]
 
-    def interrupted(*_: object) -> Any:
-        raise KeyboardInterrupt
+    def begin() -> None:
+        shutil.rmtree(out, ignore_errors=True)
+        with monkeypatch.context() as patch:
+            patch.setattr(DocumentEncoder, "encode", interrupted_at(5))
+            with pytest.raises(KeyboardInterrupt):
+                bpe.corpus.tokenize(inputs, out, tok, special="text", threads=1)
+        progress = json.loads((out / "manifest.json").read_text("utf-8"))["progress"]
+        assert progress["position"][0] == 0 < progress["position"][1]
 
-    with monkeypatch.context() as patch:
-        patch.setattr(DocumentEncoder, "encode", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            bpe.corpus.tokenize(inputs, tmp_path / "out", tok, special="text")
-    with open(inputs[2], "ab") as file:
+    begin()
+    Path(inputs[1]).write_bytes(b"changed")
+    bpe.corpus.tokenize(inputs, out, tok, special="text")
+    bpe.corpus.tokenize(inputs, tmp_path / "whole", tok, special="text")
+    assert content(out) == content(tmp_path / "whole")
+    begin()
+    with open(inputs[0], "ab") as file:
         file.write(b'{"text": "more"}\n')
     with pytest.raises(
         bpe.CorpusError, match=r"bytes, modified .* bytes, modified .*; pass the same files"
     ):
-        bpe.corpus.tokenize(inputs, tmp_path / "out", tok, special="text")
+        bpe.corpus.tokenize(inputs, out, tok, special="text")
+    more = write_json_lines(tmp_path / "d.jsonl", ["x"])
+    for others in (inputs[:2], [*inputs[:2], str(more)]):
+        with pytest.raises(bpe.CorpusError, match="pass the same files, unchanged, to continue"):
+            bpe.corpus.tokenize(others, out, tok, special="text")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"field": "body"}, {}),
+        ({"field": "body", "shuffle": 3, "validation": 0.2}, {"layout": "npy"}),
+        ({"field": "body", "skip_bad": True}, {}),
+        ({"max_text": 1}, {"lines": True}),
+        ({}, {"special": "text", "pack": 4, "pad": 0}),
+    ],
+)
+def test_a_corpus_without_documents_begins_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: dict[str, Any], second: dict[str, Any]
+) -> None:
+    monkeypatch.setattr("bpe.corpus.documents.LONG", 40)
+    monkeypatch.setattr("bpe.corpus.documents.BLOCK", 30)
+    monkeypatch.setattr("bpe.corpus.parts.PART", 20)
+    path = write(tmp_path / "a.jsonl", b'{"text": "<s>' + b"hello " * 50 + b'"}\n{"text": "x"}\n')
+    out, tok = tmp_path / "out", tokenizer("python")
+    if first.get("skip_bad"):
+        assert bpe.corpus.tokenize(path, out, tok, **first).manifest.skipped == 2
+    else:
+        with pytest.raises((bpe.TextFileError, bpe.CorpusError)):
+            bpe.corpus.tokenize(path, out, tok, **first)
+    assert (out / "manifest.json").exists()
+    options = {"special": "text", **second}
+    bpe.corpus.tokenize(path, out, tok, **options)
+    bpe.corpus.tokenize(path, tmp_path / "whole", tok, **options)
+    assert content(out) == content(tmp_path / "whole")
+
+
+@pytest.mark.parametrize(
+    ("layout", "limit", "asked"),
+    [("megatron", "max_row", {"pack": 8, "pad": 0}), ("llmc", "max_shard", {"shard_tokens": 50})],
+)
+def test_a_limit_of_a_layout_asks_for_an_option_that_is_accepted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, layout: str, limit: str, asked: dict[str, Any]
+) -> None:
+    monkeypatch.setattr(LAYOUTS[layout], limit, 60)
+    monkeypatch.setattr("bpe.corpus.documents.BATCH", 100)
+    monkeypatch.setattr("bpe.corpus.work.CHECKPOINT", 100)
+    texts = ["x"] * 40 + ["12 12 ' " * 10 + "\n x" * 10 if limit == "max_row" else "x"] * 40
+    path = write_json_lines(tmp_path / "a.jsonl", texts)
+    out, tok = tmp_path / "out", tokenizer("python")
+    with pytest.raises(bpe.CorpusError, match=r"pass (pack|a smaller shard_tokens)="):
+        bpe.corpus.tokenize(path, out, tok, layout=layout)
+    bpe.corpus.tokenize(path, out, tok, layout=layout, **asked)
+    bpe.corpus.tokenize(path, tmp_path / "whole", tok, layout=layout, **asked)
+    assert content(out) == content(tmp_path / "whole")
+
+
+def test_a_repaired_file_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bpe.corpus.documents.BATCH", 100)
+    out, tok = tmp_path / "out", tokenizer("python")
+    inputs = [
+        write_json_lines(tmp_path / "a.jsonl", ["hello"] * 30),
+        write(tmp_path / "b.txt", b"caf\xe9"),
+    ]
+    with pytest.raises(bpe.TextFileError, match="convert the file to UTF-8"):
+        bpe.corpus.tokenize(inputs, out, tok)
+    assert json.loads((out / "manifest.json").read_text("utf-8"))["documents"] > 0
+    inputs[1].write_bytes("café".encode())
+    bpe.corpus.tokenize(inputs, out, tok)
+    bpe.corpus.tokenize(inputs, tmp_path / "whole", tok)
+    assert content(out) == content(tmp_path / "whole")
 
 
 @posix

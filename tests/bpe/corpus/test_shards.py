@@ -50,6 +50,7 @@ def written(
     position = documents = 0
     for cut in [*sorted(min(cut, len(tokens)) for cut in cuts), len(tokens)]:
         writer = ShardWriter(folder, "train", options, shards, state)
+        writer.resume()
         # A document that ends at `cut` may end in this call or in the next one. An odd `cut` tests
         # the first case, an even `cut` the second.
         count = int(np.searchsorted(ends, cut, side="right" if cut % 2 else "left"))
@@ -64,6 +65,7 @@ def written(
         writer.close()
         shards = kept
     writer = ShardWriter(folder, "train", options, shards, state)
+    writer.resume()
     writer.finish()
     for path in folder.glob("*.part"):
         path.unlink()
@@ -140,4 +142,4 @@ def test_lost_files_of_interrupted_work(tmp_path: Path) -> None:
     writer.close()
     (tmp_path / "train-00000.bin.part").write_bytes(b"x")
     with pytest.raises(bpe.CorpusError, match="it is missing or shorter"):
-        ShardWriter(tmp_path, "train", options, [], state)
+        ShardWriter(tmp_path, "train", options, [], state).resume()

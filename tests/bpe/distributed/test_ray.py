@@ -185,3 +185,9 @@ def test_the_command_line(
     assert content(Path("many")) == content(Path("one"))
     message = error_of(call, *arguments, "-o", "x", "--ray", "local", "--threads", "2")
     assert message.startswith("--threads cannot be used with --ray")
+    arguments = ["train", *arguments[1:2], "-n", "270"]
+    assert call(*arguments, "-o", "one.json")[0] == 0
+    assert call(*arguments, "-o", "many.json", "--ray", "local")[0] == 0
+    assert Path("many.json").read_bytes() == Path("one.json").read_bytes()
+    message = error_of(call, *arguments, "-o", "x.json", "--ray", "local", "--threads", "2")
+    assert message.startswith("--threads cannot be used with --ray")

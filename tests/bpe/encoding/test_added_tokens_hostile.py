@@ -244,7 +244,7 @@ def test_cached_sets_take_bounded_memory(
     monkeypatch.setattr("bpe.encoding.policies.MAX_SET_BYTES", most)
     added = [AddedToken(f"<|{at}|>", 300 + at) for at in range(300)]
     added.append(AddedToken("x" * (most // 500), 999))
-    policies = Policies(added, False, make(backend)._pipeline.backend)
+    policies = Policies(added, make(backend)._pipeline.backend)
     for at in range(2 * MAX_SETS):
         assert policies.added_for({added[at].content, added[at + 1].content}) is not None
     assert len(policies._sets) == MAX_SETS

@@ -1,4 +1,4 @@
-"""NFC as in Hugging Face's tokenizers: every code point, marks in any order, and the alignment."""
+"""NFC as in Hugging Face's tokenizers: every code point, and marks in any order."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bpe import Tokenizer, Vocabulary
-from bpe.encoding.normalize import alignment, is_normal, normalize
+from bpe.normalizers.chain import NFC
+from bpe.normalizers.unicode_forms import UnicodeForm, is_normal
 from pretok.machine.backend import BackendName
 from support import TIMES, TOO_MUCH, growth, max_examples, seeded
 from vocabularies import BYTES
 
 PLAIN = Vocabulary(BYTES, [])
+normalize = UnicodeForm("NFC").normalize
 # Letters that compose, marks of several combining classes, characters that NFC decomposes, parts of
 # Hangul syllables, characters newer than Unicode 9 (the NFC of tokenizers is that of Unicode 9, so
 # it keeps them), marks that have a combining class of their own, and the code points beside the
@@ -77,39 +79,6 @@ def test_many_random_texts(seed: int) -> None:
         assert normalize(line) == engine().normalize_str(line)
 
 
-@given(texts.filter(bool))
-@settings(max_examples=max_examples(1000))
-def test_alignment(text: str) -> None:
-    normal, spans = alignment(text)
-    assert normal == normalize(text)
-    assert len(spans) == len(normal)
-    # The normal form of each span of the text is the characters that are aligned with the span.
-    for start, end in set(spans):
-        assert 0 <= start < end <= len(text)
-        of = "".join(char for char, span in zip(normal, spans, strict=True) if span == (start, end))
-        assert normalize(text[start:end]) == of
-    assert [start for start, _ in spans] == sorted(start for start, _ in spans)
-    assert {at for start, end in spans for at in range(start, end)} == set(range(len(text)))
-
-
-@pytest.mark.parametrize(
-    ("text", "spans"),
-    [
-        ("abc", [(0, 1), (1, 2), (2, 3)]),
-        ("e\u0301x", [(0, 2), (2, 3)]),
-        ("xe\u0323\u0302", [(0, 1), (1, 4)]),
-        ("q\u0301\u0323", [(0, 3), (0, 3), (0, 3)]),
-        ("\u1100\u1161\u11a8\u11a8", [(0, 4), (0, 4)]),
-        ("\uac00\u11a8", [(0, 2)]),
-        ("x\u0f74\u0f73", [(0, 3)] * 4),
-        ("\u0958b", [(0, 1), (0, 1), (1, 2)]),
-        ("", []),
-    ],
-)
-def test_the_alignment_of_code_points(text: str, spans: list[tuple[int, int]]) -> None:
-    assert alignment(text)[1] == spans
-
-
 @given(texts)
 @settings(max_examples=max_examples(300))
 def test_a_tokenizer_normalizes(backend: BackendName, text: str) -> None:
@@ -125,7 +94,7 @@ def test_a_tokenizer_normalizes(backend: BackendName, text: str) -> None:
     assert [token.id for token in found] == normal
     assert b"".join(token.bytes for token in found) == normalize(text).encode()
     assert tok.decode(tok.encode(text)) == normalize(text)
-    spans = alignment(text)[1] if text else []
+    spans = NFC.align(text)[1]
     chars = [span for char, span in zip(normalize(text), spans, strict=True) for _ in char.encode()]
     assert [(token.start, token.end) for token in found] == chars
     data = text.encode()
@@ -145,7 +114,7 @@ def test_pairs_of_surrogates_are_joined_first(backend: BackendName) -> None:
     assert tok.encode(pairs) == tok.encode(joined)
     assert tok.count(pairs) == 4
     assert tok.encode_batch([pairs]) == [tok.encode(joined)]
-    assert {(token.start, token.end) for token in tok.tokens(pairs)} == {(0, 4)}
+    assert {(token.start, token.end) for token in tok.tokens(pairs)} == {(0, 2)}
     assert tok.encode(f"e\u0301{pairs}") == tok.encode(f"\u00e9{joined}")
 
 
@@ -158,7 +127,7 @@ def test_lone_surrogates_and_invalid_utf8(backend: BackendName) -> None:
     with pytest.raises(UnicodeEncodeError):
         tok.encode("e\u0301\ud800", errors="strict")
     found = tok.tokens(b"\xffe\xcc\x81\xcc")
-    assert [(token.start, token.end) for token in found] == [(0, 1), (1, 4), (1, 4), (4, 5)]
+    assert [(token.start, token.end) for token in found] == [(0, 1), (1, 2), (1, 2), (4, 5)]
 
 
 @pytest.mark.parametrize(
@@ -170,5 +139,5 @@ def test_normalizing_takes_linear_time(backend: BackendName, unit: str) -> None:
     tok = Tokenizer(PLAIN, "gpt2", normalizer="NFC", backend=backend)
     texts = {size: (unit * size)[:size] for size in (60_000 // TIMES, 60_000 // TIMES * TIMES)}
     assert growth(lambda size: normalize(texts[size]), 60_000 // TIMES) < TOO_MUCH
-    assert growth(lambda size: alignment(texts[size]), 60_000 // TIMES) < TOO_MUCH
+    assert growth(lambda size: tok.token_spans(texts[size]), 60_000 // TIMES) < TOO_MUCH
     assert growth(lambda size: tok.count(texts[size]), 60_000 // TIMES) < TOO_MUCH

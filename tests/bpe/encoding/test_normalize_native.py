@@ -1,4 +1,4 @@
-"""NFC in C++ equals bpe.encoding.normalize and Hugging Face's tokenizers, for str and any bytes."""
+"""NFC in C++ equals UnicodeForm and Hugging Face's tokenizers, for str and any bytes."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ import unicodedata2
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bpe.encoding.normalize import left_alone, normalize
 from bpe.encoding.python_backend import PythonBackend
+from bpe.encoding.utf8 import ESCAPE, decode_utf8
+from bpe.normalizers.unicode_forms import UnicodeForm, left_alone
 from pretok.machine.backend import BackendName
 from support import max_examples, scalar_values, seeded
+
+normalize = UnicodeForm("NFC").normalize
 
 
 def is_hangul(char: str) -> bool:
@@ -69,11 +72,18 @@ def core(native: BackendName) -> Any:
     return _core.Encoder
 
 
+@cache
+def nfc() -> Any:
+    from pretok import _core
+
+    return _core.UnicodeForm(0)
+
+
 def check(core: Any, lines: list[str]) -> None:
     """Compare the C++ with pure Python: the normal form of `lines`, and is_normal of each line."""
     text = "\n".join(lines)
     wanted = normalize(text)
-    found = core.normalized(text.encode()).decode()
+    found = nfc().normalized(text.encode()).decode()
     if found != wanted:
         given = zip(lines, found.split("\n"), wanted.split("\n"), strict=True)
         wrong = [(a, b, c) for a, b, c in given if b != c]
@@ -113,7 +123,7 @@ def test_random_texts(core: Any, seed: int) -> None:
     tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     text = "\n".join(lines)
     theirs = tokenizers.normalizers.NFC().normalize_str(text)
-    assert core.normalized(text.encode()) == theirs.encode()
+    assert nfc().normalized(text.encode()) == theirs.encode()
 
 
 pieces = st.sampled_from([
@@ -128,8 +138,8 @@ pieces = st.sampled_from([
 @example(b"\xcc\x81\xe2\x84e\xcc\x81")
 @settings(max_examples=max_examples(2000))
 def test_invalid_utf8_stays(core: Any, data: bytes) -> None:
-    wanted = PythonBackend.normalized(data)
-    assert core.normalized(data) == wanted
+    wanted = normalize(decode_utf8(data)).encode("utf-8", ESCAPE)
+    assert nfc().normalized(data) == wanted
     assert core.is_normal(data) == (data == wanted)
     assert PythonBackend.is_normal(data) <= (data == wanted)
 
@@ -146,4 +156,8 @@ def test_other_objects_are_refused(core: Any) -> None:
     with pytest.raises(TypeError):
         core.is_normal(1)
     with pytest.raises(TypeError):
-        core.normalized("text")
+        nfc().normalized("text")
+    with pytest.raises(TypeError):
+        nfc().align("text")
+    with pytest.raises(ValueError, match="a form from 0 to 3"):
+        type(nfc())(4)

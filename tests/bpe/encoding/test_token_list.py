@@ -72,7 +72,7 @@ def test_policies_of_both_backends(tokens: list[AddedToken], text: str) -> None:
     expected = AddedTokens(tokens).treating("text").segments(text.encode())
     for backend in ("python", None):
         tokenizer = bpe.Tokenizer(bytes_only, "cl100k", backend=backend)
-        policies = Policies(tokens, False, tokenizer._pipeline.backend)
+        policies = Policies(tokens, tokenizer._pipeline.backend)
         assert policies.added_for("text").segments(text.encode()) == expected
 
 

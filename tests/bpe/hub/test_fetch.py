@@ -55,7 +55,8 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
         thread.start()
         address = f"http://127.0.0.1:{http.server_address[1]}"
         for kind in ("good", "unsized", "cut", "corrupt", "missing"):
-            file = PublishedFile(f"{kind}.tiktoken", f"{address}/{kind}", sha256(DATA).hexdigest())
+            url, digest = f"{address}/{kind}", sha256(DATA).hexdigest()
+            file = PublishedFile(f"{kind}.tiktoken", url, digest, len(DATA))
             monkeypatch.setitem(
                 published.PUBLISHED,
                 kind,
@@ -111,7 +112,7 @@ def test_no_server(server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     with socket.socket() as bound:  # does not listen, so the system refuses connections
         bound.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{bound.getsockname()[1]}/x"
-        file = PublishedFile("x.tiktoken", f"http://{address}", "")
+        file = PublishedFile("x.tiktoken", f"http://{address}", "", 1)
         monkeypatch.setitem(published.PUBLISHED, "x", PublishedVocabulary("x", (file,), "gpt2", {}))
         with pytest.raises(OSError, match=rf"{address}: the download failed: .*refused"):
             fetch("x", tmp_path)

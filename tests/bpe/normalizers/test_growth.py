@@ -85,6 +85,14 @@ def test_no_text_grows_more_than_the_bound() -> None:
                 assert size(text) <= bound * size(char), (steps, char)
 
 
+def test_later_steps_grow_what_prepend_writes() -> None:
+    """Forgetting this made the bound of the C interface too small, so it wrote past buffers."""
+    steps = normalizers.Prepend("ﷺ"), UnicodeForm("NFKC")
+    assert growth.growth_of(steps) == 11 * (3 + 1)
+    with pytest.raises(UnsupportedError, match="make up to 3311 bytes of one byte"):
+        NormalizerChain((normalizers.Prepend("ﷺ" * 100), UnicodeForm("NFKC")))
+
+
 def test_no_token_grows_more_than_the_bound() -> None:
     random = seeded("growth of decoders")
     for _ in range(20 * max_examples(100)):

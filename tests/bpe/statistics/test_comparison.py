@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -126,8 +127,25 @@ def test_special_tokens_have_no_rank() -> None:
     [
         ({}, ["a"], "^texts is of type list; expected a mapping from names$"),
         ([], {"a": "a"}, "^tokenizers is of type list; expected a mapping from names$"),
+        (
+            {"a": "gpt2"},
+            {},
+            r"^tokenizers\['a'\]: expected a bpe.Tokenizer, got str; pass bpe.load",
+        ),
     ],
 )
 def test_arguments_without_names(tokenizers: Any, texts: Any, match: str) -> None:
     with pytest.raises(TypeError, match=match):
         compare(tokenizers, texts)
+
+
+def test_the_name_of_a_file_is_refused_as_a_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.txt").touch()
+    tok = bpe.train(["x"], vocab_size=256)
+    for name in ("a.txt", "*.txt", "./a.txt"):
+        with pytest.raises(ValueError, match="pass the content of the files, or pass bytes if it"):
+            compare({"mine": tok}, {"text": name})
+        assert compare({"mine": tok}, {"text": name.encode()})[0].tokens == len(name)

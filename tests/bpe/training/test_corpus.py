@@ -18,6 +18,7 @@ from bpe.errors import TextFileError
 from bpe.training import corpus
 from bpe.training.corpus import read_texts
 from bpe.training.counting import text_counter
+from corpora import parquet_file
 from pretok.machine.backend import BackendName
 from support import seeded
 
@@ -124,21 +125,61 @@ def test_damaged_files_are_named(
         read(path)
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a", "a.gz", "a.zst", "a.txt.xz", "a.gz.txt.bz2", "txt"])
-def test_other_kinds_of_files_are_refused_at_once(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["a.csv", "a.md", "a", "txt", "a.py.gz", "a.TXT.zst"])
+def test_a_named_file_of_another_type_is_a_text(name: str, tmp_path: Path) -> None:
+    assert read(write(tmp_path, name, b"x\ny")) == [b"x\ny"]
+
+
+@pytest.mark.parametrize("name", ["a.png", "a", "a.bin.gz"])
+def test_a_binary_file_is_refused_at_once(name: str, tmp_path: Path) -> None:
     path = write(tmp_path, "fine.txt", b"x")
-    (tmp_path / name).write_bytes(b"x")
-    said = r"unknown file type; expected a name that ends in one of \.txt, \.txt\.gz, \.txt\.zst"
-    with pytest.raises(TextFileError, match=said):
-        read_texts([path, tmp_path / name], "text")
+    binary = write(tmp_path, name, b"x" * 5 + b"\0")
+    with pytest.raises(TextFileError, match=r": byte 5 is NUL, so the file is not a text; expect"):
+        read_texts([path, binary], "text")
+    assert read(write(tmp_path, "a.txt", b"\0")) == [b"\0"]
 
 
 def test_a_missing_file_is_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"missing\.txt"):
         read_texts([tmp_path / "missing.txt"], "text")
+    with pytest.raises(TextFileError, match=r"\*\.md: no file matches this pattern"):
+        read_texts(tmp_path / "*.md", "text")
     (tmp_path / "folder.txt").mkdir()
-    with pytest.raises(IsADirectoryError):
+    with pytest.raises(TextFileError, match=r"folder\.txt: no file to read; expected files that"):
         read_texts([tmp_path / "folder.txt"], "text")
+
+
+def test_folders_and_patterns(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "in").mkdir()
+    for name in ("b.txt", "a.md", "c.jsonl"):
+        write(tmp_path / "in", name, b'{"text": "x"}')
+    text = b'{"text": "x"}'
+    assert read(tmp_path / "in") == [text, b"x"]
+    assert caplog.messages == [
+        "left out 1 file in folders: 1 .md; only .txt, .jsonl and .parquet files are read; pass "
+        "include='*' to read every text file"
+    ]
+    assert (
+        read([tmp_path / "in" / "*"]) == read(iter([tmp_path / "in" / "*"])) == [text, text, b"x"]
+    )
+    assert read(["y", tmp_path / "in" / "[bc]*"]) == [b"y", text, b"x"]
+    assert [*map(list, read_texts(tmp_path / "in", "text", include="*.md"))] == [[text]]
+    with pytest.raises(TextFileError, match="the inputs have this file twice"):
+        read([tmp_path / "in", tmp_path / "in" / "b.txt"])
+
+
+@pytest.mark.parametrize("size", [1, 5000])
+def test_rows_of_a_parquet_file(tmp_path: Path, size: int) -> None:
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    texts = [f"né {index}" for index in range(size)]
+    path = tmp_path / "a.parquet"
+    path.write_bytes(parquet_file(texts))
+    assert read(path) == [text.encode() for text in texts]
+    path.write_bytes(parquet_file([*texts, None]))
+    with pytest.raises(TextFileError, match=rf"a\.parquet, row {size + 1}: 'text' is null; expect"):
+        read(path)
+    with pytest.raises(TextFileError, match=r"no column 'body' among"):
+        read(path, "body")
 
 
 def test_zst_without_a_package_says_what_to_install(
@@ -157,12 +198,40 @@ def test_the_name_of_a_file_is_refused_as_a_text(
     monkeypatch.chdir(tmp_path)
     write(tmp_path, "a.txt", b"x")
     write(tmp_path, "B.JSONL.GZ", b"x")
-    for name in ("a.txt", "B.JSONL.GZ", str(tmp_path / "a.txt")):
-        with pytest.raises(ValueError, match=r"is the name of a file; pass pathlib\.Path\("):
-            read(["text", name])
-    assert read(["b.txt", "a.txt\n", "a", b"a.txt", "\0.txt"]) == [
-        b"b.txt", b"a.txt\n", b"a", b"a.txt", b"\0.txt",
-    ]  # fmt: skip
+    write(tmp_path, "n.md", b"x")
+    (tmp_path / "in").mkdir()
+    for name, what in (
+        ("a.txt", "the name of a file"),
+        ("n.md", "the name of a file"),
+        ("B.JSONL.GZ", "the name of a file"),
+        (str(tmp_path / "a.txt"), "the name of a file"),
+        ("in/", "the name of a folder"),
+        ("./in", "the name of a folder"),
+        (str(tmp_path), "the name of a folder"),
+        ("*.txt", "a glob pattern of files"),
+        ("./[an].*", "a glob pattern of files"),
+    ):
+        for source in (["text", name], iter(["text", name])):
+            with pytest.raises(ValueError, match=rf"is {what}; pass pathlib\.Path\("):
+                read(source)
+        with pytest.raises(TypeError, match=rf"got one str, .*, which is {what}; pass \[text\]"):
+            read(name)
+    with pytest.raises(ValueError, match="is the name of a file"):
+        read(["text"] * 1000 + ["a.txt"])
+    texts: list[str | bytes] = [
+        "b.txt",
+        "a.txt\n",
+        "a",
+        b"a.txt",
+        "\0.txt",
+        "in",
+        "*",
+        ".",
+        "/",
+        "..",
+        "no/*.md",
+    ]
+    assert read(texts) == [*map(encode_utf8, texts)]
 
 
 @pytest.mark.parametrize("source", ["text", b"text", bytearray(b"text")])

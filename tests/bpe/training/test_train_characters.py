@@ -155,7 +155,7 @@ MERGES = [(1, 2, 3), (1, 1, 4), (1, 3, 5), (6, 1, 7)]
         (text_model(MERGES, preset="gpt2"), UnsupportedError, "splits text before it merges"),
         (text_model(MERGES, added_tokens=[bpe.AddedToken("x", 9, special=False)]),
          UnsupportedError, "cannot hold the added token 'x'"),
-        (text_model(MERGES, template=bpe.Template((0,))), VocabularyError, "has no template"),
+        (text_model(MERGES, template=bpe.Template((0,))), VocabularyError, "hold the template"),
     ],
 )  # fmt: skip
 def test_tokenizers_that_a_sentencepiece_model_cannot_hold(

@@ -67,3 +67,8 @@ def _decompressed(name: str, watch: Watch) -> IO[bytes]:
         file.write(block)
     file.seek(0)
     return file
+
+
+def null_message(name: str, row: int, field: str) -> str:
+    """Return the message for a row without a text."""
+    return f"{name}, row {row}: {field!r} is null; expected a string"

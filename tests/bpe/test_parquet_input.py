@@ -20,7 +20,7 @@ TEXTS = random_documents(100, 31)
 def test_rows_are_documents(
     tmp_path: Path, backend: BackendName, monkeypatch: pytest.MonkeyPatch, packed: str
 ) -> None:
-    monkeypatch.setattr("bpe.corpus.parquet_input.ROWS", 7)
+    monkeypatch.setattr("bpe.parquet_input.ROWS", 7)
     monkeypatch.setattr(documents, "BATCH", 300)
     monkeypatch.setattr(documents, "LONG", 300)
     tok = tokenizer(backend)
@@ -35,7 +35,7 @@ def test_rows_are_documents(
 
 
 def test_interrupted_work_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bpe.corpus.parquet_input.ROWS", 7)
+    monkeypatch.setattr("bpe.parquet_input.ROWS", 7)
     monkeypatch.setattr(documents, "BATCH", 300)
     monkeypatch.setattr(documents, "LONG", 300)
     tok = tokenizer("python")

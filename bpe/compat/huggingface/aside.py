@@ -1,0 +1,71 @@
+"""The functions of this package beside a version of tokenizers that the stand-in cannot wrap.
+
+Tokenizers of such a version serve themselves. Its classes differ too much to build on them:
+tokenizers 1.0 has neither components nor a Tokenizer that can be extended.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import tokenizers
+
+from bpe.compat.huggingface import settings
+from bpe.compat.huggingface.errors import FallbackError
+from bpe.compat.huggingface.real import WHY_NOT
+from bpe.compat.huggingface.served import Backend
+
+
+def patch(strict: bool = False, check: float = 0.0) -> None:
+    """Warn that all tokenizers serve themselves; with `strict`, raise FallbackError instead."""
+    options = settings.from_environment(strict, check)
+    if options is not None:
+        if options[0]:
+            raise FallbackError(WHY_NOT)
+        _warn()
+
+
+def unpatch() -> None:
+    """Do nothing, because `patch` changed nothing."""
+
+
+@contextmanager
+def patched(strict: bool = False, check: float = 0.0) -> Iterator[None]:
+    """Call `patch`."""
+    patch(strict, check)
+    yield
+
+
+def wrap(tok: Any) -> Any:
+    """Return `tok` unchanged, with a warning."""
+    backend(tok)
+    _warn()
+    return tok
+
+
+def backend(tok: Any) -> Backend:
+    """Return the library that serves a tokenizer, which is tokenizers, and why."""
+    if not isinstance(getattr(tok, "_tokenizer", tok), tokenizers.Tokenizer):
+        raise TypeError(
+            f"expected a tokenizers.Tokenizer or a fast tokenizer of transformers, got "
+            f"{type(tok).__name__}"
+        )
+    return Backend("tokenizers", WHY_NOT, {"bpe": 0, "tokenizers": 0})
+
+
+def fallbacks() -> dict[str, int]:
+    """Return an empty dict, because no call reaches bpe."""
+    return {}
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("DecodeStream", "Encoding", "Tokenizer", "comparable"):
+        raise ImportError(f"bpe.compat.huggingface has no {name} here: {WHY_NOT}")
+    raise AttributeError(f"module 'bpe.compat.huggingface' has no attribute {name!r}")
+
+
+def _warn() -> None:
+    warnings.warn(f"{WHY_NOT}, so its tokenizers serve themselves", RuntimeWarning, stacklevel=3)

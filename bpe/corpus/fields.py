@@ -1,0 +1,155 @@
+"""Check the fields of a JSON file by type and range. An error names the field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from bpe.errors import shortened
+
+Check: TypeAlias = Callable[[Any], None]
+"""Raises FieldError for a wrong value."""
+MAX = (1 << 63) - 1
+"""The largest number in a manifest: sizes and counts are 64-bit integers."""
+
+
+class FieldError(ValueError):
+    """A field of a JSON file has a wrong value."""
+
+    def __init__(self, problem: str, path: str = "") -> None:
+        super().__init__(f"{path}: {problem}" if path else problem)
+        self.problem = problem
+        self.path = path
+
+    def within(self, outer: str) -> FieldError:
+        """Return the error with the path of the field from one level farther out."""
+        dot = "." if self.path and not self.path.startswith("[") else ""
+        return FieldError(self.problem, outer + dot + self.path)
+
+
+def wrong(value: object, expected: str) -> FieldError:
+    """Return the error for a value that is not the expected one."""
+    return FieldError(f"expected {expected}, got {shortened(value)}")
+
+
+def integer(least: int = 0, most: int = MAX) -> Check:
+    """Return a check for an int from `least` to `most`."""
+
+    def check(value: Any) -> None:
+        if type(value) is not int or not least <= value <= most:
+            raise wrong(value, f"an integer from {least} to {most}")
+
+    return check
+
+
+def fraction(value: Any) -> None:
+    """Check that `value` is a number from 0 to below 1."""
+    if type(value) not in (int, float) or not 0 <= value < 1:
+        raise wrong(value, "a number from 0 to below 1")
+
+
+def text(value: Any) -> None:
+    """Check that `value` is a str."""
+    if not isinstance(value, str):
+        raise wrong(value, "a string")
+
+
+def flag(value: Any) -> None:
+    """Check that `value` is a bool."""
+    if not isinstance(value, bool):
+        raise wrong(value, "true or false")
+
+
+HEXADECIMAL = frozenset("0123456789abcdef")
+
+
+def sha256(value: Any) -> None:
+    """Check that `value` is a sha256 in hexadecimal."""
+    if not isinstance(value, str) or len(value) != 64 or not HEXADECIMAL.issuperset(value):
+        raise wrong(value, "a sha256 of 64 hexadecimal digits")
+
+
+def one_of(*values: object) -> Check:
+    """Return a check for one of `values`."""
+
+    def check(value: Any) -> None:
+        if not any(type(value) is type(item) and value == item for item in values):
+            raise wrong(value, " or ".join(map(repr, values)))
+
+    return check
+
+
+def optional(inner: Check) -> Check:
+    """Return a check for None, or a value that `inner` accepts."""
+
+    def check(value: Any) -> None:
+        if value is not None:
+            inner(value)
+
+    return check
+
+
+def array(inner: Check) -> Check:
+    """Return a check for a list, each item of which `inner` accepts."""
+
+    def check(value: Any) -> None:
+        if not isinstance(value, list):
+            raise wrong(value, "a list")
+        for at, item in enumerate(value):
+            _check_member(inner, item, f"[{at}]")
+
+    return check
+
+
+def row(*inner: Check) -> Check:
+    """Return a check for a list with one item for each check of `inner`."""
+
+    def check(value: Any) -> None:
+        if not isinstance(value, list) or len(value) != len(inner):
+            raise wrong(value, f"a list of {len(inner)} items")
+        for at, item in enumerate(value):
+            _check_member(inner[at], item, f"[{at}]")
+
+    return check
+
+
+def table(inner: Check) -> Check:
+    """Return a check for an object with any names, each value of which `inner` accepts."""
+
+    def check(value: Any) -> None:
+        if not isinstance(value, dict):
+            raise wrong(value, "an object")
+        for name, item in value.items():
+            _check_member(inner, item, _shown_name(name))
+
+    return check
+
+
+def record(fields: Mapping[str, Check], may_lack: frozenset[str] = frozenset()) -> Check:
+    """Return a check for an object with `fields`. The fields in `may_lack` may be absent."""
+
+    def check(value: Any) -> None:
+        if not isinstance(value, dict):
+            raise wrong(value, "an object")
+        for name, item in value.items():
+            if name not in fields:
+                raise FieldError("unknown field", _shown_name(name))
+            _check_member(fields[name], item, _shown_name(name))
+        for name in fields:
+            if name not in value and name not in may_lack:
+                raise FieldError("the field is missing", name)
+
+    return check
+
+
+def _check_member(check: Check, value: Any, path: str) -> None:
+    """Call `check` with an item or field; the error has its `path`."""
+    try:
+        check(value)
+    except FieldError as error:
+        raise error.within(path) from None
+
+
+def _shown_name(name: str) -> str:
+    """Return the name of a field for a message."""
+    return name if name.isidentifier() else f"[{shortened(name)}]"

@@ -1,0 +1,357 @@
+"""Call every function, class and method of pretok._core with wrong arguments.
+
+Runs as a program: a wrong argument may end the process. It prints each call before it is made, so
+the last line names the call that ended the process.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import BuiltinFunctionType
+from typing import Any
+
+import numpy as np
+
+import pretok
+from pretok import _core
+from pretok.pre_tokenizer import native_machine
+
+REFUSALS = (TypeError, ValueError, OverflowError, MemoryError, ArithmeticError, BufferError)
+MEMORY = 6 << 30
+"""The limit of the process's memory: a huge count must be refused, or raise MemoryError."""
+U32 = np.uint32
+
+
+def u32(*values: int) -> Any:
+    return np.array(values, U32)
+
+
+def unaligned(kind: type, size: int) -> Any:
+    width = np.dtype(kind).itemsize
+    return np.zeros(size * width + 1, np.uint8)[1:].view(kind)
+
+
+def wrong_values() -> list[object]:
+    """Return new values of many types, sizes and shapes; most are wrong for any parameter."""
+    return [
+        None, True, -1, 0, 1, 3, 255, 256, 257, 1 << 24, 1 << 31, (1 << 32) - 1, 1 << 32,
+        1 << 62, (1 << 63) - 1, 1 << 64, -(1 << 63), 1.5, float("nan"),
+        "", "a", "ab é\U0001f600", "\ud800", "raise", b"", b"a", b"\xff\xfe\xc3", b"ab" * 40,
+        bytearray(b"abc"), memoryview(b"abcdef")[::2], memoryview(b"abcdef"),
+        [], [1], [-1], [None], ["a"], [b"a"], ["\ud800"], [1 << 40], ["a"] * 3, [0] * 256,
+        [0] * 300, [[]], [()], (), (1,), (None, None), ("a", 1), {}, {"a": 1}, {1: "a"},
+        {b"a": -1}, {"a": 1 << 40}, set(), {1 << 31}, object(), int, len, iter([]), iter(["a", 1]),
+        lambda *_: None, lambda *_: [b"a"] * 256, lambda *_: ["a"] * 256, lambda *_: 1 / 0,
+        u32(), u32(0, 1, (1 << 32) - 1), u32(1, 1), np.zeros(300, U32), u32(5)[0],
+        np.array([5, 3, 1]), np.array([0, -2, 9]), np.array([0, 1 << 62]), np.array([1 << 62] * 4),
+        np.arange(6, dtype=U32).reshape(2, 3), np.arange(12, dtype=U32)[::2],
+        np.arange(6, dtype=U32)[::-1], np.arange(6, dtype=">u4"), unaligned(np.uint32, 4),
+        unaligned(np.int64, 4), np.array([float("nan")]), np.array(["a"]),
+        np.array([object()], object), np.zeros((0, 3), U32), np.array(3, U32),
+        np.broadcast_to(u32(7), (1 << 20,)), np.zeros(3, np.float32),
+    ]  # fmt: skip
+
+
+def packed() -> tuple[bytes, Any, Any]:
+    """Return the bytes, lengths and ids of the 256 bytes and of "ab"."""
+    tokens = [bytes([byte]) for byte in range(256)] + [b"ab"]
+    return b"".join(tokens), u32(*map(len, tokens)), np.arange(257, dtype=U32)
+
+
+def machine() -> Any:
+    return native_machine(pretok.get("gpt2", backend="native"))
+
+
+def encoder(machine_: Any = ...) -> _core.Encoder:
+    rows = np.array([[97, 98, 256]], U32)
+    first = machine() if machine_ is ... else machine_
+    return _core.Encoder(first, *packed(), 257, rows, False, False, False, 1 << 20)
+
+
+def added(*more: Any) -> _core.AddedTokens:
+    return _core.AddedTokens([(b"<e>", 300, False, False, False, False, True), *more], [])
+
+
+def slow(*_: object) -> str:
+    return "slow"
+
+
+def calls_of(self: _core.Encoder) -> tuple[Any, ...]:
+    return self.fast_calls(lambda _: added(), (slow, slow, slow), False, False, False)
+
+
+def trainer() -> _core.Trainer:
+    counts = _core.WordCounts()
+    counts.add_words({b"abab": 3, b"ab": 1})
+    return _core.Trainer(counts, "huggingface", 1, None)
+
+
+def characters() -> tuple[Any, ...]:
+    """Return the fields of bpe.encoding.character_arrays.CharacterArrays."""
+    places = u32(0, 1, 2, 3)
+    ids = u32(97, 97, 97, 97)
+    return ids, places, ids, b"ab", u32(2), u32(256), 63, True, u32(), b""
+
+
+def text_decode() -> Any:
+    texts = (b"ab ", [1, 1, 1], [0, 1, 2], [2], 1, 0, True)
+    return _core.text_decode_call(lambda: texts, [1], slow)
+
+
+def quick() -> Any:
+    return _core.quick_call("key", {int: True}, Plain, Plain, slow, {"check": 0})
+
+
+def pieces() -> tuple[Any, ...]:
+    return b"abab", u32(1, 1, 2), u32(0, 1, 2), np.array([0, 0, 1], np.float32)
+
+
+def piece_table() -> _core.PieceTable:
+    return _core.PieceTable(*VALID["PieceTable"]())
+
+
+class Plain:
+    pass
+
+
+class WithSlot:
+    __slots__ = ("call",)
+
+
+def fast_method() -> Any:
+    return _core.FastCallMethod(slow, "call", ("", "special"), (None, "raise"), 2)
+
+
+_JSON = b'{"model": {"vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"]}}'
+
+
+def json_model() -> Any:
+    read = _core.read_json_model(_JSON)
+    assert read is not None
+    return read[1]
+
+
+def normalizer() -> Any:
+    return _core.SentencePieceNormalizer(b"", True, True, True, False, [b"<s>"])
+
+
+def character_map() -> Any:
+    return _core.CharacterMap(lambda first: [b"x"] * 256)
+
+
+def of_words() -> tuple[Any, ...]:
+    return u32(0, 1, 0), u32(2, 1), np.array([3, 1]), 2, 1, None
+
+
+VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
+    "AddedTokens": lambda: ([(b"<e>", 300, False, False, False, False, True)], [(48, 57)]),
+    "AddedTokens.exact": lambda: (added(),),
+    "AddedTokens.normalized": lambda: (added(),),
+    "AddedTokens.segments": lambda: (added(), b"a<e>b"),
+    "AddedTokens.treating": lambda: (added(), "raise"),
+    "CharacterMap": lambda: (lambda first: [b"x"] * 256,),
+    "CharacterMap.align": lambda: (character_map(), "aé\u4e2d".encode()),
+    "CharacterMap.normalized": lambda: (character_map(), "aé\u4e2d".encode()),
+    "Encoder": lambda: (
+        machine(), *packed(), 257, np.array([[97, 98, 256]], U32), False, False, False, 1 << 20,
+        300, ("always", True, False, True, False), False, characters(),
+    ),
+    "Encoder.all_take_fast_path": lambda: (["a", b"b"], False, False, True),
+    "Encoder.cache_bytes": lambda: (encoder(),),
+    "Encoder.count": lambda: (encoder(), "abc", added(), 2),
+    "Encoder.decode": lambda: (encoder(), [97, 256]),
+    "Encoder.decode_calls": lambda: (encoder(), [97], (slow, slow)),
+    "Encoder.decode_calls()[0]": lambda: ([97, 256], "replace", True),
+    "Encoder.decode_calls()[1]": lambda: (u32(97, 256), True),
+    "Encoder.encode": lambda: (encoder(), "abc", added(), 2),
+    "Encoder.encode_array": lambda: (encoder(), b"abc", added(), 2),
+    "Encoder.encode_batch": lambda: (encoder(), ["abc", "d"], added(), 2),
+    "Encoder.encode_batch_array": lambda: (encoder(), ["abc", "d"], added(), 2),
+    "Encoder.encode_later": lambda: (encoder(), "abc", added()),
+    "Encoder.encode_packed": lambda: (encoder(), b"abcd", np.array([0, 3, 4]), added(), 2),
+    "Encoder.fast_calls": lambda: (
+        encoder(), lambda _: added(), (slow, slow, slow), False, False, True,
+    ),
+    "Encoder.fast_calls()[0]": lambda: ("abc", "allow", "replace"),
+    "Encoder.fast_calls()[1]": lambda: ("abc", "allow", "replace", None),
+    "Encoder.fast_calls()[2]": lambda: (b"abc", "raise", "replace"),
+    "Encoder.is_normal": lambda: ("e\u0301",),
+    "Encoder.merge": lambda: (encoder(None), b"abc"),
+    "Encoder.merges": lambda: (encoder(),),
+    "Encoder.safe_cut": lambda: (encoder(), b"ab cd", added(), True, False),
+    "Encoder.span_call": lambda: (encoder(), added(), False, False, (b"\0" * 9, b"\1" * 9, True)),
+    "Encoder.span_call()": lambda: ("ab cd",),
+    "Encoder.spans": lambda: (encoder(), "abc", added(), 2),
+    "Encoder.trim": lambda: (encoder(),),
+    "FastCallMethod": lambda: (slow, "call", ("", "special"), (None, "raise"), 2),
+    "FastCallMethod.__call__": lambda: (fast_method(), WithSlot(), "text"),
+    "FastCallMethod.__set_name__": lambda: (fast_method(), WithSlot, "call"),
+    "JsonModel": lambda: (),  # only read_json_model makes one
+    "JsonModel.__len__": lambda: (json_model(),),
+    "JsonModel.find": lambda: (json_model(), "ab"),
+    "JsonModel.ids": lambda: (json_model(),),
+    "JsonModel.pairs": lambda: (json_model(),),
+    "Machine": lambda: ((_core.built_in_program("gpt2") or ("", []))[1], "16.0"),
+    "Machine.advance": lambda: (machine(), "abc d", True, False, -1),
+    "Machine.count": lambda: (machine(), "abc d"),
+    "Machine.offsets": lambda: (machine(), "abc d", "utf16"),
+    "Machine.run_length": lambda: (machine(), "abc d", 3),
+    "Machine.split": lambda: (machine(), "abc d"),
+    "Machine.split_batch": lambda: (machine(), ["abc d", "e"], 2),
+    "Machine.split_bytes": lambda: (machine(), b"abc d"),
+    "Machine.steps": lambda: (machine(), "abc d"),
+    "PieceTable": lambda: (*pieces(), [], 3),
+    "PieceTable.arrays": lambda: (piece_table(),),
+    "PieceTable.has_mark": lambda: (piece_table(),),
+    "PieceTable.is_ordered": lambda: (piece_table(),),
+    "PieceTable.normal_size": lambda: (piece_table(),),
+    "PieceTable.run_merges": lambda: (piece_table(),),
+    "PieceTable.size": lambda: (piece_table(),),
+    "Precompiled": lambda: (b"",),
+    "Precompiled.normalized": lambda: (_core.Precompiled(b""), b"abc"),
+    "SentencePieceNormalizer": lambda: (b"", True, True, True, False, [b"<s>"]),
+    "SentencePieceNormalizer.align": lambda: (normalizer(), b"a  b"),
+    "SentencePieceNormalizer.normalized": lambda: (normalizer(), b"a  b"),
+    "Trainer": lambda: (_core.WordCounts(), "huggingface", 1, 10),
+    "Trainer.first_merges": lambda: (trainer(),),
+    "Trainer.merges": lambda: (trainer(),),
+    "Trainer.of_characters": of_words,
+    "Trainer.step": lambda: (trainer(), 258),
+    "Trainer.tokens": lambda: (trainer(),),
+    "UnicodeForm": lambda: (0,),
+    "UnicodeForm.align": lambda: (_core.UnicodeForm(0), "e\u0301".encode()),
+    "UnicodeForm.normalized": lambda: (_core.UnicodeForm(0), "e\u0301".encode()),
+    "WordCounts": lambda: (),
+    "WordCounts.add": lambda: (_core.WordCounts(), machine(), ("abc", b"d"), 2),
+    "WordCounts.add_words": lambda: (_core.WordCounts(), {b"abab": 3}),
+    "WordCounts.longest": lambda: (_core.WordCounts(),),
+    "WordCounts.take": lambda: (_core.WordCounts(),),
+    "build_characters": lambda: (
+        b"abab", u32(1, 1, 2), u32(0, 1, 2), np.array([[0, 1, 2]], U32), [], 9, True,
+    ),
+    "build_vocabulary": lambda: ({"a": 0, "b": 1, "ab": 2}, ["a b"], [("c", 4, True)], False, {0}),
+    "built_in_program": lambda: ("gpt2",),
+    "check_charsmap": lambda: (b"",),
+    "check_utf8": lambda: (b"ab\xc3", 0),
+    "find_inner_marks": lambda: ("a\u2581".encode(), u32(4)),
+    "gather": lambda: (iter(["a", b"b"]), 100, 1, "\n", slow),
+    "have_surrogates": lambda: (["a", "\ud800"],),
+    "json_texts": lambda: (b'{"text": "a"}\n', b"text"),
+    "kernels": lambda: (),
+    "merge_rows": lambda: ({"a": 0, "b": 1, "ab": 2}, [("a", "b")]),
+    "pad_rows": lambda: (u32(1, 2, 3), np.array([0, 1, 3]), [9], [8], 5, 3, True, 0, False),
+    "piece_merges": lambda: (b"abab", u32(1, 1, 2), u32(0, 1, 2), np.zeros(3, np.float32)),
+    "quick_call": lambda: ("key", {int: True}, Plain, Plain, slow, {"check": 0}),
+    "quick_call()": lambda: (5, "abc", True),
+    "read_json_model": lambda: (_JSON,),
+    "read_pieces": lambda: (b"",),
+    "read_pretok_file_tokens": lambda: (b"\x01\x00\x00", 0, False),
+    "read_ranks": lambda: (b"YQ== 0\n",),
+    "read_spec": lambda: (b"YQ== 0\n",),
+    "safe_cut": lambda: (machine(), b"ab cd"),
+    "set_task_size": lambda: (0,),
+    "text_decode_call": lambda: (lambda: (b"a", [1], [0], None, 0, 0, False), [1], slow),
+    "text_decode_call()": lambda: ([0, 1, 2], "replace", True),
+    "use_kernels": lambda: ("plain",),
+}  # fmt: skip
+"""The valid arguments of each callable. NAME() is a function that NAME returns."""
+
+MADE: dict[str, Callable[[], Any]] = {
+    "Encoder.decode_calls()[0]": lambda: encoder().decode_calls([97], (slow, slow))[0],
+    "Encoder.decode_calls()[1]": lambda: encoder().decode_calls([97], (slow, slow))[1],
+    **{
+        f"Encoder.fast_calls()[{at}]": lambda at=at: calls_of(encoder())[at]  # type: ignore[misc]
+        for at in range(3)
+    },
+    "Encoder.span_call()": lambda: encoder().span_call(added(), False, False, None),
+    "quick_call()": quick,
+    "text_decode_call()": text_decode,
+}
+"""Makes the functions that other functions return."""
+SPECIAL = ("__call__", "__len__", "__set_name__")
+"""Special methods that are called like others."""
+
+
+def found() -> dict[str, Callable[..., Any]]:
+    """Return every function, class and method of the module, by name."""
+    result: dict[str, Callable[..., Any]] = {}
+    for name, value in vars(_core).items():
+        if name.startswith("__") or not callable(value):
+            continue
+        if not isinstance(value, type):
+            result[name] = value
+            continue
+        own = [key for key in vars(value) if not key.startswith("_") or key in SPECIAL]
+        if "__init__" in vars(value) or "__new__" in vars(value):
+            result[name] = value
+        for key in own:
+            member = getattr(value, key)
+            # A property, or a member of a slot, is called by reading it.
+            result[f"{name}.{key}"] = member if callable(member) else member.__get__
+    return result
+
+
+def cases(name: str) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """Yield a description and arguments: those of VALID, then one or two of them replaced."""
+    make = VALID[name]
+    yield "valid", make()
+    yield "none", ()
+    yield "one less", make()[:-1]
+    yield "one more", (*make(), None)
+    for at in range(len(make())):
+        for index in range(len(wrong_values())):
+            arguments = list(make())
+            arguments[at] = wrong_values()[index]
+            yield f"argument {at} is {arguments[at]!r:.80}", tuple(arguments)
+
+
+def main(prefix: str) -> None:
+    """Call everything whose name begins with `prefix`; print calls with other outcomes."""
+    missing = {*found(), *MADE} ^ set(VALID)
+    assert not missing, f"VALID needs entries for exactly the callables; see {sorted(missing)}"
+    for name, function in {**found(), **MADE}.items():
+        if not name.startswith(prefix):
+            continue
+        callable_ = function() if name in MADE else function
+        print(f"{name}: valid", flush=True)
+        result = callable_(*VALID[name]()) if name not in RAISES else None
+        functions = result if isinstance(result, tuple) else (result,)
+        if any(isinstance(each, BuiltinFunctionType) for each in functions):
+            assert any(made.startswith(f"{name}()") for made in MADE), f"MADE needs {name}()"
+        for description, arguments in cases(name):
+            attempt(name, description, callable_, arguments)
+        if "." in name and name not in MADE and name.partition(".")[0] not in ("FastCallMethod",):
+            owner = getattr(_core, name.partition(".")[0])
+            attempt(name, "no __init__", owner.__new__, (owner,))
+    _core.use_kernels(_core.kernels()[-1])
+    _core.set_task_size(0)
+    print("done", flush=True)
+
+
+RAISES = ("JsonModel", "read_pretok_file_tokens")
+"""Callables whose entry in VALID is refused too."""
+
+
+def attempt(name: str, description: str, call: Callable[..., Any], arguments: Any) -> None:
+    print(f"{name}: {description}".encode("ascii", "backslashreplace").decode(), flush=True)
+    try:
+        call(*arguments)
+    except REFUSALS:
+        pass
+    except Exception as error:
+        print(f"  WRONG ERROR {type(error).__name__}: {error!s:.100}", flush=True)
+
+
+def limit_memory() -> None:
+    """Let a huge count raise MemoryError; the sanitizer itself needs much address space."""
+    if sys.platform == "linux" and "asan" not in Path("/proc/self/maps").read_text():
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+if __name__ == "__main__":
+    limit_memory()
+    main(sys.argv[1] if len(sys.argv) > 1 else "")

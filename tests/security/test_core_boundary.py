@@ -1,0 +1,126 @@
+"""No wrong argument of a function of pretok._core ends the process or raises an unexpected error.
+
+Only bpe and pretok call `_core`, which is private; but memory must stay safe whatever they pass.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pretok
+from paths import HELPERS
+from support import need_native
+
+U32 = np.uint32
+
+
+@pytest.fixture(autouse=True)
+def _native() -> None:
+    need_native()
+
+
+def test_every_callable_with_wrong_arguments() -> None:
+    """Each argument of each function, class and method gets values of many types and sizes.
+
+    The program that makes the calls finds the functions itself, so a new one cannot be forgotten.
+    """
+    program = HELPERS / "core_boundary.py"
+    done = subprocess.run(
+        [sys.executable, str(program)],
+        cwd=Path(pretok.__file__).parents[1],
+        env={**os.environ, "PYTHONPATH": str(Path(pretok.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        timeout=1200,
+        check=False,
+    )
+    lines = done.stdout.splitlines()
+    wrong = [" ".join(lines[at - 1 : at + 1]) for at, line in enumerate(lines) if "WRONG" in line]
+    assert wrong == []
+    assert lines[-1:] == ["done"], (
+        f"the process ended with status {done.returncode} in the call {lines[-1:]}\n"
+        f"{done.stderr[-2000:]}"
+    )
+    assert len(lines) > 10_000
+
+
+def core() -> Any:
+    from pretok import _core
+
+    return _core
+
+
+def decoded(*texts: Any) -> object:
+    return core().text_decode_call(lambda: texts, [], print)([0], "replace", False)
+
+
+def characters(**changes: Any) -> object:
+    one = np.array([1, 1, 2], U32)
+    arguments = {
+        "data": b"abab",
+        "lengths": one,
+        "ids": np.array([0, 1, 2], U32),
+        "merges": np.array([[0, 1, 2]], U32),
+        "fallback": [],
+        "first_step": 9,
+        "has_spaces": False,
+    }
+    return core().build_characters(**{**arguments, **changes})
+
+
+def rows(**changes: Any) -> object:
+    arguments = {
+        "ids": np.arange(3, dtype=U32),
+        "offsets": np.array([0, 3]),
+        "before": [],
+        "after": [],
+        "length": 3,
+        "max_count": 3,
+        "keeps_last": False,
+        "pad_id": 0,
+        "pads_left": False,
+    }
+    return core().pad_rows(**{**arguments, **changes})
+
+
+REFUSED: dict[str, Callable[[], object]] = {
+    "lengths beyond the bytes": lambda: decoded(b"a", [1 << 30], [0], None, 0, 0, False),
+    "fewer lengths than ids": lambda: decoded(b"a", [1], [0, 1], None, 0, 0, False),
+    "ids that descend": lambda: decoded(b"ab", [1, 1], [1, 0], None, 0, 0, False),
+    "a huge id": lambda: decoded(b"a", [1], [1 << 31], None, 0, 0, False),
+    "texts of another type": lambda: decoded("a"),
+    "300 fallback ids": lambda: characters(fallback=[0] * 300),
+    "a merge of a huge id": lambda: characters(merges=np.array([[0, 1, 1 << 31]], U32)),
+    "merges of one dimension": lambda: characters(merges=np.array([0, 1, 2], U32)),
+    "a huge step": lambda: characters(first_step=1 << 31),
+    "text that is not UTF-8": lambda: characters(data=b"a\xffab"),
+    "ids of 64 bits": lambda: characters(ids=np.array([0, 1, 2], np.int64)),
+    "floating-point ids": lambda: characters(ids=np.array([0.0, 1.0, 2.0])),
+    "offsets beyond the ids": lambda: rows(offsets=np.array([0, 4])),
+    "offsets that descend": lambda: rows(offsets=np.array([3, 0, 3])),
+    "negative offsets": lambda: rows(offsets=np.array([-1, 3])),
+    "rows that are too long": lambda: rows(length=1 << 62),
+    "rows that are too short": lambda: rows(length=2),
+    "an offset beyond the file": lambda: core().read_pretok_file_tokens(b"abc", 4, False),
+    "a huge alphabet": lambda: core().Trainer.of_characters([0], [1], [1], 1 << 31, 1, None),
+    "an unknown state": lambda: core().check_utf8(b"", 7),
+    "a state after the last": lambda: core().check_utf8(b"", 54),
+    "no iterator": lambda: core().gather([], 1, 1, "", print),
+    "an unknown treatment": lambda: core().AddedTokens([], []).treating("?"),
+    "no __init__": lambda: core().Encoder.__new__(core().Encoder),
+    "no self": lambda: core().Encoder.merges(None),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_such_arguments_are_refused(name: str) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        REFUSED[name]()
