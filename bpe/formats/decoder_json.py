@@ -39,9 +39,10 @@ def joins_bytes(decoder: Value) -> bool:
 
     Call it only for a vocabulary of byte-level tokens. For such a vocabulary, bpe joins the bytes
     even if the decoder is null. For any other vocabulary, null joins tokens with spaces (`read`).
+    An empty Sequence joins the characters that stand for the bytes, as in tokenizers.
     """
     parts = list(decoder.parts("decoders"))
-    return all(part.value is None or part.kind() == "ByteLevel" for part in parts)
+    return bool(parts) and all(part.value is None or part.kind() == "ByteLevel" for part in parts)
 
 
 def write(chain: Decoding | None) -> dict[str, Any] | None:

@@ -329,7 +329,7 @@ bool read_decoder_steps(const JsonPart &file, std::vector<DecoderStep> &steps,
   if (!file.get("decoder", decoder, error) || !decoder.parts("decoders", parts, error))
     return false;
   JsonSteps reader(error);
-  joins_bytes = true;
+  joins_bytes = !parts.empty(); // an empty Sequence joins the characters of the bytes
   for (const JsonPart &part : parts) {
     if (!reader.read_decoder(part, steps.emplace_back()))
       return false;

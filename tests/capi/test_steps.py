@@ -24,6 +24,7 @@ from bpe import (
 from bpe.formats import pretok_file
 from c_library import CError, CLibrary, CTokenizer
 from pre_tokenizer_json import byte_level
+from pretok.byte_characters import BYTE_CHARACTERS
 from random_text_models import ADDED, DECODERS, NORMALIZERS, random_file
 from support import max_examples, seeded
 from text_models import CASES, PARTS, chained, file_of
@@ -150,6 +151,49 @@ def test_random_steps_of_byte_level_models(
         ]
         tok = bpe.load(write(tmp_path / "tokenizer.json", file))
         check(tok, loaded(c_library, json_library, tok, file), source, 6)
+
+
+JOINING = {
+    "ByteLevel": byte_level(),
+    "ByteLevel and Fuse": {"type": "Sequence", "decoders": [byte_level(), {"type": "Fuse"}]},
+    "null": None,
+    "Fuse": {"type": "Fuse"},
+    "one Fuse": {"type": "Sequence", "decoders": [{"type": "Fuse"}]},
+    "no decoder": {"type": "Sequence", "decoders": []},
+    "no decoder in a Sequence": {
+        "type": "Sequence",
+        "decoders": [{"type": "Sequence", "decoders": []}],
+    },
+}
+"""Decoders that only join byte-level tokens: their bytes, or the characters that stand for them."""
+
+
+@pytest.mark.parametrize("name", JOINING)
+def test_joined_tokens_of_incomplete_and_invalid_bytes(
+    c_library: CLibrary, json_library: CLibrary | None, tmp_path: Path, name: str
+) -> None:
+    """A stream is UTF-8. Only ByteLevel joins bytes; bpe takes null for ByteLevel."""
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
+    live_file = huggingface(decoder=JOINING[name] or byte_level())
+    live = tokenizers.Tokenizer.from_file(str(write(tmp_path / "live.json", live_file)))
+    file = huggingface(decoder=JOINING[name])
+    path = write(tmp_path / "tokenizer.json", file)
+    python, native = bpe.load(path, backend="python"), bpe.load(path)
+    each = loaded(c_library, json_library, python, file)
+    for data in ["a é中".encode(), *BAD, b"".join(BAD), b"a\xff\xc3 \xe4\xb8"]:
+        ids = [file["model"]["vocab"][BYTE_CHARACTERS[byte]] for byte in data]
+        text = live.decode(ids)
+        for tok in python, native:
+            assert tok.decode(ids) == text
+            stream = tok.decode_stream()
+            assert "".join(map(stream.feed, ids)) + stream.finish() == text
+            assert tok.decode_bytes(ids) == (data if "\ufffd" in text else text.encode())
+        for ours in each:
+            assert ours.decode(ids) == python.decode_bytes(ids)
+            assert "".join(ours.decode_stream([[id] for id in ids], False)) == text
+    native.save(tmp_path / "saved.json")
+    again = bpe.load(tmp_path / "saved.json")
+    assert again.decode(ids) == text
 
 
 def test_an_added_token_that_becomes_empty(c_library: CLibrary, tmp_path: Path) -> None:
