@@ -24,7 +24,7 @@ PARTS = frozenset({"added_tokens", "flags", "normalizer", "add_prefix_space", "t
 class _Part(NamedTuple):
     name: str
     description: str
-    """What an error calls the part; "" if the spec does not have it."""
+    """The name of the part in an error; "" if the spec does not have the part."""
     removal: dict[str, Any]
     """The fields of a TokenizerSpec without the part."""
 

@@ -25,7 +25,7 @@
 
 namespace pretok {
 
-// What a character becomes that is not part of any piece after merging.
+// The treatment of a character that is not part of any piece after merging.
 struct UnknownCharacters {
   std::array<std::uint32_t, 256> fallback{}; // by byte; NO_ID if the byte has no token
   // If a byte has no token, adjacent unknown characters become one token with this id.

@@ -34,7 +34,7 @@ ADVICE = {
     errno.EPERM: "; change its permissions, run the command as its owner, or choose another path",
     errno.EROFS: "; choose a path on a file system that is not read-only",
 }
-"""What to do about errors of the system, by their numbers."""
+"""The advice for errors of the system, by their numbers."""
 OUT_OF_MEMORY = "out of memory; pass smaller inputs, or use fewer threads"
 
 

@@ -60,7 +60,7 @@ class Layout:
     """The maximum number of tokens of a shard, if there is a limit."""
 
     is_raw = True
-    """Whether the tokens are stored one after the other, after the header."""
+    """True if the tokens are stored one after the other, after the header."""
 
     @property
     def suffixes(self) -> tuple[str, ...]:
