@@ -289,14 +289,15 @@ def processor_time(work: Callable[[int], object], size: int) -> float:
     Repeats the call until all calls together take MEASURABLE seconds. Turns garbage collection off,
     because it would visit all objects of the process.
     """
-    calls = 0
+    calls, elapsed = 0, 0.0
     was_enabled = gc.isenabled()
     gc.disable()
     try:
         begin = time.process_time()
-        while (elapsed := time.process_time() - begin) < MEASURABLE:
+        while elapsed < MEASURABLE:
             work(size)
             calls += 1
+            elapsed = time.process_time() - begin
     finally:
         if was_enabled:
             gc.enable()
