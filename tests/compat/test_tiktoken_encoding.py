@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 import pretok
 from bpe import AddedToken, Tokenizer, Vocabulary
-from bpe.compat import _registry, tiktoken
-from bpe.compat.tiktoken import Encoding
+from bpe.compat import tiktoken
+from bpe.compat.tiktoken import Encoding, registry
 from bpe.hub import openai
 from paths import shared
 from pretok.machine.backend import BackendName
@@ -228,7 +228,7 @@ def test_unknown_encodings(name: Any) -> None:
 def local(monkeypatch: pytest.MonkeyPatch) -> None:
     """Find vocabularies in the shared folder, and forget loaded encodings after the test."""
     monkeypatch.setenv("PRETOK_VOCAB_DIR", str(shared("vocabs")))
-    monkeypatch.setattr(_registry, "_loaded", {})
+    monkeypatch.setattr(registry, "_loaded", {})
 
 
 @pytest.mark.usefixtures("local")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from threading import RLock
 
-from bpe.compat._encoding import Encoding
+from bpe.compat.tiktoken.encoding import Encoding
 from bpe.hub.openai import ENCODING_NAMES, encoding_name_for_model
 
 _lock = RLock()

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.compat._decoder import Decoder, checked_threads
-from bpe.compat._specials import Allowed, Disallowed, SpecialTokens, refuse
-from bpe.compat._unstable import OpenEnd
+from bpe.compat.tiktoken.decoder import Decoder, checked_threads
+from bpe.compat.tiktoken.open_end import OpenEnd
+from bpe.compat.tiktoken.special_tokens import Allowed, Disallowed, SpecialTokens, refuse
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.utf8 import ESCAPE
 from bpe.once import once
@@ -274,18 +274,18 @@ class Encoding(Decoder):
         return f"<Encoding {self.name!r}>"
 
     def __getstate__(self) -> object:
-        from bpe.compat import _registry
+        from bpe.compat.tiktoken import registry
 
         # Pickle a known encoding by name: another process loads the same vocabulary.
-        if _registry.loaded(self.name) is self:
+        if registry.loaded(self.name) is self:
             return self.name
         return {"name": self.name, "pat_str": self._pat_str, "tokenizer": self._tokenizer}
 
     def __setstate__(self, state: Any) -> None:
-        from bpe.compat import _registry
+        from bpe.compat.tiktoken import registry
 
         if isinstance(state, str):
-            self.__dict__.update(_registry.get_encoding(state).__dict__)
+            self.__dict__.update(registry.get_encoding(state).__dict__)
         else:
             self._set(**state)
 

@@ -24,8 +24,8 @@ intended differences are:
 
 from __future__ import annotations
 
-from bpe.compat._encoding import Encoding
-from bpe.compat._registry import encoding_for_model, get_encoding, list_encoding_names
+from bpe.compat.tiktoken.encoding import Encoding
+from bpe.compat.tiktoken.registry import encoding_for_model, get_encoding, list_encoding_names
 from bpe.hub.openai import encoding_name_for_model
 
 __all__ = [
