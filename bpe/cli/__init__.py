@@ -36,7 +36,11 @@ COMMANDS: tuple[click.Command, ...] = (
         "bpe.cli.hf_check:hf_check_command",
         "Check which calls of a Hugging Face tokenizer bpe answers.",
     ),
-    LazyCommand("bench", "bpe.cli.bench:bench_command", "Measure speed against that of peers."),
+    LazyCommand(
+        "bench",
+        "bpe.cli.bench:bench_command",
+        "Compare speed with that of peers on your texts.",
+    ),
 )
 
 

@@ -1,258 +1,204 @@
-"""`pretok bench`: measure pretok against its peers on your own texts."""
+"""The command `pretok bench`."""
 
 from __future__ import annotations
 
+import gc
+import os
+import tempfile
+import time
+import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
+from contextlib import contextmanager
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from statistics import median
 
 import click
 
-from bpe.bench.corpus import bench_corpus
-from bpe.bench.decode import bench_decode
-from bpe.bench.encode import bench_encode
-from bpe.bench.latency import bench_latency
-from bpe.bench.load import bench_load
-from bpe.bench.subject import Subject, subjects
-from bpe.cli.bench_matrix import matrix_command
-from bpe.cli.bench_options import run_options, text_options, vocabulary_options
-from bpe.cli.bench_session import MILLION, Group, Session
-from bpe.cli.vocabulary import as_cli_message
-from bpe.errors import BpeError
-from pretok.cli.options import options
-from pretok.registry import find, presets
+from bpe.cli.bench_peers import PEERS, Encode, Subject, reason
+from bpe.cli.vocabulary import load, split_option, vocabulary_option
+from pretok.cli.input import decoded, open_bytes
+from pretok.cli.options import backend_option
+from pretok.cli.output import one_line, write
+from pretok.machine.backend import BackendName
+from pretok.preset import Preset
 
-SPLIT_PRESETS = ("cl100k", "o200k", "qwen2", "gpt2")
-TRAINED_PRESET = "gpt2"
-"""The preset that every trainer supports."""
+DOCUMENT = 3000
+"""The maximum number of code points of a document. Most documents are nearly this long."""
+LISTS, ARRAYS = "pretok, lists", "pretok, arrays"
+PASSES = 2
+"""The passes of a round, over the same texts: cold and warm."""
+TICK = 1e-9
+"""The shortest time that is measured, so that no time is 0."""
+RAYON = "RAYON_NUM_THREADS"
+"""The environment variable for the number of threads of Rust's Rayon."""
+Contender = Callable[[], Encode]
+"""Makes an encoder with empty caches."""
+HEADER = f"{'':15} {'COLD':>12} {'WARM':>12} {'RATIO, COLD':>12} {'RATIO, WARM':>12}\n"
 
-worst_options = options(
-    click.option("--times", default=MILLION, show_default=True, metavar="N",
-                 type=click.IntRange(1), help="The number of repetitions of a character."),
-    click.option("--limit", default=20.0, show_default=True, metavar="SECONDS",
-                 type=click.FloatRange(min=0, min_open=True),
-                 help="The time limit of a peer for one text."),
-)  # fmt: skip
-vocab_size_option = click.option(
-    "--vocab-size",
-    "-n",
-    default=32_000,
-    show_default=True,
-    type=click.IntRange(257),
-    metavar="N",
-    help="The number of ids to train.",
+
+@click.command("bench")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@vocabulary_option
+@split_option
+@click.option(
+    "--peer",
+    "names",
+    multiple=True,
+    type=click.Choice(list(PEERS)),
+    help="Measure only this peer. Repeat for more.  [default: all installed]",
 )
-megabytes_option = click.option(
-    "--megabytes",
-    default=200.0,
+@click.option(
+    "--rounds",
+    default=5,
     show_default=True,
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="N",
-    help="The size of the documents in MB.",
+    type=click.IntRange(1, 1000),
+    help="How many times each side encodes each text.",
 )
-
-
-@click.group("bench", context_settings={"help_option_names": ["-h", "--help"]})
-def bench_command() -> None:
-    """Measure pretok against its peers, after comparing their results.
-
-    FILES hold UTF-8 text; by default the texts are generated. pretok and each peer run in turn, in
-    one process, without garbage collection, and on one core if the system allows it, unless a
-    command says otherwise. The output shows median times, and how many times as fast as each peer
-    pretok is. Each round gives one such ratio; the output shows their median, minimum and maximum.
-    Missing peers are listed; pip installs a peer by its name, such as gigatoken. An interrupted run
-    still writes its --json record.
-    """
-
-
-@bench_command.command()
-@click.option("-p", "--preset", "names", multiple=True, help="Repeat for more; default all.")
-@text_options
-def split(names: tuple[str, ...], **options: Any) -> None:
-    """Measure the methods offsets, split and count against regex.findall and others.
-
-    Each peer reads the same pattern, and pretok uses the Unicode version of the peer.
-    """
-    chosen = [find(name) for name in names] or list(presets())
-    session = Session(**options)
-    session.run(session.split(chosen))
-
-
-@bench_command.command()
-@vocabulary_options
-@text_options
-def encode(vocabs: tuple[str, ...], preset: str | None, **options: Any) -> None:
-    """Time encoding: bytes and lists of documents, to arrays and to lists.
-
-    Cold is the first pass of a new tokenizer object, warm is the next pass over the same text.
-    Special tokens in the text are ordinary text.
-    """
-    _with_vocabularies(
-        vocabs,
-        preset,
-        Session(**options),
-        lambda session, chosen: session.of_texts(bench_encode, chosen),
-    )
-
-
-@bench_command.command()
-@vocabulary_options
-@text_options
-def decode(vocabs: tuple[str, ...], preset: str | None, **options: Any) -> None:
-    """Time decoding the ids of whole texts to str and to bytes."""
-    _with_vocabularies(
-        vocabs,
-        preset,
-        Session(**options),
-        lambda session, chosen: session.of_texts(bench_decode, chosen),
-    )
-
-
-@bench_command.command()
-@vocabulary_options
-@run_options
-def load(vocabs: tuple[str, ...], preset: str | None, **options: Any) -> None:
-    """Time loading a .tiktoken file and a tokenizer.json, until a word is encoded.
-
-    A VOCAB that is a file of one of these formats is loaded as it is. The file of the other format
-    is generated from VOCAB.
-    """
-    _with_vocabularies(
-        vocabs, preset, Session(files=None, size=None, **options),
-        lambda session, chosen: session.of_subjects(bench_load, chosen),
-    )  # fmt: skip
-
-
-@bench_command.command()
-@vocabulary_options
-@run_options
-def latency(vocabs: tuple[str, ...], preset: str | None, **options: Any) -> None:
-    """Time encoding one message of 42 characters, call after call."""
-    _with_vocabularies(
-        vocabs, preset, Session(files=None, size=None, **options),
-        lambda session, chosen: session.of_subjects(bench_latency, chosen),
-    )  # fmt: skip
-
-
-@bench_command.command()
-@vocabulary_options
-@worst_options
-@text_options
-def worst(
-    vocabs: tuple[str, ...], preset: str | None, times: int, limit: float, **options: Any
+@click.option(
+    "--cpu-time", is_flag=True, help="Measure CPU time, not elapsed time. For a busy machine."
+)
+@backend_option
+def bench_command(
+    files: tuple[str, ...],
+    vocab: str,
+    preset: Preset | None,
+    names: tuple[str, ...],
+    rounds: int,
+    cpu_time: bool,
+    backend: BackendName | None,
 ) -> None:
-    """Time one repeated character: the time per byte compared with pretok's time for English.
+    """Compare the speed of pretok with that of its installed peers on your own texts.
 
-    The English text is the one called english, else the first. Each peer runs in its own process.
+    FILE is UTF-8 text, which is cut into documents of at most 3000 code points. First the ids of
+    pretok and of each peer are compared; a peer whose ids differ is named, and not measured. Then
+    pretok and the peers take turns on one core, each with the call that is fastest for a list of
+    documents: to arrays of ids if the peer has such a call, else to lists. Added tokens of VOCAB
+    are ordinary text.
+
+    The output shows medians: millions of bytes per second, and as the ratio the time of the peer
+    divided by the time of pretok in the same round. Cold is the first pass of a new tokenizer that
+    has encoded one word, warm is the next pass over the same text. pip installs a peer by its name.
+    """  # fmt: skip
+    tokenizer = load(vocab, preset, backend)
+    clock = time.process_time if cpu_time else time.perf_counter
+    with tempfile.TemporaryDirectory(prefix="pretok-bench-") as folder, _one_core():
+        subject = Subject(tokenizer, vocab, Path(folder))
+        known: set[tuple[str, str]] = set()
+        for file in dict.fromkeys(files):
+            with open_bytes(file, None) as source:
+                text = "".join(decoded(source, binary=False))
+            size = len(text.encode())
+            write([f"{one_line(file)}: {size:,} bytes, {tokenizer.backend} backend\n"])
+            texts = documents(text)
+            contenders, absent = _contenders(subject, texts, names or tuple(PEERS))
+            write(_table(_rounds(contenders, texts, rounds, clock), size))
+            news = absent.items() - known
+            write(f"{peer} is left out: {one_line(why)}\n" for peer, why in sorted(news))
+            known |= news
+
+
+def documents(text: str) -> list[str]:
+    """Cut `text` into documents of at most DOCUMENT code points.
+
+    Cut after the last line end in the next DOCUMENT code points, or after the last space in the
+    second half of these code points, whichever is later. If there is neither, cut after DOCUMENT
+    code points.
     """
-    _with_vocabularies(
-        vocabs,
-        preset,
-        Session(**options),
-        lambda session, chosen: session.worst(chosen, times, limit),
-    )
+    parts = []
+    start = 0
+    while start < len(text):
+        end = start + DOCUMENT
+        if end < len(text):
+            cut = max(text.rfind("\n", start, end), text.rfind(" ", start + DOCUMENT // 2, end))
+            end = cut + 1 if cut > start else end
+        parts.append(text[start:end])
+        start = end
+    return parts
 
 
-@bench_command.command()
-@click.option("--preset", "-p", default=TRAINED_PRESET, show_default=True, metavar="NAME",
-              help="The split.")  # fmt: skip
-@vocab_size_option
-@text_options
-def train(preset: str, vocab_size: int, **options: Any) -> None:
-    """Time training on all cores.
+def _contenders(
+    subject: Subject, texts: list[str], names: tuple[str, ...]
+) -> tuple[dict[str, Contender], dict[str, str]]:
+    """Return pretok and the peers whose ids are equal, and why each other peer is left out."""
+    contenders: dict[str, Contender] = {
+        LISTS: lambda: partial(subject.tokenizer().encode_batch, threads=1),
+        ARRAYS: lambda: partial(subject.tokenizer().encode_batch_array, threads=1),
+    }
+    ours = contenders[LISTS]()(texts)
+    absent: dict[str, str] = {}
+    for name in names:
+        peer = PEERS[name]
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                contender = partial(peer.load, import_module(peer.module), subject)
+                theirs = peer.rows(contender()(texts))
+        except BaseException as error:
+            absent[name] = reason(error)
+            continue
+        if theirs == ours:
+            contenders[name] = contender
+        else:
+            pairs = zip(ours, theirs, strict=False)
+            first = next((i for i, (a, b) in enumerate(pairs) if a != b), len(theirs))
+            absent[name] = f"its ids differ, first in document {first}: {texts[first][:60]!r}"
+    return contenders, absent
 
-    Each peer gets its preferred input: one text or a list of documents. gigatoken trains only with
-    the split of gpt2.
+
+def _rounds(
+    contenders: dict[str, Contender], texts: list[str], rounds: int, clock: Callable[[], float]
+) -> dict[str, list[tuple[float, ...]]]:
+    """Return the seconds of each round by contender: the cold and the warm pass.
+
+    Every second round runs in reverse order, so that no contender always runs after the same one.
     """
-    chosen = find(preset)
-    session = Session(**options)
-    session.run(session.train(chosen, vocab_size, session.texts))
+    seconds: dict[str, list[tuple[float, ...]]] = {name: [] for name in contenders}
+    for number in range(rounds):
+        for name in list(contenders)[:: -1 if number % 2 else 1]:
+            encode = contenders[name]()
+            encode(["a"])
+            gc.collect()
+            passes = []
+            for _ in range(PASSES):
+                start = clock()
+                result = encode(texts)
+                passes.append(clock() - start)
+                del result
+            seconds[name].append(tuple(passes))
+    return seconds
 
 
-@bench_command.command()
-@vocabulary_options
-@megabytes_option
-@text_options
-def memory(vocabs: tuple[str, ...], preset: str | None, megabytes: float, **options: Any) -> None:
-    """Measure the memory of encoding documents, without the documents and the ids.
-
-    Each run has its own process. The result is its peak memory, minus its memory after loading the
-    vocabulary and the documents, minus the arrays of ids.
-    """
-    _with_vocabularies(
-        vocabs, preset, Session(**options),
-        lambda session, chosen: session.memory(chosen, megabytes, session.texts),
-    )  # fmt: skip
-
-
-@bench_command.command()
-@vocabulary_options
-@text_options
-def corpus(vocabs: tuple[str, ...], preset: str | None, **options: Any) -> None:
-    """Time files to tokens: JSON lines and text, with cold caches.
-
-    pretok writes the shards of 'pretok tokenize'. The others are pretok's encode_batch_array for
-    the documents in memory, gigatoken's encode_files, which writes no files, Megatron-LM's loop
-    with tokenizers, and DataTrove's tokenizer. --cpu-time counts all threads of a process.
-
-    With 'one thread' and 'all cores', one thread or one for each core encodes, and other threads
-    may read and write on any core. With 'one core', all threads share one core.
-    """
-    _with_vocabularies(
-        vocabs,
-        preset,
-        Session(**options),
-        lambda session, chosen: session.of_texts(bench_corpus, chosen),
-    )
+def _table(seconds: dict[str, list[tuple[float, ...]]], size: int) -> Iterator[str]:
+    """Yield a line for each contender; `size` is the number of bytes that a pass encodes."""
+    yield HEADER
+    for name, rounds in seconds.items():
+        speeds = [size / 1e6 / max(median(passes), TICK) for passes in zip(*rounds, strict=True)]
+        line = f"{name:15}" + "".join(f" {speed:>7.1f} MB/s" for speed in speeds)
+        if name in PEERS:
+            ours = seconds[ARRAYS if PEERS[name].has_arrays else LISTS]
+            for number in range(PASSES):
+                pairs = zip(rounds, ours, strict=True)
+                ratios = [theirs[number] / max(mine[number], TICK) for theirs, mine in pairs]
+                line += f" {median(ratios):>12.2f}"
+        yield f"{line}\n"
 
 
-@bench_command.command("all")
-@vocabulary_options
-@worst_options
-@vocab_size_option
-@megabytes_option
-@text_options
-def everything(
-    vocabs: tuple[str, ...],
-    preset: str | None,
-    times: int,
-    limit: float,
-    vocab_size: int,
-    megabytes: float,
-    **options: Any,
-) -> None:
-    """Run all measurements.
-
-    Training, memory and corpora use the text called english, else the first. In the repository of
-    pretok, 'python tests/bench/goals.py OUT' shows which goals of pretok the record of --json
-    reaches. These goals are for texts called english, code, cjk, multilingual and emoji.
-    """
-
-    def groups(session: Session, chosen: list[Subject]) -> Iterator[Group]:
-        yield from session.of_texts(bench_encode, chosen)
-        yield from session.split([find(name) for name in SPLIT_PRESETS])
-        yield from session.of_texts(bench_decode, chosen)
-        yield from session.of_subjects(bench_load, chosen)
-        yield from session.of_subjects(bench_latency, chosen)
-        yield from session.worst(chosen, times, limit)
-        yield from session.train(find(TRAINED_PRESET), vocab_size, session.english[:1])
-        yield from session.memory(chosen, megabytes, session.english[:1])
-        yield from session.of_texts(bench_corpus, chosen, session.english[:1])
-
-    _with_vocabularies(vocabs, preset, Session(**options), groups)
-
-
-bench_command.add_command(matrix_command)
-
-
-def _with_vocabularies(
-    vocabs: tuple[str, ...],
-    preset: str | None,
-    session: Session,
-    groups: Callable[[Session, list[Subject]], Iterator[Group]],
-) -> None:
-    """Load `vocabs`, and run the groups that `groups` yields for these vocabularies."""
+@contextmanager
+def _one_core() -> Iterator[None]:
+    """Run on one core if the system allows it, and let Rust's Rayon start one thread."""
+    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
+    before = os.environ.get(RAYON)
+    os.environ[RAYON] = "1"
+    if cores:
+        os.sched_setaffinity(0, {min(cores)})
     try:
-        with subjects(vocabs, preset, session.backend) as chosen:
-            session.run(groups(session, chosen))
-    except BpeError as error:
-        raise click.ClickException(as_cli_message(error)) from None
+        yield
+    finally:
+        if cores:
+            os.sched_setaffinity(0, cores)
+        if before is None:
+            del os.environ[RAYON]
+        else:
+            os.environ[RAYON] = before

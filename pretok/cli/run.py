@@ -38,12 +38,17 @@ ADVICE = {
 OUT_OF_MEMORY = "out of memory; pass smaller inputs, or use fewer threads"
 
 
-def run(commands: click.Group, arguments: Sequence[str] | None = None) -> int:
-    """Run the command line `arguments` (by default that of the process); return the exit status."""
+def run(
+    commands: click.Group, arguments: Sequence[str] | None = None, program: str = "pretok"
+) -> int:
+    """Run the command line `arguments` (by default that of the process); return the exit status.
+
+    Help and errors call the command `program`.
+    """
     words = sys.argv[1:] if arguments is None else list(arguments)
     with warnings.catch_warnings():
         warnings.showwarning = _warning_printer(warnings.showwarning)
-        return _run(commands, words)
+        return _run(commands, words, program)
 
 
 def _warning_printer(default: Callable[..., None]) -> Callable[..., None]:
@@ -58,13 +63,13 @@ def _warning_printer(default: Callable[..., None]) -> Callable[..., None]:
     return show
 
 
-def _run(commands: click.Group, arguments: list[str]) -> int:
+def _run(commands: click.Group, arguments: list[str], program: str) -> int:
     try:
         if COMPLETE in os.environ:
             from pretok.cli.completion import complete
 
             return complete(commands)
-        with commands.make_context("pretok", arguments or ["--help"]) as context:
+        with commands.make_context(program, arguments or ["--help"]) as context:
             return commands.invoke(context) or 0
     except click.exceptions.Exit as end:
         return end.exit_code

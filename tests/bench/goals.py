@@ -1,6 +1,6 @@
 """Goals for the speed and memory of pretok compared with peers; a program that checks records.
 
-python tests/bench/goals.py RECORD...      # a RECORD is a file that `pretok bench --json` wrote
+python tests/bench/goals.py RECORD...      # a RECORD is a file that `run.py --json` wrote
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from bpe.bench.encode import ONE_THREAD
-from bpe.bench.timing import OURS, Result
-from bpe.bench.worst import ENGLISH
 from pretok import json_text
+from pretok_bench.encode import ONE_THREAD
+from pretok_bench.timing import OURS, Result
+from pretok_bench.worst import ENGLISH
 
 Names = tuple[str, ...]
 ALL: Names = ()
@@ -149,13 +149,13 @@ def _figure(goal: Goal, figure: float | None) -> str:
 
 
 def results_of(record: Path) -> list[Result]:
-    """Return the results in a file that `pretok bench --json` wrote; raises ValueError."""
+    """Return the results in a file that `run.py --json` wrote; raises ValueError."""
     try:
         parsed = json_text.parse(record.read_bytes())
         return [Result.of_record(one) for one in parsed["measured"]]
     except (ValueError, KeyError, TypeError, AttributeError):
         raise ValueError(
-            f"{record} is not a record of 'pretok bench'; pass a file that --json wrote"
+            f"{record} is not a record of 'tests/bench/run.py'; pass a file that --json wrote"
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""`pretok bench corpus`: files to tokens, compared with the same documents in memory and peers."""
+"""`run.py corpus`: files to tokens, compared with the same documents in memory and peers."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from bench_peers import QUICK, TEXT, nothing, small_subject
-from bpe.bench import corpus
-from bpe.bench.answers import Arrays, WrongAnswerError
-from bpe.bench.corpus import MEMORY, bench_corpus
-from bpe.bench.peer import CannotError
-from bpe.bench.peers import PEERS
-from bpe.bench.subject import Subject
-from bpe.bench.timing import OURS, core_count
 from pretok.machine.backend import BackendName
+from pretok_bench import corpus
+from pretok_bench.answers import Arrays, WrongAnswerError
+from pretok_bench.corpus import MEMORY, bench_corpus
+from pretok_bench.peer import CannotError
+from pretok_bench.peers import PEERS
+from pretok_bench.subject import Subject
+from pretok_bench.timing import OURS, core_count
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Test each group of `pretok bench`: it refuses wrong results, and names failing peers."""
+"""Test each group of `tests/bench/run.py`: it refuses wrong results, and names failing peers."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ import numpy as np
 import pytest
 
 from bench_peers import QUICK, TEXT, Failing, Liar, nothing, small_subject
-from bpe.bench import child, train
-from bpe.bench.answers import WrongAnswerError
-from bpe.bench.child import ChildError, files_of, run_child
-from bpe.bench.decode import bench_decode
-from bpe.bench.encode import ONE_THREAD, bench_encode
-from bpe.bench.latency import bench_latency
-from bpe.bench.load import bench_load
-from bpe.bench.memory import bench_memory
-from bpe.bench.peer import CannotError, guarded, quiet
-from bpe.bench.peers import PEERS, installed
-from bpe.bench.peers.ours import Ours
-from bpe.bench.subject import Subject
-from bpe.bench.text import generated_texts
-from bpe.bench.timing import OURS, Result, Settings, core_count
-from bpe.bench.train import bench_train
-from bpe.bench.worst import CHARACTERS, ENGLISH, bench_worst
 from pretok.machine.backend import BackendName
 from pretok.registry import find
+from pretok_bench import child, train
+from pretok_bench.answers import WrongAnswerError
+from pretok_bench.child import ChildError, files_of, run_child
+from pretok_bench.decode import bench_decode
+from pretok_bench.encode import ONE_THREAD, bench_encode
+from pretok_bench.latency import bench_latency
+from pretok_bench.load import bench_load
+from pretok_bench.memory import bench_memory
+from pretok_bench.peer import CannotError, guarded, quiet
+from pretok_bench.peers import PEERS, installed
+from pretok_bench.peers.ours import Ours
+from pretok_bench.subject import Subject
+from pretok_bench.text import generated_texts
+from pretok_bench.timing import OURS, Result, Settings, core_count
+from pretok_bench.train import bench_train
+from pretok_bench.worst import CHARACTERS, ENGLISH, bench_worst
 from support import run_python
 
 Bench = Callable[..., Iterator[Result]]
@@ -207,8 +207,8 @@ MEMORY = """
 import json, sys
 from pathlib import Path
 import numpy as np
-from bpe.bench import child
-from bpe.bench.peer import Calls
+from pretok_bench import child
+from pretok_bench.peer import Calls
 size = int(sys.argv[2])
 def arrays(texts, threads):
     kept = np.ones(size, np.uint8)

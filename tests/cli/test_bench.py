@@ -1,215 +1,160 @@
-"""The commands of `pretok bench`: each runs, prints a table, and writes a record."""
+"""`pretok bench` compares ids with the installed peers, and then measures both sides."""
 
 from __future__ import annotations
 
-import json
-import re
+import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
-import goals
-import pretok
-from bench_peers import TEXT, Liar, small_subject
-from bpe.bench import subject as bench_subject
-from bpe.bench.peers import PEERS
-from bpe.bench.split import METHODS, bench_split
-from bpe.bench.timing import OURS, Result
-from bpe.cli import bench_session
+import bpe
+from bpe.cli.bench import DOCUMENT, documents
+from bpe.cli.bench_peers import PEERS, CannotError, Peer, Subject, rows_of_buffers
 from command_line import Call, error_of
+from pretok.machine.backend import BackendName
 
-COMMANDS: dict[str, list[str]] = {
-    "split": ["-p", "gpt2"],
-    "encode": [],
-    "decode": [],
-    "load": ["--peer", "tiktoken"],
-    "latency": ["--peer", "tiktoken", "--peer", "sentencepiece"],
-    "worst": ["--times", "20", "--peer", "regex"],
-    "train": ["-n", "270"],
-    "memory": ["--megabytes", "0.1", "--peer", "regex"],
-    "corpus": ["--peer", "gigatoken"],
-}
+TEXT = "Hello world 123, it's 漢字 and\n\n  more.\n" * 20
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A .tiktoken file with a small vocabulary."""
-    folder = tmp_path_factory.mktemp("bench")
-    path = folder / "tiny.tiktoken"
-    small_subject(folder).bare.save(path)
-    return path
+def tokenizer() -> bpe.Tokenizer:
+    return bpe.train([TEXT], vocab_size=280, preset="gpt2", progress=False)
 
 
 @pytest.fixture
-def text(tmp_path: Path) -> Path:
+def vocab(tokenizer: bpe.Tokenizer, tmp_path: Path) -> str:
+    tokenizer.save(tmp_path / "tiny.json")
+    return str(tmp_path / "tiny.json")
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> str:
     path = tmp_path / "english.txt"
     path.write_text(TEXT, encoding="utf-8")
-    return path
+    return str(path)
 
 
-def record_of(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
+@pytest.fixture
+def peer(tokenizer: bpe.Tokenizer, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """A peer called tiktoken, which returns arrays of our ids; `change` changes its rows."""
+    made = SimpleNamespace(change=lambda rows: rows, loads=0)
+
+    def load(package: Any, subject: Subject) -> Any:
+        made.loads += 1
+        return tokenizer.encode_batch
+
+    stand_in = Peer("pretok", load, lambda rows: made.change(rows), has_arrays=True)
+    monkeypatch.setitem(PEERS, "tiktoken", stand_in)
+    return made
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_each_command_runs_and_writes_a_record(
-    command: str, call: Call, small: Path, text: Path, tmp_path: Path
-) -> None:
-    record = tmp_path / "record.json"
-    arguments = ["bench", command, *COMMANDS[command], "--rounds", "1", "--json", str(record)]
-    if command not in ("split", "train"):
-        arguments += ["-v", str(small), "-p", "cl100k"]
-    if command not in ("load", "latency"):
-        arguments += [str(text)]
-    status, output, errors = call(*arguments)
+def run(call: Call, *arguments: str) -> str:
+    status, output, errors = call("bench", *arguments)
     assert (status, errors) == (0, "")
-    saved = record_of(record)
-    assert saved["complete"] is True
-    assert {one["group"] for one in saved["measured"]} == {command}
-    for one in saved["measured"]:
-        assert one["what"] in output
-        assert one["text"] in ("english", "", "42 chars") or command == "worst"
-        assert one["median"][OURS] == Result.of_record(one).median(OURS)
-    assert output.isascii()
+    return output
 
 
-def test_a_record_says_what_its_figures_depend_on(call: Call, text: Path, tmp_path: Path) -> None:
-    record = tmp_path / "record.json"
-    assert call("bench", "split", str(text), "-p", "o200k", "--rounds", "3", "--cpu-time",
-                "--peer", "regex", "--json", str(record))[0] == 0  # fmt: skip
-    saved = record_of(record)
-    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", saved["date"])
-    assert saved["machine"]
-    assert saved["pretok"] == pretok.__version__
-    assert set(saved["peers"]) == set(PEERS)
-    assert saved["peers"]["regex"]
-    assert saved["texts"] == {"english": len(TEXT.encode())}
-    assert saved["settings"] == {
-        "rounds": 3, "budget": 20.0, "least": 2, "cpu_time": True, "is_strict": True,
-    }  # fmt: skip
-    assert [one["what"] for one in saved["measured"]] == list(METHODS)
-    assert all(len(one["runs"]["regex"]) == 3 for one in saved["measured"])
-
-
-def test_peers_that_are_missing_are_named(
-    call: Call, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_each_contender_has_a_line_with_speeds_and_ratios(
+    call: Call, vocab: str, text: str, peer: SimpleNamespace
 ) -> None:
-    for name in PEERS:
-        monkeypatch.setattr(type(PEERS[name]), "module", "no_such_module")
-    record = tmp_path / "record.json"
-    status, output, _ = call("bench", "split", str(text), "-p", "gpt2", "--json", str(record))
-    assert status == 0
-    for name in PEERS:
-        assert f"{name} is left out: not installed\n" in output
-    saved = record_of(record)
-    assert saved["missing"] == dict.fromkeys(PEERS, "not installed")
-    assert set(saved["peers"].values()) == {None}
-    assert [list(one["runs"]) for one in saved["measured"]] == [[OURS]] * 3
+    before = dict(os.environ)
+    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
+    output = run(call, "-v", vocab, text, "--peer", "tiktoken", "--rounds", "3", "--cpu-time")
+    head, columns, *lines = output.splitlines()
+    assert head.startswith(f"{text}: {len(TEXT.encode()):,} bytes, ")
+    assert columns.split() == ["COLD", "WARM", "RATIO,", "COLD", "RATIO,", "WARM"]
+    names = [line[:15].rstrip() for line in lines]
+    assert names == ["pretok, lists", "pretok, arrays", "tiktoken"]
+    assert [line.count("MB/s") for line in lines] == [2, 2, 2]
+    assert len(lines[2].split()) == 7
+    assert peer.loads == 1 + 3  # one to compare the ids, and one for each round
+    assert dict(os.environ) == before
+    if cores is not None:
+        assert os.sched_getaffinity(0) == cores
 
 
-def test_bench_all_measures_every_group_and_goals_judge_its_record(
-    call: Call, small: Path, text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_peer_with_other_ids_is_named_and_not_measured(
+    call: Call, vocab: str, text: str, peer: SimpleNamespace
 ) -> None:
-    record = tmp_path / "record.json"
-    status, _, _ = call(
-        "bench", "all", str(text), "-v", str(small), "-p", "cl100k", "--rounds", "1",
-        "--times", "20", "--megabytes", "0.1", "-n", "270", "--peer", "regex",
-        "--json", str(record),
-    )  # fmt: skip
-    assert status == 0
-    assert goals.main([str(record)]) == 0
-    table = capsys.readouterr().out
-    assert table.startswith("goal ")
-    counted = next(line for line in table.splitlines() if line.startswith("count of english"))
-    assert counted.split()[4:6] == ["regex", "150x"]
-    assert counted.split()[7] in ("yes", "NO")
-    groups = {one["group"] for one in record_of(record)["measured"]}
-    assert groups == set(COMMANDS)
+    peer.change = lambda rows: [*rows[:-1], [7]]
+    output = run(call, "-v", vocab, text, "--peer", "tiktoken")
+    assert 'tiktoken is left out: its ids differ, first in document 0: "Hello world' in output
+    assert "tiktoken  " not in output
 
 
-def test_files_that_are_not_records_are_not_judged(
-    text: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_peers_that_fail_or_are_missing_are_named_once(
+    call: Call, vocab: str, text: str, peer: SimpleNamespace, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    def fail(rows: object) -> Any:
+        raise RuntimeError("out of order\nsecond line")
+
+    peer.change = fail
+    monkeypatch.setitem(PEERS, "tokenizers", Peer("no_such_module", PEERS["tokenizers"].load))
+    other = tmp_path / "other.txt"
+    other.write_text("x y z")
+    output = run(call, "-v", vocab, text, str(other), "--rounds", "1", "--peer", "tiktoken",
+                 "--peer", "tokenizers", "--peer", "sentencepiece")  # fmt: skip
+    assert output.count("tokenizers is left out: not installed\n") == 1
+    assert output.count("tiktoken is left out: it fails with RuntimeError: out of order\n") == 1
+    assert "sentencepiece is left out: " in output
+    assert f"\n{other}: 5 bytes" in output
+
+
+def test_an_interrupt_in_a_peer_ends_the_command(
+    call: Call, vocab: str, text: str, peer: SimpleNamespace
 ) -> None:
-    for arguments, message in (
-        ([str(text)], "is not a record of 'pretok bench'"),
-        ([str(tmp_path / "missing")], "missing"),
-        ([], "usage: python tests/bench/goals.py RECORD..."),
-    ):
-        assert goals.main(arguments) == 2
-        assert message in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("content", [b"", b"a\xffb"])
-def test_files_without_text_are_refused(call: Call, tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "text"
-    path.write_bytes(content)
-    message = error_of(call, "bench", "split", str(path))
-    assert ("empty" if not content else "not UTF-8 at byte 1") in message
-
-
-def test_two_files_with_the_same_stem_are_refused(call: Call, text: Path, tmp_path: Path) -> None:
-    other = tmp_path / "english.md"
-    other.write_text("x")
-    message = error_of(call, "bench", "split", str(text), str(other))
-    assert "another file is also called english" in message
-
-
-def test_a_record_that_cannot_be_written_is_refused_before_the_work(
-    call: Call, text: Path, tmp_path: Path
-) -> None:
-    place = tmp_path / "none" / "record.json"
-    assert "the folder does not exist" in error_of(
-        call, "bench", "split", str(text), "--json", str(place)
-    )
-
-
-def test_an_unknown_preset_or_vocabulary_gives_an_error_of_one_line(call: Call, text: Path) -> None:
-    assert "unknown preset" in error_of(call, "bench", "train", str(text), "-p", "gtp2")
-    assert "no_such" in error_of(call, "bench", "latency", "-v", "no_such")
-
-
-def test_an_interrupted_run_writes_a_record_of_its_results(
-    call: Call, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = bench_split
-
-    def broken(*given: Any) -> Any:
-        yield next(real(*given))
+    def interrupt(rows: object) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(bench_session, "bench_split", broken)
-    record = tmp_path / "record.json"
-    status, _, _ = call("bench", "split", str(text), "-p", "gpt2", "--json", str(record))
-    assert status == 130
-    saved = record_of(record)
-    assert saved["complete"] is False
-    assert len(saved["measured"]) == 1
+    peer.change = interrupt
+    assert call("bench", "-v", vocab, text, "--peer", "tiktoken")[0] == 130
 
 
-def test_wrong_answers_end_the_run(
-    call: Call, small: Path, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_every_installed_peer_returns_the_ids_of_pretok(
+    call: Call, vocab: str, text: str, backend: BackendName
 ) -> None:
-    monkeypatch.setitem(PEERS, "regex", Liar())
-    monkeypatch.setattr(Liar, "missing", lambda self: "")
-    record = tmp_path / "record.json"
-    status, output, errors = call("bench", "encode", str(text), "-v", str(small), "-p", "cl100k",
-                                  "--peer", "regex", "--json", str(record))  # fmt: skip
-    assert status == 2
-    assert errors.startswith("pretok: error: english, tiny, document 0: from id ")
-    assert "liar has [7]" in errors
-    assert not record.exists()
-    assert "MB/s" not in output
+    output = run(call, "-v", vocab, text, "--rounds", "1", "--backend", backend)
+    measured = {line.split()[0] for line in output.splitlines() if line.count(" MB/s") == 2}
+    assert {"tiktoken", "tokenizers"} <= measured
+    for name in PEERS.keys() - measured:
+        why = output.partition(f"\n{name} is left out: ")[2].partition("\n")[0]
+        assert why in (
+            "not installed",
+            "it has only cl100k_base and o200k_base",
+            "VOCAB is not a .model file of SentencePiece",
+        )
 
 
-def test_without_files_generated_texts_are_measured(
-    call: Call, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(bench_subject, "MADE_UP_TEXT", 20_000)
-    monkeypatch.setattr(bench_subject, "MADE_UP_SIZE", 600)
-    status, output, _ = call("bench", "encode", "--size", "0.001", "--rounds", "1",
-                             "--peer", "regex")  # fmt: skip
-    assert status == 0
-    for name in ("english", "code", "cjk", "mixed"):
-        assert f"\n{name} " in output
-    assert " made-up " in output
+def test_a_vocabulary_that_a_peer_cannot_read_is_explained(text: str) -> None:
+    tokenizer = bpe.train([TEXT], vocab_size=257, preset="deepseek-v3", progress=False)
+    subject = Subject(tokenizer, "", Path(text).parent)
+    with pytest.raises(CannotError, match="a split that is not one pattern"):
+        _ = subject.preset
+
+
+def test_ids_and_offsets_become_rows() -> None:
+    ids, offsets = np.array([1, 2, 3], np.uint32), np.array([0, 2, 2, 3], np.uint64)
+    rows = [[1, 2], [], [3]]
+    assert rows_of_buffers((ids, offsets)) == rows
+    assert rows_of_buffers((ids.tobytes(), offsets.tobytes())) == rows
+    assert rows_of_buffers({"data": ids, "offsets": offsets}) == rows
+
+
+def test_documents_are_cut_at_line_ends() -> None:
+    text = "a_line\n" * 2000
+    parts = documents(text)
+    assert "".join(parts) == text
+    assert all(len(part) <= DOCUMENT and part.endswith("\n") for part in parts)
+
+
+def test_inputs_are_checked(call: Call, vocab: str, text: str, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.write_bytes(b"")
+    assert "empty" in error_of(call, "bench", "-v", vocab, str(empty))
+    assert "no_such" in error_of(call, "bench", "-v", "no_such", text)
+    assert "missing" in error_of(call, "bench", "-v", vocab, str(tmp_path / "missing"))
+    assert "missing argument 'FILE...'" in error_of(call, "bench", "-v", vocab)

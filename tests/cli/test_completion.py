@@ -54,9 +54,9 @@ def test_words_of_a_command_line(
     assert complete("encode", "--vocab", "mi") == plain("mine")
     assert complete("inspect", "or") == plain("org/model")
     assert complete("compare", "gpt2", "cl") == plain("cl100k_base")
-    assert complete("bench", "encode", "-v", "r50") == plain("r50k_base")
+    assert complete("bench", "-v", "r50") == plain("r50k_base")
     assert complete("fetch", "p50k") == plain("p50k_base", "p50k_edit")
-    assert complete("bench", "sp") == plain("split")
+    assert complete("bench", "--peer", "tik") == plain("tiktoken")
     assert complete("encode", "--special", "a") == plain("allow")
     for words in (("split", "REA"), ("encode", "-v", "folder/na"), ("train", "te"), ("count", "")):
         assert complete(*words) == [f"file,{words[-1]}"]

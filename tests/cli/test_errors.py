@@ -48,7 +48,7 @@ def errors_of(call: Call, *arguments: str, stdin: bytes = b"") -> str:
         (["split", "--\x1b[2J\n"], "\\x1b[2J"),
         (["splat"], "no such command 'splat'"),
         (["--wrong"], "no such option"),
-        (["bench", "nothing"], "see 'pretok bench --help'"),
+        (["bench", "--nothing"], "see 'pretok bench --help'"),
     ],
 )
 def test_errors_are_one_line_that_says_what_to_do(

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -105,15 +105,19 @@ def shown(process: subprocess.Popen[bytes], terminal: tuple[int, int]) -> bytes:
         found += read
 
 
-def caller(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
-    """Return a function that runs `main` in this process.
+def caller(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    program: Callable[[Sequence[str]], int] = main,
+) -> Call:
+    """Return a function that runs `program` in this process, by default the command `pretok`.
 
     The function returns the exit status, the output and the errors.
     """
 
     def call(*arguments: str, stdin: bytes = b"") -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        status = main(arguments)
+        status = program(arguments)
         return status, *capsys.readouterr()
 
     return call

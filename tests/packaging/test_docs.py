@@ -20,7 +20,7 @@ from paths import ROOT
 from vocabularies import installed_ranks
 
 # These modules need optional libraries, and have no examples; their own tests import them.
-OPTIONAL = ("fuzz", "bench", "cli", "__main__", "_core")
+OPTIONAL = ("fuzz", "cli", "__main__", "_core")
 MODULES = sorted(
     module.name
     for package in (pretok, bpe)

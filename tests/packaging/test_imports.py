@@ -120,7 +120,7 @@ LAYERS = (
     ("bpe.plots.comparison", "bpe.plots.curves", "bpe.plots.documents", "bpe.plots.ranks"),
     ("bpe.plots",),
     ("bpe.compat*",),
-    ("bpe.cli*", "bpe.bench*", "bpe.__main__"),
+    ("bpe.cli*", "bpe.__main__"),
 )  # fmt: skip
 COMMAND_LINE = {LAYERS.index(names) for names in LAYERS if names[0].endswith(".cli*")}
 # In these layers, which have patterns with "*", modules may import each other, but without a cycle.
@@ -148,7 +148,7 @@ LATE = {
     ("bpe.training.train", "pretok._core"),
 }
 REGEX = {"re", "regex", "sre_parse", "sre_compile", "_sre"}
-MAY_USE_REGEX = ("pretok.fuzz*", "bpe.bench*")
+MAY_USE_REGEX = ("pretok.fuzz*",)
 STAND_IN = "bpe.compat.huggingface."
 
 
