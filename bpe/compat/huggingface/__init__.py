@@ -27,11 +27,12 @@ imported.
 
 `comparable` returns the plain values of a result, to compare results of both libraries.
 
-Not covered: a change through a handle that was taken from the real tokenizer before `patch`, such
-as `tok._tokenizer.pre_tokenizer`; a method that was replaced on one tokenizer instead of its class;
-a DecodeStream that was made before `patch`. Without `patch`, pass `Tokenizer.real` to functions in
-Rust that take a tokenizer (`ParityBpeTrainer.train_from_iterator`, `DecodeStream.step`). With or
-without it, pass `Encoding.to_real()` to functions in Rust that take an encoding.
+The classes of components report each change of a component, and then the engine is checked. Not
+covered: a method that was replaced on one tokenizer instead of its class; a DecodeStream that was
+made before `patch`; a method of `Tokenizer.real` that changes it. Without `patch`, pass
+`Tokenizer.real` to functions in Rust that take a tokenizer
+(`ParityBpeTrainer.train_from_iterator`, `DecodeStream.step`). With or without it, pass
+`Encoding.to_real()` to functions in Rust that take an encoding.
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ from importlib.util import find_spec
 from threading import RLock
 from typing import Any
 
-from bpe.compat.huggingface import items, settings, thin, trainer
+from bpe.compat.huggingface import settings, thin, trainer
 from bpe.compat.huggingface.real import RealDecodeStream
-from bpe.compat.huggingface.state import doubt_all
+from bpe.compat.huggingface.state import recheck_all
 from bpe.compat.huggingface.stream import DecodeStream
 from bpe.compat.huggingface.tokenizer import Tokenizer
 
@@ -42,8 +42,7 @@ def patch(strict: bool = False, check: float = 0.0) -> None:
             settings.strict, settings.check = options
             _replace_stream(RealDecodeStream, DecodeStream)
         if replacements:
-            items.start()
-            doubt_all()
+            recheck_all()
         for owner, name, value in replacements:
             _replaced.append((owner, name, vars(owner).get(name, _MISSING)))
             setattr(owner, name, value)
@@ -57,7 +56,6 @@ def unpatch() -> None:
         settings.strict, settings.check = _outer.pop()
         if _outer:
             return
-        items.stop()
         while _replaced:
             owner, name, value = _replaced.pop()
             if value is _MISSING:
@@ -91,7 +89,6 @@ def _is_own(names: dict[str, Any]) -> bool:
 
 def _replacements() -> Iterator[tuple[type, str, Any]]:
     """Yield the class, the name and the new value of each attribute to replace."""
-    yield from items.replacements()
     yield from trainer.replacements()
     owner = backend_class()
     if owner is None:

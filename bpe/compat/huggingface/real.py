@@ -30,12 +30,20 @@ try:
     RealTokenizer: Any = tokenizers.Tokenizer
     RealEncoding: Any = tokenizers.Encoding
     RealDecodeStream: Any = decoders.DecodeStream
+    COMPONENTS: tuple[Any, ...] = (
+        normalizers.Normalizer,
+        pre_tokenizers.PreTokenizer,
+        processors.PostProcessor,
+        decoders.Decoder,
+        models.Model,
+    )
+    """The base classes of the components of a tokenizer."""
     SEQUENCES: tuple[Any, ...] = (
         normalizers.Sequence,
         pre_tokenizers.Sequence,
         processors.Sequence,
     )
-    """The classes of components from which a caller can take an item and change it."""
+    """The classes of components whose items can be replaced."""
     EMPTY: Any = RealTokenizer(models.BPE())
     """A tokenizer that decodes all ids to an empty text."""
     # tokenizers 0.22 lacks this trainer, the only one that takes a tokenizer.

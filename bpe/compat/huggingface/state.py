@@ -9,18 +9,18 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from threading import Lock, RLock
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import WeakSet, WeakValueDictionary, ref
 
 from bpe import UnsupportedError, VocabularyError
-from bpe.compat.huggingface import items, settings
+from bpe.compat.huggingface import component_changes, settings
 from bpe.compat.huggingface.building import build, build_again
 from bpe.compat.huggingface.engine import Engine
 from bpe.compat.huggingface.errors import FallbackError
-from bpe.compat.huggingface.fingerprints import fingerprint, replaced_methods, stamp
 from bpe.compat.huggingface.parts import Parts
-from bpe.compat.huggingface.real import SEQUENCES, TESTED_VERSIONS, VERSION
+from bpe.compat.huggingface.real import TESTED_VERSIONS, VERSION
 from bpe.compat.huggingface.served import Backend
+from bpe.compat.huggingface.snapshot import replaced_methods, snapshot
 
 OURS = ("encode", "encode_batch", "decode", "decode_batch")
 """The methods that bpe can serve."""
@@ -29,38 +29,6 @@ _engines: WeakValueDictionary[bytes, Engine] = WeakValueDictionary()
 _states: WeakSet[State] = WeakSet()
 _states_lock = Lock()
 logger = logging.getLogger("bpe.compat.huggingface")
-
-
-class _Handle(NamedTuple):
-    """A Python object through which a caller can change a component of the tokenizer.
-
-    `period` is the result of `items.period()` when the object was handed out: the number of the
-    period from a call of `patch` to its `unpatch`, or None outside of such a period.
-    """
-
-    name: str
-    component: Any
-    period: int | None
-
-    def stays(self) -> bool:
-        """Return whether to keep this _Handle although no caller holds `component`.
-
-        A caller may still hold an item of a Sequence, and can change the Sequence through it.
-        `items.are_held` tells whether a caller holds an item, but knows only the items that were
-        taken in the current period. So a _Handle of the current period stays while items are held,
-        and any other _Handle always stays.
-        """
-        if not isinstance(self.component, SEQUENCES):
-            return False
-        return self.period is None or self.period != items.period() or items.are_held()
-
-
-_alone = _Handle("", object(), None)
-[_UNSHARED] = items.counts([_alone.component])
-"""The reference count, from `items.counts`, of a component that no caller holds.
-
-Its _Handle and the list passed to `items.counts` refer to it.
-"""
 
 
 class State:
@@ -81,13 +49,11 @@ class State:
         self._is_current = False
         self._parts: Parts | None = None
         """The parts of the last engine; None if they may differ from those of the tokenizer."""
-        self._stamp: Any = None
-        """The stamp of the tokenizer that `_engine` was built for; None if it is unknown."""
-        self._is_unsure = False
+        self._snapshot: Any = None
+        """The snapshot of the tokenizer before `_engine` was built."""
+        self._may_differ = False
         """True if the tokenizer may have changed without notice since the engine was built."""
         self._blocked = ""
-        self._handles: list[_Handle] = []
-        self._fingerprints: dict[str, Any] = {}
         self._lock = RLock()
         self._name = f"{type(real).__name__} at {id(real):#x}"
         with _states_lock:
@@ -95,22 +61,20 @@ class State:
 
     def engine(self, real: Any) -> Engine | None:
         """Return the engine of `real` as it is now, or None if bpe does not serve it."""
-        if self._handles and self._is_current:
-            self._compare(real)
         if not self._is_current:
             self._build(real)
         return self._engine
 
     def current_engine(self) -> Engine | None:
         """Return the engine if it is known, without any work, to be that of the tokenizer now."""
-        return self._engine if self._is_current and not self._handles else None
+        return self._engine if self._is_current else None
 
-    def use(self, engine: Engine) -> None:
-        """Use `engine` for a new tokenizer, a copy of one that `engine` serves."""
+    def use_that_of(self, other: State, engine: Engine) -> None:
+        """Use `engine`, that of `other`, for a copy of the tokenizer of `other`."""
         with self._lock:
             self._engine, self._is_current = engine, True
             self._parts = engine.parts
-            self._stamp = None
+            self._snapshot = other._snapshot
             self._set_quick()
 
     def forget(self, keeps_parts: bool = False) -> None:
@@ -120,13 +84,13 @@ class State:
         engine, which may be that of the tokenizer before the change.
         """
         with self._lock:
-            if not keeps_parts or self._is_unsure:
+            if not keeps_parts or self._may_differ:
                 self._parts = None
-            self._is_current = self._is_unsure = False
+            self._is_current = self._may_differ = False
             self._set_quick()
 
     def _set_quick(self) -> None:
-        """Set `quick`; call this after each change of `_engine`, `_is_current` or `_handles`."""
+        """Set `quick`; call this after each change of `_engine` or `_is_current`."""
         engine = self.current_engine()
         parts = None if engine is None else engine.quick_parts
         self.quick = None if parts is None else (engine, *parts)
@@ -139,24 +103,6 @@ class State:
         """
         self._blocked = self._blocked or reason
         self.forget()
-
-    def hand_out(self, name: str, real: Any) -> Any:
-        """Return a component of `real`, and watch it."""
-        component = getattr(real, name)
-        self.watch(name, component, real)
-        return component
-
-    def watch(self, name: str, handle: Any, real: Any) -> None:
-        """Remember `handle`, an object through which a caller can change the component `name`.
-
-        As long as a caller can use `handle`, `engine` compares the component with its fingerprint.
-        """
-        if handle is not None:
-            with self._lock:
-                if name not in self._fingerprints:
-                    self._fingerprints[name] = fingerprint(name, getattr(real, name))
-                self._handles = [*self._shared_handles(), _Handle(name, handle, items.period())]
-                self._set_quick()
 
     def fall_back(self, reason: str) -> None:
         """Count a call that the real tokenizer serves; raise FallbackError if `strict` is set."""
@@ -190,56 +136,15 @@ class State:
         counts = {"bpe": self.served, "tokenizers": self.fallbacks.total()}
         return Backend(name, self.reason, counts)
 
-    def _compare(self, real: Any) -> None:
-        """Forget the engine if a component differs from its fingerprint; drop unused handles."""
-        with self._lock:
-            # A caller may change a component and then release its handle. The handles are counted
-            # before the comparison, which still knows their names, so it finds this change.
-            handles = self._shared_handles()
-            if self._is_changed(real):
-                self._is_current, self._parts = False, None
-            else:
-                names = {handle.name for handle in handles}
-                self._fingerprints = {name: self._fingerprints[name] for name in names}
-            self._handles = handles
-            self._set_quick()
-
-    def _is_changed(self, real: Any) -> bool:
-        """Return whether a component differs from its fingerprint."""
-        return any(
-            fingerprint(name, getattr(real, name)) != known
-            for name, known in self._fingerprints.items()
-        )
-
-    def _shared_handles(self) -> list[_Handle]:
-        """Return the handles through which somebody can still change a component.
-
-        Handles of one name and period that no caller holds stay for the same time, so one of them
-        is kept.
-        """
-        counts = items.counts([handle.component for handle in self._handles])
-        kept, unshared = [], set()
-        for handle, count in zip(self._handles, counts, strict=True):
-            key = handle.name, handle.period
-            if count > _UNSHARED:
-                kept.append(handle)
-            elif key not in unshared and handle.stays():
-                unshared.add(key)
-                kept.append(handle)
-        return kept
-
     def _build(self, real: Any) -> None:
         with self._lock:
             if self._is_current or self._is_unchanged(real):
                 return
-            # If another thread changes a component during the build, the next call finds another
-            # fingerprint and builds again.
-            names = {handle.name for handle in self._handles}
-            fingerprints = {name: fingerprint(name, getattr(real, name)) for name in names}
             before = self._engine, self.reason
+            # If another thread changes the tokenizer during the build, the next call finds another
+            # snapshot, and builds again.
+            self._snapshot = snapshot(real)
             self._engine, self.reason = self._new_engine(real)
-            self._stamp = None if self._engine is None else stamp(real)
-            self._fingerprints = fingerprints
             self._is_current = True
             self._set_quick()
             if (self._engine is None, self.reason) != (before[0] is None, before[1]):
@@ -248,21 +153,21 @@ class State:
                     "bpe" if self._engine else f"tokenizers, because {self.reason}",
                 )  # fmt: skip
 
-    def doubt(self) -> None:
-        """Compare the tokenizer with its stamp before the next call."""
+    def recheck(self) -> None:
+        """Compare the tokenizer with its snapshot before the next call."""
         with self._lock:
             if self._is_current:
-                self._is_current, self._is_unsure = False, True
-            elif not self._is_unsure:
+                self._is_current, self._may_differ = False, True
+            elif not self._may_differ:
                 self._parts = None
             self._set_quick()
 
     def _is_unchanged(self, real: Any) -> bool:
-        """Use the engine again if the tokenizer was only in doubt, and has its stamp."""
-        is_unsure, self._is_unsure = self._is_unsure, False
-        if not is_unsure:
+        """Use the engine again if the tokenizer only may have changed, and has its snapshot."""
+        may_differ, self._may_differ = self._may_differ, False
+        if not may_differ:
             return False
-        if self._handles or self._stamp is None or stamp(real) != self._stamp:
+        if snapshot(real) != self._snapshot:
             self._parts = None
             return False
         self._is_current = True
@@ -276,7 +181,7 @@ class State:
         """
         if self._blocked:
             return None, self._blocked
-        if self._parts is not None and not self._is_changed(real):
+        if self._parts is not None:
             try:
                 engine = build_again(self._parts, real.get_added_tokens_decoder())
             except (UnsupportedError, VocabularyError) as error:
@@ -288,15 +193,19 @@ class State:
         return engine, reason
 
 
-def doubt_all() -> None:
-    """Compare each tokenizer with its stamp before its next call.
+def recheck_all() -> None:
+    """Compare each tokenizer with its snapshot before its next call.
 
-    Call this when stand-ins replace real tokenizers, which a program may have changed before.
+    Call this when any component has changed, or when stand-ins replace real tokenizers, which a
+    program may have changed before.
     """
     with _states_lock:
         states = list(_states)
     for state in states:
-        state.doubt()
+        state.recheck()
+
+
+component_changes.listen(recheck_all)
 
 
 def is_tested() -> bool:

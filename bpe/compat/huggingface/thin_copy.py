@@ -29,7 +29,7 @@ def copied_real(real: Any, copied: Callable[[Any], Any]) -> Any:
     # Another thread may have changed the tokenizer meanwhile.
     is_current = state.current_engine() is engine
     if engine is not None and engine.is_kept_by_copies and is_current:
-        state_of(result).use(engine)
+        state_of(result).use_that_of(state, engine)
     return result
 
 

@@ -12,9 +12,9 @@ from bpe.compat.huggingface import settings
 from bpe.compat.huggingface.encoding import Encoding, real_arguments
 from bpe.compat.huggingface.engine import Engine, pad
 from bpe.compat.huggingface.errors import CallFallbackError
-from bpe.compat.huggingface.fingerprints import COMPONENTS
 from bpe.compat.huggingface.real import VERSION, RealTokenizer
 from bpe.compat.huggingface.rows import Row
+from bpe.compat.huggingface.snapshot import COMPONENTS
 from bpe.compat.huggingface.state import OURS, State, normalized_tokens, special_tokens, state_of
 from bpe.compat.huggingface.thin_copy import copied_real
 from bpe.compat.huggingface.windows import Padding, Truncation, checked
@@ -42,9 +42,7 @@ class Tokenizer(metaclass=_PassesFor):
 
     def __init__(self, model: Any) -> None:
         """Wrap a new tokenizer with this model; `of` wraps an existing one."""
-        real = RealTokenizer(model)
-        _fill(self, real)
-        self._state.watch("model", model, real)
+        _fill(self, RealTokenizer(model))
 
     @classmethod
     def of(cls, real: Any) -> Tokenizer:
@@ -186,8 +184,6 @@ class Tokenizer(metaclass=_PassesFor):
             self._state.block("tokenizers 0.22.2 does not apply a new normalizer to added tokens")
         if name in COMPONENTS or name in OURS:
             self._state.forget()
-        if name in COMPONENTS:
-            self._state.watch(name, value, self._real)
 
     def __delattr__(self, name: str) -> None:
         delattr(self._real, name)
@@ -222,16 +218,6 @@ def _original(method: str) -> Callable[..., Any]:
     A program may have replaced it on one tokenizer by a function that calls the stand-in's method.
     """
     return getattr(RealTokenizer, method)  # type: ignore[no-any-return]
-
-
-def _component(name: str) -> Any:
-    return property(
-        lambda self: self._state.hand_out(name, self._real), doc=f"The {name} of the tokenizer."
-    )
-
-
-for _name in COMPONENTS:
-    setattr(Tokenizer, _name, _component(_name))
 
 
 def _fill(view: Tokenizer, real: Any) -> None:

@@ -11,13 +11,13 @@ COMPONENTS = ("model", "normalizer", "pre_tokenizer", "post_processor", "decoder
 _MODEL_OPTIONS = ("dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix",
                   "fuse_unk", "byte_fallback", "ignore_merges")  # fmt: skip
 _SAMPLED = 64
-"""The number of the model's tokens that `stamp` reads."""
+"""The number of the model's tokens that `snapshot` reads."""
 
 
-def fingerprint(name: str, component: Any) -> Any:
+def _state_of(name: str, component: Any) -> Any:
     """Return a value that changes whenever Python code changes the component.
 
-    For a model it has only the options, because a handle cannot change anything else in a model.
+    For a model it has only the options, because Python code can change nothing else in a model.
     """
     if component is None:
         return None
@@ -34,7 +34,7 @@ def replaced_methods(real: Any) -> list[str]:
     return [name for name in ("encode", "encode_batch") if name in vars(real)]
 
 
-def stamp(real: Any) -> Any:
+def snapshot(real: Any) -> Any:
     """Return a value that changes with the components and added tokens of a tokenizer.
 
     Of a model that replaces another one, it has the options, the number of tokens, some of the
@@ -49,7 +49,7 @@ def stamp(real: Any) -> Any:
         return object()  # equal to no other value
     added = sorted(real.get_added_tokens_decoder().items())
     return (
-        [fingerprint(name, getattr(real, name)) for name in COMPONENTS],
+        [_state_of(name, getattr(real, name)) for name in COMPONENTS],
         [(id, token.content, *(getattr(token, name) for name in FLAGS)) for id, token in added],
         size,
         sample,
