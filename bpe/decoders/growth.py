@@ -1,4 +1,4 @@
-"""Bound how much a chain of decoders grows a token, as cpp/formats/decoder_growth.cpp does."""
+"""Bound how much a chain of decoders grows a token, as cpp/core/decode/decoder_growth.cpp does."""
 
 from __future__ import annotations
 

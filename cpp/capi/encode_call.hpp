@@ -53,7 +53,7 @@ struct EncodeCall {
   // would be wrong after a cut. All other models encode the text as a text of its own, because
   // Tokenizer cannot normalize a LATER part.
   Encoder::Part later_part() const {
-    return tokenizer->texts ? Encoder::Part::LATER : Encoder::Part::FIRST;
+    return tokenizer->decoder->has_texts() ? Encoder::Part::LATER : Encoder::Part::FIRST;
   }
 
   // Adds to `result` the number of ids that `encode` would append.

@@ -7,6 +7,7 @@
 #include "core/bpe/character_merge.hpp"
 #include "core/unicode/alphabet.hpp"
 #include "formats/character_spec.hpp"
+#include "formats/decoder_spec.hpp"
 #include "formats/load_error.hpp"
 #include "formats/read_spec.hpp"
 #include "formats/text_spec.hpp"
@@ -198,7 +199,7 @@ pretok_status check_template(const pretok_tokenizer &tokenizer, pretok_error *er
   const Template &ids_around = tokenizer.pipeline->ids_around();
   for (const auto *ids : {&ids_around.before, &ids_around.after})
     for (const std::uint32_t id : *ids)
-      if (tokenizer.token(id).bytes == nullptr)
+      if (tokenizer.decoder->token(id).bytes == nullptr)
         return fail(error, PRETOK_MALFORMED,
                     "the template of the file has id %lu, but no token has this id; correct "
                     "the id, or add a token",
@@ -252,10 +253,13 @@ pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &op
     if (!problem.empty())
       return fail(error, PRETOK_UNSUPPORTED, "%s", problem.c_str());
   }
+  std::optional<DecoderChain> decoders;
   if (spec.decoder)
-    tokenizer.decoder.emplace(spec, tokenizer.chain ? &*tokenizer.chain : nullptr);
+    decoders = decoder_chain(spec, tokenizer.chain ? &*tokenizer.chain : nullptr);
+  std::optional<TextTokens> texts;
+  std::vector<bool> fallback;
   if (spec.characters) {
-    tokenizer.texts.emplace(spec, file_added);
+    texts = text_tokens(spec, file_added);
     if (spec.characters->normalizer)
       tokenizer.normalizer.emplace(make_normalizer(spec));
   } else if (!spec.missing_bytes && !spec.text) {
@@ -265,7 +269,7 @@ pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &op
     auto characters = std::make_unique<CharacterMerge>();
     build_error = characters->build(spec.text ? text_data(spec) : character_data(spec));
     if (spec.text)
-      tokenizer.fallback = replace_fallback_texts(spec);
+      fallback = replace_fallback_texts(spec);
     if (build_error == nullptr)
       build_error =
           tokenizer.vocabulary.build(std::move(spec.vocabulary), std::move(characters));
@@ -293,10 +297,12 @@ pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &op
                                                                          : Normalizer::NONE,
                                std::move(ids_around));
   tokenizer.added = std::move(spec.added);
-  tokenizer.special.resize(tokenizer.id_limit);
+  std::vector<bool> special(tokenizer.id_limit);
   for (std::size_t i = 0; i < tokenizer.added.size(); ++i)
     if ((tokenizer.added[i].special = spec.added_special[i]))
-      tokenizer.special[tokenizer.added[i].id] = true;
+      special[tokenizer.added[i].id] = true;
+  tokenizer.decoder.emplace(tokenizer.vocabulary, std::move(texts), std::move(decoders),
+                            std::move(special), std::move(fallback));
   if (const pretok_status status = check_contents(tokenizer, error))
     return status;
   make_policies(tokenizer);

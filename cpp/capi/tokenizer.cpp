@@ -121,7 +121,7 @@ pretok_status pretok_token_bytes(const pretok_tokenizer *tokenizer, uint32_t id,
   if (const pretok_status status =
           check(error, {{tokenizer, "the tokenizer"}, {bytes, "bytes"}, {size, "size"}}))
     return status;
-  const TokenView token = tokenizer->token(id);
+  const TokenView token = tokenizer->decoder->token(id);
   if (token.bytes == nullptr)
     return fail(error, PRETOK_UNKNOWN_ID, "no token has id %lu; ids are below %zu",
                 static_cast<unsigned long>(id), tokenizer->id_limit);
@@ -144,10 +144,10 @@ pretok_status pretok_token_id(const pretok_tokenizer *tokenizer, const char *byt
   for (const bool is_fallback : {false, true})
     for (std::size_t next = 0; next < tokenizer->id_limit; ++next) {
       const auto candidate = static_cast<std::uint32_t>(next);
-      const TokenView token = tokenizer->token(candidate);
+      const TokenView token = tokenizer->decoder->token(candidate);
       if (token.bytes != nullptr && token.size == size &&
           std::memcmp(token.bytes, bytes, size) == 0 &&
-          tokenizer->is_fallback(candidate) == is_fallback) {
+          tokenizer->decoder->is_fallback(candidate) == is_fallback) {
         *id = candidate;
         return PRETOK_OK;
       }
@@ -158,5 +158,5 @@ pretok_status pretok_token_id(const pretok_tokenizer *tokenizer, const char *byt
 }
 
 bool pretok_is_special(const pretok_tokenizer *tokenizer, uint32_t id) noexcept {
-  return tokenizer != nullptr && tokenizer->is_special(id);
+  return tokenizer != nullptr && tokenizer->decoder->is_special(id);
 }

@@ -1,8 +1,8 @@
 #include "formats/json_steps.hpp"
 
+#include "core/decode/decoder_growth.hpp"
 #include "core/normalize/growth.hpp"
 #include "formats/character_spec.hpp"
-#include "formats/decoder_growth.hpp"
 #include "formats/json_stages.hpp"
 #include "formats/piece_file.hpp"
 

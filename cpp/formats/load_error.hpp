@@ -1,6 +1,7 @@
 // Makes LoadErrors, and quotes the contents of files in messages.
 #pragma once
 
+#include "core/unicode/utf8.hpp"
 #include "formats/tokenizer_spec.hpp"
 
 #include <cstddef>
@@ -20,7 +21,5 @@ inline LoadError unsupported(std::string message) {
 // Returns `text` in quotes. Escapes quotes, backslashes, and all bytes other than printable
 // ASCII. Truncates long text.
 std::string quote(std::string_view text);
-
-bool is_utf8(std::string_view text);
 
 } // namespace pretok

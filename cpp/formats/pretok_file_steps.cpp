@@ -1,9 +1,9 @@
 #include "formats/pretok_file_steps.hpp"
 
+#include "core/decode/decoder_growth.hpp"
 #include "core/normalize/growth.hpp"
 #include "core/split/presets.hpp"
 #include "formats/character_spec.hpp"
-#include "formats/decoder_growth.hpp"
 #include "formats/load_error.hpp"
 #include "formats/piece_file.hpp"
 

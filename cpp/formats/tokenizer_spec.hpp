@@ -4,12 +4,13 @@
 
 #include "core/base/ids.hpp"
 #include "core/bpe/vocabulary.hpp"
+#include "core/decode/decoder_step.hpp"
+#include "core/decode/text_tokens.hpp"
 #include "core/encode/added.hpp"
 #include "core/encode/text_spaces.hpp"
 #include "core/normalize/normalizer_step.hpp"
 #include "core/normalize/sentencepiece_normalizer.hpp"
 #include "core/split/program.hpp"
-#include "formats/decoder_step.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -18,23 +19,6 @@
 #include <vector>
 
 namespace pretok {
-
-// Describes how ids are decoded if the tokens are text. Each mark U+2581 in a token becomes a
-// space. Each fallback token, such as <0x0A>, becomes a byte.
-struct TextDecoding {
-  // If true, ids are decoded as SentencePiece decodes them. Special tokens have no text. Each
-  // invalid byte becomes U+FFFD. A space is stripped only from a token that begins with a mark.
-  //
-  // If false, ids are decoded as the decoders ByteFallback, Fuse and Strip of Hugging Face's
-  // library tokenizers decode them. If a run of fallback tokens is not UTF-8, each token of the
-  // run becomes U+FFFD. Spaces are stripped from the joined text.
-  bool is_sentencepiece = false;
-  std::uint32_t strips = 0; // the maximum number of spaces to strip at the start of the text
-  // For SentencePiece: if a token is only the stripped space, the next token loses its space
-  // too, and so on.
-  bool strips_again = false;
-  std::string unknown; // for SentencePiece: the text of the unknown token
-};
 
 // A normalizer of SentencePiece that makes a normalized copy of each text. Its user-defined
 // symbols are the normalized added tokens.

@@ -1,10 +1,10 @@
 // Damages tokenizer files. Checks the result of reading any file, damaged or not.
 #pragma once
 
-#include "capi/decoder_flow.hpp"
 #include "core/base/ids.hpp"
 #include "core/base/sizes.hpp"
 #include "core/bpe/vocabulary.hpp"
+#include "core/decode/decoder_flow.hpp"
 #include "core/normalize/growth.hpp"
 #include "core/normalize/normalizer_chain.hpp"
 #include "core/unicode/byte_level.hpp"

@@ -21,4 +21,24 @@ std::size_t incomplete_size(const std::uint8_t *data, std::size_t size) {
   return tails < needed_tails ? tails + 1 : 0;
 }
 
+bool is_utf8(std::string_view text) {
+  const auto *at = reinterpret_cast<const std::uint8_t *>(text.data());
+  const std::uint8_t *const end = at + text.size();
+  const auto skip_character = [&] {
+    const Decoded decoded = decode_utf8(at, static_cast<std::size_t>(end - at));
+    at += decoded.width;
+    return decoded.width != 1 || decoded.code_point < 0x80;
+  };
+  // Many texts are ASCII, or "▁" and ASCII.
+  while (at != end && *at >= 0x80)
+    if (!skip_character())
+      return false;
+  if (is_ascii(at, static_cast<std::size_t>(end - at)))
+    return true;
+  while (at != end)
+    if (!skip_character())
+      return false;
+  return true;
+}
+
 } // namespace pretok

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 
 namespace pretok {
 
@@ -99,5 +100,8 @@ inline bool is_ascii(const std::uint8_t *bytes, std::size_t size) {
   }
   return (any & 0x8080808080808080) == 0;
 }
+
+// Returns whether all bytes are in well-formed sequences.
+bool is_utf8(std::string_view text);
 
 } // namespace pretok

@@ -2,9 +2,7 @@
 // the same results.
 #pragma once
 
-#include "capi/decoder_flow.hpp"
-#include "core/normalize/normalizer_chain.hpp"
-#include "formats/tokenizer_spec.hpp"
+#include "core/decode/decoder_flow.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -15,14 +13,15 @@ namespace pretok {
 
 class DecoderChain {
 public:
-  // spec.decoder is set, and spec.vocabulary contains all added tokens. `normalizer` is the
-  // normalizer of the model, or nullptr.
-  DecoderChain(const TokenizerSpec &spec, const NormalizerChain *normalizer);
+  // `texts` and `is_skipped` are by id: the text of each token, or "", and whether decoding may
+  // omit it as a special token.
+  DecoderChain(const std::vector<DecoderStep> &steps, const std::vector<std::string> &texts,
+               std::vector<bool> is_skipped);
 
   const std::vector<DecoderRule> &rules() const { return rules_; }
 
   // Passes the texts of ids to `flows`. Each id must have a token. If `skip_special`, omits
-  // special tokens, unless the normalizer changes their text.
+  // special tokens.
   void feed(const std::uint32_t *ids, std::size_t count, bool skip_special, DecoderFlows &flows,
             std::string &text) const;
 

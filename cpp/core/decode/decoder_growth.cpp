@@ -1,4 +1,4 @@
-#include "formats/decoder_growth.hpp"
+#include "core/decode/decoder_growth.hpp"
 
 #include "core/normalize/growth.hpp"
 #include "core/unicode/utf8.hpp"

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "core/base/function_ref.hpp"
+#include "core/decode/decoder_step.hpp"
 #include "core/normalize/text_replacer.hpp"
-#include "formats/decoder_step.hpp"
 
 #include <cstddef>
 #include <memory>

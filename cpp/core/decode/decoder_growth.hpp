@@ -1,7 +1,7 @@
 // Bounds how much a chain of decoders grows a token. bpe/decoders/growth.py does the same.
 #pragma once
 
-#include "formats/decoder_step.hpp"
+#include "core/decode/decoder_step.hpp"
 
 #include <string>
 #include <vector>

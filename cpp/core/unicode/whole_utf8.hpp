@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace pretok {
 
@@ -14,6 +15,6 @@ void append_replacements(std::size_t count, std::string &text);
 // Unicode Standard) by one U+FFFD, or each byte of such a subpart, or keeps them. Does not
 // append an incomplete sequence at the end of `data`, and returns its start. If there is none,
 // returns the size of `data`.
-std::size_t append_whole_utf8(const std::string &data, Invalid invalid, std::string &text);
+std::size_t append_whole_utf8(std::string_view data, Invalid invalid, std::string &text);
 
 } // namespace pretok

@@ -4,13 +4,31 @@
 #pragma once
 
 #include "core/bpe/vocabulary.hpp"
-#include "formats/tokenizer_spec.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace pretok {
+
+// Describes how ids are decoded if the tokens are text. Each mark U+2581 in a token becomes a
+// space. Each fallback token, such as <0x0A>, becomes a byte.
+struct TextDecoding {
+  // If true, ids are decoded as SentencePiece decodes them. Special tokens have no text. Each
+  // invalid byte becomes U+FFFD. A space is stripped only from a token that begins with a mark.
+  //
+  // If false, ids are decoded as the decoders ByteFallback, Fuse and Strip of Hugging Face's
+  // library tokenizers decode them. If a run of fallback tokens is not UTF-8, each token of the
+  // run becomes U+FFFD. Spaces are stripped from the joined text.
+  bool is_sentencepiece = false;
+  std::uint32_t strips = 0; // the maximum number of spaces to strip at the start of the text
+  // For SentencePiece: if a token is only the stripped space, the next token loses its space
+  // too, and so on.
+  bool strips_again = false;
+  std::string unknown; // for SentencePiece: the text of the unknown token
+};
 
 class TextTokens {
 public:
@@ -24,12 +42,15 @@ public:
     Kind kind = Kind::NONE; // SPACED: the token begins with a mark; FALLBACK: one byte
   };
 
-  // spec.vocabulary must contain all added tokens. The first `file_added` added tokens are
-  // those of the file; the rest come from the load options. If ids are decoded as SentencePiece
-  // decodes them, special tokens of the file have no text.
-  TextTokens(const TokenizerSpec &spec, std::size_t file_added);
+  // `tokens` are by id. Their views are of the other two vectors.
+  TextTokens(TextDecoding decoding, std::vector<Token> tokens, std::vector<std::uint8_t> bytes,
+             std::vector<std::uint8_t> texts)
+      : decoding_(std::move(decoding)), tokens_(std::move(tokens)), bytes_(std::move(bytes)),
+        texts_(std::move(texts)) {}
   TextTokens(const TextTokens &) = delete;
   TextTokens &operator=(const TextTokens &) = delete;
+  TextTokens(TextTokens &&) = default; // moves the memory that the views point to
+  TextTokens &operator=(TextTokens &&) = default;
 
   const Token &token(std::uint32_t id) const {
     static constexpr Token NO_TOKEN{};
@@ -39,9 +60,9 @@ public:
 
 private:
   TextDecoding decoding_;
+  std::vector<Token> tokens_; // by id
   std::vector<std::uint8_t> bytes_;
   std::vector<std::uint8_t> texts_;
-  std::vector<Token> tokens_; // by id
 };
 
 // Strips the spaces at the start of a text, token by token.

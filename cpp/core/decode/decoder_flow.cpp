@@ -1,10 +1,10 @@
-#include "capi/decoder_flow.hpp"
+#include "core/decode/decoder_flow.hpp"
 
-#include "capi/whole_utf8.hpp"
 #include "core/base/count_steps.hpp"
+#include "core/decode/held_text.hpp"
 #include "core/unicode/byte_level.hpp"
 #include "core/unicode/utf8.hpp"
-#include "formats/load_error.hpp"
+#include "core/unicode/whole_utf8.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -132,31 +132,6 @@ std::optional<char> byte_of_token(std::string_view token) {
   }
   return static_cast<char>(value);
 }
-
-// Text that a flow holds back. Copies share memory, so that a copy takes constant time. A copy
-// that grows leaves the text of the original as it is; then the original may grow again only
-// if the copy is not used any more.
-class HeldText {
-public:
-  void append(std::string_view more) {
-    if (text_ == nullptr)
-      text_ = std::make_shared<std::string>();
-    text_->resize(size_);
-    text_->append(more);
-    size_ = text_->size();
-  }
-  void clear() {
-    text_.reset();
-    size_ = 0;
-  }
-  std::string_view view() const {
-    return text_ == nullptr ? std::string_view() : std::string_view(*text_).substr(0, size_);
-  }
-
-private:
-  std::shared_ptr<std::string> text_;
-  std::size_t size_ = 0;
-};
 
 // Gives a flow its clone().
 template <typename Flow> class Cloned : public DecoderFlow {

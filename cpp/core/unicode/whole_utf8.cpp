@@ -1,4 +1,4 @@
-#include "capi/whole_utf8.hpp"
+#include "core/unicode/whole_utf8.hpp"
 
 #include <cstdint>
 
@@ -40,7 +40,7 @@ void append_replacements(std::size_t count, std::string &text) {
     text.append(reinterpret_cast<const char *>(REPLACEMENT), sizeof REPLACEMENT);
 }
 
-std::size_t append_whole_utf8(const std::string &data, Invalid invalid, std::string &text) {
+std::size_t append_whole_utf8(std::string_view data, Invalid invalid, std::string &text) {
   std::size_t at = 0;
   while (at < data.size()) {
     const auto lead = static_cast<std::uint8_t>(data[at]);
@@ -55,7 +55,7 @@ std::size_t append_whole_utf8(const std::string &data, Invalid invalid, std::str
     if (length < size && at + length == data.size())
       return at;
     if (length == size || invalid == Invalid::KEEP)
-      text.append(data, at, length);
+      text.append(data.substr(at, length));
     else
       append_replacements(invalid == Invalid::MARK_PER_BYTE ? length : 1, text);
     at += length;
