@@ -33,7 +33,7 @@ from bpe.hub.published import (
 )
 from bpe.normalizers.chain import NFC
 from bpe.tokenizer import Tokenizer
-from bpe.types import SupportsOffsets
+from bpe.types import PresetLike
 from pretok.errors import short_path, shortened
 from pretok.files import naming
 from pretok.machine.backend import BackendName
@@ -42,7 +42,6 @@ from pretok.preset import Preset
 from pretok.registry import get
 
 PathLike: TypeAlias = str | os.PathLike[str]
-Split: TypeAlias = str | Preset | PreTokenizer | SupportsOffsets
 _SAMPLE = (
     "I'LL don't camelCase HTTPServer 1234567 x²+1;\n\n\ty\r\n ///\t中文カナー e\u0301 ١٢٣!\nx \n  "
 )
@@ -52,7 +51,7 @@ _SAMPLE = (
 @explained(LOAD)
 def load(
     path_or_name: PathLike | tuple[PathLike, PathLike],
-    preset: Split | None = None,
+    preset: PresetLike | None = None,
     special_tokens: Mapping[str, int] | None = None,
     *,
     normalizer: Literal["NFC"] | None = None,
@@ -234,7 +233,7 @@ def _choose_published(
 def _conflicts(
     published: PublishedVocabulary,
     same: Sequence[PublishedVocabulary],
-    preset: Split | None,
+    preset: PresetLike | None,
     special_tokens: Mapping[str, int] | None,
 ) -> Iterator[str]:
     """Yield a sentence for each argument that differs from the published vocabulary.
@@ -264,12 +263,12 @@ def _conflicts(
 
 
 def _choose_split(
-    preset: Split | None,
+    preset: PresetLike | None,
     spec: TokenizerSpec,
     published: PublishedVocabulary | None,
     path: Path,
     backend: BackendName | None,
-) -> Split:
+) -> PresetLike:
     """Return `preset` if the caller passed one, else the split of the file or vocabulary."""
     if preset is not None:
         return preset

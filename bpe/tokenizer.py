@@ -26,7 +26,7 @@ from bpe.encoding.backends import make_backend, takes_spaces
 from bpe.encoding.decode import DecodeStream, Unknown
 from bpe.encoding.deferred_backend import DeferredBackend
 from bpe.encoding.fast_calls import fast_call
-from bpe.encoding.foreign_arguments import DECODE, ENCODE
+from bpe.encoding.foreign_arguments import DECODE, ENCODE, TOKENIZER, explained
 from bpe.encoding.piece_decoder import Decoding, make_decoder
 from bpe.encoding.pipeline import Pipeline
 from bpe.encoding.text_spaces import TextSpaces, spaces_of
@@ -40,16 +40,14 @@ from bpe.types import (
     Ids,
     Normalizer,
     Padding,
+    PresetLike,
     Special,
-    SupportsOffsets,
     Template,
     Text,
     Truncation,
 )
 from bpe.vocabulary import Vocabulary
 from pretok.machine.backend import BackendName, choose_backend
-from pretok.pre_tokenizer import PreTokenizer
-from pretok.preset import Preset
 
 
 class Tokenizer(TokenizerBatches):
@@ -93,10 +91,11 @@ class Tokenizer(TokenizerBatches):
         "_encode_array",
     )
 
+    @explained(TOKENIZER)
     def __init__(
         self,
         vocabulary: Vocabulary,
-        pre_tokenizer: PreTokenizer | SupportsOffsets | Preset | str,
+        preset: PresetLike,
         *,
         added_tokens: Sequence[AddedToken] = (),
         normalizer: Normalizer | None = None,
@@ -114,9 +113,9 @@ class Tokenizer(TokenizerBatches):
         check_types(vocabulary, self._added)
         self._vocabulary = vocabulary
         self._requested_backend = backend
-        self._backend_name = backend_for(vocabulary, pre_tokenizer, backend)
+        self._backend_name = backend_for(vocabulary, preset, backend)
         self._pre_tokenizer = resolve_pre_tokenizer(
-            pre_tokenizer, self._backend_name, isinstance(vocabulary, TextVocabulary)
+            preset, self._backend_name, isinstance(vocabulary, TextVocabulary)
         )
         self._normalizer = resolve_normalizer(normalizer)
         self._add_prefix_space = add_prefix_space
@@ -206,7 +205,7 @@ class Tokenizer(TokenizerBatches):
         size = self._count(text, special, errors, threads)
         return size + sum(map(len, self._template)) if add_special_tokens else size
 
-    def safe_cut(self, text: bytes, special: Special = "raise", *, in_parts: bool = False) -> int:
+    def _safe_cut(self, text: bytes, special: Special = "raise", *, in_parts: bool = False) -> int:
         """Return a byte offset at which a cut of `text` does not change the ids, or 0 if none.
 
         The ids of text[:cut], followed by the ids of text[cut:], are the ids of `text`. This stays
@@ -214,16 +213,16 @@ class Tokenizer(TokenizerBatches):
         the last such offset that the backend finds. The Python backend always returns 0. So do all
         backends if Python applies a normalizer other than NFC, or if every text gets a prefix.
 
-        If `in_parts`, encode both sides of the cut with `encode_part`. There are then also cuts if
+        If `in_parts`, encode both sides of the cut with `_encode_part`. There are then also cuts if
         every text gets a prefix, as in Llama 2.
         """
         return self._pipeline.safe_cut(as_bytes(text), special, in_parts)
 
-    def encode_part(self, text: bytes, special: Special = "raise", *, is_first: bool) -> Ids:
+    def _encode_part(self, text: bytes, special: Special = "raise", *, is_first: bool) -> Ids:
         """Return the ids of a part of a long text; `is_first` says whether the text begins with it.
 
         The ids of all parts, one after the other, are the ids of the text, if each cut is the
-        result of `safe_cut` with `in_parts` for the text from the previous cut on. Raises the
+        result of `_safe_cut` with `in_parts` for the text from the previous cut on. Raises the
         errors of `encode`.
         """
         return self._pipeline.encode_part(text, special, is_first)
@@ -288,13 +287,13 @@ class Tokenizer(TokenizerBatches):
             return make_merger(self._vocabulary).merge
         return self._pipeline.backend.merge
 
-    @fast_call(DECODE, "_decode", 3, errors="replace", skip_special=False)
+    @fast_call(DECODE, "_decode", 1, errors="replace", skip_special=False)
     def decode(
         self,
         ids: Iterable[int],
+        *,
         errors: str = "replace",
         skip_special: bool = False,
-        *,
         unknown: Unknown = "raise",
     ) -> str:
         """Return the text of `ids`, a list, an array or any iterable of ints.
@@ -308,19 +307,19 @@ class Tokenizer(TokenizerBatches):
         """
         return self._decode(self._known(ids, unknown), errors, bool(skip_special))
 
-    @fast_call(DECODE, "_decode_bytes", 2, skip_special=False)
+    @fast_call(DECODE, "_decode_bytes", 1, skip_special=False)
     def decode_bytes(
         self,
         ids: Iterable[int],
-        skip_special: bool = False,
         *,
+        skip_special: bool = False,
         unknown: Unknown = "raise",
     ) -> bytes:
         """Return the bytes of `ids`. Otherwise like `decode`."""
         return self._decode_bytes(self._known(ids, unknown), bool(skip_special))
 
     @fast_call(DECODE)
-    def decode_stream(self, errors: str = "replace", skip_special: bool = False) -> DecodeStream:
+    def decode_stream(self, *, errors: str = "replace", skip_special: bool = False) -> DecodeStream:
         """Return a new DecodeStream, which decodes ids as they come."""
         return self._ids_to_text.stream(self._decode_bytes, errors, bool(skip_special))
 

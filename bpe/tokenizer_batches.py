@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bpe.encoding.arguments import check_batch
+from bpe.encoding.arguments import check_batch, check_errors
 from bpe.encoding.decode import Decode, Unknown, decode_batch, keep_known
 from bpe.encoding.fast_calls import fast_call
 from bpe.encoding.foreign_arguments import DECODE, ENCODE
 from bpe.encoding.packed import PackedTexts
-from bpe.encoding.padded import Layout, PaddedIds, Side, check_layout, pad, row_length
-from bpe.encoding.python_backend import concatenate_ids
+from bpe.encoding.padded import Layout, PaddedIds, Side, add_template, check_layout, pad, row_length
 from bpe.once import once
 from bpe.tokenizer_spans import TokenizerSpans
 from bpe.types import Errors, Ids, Offsets, Special, Template, Text
@@ -55,14 +54,10 @@ class TokenizerBatches(TokenizerSpans):
         The ids are uint32, shape (m,); the offsets int64, shape (n + 1,): text i has
         ids[offsets[i]:offsets[i + 1]]. Otherwise like `encode_batch`.
         """
-        batch = check_batch(texts)
-        if add_special_tokens:
-            return concatenate_ids(
-                self.encode_batch(
-                    batch, special, errors=errors, add_special_tokens=True, threads=threads
-                )
-            )
-        return self._pipeline.encode_batch_array(batch, special, errors, threads)
+        ids, offsets = self._pipeline.encode_batch_array(
+            check_batch(texts), special, errors, threads
+        )
+        return add_template(ids, offsets, self._template) if add_special_tokens else (ids, offsets)
 
     @fast_call(ENCODE)
     def encode_packed(
@@ -71,15 +66,21 @@ class TokenizerBatches(TokenizerSpans):
         offsets: Offsets,
         special: Special = "raise",
         *,
+        errors: Errors = "replace",
+        add_special_tokens: bool = False,
         threads: int | None = None,
     ) -> tuple[Ids, Offsets]:
         """Do the same as `encode_batch_array` for texts in one buffer.
 
         Text i is data[offsets[i]:offsets[i + 1]], in UTF-8. So n texts have n + 1 offsets, which
         ascend. There is no Python object for each text; `bpe.columns.encode` takes columns of Arrow
-        and Polars. Raises ValueError for other offsets, and the errors of `encode`.
+        and Polars. As in all calls, bytes that are not UTF-8 are kept, so `errors` has no effect
+        here. Raises ValueError for other offsets, and the errors of `encode`.
         """
-        return self._pipeline.encode_packed(PackedTexts(data, offsets), special, threads)
+        check_errors(errors)
+        texts = PackedTexts(data, offsets)
+        ids, bounds = self._pipeline.encode_packed(texts, special, threads)
+        return add_template(ids, bounds, self._template) if add_special_tokens else (ids, bounds)
 
     @fast_call(ENCODE)
     def encode_padded(
@@ -123,9 +124,9 @@ class TokenizerBatches(TokenizerSpans):
     def decode_batch(
         self,
         ids_batch: Iterable[Iterable[int]],
+        *,
         errors: str = "replace",
         skip_special: bool = False,
-        *,
         unknown: Unknown = "raise",
     ) -> list[str]:
         """Return the text of each of `ids_batch`. Otherwise like `decode`.

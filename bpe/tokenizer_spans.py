@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from bpe.encoding.fast_calls import fast_call
 from bpe.encoding.foreign_arguments import ENCODE
 from bpe.encoding.piece_decoder import added_contents
+from bpe.encoding.python_backend import unknown_id
 from bpe.encoding.trim import TokenSpaces
 from bpe.once import once
 from bpe.tokenizer_parts import TokenizerParts
-from bpe.types import Errors, Ids, Offsets, Special, Text, Token
+from bpe.types import Errors, Spans, Special, Text, Token
 
 
 class TokenizerSpans(TokenizerParts):
@@ -23,6 +26,7 @@ class TokenizerSpans(TokenizerParts):
         special: Special = "raise",
         *,
         errors: Errors = "replace",
+        add_special_tokens: bool = False,
         threads: int | None = None,
         trim_offsets: bool | None = None,
     ) -> list[Token]:
@@ -31,19 +35,29 @@ class TokenizerSpans(TokenizerParts):
         Spans refer to the text before normalization. If `trim_offsets`, they exclude the white
         space at both ends of each token. By default, they do so if the file of the tokenizer says
         so, as those of RoBERTa and GPT-NeoX do, and are then equal to the offsets of Hugging Face's
-        tokenizers. Raises the errors of `encode`.
+        tokenizers. The tokens that `add_special_tokens` puts before the text have the empty span
+        at its start, and those after it the empty span at its end. Raises the errors of `encode`.
 
         >>> import bpe
         >>> bpe.train(["ab"], vocab_size=257).tokens("abé")[:2]
         [Token(id=256, bytes=b'ab', start=0, end=2), Token(id=195, bytes=b'\\xc3', start=2, end=3)]
         """
         ids, starts, ends = self.token_spans(
-            text, special, errors=errors, threads=threads, trim_offsets=trim_offsets
+            text,
+            special,
+            errors=errors,
+            add_special_tokens=add_special_tokens,
+            threads=threads,
+            trim_offsets=trim_offsets,
         )
-        return [
-            Token(id, self._token_bytes_by_id[id], start, end)
-            for id, start, end in zip(ids.tolist(), starts.tolist(), ends.tolist(), strict=True)
-        ]
+        tokens = self._token_bytes_by_id
+        try:
+            return [
+                Token(id, tokens[id], start, end)
+                for id, start, end in zip(ids.tolist(), starts.tolist(), ends.tolist(), strict=True)
+            ]
+        except KeyError:  # an id of the template, since the vocabulary has all ids of the text
+            raise unknown_id(ids.tolist(), tokens) from None
 
     @fast_call(ENCODE)
     def token_spans(
@@ -52,9 +66,10 @@ class TokenizerSpans(TokenizerParts):
         special: Special = "raise",
         *,
         errors: Errors = "replace",
+        add_special_tokens: bool = False,
         threads: int | None = None,
         trim_offsets: bool | None = None,
-    ) -> tuple[Ids, Offsets, Offsets]:
+    ) -> Spans:
         """Return the ids, starts and ends of `tokens` as arrays, which need less memory.
 
         >>> import bpe
@@ -66,7 +81,19 @@ class TokenizerSpans(TokenizerParts):
         trims = self._trim_offsets
         if trim_offsets is not None:
             trims = (trims or (self._add_prefix_space,)) if trim_offsets else ()
-        return self._token_spaces.trim(text, errors, spans, trims) if trims else spans
+        if trims:
+            spans = self._token_spaces.trim(text, errors, spans, trims)
+        return self._with_template(text, spans) if add_special_tokens else spans
+
+    def _with_template(self, text: Text, spans: Spans) -> Spans:
+        """Return `spans` with those of the ids before and after `text`, which are empty."""
+        before, after = (np.array(ids, np.uint32) for ids in self._template)
+        ids, *offsets = spans
+        first = np.zeros(len(before), np.int64)
+        size = text.nbytes if isinstance(text, memoryview) else len(text)
+        last = np.full(len(after), size, np.int64)
+        starts, ends = (np.concatenate([first, row, last]) for row in offsets)
+        return np.concatenate([before, ids, after]), starts, ends
 
     @once
     def _token_spaces(self) -> TokenSpaces:

@@ -8,10 +8,14 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pretok.pre_tokenizer import PreTokenizer
+from pretok.preset import Preset
 from pretok.text import Text as Text
 
 Ids: TypeAlias = NDArray[np.uint32]
 Offsets: TypeAlias = NDArray[np.int64]
+Spans: TypeAlias = tuple[Ids, Offsets, Offsets]
+"""The ids of a text, and the start and the end of each id in it."""
 
 Treatment: TypeAlias = Literal["raise", "text", "allow"]
 """The policy for all special tokens in a text.
@@ -112,3 +116,7 @@ class SupportsOffsets(Protocol):
 
         The first boundary is 0, the last one is the length of `text`.
         """
+
+
+PresetLike: TypeAlias = str | Preset | PreTokenizer | SupportsOffsets
+"""The argument `preset`: the name of a preset, a preset, or an object that splits texts."""

@@ -137,7 +137,7 @@ class Vocabulary:
         self._check_merges()
 
     @classmethod
-    def from_checked_merges(
+    def _of_checked_merges(
         cls, token_bytes: dict[int, bytes], merges: tuple[Merge, ...], ignore_merges: bool
     ) -> Vocabulary:
         """Return a vocabulary. The caller has checked that `merges` fit `token_bytes`."""
@@ -148,12 +148,12 @@ class Vocabulary:
         return vocabulary
 
     @classmethod
-    def of_ranks(cls, packed: Packed) -> Vocabulary:
+    def _of_ranks(cls, packed: Packed) -> Vocabulary:
         """Return a vocabulary without merges; `packed` has passed all checks of `__init__`."""
-        return cls._of_packed(packed, None, True, True)
+        return cls._of_checked(packed, None, True, True)
 
     @classmethod
-    def of_packed(
+    def _of_packed(
         cls, packed: Packed, merges: Rows, from_ranks: bool, ignore_merges: bool
     ) -> Vocabulary:
         """Return a vocabulary. The caller has checked that `merges` fit the tokens of `packed`.
@@ -162,12 +162,12 @@ class Vocabulary:
         the same bytes. Then `merges` is only a hint: likely merges, which make the native backend
         faster. Raises VocabularyError if a byte has no token.
         """
-        vocabulary = cls._of_packed(packed, merges, from_ranks, ignore_merges)
+        vocabulary = cls._of_checked(packed, merges, from_ranks, ignore_merges)
         vocabulary._check_bytes()
         return vocabulary
 
     @classmethod
-    def _of_packed(
+    def _of_checked(
         cls, packed: Packed, merges: Rows | None, from_ranks: bool, ignore_merges: bool
     ) -> Vocabulary:
         vocabulary = cls.__new__(cls)
@@ -217,7 +217,7 @@ class Vocabulary:
     def merge_rows(self) -> Rows | None:
         """The merges as an array of shape (n, 3).
 
-        If ids are ranks, these are the likely merges (see `of_packed`), or None.
+        If ids are ranks, these are the likely merges (see `_of_packed`), or None.
         """
         if self._merge_rows is None and self._merges is not None:
             return np.array(self._merges, np.uint32).reshape(-1, 3)

@@ -19,8 +19,8 @@ from pretok.errors import (
     UnsupportedPreTokenizerError,
 )
 from pretok.machine.backend import backend
-from pretok.machine.stream import Stream
-from pretok.pre_tokenizer import PreTokenizer, Step
+from pretok.machine.stream import Step, Stream
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 from pretok.registry import get, presets, register
 from pretok.rules import (

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain, tee
+from itertools import tee
 from typing import NamedTuple
 
-from pretok.pre_tokenizer import PreTokenizer, Step
+from pretok.machine.stream import Step
+from pretok.pre_tokenizer import PreTokenizer
 
 
 class Region(NamedTuple):
@@ -75,13 +76,13 @@ class Diff:
         keep: int,
     ) -> Iterator[Region]:
         first_chunks, second_chunks = tee(chunks)
-        lefts, rights = _ends(first, first_chunks), _ends(second, second_chunks)
+        lefts, rights = _steps(first, first_chunks), _steps(second, second_chunks)
         # Each iteration starts at a boundary of both splits. Both splits end at the end of the
         # text, so `lefts` and `rights` run out together.
         for left, right in zip(lefts, rights, strict=True):
             self.first_count += 1
             self.second_count += 1
-            if left[0] == right[0]:
+            if left.end == right.end:
                 continue
             left_part, right_part = _Part(left, keep), _Part(right, keep)
             while left_part.end != right_part.end:
@@ -93,10 +94,10 @@ class Diff:
                     self.second_count += 1
             self.region_count += 1
             yield Region(
-                left[0] - len(left[1]),
+                left.start,
                 left_part.end,
-                left_part.steps(first),
-                right_part.steps(second),
+                left_part.steps,
+                right_part.steps,
                 left_part.count,
                 right_part.count,
             )
@@ -105,33 +106,25 @@ class Diff:
 class _Part:
     """The pre-tokens of one region in one split that have been read so far.
 
-    `count` counts all of them, but only the first `keep` are stored. `end` is the end of the last
-    one. A pre-token is (end, text, rule index), as `_ends` yields it.
+    `count` counts all of them. `steps` has only the first `keep`. `end` is the end of the last.
     """
 
-    def __init__(self, pre_token: tuple[int, str, int], keep: int) -> None:
+    def __init__(self, step: Step, keep: int) -> None:
         self.count = 0
+        self.steps: list[Step] = []
         self._keep = keep
-        self._kept: list[tuple[int, str, int]] = []
-        self.add(pre_token)
+        self.add(step)
 
-    def add(self, pre_token: tuple[int, str, int]) -> None:
-        self.end = pre_token[0]
+    def add(self, step: Step) -> None:
+        self.end = step.end
         self.count += 1
         if self.count <= self._keep:
-            self._kept.append(pre_token)
-
-    def steps(self, tokenizer: PreTokenizer) -> list[Step]:
-        return [
-            Step(end - len(text), end, text, tokenizer.rule(rule)) for end, text, rule in self._kept
-        ]
+            self.steps.append(step)
 
 
-def _ends(tokenizer: PreTokenizer, chunks: Iterable[str | bytes]) -> Iterator[tuple[int, str, int]]:
-    """Yield (end, text, rule index) of each pre-token; `end` counts code points of all chunks."""
+def _steps(tokenizer: PreTokenizer, chunks: Iterable[str | bytes]) -> Iterator[Step]:
+    """Yield each pre-token; spans count code points of all chunks."""
     stream = tokenizer.stream()
-    end = 0
-    for chunk in chain(chunks, [None]):
-        for text, rule in stream.finish_steps() if chunk is None else stream.feed_steps(chunk):
-            end += len(text)
-            yield end, text, rule
+    for chunk in chunks:
+        yield from stream.feed_steps(chunk)
+    yield from stream.finish_steps()

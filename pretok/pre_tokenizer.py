@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple, cast, get_args
+from typing import cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,24 +20,11 @@ from pretok.machine.backend import (
     stage_backend,
 )
 from pretok.machine.machine import GAP, Unit, widths_of
-from pretok.machine.stream import Stream
+from pretok.machine.stream import Step, Stream
 from pretok.preset import Preset
 from pretok.rules import Rule
 from pretok.text import ESCAPE, Text, as_str, as_str_or_bytes
 from pretok.unicode import check_version
-
-
-class Step(NamedTuple):
-    """One pre-token: its half-open span, its text, and the rule that matched it.
-
-    `start` and `end` count code points if the text is a str, else bytes. `rule` is None if no rule
-    of the preset matched.
-    """
-
-    start: int
-    end: int
-    text: str
-    rule: Rule | None
 
 
 class PreTokenizer:
@@ -201,9 +188,9 @@ class PreTokenizer:
         data = as_str_or_bytes(text)
         steps = zip(*self._steps(data), strict=True)
         if isinstance(data, str):
-            return [Step(start, end, data[start:end], self.rule(i)) for start, end, i in steps]
+            return [Step(start, end, data[start:end], self._rule(i)) for start, end, i in steps]
         return [
-            Step(start, end, data[start:end].decode("utf-8", ESCAPE), self.rule(i))
+            Step(start, end, data[start:end].decode("utf-8", ESCAPE), self._rule(i))
             for start, end, i in steps
         ]
 
@@ -217,8 +204,8 @@ class PreTokenizer:
             starts, ends = byte_offsets[starts], byte_offsets[ends]
         return starts.tolist(), ends.tolist(), rules.tolist()
 
-    def rule(self, index: int) -> Rule | None:
-        """Return the rule `preset.rules[index]`; None if `index` is -1 (no rule matched)."""
+    def _rule(self, index: int) -> Rule | None:
+        """Return the rule at `index`; None if `index` is GAP."""
         return None if index == GAP else self._rules[index]
 
     def stream(self) -> Stream:

@@ -10,7 +10,8 @@ import click
 
 from pretok.cli.output import Escaper, columns, rule_text
 from pretok.fuzz.oracle import Ask, Span
-from pretok.pre_tokenizer import PreTokenizer, Step
+from pretok.machine.stream import Step
+from pretok.pre_tokenizer import PreTokenizer
 
 CONTEXT, MAX_SHOWN = 2, 20
 """CONTEXT is the maximum number of equal pre-tokens to show before a difference.

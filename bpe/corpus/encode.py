@@ -66,7 +66,7 @@ class DocumentEncoder:
     def _encode_part(self, text: bytes, origin: Position, start: int) -> Ids:
         """Return the ids of a part of a document that begins at byte `start`."""
         try:
-            return self._tokenizer.encode_part(text, self._special, is_first=start == 0)
+            return self._tokenizer._encode_part(text, self._special, is_first=start == 0)
         except SpecialTokenError as error:
             raise self._refused(origin, error, start) from None
         except UnknownTokenError as error:

@@ -108,11 +108,11 @@ class _Cutter:
     def _texts(self, blocks: Iterator[bytes], origin: Position) -> Iterator[tuple[bytes, bool]]:
         """Yield the text of each part, and whether it is the last one.
 
-        Parts end only where `Tokenizer.safe_cut` allows it: a cut there does not change the ids.
+        Parts end only where `Tokenizer._safe_cut` allows it: a cut there does not change the ids.
         """
         return cut_parts(
             blocks,
-            lambda text: self._tokenizer.safe_cut(text, self._special, in_parts=True),
+            lambda text: self._tokenizer._safe_cut(text, self._special, in_parts=True),
             PART,
             self._options.max_text,
             lambda: TextFileError(

@@ -16,10 +16,8 @@ from bpe.training.corpus import Path, Source, name_of, source_items
 from bpe.training.counting import empty_words
 from bpe.training.train import Alphabet, Training
 from bpe.training.trainer import TieBreak, Words
-from bpe.types import SupportsOffsets
+from bpe.types import PresetLike
 from pretok.machine.backend import BackendName, choose_backend
-from pretok.pre_tokenizer import PreTokenizer
-from pretok.preset import Preset
 
 Counts = list[tuple[bytes, int]]
 """Words (distinct pre-tokens) with their counts, in the order of first appearance."""
@@ -34,7 +32,7 @@ def train(
     source: Source,
     vocab_size: int,
     *,
-    preset: str | Preset | PreTokenizer | SupportsOffsets | None = None,
+    preset: PresetLike | None = None,
     special_tokens: Sequence[str] | Mapping[str, int] = (),
     alphabet: Alphabet = "bytes",
     byte_fallback: bool = False,

@@ -19,6 +19,7 @@ from bpe.types import (
     Errors,
     Normalizer,
     NormalizesText,
+    PresetLike,
     SupportsOffsets,
     Template,
     Text,
@@ -101,7 +102,7 @@ def resolve_normalizer(normalizer: Normalizer | None) -> NormalizesText | None:
 
 def backend_for(
     vocabulary: Vocabulary,
-    pre_tokenizer: object,
+    preset: object,
     requested: BackendName | None,
 ) -> BackendName:
     """Return the backend to use: "python" if C++ cannot merge the pre-tokens with `vocabulary`.
@@ -109,11 +110,11 @@ def backend_for(
     Otherwise `choose_backend` decides, and raises BackendError if the backend is not available.
     Raises UnsupportedError if `requested` is "native" and C++ cannot merge.
     """
-    if isinstance(pre_tokenizer, str):
-        pre_tokenizer = find(pre_tokenizer)
+    if isinstance(preset, str):
+        preset = find(preset)
     if isinstance(vocabulary, AnyCharacterVocabulary):
         why = vocabulary.why_not_native
-        if not isinstance(pre_tokenizer, (str, Preset, PreTokenizer)):
+        if not isinstance(preset, (str, Preset, PreTokenizer)):
             why = why or "the pre-tokenizer is written in Python"
         if why and requested == "native":
             raise UnsupportedError(
@@ -126,16 +127,15 @@ def backend_for(
 
 
 def resolve_pre_tokenizer(
-    pre_tokenizer: PreTokenizer | SupportsOffsets | Preset | str,
+    preset: PresetLike,
     backend: BackendName,
     may_drop_text: bool = False,
 ) -> PreTokenizer | SupportsOffsets:
-    """Return `pre_tokenizer`, or the pre-tokenizer of a preset, for `backend`.
+    """Return the pre-tokenizer that `preset` is or names, for `backend`.
 
     Raises UnsupportedError if it drops text and `may_drop_text` is false.
     """
-    if isinstance(pre_tokenizer, (str, Preset)):
-        pre_tokenizer = get(pre_tokenizer, backend=backend)
+    pre_tokenizer = get(preset, backend=backend) if isinstance(preset, (str, Preset)) else preset
     if not may_drop_text:
         check_keeps_text(pre_tokenizer)
     if isinstance(pre_tokenizer, PreTokenizer):
@@ -145,7 +145,7 @@ def resolve_pre_tokenizer(
     if callable(getattr(pre_tokenizer, "offsets", None)):
         return pre_tokenizer
     raise TypeError(
-        f"pre_tokenizer is of type {type(pre_tokenizer).__name__}; expected a preset, its name, a "
+        f"preset is of type {type(pre_tokenizer).__name__}; expected a Preset, its name, a "
         "PreTokenizer, or an object with offsets(text)"
     )
 
@@ -247,16 +247,21 @@ def resolve_threads(threads: int | None) -> int:
     return min(threads, MAX_THREADS)
 
 
+def check_errors(errors: Errors) -> None:
+    """Raise ValueError unless `errors` is an error handler for a text to encode."""
+    if errors not in _ERRORS:
+        raise ValueError(
+            f"errors={shortened(errors)}; expected 'replace', 'strict' or 'surrogateescape'"
+        )
+
+
 def validate_text(text: Text, errors: Errors) -> StrOrBytes:
     """Return `text` as the str or bytes that a backend takes.
 
     Raises TypeError for another type, ValueError for unknown `errors`, and UnicodeEncodeError for a
     surrogate that the handler `errors` does not encode.
     """
-    if errors not in _ERRORS:
-        raise ValueError(
-            f"errors={shortened(errors)}; expected 'replace', 'strict' or 'surrogateescape'"
-        )
+    check_errors(errors)
     if isinstance(text, str):
         return text if errors == "replace" or text.isascii() else text.encode("utf-8", errors)
     if isinstance(text, (bytes, bytearray, memoryview)):

@@ -14,8 +14,8 @@ Advice: TypeAlias = Mapping[str, str]
 _SPECIAL = 'special= takes "raise", "text", "allow" or a set of special tokens'
 _STAND_IN = "bpe.compat.tiktoken takes the arguments of tiktoken"
 _PADDED = "encode_padded takes pad_id=, side=, max_length= and multiple_of="
-_TEMPLATE = "encode, encode_batch, encode_padded and count take add_special_tokens="
 _SKIP = "the argument is called skip_special="
+_PRESET = "the argument is called preset="
 _THREADS = "the argument is called threads="
 _SPANS = "tokens and token_spans return the spans"
 _AROUND = "add_special_tokens= adds the ids before and after a text"
@@ -33,7 +33,6 @@ ENCODE = {
     "split_special_tokens": _AS_TEXT,
     "encode_special_tokens": _AS_TEXT,
     "parse_special": _SPECIAL,
-    "add_special_tokens": _TEMPLATE,
     "add_special": "the argument is called add_special_tokens=",
     "add_bos": _AROUND,
     "add_eos": _AROUND,
@@ -77,7 +76,7 @@ TRAIN = {
     "verbose": "the argument is called progress=",
     "pattern": "pass preset=pretok.from_pattern(pattern)",
     "pat_str": "pass preset=pretok.from_pattern(pattern, engine='tiktoken')",
-    "pre_tokenizer": "the argument is called preset=",
+    "pre_tokenizer": _PRESET,
     "initial_alphabet": 'all bytes have ids; alphabet="characters" takes required_characters=',
     "limit_alphabet": 'all bytes have ids; alphabet="characters" takes character_coverage=',
     "user_defined_symbols": "the argument is called special_tokens=",
@@ -92,6 +91,7 @@ TRAIN = {
 LOAD = {
     **dict.fromkeys(("path", "name", "tokenizer_file", "vocab_file", "model_file"), _FIRST),
     "pretrained_model_name_or_path": _FIRST,
+    "pre_tokenizer": _PRESET,
     "use_fast": "no argument is needed; both backends give the same ids",
     "trust_remote_code": "load runs no code of a model",
     "revision": _LOCAL,
@@ -104,6 +104,7 @@ LOAD = {
     "added_tokens": "the argument is called special_tokens=",
     "additional_special_tokens": "the argument is called special_tokens=",
 }
+TOKENIZER = {"pre_tokenizer": _PRESET, "special_tokens": "the argument is called added_tokens="}
 
 
 def explained(advice: Advice) -> Callable[[Method], Method]:

@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from bpe.encoding.normalized_segments import NormalizedSegment, Spans, Work
-from bpe.types import Ids, Offsets
+from bpe.encoding.normalized_segments import NormalizedSegment, Work
+from bpe.types import Ids, Offsets, Spans
 
 
 def join_ids(segments: Iterable[NormalizedSegment], work: Work[list[int]]) -> list[int]:

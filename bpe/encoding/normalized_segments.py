@@ -17,13 +17,11 @@ from bpe.normalizers.aligned_text import AlignedText
 from bpe.normalizers.chain import MetaspaceStep
 from bpe.normalizers.native import as_rows
 from bpe.once import once
-from bpe.types import Ids, Offsets, Special
+from bpe.types import Offsets, Spans, Special
 
 Result = TypeVar("Result")
 Work: TypeAlias = Callable[[StrOrBytes, AddedTokenSearch, int], Result]
 """A method of Backend: takes a text, the search for added tokens, and the number of threads."""
-Spans: TypeAlias = tuple[Ids, Offsets, Offsets]
-"""The ids of a text, and the start and the end of the span of each id."""
 
 
 class NormalizedSegment:

@@ -115,5 +115,21 @@ def pad(
     return PaddedIds(padded, mask)
 
 
+def add_template(ids: Ids, offsets: Offsets, template: Template) -> tuple[Ids, Offsets]:
+    """Return the ids and offsets of texts with the ids of `template` before and after each text.
+
+    Text i has ids[offsets[i]:offsets[i + 1]].
+    """
+    before, after = (np.array(part, np.uint32) for part in template)
+    counts = np.diff(offsets)
+    new_offsets = offsets + np.arange(len(offsets)) * _size(template)
+    starts, ends = new_offsets[:-1, None], new_offsets[1:, None]
+    result = np.empty(int(new_offsets[-1]), np.uint32)
+    result[starts + np.arange(len(before))] = before
+    result[ends - np.arange(len(after), 0, -1)] = after
+    result[np.arange(len(ids)) + np.repeat(starts[:, 0] + len(before) - offsets[:-1], counts)] = ids
+    return result, new_offsets
+
+
 def _size(template: Template) -> int:
     return len(template.before) + len(template.after)

@@ -19,7 +19,6 @@ from bpe.encoding.joins import insert_rows, join_arrays, join_ids, join_spans, s
 from bpe.encoding.normalized_segments import (
     NormalizedSegment,
     Result,
-    Spans,
     WholeTexts,
     Work,
     normalized_segments,
@@ -34,7 +33,7 @@ from bpe.encoding.utf8 import StrOrBytes, encode_utf8
 from bpe.errors import SpecialTokenError, UnknownTokenError
 from bpe.merge import missing_byte_error
 from bpe.normalizers.chain import NFC, NormalizerChain
-from bpe.types import Errors, Ids, NormalizesText, Offsets, Special, Text
+from bpe.types import Errors, Ids, NormalizesText, Offsets, Spans, Special, Text
 from bpe.vocabulary import UNASSIGNED
 
 Call: TypeAlias = Callable[[Text, Special, Errors, "int | None"], Result]

@@ -93,7 +93,7 @@ def build(model: ListedModel) -> Vocabulary:
             frozenset(model.loose),
         )
         if parts is not None:
-            return Vocabulary.of_packed(Packed(*parts[:3]), parts[3], False, model.ignore_merges)
+            return Vocabulary._of_packed(Packed(*parts[:3]), parts[3], False, model.ignore_merges)
     # C++ returns None instead of raising errors; `_build` finds and raises them.
     return _build(model)
 
@@ -122,7 +122,7 @@ def _build(model: ListedModel) -> Vocabulary:
     _check_inert({id: text for id, text in inert.items() if id in tokens}, tokens, ignore_merges)
     if "" in ids:  # a merge may name it, so the merges need the full check
         return Vocabulary(tokens, merges, ignore_merges)
-    return Vocabulary.from_checked_merges(tokens, tuple(merges), ignore_merges)
+    return Vocabulary._of_checked_merges(tokens, tuple(merges), ignore_merges)
 
 
 def build_if_bytes(model: ListedModel) -> Vocabulary | None:

@@ -28,11 +28,11 @@ def read_vocabulary(reader: Reader, from_ranks: bool, ignore_merges: bool) -> Vo
     """Return the vocabulary in the rest of a file, the sections from literals to ids."""
     if backend() == "native":
         packed, rows = _read_packed(reader, from_ranks)
-        return Vocabulary.of_packed(packed, rows, from_ranks, ignore_merges)
+        return Vocabulary._of_packed(packed, rows, from_ranks, ignore_merges)
     tokens, merges = _read_tokens(reader, from_ranks)
     if from_ranks:
         return Vocabulary(tokens)
-    return Vocabulary.from_checked_merges(tokens, tuple(merges), ignore_merges)
+    return Vocabulary._of_checked_merges(tokens, tuple(merges), ignore_merges)
 
 
 def read_tokens(reader: Reader, has_any_results: bool = False) -> tuple[Packed, Rows]:

@@ -78,7 +78,7 @@ def _vocabulary(data: bytes) -> Vocabulary:
 
         packed = _core.read_ranks(data)
         if packed is not None:
-            return Vocabulary.of_ranks(Packed(*packed))
+            return Vocabulary._of_ranks(Packed(*packed))
     ranks = _parse_plain(data.replace(b"\r\n", b"\n"))
     return Vocabulary(_parse_lines(data) if ranks is None else ranks)
 

@@ -25,12 +25,11 @@ from bpe.training.corpus import Source, read_texts
 from bpe.training.counting import count_texts, text_counter
 from bpe.training.limits import Limits
 from bpe.training.trainer import AnyTrainer, TieBreak, Trainer, Words
-from bpe.types import SupportsOffsets
+from bpe.types import PresetLike, SupportsOffsets
 from bpe.vocabulary import ID_LIMIT, Packed, Vocabulary
 from pretok.machine.backend import BackendName, choose_backend
 from pretok.patterns.lookup import WHOLE
 from pretok.pre_tokenizer import PreTokenizer
-from pretok.preset import Preset
 
 Alphabet: TypeAlias = Literal["bytes", "characters"]
 BYTES = 256
@@ -47,7 +46,7 @@ def train(
     source: Source,
     vocab_size: int,
     *,
-    preset: str | Preset | PreTokenizer | SupportsOffsets | None = None,
+    preset: PresetLike | None = None,
     special_tokens: Sequence[str] | Mapping[str, int] = (),
     alphabet: Alphabet = "bytes",
     byte_fallback: bool = False,
@@ -148,7 +147,7 @@ class Training(NamedTuple):
         cls,
         *,
         vocab_size: int,
-        preset: str | Preset | PreTokenizer | SupportsOffsets | None,
+        preset: PresetLike | None,
         special_tokens: Sequence[str] | Mapping[str, int],
         alphabet: Alphabet,
         byte_fallback: bool,
@@ -383,6 +382,6 @@ def _numbered(trainer: AnyTrainer, specials: _Specials) -> tuple[Vocabulary, lis
     for left, right in zip(lefts, rights, strict=True):
         tokens.append(tokens[left] + tokens[right])
     packed = Packed.of(dict(zip(ids, tokens, strict=False)))
-    vocabulary = Vocabulary.of_packed(packed, packed.ids[trainer.merges()], False, False)
+    vocabulary = Vocabulary._of_packed(packed, packed.ids[trainer.merges()], False, False)
     added = zip(specials.names, ids[size:] if specials.ids is None else specials.ids, strict=False)
     return vocabulary, [AddedToken(name, id) for name, id in added]

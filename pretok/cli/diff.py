@@ -28,7 +28,8 @@ from pretok.cli.output import (
 )
 from pretok.diff import Diff, Region
 from pretok.machine.backend import BackendName
-from pretok.pre_tokenizer import PreTokenizer, Step
+from pretok.machine.stream import Step
+from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 from pretok.registry import get
 

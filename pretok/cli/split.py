@@ -29,7 +29,7 @@ from pretok.cli.output import (
     write,
 )
 from pretok.machine.backend import BackendName
-from pretok.machine.machine import GAP
+from pretok.machine.stream import Step
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 from pretok.registry import get
@@ -153,41 +153,37 @@ def explain_command(
     tokenizer = get(preset, unicode, backend)
     with open_text(file, text, binary) as chunks:
         stream = tokenizer.stream()
-        blocks = _blocks(stream.feed_spans, stream.finish_spans, chunks)
+        blocks = _blocks(stream.feed_steps, stream.finish_steps, chunks)
         if output_format == "json":
             write(json_array(_json_blocks(tokenizer, blocks), ",\n"))
         else:
             write(_text_blocks(tokenizer, blocks, is_colored(color)))
 
 
-def _json_blocks(
-    tokenizer: PreTokenizer, blocks: Iterator[list[tuple[int, str, int]]]
-) -> Iterator[str]:
-    rules = _by_index(tokenizer, rule_json)
+def _json_blocks(tokenizer: PreTokenizer, blocks: Iterator[list[Step]]) -> Iterator[str]:
+    rules = _by_rule(tokenizer, rule_json)
     for block in blocks:
-        records = [
-            step_json(start, start + len(text), text, rules[index]) for start, text, index in block
-        ]
+        records = [step_json(start, end, text, rules[id(rule)]) for start, end, text, rule in block]
         yield ",\n".join(records)
 
 
 def _text_blocks(
-    tokenizer: PreTokenizer, blocks: Iterator[list[tuple[int, str, int]]], colored: bool
+    tokenizer: PreTokenizer, blocks: Iterator[list[Step]], colored: bool
 ) -> Iterator[str]:
     escaper = Escaper(tokenizer.unicode)
-    rules = _by_index(tokenizer, rule_text)
+    rules = _by_rule(tokenizer, rule_text)
+    colors = {id(rule): color for rule, color in zip(tokenizer.preset.rules, cycle(COLORS))}
     for block in blocks:
         lines = []
-        escaped = escaper.each(text for _, text, _ in block)
-        for (start, text, index), shown in zip(block, escaped, strict=True):
-            line = columns(shown, rules[index])
+        escaped = escaper.each(step.text for step in block)
+        for (start, end, _, rule), shown in zip(block, escaped, strict=True):
+            line = columns(shown, rules[id(rule)])
             if colored:
-                color = NO_RULE_COLOR if index == GAP else COLORS[index % len(COLORS)]
-                line = click.style(line, color)
-            lines.append(f"{start:>7} {start + len(text):>7}  {line}\n")
+                line = click.style(line, colors.get(id(rule), NO_RULE_COLOR))
+            lines.append(f"{start:>7} {end:>7}  {line}\n")
         yield "".join(lines)
 
 
-def _by_index(tokenizer: PreTokenizer, write_rule: Callable[[Rule | None], str]) -> list[str]:
-    """Return all rules as text; index -1 (GAP) has the text for no rule."""
-    return [write_rule(rule) for rule in (*tokenizer.preset.rules, None)]
+def _by_rule(tokenizer: PreTokenizer, write_rule: Callable[[Rule | None], str]) -> dict[int, str]:
+    """Return the text of each rule, and of None, by `id` of the rule."""
+    return {id(rule): write_rule(rule) for rule in (*tokenizer.preset.rules, None)}

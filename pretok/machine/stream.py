@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeAlias
 from pretok.behaviors import apply_behavior
 from pretok.machine.backend import Backend
 from pretok.machine.machine import GAP
+from pretok.rules import Rule
 from pretok.stage import Stage
 from pretok.text import ESCAPE, Text, as_str_or_bytes
 
@@ -18,6 +19,21 @@ _Part: TypeAlias = tuple[str, int, int, bool]
 `start` is in code points of the whole text. Only a gap can have several parts. A plain tuple is
 faster than a NamedTuple.
 """
+_PreToken: TypeAlias = tuple[int, str, int]
+"""A pre-token: (start in code points of the whole text, text, index of its rule or GAP)."""
+
+
+class Step(NamedTuple):
+    """One pre-token: its half-open span, its text, and the rule that matched it.
+
+    `start` and `end` count code points if the text is a str, else bytes; in a stream, always code
+    points. `rule` is None if no rule of the preset matched.
+    """
+
+    start: int
+    end: int
+    text: str
+    rule: Rule | None
 
 
 class Stream:
@@ -44,6 +60,7 @@ class Stream:
 
         The stream itself applies the behavior of each stage.
         """
+        self._rules = [rule for stage in stages for rule in stage.rules]
         self._stages: list[_StageStream] = []
         before = 0
         for backend, stage in zip(backends, stages, strict=True):
@@ -61,36 +78,36 @@ class Stream:
         Raises TypeError if `chunk` has another type than earlier chunks, and ValueError if the
         stream is finished.
         """
-        return [text for text, _ in self.feed_steps(chunk)]
+        return [text for _, text, _ in self._pre_tokens(self._chars(chunk), last=False)]
 
     def finish(self) -> list[str]:
         """Return the remaining pre-tokens, and close the stream."""
-        return [text for text, _ in self.finish_steps()]
+        return [text for _, text, _ in self._rest()]
 
-    def feed_steps(self, chunk: Text) -> list[tuple[str, int]]:
-        """Return (pre-token, rule index) of each pre-token that `chunk` completes.
+    def feed_steps(self, chunk: Text) -> list[Step]:
+        """Return the pre-tokens that `chunk` completes, each with its span and its rule.
 
-        The index is -1 if no rule matched the pre-token.
+        Together with `finish_steps`, these are the steps of `explain`. Spans always count code
+        points of the whole text. Raises the errors of `feed`.
         """
-        return [(text, rule) for _, text, rule in self.feed_spans(chunk)]
+        return self._steps(self._pre_tokens(self._chars(chunk), last=False))
 
-    def finish_steps(self) -> list[tuple[str, int]]:
-        """Return (pre-token, rule index) of each remaining pre-token; see `feed_steps`."""
-        return [(text, rule) for _, text, rule in self.finish_spans()]
+    def finish_steps(self) -> list[Step]:
+        """Return the remaining pre-tokens as `feed_steps` does, and close the stream."""
+        return self._steps(self._rest())
 
-    def feed_spans(self, chunk: Text) -> list[tuple[int, str, int]]:
-        """Return (start, pre-token, rule index) of each pre-token that `chunk` completes.
+    def _steps(self, pre_tokens: list[_PreToken]) -> list[Step]:
+        return [
+            Step(start, start + len(text), text, None if rule == GAP else self._rules[rule])
+            for start, text, rule in pre_tokens
+        ]
 
-        `start` is in code points of the whole text.
-        """
-        return self._steps(self._chars(chunk), last=False)
-
-    def finish_spans(self) -> list[tuple[int, str, int]]:
-        """Return (start, pre-token, rule index) of each remaining pre-token; see `feed_spans`."""
+    def _rest(self) -> list[_PreToken]:
+        """Return the remaining pre-tokens, and close the stream."""
         self._check_open()
         rest = self._decoder.decode(b"", True) if self._decoder else ""
         self._is_finished = True
-        return self._steps(rest, last=True)
+        return self._pre_tokens(rest, last=True)
 
     def _check_open(self) -> None:
         if self._is_finished:
@@ -114,27 +131,24 @@ class Stream:
             self._decoder = codecs.getincrementaldecoder("utf-8")(ESCAPE)
         return self._decoder.decode(chunk)
 
-    def _steps(self, chars: str, last: bool) -> list[tuple[int, str, int]]:
-        """Return the result of `feed_spans` for `chars`.
-
-        `last` is true if the text ends with `chars`.
-        """
+    def _pre_tokens(self, chars: str, last: bool) -> list[_PreToken]:
+        """Return the pre-tokens that `chars` completes; `last` is true if the text ends there."""
         parts: Iterable[_Part] = [(chars, self._size, GAP, last)]
         self._size += len(chars)
         for stage in self._stages:
             parts = [inner for part in parts for inner in stage.cut(part)]
-        steps: list[tuple[int, str, int]] = []
+        pre_tokens: list[_PreToken] = []
         for text, start, rule, is_last in parts:
             if is_last and text and not self._unfinished:
-                steps.append((start, text, rule))
+                pre_tokens.append((start, text, rule))
                 continue
             self._unfinished.append(text)
             if is_last:
                 whole = "".join(self._unfinished)
                 self._unfinished = []
                 if whole:
-                    steps.append((start + len(text) - len(whole), whole, rule))
-        return steps
+                    pre_tokens.append((start + len(text) - len(whole), whole, rule))
+        return pre_tokens
 
 
 class _StageStream:

@@ -1,4 +1,4 @@
-"""Tokenizer.safe_cut: the ids of both parts are those of the text, if tokens are text."""
+"""Tokenizer._safe_cut: the ids of both parts are those of the text, if tokens are text."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ def test_the_prefix_comes_once(scheme: str, tmp_path: Path, native: BackendName)
     file = file_of(**FALLBACK, **SCHEMES[scheme], **WORDS, added_tokens=ADDED[:1])
     tokenizer = bpe.load(write(tmp_path / "tokenizer.json", file), backend=native)
     # With "always", a second part would begin with a prefix of its own, so no other cut is safe.
-    assert (tokenizer.safe_cut(b"ab cd " * 40) == 0) == (scheme == "always")
-    assert tokenizer.safe_cut(b"ab cd " * 40, in_parts=True) > 200
+    assert (tokenizer._safe_cut(b"ab cd " * 40) == 0) == (scheme == "always")
+    assert tokenizer._safe_cut(b"ab cd " * 40, in_parts=True) > 200
     for text in ("ab cd " * 40, "ab  cd ab" * 30, "ab cd" + "é" * 9):
         data = text.encode()
-        cut = tokenizer.safe_cut(data)
+        cut = tokenizer._safe_cut(data)
         assert tokenizer.encode(data[:cut]) + tokenizer.encode(data[cut:]) == tokenizer.encode(data)
         assert ids_of_parts(tokenizer, data, 40) == tokenizer.encode(data)
 
@@ -63,10 +63,10 @@ def ids_of_parts(
     held, start = b"", 0
     for at in range(0, len(data), size):
         held += data[at : at + size]
-        cut = tokenizer.safe_cut(held, special, in_parts=True)
-        parts.append(tokenizer.encode_part(held[:cut], special, is_first=start == 0))
+        cut = tokenizer._safe_cut(held, special, in_parts=True)
+        parts.append(tokenizer._encode_part(held[:cut], special, is_first=start == 0))
         held, start = held[cut:], start + cut
-    parts.append(tokenizer.encode_part(held, special, is_first=start == 0))
+    parts.append(tokenizer._encode_part(held, special, is_first=start == 0))
     return [int(id) for part in parts for id in part]
 
 
@@ -81,7 +81,7 @@ def test_both_parts_have_the_ids_of_the_text(
         data = text.encode()
         for end in (len(data), len(data) - 7, len(data) // 2):
             # safe_cut sees only the text up to `end`, but its cut is also safe in the whole text.
-            cut = tokenizer.safe_cut(data[:end], "allow")
+            cut = tokenizer._safe_cut(data[:end], "allow")
             ids = tokenizer.encode(data[:cut], "allow") + tokenizer.encode(data[cut:], "allow")
             assert ids == tokenizer.encode(data, "allow"), (text, end, cut)
         for size in (7, 64, 300):

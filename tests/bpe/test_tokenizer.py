@@ -193,7 +193,7 @@ def test_surrogates_with_other_handlers(backend: BackendName, text: str) -> None
             else:
                 assert np.array_equal(result, wanted)
         ids = tok.encode(text, errors=errors)
-        assert tok.decode(ids, errors) == text
+        assert tok.decode(ids, errors=errors) == text
         assert tok.encode_batch(["a", text], errors=errors)[1] == ids
 
 
@@ -280,7 +280,7 @@ def test_errors_of_a_batch_name_the_index_of_the_text(backend: BackendName) -> N
 
 def test_calls_that_take_only_bytes(backend: BackendName) -> None:
     tok = make(backend)
-    calls: tuple[Callable[[Any], object], ...] = (tok.merge, tok.safe_cut)
+    calls: tuple[Callable[[Any], object], ...] = (tok.merge, tok._safe_cut)
     for call in calls:
         with pytest.raises(TypeError, match=r"^expected bytes, got str; pass text.encode\(\)$"):
             call("hello hello")
@@ -378,11 +378,47 @@ def test_template(backend: BackendName) -> None:
     assert (str(flat.dtype), flat.tolist()) == ("uint32", [*with_ids, 1, SPECIAL, 2])
     assert (str(offsets.dtype), offsets.tolist()) == ("int64", [0, 5, 8])
     assert tok.encode_batch([], add_special_tokens=True) == []
+    assert [row.tolist() for row in tok.encode_batch_array([], add_special_tokens=True)] == [
+        [],
+        [0],
+    ]
+    data = text.encode()
+    packed = tok.encode_packed(
+        data * 2, np.array([8, 16, 16]), errors="strict", add_special_tokens=True
+    )
+    assert [row.tolist() for row in packed] == [[*with_ids, 1, SPECIAL, 2], [0, 5, 8]]
+    assert [str(row.dtype) for row in packed] == ["uint32", "int64"]
+    with pytest.raises(ValueError, match="errors='none'; expected 'replace'"):
+        tok.encode_packed(b"", np.array([0]), errors="none")  # type: ignore[arg-type]
     assert tok.template == Template((1, SPECIAL), (2,)) == ((1, SPECIAL), (2,))
     plain = make(backend)
     assert plain.template == Template()
     assert plain.encode(text, add_special_tokens=True) == ids
     assert plain.encode_array(text, add_special_tokens=True).tolist() == ids
+    assert plain.tokens(text, add_special_tokens=True) == plain.tokens(text)
+
+
+def test_spans_of_a_template_are_empty(backend: BackendName) -> None:
+    tok = make(backend, template=Template((1, SPECIAL), (2,)))
+    text = "hello\u4e2d"
+    for each, size in ((text, 6), (text.encode(), 8), (memoryview(text.encode()), 8)):
+        inner = tok.tokens(each)
+        start = [(1, 0, 0), (SPECIAL, 0, 0)]
+        tokens = tok.tokens(each, add_special_tokens=True)
+        assert tokens[2:-1] == inner
+        assert [(id, at, to) for id, _, at, to in tokens[:2]] == start
+        assert tokens[1].bytes == tok.token_bytes(SPECIAL)
+        assert (tokens[-1].id, *tokens[-1][2:]) == (2, size, size)
+        spans = tok.token_spans(each, add_special_tokens=True)
+        assert [str(row.dtype) for row in spans] == ["uint32", "int64", "int64"]
+        assert [row.tolist() for row in spans] == [
+            [token.id for token in tokens],
+            [token.start for token in tokens],
+            [token.end for token in tokens],
+        ]
+    unknown = make(backend, template=Template((9999,)))
+    with pytest.raises(UnknownTokenError, match="9999"):
+        unknown.tokens(text, add_special_tokens=True)
 
 
 def test_a_space_before_the_text(backend: BackendName) -> None:

@@ -73,7 +73,7 @@ def test_wrong_boundaries(backend: BackendName, bounds: list[int]) -> None:
 
 @pytest.mark.parametrize("wrong", [None, 5, object()])
 def test_objects_that_are_not_a_pre_tokenizer(backend: BackendName, wrong: Any) -> None:
-    with pytest.raises(TypeError, match=r"pre_tokenizer is of type .*; expected a preset"):
+    with pytest.raises(TypeError, match=r"preset is of type .*; expected a Preset"):
         make(backend, wrong)
 
 

@@ -267,7 +267,7 @@ def test_of_ranks_is_a_vocabulary_like_any_other(backend: BackendName) -> None:
     plain = Vocabulary(tokens)
 
     def made() -> Vocabulary:
-        return Vocabulary.of_ranks(Packed.of(tokens))
+        return Vocabulary._of_ranks(Packed.of(tokens))
 
     assert [made().bytes_of(id) for id in (97, 300, 256, 301, -1)] == [
         b"a",

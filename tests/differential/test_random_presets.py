@@ -25,7 +25,7 @@ from pretok.behaviors import BEHAVIORS
 from pretok.charsets import CharSet
 from pretok.errors import DefinitionError
 from pretok.machine.backend import BackendName
-from pretok.pre_tokenizer import Step
+from pretok.machine.stream import Step
 from strategies import NAMED
 from support import max_examples, seeded
 
@@ -123,11 +123,8 @@ def _rules(source: random.Random) -> tuple[Rule, ...]:
 
 def _stream_steps(tokenizer: PreTokenizer, chunks: Sequence[str]) -> list[Step]:
     stream = tokenizer.stream()
-    spans = [span for chunk in chunks for span in stream.feed_spans(chunk)]
-    return [
-        Step(start, start + len(part), part, tokenizer.rule(rule))
-        for start, part, rule in [*spans, *stream.finish_spans()]
-    ]
+    steps = [step for chunk in chunks for step in stream.feed_steps(chunk)]
+    return steps + stream.finish_steps()
 
 
 def _stream_split(tokenizer: PreTokenizer, chunks: Sequence[str]) -> list[str]:

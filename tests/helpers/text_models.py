@@ -179,7 +179,7 @@ def check_decoding(ours: Tokenizer, live: Any, ids: list[int]) -> None:
 
 
 _WORDS = ["a", "b", "c", "d", "ab", "cd", "▁ab", "▁cd", "▁▁"]
-# Spaces only begin tokens, so Tokenizer.safe_cut finds cuts between words.
+# Spaces only begin tokens, so Tokenizer._safe_cut finds cuts between words.
 WORDS: dict[str, Any] = {
     "model_vocab": {token: id for id, token in enumerate(["<unk>", *BYTE_NAMES, "▁", *_WORDS])},
     "model_merges": [["a", "b"], ["▁", "ab"], ["c", "d"], ["▁", "cd"], ["▁", "▁"]],

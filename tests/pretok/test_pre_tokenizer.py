@@ -249,8 +249,6 @@ def test_a_step_is_a_named_tuple(backend: BackendName) -> None:
     first, second = tok.explain("a 1")
     assert first == Step(0, 1, "a", find("gpt2").rules[1]) == (0, 1, "a", first.rule)
     assert second.rule is find("gpt2").rules[2]
-    assert tok.rule(-1) is None
-    assert tok.rule(0) is tok.preset.rules[0]
 
 
 def test_properties_and_repr(backend: BackendName) -> None:

@@ -61,7 +61,7 @@ class Decoding:
             ids = list(ids)
         if not self._texts:
             try:
-                return self._decode(ids, "replace", skip_special_tokens)
+                return self._decode(ids, skip_special=skip_special_tokens)
             except (UnknownTokenError, TypeError, ValueError, OverflowError):
                 pass
         listed = ids.tolist() if is_array else ids
@@ -70,7 +70,7 @@ class Decoding:
                 raise CallFallbackError("ids that are not whole numbers from 0 to 2**32 - 1")
         known = [id for id in listed if id in self._known]
         if self._texts.keys().isdisjoint(known):
-            return self._decode(known, "replace", skip_special_tokens)
+            return self._decode(known, skip_special=skip_special_tokens)
         return self._join(known, skip_special_tokens)
 
     def token_texts(self, skip_special_tokens: bool) -> Mapping[int, str]:
@@ -87,7 +87,7 @@ class Decoding:
             return self._token_texts[skip_special_tokens][ids[0]]
         if not self._texts:
             try:
-                return self._decode(ids, "replace", skip_special_tokens)
+                return self._decode(ids, skip_special=skip_special_tokens)
             except UnknownTokenError:
                 pass
         return self.decode(ids, skip_special_tokens)

@@ -34,9 +34,9 @@ def test_a_stream_returns_the_whole_text_for_any_division(
     backend: BackendName, errors: str, ids: list[int], cuts: list[int], skip: bool
 ) -> None:
     tok = make(backend)
-    whole = tok.decode(ids, errors, skip)
+    whole = tok.decode(ids, errors=errors, skip_special=skip)
     for parts in (list(chunks(ids, cuts)), [[id] for id in ids]):
-        stream = tok.decode_stream(errors, skip)
+        stream = tok.decode_stream(errors=errors, skip_special=skip)
         fed: list[int] = []
         out = ""
         for part in parts:
@@ -104,7 +104,7 @@ def test_refused_ids_do_not_change_a_stream(backend: BackendName, wrong: Any) ->
 
 
 def test_refused_ids_do_not_change_a_strict_stream(backend: BackendName) -> None:
-    stream = make(backend).decode_stream("strict")
+    stream = make(backend).decode_stream(errors="strict")
     assert stream.feed(0xE4) == ""
     with pytest.raises(UnicodeDecodeError):
         stream.feed(0x41)

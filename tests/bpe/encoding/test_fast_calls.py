@@ -111,32 +111,30 @@ def test_arguments_of_decode(backend: BackendName) -> None:
     ids = [*ours.encode("the abc"), *ours.special_tokens.values(), 0xE4]
     for errors in ("replace", "ignore"):
         for skip in (False, True, 0, 1):
-            data = decode_bytes(ids, skip)
-            assert (
-                data
-                == decode_bytes(ids, skip_special=skip)
-                == decode_bytes(ids=ids, skip_special=skip)
-            )
+            data = decode_bytes(ids, skip_special=skip)
+            assert data == decode_bytes(ids=ids, skip_special=skip)
             want = data.decode(errors=errors)
-            assert decode(ids, errors, skip) == decode(ids, errors, skip_special=skip) == want
+            assert decode(ids, errors=errors, skip_special=skip) == want
             assert decode(ids, skip_special=skip, errors=errors) == want
             assert decode(ids=ids, errors=errors, skip_special=skip) == want
-    assert decode(ids) == decode(ids, "replace") == decode_bytes(ids).decode(errors="replace")
-    assert decode_bytes(ids, False) != decode_bytes(ids, True)
+    assert (
+        decode(ids) == decode(ids, errors="replace") == decode_bytes(ids).decode(errors="replace")
+    )
+    assert decode_bytes(ids) != decode_bytes(ids, skip_special=True)
     wrongs: tuple[Callable[[], object], ...] = (
         lambda: decode(),
-        lambda: decode(ids, "replace", False, 1),
-        lambda: decode(ids, "replace", errors="replace"),
+        lambda: decode(ids, "replace"),
+        lambda: decode(ids, errors="replace", unknown="raise", other=1),
         lambda: decode(ids, other=1),
         lambda: decode(ids, ids=ids),
-        lambda: decode_bytes(ids, False, 1),
+        lambda: decode_bytes(ids, False),
         lambda: decode_bytes(ids, errors="replace"),
     )
     for wrong in wrongs:
         with pytest.raises(TypeError):
             wrong()
     with pytest.raises(UnicodeDecodeError):
-        decode(ids, "strict")
+        decode(ids, errors="strict")
 
 
 def test_methods_can_be_overridden_and_pickled(backend: BackendName) -> None:
