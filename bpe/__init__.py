@@ -10,7 +10,12 @@ if TYPE_CHECKING:
     from bpe import distributed as distributed
     from bpe import statistics as statistics
     from bpe.encoding.added_tokens import AddedToken
-    from bpe.encoding.decode import DecodeStream
+    from bpe.encoding.decode import (
+        DecodeStream,
+        Unknown,
+    )
+    from bpe.encoding.padded import PaddedIds, Side
+    from bpe.encoding.piece_decoder import Decoding
     from bpe.errors import (
         BpeError,
         CorpusError,
@@ -24,17 +29,24 @@ if TYPE_CHECKING:
         VocabularyError,
         VocabularyWarning,
     )
+    from bpe.formats.spec import TokenizerSpec
     from bpe.hub.fetch import fetch
     from bpe.loading import load
     from bpe.tokenizer import Tokenizer
-    from bpe.training.train import train
+    from bpe.training.train import (
+        Alphabet,
+        train,
+    )
     from bpe.training.trainer import TieBreak
     from bpe.types import (
         Errors,
         Ids,
         Normalizer,
+        NormalizesText,
         Offsets,
         Padding,
+        PresetLike,
+        Spans,
         Special,
         SupportsOffsets,
         Template,
@@ -51,16 +63,23 @@ if TYPE_CHECKING:
 # the name of a function in this dict, because importing the submodule would hide the function.
 _LAZY = {
     "AddedToken": "bpe.encoding.added_tokens",
+    "Alphabet": "bpe.training.train",
     "BpeError": "bpe.errors",
     "CorpusError": "bpe.errors",
     "DecodeStream": "bpe.encoding.decode",
+    "Decoding": "bpe.encoding.piece_decoder",
     "Errors": "bpe.types",
     "Ids": "bpe.types",
     "MissingPresetError": "bpe.errors",
     "Normalizer": "bpe.types",
+    "NormalizesText": "bpe.types",
     "Offsets": "bpe.types",
+    "PaddedIds": "bpe.encoding.padded",
     "Padding": "bpe.types",
+    "PresetLike": "bpe.types",
     "PublishedMismatchError": "bpe.errors",
+    "Side": "bpe.encoding.padded",
+    "Spans": "bpe.types",
     "Special": "bpe.types",
     "SpecialTokenError": "bpe.errors",
     "SupportsOffsets": "bpe.types",
@@ -70,7 +89,9 @@ _LAZY = {
     "TieBreak": "bpe.training.trainer",
     "Token": "bpe.types",
     "Tokenizer": "bpe.tokenizer",
+    "TokenizerSpec": "bpe.formats.spec",
     "Truncation": "bpe.types",
+    "Unknown": "bpe.encoding.decode",
     "UnknownTokenError": "bpe.errors",
     "UnknownVocabularyError": "bpe.errors",
     "UnsupportedError": "bpe.errors",
@@ -87,16 +108,23 @@ _PACKAGES = ("columns", "corpus", "distributed", "statistics")
 
 __all__ = [
     "AddedToken",
+    "Alphabet",
     "BpeError",
     "CorpusError",
     "DecodeStream",
+    "Decoding",
     "Errors",
     "Ids",
     "MissingPresetError",
     "Normalizer",
+    "NormalizesText",
     "Offsets",
+    "PaddedIds",
     "Padding",
+    "PresetLike",
     "PublishedMismatchError",
+    "Side",
+    "Spans",
     "Special",
     "SpecialTokenError",
     "SupportsOffsets",
@@ -106,7 +134,9 @@ __all__ = [
     "TieBreak",
     "Token",
     "Tokenizer",
+    "TokenizerSpec",
     "Truncation",
+    "Unknown",
     "UnknownTokenError",
     "UnknownVocabularyError",
     "UnsupportedError",

@@ -5,6 +5,20 @@ from __future__ import annotations
 from pretok.errors import PretokError, PretokWarning
 from pretok.errors import shortened as shortened
 
+__all__ = [
+    "BpeError",
+    "CorpusError",
+    "MissingPresetError",
+    "PublishedMismatchError",
+    "SpecialTokenError",
+    "TextFileError",
+    "UnknownTokenError",
+    "UnknownVocabularyError",
+    "UnsupportedError",
+    "VocabularyError",
+    "VocabularyWarning",
+]
+
 
 class BpeError(PretokError):
     """Base of bpe's own errors."""

@@ -12,6 +12,27 @@ from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 from pretok.text import Text as Text
 
+__all__ = [
+    "MAX_TEMPLATE_IDS",
+    "Direction",
+    "Errors",
+    "Ids",
+    "Nfc",
+    "Normalizer",
+    "NormalizesText",
+    "Offsets",
+    "Padding",
+    "PresetLike",
+    "Spans",
+    "Special",
+    "SupportsOffsets",
+    "Template",
+    "Text",
+    "Token",
+    "Treatment",
+    "Truncation",
+]
+
 Ids: TypeAlias = NDArray[np.uint32]
 Offsets: TypeAlias = NDArray[np.int64]
 Spans: TypeAlias = tuple[Ids, Offsets, Offsets]

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pretok import charsets
+from pretok.behaviors import Behavior
 from pretok.errors import (
     BackendError,
     DefinitionError,
     DuplicatePresetError,
     PresetWarning,
     PretokError,
+    PretokWarning,
     UnknownPatternError,
     UnknownPresetError,
     UnknownUnicodeVersionError,
@@ -18,10 +20,11 @@ from pretok.errors import (
     UnsupportedFileError,
     UnsupportedPreTokenizerError,
 )
-from pretok.machine.backend import backend
+from pretok.machine.backend import BackendName, backend
+from pretok.machine.machine import Unit
 from pretok.machine.stream import Step, Stream
 from pretok.pre_tokenizer import PreTokenizer
-from pretok.preset import Preset
+from pretok.preset import Engine, Exactness, Preset
 from pretok.registry import get, presets, register
 from pretok.rules import (
     ALL,
@@ -39,7 +42,8 @@ from pretok.rules import (
     Spaces,
     Through,
 )
-from pretok.stage import Stage
+from pretok.stage import Stage, Stages
+from pretok.text import Text
 from pretok.unicode import DEFAULT_VERSION, VERSIONS
 
 if TYPE_CHECKING:
@@ -66,11 +70,15 @@ __all__ = [
     "LAST_NEWLINE",
     "VERSIONS",
     "BackendError",
+    "BackendName",
+    "Behavior",
     "CasedWord",
     "Contraction",
     "DefinitionError",
     "DuplicatePresetError",
     "Enclosed",
+    "Engine",
+    "Exactness",
     "Groups",
     "Literal",
     "Phrase",
@@ -78,13 +86,17 @@ __all__ = [
     "Preset",
     "PresetWarning",
     "PretokError",
+    "PretokWarning",
     "Rule",
     "Run",
     "Spaces",
     "Stage",
+    "Stages",
     "Step",
     "Stream",
+    "Text",
     "Through",
+    "Unit",
     "UnknownPatternError",
     "UnknownPresetError",
     "UnknownUnicodeVersionError",

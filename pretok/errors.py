@@ -6,6 +6,23 @@ import os
 from collections.abc import Callable, Iterable
 from reprlib import Repr
 
+__all__ = [
+    "BackendError",
+    "DefinitionError",
+    "DuplicatePresetError",
+    "PresetWarning",
+    "PretokError",
+    "PretokWarning",
+    "UnknownPatternError",
+    "UnknownPresetError",
+    "UnknownUnicodeVersionError",
+    "UnreadableFileError",
+    "UnsupportedFileError",
+    "UnsupportedPreTokenizerError",
+    "short_path",
+    "shortened",
+]
+
 MAX_SHOWN = 80
 """Maximum length, in characters or bytes, of a value that a message shows in full."""
 _MAX_PATH = 400

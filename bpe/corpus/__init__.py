@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from bpe.corpus.job import Inputs as Inputs
 from bpe.corpus.job import tokenize as tokenize
 from bpe.corpus.reader import Corpus as Corpus
 
-__all__ = ["Corpus", "tokenize"]
+__all__ = ["Corpus", "Inputs", "tokenize"]

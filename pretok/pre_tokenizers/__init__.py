@@ -18,9 +18,10 @@ from pretok.pre_tokenizers.cutters import (
     Whitespace,
     WhitespaceSplit,
 )
+from pretok.pre_tokenizers.piece import Piece
 from pretok.pre_tokenizers.scripts import UnicodeScripts
 from pretok.pre_tokenizers.sequence import Sequence, from_dict
-from pretok.pre_tokenizers.spellings import ByteLevel, Metaspace
+from pretok.pre_tokenizers.spellings import ByteLevel, Metaspace, PrependScheme
 
 __all__ = [
     "BertPreTokenizer",
@@ -30,6 +31,8 @@ __all__ = [
     "Digits",
     "FixedLength",
     "Metaspace",
+    "Piece",
+    "PrependScheme",
     "Punctuation",
     "Sequence",
     "Split",

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 import bpe
+import pretok
+import pretok.pre_tokenizers
 from bpe.normalizers.chain import NormalizerChain
 from gguf_files import gguf, metadata, sentencepiece_metadata
 from pretok.machine.backend import BackendName
@@ -68,3 +73,38 @@ def test_a_vocabulary_without_scores_has_no_names_for_them(name: str) -> None:
     vocabulary = bpe.train(["ab"], vocab_size=9, alphabet="characters").vocabulary
     assert name not in dir(vocabulary)
     assert not hasattr(vocabulary, name)
+
+
+PUBLIC = (pretok, pretok.charsets, pretok.pre_tokenizers, bpe, bpe.corpus, bpe.statistics)
+INTERNAL = {"Backend", "Matcher", "Merge", "Packed", "Path", "PathLike", "Rows", "Shard", "Source"}
+"""Types of paths and texts, and of members that users do not call, such as the methods of rules."""
+
+
+def annotations_of(value: object) -> Iterator[str]:
+    """Yield the annotations of the signatures of a function, or of the methods of a class."""
+    functions = [value]
+    if inspect.isclass(value):
+        names = [name for name in dir(value) if name == "__init__" or not name.startswith("_")]
+        functions = [inspect.getattr_static(value, name) for name in names]
+    for function in functions:
+        function = getattr(function, "fget", None) or getattr(function, "__func__", function)
+        try:
+            signature = inspect.signature(cast("Any", function))
+        except (TypeError, ValueError):  # not a function, or one of C
+            continue
+        yield str(signature.return_annotation)
+        yield from (str(parameter.annotation) for parameter in signature.parameters.values())
+
+
+def test_the_types_of_public_signatures_are_public() -> None:
+    public = {name for module in PUBLIC for name in module.__all__}
+    definition = re.compile(r"^(?:class )?([A-Z]\w+)(?:\(|:| =)", re.MULTILINE)
+    paths = [path for package in (bpe, pretok) for path in Path(package.__path__[0]).rglob("*.py")]
+    ours = {name for path in paths for name in definition.findall(path.read_text("utf-8"))}
+    used: dict[str, str] = {}
+    for module in PUBLIC:
+        for name in module.__all__:
+            for annotation in annotations_of(getattr(module, name)):
+                for word in re.findall(r"(?<!['\".])\b[A-Z]\w+", annotation):
+                    used[word] = f"{module.__name__}.{name}"
+    assert {name: place for name, place in used.items() if name in ours - public - INTERNAL} == {}
