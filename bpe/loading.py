@@ -63,7 +63,7 @@ def load(
     `load` detects the format from the content of the file:
 
     - a tokenizer.json of Hugging Face whose model is BPE: either byte-level BPE, or BPE as in
-      SentencePiece (README.md lists the supported parts)
+      SentencePiece (docs/how-to/files.md lists the supported parts)
     - a rank file of tiktoken, such as Llama 3's tokenizer.model
     - a vocab.json with its merges.txt, or OpenAI's encoder.json with its vocab.bpe (give one path,
       or both in a tuple)

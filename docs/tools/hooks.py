@@ -40,7 +40,6 @@ PAGE_OF_SPLITS = "pretok/page"
 """The folder of the page that `pretok page` serves, which becomes a part of the site."""
 SOURCES = {page: path for path, page in PAGES.items()}
 
-SECTION = re.compile(r"^<!-- README: (.*) -->$", re.MULTILINE)
 LINK = re.compile(r"\]\(([^()\s#]+)(#[^()\s]*)?\)")
 PICTURE = re.compile(r"^!\[([^\]]*)\]\(([^()\s]+\.svg)\)$", re.MULTILINE)
 
@@ -54,7 +53,7 @@ def on_files(files: Files, config: Any) -> Files:
         else:
             files.append(File.generated(config, page, abs_src_path=str(ROOT / path)))
     for page in files.documentation_pages():
-        for target, _ in LINK.findall(_with_sections(page.src_uri, page.content_string)):
+        for target, _ in LINK.findall(page.content_string):
             path = _site_path(page.src_uri, target)
             if path.startswith("files/") and files.get_file_from_path(path) is None:
                 source = ROOT / path.removeprefix("files/")
@@ -76,24 +75,11 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
     if here in WIDE:
         page.meta["hide"] = ["toc"]
-    markdown = _with_sections(here, markdown)
     markdown = PICTURE.sub(lambda found: _picture(here, *found.groups()), markdown)
     markdown = LINK.sub(
         lambda link: rewritten(link) if _is_file(here, link[1]) else link[0], markdown
     )
     return markdown.replace("```python\n>>>", "```pycon\n>>>")
-
-
-def _with_sections(page: str, markdown: str) -> str:
-    """Return `markdown` with the sections of README.md that it names, without their headings."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    up = "../" * (SOURCES.get(page, f"docs/{page}").count("/"))
-
-    def section(name: re.Match[str]) -> str:
-        body = readme.partition(f"\n## {name[1]}\n")[2].partition("\n## ")[0]
-        return LINK.sub(lambda link: f"]({up}{link[1]}{link[2] or ''})", body)
-
-    return SECTION.sub(section, markdown)
 
 
 def _repository_path(page: str, target: str) -> str:
