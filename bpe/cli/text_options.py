@@ -57,13 +57,16 @@ def ray_option(work: str) -> Callable[[Any], Any]:
     )
 
 
-def check_ray(threads: int | None) -> None:
-    """Raise click.UsageError if --threads was passed with --ray."""
+def ray_engine(address: str | None, threads: int | None) -> bpe.distributed.RayEngine | None:
+    """Return the engine for the value of --ray; `threads` is that of --threads."""
+    if address is None:
+        return None
     if threads is not None:
         raise click.UsageError(
             "--threads cannot be used with --ray: each Ray task has one thread",
             click.get_current_context(),
         )
+    return bpe.distributed.ray(address)
 
 
 def input_files(files: Sequence[str], include: Sequence[str], binary: bool) -> list[str]:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable
 from typing import Any
 
 import click
 
 import bpe
 from bpe.cli.text_options import (
-    check_ray,
     counted,
     field_option,
     include_option,
     max_text_option,
     quiet_option,
+    ray_engine,
     ray_option,
     threads_option,
     warnings_shown,
@@ -131,12 +130,13 @@ def tokenize_command(
     options |= {name: _token(options[name]) for name in ("bos", "eos", "pad") if options[name]}
     try:
         with warnings_shown(not quiet):
-            corpus = _tokenize_function(ray, options)(
+            corpus = bpe.corpus.tokenize(
                 inputs,
                 output,
                 tokenizer,
                 special=special_argument(tokenizer, special, allow),
                 progress=False if quiet else None,
+                engine=ray_engine(ray, options["threads"]),
                 **options,
             )
     except (ValueError, ImportError, ConnectionError) as error:
@@ -150,15 +150,6 @@ def tokenize_command(
         raise
     if not quiet:
         write([f"{one_line(shown_path(output))}: {_summary(corpus)}\n"])
-
-
-def _tokenize_function(ray: str | None, options: dict[str, Any]) -> Callable[..., Corpus]:
-    """Return the function that does the work, on the Ray cluster at the address `ray` if given."""
-    if ray is None:
-        return bpe.corpus.tokenize
-    check_ray(options.pop("threads"))
-    bpe.distributed.connect(ray)
-    return bpe.distributed.tokenize
 
 
 def _summary(corpus: Corpus) -> str:

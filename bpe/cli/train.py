@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -15,12 +15,12 @@ import click
 import bpe
 from bpe.cli.pictures import picture_errors, picture_option
 from bpe.cli.text_options import (
-    check_ray,
     counted,
     field_option,
     include_option,
     max_text_option,
     quiet_option,
+    ray_engine,
     ray_option,
     threads_option,
     warnings_shown,
@@ -182,7 +182,8 @@ def train_command(
         source = _source(files)
         with warnings_shown(not quiet):
             progress = False if quiet else None
-            tokenizer = _train_function(ray, options)(source, progress=progress, **options)
+            engine = ray_engine(ray, options["threads"])
+            tokenizer = bpe.train(source, progress=progress, engine=engine, **options)
     _save(tokenizer, output, lossy)
     if curve is not None:
         parts = {"training text": source}
@@ -194,15 +195,6 @@ def train_command(
         _save_curves(curves, curve)
     if not quiet:
         write([f"{one_line(str(output))}: {_summary(tokenizer)}\n"])
-
-
-def _train_function(ray: str | None, options: dict[str, Any]) -> Callable[..., bpe.Tokenizer]:
-    """Return the function that trains, on the Ray cluster at the address `ray` if it is given."""
-    if ray is None:
-        return bpe.train
-    check_ray(options.pop("threads"))
-    bpe.distributed.connect(ray)
-    return bpe.distributed.train
 
 
 def _special_tokens(values: Sequence[str]) -> list[str] | dict[str, int]:

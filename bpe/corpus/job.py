@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Iterable
 from datetime import datetime
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -21,7 +22,7 @@ from bpe.corpus.reader import Corpus
 from bpe.corpus.schema import TRAIN, VALIDATION
 from bpe.corpus.shards import PART
 from bpe.corpus.work import STORE, Engine, Job
-from bpe.encoding.arguments import resolve_threads
+from bpe.encoding.arguments import check_engine
 from bpe.errors import CorpusError
 from bpe.formats.files import write_atomically
 from bpe.inputs import Found, find_inputs, real_paths
@@ -60,6 +61,7 @@ def tokenize(
     include: str | Iterable[str] = (),
     progress: bool | None = None,
     threads: int | None = None,
+    engine: Engine | None = None,
 ) -> Corpus:
     """Encode the documents of files, and write their ids to shards in the folder `output`.
 
@@ -89,12 +91,14 @@ def tokenize(
     decides. `shuffle` is a seed for the order of documents. Shuffling needs 16 bytes of memory for
     each document, and twice the disk space.
 
-    The result does not depend on `threads`. Interrupted work continues in the next call with the
-    same arguments, and gives the same files. If an error asked for another `special`, `skip_bad`
-    or `max_text`, or to repair a file, the work continues with it. If the corpus has no document
-    yet, or if an error asked for another layout, the next call begins anew, with any arguments. A
-    complete corpus stays as it is. The folder also gets a file with the tokenizer, and a manifest
-    with the sha256 of all inputs and shards.
+    `engine` is None, or `bpe.distributed.ray()` to read and encode on a Ray cluster. The result
+    does not depend on `threads` or `engine`.
+
+    Interrupted work continues in the next call with the same arguments, and gives the same files.
+    If an error asked for another `special`, `skip_bad` or `max_text`, or to repair a file, the work
+    continues with it. If the corpus has no document yet, or if an error asked for another layout,
+    the next call begins anew, with any arguments. A complete corpus stays as it is. The folder also
+    gets a file with the tokenizer, and a manifest with the sha256 of all inputs and shards.
 
     A damaged input raises TextFileError, which names the file and the line; with `skip_bad`,
     damaged documents are counted and listed in the manifest. `max_text` (default 64 MB) is the
@@ -111,25 +115,14 @@ def tokenize(
         shard_tokens=shard_tokens, pack=pack, pad=pad, shuffle=shuffle, validation=validation,
         skip_bad=skip_bad, max_text=max_text,
     )  # fmt: skip
-    resolve_threads(threads)
-    return make_corpus(
-        inputs, output, tokenizer, options, LocalEngine(tokenizer, threads), progress, include
-    )
-
-
-def make_corpus(
-    inputs: Inputs,
-    output: str | os.PathLike[str],
-    tokenizer: Tokenizer,
-    options: Options,
-    engine: Engine,
-    progress: bool | None,
-    include: str | Iterable[str],
-) -> Corpus:
-    """Begin or continue a corpus, and let `engine` encode its documents; see `tokenize`."""
+    check_engine(threads, engine)
+    encoding = engine or LocalEngine(threads)
     LAYOUTS[options.layout].check()
     one = isinstance(inputs, (str, os.PathLike))
-    found = find_inputs([inputs] if one else inputs, include)  # type: ignore[list-item, arg-type]
+    paths: list[Any] = [inputs] if one else [*inputs]  # type: ignore[misc]
+    if not paths:
+        raise ValueError("inputs is empty; expected files, folders or glob patterns")
+    found = find_inputs(paths, include)
     files = found.files
     folder = Path(output)
     _check_apart(files, folder)
@@ -140,7 +133,8 @@ def make_corpus(
         manifest = _begin(folder, tokenizer, found, options)
         if not manifest.complete:
             try:
-                Job(folder, files, options, manifest, engine).run(progress)
+                encoded = partial(encoding.encoded, tokenizer, files, options)
+                Job(folder, files, options, manifest, encoded).run(progress)
             except OSError as error:
                 # A failed write does not say where. A failed read names the input.
                 if error.errno is not None and error.filename is None:

@@ -27,13 +27,14 @@ class LocalEngine:
     If all threads encoded one batch together, they would wait for each other at its end.
     """
 
-    def __init__(self, tokenizer: Tokenizer, threads: int | None) -> None:
-        self._tokenizer = tokenizer
+    def __init__(self, threads: int | None) -> None:
         self._workers = min(threads or _core_count(), MAX_WORKERS)
 
-    def encoded(self, files: list[str], options: Options, start: Position) -> Generator[Encoded]:
+    def encoded(
+        self, tokenizer: Tokenizer, files: list[str], options: Options, start: Position
+    ) -> Generator[Encoded]:
         """Yield the encoded documents of `files` from `start` on, in order and in batches."""
-        encoder = DocumentEncoder(self._tokenizer, files, options)
+        encoder = DocumentEncoder(tokenizer, files, options)
         memory = MemoryTrimmer()
 
         def encode(batch: Batch) -> Encoded:
@@ -41,7 +42,7 @@ class LocalEngine:
             return encoded(batch, ids, offsets, options)
 
         with ThreadPoolExecutor(1) as reader, ThreadPoolExecutor(self._workers) as pool:
-            batches = read_ahead(reader, read_parts(files, options, self._tokenizer, start))
+            batches = read_ahead(reader, read_parts(files, options, tokenizer, start))
             for item in map_in_order(pool, encode, batches, self._workers + READY):
                 memory.add(item.size)
                 yield item

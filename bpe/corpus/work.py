@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
@@ -20,6 +20,7 @@ from bpe.corpus.shuffle import Store, shuffled_order
 from bpe.corpus.sinks import SPOOL, LongDocument, Sink, store_options
 from bpe.corpus.threads import InOrder
 from bpe.progress import Bar, progress_bar
+from bpe.tokenizer import Tokenizer
 
 CHECKPOINT = 1 << 28
 """The manifest is saved when this many bytes of text were written since it was last saved."""
@@ -32,7 +33,9 @@ STORE = "unshuffled"
 class Engine(Protocol):
     """Reads and encodes documents."""
 
-    def encoded(self, files: list[str], options: Options, start: Position) -> Generator[Encoded]:
+    def encoded(
+        self, tokenizer: Tokenizer, files: list[str], options: Options, start: Position
+    ) -> Generator[Encoded]:
         """Yield the encoded documents of `files` from `start` on, in order and in batches."""
         ...
 
@@ -46,13 +49,14 @@ class Job:
         files: list[str],
         options: Options,
         manifest: Manifest,
-        engine: Engine,
+        encoded: Callable[[Position], Generator[Encoded]],
     ) -> None:
+        """`encoded` yields the encoded documents of `files` from a position on."""
         self._folder = folder
         self._files = files
         self._options = options
         self._manifest = manifest
-        self._engine = engine
+        self._encoded = encoded
         progress = manifest.progress or {}
         self._progress = progress
         self._position = Position(*progress.get("position", (0, 0)))
@@ -119,7 +123,7 @@ class Job:
         with (
             progress_bar("tokenizing", "B", progress, size) as bar,
             ThreadPoolExecutor(1) as pool,
-            closing(self._engine.encoded(self._files, self._options, self._position)) as items,
+            closing(self._encoded(self._position)) as items,
         ):
             writer = InOrder(pool)
             for item in items:

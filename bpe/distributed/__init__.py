@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bpe.distributed.cluster import connect as connect
-from bpe.distributed.job import tokenize as tokenize
-from bpe.distributed.training import train as train
+from bpe.distributed.engine import RayEngine as RayEngine
+from bpe.distributed.engine import ray as ray
 
-__all__ = ["connect", "tokenize", "train"]
+__all__ = ["RayEngine", "ray"]

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
+from pretok.errors import shortened
+
 T = TypeVar("T")
 MAX_RETRIES = 10
 """The number of times that Ray runs a task again after its worker or its node was lost."""
@@ -16,11 +18,20 @@ MAX_RETRIES = 10
 def connect(address: str) -> None:
     """Connect to the Ray cluster at `address`; the address "local" starts a new cluster.
 
-    Calls `ray.init`, and hides the messages of workers. Raises ConnectionError if there is no
-    cluster at `address`, ModuleNotFoundError without ray.
+    Calls `ray.init`, and hides the messages of workers. Raises ValueError for a wrong address,
+    ConnectionError if there is no cluster at `address`, ModuleNotFoundError without ray.
     """
     ray = imported()
-    ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
+    try:
+        ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
+    except (ValueError, ConnectionError) as error:
+        kind = ConnectionError if isinstance(error, ConnectionError) else ValueError
+        reason = str(error).partition("\n")[0].partition(". ")[0]
+        raise kind(
+            f"cannot connect to a Ray cluster at {shortened(address)}: {reason}; expected the "
+            "address of a node, such as '10.0.0.1:6379', 'auto' for the cluster of this machine, "
+            "or 'local' to start one"
+        ) from None
 
 
 def connected() -> Any:
@@ -41,7 +52,7 @@ def imported() -> Any:
         import ray
     except ImportError:
         raise ModuleNotFoundError(
-            "bpe.distributed needs the package ray; install it with `pip install ray`"
+            "engine=bpe.distributed.ray() needs the package ray; install it with `pip install ray`"
         ) from None
     return ray
 

@@ -255,6 +255,13 @@ def check_errors(errors: Errors) -> None:
         )
 
 
+def check_engine(threads: int | None, engine: object) -> None:
+    """Raise ValueError for wrong `threads`, and for `threads` together with an `engine`."""
+    resolve_threads(threads)
+    if threads is not None and engine is not None:
+        raise ValueError("pass threads= or engine=, not both; each task has one thread")
+
+
 def validate_text(text: Text, errors: Errors) -> StrOrBytes:
     """Return `text` as the str or bytes that a backend takes.
 

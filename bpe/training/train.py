@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from itertools import count, islice
-from typing import Literal, NamedTuple, TypeAlias, cast, get_args
+from typing import Literal, NamedTuple, Protocol, TypeAlias, cast, get_args
 
 from bpe.encoding.added_tokens import AddedToken
-from bpe.encoding.arguments import resolve_pre_tokenizer, resolve_threads
+from bpe.encoding.arguments import check_engine, resolve_pre_tokenizer
 from bpe.encoding.foreign_arguments import TRAIN, explained
 from bpe.encoding.utf8 import has_surrogates
-from bpe.progress import Bar, progress_bar
+from bpe.progress import progress_bar
 from bpe.tokenizer import Tokenizer
 from bpe.training.characters import (
     DECODER,
@@ -62,6 +61,7 @@ def train(
     max_text: int | None = None,
     progress: bool | None = None,
     threads: int | None = None,
+    engine: Engine | None = None,
     backend: BackendName | None = None,
     cache_mb: float | None = None,
 ) -> Tokenizer:
@@ -101,7 +101,8 @@ def train(
     (`unknown_token` comes first if the list does not have it), 256 bytes with `byte_fallback`,
     characters, merged tokens. `save` writes tokenizer.json, or a .model of SentencePiece.
 
-    The result does not depend on `threads` (default: as many as are worthwhile) or `backend`. A
+    The result does not depend on `threads` (default: as many as are worthwhile) or `backend`.
+    `engine` is None, or `bpe.distributed.ray()` to count the pre-tokens on a Ray cluster. A
     progress bar appears if standard error is a terminal, unless `progress=False`.
 
     Raises ValueError if `vocab_size` is too small, if special tokens are invalid, if a pre-token is
@@ -113,18 +114,56 @@ def train(
     >>> tok.encode("abcde"), tok.token_bytes(260)
     ([260, 103], b'abcd')
     """
-    training = Training.of(
-        vocab_size=vocab_size, preset=preset, special_tokens=special_tokens, alphabet=alphabet,
-        byte_fallback=byte_fallback, character_coverage=character_coverage,
-        required_characters=required_characters, unknown_token=unknown_token,
-        min_frequency=min_frequency, max_token_length=max_token_length, tie_break=tie_break,
-        max_pre_token=max_pre_token, max_text=max_text, progress=progress, backend=backend,
-        cache_mb=cache_mb,
+    _check_numbers(vocab_size, min_frequency, max_token_length)
+    if tie_break not in get_args(TieBreak):
+        raise ValueError(f"tie_break={tie_break!r}; expected one of {get_args(TieBreak)}")
+    if alphabet not in get_args(Alphabet):
+        raise ValueError(f"alphabet={alphabet!r}; expected one of {get_args(Alphabet)}")
+    limits = Limits.of(max_pre_token, max_text)
+    chosen = choose_backend(backend)
+    characters = None
+    if alphabet == "characters":
+        characters = CharacterOptions(
+            byte_fallback, character_coverage, required_characters, unknown_token
+        )
+        if preset is not None or tie_break != "huggingface":
+            raise ValueError(
+                'alphabet="characters" has its own split and tie-break; omit preset= and tie_break='
+            )
+        preset = words_preset()
+        special_tokens = characters.with_unknown(special_tokens)
+    else:
+        _check_no_character_options(byte_fallback, character_coverage, required_characters)
+    specials = _Specials.of(special_tokens, vocab_size, 0 if characters else BYTES)
+    if characters is not None:
+        characters.check(specials.names)
+    pre_tokenizer = resolve_pre_tokenizer("cl100k" if preset is None else preset, chosen)
+    training = Training(
+        vocab_size, specials, pre_tokenizer, characters, limits, min_frequency, max_token_length,
+        tie_break, progress, backend, cache_mb,
     )  # fmt: skip
-    resolve_threads(threads)
-    with training.counting_bar() as bar:
-        words = training.words(source, field, threads, bar.update, include)
+    check_engine(threads, engine)
+    with progress_bar("counting", "B", progress, delay=PROGRESS_DELAY) as bar:
+        if engine is None:
+            words = training.words(source, field, include, threads, bar.update)
+        else:
+            words = engine.words(training, source, field, include, bar.update)
     return training.tokenizer(words)
+
+
+class Engine(Protocol):
+    """Counts pre-tokens elsewhere than in this process; `bpe.distributed.ray` makes one."""
+
+    def words(
+        self,
+        training: Training,
+        source: Source,
+        field: str,
+        include: str | Iterable[str],
+        advance: Callable[[int], object],
+    ) -> Words:
+        """Return the result of `training.words`."""
+        ...
 
 
 class Training(NamedTuple):
@@ -142,70 +181,13 @@ class Training(NamedTuple):
     backend: BackendName | None
     cache_mb: float | None
 
-    @classmethod
-    def of(
-        cls,
-        *,
-        vocab_size: int,
-        preset: PresetLike | None,
-        special_tokens: Sequence[str] | Mapping[str, int],
-        alphabet: Alphabet,
-        byte_fallback: bool,
-        character_coverage: float,
-        required_characters: str,
-        unknown_token: str,
-        min_frequency: int,
-        max_token_length: int | None,
-        tie_break: TieBreak,
-        max_pre_token: int | None,
-        max_text: int | None,
-        progress: bool | None,
-        backend: BackendName | None,
-        cache_mb: float | None,
-    ) -> Training:
-        """Return the checked arguments; raises ValueError or TypeError if one is invalid."""
-        _check_numbers(vocab_size, min_frequency, max_token_length)
-        if tie_break not in get_args(TieBreak):
-            raise ValueError(f"tie_break={tie_break!r}; expected one of {get_args(TieBreak)}")
-        if alphabet not in get_args(Alphabet):
-            raise ValueError(f"alphabet={alphabet!r}; expected one of {get_args(Alphabet)}")
-        limits = Limits.of(max_pre_token, max_text)
-        chosen = choose_backend(backend)
-        characters = None
-        if alphabet == "characters":
-            characters = CharacterOptions(
-                byte_fallback, character_coverage, required_characters, unknown_token
-            )
-            if preset is not None or tie_break != "huggingface":
-                raise ValueError(
-                    'alphabet="characters" has its own split and tie-break; omit preset= and '
-                    "tie_break="
-                )
-            preset = words_preset()
-            special_tokens = characters.with_unknown(special_tokens)
-        else:
-            _check_no_character_options(byte_fallback, character_coverage, required_characters)
-        specials = _Specials.of(special_tokens, vocab_size, 0 if characters else BYTES)
-        if characters is not None:
-            characters.check(specials.names)
-        preset = "cl100k" if preset is None else preset
-        pre_tokenizer = resolve_pre_tokenizer(preset, chosen)
-        return cls(
-            vocab_size, specials, pre_tokenizer, characters, limits, min_frequency,
-            max_token_length, tie_break, progress, backend, cache_mb,
-        )  # fmt: skip
-
-    def counting_bar(self) -> AbstractContextManager[Bar]:
-        """Return the progress bar of the first step, which counts pre-tokens."""
-        return progress_bar("counting", "B", self.progress, delay=PROGRESS_DELAY)
-
     def words(
         self,
         source: Source,
         field: str,
+        include: str | Iterable[str],
         threads: int | None,
         advance: Callable[[int], object],
-        include: str | Iterable[str] = (),
     ) -> Words:
         """Count the pre-tokens of `source`; pass the size of each text to `advance`."""
         chosen = choose_backend(self.backend)

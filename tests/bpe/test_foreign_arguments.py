@@ -21,7 +21,7 @@ GROUPS: dict[str, tuple[Mapping[str, str], list[Callable[..., Any]]]] = {
                         TOK.encode_batch, TOK.encode_batch_array, TOK.encode_packed,
                         TOK.encode_padded]),
     "decode": (DECODE, [TOK.decode, TOK.decode_bytes, TOK.decode_batch, TOK.decode_stream]),
-    "train": (TRAIN, [bpe.train, bpe.distributed.train]),
+    "train": (TRAIN, [bpe.train]),
     "load": (LOAD, [bpe.load]),
 }  # fmt: skip
 SPECIAL = 'special= takes "raise", "text", "allow" or a set of special tokens'
@@ -137,5 +137,3 @@ def test_ids_of_the_wrong_depth(backend: BackendName) -> None:
 
 def test_the_size_of_a_trained_vocabulary_by_position() -> None:
     assert bpe.train(["ab"], 257) == bpe.train(["ab"], vocab_size=257)
-    parameters = inspect.signature(bpe.distributed.train).parameters
-    assert list(parameters)[:2] == list(inspect.signature(bpe.train).parameters)[:2]

@@ -15,7 +15,7 @@ from typing import Any
 
 from bpe.corpus import documents, parts
 from bpe.corpus.encode import DocumentEncoder
-from bpe.distributed import engine
+from bpe.distributed import encoding
 from bpe.training.train import Training
 
 DEATHS = "PRETOK_TEST_DEATHS"
@@ -25,8 +25,8 @@ SIZES: list[tuple[Any, str, Any]] = [
     (documents, "LONG", 3000),
     (documents, "BLOCK", 500),
     (parts, "PART", 400),
-    (engine, "PORTION", 5000),
-    (engine, "LARGE", 30_000),
+    (encoding, "PORTION", 5000),
+    (encoding, "LARGE", 30_000),
 ]
 
 _is_set_up = False
@@ -76,7 +76,7 @@ def _set_up() -> None:
 
     replacements: list[tuple[Any, str, Any]] = [
         *SIZES,
-        (engine, "read_parts", dying_read),
+        (encoding, "read_parts", dying_read),
         (DocumentEncoder, "encode", dying_encode),
         (Training, "words", dying_words),
     ]

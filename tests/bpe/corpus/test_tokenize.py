@@ -283,3 +283,9 @@ def test_a_complete_corpus_is_not_written_again(backend: BackendName, tmp_path: 
         arguments: dict[str, Any] = {"inputs": path, "tokenizer": tok, **options}
         with pytest.raises(bpe.CorpusError, match=message):
             bpe.corpus.tokenize(output=out, **arguments)
+
+
+def test_no_inputs_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"^inputs is empty; expected files, folders or glob"):
+        bpe.corpus.tokenize([], tmp_path / "none", tokenizer("python"))
+    assert not (tmp_path / "none").exists()

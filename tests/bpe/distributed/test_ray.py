@@ -1,4 +1,4 @@
-"""bpe.distributed has the results of one process, also if workers die."""
+"""An engine of Ray has the results of one process, also if workers die."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import sys
 import tempfile
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import bpe
 from bpe.corpus.options import make_options
-from bpe.distributed import engine, groups, training
+from bpe.distributed import RayEngine, counting, encoding, groups
 from bpe.distributed.cluster import share
-from bpe.training.train import Training
 from command_line import PACKAGE_FOLDER, Call, caller, error_of
 from corpora import content, random_documents, tokenizer, write, write_json_lines
 from paths import HELPERS
@@ -31,6 +31,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="workers are killed by POSIX signals"),
     pytest.mark.filterwarnings("ignore"),  # warnings of ray
 ]
+RAY = RayEngine()
 OPTIONS: dict[str, Any] = {"special": "text", "eos": "<s>", "progress": False}
 
 ENVIRONMENT = {
@@ -57,7 +58,7 @@ def cluster() -> Iterator[Path]:
             patch.setenv(f"RAY_{name}", value)
         patch.chdir(folder)  # workers import from here before PYTHONPATH
         ray = need("ray")  # reads the environment
-        for module in (engine, training):
+        for module in (counting, encoding):
             patch.setattr(module, "share", lambda ray, value: share(ray, WithSetup(value)))
         ray.init(
             "local",
@@ -84,7 +85,7 @@ def inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     for module, name, size in SIZES:  # messages about damage depend on these sizes
         monkeypatch.setattr(module, name, size)
     monkeypatch.setattr(groups, "GROUP", 20_000)
-    monkeypatch.setattr(training, "GROUP", 5_000)
+    monkeypatch.setattr(counting, "GROUP", 5_000)
     monkeypatch.chdir(tmp_path)
     write_json_lines(Path("a.jsonl"), random_documents(900, 21))
     write(Path("b.txt"), "".join(random_documents(900, 22)).encode())
@@ -93,38 +94,59 @@ def inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return ["a.jsonl", "b.txt", *(f"c{number}.jsonl.gz" for number in range(5))]
 
 
-@pytest.mark.parametrize(
-    ("local", "distributed"),
-    [(bpe.corpus.tokenize, "tokenize"), (bpe.train, "train")],
-    ids=["tokenize", "train"],
-)
-def test_the_arguments_are_those_of_one_process(
-    local: Callable[..., Any], distributed: str
-) -> None:
-    expected = dict(inspect.signature(local).parameters)
-    del expected["threads"]
-    assert inspect.signature(getattr(bpe.distributed, distributed)).parameters == expected
-
-
-@pytest.mark.parametrize(
-    ("public", "checks"), [(bpe.corpus.tokenize, make_options), (bpe.train, Training.of)]
-)
-def test_the_checks_have_the_parameters_of_the_functions(
-    public: Callable[..., Any], checks: Callable[..., Any]
-) -> None:
+def test_the_checks_have_the_parameters_of_tokenize() -> None:
     """Both signatures state each parameter's name, type and default, so they must be equal."""
-    parameters = inspect.signature(public).parameters
-    for name, parameter in inspect.signature(checks).parameters.items():
+    parameters = inspect.signature(bpe.corpus.tokenize).parameters
+    for name, parameter in inspect.signature(make_options).parameters.items():
         if name != "tokenizer":
             assert parameter.annotation == parameters[name].annotation, name
-            assert parameter.default in (inspect.Parameter.empty, parameters[name].default), name
+            assert parameter.default == parameters[name].default, name
+
+
+def test_threads_and_an_engine_are_not_combined(cluster: Path, inputs: list[str]) -> None:
+    for call in (
+        lambda: bpe.corpus.tokenize(inputs, "x", tokenizer("python"), threads=2, engine=RAY),
+        lambda: bpe.train([Path("a.jsonl")], 300, threads=2, engine=RAY),
+    ):
+        with pytest.raises(ValueError, match=r"^pass threads= or engine=, not both"):
+            call()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError("Invalid address format: nonsense"),
+        ConnectionError("Could not find any running Ray instance. Please specify the one"),
+    ],
+)
+def test_a_wrong_address_is_explained(
+    error: Exception, monkeypatch: pytest.MonkeyPatch, call: Call, tmp_path: Path
+) -> None:
+    def init(*arguments: Any, **options: Any) -> None:
+        raise error
+
+    monkeypatch.setattr("bpe.distributed.cluster.imported", lambda: SimpleNamespace(init=init))
+    shown = (
+        f"cannot connect to a Ray cluster at 'nonsense': {str(error).partition('. ')[0]}; expected "
+        "the address of a node, such as '10.0.0.1:6379', 'auto' for the cluster of this machine, "
+        "or 'local' to start one"
+    )
+    with pytest.raises(type(error)) as raised:
+        bpe.distributed.ray("nonsense")
+    assert str(raised.value) == shown
+    tokenizer("python").save(tmp_path / "v.pretok")
+    write(tmp_path / "a.txt", b"text")
+    arguments = ["-v", str(tmp_path / "v.pretok"), "-o", str(tmp_path / "out"), "--ray", "nonsense"]
+    assert error_of(call, "tokenize", str(tmp_path / "a.txt"), *arguments) == shown
+    arguments = ["-n", "270", "-o", str(tmp_path / "out.json"), "--ray", "nonsense"]
+    assert error_of(call, "train", str(tmp_path / "a.txt"), *arguments) == shown
 
 
 def test_the_files_are_those_of_one_process(cluster: Path, inputs: list[str]) -> None:
     tok = tokenizer("python")
     options = {"validation": 0.2, "shard_tokens": 4000, "layout": "megatron", **OPTIONS}
     bpe.corpus.tokenize(inputs, "one", tok, **options)
-    corpus = bpe.distributed.tokenize(inputs, "many", tok, **options)
+    corpus = bpe.corpus.tokenize(inputs, "many", tok, **options, engine=RAY)
     assert corpus.manifest.documents == 1401
     assert content(Path("many")) == content(Path("one"))
     # Workers died in tasks that read, that encode, and that do both.
@@ -139,7 +161,7 @@ def test_the_files_are_those_of_one_process(cluster: Path, inputs: list[str]) ->
 def test_errors_are_those_of_one_process(cluster: Path, inputs: list[str]) -> None:
     tok = tokenizer("python")
     with pytest.raises(bpe.CorpusError, match=r"^a\.jsonl, line \d+: .*'<s>' at byte \d+; pass"):
-        bpe.distributed.tokenize(inputs, "raised", tok, shuffle=2)
+        bpe.corpus.tokenize(inputs, "raised", tok, shuffle=2, engine=RAY)
     documents = random_documents(300, 23)
     write_json_lines(Path("bad.jsonl"), documents)
     with open("bad.jsonl", "ab") as file:
@@ -147,10 +169,10 @@ def test_errors_are_those_of_one_process(cluster: Path, inputs: list[str]) -> No
     options = {"shuffle": 2, "pack": 16, "pad": 0, **OPTIONS}
     paths = [*inputs, "bad.jsonl"]
     with pytest.raises(bpe.TextFileError, match=r"^bad\.jsonl, line 301: 'text' is of type"):
-        bpe.distributed.tokenize(paths, "damaged", tok, **options)
+        bpe.corpus.tokenize(paths, "damaged", tok, **options, engine=RAY)
     options["skip_bad"] = True
     bpe.corpus.tokenize(paths, "one", tok, **options)
-    corpus = bpe.distributed.tokenize(paths, "many", tok, **options)
+    corpus = bpe.corpus.tokenize(paths, "many", tok, **options, engine=RAY)
     assert corpus.manifest.skipped == 2
     assert content(Path("many")) == content(Path("one"))
 
@@ -161,13 +183,13 @@ def test_the_merges_are_those_of_one_process(
 ) -> None:
     source = [Path(name) for name in inputs]
     options: dict[str, Any] = {"vocab_size": 330, "special_tokens": ["<s>"], "tie_break": tie_break}
-    assert bpe.distributed.train(source, **options) == bpe.train(source, **options)
+    assert bpe.train(source, engine=RAY, **options) == bpe.train(source, **options)
     assert (cluster / "count").exists()
     texts: list[Any] = [*random_documents(20, 24), Path(inputs[0]), bytearray(b"bytes bytes")]
-    assert bpe.distributed.train(iter(texts), **options) == bpe.train(iter(texts), **options)
+    assert bpe.train(iter(texts), engine=RAY, **options) == bpe.train(iter(texts), **options)
     write(Path("bad.jsonl"), b"{}\n")
     with pytest.raises(bpe.TextFileError, match=r"^bad\.jsonl, line 1: no 'text'"):
-        bpe.distributed.train([*source, Path("bad.jsonl")], **options)
+        bpe.train([*source, Path("bad.jsonl")], engine=RAY, **options)
 
 
 def test_the_command_line(
@@ -178,7 +200,7 @@ def test_the_command_line(
 ) -> None:
     call: Call = caller(monkeypatch, capsys)
     tokenizer("python").save("v.pretok")
-    monkeypatch.setattr("bpe.distributed.connect", lambda address: None)
+    monkeypatch.setattr("bpe.distributed.ray", lambda address: RAY)
     arguments = ["tokenize", inputs[0], "-v", "v.pretok", "--special", "text"]
     assert call(*arguments, "-o", "one")[0] == 0
     assert call(*arguments, "-o", "many", "--ray", "local")[0] == 0

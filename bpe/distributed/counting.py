@@ -1,0 +1,131 @@
+"""Count the pre-tokens of texts in tasks of Ray."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from bpe.distributed.cluster import Shared, cpus, folder_of, get, share, task, value_of
+from bpe.distributed.groups import GROUP
+from bpe.encoding.utf8 import StrOrBytes
+from bpe.training.corpus import Path, Source, name_of, source_items
+from bpe.training.counting import empty_words
+from bpe.training.train import Training
+from bpe.training.trainer import Words
+from pretok.machine.backend import choose_backend
+
+Counts = list[tuple[bytes, int]]
+"""Words (distinct pre-tokens) with their counts, in the order of first appearance."""
+FAN_IN = 8
+"""The number of Counts that one task adds up."""
+TEXTS = 8 << 20
+"""The approximate size in bytes of the texts in memory that one task counts."""
+
+
+def count_words(
+    ray: Any,
+    training: Training,
+    source: Source,
+    field: str,
+    include: str | Iterable[str],
+    advance: Callable[[int], object],
+) -> Words:
+    """Count the pre-tokens of `source` in tasks; pass the size of the texts to `advance`."""
+    shared = share(ray, Counting(training, field))
+    counters = task(ray, count, num_cpus=1, num_returns=2)
+    tree = _Tree(task(ray, add_up, num_cpus=1), shared)
+    sizes: deque[Any] = deque()
+    for part in _parts(source_items(source, size=TEXTS, include=include)):
+        names = [name_of(item) for item in part if isinstance(item, os.PathLike)]
+        counts, size = counters.remote(shared, part, names)
+        tree.add(counts)
+        sizes.append(size)
+        # Wait in the order of the parts: the first error is raised, as in one process.
+        while len(sizes) > 2 * cpus(ray):
+            advance(get(ray, sizes.popleft()))
+    while sizes:
+        advance(get(ray, sizes.popleft()))
+    words = empty_words(choose_backend(training.backend))
+    words.add_words(dict(get(ray, tree.root())))
+    return words
+
+
+class Counting(NamedTuple):
+    """The objects that all tasks of a training share."""
+
+    training: Training
+    field: str
+
+
+def count(shared: Shared[Counting], source: Source, names: list[str]) -> tuple[Counts, int]:
+    """Return the words of `source` with their counts, and the size of its texts.
+
+    `names` are the files of `source`.
+    """
+    size = 0
+
+    def advance(more: int) -> None:
+        nonlocal size
+        size += more
+
+    work = value_of(shared)
+    with folder_of(shared, names):
+        words = work.training.words(source, work.field, (), 1, advance)
+    return words.take(), size
+
+
+def add_up(shared: Shared[Counting], *counts: Counts) -> Counts:
+    """Return each word of `counts` with the sum of its counts."""
+    words = empty_words(choose_backend(value_of(shared).training.backend))
+    for some in counts:
+        words.add_words(dict(some))
+    return words.take()
+
+
+def _parts(
+    items: Iterator[list[StrOrBytes] | Path],
+) -> Iterator[list[StrOrBytes] | list[Path]]:
+    """Yield the source of each task: a list of texts, or a list of files."""
+    paths: list[Path] = []
+    size = 0
+    for item in items:
+        if isinstance(item, os.PathLike):
+            paths.append(item)
+            size += os.path.getsize(item)
+        if paths and (size >= GROUP or isinstance(item, list)):
+            yield paths
+            paths, size = [], 0
+        if isinstance(item, list):
+            yield item
+    if paths:
+        yield paths
+
+
+class _Tree:
+    """Adds up counts, FAN_IN neighbors at a time.
+
+    Only neighbors are added, in order, so the words keep the order of their first appearance.
+    """
+
+    def __init__(self, adder: Any, shared: Shared[Counting]) -> None:
+        self._adder = adder
+        self._shared = shared
+        self._levels: list[list[Any]] = [[]]
+
+    def add(self, counts: Any, level: int = 0) -> None:
+        """Add the reference of the next counts of a level."""
+        if level == len(self._levels):
+            self._levels.append([])
+        nodes = self._levels[level]
+        nodes.append(counts)
+        if len(nodes) == FAN_IN:
+            self.add(self._adder.remote(self._shared, *nodes), level + 1)
+            nodes.clear()
+
+    def root(self) -> Any:
+        """Return the reference of the sum of all counts."""
+        # Higher levels have earlier counts, so they come first.
+        nodes = [node for level in reversed(self._levels) for node in level]
+        return self._adder.remote(self._shared, *nodes)
