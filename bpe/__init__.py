@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bpe import columns as columns
     from bpe import corpus as corpus
     from bpe import distributed as distributed
     from bpe import statistics as statistics
@@ -103,7 +102,7 @@ _LAZY = {
     "train": "bpe.training.train",
 }
 
-_PACKAGES = ("columns", "corpus", "distributed", "statistics")
+_PACKAGES = ("corpus", "distributed", "statistics")
 """The modules that `import bpe` makes available; each is imported on first use."""
 
 __all__ = [

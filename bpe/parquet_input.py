@@ -9,7 +9,7 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from bpe.columns import packed
+from bpe.encoding.columns import packed
 from bpe.encoding.packed import PackedTexts
 from bpe.errors import TextFileError
 from bpe.text_files import Watch, blocks_of_file

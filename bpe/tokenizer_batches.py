@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from bpe.encoding.arguments import check_batch, check_errors
+from bpe.encoding.columns import encode_column
 from bpe.encoding.decode import Decode, Unknown, decode_batch, keep_known
 from bpe.encoding.fast_calls import fast_call
-from bpe.encoding.foreign_arguments import DECODE, ENCODE
+from bpe.encoding.foreign_arguments import DECODE, ENCODE, explained
 from bpe.encoding.packed import PackedTexts
 from bpe.encoding.padded import Layout, PaddedIds, Side, add_template, check_layout, pad, row_length
 from bpe.once import once
@@ -73,14 +75,45 @@ class TokenizerBatches(TokenizerSpans):
         """Do the same as `encode_batch_array` for texts in one buffer.
 
         Text i is data[offsets[i]:offsets[i + 1]], in UTF-8. So n texts have n + 1 offsets, which
-        ascend. There is no Python object for each text; `bpe.columns.encode` takes columns of Arrow
-        and Polars. As in all calls, bytes that are not UTF-8 are kept, so `errors` has no effect
+        ascend. There is no Python object for each text; `encode_column` takes columns of Arrow and
+        Polars. As in all calls, bytes that are not UTF-8 are kept, so `errors` has no effect
         here. Raises ValueError for other offsets, and the errors of `encode`.
         """
         check_errors(errors)
         texts = PackedTexts(data, offsets)
         ids, bounds = self._pipeline.encode_packed(texts, special, threads)
         return add_template(ids, bounds, self._template) if add_special_tokens else (ids, bounds)
+
+    @explained(ENCODE)
+    def encode_column(
+        self,
+        column: Any,
+        special: Special = "raise",
+        *,
+        errors: Errors = "replace",
+        add_special_tokens: bool = False,
+        threads: int | None = None,
+    ) -> Any:
+        """Return the ids of each text of a column of Arrow or Polars, as lists of uint32.
+
+        `column` is an Array or a ChunkedArray of pyarrow, a Series of Polars, or another object
+        with the Arrow C stream interface. The result for a Series is a Series, else an array of
+        pyarrow. The lists for large and view types have 64-bit offsets. The texts are read in
+        place, except in chunks with nulls and for view types, which pyarrow copies first. A null
+        stays null. `errors` has no effect, as in `encode_packed`.
+
+        Raises TypeError unless the column holds strings or bytes, ModuleNotFoundError without
+        pyarrow, and the errors of `encode`. The index in a SpecialTokenError counts rows from the
+        start of the chunk.
+        """
+
+        def encode(texts: PackedTexts) -> tuple[Ids, Offsets]:
+            return self.encode_packed(
+                texts.data, texts.offsets, special, errors=errors,
+                add_special_tokens=add_special_tokens, threads=threads,
+            )  # fmt: skip
+
+        return encode_column(encode, column)
 
     @fast_call(ENCODE)
     def encode_padded(

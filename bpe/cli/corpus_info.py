@@ -98,7 +98,7 @@ def _counts(corpus: Corpus) -> Iterator[str]:
     for name, shards in corpus.splits.items():
         tokens = sum(shard.tokens - shard.padding for shard in shards)
         rows[f"split {name!r}"] = (
-            f"{tokens:,} tokens, {corpus.documents(name):,} documents, {len(shards):,} shards"
+            f"{tokens:,} tokens, {corpus.document_count(name):,} documents, {len(shards):,} shards"
         )
     for name, value in rows.items():
         if value:

@@ -69,14 +69,14 @@ class Corpus:
         """The shards of each split."""
         return self.manifest.splits
 
-    def documents(self, split: str = "train") -> int:
+    def document_count(self, split: str = "train") -> int:
         """Return the number of documents of a split."""
         shards = self._shards(split)
         return shards[-1].next_document if shards else 0
 
     def __len__(self) -> int:
         """Return the number of documents of the split "train"."""
-        return self.documents()
+        return self.document_count()
 
     def __getitem__(self, index: int) -> Ids:
         """Return the ids of a document of the split "train"; a negative index counts back."""
@@ -94,9 +94,9 @@ class Corpus:
         is missing or damaged. Only `verify` compares all bytes with the manifest.
         """
         shards = self._shards(split)
-        if not 0 <= index < self.documents(split):
+        if not 0 <= index < self.document_count(split):
             raise IndexError(
-                f"document {index} of split {split!r}; the split has {self.documents(split)} "
+                f"document {index} of split {split!r}; the split has {self.document_count(split)} "
                 "documents, and the first one is document 0"
             )
         parts = []

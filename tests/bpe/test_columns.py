@@ -1,4 +1,4 @@
-"""bpe.columns.encode and Tokenizer.encode_packed give the ids of `encode`."""
+"""encode_column and encode_packed give the ids of `encode`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bpe
-from bpe import columns
 from bpe.encoding.packed import PackedTexts
 from corpora import random_documents, tokenizer
 from pretok.machine.backend import BackendName
@@ -80,20 +79,20 @@ def test_columns_of_arrow(backend: BackendName) -> None:
     expected = tok.encode_batch(TEXTS, "text")
     for kind, offsets in ((pyarrow.string(), "list"), (pyarrow.large_string(), "large_list")):
         array = pyarrow.array(TEXTS, kind)
-        found = columns.encode(tok, array, "text")
+        found = tok.encode_column(array, "text")
         found.validate(full=True)
         assert str(found.type).startswith(f"{offsets}<")
         assert found.type.value_type == pyarrow.uint32()
         assert found.to_pylist() == expected
-        assert columns.encode(tok, array[3:9], "text", threads=2).to_pylist() == expected[3:9]
+        assert tok.encode_column(array[3:9], "text", threads=2).to_pylist() == expected[3:9]
         chunked = pyarrow.chunked_array([array[:4], array[4:4], array[4:]])
-        found = columns.encode(tok, chunked, "text")
+        found = tok.encode_column(chunked, "text")
         assert found.num_chunks == 3
         assert found.to_pylist() == expected
         for empty in (array[:0], pyarrow.chunked_array([], kind)):
-            assert columns.encode(tok, empty).to_pylist() == []
+            assert tok.encode_column(empty).to_pylist() == []
     nulls = pyarrow.array(["hello", None, ""])
-    assert columns.encode(tok, nulls).to_pylist() == [tok.encode("hello"), None, []]
+    assert tok.encode_column(nulls).to_pylist() == [tok.encode("hello"), None, []]
 
 
 @pytest.mark.parametrize(
@@ -111,10 +110,10 @@ def test_types_of_strings(backend: BackendName, kind: str) -> None:
     expected = [None if text is None else tok.encode(text) for text in texts]
     array = pyarrow.array(texts, getattr(pyarrow, kind)())
     for found, rows in (
-        (columns.encode(tok, array), expected),
-        (columns.encode(tok, array[:1]), expected[:1]),
-        (columns.encode(tok, array[2:]), expected[2:]),
-        (columns.encode(tok, pyarrow.chunked_array([array[1:], array[:1]])),
+        (tok.encode_column(array), expected),
+        (tok.encode_column(array[:1]), expected[:1]),
+        (tok.encode_column(array[2:]), expected[2:]),
+        (tok.encode_column(pyarrow.chunked_array([array[1:], array[:1]])),
          [*expected[1:], expected[0]]),
     ):  # fmt: skip
         found.validate(full=True)
@@ -136,12 +135,12 @@ def test_other_columns(backend: BackendName) -> None:
     ):  # fmt: skip
         for column in (array, array[:0], pyarrow.chunked_array([array])):
             with pytest.raises(TypeError) as raised:
-                columns.encode(tok, column)
+                tok.encode_column(column)
             assert str(raised.value) == (
                 f"the column is of type {array.type}; expected strings or binary; cast the column"
             )
     with pytest.raises(TypeError, match="column is of type list; expected a column of pyarrow"):
-        columns.encode(tok, ["hello"])
+        tok.encode_column(["hello"])
 
 
 def test_columns_of_polars(backend: BackendName) -> None:
@@ -149,16 +148,16 @@ def test_columns_of_polars(backend: BackendName) -> None:
     polars = need("polars")
     tok = tokenizer(backend)
     column = polars.Series("text", [*TEXTS, None])
-    found = columns.encode(tok, column, "text")
+    found = tok.encode_column(column, "text")
     assert found.name == "text"
     assert found.dtype == polars.List(polars.UInt32)
     assert found.to_list() == [*tok.encode_batch(TEXTS, "text"), None]
     binary = polars.Series([b"hello", None, b"\xff"])
-    assert columns.encode(tok, binary).to_list() == [tok.encode("hello"), None, tok.encode(b"\xff")]
+    assert tok.encode_column(binary).to_list() == [tok.encode("hello"), None, tok.encode(b"\xff")]
     for other in (polars.Series(["a", None], dtype=polars.Categorical), polars.Series([1, None]),
                   polars.Series([None]), polars.Series([["a"]])):  # fmt: skip
         with pytest.raises(TypeError, match=r"the column is of type .*; expected strings"):
-            columns.encode(tok, other)
+            tok.encode_column(other)
     frame = polars.DataFrame({"text": TEXTS})
-    with_ids = frame.with_columns(columns.encode(tok, frame["text"], "text").alias("ids"))
+    with_ids = frame.with_columns(tok.encode_column(frame["text"], "text").alias("ids"))
     assert with_ids["ids"].list.len().to_list() == [len(tok.encode(text, "text")) for text in TEXTS]

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 import bpe
-from bpe import columns
 from command_line import environment
 from corpora import random_documents, tokenizer
 from pretok.machine.backend import BackendName
@@ -53,7 +52,7 @@ def test_map(backend: BackendName, tmp_path: Path) -> None:
         return {"ids": tok.encode_batch(rows["text"], "text")}
 
     def table(rows: Any) -> Any:
-        return rows.append_column("ids", columns.encode(tok, rows["text"], "text"))
+        return rows.append_column("ids", tok.encode_column(rows["text"], "text"))
 
     mapped = data.map(batch, batched=True, batch_size=20)
     assert list(mapped["ids"]) == expected

@@ -19,7 +19,7 @@ TOK: Any = bpe.Tokenizer
 GROUPS: dict[str, tuple[Mapping[str, str], list[Callable[..., Any]]]] = {
     "encode": (ENCODE, [TOK.encode, TOK.encode_array, TOK.count, TOK.tokens, TOK.token_spans,
                         TOK.encode_batch, TOK.encode_batch_array, TOK.encode_packed,
-                        TOK.encode_padded]),
+                        TOK.encode_column, TOK.encode_padded]),
     "decode": (DECODE, [TOK.decode, TOK.decode_bytes, TOK.decode_batch, TOK.decode_stream]),
     "train": (TRAIN, [bpe.train]),
     "load": (LOAD, [bpe.load]),

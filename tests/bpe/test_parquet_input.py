@@ -29,7 +29,7 @@ def test_rows_are_documents(
         path = write(tmp_path / f"{text_type}.parquet{packed}", data)
         out = tmp_path / str(text_type)
         corpus = bpe.corpus.tokenize(path, out, tok, special="text", eos=END)
-        found = [corpus.document(index).tolist() for index in range(corpus.documents())]
+        found = [corpus.document(index).tolist() for index in range(corpus.document_count())]
         assert found == expected_ids(tok, TEXTS)
         assert corpus.manifest.inputs[0]["bytes"] == path.stat().st_size
 

@@ -147,7 +147,7 @@ def _tokenize(subject: Subject, source: Input, folder: Path, threads: int) -> Wo
         )
 
     def arrays(corpus: bpe.corpus.Corpus) -> Arrays:
-        ids = [corpus.document(index) for index in range(corpus.documents())]
+        ids = [corpus.document(index) for index in range(corpus.document_count())]
         return _joined(ids)
 
     return Work(call, arrays)

@@ -113,12 +113,12 @@ def test_long_lines_with_and_without_damage(
     found = [
         tok.decode(corpus.document(index, split))
         for split in ("train", "val")
-        for index in range(corpus.documents(split))
+        for index in range(corpus.document_count(split))
     ]
     assert sorted(found) == sorted([*texts, *texts, "x", "x"])
     path = write(tmp_path / "lines.txt", b"a\r\n" + b"x " * 900 + b"\r\n\nb")
     corpus = bpe.corpus.tokenize(path, tmp_path / "lines", tok, lines=True)
-    found = [tok.decode(corpus.document(index)) for index in range(corpus.documents())]
+    found = [tok.decode(corpus.document(index)) for index in range(corpus.document_count())]
     assert found == ["a", "x " * 900, "", "b"]
 
 
@@ -170,7 +170,7 @@ def test_glob_patterns(tmp_path: Path) -> None:
         "in/**/[bd2]*": ["b/10.txt", "b/2.txt", "c/d/e.txt"],
     }.items()):  # fmt: skip
         corpus = bpe.corpus.tokenize(str(tmp_path / pattern), tmp_path / f"out{number}", tok)
-        found = [tok.decode(corpus.document(index)) for index in range(corpus.documents())]
+        found = [tok.decode(corpus.document(index)) for index in range(corpus.document_count())]
         assert found == names
 
 

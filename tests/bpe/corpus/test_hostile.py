@@ -89,7 +89,8 @@ def documents(folder: Path) -> list[list[int]]:
     found = Corpus(folder)
     rows = []
     for split in found.splits:
-        one_by_one = [found.document(at, split).tolist() for at in range(found.documents(split))]
+        count = found.document_count(split)
+        one_by_one = [found.document(at, split).tolist() for at in range(count)]
         assert one_by_one == [ids.tolist() for ids in found.iter_documents(split)]
         lengths = np.concatenate([np.zeros(0, np.int64), *found.lengths(split)])
         assert lengths.tolist() == list(map(len, one_by_one))

@@ -147,7 +147,7 @@ def test_a_corpus_is_read_back(
     tmp_path: Path, backend: BackendName, layout: str, pack: int | None
 ) -> None:
     corpus, expected = made(tmp_path, backend, layout, pack=pack)
-    found = [corpus.document(index).tolist() for index in range(corpus.documents())]
+    found = [corpus.document(index).tolist() for index in range(corpus.document_count())]
     assert found == expected
     assert not any(problem for _, problem in corpus.verify())
     with pytest.raises(IndexError, match=f"document {len(TEXTS)} of split 'train'; the split has"):

@@ -62,7 +62,7 @@ def test_memory_is_bounded(tmp_path: Path) -> None:
     empty = empty_documents(tmp_path / "empty.jsonl", 1_000_000 if FULL else 100_000)
     assert peak(tmp_path, empty, shuffle=1) < LIMIT
     corpus = bpe.corpus.Corpus(tmp_path / "empty")
-    assert corpus.documents() == (1_000_000 if FULL else 100_000)
+    assert corpus.document_count() == (1_000_000 if FULL else 100_000)
 
 
 @needs_proc

@@ -30,7 +30,7 @@ def test_every_way_to_read(
     options = {"special": "text", "eos": "<s>", "shard_tokens": 400, **options}
     corpus = bpe.corpus.tokenize(path, tmp_path / "out", tok, **options)
     found = [ids.tolist() for ids in corpus]
-    assert len(corpus) == len(found) == corpus.documents()
+    assert len(corpus) == len(found) == corpus.document_count()
     assert found == [corpus[index].tolist() for index in range(len(corpus))]
     assert found == [corpus.document(index).tolist() for index in range(len(corpus))]
     if "validation" in options:

@@ -58,7 +58,7 @@ def test_shared_texts(
     corpus = bpe.corpus.tokenize(
         folder, tmp_path / "out", tok, special="text", shard_tokens=50_000, layout="megatron"
     )
-    assert corpus.documents() == len(expected)
+    assert corpus.document_count() == len(expected)
     for index, ids in enumerate(expected):
         assert corpus.document(index).tolist() == ids
     assert corpus.tokenizer() == tok

@@ -33,7 +33,7 @@ PACKED = ("", ".gz", ".zst")
 
 
 def ids_of(corpus: bpe.corpus.Corpus, split: str = "train") -> list[list[int]]:
-    return [corpus.document(index, split).tolist() for index in range(corpus.documents(split))]
+    return [corpus.document(index, split).tolist() for index in range(corpus.document_count(split))]
 
 
 @pytest.mark.parametrize("packed", PACKED)
@@ -244,10 +244,10 @@ def test_many_empty_documents(backend: BackendName, tmp_path: Path) -> None:
     tok = tokenizer(backend)
     path = write(tmp_path / "a.jsonl", b'{"text": ""}\n' * 3000)
     corpus = bpe.corpus.tokenize(path, tmp_path / "out", tok)
-    assert (corpus.documents(), corpus.manifest.tokens) == (3000, 0)
+    assert (corpus.document_count(), corpus.manifest.tokens) == (3000, 0)
     assert corpus.document(2999).tolist() == []
     empty = bpe.corpus.tokenize(write(tmp_path / "b.jsonl", b"\n"), tmp_path / "none", tok)
-    assert (empty.documents(), empty.splits) == (0, {"train": []})
+    assert (empty.document_count(), empty.splits) == (0, {"train": []})
 
 
 def test_a_complete_corpus_is_not_written_again(backend: BackendName, tmp_path: Path) -> None:

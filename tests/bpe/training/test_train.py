@@ -141,7 +141,7 @@ def test_options_of_characters_need_that_alphabet(options: dict[str, Any]) -> No
 
 
 def test_a_preset_of_another_type(backend: BackendName) -> None:
-    with pytest.raises(TypeError, match="is of type int; expected a preset, its name, a "):
+    with pytest.raises(TypeError, match="is of type int; expected a Preset, its name, a "):
         train(never(), vocab_size=300, preset=3, backend=backend)  # type: ignore[arg-type]
 
 

@@ -2,41 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from bpe.encoding.packed import PackedTexts
-from bpe.tokenizer import Tokenizer
-from bpe.types import Special
+from bpe.types import Ids, Offsets
 
+Encode = Callable[[PackedTexts], tuple[Ids, Offsets]]
+"""Returns the ids of all texts, and the offsets of each text in them."""
 MAX_OFFSET = (1 << 31) - 1
 LARGE_TYPES = {"string_view": "large_string", "binary_view": "large_binary"}
 """The type to which a column of a view type is cast."""
 
 
-def encode(
-    tokenizer: Tokenizer, column: Any, special: Special = "raise", *, threads: int | None = None
-) -> Any:
-    """Return the ids of each text of `column`, in a column of lists of uint32.
-
-    `column` is an Array or a ChunkedArray of pyarrow, a Series of Polars, or another object with
-    the Arrow C stream interface. The result for a Series is a Series, else an array of pyarrow. The
-    lists for large and view types have 64-bit offsets. The texts are read in place, except in
-    chunks with nulls and for view types, which pyarrow copies first. A null stays null.
-
-    Raises TypeError unless the column holds strings or bytes, ModuleNotFoundError without pyarrow,
-    and the errors of `Tokenizer.encode`. The index in a SpecialTokenError counts rows from the
-    start of the chunk.
-    """
+def encode_column(encode: Encode, column: Any) -> Any:
+    """Return the ids of each text of `column`; Tokenizer.encode_column explains it."""
     try:
         import pyarrow
     except ImportError:
         raise ModuleNotFoundError(
-            "bpe.columns needs the package pyarrow; install it with `pip install pyarrow`"
+            "encode_column needs the package pyarrow; install it with `pip install pyarrow`"
         ) from None
     if isinstance(column, pyarrow.Array):
-        return _encoded(pyarrow, tokenizer, column, special, threads)
+        return _encoded(pyarrow, encode, column)
     chunked = column
     if not isinstance(column, pyarrow.ChunkedArray):
         if not hasattr(column, "__arrow_c_stream__"):
@@ -44,10 +34,10 @@ def encode(
                 f"column is of type {type(column).__name__}; expected a column of pyarrow or Polars"
             )
         chunked = pyarrow.chunked_array(column)
-    lists = [_encoded(pyarrow, tokenizer, chunk, special, threads) for chunk in chunked.chunks]
+    lists = [_encoded(pyarrow, encode, chunk) for chunk in chunked.chunks]
     if not lists:
         empty = pyarrow.array([], chunked.type)
-        lists = [_encoded(pyarrow, tokenizer, empty, special, threads)]
+        lists = [_encoded(pyarrow, encode, empty)]
     result = pyarrow.chunked_array(lists)
     if type(column).__module__.partition(".")[0] != "polars":
         return result
@@ -82,9 +72,7 @@ def _is_large(pyarrow: Any, type: Any) -> bool:
     raise TypeError(f"the column is of type {type}; expected strings or binary; cast the column")
 
 
-def _encoded(
-    pyarrow: Any, tokenizer: Tokenizer, array: Any, special: Special, threads: int | None
-) -> Any:
+def _encoded(pyarrow: Any, encode: Encode, array: Any) -> Any:
     """Return the ids of an Array of pyarrow as a ListArray or LargeListArray."""
     if str(array.type) in LARGE_TYPES:
         array = array.cast(LARGE_TYPES[str(array.type)])
@@ -93,8 +81,7 @@ def _encoded(
     if array.null_count:
         mask = array.is_null()
         array = array.fill_null("")
-    texts = packed(array)
-    ids, offsets = tokenizer.encode_packed(texts.data, texts.offsets, special, threads=threads)
+    ids, offsets = encode(packed(array))
     values = pyarrow.array(ids)
     if is_large:
         return pyarrow.LargeListArray.from_arrays(pyarrow.array(offsets), values, mask=mask)
