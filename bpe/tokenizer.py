@@ -23,7 +23,7 @@ from bpe.encoding.arguments import (
     resolve_template,
 )
 from bpe.encoding.backends import make_backend, takes_spaces
-from bpe.encoding.decode import DecodeStream, Unknown
+from bpe.encoding.decode import DecodeStream, KnownIdsStream, Unknown
 from bpe.encoding.deferred_backend import DeferredBackend
 from bpe.encoding.fast_calls import fast_call
 from bpe.encoding.foreign_arguments import DECODE, ENCODE, TOKENIZER, explained
@@ -319,9 +319,13 @@ class Tokenizer(TokenizerBatches):
         return self._decode_bytes(self._known(ids, unknown), bool(skip_special))
 
     @fast_call(DECODE)
-    def decode_stream(self, *, errors: str = "replace", skip_special: bool = False) -> DecodeStream:
-        """Return a new DecodeStream, which decodes ids as they come."""
-        return self._ids_to_text.stream(self._decode_bytes, errors, bool(skip_special))
+    def decode_stream(
+        self, *, errors: str = "replace", skip_special: bool = False, unknown: Unknown = "raise"
+    ) -> DecodeStream:
+        """Return a new DecodeStream, which decodes ids as they come. Otherwise like `decode`."""
+        self._known((), unknown)  # raises the error for another value
+        stream = self._ids_to_text.stream(self._decode_bytes, errors, bool(skip_special))
+        return stream if unknown == "raise" else KnownIdsStream(stream, self._known_ids)
 
     def token_bytes(self, id: int) -> bytes:
         """Return the bytes of the token with this id; raises UnknownTokenError if there is none."""

@@ -146,7 +146,7 @@ class PreTokenizer:
         """
         return self._backend.count(as_str_or_bytes(text))
 
-    def split_batch(self, texts: Iterable[Text], threads: int | None = None) -> list[list[str]]:
+    def split_batch(self, texts: Iterable[Text], *, threads: int | None = None) -> list[list[str]]:
         """Return the pre-tokens of each of `texts`, as `split` does.
 
         The native backend finds the boundaries with up to `threads` threads; the Python backend

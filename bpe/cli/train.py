@@ -100,8 +100,8 @@ READING = ("field", "include", "max_pre_token", "max_text", "threads")
     "rarest characters are left out; 1.0 keeps all.",
 )
 @click.option(
-    "--special",
-    "specials",
+    "--special-token",
+    "special_tokens",
     multiple=True,
     metavar="TOKEN[=ID]",
     help="A special token. Repeat for more. Give an id to all of them or to none; without ids, "
@@ -150,7 +150,7 @@ def train_command(
     lossy: bool,
     curve: Path | None,
     held_out: tuple[str, ...],
-    specials: tuple[str, ...],
+    special_tokens: tuple[str, ...],
     ray: str | None,
     quiet: bool,
     **options: Any,
@@ -170,7 +170,7 @@ def train_command(
     --curve needs no further training, because a smaller vocabulary has the first merges of the
     larger one. It reads FILEs a second time.
     """
-    options |= {"vocab_size": vocab_size, "special_tokens": _special_tokens(specials)}
+    options |= {"vocab_size": vocab_size, "special_tokens": _special_tokens(special_tokens)}
     _check_output("--output", output, files)
     if curve is not None:
         _check_output("--curve", curve, ())
@@ -198,21 +198,21 @@ def train_command(
 
 
 def _special_tokens(values: Sequence[str]) -> list[str] | dict[str, int]:
-    """Return the special tokens of --special: their ids by token, or a list if none has an id."""
+    """Return the special tokens `values`: their ids by token, or a list if none has an id."""
     names: list[str] = []
     ids: dict[str, int] = {}
     for token in values:
         name, _, id = token.rpartition("=")
         if name and id.isascii() and id.isdigit():
             if name in ids:
-                raise click.ClickException(f"duplicate --special {name!r}; pass it once")
+                raise click.ClickException(f"duplicate --special-token {name!r}; pass it once")
             ids[name] = int(id)
         else:
             names.append(token)
     if names and ids:
         raise click.UsageError(
-            f"--special {names[0]!r} has no id, but {next(iter(ids))!r} has one; pass TOKEN=ID for "
-            "all special tokens, or for none",
+            f"--special-token {names[0]!r} has no id, but {next(iter(ids))!r} has one; pass "
+            "TOKEN=ID for all special tokens, or for none",
             click.get_current_context(),
         )
     return ids or names

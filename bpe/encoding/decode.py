@@ -159,6 +159,22 @@ class DecodeStream:
             raise ValueError("the stream is finished; get another with decode_stream()")
 
 
+class KnownIdsStream(DecodeStream):
+    """Decodes with `stream`, and omits ids that are not in `known`."""
+
+    def __init__(self, stream: DecodeStream, known: Collection[int]) -> None:
+        self._stream = stream
+        self._known = known
+
+    def feed(self, ids: SupportsIndex | Iterable[int]) -> str:
+        """Add `ids`, and return the text that is now complete, as the stream does."""
+        return self._stream.feed(keep_known(one_or_several(ids), self._known, "skip"))
+
+    def finish(self) -> str:
+        """Return the text that is held back, and close the stream."""
+        return self._stream.finish()
+
+
 def no_bytes(ids: Iterable[int]) -> bytes:
     """The `decode_bytes` of a subclass of DecodeStream whose `feed` never calls it."""
     raise AssertionError("expected `feed` of a subclass to decode the ids")

@@ -37,7 +37,7 @@ def test_train_writes_the_vocabulary_of_bpe_train(
     call: Call, given: list[str], tmp_path: Path
 ) -> None:
     expected = bpe.train([WORDS], vocab_size=270, special_tokens=["<|end|>"])
-    options = ["-n", "270", "--special", "<|end|>"]
+    options = ["-n", "270", "--special-token", "<|end|>"]
     for name in ("out.json", "out.model"):
         out = tmp_path / name
         status, output, errors = call(*given, *options, "-o", str(out))
@@ -61,8 +61,8 @@ def test_every_option_is_passed_on(call: Call, tmp_path: Path, backend: BackendN
     path, out = tmp_path / "a.jsonl", tmp_path / "out.json"
     path.write_text('{"body": "ab abc abcd, xy"}\n{"body": "ab abc abcd"}\n', encoding="utf-8")
     arguments = (
-        "-n 300 -p gpt2 --special <PAD>=0 --special <=>=9 --min-frequency 2 --max-token-length 4 "
-        "--tie-break first-seen --field body --threads 1"
+        "-n 300 -p gpt2 --special-token <PAD>=0 --special-token <=>=9 --min-frequency 2 "
+        "--max-token-length 4 --tie-break first-seen --field body --threads 1"
     )
     options = [*arguments.split(), "--backend", backend]
     status, output, errors = call("train", str(path), *options, "-o", str(out))
@@ -139,7 +139,7 @@ def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
         ("-o out.json", "missing option '--vocab-size' / '-n'"),
         ("-n many -o out.json", "'many' is not a valid integer"),
         ("-n 255 -o out.json", "--vocab-size 255; expected at least 256"),
-        ("-n 256 -o out.json --special x", "--vocab-size 256; expected at least 257"),
+        ("-n 256 -o out.json --special-token x", "--vocab-size 256; expected at least 257"),
         ("-n 99999999 -o out.json", "--vocab-size 99999999; expected an int of at most"),
         ("-n 300 -o out.bin", "out.bin: suffix '.bin'; expected .pretok"),
         ("-n 300 -o out", "out: suffix ''; expected .pretok"),
@@ -153,10 +153,16 @@ def no_work(monkeypatch: pytest.MonkeyPatch) -> None:
         ("-n 300 -o out.json --min-frequency -1", "--min-frequency -1; expected"),
         ("-n 300 -o out.json --max-token-length 1", "--max-token-length 1; expected"),
         ("-n 300 -o out.json --threads 0", "--threads 0; expected"),
-        ("-n 300 -o out.json --special a --special b=3", "'a' has no id, but 'b' has one"),
-        ("-n 300 -o out.json --special b=3 --special b=4", "duplicate --special 'b'"),
-        ("-n 300 -o out.json --special b --special b", "duplicate special token 'b'"),
-        ("-n 300 -o out.json --special b=300", "expected an int from 0 to 299"),
+        (
+            "-n 300 -o out.json --special-token a --special-token b=3",
+            "'a' has no id, but 'b' has one",
+        ),
+        (
+            "-n 300 -o out.json --special-token b=3 --special-token b=4",
+            "duplicate --special-token 'b'",
+        ),
+        ("-n 300 -o out.json --special-token b --special-token b", "duplicate special token 'b'"),
+        ("-n 300 -o out.json --special-token b=300", "expected an int from 0 to 299"),
     ],
 )
 def test_wrong_arguments_are_refused_before_the_work(
@@ -235,7 +241,16 @@ def test_options_that_need_another_alphabet(
 
 def test_the_alphabet_of_characters(call: Call, tmp_path: Path, backend: BackendName) -> None:
     (tmp_path / "a.txt").write_text("ab ab abc é", encoding="utf-8")
-    options = ["-n", "270", "--alphabet", "characters", "--byte-fallback", "-q", "--special", "<s>"]
+    options = [
+        "-n",
+        "270",
+        "--alphabet",
+        "characters",
+        "--byte-fallback",
+        "-q",
+        "--special-token",
+        "<s>",
+    ]
     options += ["--character-coverage", "0.9", "--backend", backend, str(tmp_path / "a.txt")]
     for name in ("spm.model", "tokenizer.json"):
         out = tmp_path / name

@@ -119,3 +119,17 @@ def test_streams_do_not_share_state(backend: BackendName) -> None:
     first, second = tok.decode_stream(), tok.decode_stream()
     assert (first.feed(0xC3), second.feed(0x41)) == ("", "A")
     assert (first.feed(0xA9), second.finish()) == ("\u00e9", "")
+
+
+def test_a_stream_omits_unknown_ids(backend: BackendName) -> None:
+    tok = make(backend)
+    stream = tok.decode_stream(unknown="skip")
+    assert isinstance(stream, DecodeStream)
+    assert stream.feed([0xC3, 99_999, 0xA9]) + stream.feed(99_999) + stream.feed(97) == "éa"
+    assert stream.finish() == ""
+    with pytest.raises(ValueError, match="the stream is finished"):
+        stream.feed(97)
+    with pytest.raises(ValueError, match="the stream is finished"):
+        stream.finish()
+    with pytest.raises(ValueError, match='unknown=\'no\': expected "raise" or "skip"'):
+        tok.decode_stream(unknown="no")  # type: ignore[arg-type]
