@@ -282,7 +282,7 @@ def _stamp(file: str) -> list[Any]:
 
 
 def _is_temporary(path: Path) -> bool:
-    """Return whether `path` may be a file of `write_atomically` in a process that was killed."""
+    """Return whether `path` may be a file of `whole_file` in a process that was killed."""
     return path.name.startswith(".") and path.suffix == ".tmp"
 
 

@@ -98,7 +98,14 @@ def utf8_text(data: bytes) -> str:
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write `data` to a temporary file and rename it to `path`.
+    """Write `data` to `path` as a whole; see `whole_file`."""
+    with whole_file(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Yield a temporary file, which replaces `path` at the end.
 
     After an error, `path` is unchanged and the temporary file is removed. If `path` is a symbolic
     link, its target is replaced. The new file gets the permissions of the old file. Raises OSError,
@@ -110,28 +117,24 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
         mode = _mode_of(path)
         target = Path(os.path.realpath(path))
         check_folder(target if os.path.islink(path) else path)
-        _replace(target, mode, data)
-
-
-def _replace(target: Path, mode: int | None, data: bytes) -> None:
-    # The name is short and random. The name of the target with ".tmp" added could exceed the limit
-    # of the file system.
-    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
-    # 0o666 as in open(): the system applies the umask.
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    try:
-        with open(os.open(temporary, flags, 0o666), "wb") as file:
-            file.write(data)
-            file.flush()
-            if mode is not None and hasattr(os, "fchmod"):
-                os.fchmod(file.fileno(), mode)
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
-        raise
-    _sync_folder(target.parent)
+        # The name is short and random. The name of the target with ".tmp" added could exceed the
+        # limit of the file system.
+        temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
+        # 0o666 as in open(): the system applies the umask.
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        try:
+            with open(os.open(temporary, flags, 0o666), "wb") as file:
+                yield file
+                file.flush()
+                if mode is not None and hasattr(os, "fchmod"):
+                    os.fchmod(file.fileno(), mode)
+                os.fsync(file.fileno())
+            os.replace(temporary, target)
+        except BaseException:
+            with suppress(OSError):
+                temporary.unlink()
+            raise
+        _sync_folder(target.parent)
 
 
 def _mode_of(path: str | os.PathLike[str]) -> int | None:

@@ -9,13 +9,13 @@ sequence of each document, and the number of sequences.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
 from bpe.corpus.layouts.layout import Layout, Staged
+from bpe.formats.files import whole_file
 from bpe.types import Offsets
 
 MAGIC = b"MMIDIDX\x00\x00"
@@ -42,12 +42,8 @@ class MegatronLayout(Layout):
     def finish(self, staged: Staged, place: Path) -> list[Path]:
         """Write the .idx file."""
         path = place.with_name(place.name + INDEX_SUFFIX)
-        part = path.with_name(f"{path.name}.part")
-        with open(part, "wb") as file:
+        with whole_file(path) as file:
             _write_index(file, staged.rows, staged.dtype)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
         return [path]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from bpe.corpus.layouts.layout import Layout, Staged
 from bpe.errors import CorpusError
+from bpe.formats.files import whole_file
 from bpe.types import Offsets
 
 COLUMN = "input_ids"
@@ -38,10 +38,9 @@ class ParquetLayout(Layout):
         from pyarrow import parquet
 
         path = place.with_name(place.name + self.suffix)
-        part = path.with_name(f"{path.name}.new.part")
         schema = pyarrow.schema([(COLUMN, pyarrow.list_(pyarrow.int32()))])
         with (
-            open(part, "wb") as file,
+            whole_file(path) as file,
             parquet.ParquetWriter(file, schema, compression="zstd") as writer,
         ):
             for group in _groups(staged.rows):
@@ -49,9 +48,6 @@ class ParquetLayout(Layout):
                 offsets = (group - group[0]).astype(np.int32)
                 lists = pyarrow.ListArray.from_arrays(offsets, pyarrow.array(tokens))
                 writer.write_table(pyarrow.table({COLUMN: lists}, schema))
-        with open(part, "rb+") as written:
-            os.fsync(written.fileno())
-        os.replace(part, path)
         return [path]
 
     def read(
