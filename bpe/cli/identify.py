@@ -25,8 +25,9 @@ from pretok.errors import (
 from pretok.formats.gguf import from_gguf, is_gguf
 from pretok.formats.huggingface import pre_tokenizer_in, preset_of, read, to_json
 from pretok.fuzz.oracle import Ask, of_huggingface, of_pattern
+from pretok.patterns.differences import ENGINE_NAMES
 from pretok.patterns.lookup import same_split
-from pretok.patterns.recognize import ENGINE_NAMES, from_pattern
+from pretok.patterns.recognize import from_pattern
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import ENGINES, Engine, Preset
 from pretok.registry import find as find_preset

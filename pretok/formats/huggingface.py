@@ -27,8 +27,8 @@ from pretok.files import read as read_file
 from pretok.machine.backend import BackendName
 from pretok.patterns.char_sets import UnreadablePatternError
 from pretok.patterns.compile import NotCompiledError, compile_stage, name_of
+from pretok.patterns.differences import unknown_pattern
 from pretok.patterns.lookup import WHOLE, find_stage, same_split, stage_pattern_for, stages_of_json
-from pretok.patterns.recognize import unknown_pattern
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.pre_tokenizers import Block, ByteLevel, from_dict
 from pretok.preset import Preset

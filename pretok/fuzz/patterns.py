@@ -12,8 +12,9 @@ from pretok.fuzz import minimize
 from pretok.fuzz.engines import Comparison, EngineError, RegexEngine
 from pretok.fuzz.engines import engine as engine_of
 from pretok.fuzz.text import SEEDS
+from pretok.patterns.alternatives import alternatives_of
 from pretok.patterns.lookup import known_patterns
-from pretok.patterns.parser import MAX_PATTERN_LENGTH, alternatives_of
+from pretok.patterns.parser import MAX_PATTERN_LENGTH
 from pretok.patterns.recognize import from_pattern
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import ENGINES, Engine, Preset

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from pretok.charsets.sets import CharSet
 from pretok.preset import Engine
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spanned:
+    """A node that stands for pattern[start:end]; nodes at different positions may be equal."""
+
+    start: int = field(default=0, compare=False)
+    end: int = field(default=0, compare=False)
+
+
 @dataclass(frozen=True, slots=True)
-class Chars:
+class Chars(Spanned):
     """Matches one code point that is in `chars` or has a property in `properties`.
 
     If `negated`, matches one code point that is not in `chars` and has no property in `properties`.
@@ -29,7 +37,7 @@ class Chars:
 
 
 @dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(Spanned):
     """`node{low,high}`; no limit if `high` is None."""
 
     node: Node
@@ -39,7 +47,7 @@ class Repeat:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Group(Spanned):
     """`(?:...|...)` or `(...)`.
 
     Captures have no effect on a match, because the parser rejects back-references.
@@ -49,7 +57,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Lookahead:
+class Lookahead(Spanned):
     """`(?=...)`, or `(?!...)` if `negative`."""
 
     alternatives: Alternatives
@@ -57,24 +65,14 @@ class Lookahead:
 
 
 @dataclass(frozen=True, slots=True)
-class EndAnchor:
+class EndAnchor(Spanned):
     """`$`: the end of the text, or of each line."""
 
     scope: Literal["text", "line"]
 
 
 @dataclass(frozen=True, slots=True)
-class LiteralSet:
-    """Matches the first member of `texts` that occurs at the position.
-
-    `texts` is a frozenset if the match does not depend on the order of the members.
-    """
-
-    texts: frozenset[str] | tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class EngineSpecific:
+class EngineSpecific(Spanned):
     """The construct `text` in the dialect of `engine`.
 
     Unequal to every construct of another engine, even if the texts are equal.
@@ -84,6 +82,6 @@ class EngineSpecific:
     text: str
 
 
-Node = Chars | Repeat | Group | Lookahead | EndAnchor | LiteralSet | EngineSpecific
+Node = Chars | Repeat | Group | Lookahead | EndAnchor | EngineSpecific
 Sequence = tuple[Node, ...]
 Alternatives = tuple[Sequence, ...]

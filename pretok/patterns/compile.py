@@ -71,22 +71,19 @@ from hashlib import sha256
 
 from pretok.behaviors import Behavior
 from pretok.charsets.alphabet import partition
-from pretok.charsets.sets import NEWLINE, WHITE_SPACE, CharSet, code_points, union
+from pretok.charsets.sets import NEWLINE, NOTHING, WHITE_SPACE, CharSet, union
 from pretok.errors import DefinitionError
+from pretok.patterns.ast import Node
 from pretok.patterns.char_sets import UnreadablePatternError
-from pretok.patterns.items import Choice, ItemMaker, Items, Loop, Part, Refusal
+from pretok.patterns.items import Choice, Item, ItemMaker, Items, Look, Loop, Part, Refusal
 from pretok.patterns.parser import MAX_PATTERN_LENGTH, read
 from pretok.patterns.shapes import rule_of
-from pretok.patterns.terms import Term, terms_of
 from pretok.patterns.words import cased_word, literal_of, texts_of
 from pretok.preset import Engine
 from pretok.rules import (
     ALL,
     ALL_BUT_LAST,
     LAST_NEWLINE,
-    CasedWord,
-    Literal,
-    Phrase,
     Rule,
     Run,
     Spaces,
@@ -139,10 +136,10 @@ def _compiled(
             f"the pattern has {len(pattern):,} characters; expected at most {MAX_PATTERN_LENGTH:,}"
         )
     try:
-        terms = terms_of(pattern, read(pattern, engine))
+        alternatives = read(pattern, engine)
         maker = ItemMaker()
-        rules = _of_alternatives([maker.of_sequence(sequence) for sequence in terms], engine)
-        return _checked(_with_common_sets(rules), terms[0][0])
+        rules = _of_alternatives(list(map(maker.of_sequence, alternatives)), engine)
+        return _checked(_with_common_sets(rules), alternatives[0][0])
     except UnreadablePatternError as error:
         return error
     except Refusal as refusal:
@@ -155,25 +152,58 @@ def compile_stage(
 ) -> Stage:
     """Return a stage that splits as `engine` does with `pattern`; raises as `compile_pattern`."""
     rules = compile_pattern(pattern, engine)
-    # If every code point is matched, there are no gaps, so removing the gaps changes nothing.
-    has_gaps = bool(~union(map(_always_matched, rules)))
-    if behavior == "isolated" or ((behavior, invert) == ("removed", True) and not has_gaps):
-        return Stage(rules, pattern)
-    return Stage(rules, pattern, behavior, invert)
+    return Stage(rules, pattern, *simplest(pattern, engine, behavior, invert))
 
 
-def _always_matched(rule: Rule) -> CharSet:
-    """Return a set of code points at each of which `rule` matches, whatever text follows."""
-    if isinstance(rule, Run) and rule.at_least == 1 and not rule.lead_required:
-        return rule.body
-    if isinstance(rule, CasedWord):
-        return rule.upper | rule.lower
-    if isinstance(rule, Phrase):
-        return rule.start
-    if isinstance(rule, Spaces) and rule.through is ALL and rule.at_least == 1:
-        return rule.space
-    texts = rule.texts if isinstance(rule, Literal) else ()
-    return code_points(*(text for text in texts if len(text) == 1))
+def simplest(
+    pattern: str, engine: Engine, behavior: Behavior, invert: bool
+) -> tuple[Behavior, bool]:
+    """Return the simplest (behavior, invert) that gives the same split by `pattern`."""
+    # If the matches cover every text, there are no gaps, so removing the gaps changes nothing.
+    if (behavior, invert) == ("removed", True) and matches_everywhere(pattern, engine):
+        return "isolated", False
+    return behavior, invert and behavior != "isolated"
+
+
+@lru_cache(maxsize=64)
+def matches_everywhere(pattern: str, engine: Engine) -> bool:
+    """Return True only if some alternative matches at every position of every text.
+
+    The result may be False although the alternatives match everywhere.
+    """
+    try:
+        alternatives = list(map(ItemMaker().of_sequence, read(pattern, engine)))
+    except (UnreadablePatternError, Refusal):
+        return False
+    # No alternative may match the empty text: engines advance differently after an empty match.
+    if any(map(_may_be_empty, alternatives)):
+        return False
+    return not ~union(map(_always_matched, alternatives))
+
+
+def _always_matched(items: Items) -> CharSet:
+    """Return a set of code points at each of which `items` match, whatever text follows."""
+    taken: list[CharSet] = []  # by possessive items, which give nothing back
+    needed: list[Item] = []
+    for item in items:
+        if isinstance(item, Look):
+            return NOTHING
+        if not _may_be_empty((item,)):
+            needed.append(item)
+        elif isinstance(item, Part) and item.mode == "possessive" and not needed:
+            taken.append(item.chars)
+    # Optional items can give back all that they took. So the only required item can match at the
+    # start.
+    if len(needed) != 1:
+        return NOTHING
+    (item,) = needed
+    if isinstance(item, Choice):
+        chars = union(map(_always_matched, item.alternatives))
+    elif isinstance(item, Loop):
+        chars = _always_matched(item.items)
+    else:
+        chars = item.chars if isinstance(item, Part) and item.low == 1 else NOTHING
+    return chars - union(taken)
 
 
 def name_of(pattern: str, engine: Engine) -> str:
@@ -290,7 +320,7 @@ def _with_common_sets(rules: list[Rule]) -> list[Rule]:
     return changed
 
 
-def _checked(rules: list[Rule], first: Term) -> tuple[Rule, ...]:
+def _checked(rules: list[Rule], first: Node) -> tuple[Rule, ...]:
     """Return `rules` if they make a valid stage; else raise Refusal at `first`."""
     sets = {chars for rule in rules for chars in rule.sets()}
     starts = {start for chars in sets for start, _ in chars.segments}

@@ -1,4 +1,4 @@
-r"""Reduce the terms of a pattern to items: runs of sets, choices, loops and assertions.
+r"""Reduce the nodes of a pattern to items: runs of sets, choices, loops and assertions.
 
 No step changes the texts that match, or the order in which a backtracking engine tries them:
 
@@ -13,7 +13,6 @@ No step changes the texts that match, or the order in which a backtracking engin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -33,8 +32,8 @@ from pretok.patterns.ast import (
     Lookahead,
     Node,
     Repeat,
+    Sequence,
 )
-from pretok.patterns.terms import Term
 
 MAX_ITEMS = 20_000
 """Maximum items of one pattern, including the copies made for `(?:X){n}`."""
@@ -46,7 +45,7 @@ Mode = Literal["greedy", "lazy", "possessive"]
 class Refusal(Exception):
     """No rules match exactly what the part of the pattern from `start` to `end` matches."""
 
-    def __init__(self, item: Item | Term, reason: str) -> None:
+    def __init__(self, item: Item | Node, reason: str) -> None:
         super().__init__(reason)
         self.start = item.start
         self.end = item.end
@@ -132,11 +131,11 @@ class ItemMaker:
     def __init__(self) -> None:
         self._made = 0
 
-    def of_sequence(self, terms: Sequence[Term]) -> Items:
-        """Return the items of one alternative; raises Refusal if items cannot express a term."""
+    def of_sequence(self, sequence: Sequence) -> Items:
+        """Return the items of one alternative; raises Refusal if items cannot express a node."""
         items: list[Item] = []
-        for term in terms:
-            for item in self._of_node(term.node, term):
+        for term in sequence:
+            for item in self._of_node(term, term):
                 # An assertion about one code point and a following part of one code point test the
                 # same code point. So replace both by one part.
                 previous = items[-1] if items else None
@@ -152,17 +151,18 @@ class ItemMaker:
         self._count(term, len(items))
         return tuple(items)
 
-    def _of_node(self, node: Node, term: Term) -> Items:
+    def _of_node(self, node: Node, term: Node) -> Items:
+        """Return the items of `node`, which is `term` or the repeated node in `term`."""
         if isinstance(node, Chars):
             return (Part(term.start, term.end, _set_of(node, term)),)
         if isinstance(node, Repeat):
             return self._repeated(node, self._of_node(node.node, term), term)
         if isinstance(node, Group):
-            return self._group(term)
+            return self._group(node, term)
         return (Look(term.start, term.end, node, *_resolved(node, term)),)
 
-    def _group(self, term: Term) -> Items:
-        alternatives = tuple(self.of_sequence(sequence) for sequence in term.inner)
+    def _group(self, node: Group, term: Node) -> Items:
+        alternatives = tuple(map(self.of_sequence, node.alternatives))
         chars = [_one(items) for items in alternatives]
         if all(each is not None for each in chars):
             return (Part(term.start, term.end, union(each for each in chars if each)),)
@@ -170,7 +170,7 @@ class ItemMaker:
             return alternatives[0]
         return (Choice(term.start, term.end, alternatives),)
 
-    def _repeated(self, node: Repeat, items: Items, term: Term) -> Items:
+    def _repeated(self, node: Repeat, items: Items, term: Node) -> Items:
         low, high, mode = node.low, node.high, node.mode
         if high == 0 or not items:
             return ()
@@ -193,7 +193,7 @@ class ItemMaker:
             return items * low
         raise Refusal(term, "no rule counts repetitions of a group")
 
-    def _loop(self, items: Items, low: int, term: Term) -> Items:
+    def _loop(self, items: Items, low: int, term: Node) -> Items:
         start, end = term.start, term.end
         if _is_choice(items):
             runs = [_run(option) for option in items[0].alternatives]  # type: ignore[union-attr]
@@ -210,7 +210,7 @@ class ItemMaker:
                 return once if low else (Choice(start, end, (once, ())),)
         return (Loop(start, end, items, low),)
 
-    def _count(self, term: Term, count: int) -> None:
+    def _count(self, term: Node, count: int) -> None:
         self._made += count
         if self._made > MAX_ITEMS:
             raise Refusal(term, f"its groups expand to more than {MAX_ITEMS:,} parts")
@@ -251,7 +251,7 @@ def _times(part: Part, low: int, high: int | None, mode: Mode) -> Part | None:
     return replace(part, low=0) if (part.low, part.high) == (0, None) else None
 
 
-def _set_of(chars: Chars, term: Term) -> CharSet:
+def _set_of(chars: Chars, term: Node) -> CharSet:
     unknown = sorted(chars.properties - _PROPERTIES.keys())
     if unknown:
         # The parser adds " of ENGINE" to a name that only one engine may know; do not show this.
@@ -261,7 +261,7 @@ def _set_of(chars: Chars, term: Term) -> CharSet:
     return ~union_set if chars.negated else union_set
 
 
-def _resolved(node: Node, term: Term) -> tuple[CharSet | None, bool]:
+def _resolved(node: Node, term: Node) -> tuple[CharSet | None, bool]:
     """Return the fields `allowed` and `at_end` of the Look for the assertion `node`."""
     unresolved = None, False
     if not isinstance(node, Lookahead):
@@ -288,7 +288,7 @@ def _of_anchor(node: Node) -> tuple[CharSet, bool] | None:
     return (NOTHING, True) if is_end else None
 
 
-def _first_of(node: Node, term: Term) -> tuple[CharSet, bool] | None:
+def _first_of(node: Node, term: Node) -> tuple[CharSet, bool] | None:
     """Return `allowed` and `at_end` of a look-ahead for one code point; None for other nodes."""
     while isinstance(node, Repeat) and node.low == 1:
         node = node.node

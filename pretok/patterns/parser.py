@@ -9,10 +9,10 @@ change the meaning of the pattern around them, such as `(?x)`.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
 from typing import Literal
 
 from pretok.charsets.sets import NOTHING, intersection
+from pretok.patterns.alternatives import printable
 from pretok.patterns.ast import (
     Alternatives,
     Chars,
@@ -38,7 +38,7 @@ from pretok.patterns.char_sets import (
     require_simple_folds,
     union_of,
 )
-from pretok.preset import ENGINES, Engine
+from pretok.preset import Engine
 
 MAX_PATTERN_LENGTH = 8192
 """Maximum code points of a pattern; the longest published one has 332."""
@@ -57,83 +57,6 @@ def read(pattern: str, engine: Engine) -> Alternatives:
     return _Reader(pattern, engine).whole()
 
 
-def read_by_each(pattern: str) -> dict[Engine, Alternatives | None]:
-    """Parse `pattern` by the grammar of each engine; None for a grammar that rejects `pattern`.
-
-    If the meaning of `pattern` does not depend on the engine, all values are the same object.
-    """
-    by_engine: dict[Engine, Alternatives | None] = {}
-    for engine in ENGINES:
-        reader = _Reader(pattern, engine)
-        try:
-            by_engine[engine] = reader.whole()
-        except UnreadablePatternError:
-            by_engine[engine] = None
-        if not reader.depends_on_engine:
-            return dict.fromkeys(ENGINES, by_engine[engine])
-    return by_engine
-
-
-@lru_cache(maxsize=16)
-def alternatives_of(pattern: str) -> tuple[str, ...]:
-    """Split `pattern` at its top-level "|".
-
-    Parsing each part returns the same alternatives as parsing `pattern`. The parser rejects
-    `pattern` if and only if it rejects a part.
-
-    >>> alternatives_of("a|(?:b|c)|[|]")
-    ('a', '(?:b|c)', '[|]')
-    """
-    parts: list[str] = []
-    depth = classes = start = 0
-    is_escaped = False
-    for at, char in enumerate(pattern):
-        if char not in "\\|[]()":
-            is_escaped = False
-        elif is_escaped or char == "\\":
-            is_escaped = not is_escaped
-        elif char == "|":
-            if not depth and not classes:
-                parts.append(pattern[start:at])
-                start = at + 1
-        elif char == "[":
-            classes += 1
-        elif classes:
-            classes -= char == "]"
-        elif char == "(":
-            depth += 1
-        elif char == ")":
-            depth -= 1
-    return (*parts, pattern[start:])
-
-
-def texts_of(pattern: str) -> list[str]:
-    """Return the texts of the alternatives of `pattern`, with line breaks escaped.
-
-    If the parser rejects `pattern`, the cuts may be in the wrong places.
-
-    >>> texts_of("a|(?:b|c)|[|]")
-    ['a', '(?:b|c)', '[|]']
-    """
-    parts = alternatives_of(pattern)
-    return [part.replace("\r", "\\r").replace("\n", "\\n") for part in parts]
-
-
-def printable(text: str) -> str:
-    r"""Return `text`, part of a pattern, with unprintable characters escaped.
-
-    >>> print(printable("[\n\ud800é]"))
-    [\n\x{D800}é]
-    """
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() else _escaped(char) for char in text)
-
-
-def _escaped(char: str) -> str:
-    return repr(char)[1:-1] if char in "\r\n\t" else f"\\x{{{ord(char):X}}}"
-
-
 _ANCHOR_ESCAPES = frozenset("bBAzZG")
 """Escapes that match a position; their meaning may depend on the engine."""
 _MODES: dict[str, Literal["lazy", "possessive"]] = {"?": "lazy", "+": "possessive"}
@@ -144,20 +67,9 @@ class _Reader:
 
     def __init__(self, pattern: str, engine: Engine) -> None:
         self._text = pattern
-        self._engine_unmarked = engine
+        self._engine = engine
         self._at = 0
         self._depth = 0
-        self.depends_on_engine = False
-        """True if the meaning of the text that was read may depend on the engine."""
-
-    @property
-    def _engine(self) -> Engine:
-        """The engine. Reading this property sets `depends_on_engine`.
-
-        So `read_by_each` parses a pattern once if no construct needs the engine.
-        """
-        self.depends_on_engine = True
-        return self._engine_unmarked
 
     def whole(self) -> Alternatives:
         if len(self._text) > MAX_PATTERN_LENGTH:
@@ -178,7 +90,9 @@ class _Reader:
         while True:
             sequence: list[Node] = []
             while self._peek() not in ("", "|", ")"):
-                sequence.append(self._repeated(self._node(ignore_case)))
+                start = self._at
+                node = self._repeated(self._node(ignore_case), start)
+                sequence.append(replace(node, start=start, end=self._at))
             if not sequence:
                 raise UnreadablePatternError(f"empty alternative at index {self._at}")
             if ignore_case:
@@ -188,7 +102,7 @@ class _Reader:
                 self._depth -= 1
                 return tuple(alternatives)
 
-    def _repeated(self, node: Node) -> Node:
+    def _repeated(self, node: Node, start: int) -> Node:
         char = self._peek()
         if char in ("?", "*", "+", "{") and isinstance(
             node, (Lookahead, EndAnchor, EngineSpecific)
@@ -203,12 +117,12 @@ class _Reader:
             self._at += mark in ("?", "+")
             node = Repeat(node, low, high, _MODES.get(mark, "greedy"))
         elif char == "{":
-            node = self._counted(node)
+            node = self._counted(node, start)
         if self._peek() in ("?", "*", "+", "{"):
             raise UnreadablePatternError(f"quantifier after a quantifier at index {self._at}")
         return node
 
-    def _counted(self, node: Node) -> Node:
+    def _counted(self, node: Node, start: int) -> Node:
         end = self._text.find("}", self._at)
         inside = self._text[self._at + 1 : max(end, 0)]
         first, comma, last = inside.partition(",")
@@ -229,7 +143,8 @@ class _Reader:
         if self._take("+"):
             # x{n}+ is (?:x{n})+ in Oniguruma's Ruby syntax, but possessive in fancy-regex.
             if self._engine == "hf":
-                return Repeat(counted, 1, None)
+                inner = replace(counted, start=start, end=self._at - 1)
+                return Repeat(Group(((inner,),)), 1, None)
             return replace(counted, mode="possessive")
         return counted
 

@@ -5,15 +5,16 @@ The docstring of `pretok.patterns.compile` has the numbered lemmas.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import pairwise, product
 
-from pretok.charsets.sets import CharSet
+from pretok.charsets.sets import CharSet, code_points
 from pretok.errors import DefinitionError
 from pretok.patterns.char_sets import members
-from pretok.patterns.items import Choice, Items, Loop, Part
+from pretok.patterns.items import Choice, Item, Items, Loop, Part
 from pretok.patterns.spelling import spelt
-from pretok.rules import FOLD, CasedWord, Contraction, Literal, Phrase, Rule
+from pretok.rules import FOLD, CasedWord, Contraction, Literal, Phrase, Rule, Run
 from pretok.rules.base import MAX_LITERAL
 
 MAX_TEXTS = 256
@@ -106,16 +107,12 @@ def contraction_of(texts: Sequence[str]) -> Contraction | None:
     folded = dict.fromkeys(suffix.translate(FOLD) for suffix in suffixes)
     if not all(suffix.isascii() for suffix in folded):
         return None
-    # If no suffix is a prefix of another suffix, the order of the suffixes does not matter. A
-    # suffix that is a prefix of any other suffix is also a prefix of the next one in sorted order.
-    ordered = sorted(folded)
-    is_free = not any(b.startswith(a) for a, b in pairwise(ordered))
-    if is_free and set(suffixes) == _of_any_case(folded, len(texts)):
+    if is_prefix_free(folded) and set(suffixes) == _of_any_case(folded, len(texts)):
         return Contraction(*folded, ignore_case=True)
     return Contraction(*suffixes) if all(map(str.isascii, suffixes)) else None
 
 
-def _of_any_case(suffixes: dict[str, None], most: int) -> set[str]:
+def _of_any_case(suffixes: Iterable[str], most: int) -> set[str]:
     """Return all texts that fold to a member of `suffixes`.
 
     Stops early at a suffix of more than 8 letters, or once there are more than `most` texts. The
@@ -138,26 +135,87 @@ def texts_of(items: Items) -> list[str] | None:
     """Return all texts that `items` match, in order of preference.
 
     Returns None if there are more than MAX_TEXTS texts, if a text is longer than MAX_LITERAL code
-    points, or if an item is not a fixed number of code points of a small set. Also returns None if
-    all code points have one set of several members, as in `[ab]{2}`, because a Run matches this.
+    points, or if a part is not a fixed number of code points of a small set. Also returns None if
+    two or more code points have one set of several members, as in `[ab]{2}`, because a Run matches
+    this.
     """
-    choices: list[str] = []
-    count = 1
-    for item in items:
-        if not isinstance(item, Part) or not item.is_fixed or item.low > MAX_LITERAL:
-            return None
-        choices += [members(item.chars)] * item.low
-        count *= len(choices[-1]) ** item.low
-        if not 0 < count <= MAX_TEXTS or len(choices) > MAX_LITERAL:
-            return None
-    if not items or (len(set(choices)) == 1 and len(choices[0]) > 1):
+    texts = _product(items)
+    sets = {item.chars if isinstance(item, Part) else None for item in items}
+    if texts is None or not items or (len(sets) == 1 and 1 < len(texts[0]) < len(texts)):
         return None
-    return ["".join(chars) for chars in product(*choices)]
+    return texts
+
+
+def _product(items: Items) -> list[str] | None:
+    """Return all texts that `items` match, with the same limits as `texts_of`."""
+    texts = [""]
+    for item in items:
+        options = _options(item)
+        if not options or len(texts) * len(options) > MAX_TEXTS:
+            return None
+        texts = [text + option for text in texts for option in options]
+        if max(map(len, texts)) > MAX_LITERAL:
+            return None
+    return texts
+
+
+def _options(item: Item) -> list[str] | None:
+    """Return the texts that `item` can match, in order, with the same limits as `texts_of`."""
+    if isinstance(item, Part) and item.is_fixed and item.low <= MAX_LITERAL:
+        letters = members(item.chars)
+        is_small = len(letters) == 1 or len(letters) ** min(item.low, MAX_TEXTS) <= MAX_TEXTS
+        return ["".join(text) for text in product(letters, repeat=item.low)] if is_small else None
+    if not isinstance(item, Choice):
+        return None
+    options: list[str] = []
+    for alternative in item.alternatives:
+        texts = _product(alternative)
+        if texts is None or len(options) > MAX_TEXTS:
+            return None
+        options += texts
+    return options
 
 
 def literal_of(texts: Sequence[str]) -> Rule:
     """Return the rule that matches what an alternation of `texts` matches."""
+    texts = list(dict.fromkeys(texts))
+    if len(texts) > 1 and all(len(text) == 1 for text in texts):
+        return spelt(Run(code_points(*texts), at_most=1))
     return contraction_of(texts) or Literal(*texts)
+
+
+def in_one_order(rule: Rule) -> Rule:
+    """Return `rule` with its texts sorted, if their order does not matter."""
+    if isinstance(rule, Literal) and is_prefix_free(rule.texts):
+        return Literal(*sorted(rule.texts))
+    if isinstance(rule, Contraction):
+        return _suffixes_in_one_order(rule)
+    if isinstance(rule, CasedWord) and rule.suffix is not None:
+        return replace(rule, suffix=_suffixes_in_one_order(rule.suffix))
+    return rule
+
+
+def _suffixes_in_one_order(rule: Contraction) -> Contraction:
+    if not is_prefix_free(rule.suffixes):
+        return rule
+    return Contraction(*sorted(rule.suffixes), ignore_case=rule.ignore_case)
+
+
+def all_texts(rule: object) -> set[str] | None:
+    """Return all texts that a Literal or Contraction matches; None for another object."""
+    if isinstance(rule, Literal):
+        return {*rule.texts}
+    if not isinstance(rule, Contraction):
+        return None
+    most = MAX_TEXTS * len(rule.suffixes)
+    forms = _of_any_case(rule.suffixes, most) if rule.ignore_case else rule.suffixes
+    return {f"'{form}" for form in forms}
+
+
+def is_prefix_free(texts: Iterable[str]) -> bool:
+    """Return whether no text is a prefix of another text, so that at most one of them matches."""
+    # A text that is a prefix of any other text is also a prefix of the next one in sorted order.
+    return not any(after.startswith(text) for text, after in pairwise(sorted(texts)))
 
 
 def phrase(items: Items) -> Rule | None:

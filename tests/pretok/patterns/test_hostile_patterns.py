@@ -19,10 +19,10 @@ from pretok import DefinitionError, UnknownPatternError
 from pretok.charsets.sets import code_points, intersection, union
 from pretok.errors import MAX_SHOWN, shortened
 from pretok.fuzz.patterns import MAX_MESSAGE_LENGTH
-from pretok.patterns import canonical, lookup, parser, recognize
 from pretok.patterns import compile as compiler
+from pretok.patterns import differences, lookup, parser
+from pretok.patterns.differences import MAX_LINES, MAX_WIDTH, difference_of
 from pretok.patterns.parser import MAX_DEPTH, MAX_PATTERN_LENGTH
-from pretok.patterns.recognize import MAX_LINES, MAX_WIDTH, difference_of
 from pretok.preset import ENGINES, Engine
 from pretok.presets import GPT2, LLAMA3
 from support import FULL, TIMES, TOO_MUCH, growth
@@ -111,9 +111,13 @@ def test_time_is_about_linear_in_the_pattern(name: str, engine: Engine) -> None:
     make = GROWING[name]
 
     def work(size: int) -> None:
-        for name in ("_form_of_short", "_form_of_long", "_parts_by_engine", "_cached_part"):
-            getattr(canonical, name).cache_clear()
-        compiler._compiled.cache_clear()
+        for cached in (
+            compiler._compiled,
+            compiler.matches_everywhere,
+            differences._cached_unit,
+            lookup._is_read_alike,
+        ):
+            cached.cache_clear()
         _read(make(size), engine)
 
     work(100)  # parses the patterns of all presets once, so that the time below leaves it out
@@ -130,7 +134,7 @@ def test_longer_patterns_are_not_read(
     pattern = GROWING[name](min(size, 700_000))
     pattern += "a" * (size - len(pattern))
     monkeypatch.setattr(parser._Reader, "_alternatives", None)
-    monkeypatch.setattr(recognize, "difference_of", None)
+    monkeypatch.setattr(differences, "difference_of", None)
     error = _refused(pattern)
     assert str(error).endswith(
         f": expected at most {MAX_PATTERN_LENGTH:,} characters, got {len(pattern):,}"
@@ -186,7 +190,7 @@ def test_the_difference_shows_the_surroundings_of_a_long_alternative() -> None:
 
 
 def test_the_difference_has_few_lines() -> None:
-    known = "|".join(f"a{{{number}}}" for number in range(2, 300))
+    known = "|".join(rf"\d{{{number}}}" for number in range(2, 300))
     lines = difference_of(known, "hf", known + "|b+" * 100, "hf").splitlines()
     assert lines[-1] == f"  ... and {398 - MAX_LINES + 1} more lines"
     assert len(lines) == MAX_LINES

@@ -11,6 +11,7 @@ import pytest
 import pretok
 from pretok import Preset, Run
 from pretok.charsets import LETTER
+from pretok.patterns.compile import compile_pattern
 from pretok.patterns.lookup import WHOLE, find, pattern_for
 from pretok.preset import ENGINES, Engine
 from pretok.presets import BUILT_IN, CL100K, GPT2, LLAMA3, O200K, QWEN2, R50K
@@ -184,6 +185,14 @@ def test_tiktoken_drops_what_no_alternative_matches() -> None:
     assert pretok.get(words).split("a b") == ["a", " ", "b"] == _hf_split(words.pattern)("a b")
     assert "".join(engine_split(replace(words, engine="tiktoken"), "a b")) == "ab"
     assert pattern_for(words, "tiktoken") is None
+
+
+def test_line_breaks_are_escaped_in_the_pattern_of_another_engine() -> None:
+    pattern = "[\r\n]{1,2}+|\\\\|."
+    preset = Preset(
+        "mine", compile_pattern(pattern, "tiktoken"), engine="tiktoken", pattern=pattern
+    )
+    assert pattern_for(preset, "hf") == r"[\r\n]{1,2}|\\|."
 
 
 def test_registered_presets_are_found(own_registry: None) -> None:

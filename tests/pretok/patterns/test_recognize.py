@@ -13,7 +13,7 @@ import pretok
 from pretok import UnknownPatternError, UnknownPresetError, from_gguf_pre, from_pattern
 from pretok.charsets import ANY, NUMBER
 from pretok.machine.backend import BackendName
-from pretok.patterns.recognize import difference_of
+from pretok.patterns.differences import difference_of
 from pretok.preset import ENGINES, Engine
 from pretok.presets import CL100K, GPT2, LLAMA3, O200K, QWEN2, R50K
 from support import engine_split, engine_splits, max_examples, stable
