@@ -33,22 +33,17 @@ class _NoBar:
 
 @contextmanager
 def progress_bar(
-    label: str,
-    unit: str,
-    progress: bool | None,
-    total: int | None = None,
-    delay: float | None = None,
+    label: str, unit: str, progress: bool | None, total: int | None = None
 ) -> Iterator[Bar]:
     """Show a progress bar if standard error is a terminal, unless `progress` is False.
 
-    The bar appears after `delay` seconds (default DELAY). `total` is the number of units at the
-    end, or None if it is unknown.
+    The bar appears after DELAY seconds. `total` is the number of units at the end, or None if it is
+    unknown.
     """
     if progress is False or sys.stderr is None or not sys.stderr.isatty():
         yield _NoBar()
         return
     from tqdm import tqdm
 
-    wait = DELAY if delay is None else delay
-    with tqdm(desc=label, unit=unit, unit_scale=True, total=total, delay=wait) as bar:
+    with tqdm(desc=label, unit=unit, unit_scale=True, total=total, delay=DELAY) as bar:
         yield bar

@@ -34,8 +34,6 @@ Alphabet: TypeAlias = Literal["bytes", "characters"]
 BYTES = 256
 UNLIMITED = 1 << 62
 """A number above any count and any length."""
-PROGRESS_DELAY = 0.5
-"""Seconds after which the progress bar appears."""
 
 logger = logging.getLogger("bpe")
 
@@ -143,7 +141,7 @@ def train(
         tie_break, progress, backend, cache_mb,
     )  # fmt: skip
     check_engine(threads, engine)
-    with progress_bar("counting", "B", progress, delay=PROGRESS_DELAY) as bar:
+    with progress_bar("counting", "B", progress) as bar:
         if engine is None:
             words = training.words(source, field, include, threads, bar.update)
         else:
@@ -239,7 +237,7 @@ class Training(NamedTuple):
                 f"{len(self.specials.names)} for special tokens; a lower character_coverage= "
                 "leaves out rare characters"
             )
-        with progress_bar("merging", "token", self.progress, merge_count, PROGRESS_DELAY) as bar:
+        with progress_bar("merging", "token", self.progress, merge_count) as bar:
             while trainer.tokens < merge_count:
                 token_count = trainer.tokens
                 has_more = trainer.step(min(merge_count, token_count + merge_count // 100 + 1))

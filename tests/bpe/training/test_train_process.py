@@ -84,7 +84,7 @@ def test_progress_is_shown_on_terminals_only(
 ) -> None:
     stderr = stream()
     monkeypatch.setattr(sys, "stderr", stderr)
-    monkeypatch.setattr(sys.modules["bpe.training.train"], "PROGRESS_DELAY", 0)
+    monkeypatch.setattr("bpe.progress.DELAY", 0)
     train(PROSE, vocab_size=300, progress=progress, backend=backend)
     assert ("counting" in stderr.getvalue()) == ("merging" in stderr.getvalue()) == shown
 
