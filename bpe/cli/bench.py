@@ -25,7 +25,7 @@ from pretok.machine.backend import BackendName
 from pretok.preset import Preset
 
 DOCUMENT = 3000
-"""The maximum number of code points of a document. Most documents are nearly this long."""
+"""The number of code points of a document."""
 LISTS, ARRAYS = "pretok, lists", "pretok, arrays"
 PASSES = 2
 """The passes of a round, over the same texts: cold and warm."""
@@ -71,7 +71,7 @@ def bench_command(
 ) -> None:
     """Compare the speed of pretok with that of its installed peers on your own texts.
 
-    FILE is UTF-8 text, which is cut into documents of at most 3000 code points. First the ids of
+    FILE is UTF-8 text, which is cut into documents of 3000 code points. First the ids of
     pretok and of each peer are compared; a peer whose ids differ is named, and not measured. Then
     pretok and the peers take turns on one core, each with the call that is fastest for a list of
     documents: to arrays of ids if the peer has such a call, else to lists. Added tokens of VOCAB
@@ -80,7 +80,7 @@ def bench_command(
     The output shows medians: millions of bytes per second, and as the ratio the time of the peer
     divided by the time of pretok in the same round. Cold is the first pass of a new tokenizer that
     has encoded one word, warm is the next pass over the same text. pip installs a peer by its name.
-    """  # fmt: skip
+    """
     tokenizer = load(vocab, preset, backend)
     clock = time.process_time if cpu_time else time.perf_counter
     with tempfile.TemporaryDirectory(prefix="pretok-bench-") as folder, _one_core():
@@ -91,31 +91,12 @@ def bench_command(
                 text = "".join(decoded(source, binary=False))
             size = len(text.encode())
             write([f"{one_line(file)}: {size:,} bytes, {tokenizer.backend} backend\n"])
-            texts = documents(text)
+            texts = [text[at : at + DOCUMENT] for at in range(0, len(text), DOCUMENT)]
             contenders, absent = _contenders(subject, texts, names or tuple(PEERS))
             write(_table(_rounds(contenders, texts, rounds, clock), size))
             news = absent.items() - known
             write(f"{peer} is left out: {one_line(why)}\n" for peer, why in sorted(news))
             known |= news
-
-
-def documents(text: str) -> list[str]:
-    """Cut `text` into documents of at most DOCUMENT code points.
-
-    Cut after the last line end in the next DOCUMENT code points, or after the last space in the
-    second half of these code points, whichever is later. If there is neither, cut after DOCUMENT
-    code points.
-    """
-    parts = []
-    start = 0
-    while start < len(text):
-        end = start + DOCUMENT
-        if end < len(text):
-            cut = max(text.rfind("\n", start, end), text.rfind(" ", start + DOCUMENT // 2, end))
-            end = cut + 1 if cut > start else end
-        parts.append(text[start:end])
-        start = end
-    return parts
 
 
 def _contenders(

@@ -15,10 +15,10 @@ from xml.etree import ElementTree
 import pytest
 
 from bench_peers import QUICK, TEXT, Equal, Failing, Liar, nothing, small_subject
-from bpe.cli.bench import documents
 from bpe.errors import UnknownVocabularyError
 from pretok_bench.encode import ARRAYS, COUNTS, LISTS
 from pretok_bench.heat_map import BOUNDS, COLORS, MUTED, color_of, heat_map
+from pretok_bench.inputs import documents
 from pretok_bench.latency import bench_latency
 from pretok_bench.load import WORD, bench_load
 from pretok_bench.matrix import (

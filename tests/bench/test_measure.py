@@ -12,12 +12,12 @@ import pytest
 
 import pretok
 from bench_peers import QUICK, nothing
-from bpe.cli.bench import DOCUMENT, documents
 from bpe.encoding.python_backend import concatenate_ids
 from goals import GOALS, Goal, judge, verdict_lines
 from pretok.machine.backend import BackendName
 from pretok_bench import timing
 from pretok_bench.answers import WrongAnswerError, same_arrays, same_items
+from pretok_bench.inputs import DOCUMENT, documents
 from pretok_bench.peers import PEERS
 from pretok_bench.report import HEADER, lines, remarks
 from pretok_bench.split import METHODS, bench_split

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import bpe
-from bpe.cli.bench import DOCUMENT, documents
 from bpe.cli.bench_peers import PEERS, CannotError, Peer, Subject, rows_of_buffers
 from command_line import Call, error_of
 from pretok.machine.backend import BackendName
@@ -142,13 +141,6 @@ def test_ids_and_offsets_become_rows() -> None:
     assert rows_of_buffers((ids, offsets)) == rows
     assert rows_of_buffers((ids.tobytes(), offsets.tobytes())) == rows
     assert rows_of_buffers({"data": ids, "offsets": offsets}) == rows
-
-
-def test_documents_are_cut_at_line_ends() -> None:
-    text = "a_line\n" * 2000
-    parts = documents(text)
-    assert "".join(parts) == text
-    assert all(len(part) <= DOCUMENT and part.endswith("\n") for part in parts)
 
 
 def test_inputs_are_checked(call: Call, vocab: str, text: str, tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import bpe
-from bpe.cli.bench import documents
 from pretok.errors import PretokError
+from pretok_bench.inputs import documents
 from pretok_bench.peer import Calls, CannotError, Peer
 from pretok_bench.peers import PEERS
 from pretok_bench.peers.ours import Ours

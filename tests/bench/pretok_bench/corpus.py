@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import bpe
-from bpe.cli.bench import documents
 from pretok_bench.answers import Arrays, same_arrays
+from pretok_bench.inputs import documents
 from pretok_bench.peer import CannotError, Peer, guarded
 from pretok_bench.peers.gigatoken import Gigatoken
 from pretok_bench.subject import Subject

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from bpe.cli.bench import documents
 from bpe.encoding.python_backend import concatenate_ids
 from pretok_bench.answers import Arrays, same_arrays
+from pretok_bench.inputs import documents
 from pretok_bench.peer import ALL_THREADS, Calls, CannotError, Peer, guarded
 from pretok_bench.peers.ours import Ours
 from pretok_bench.subject import Subject

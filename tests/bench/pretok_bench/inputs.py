@@ -1,4 +1,4 @@
-"""Read or generate the texts to measure with."""
+"""Read or generate the texts to measure with, and cut them into documents."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ BLOCK = 1 << 24
 """The number of bytes of a file to read at a time."""
 MAX_BYTES = 1 << 32
 """The maximum size of a file in bytes."""
+DOCUMENT = 3000
+"""The maximum number of code points of a document. Most documents are nearly this long."""
 
 
 def read_texts(files: Sequence[Path], max_size: int | None = None) -> dict[str, str]:
@@ -29,6 +31,25 @@ def read_texts(files: Sequence[Path], max_size: int | None = None) -> dict[str, 
         texts[path.stem] = _read(path)
     texts = texts or generated_texts(SIZE if max_size is None else min(max_size, SIZE))
     return {name: text[:max_size] for name, text in texts.items()}
+
+
+def documents(text: str) -> list[str]:
+    """Cut `text` into documents of at most DOCUMENT code points.
+
+    Cut after the last line end in the next DOCUMENT code points, or after the last space in the
+    second half of these code points, whichever is later. If there is neither, cut after DOCUMENT
+    code points.
+    """
+    parts = []
+    start = 0
+    while start < len(text):
+        end = start + DOCUMENT
+        if end < len(text):
+            cut = max(text.rfind("\n", start, end), text.rfind(" ", start + DOCUMENT // 2, end))
+            end = cut + 1 if cut > start else end
+        parts.append(text[start:end])
+        start = end
+    return parts
 
 
 def _bytes_of(path: Path) -> bytes:

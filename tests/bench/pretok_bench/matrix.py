@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from bpe.cli.bench import documents
 from pretok_bench.encode import ARRAYS, COUNTS, LISTS, Way, contenders, passes
+from pretok_bench.inputs import documents
 from pretok_bench.latency import bench_latency
 from pretok_bench.load import WORD, bench_load
 from pretok_bench.peer import OTHER_ANSWER, Peer

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import bpe
 from bpe.byte_level import to_bytes
-from bpe.cli.bench import documents
 from pretok.machine.backend import BackendName
 from pretok.preset import Preset
 from pretok_bench.answers import same_items
+from pretok_bench.inputs import documents
 from pretok_bench.peer import CannotError, Peer, guarded, quiet
 from pretok_bench.split import GIGATOKEN_PRESET
 from pretok_bench.timing import OURS, Result, Settings, Watcher, measure
