@@ -204,15 +204,15 @@ def pad_rows(
     of a text do not fit into its row.
     """
 
-def quick_call(
+def huggingface_call(
     key: str,
     is_plain: dict[type, bool],
     batch_encoding: type,
     encoding: type,
-    whole: Callable[..., object],
+    window: Callable[..., object],
     options: dict[str, Any],
 ) -> Callable[..., Any]:
-    """Return a function call(tok, text, wants_spans), as cpp/bindings/quick_call.hpp says."""
+    """Return a function that cpp/bindings/huggingface_call.hpp describes."""
 
 class Encoder:
     """The native backend of bpe; bpe.encoding.backend.Backend documents each method.

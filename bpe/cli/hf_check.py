@@ -73,14 +73,14 @@ def hf_check_command(path: Path, file: str | None) -> int:
     tok = _load(path)
     fallen_before = hf.fallbacks()
     difference, count = _first_difference(hf, tok, texts)
-    backend = hf.backend(tok)
+    engine = hf.engine(tok)
     fallen = {
         reason: number - fallen_before.get(reason, 0)
         for reason, number in hf.fallbacks().items()
         if number > fallen_before.get(reason, 0)
     }
     timings = list(_timings(hf, tok, texts[:TIMED_TEXTS]))
-    write(_report(backend, difference, count, len(texts), fallen, timings))
+    write(_report(engine, difference, count, len(texts), fallen, timings))
     return DIFFERENT if difference else EQUAL
 
 
@@ -223,15 +223,15 @@ def _seconds(call: Call, tok: Any) -> float:
 
 
 def _report(
-    backend: Any,
+    engine: Any,
     difference: str,
     count: int,
     texts: int,
     fallen: dict[str, int],
     timings: list[Timing],
 ) -> Iterator[str]:
-    reason = f": {one_line(backend.reason)}" if backend.reason else ""
-    yield f"served by {backend.name}{reason}\n"
+    reason = f": {one_line(engine.reason)}" if engine.reason else ""
+    yield f"served by {engine.name}{reason}\n"
     if difference:
         yield f"different: {one_line(difference)}\n"
     else:

@@ -6,7 +6,7 @@ the backend. If the text is a str, the call then converts byte offsets to code p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -217,6 +217,19 @@ class Pipeline:
         _, only_ascii, only_normal = self._fast_path_limits
         call: SpanCall = make(added, only_ascii, only_normal, spaces)
         return call
+
+    def segments(self, data: bytes, special: Special) -> list[tuple[int, int, int | None]]:
+        """Return the start, the end and the id of each segment of a text.
+
+        A segment is an added token, or the text between two of them, whose id is None.
+        """
+        return self._policies.added_for(special).segments(data)[0]
+
+    def normalized_segments(
+        self, data: bytes, special: Special, normalizer: TextNormalizer
+    ) -> Iterator[NormalizedSegment]:
+        """Yield the segments of a text that `normalizer` changes."""
+        return normalized_segments(data, special, self._policies, normalizer, threads=1)
 
     def encode_packed(
         self, texts: PackedTexts, special: Special, threads: int | None

@@ -3,11 +3,11 @@
 #include "bindings/added_binding.hpp"
 #include "bindings/encoder_binding.hpp"
 #include "bindings/fast_call_method.hpp"
+#include "bindings/huggingface_call.hpp"
 #include "bindings/loading.hpp"
 #include "bindings/native_machine.hpp"
 #include "bindings/normalizing.hpp"
 #include "bindings/padding.hpp"
-#include "bindings/quick_call.hpp"
 #include "bindings/training.hpp"
 
 #include "core/simd/kernels.hpp"
@@ -92,11 +92,11 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   pretok::bind_fast_call_method(module);
   pretok::bind_added(module);
   pretok::bind_encoder(module);
+  pretok::bind_huggingface_call(module);
   pretok::bind_loading(module);
   pretok::bind_normalizing(module);
   pretok::bind_padding(module);
   pretok::bind_piece_loading(module);
-  pretok::bind_quick_call(module);
   pretok::bind_training(module);
   pretok::refuse_new(module);
 }

@@ -46,7 +46,7 @@ def test_most_random_calls_are_served_by_bpe() -> None:
         ours = hf.Tokenizer.from_str(pairs.random_tokenizer(random))
         for _ in range(10):
             pairs.outcome(lambda tok: tok.encode(pairs.random_text(random)), ours)
-        counts = hf.backend(ours).counts
+        counts = hf.engine(ours).counts
         served += counts["bpe"]
         fallen += counts["tokenizers"]
     assert served > 10 * fallen
@@ -83,7 +83,7 @@ def test_published_tokenizers(name: str) -> None:
     for _ in range(30):
         ids = [random.randrange(real.get_vocab_size()) for _ in range(random.randrange(9))]
         assert ours.decode(ids) == real.decode(ids), ids
-    assert hf.backend(ours).name == "bpe"
+    assert hf.engine(ours).name == "bpe"
     assert set(ours._state.fallbacks) <= {"a text with lone surrogates"}
 
 
@@ -103,7 +103,7 @@ def test_offsets_need_only_one_call_of_the_core(monkeypatch: pytest.MonkeyPatch)
         assert ours.encode(text).tokens == real.encode(text).tokens
     for call in (lambda tok: tok.encode_batch(words, True), lambda tok: tok.encode_batch([])):
         assert pairs.outcome(call, ours) == pairs.outcome(call, real)
-    assert hf.backend(ours).counts["tokenizers"] == 0
+    assert hf.engine(ours).counts["tokenizers"] == 0
     for tok in (real, ours):
         tok.enable_truncation(4, stride=1)
     for text in texts:
@@ -148,7 +148,7 @@ def test_offsets_of_wide_tokens(splits: bool, trims: bool) -> None:
         text = "".join(random.choice(parts) * random.choice(counts) for _ in range(9))
         for _ in range(2):  # again with the spans that bpe has cached
             assert ours.encode(text).offsets == real.encode(text).offsets, text
-    assert hf.backend(ours).counts["tokenizers"] == 0
+    assert hf.engine(ours).counts["tokenizers"] == 0
 
 
 @pytest.mark.parametrize("pretokenized", [False, True])
@@ -194,7 +194,7 @@ def test_added_tokens_decode_from_their_normalized_text(kind: str) -> None:
         assert ours.decode(ids, skip) == real.decode(ids, skip)
         for id in ids:
             assert ours.decode([65, id, 66], skip) == real.decode([65, id, 66], skip)
-    assert hf.backend(ours).counts["tokenizers"] == 0
+    assert hf.engine(ours).counts["tokenizers"] == 0
 
 
 def _encode(text: str, tok: Any) -> Any:
@@ -222,7 +222,7 @@ def test_offsets_of_words_that_begin_with_a_character_without_a_token() -> None:
     for words in (["a", "  \n"], [" \n", "\n", "b\n"]):
         encodings = [tok.encode(words, is_pretokenized=True) for tok in (real, ours)]
         assert encodings[0].offsets == encodings[1].offsets
-    assert hf.backend(ours).name == "bpe"
+    assert hf.engine(ours).name == "bpe"
 
 
 def test_special_tokens_that_are_words_of_the_model() -> None:
@@ -243,7 +243,7 @@ def test_special_tokens_that_are_words_of_the_model() -> None:
     ):
         assert pairs.outcome(call, ours) == pairs.outcome(call, real)
     assert ours.encode("fox").ids == real.encode("fox").ids
-    assert hf.backend(ours).counts["bpe"] == 1
+    assert hf.engine(ours).counts["bpe"] == 1
 
 
 def test_a_prefix_space_after_metaspace_falls_back() -> None:
@@ -256,7 +256,7 @@ def test_a_prefix_space_after_metaspace_falls_back() -> None:
     real, ours = both(small(pre_tokenizer=parts, model=model))
     for text in (" ", "the fox", "  a"):
         assert ours.encode(text).tokens == real.encode(text).tokens
-    assert "add_prefix_space" in hf.backend(ours).reason
+    assert "add_prefix_space" in hf.engine(ours).reason
 
 
 @pytest.mark.parametrize("ids", [[], [0], [70, 5, 71]])
@@ -285,7 +285,7 @@ def test_most_calls_with_tokens_of_text_are_served_by_bpe() -> None:
         ours.decode(ours.encode("the <s> ▁é").ids)
         # tokenizers 0.22.2 decodes some added tokens to other text than bpe.
         own = 1 if tokenizers.__version__ == "0.22.2" and ours._state.fallbacks else 2
-        assert hf.backend(ours) == ("bpe", "", {"bpe": own, "tokenizers": 2 - own}), case
+        assert hf.engine(ours) == ("bpe", "", {"bpe": own, "tokenizers": 2 - own}), case
 
 
 def test_a_token_that_is_no_longer_normalized() -> None:
@@ -296,18 +296,18 @@ def test_a_token_that_is_no_longer_normalized() -> None:
             tok.add_tokens([tokenizers.AddedToken(" A", normalized=normalized)])
     id = real.token_to_id(" A")
     assert ours.decode([id]) == real.decode([id])
-    assert hf.backend(ours).reason == "added token ' A' is no longer normalized"
+    assert hf.engine(ours).reason == "added token ' A' is no longer normalized"
 
 
 @pytest.mark.parametrize("kind", ["Unigram", "WordPiece"])
 def test_unsupported_tokenizers_fall_back_with_a_reason(kind: str) -> None:
     real, ours = both(small(model=pairs.other_model(kind)))
     assert ours.encode("Hello there").ids == real.encode("Hello there").ids
-    backend = hf.backend(ours)
-    assert backend.name == "tokenizers"
-    assert backend.reason
-    assert backend.counts == {"bpe": 0, "tokenizers": 1}
-    assert hf.fallbacks()[backend.reason] >= 1
+    engine = hf.engine(ours)
+    assert engine.name == "tokenizers"
+    assert engine.reason
+    assert engine.counts == {"bpe": 0, "tokenizers": 1}
+    assert hf.fallbacks()[engine.reason] >= 1
 
 
 def test_strict_raises_instead_of_falling_back() -> None:
@@ -322,12 +322,12 @@ def test_checked_calls_find_a_difference(caplog: pytest.LogCaptureFixture) -> No
     with hf.patched(check=1.0):
         assert ours.encode("the").ids == ours.encode_batch(["the"])[0].ids
         assert ours.decode([5]) == real.decode([5])
-        assert hf.backend(ours).counts == {"bpe": 3, "tokenizers": 0}
+        assert hf.engine(ours).counts == {"bpe": 3, "tokenizers": 0}
         # Change the real tokenizer directly, so that the stand-in does not know of the change.
         ours.real.add_tokens(["xyz"])
         real.add_tokens(["xyz"])
         assert ours.encode("xyz").ids == real.encode("xyz").ids
-        assert "a result differed" in hf.backend(ours).reason
+        assert "a result differed" in hf.engine(ours).reason
     assert "to reproduce: encode('xyz'" in caplog.text
 
 
@@ -346,7 +346,7 @@ def test_a_lone_surrogate_is_found_at_any_place() -> None:
             call = lambda tok, text=text: tok.encode(text)  # noqa: E731
             assert pairs.outcome(call, ours) == pairs.outcome(call, real), place
         assert ours.encode(letter * 130).ids == real.encode(letter * 130).ids
-    assert hf.backend(ours).counts == {"bpe": 2, "tokenizers": 140}
+    assert hf.engine(ours).counts == {"bpe": 2, "tokenizers": 140}
 
 
 def test_an_added_token_within_the_white_space_of_another_one() -> None:
@@ -357,7 +357,7 @@ def test_an_added_token_within_the_white_space_of_another_one() -> None:
         for words in (text, ["a", text]):
             call = lambda tok, words=words: tok.encode(words, is_pretokenized=words != text)  # noqa: E731,B023
             assert pairs.outcome(call, ours) == pairs.outcome(call, real), words
-    assert hf.backend(ours).counts["tokenizers"] == 0
+    assert hf.engine(ours).counts["tokenizers"] == 0
 
 
 def test_added_tokens_for_which_tokenizers_may_panic_fall_back() -> None:
@@ -368,7 +368,7 @@ def test_added_tokens_for_which_tokenizers_may_panic_fall_back() -> None:
     for text in ("ax  \u00a01", "x y"):
         call = lambda tok, text=text: tok.encode(text)  # noqa: E731
         assert pairs.outcome(call, ours) == pairs.outcome(call, real), text
-    assert "tokenizers panics" in hf.backend(ours).reason
+    assert "tokenizers panics" in hf.engine(ours).reason
 
 
 @pytest.mark.parametrize(
@@ -393,7 +393,7 @@ def test_added_tokens_of_vocabularies_with_gaps(token: str, distance: int, serve
             lambda tok: copy.deepcopy(tok).encode(text),  # may have other ids as well
         ):
             assert pairs.outcome(call, ours) == pairs.outcome(call, real)
-        assert hf.backend(ours).name == ("bpe" if served else "tokenizers")
+        assert hf.engine(ours).name == ("bpe" if served else "tokenizers")
         real, ours = both(real.to_str())
 
 

@@ -62,7 +62,7 @@ def test_a_new_token_is_added_without_reading_the_tokenizer_again(reads: list[An
     same(real, ours, texts)
     assert len(reads) == 1
     assert ours.to_str() == real.to_str()
-    assert hf.backend(ours).name == "bpe"
+    assert hf.engine(ours).name == "bpe"
 
 
 def test_a_token_of_the_model_has_the_tokenizer_read_again(reads: list[Any]) -> None:
@@ -137,11 +137,11 @@ def test_training_after_an_addition_is_noticed(reads: list[Any]) -> None:
 def test_two_added_tokens_with_the_same_normalized_text_fall_back(method: str) -> None:
     _, ours = both(small(normalizer={"type": "NFC"}))
     ours.add_tokens([tokenizers.AddedToken("s\u0323\u0307", normalized=True)])
-    assert hf.backend(ours).name == "bpe"
+    assert hf.engine(ours).name == "bpe"
     # tokenizers finds either of the two tokens, at random.
     getattr(ours, method)([tokenizers.AddedToken("\u1e69", normalized=True)])
     assert ours.encode("a\u1e69").ids == ours.real.encode("a\u1e69").ids
-    assert hf.backend(ours).reason.endswith("the same text, and tokenizers may find either")
+    assert hf.engine(ours).reason.endswith("the same text, and tokenizers may find either")
 
 
 def test_a_tokenizer_that_bpe_cannot_serve_can_be_served_again() -> None:
@@ -150,10 +150,10 @@ def test_a_tokenizer_that_bpe_cannot_serve_can_be_served_again() -> None:
         tok.encode("the")
         tok.add_tokens([tokenizers.AddedToken("  ", lstrip=True)])
     same(real, ours, ("the  fox",))
-    assert hf.backend(ours).name == "bpe"
+    assert hf.engine(ours).name == "bpe"
     for tok in (real, ours):
         tok.add_tokens([tokenizers.AddedToken("<R>", rstrip=True)])
-    assert hf.backend(ours).reason.endswith("tokenizers panics if they overlap")
+    assert hf.engine(ours).reason.endswith("tokenizers panics if they overlap")
     for tok in (real, ours):
         tok.add_tokens([tokenizers.AddedToken("  ", lstrip=False)])
     same(real, ours, ("the  fox<R> a",))

@@ -74,7 +74,7 @@ def test_patching_again_keeps_the_engine(plain: Any, monkeypatch: pytest.MonkeyP
     for _ in range(3):
         with hf.patched():
             assert plain("the fox")["input_ids"] == expected
-            assert hf.backend(plain).name == "bpe"
+            assert hf.engine(plain).name == "bpe"
 
 
 def test_additions_after_changes_without_the_patch_are_noticed(plain: Any) -> None:

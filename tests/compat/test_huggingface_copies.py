@@ -52,7 +52,7 @@ def test_copies_share_the_engine_until_one_changes(tok: Any, reads: list[Any]) -
         assert pickle.dumps(both[0]) == pickle.dumps(tok)
     plain.add_tokens(["<new>"])
     assert pickle.dumps(plain) == pickle.dumps(tok) == pickle.dumps(copy.deepcopy(tok))
-    assert "__deepcopy__" not in vars(patching.backend_class())
+    assert "__deepcopy__" not in vars(patching.patched_class())
 
 
 def test_unpickled_tokenizers_share_the_engine_while_they_are_equal(

@@ -148,13 +148,13 @@ def test_bpe_serves_all_calls_of_supported_models(kind: str, tmp_path: Path) -> 
         tok("the", "fox", return_token_type_ids=True)
         tok(["the", "fox"], is_split_into_words=True)
         tok.decode(tok.encode("the é"))
-        backend = hf.backend(tok)
+        engine = hf.engine(tok)
     if kind == "unigram":
-        assert backend.name == "tokenizers"
-        assert backend.reason.startswith("model.type")
-        assert backend.counts == {"bpe": 0, "tokenizers": 5}
+        assert engine.name == "tokenizers"
+        assert engine.reason.startswith("model.type")
+        assert engine.counts == {"bpe": 0, "tokenizers": 5}
     else:
-        assert backend == ("bpe", "", {"bpe": 5, "tokenizers": 0})
+        assert engine == ("bpe", "", {"bpe": 5, "tokenizers": 0})
 
 
 @pytest.mark.skipif(

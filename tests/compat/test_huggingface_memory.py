@@ -20,7 +20,7 @@ from support import max_examples, seeded
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 pytest.importorskip("transformers", reason="transformers is not installed")
 hf = importlib.import_module("bpe.compat.huggingface")
-classes = importlib.import_module("bpe.compat.huggingface.classes")
+classes = importlib.import_module("bpe.compat.huggingface.transformers_classes")
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),
     pytest.mark.usefixtures("one_thread", "no_logs"),

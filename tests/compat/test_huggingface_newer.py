@@ -15,6 +15,8 @@ import pytest
 
 from command_line import COMMAND, PACKAGE_FOLDER, environment, small_tokenizer
 
+RUN = str(Path(__file__).parents[1] / "bench" / "run.py")
+"""The command that measures peers."""
 NEWER = '''
 """The names and classes of tokenizers 1.0."""
 
@@ -93,9 +95,9 @@ with warnings.catch_warnings(record=True) as caught:
 print(json.dumps({
     "warnings": [(w.category.__name__, str(w.message), w.filename) for w in caught],
     "is_unchanged": wrapped is tok and tokenizers.Tokenizer is real,
-    "backend": hf.backend(tok),
+    "engine": hf.engine(tok),
     "fallbacks": hf.fallbacks(),
-    "wrong": error_of(lambda: hf.backend(3)),
+    "wrong": error_of(lambda: hf.engine(3)),
     "strict": error_of(lambda: hf.patch(strict=True)),
     "Tokenizer": error_of(lambda: hf.Tokenizer),
     "DecodeStream": error_of(lambda: hf.DecodeStream),
@@ -130,10 +132,10 @@ def test_the_module_imports_and_steps_aside(newer: dict[str, str], tmp_path: Pat
     warnings = seen.pop("warnings")
     warning = ["RuntimeWarning", f"{REASON}, so its tokenizers serve themselves"]
     assert [warned[:2] for warned in warnings] == [warning] * 3
-    assert [Path(warned[2]).name for warned in warnings] == ["use.py", "aside.py", "use.py"]
+    assert [Path(warned[2]).name for warned in warnings] == ["use.py", "unsupported.py", "use.py"]
     assert seen == {
         "is_unchanged": True,
-        "backend": ["tokenizers", REASON, {"bpe": 0, "tokenizers": 0}],
+        "engine": ["tokenizers", REASON, {"bpe": 0, "tokenizers": 0}],
         "fallbacks": {},
         "wrong": "TypeError: expected a tokenizers.Tokenizer or a fast tokenizer of transformers, "
         "got int",
@@ -208,9 +210,11 @@ def test_benchmarks_go_on(
 ) -> None:
     (tmp_path / "text.txt").write_text("some text\n" * 9, encoding="utf-8")
     command, *options = arguments
+    # With PYTHONSAFEPATH the script would not find the modules beside it.
     done = subprocess.run(
-        [*COMMAND, "bench", command, "text.txt", "--peer", "tokenizers", "--rounds", "1", *options],
-        cwd=tmp_path, env=newer, capture_output=True, text=True, check=False,
+        [sys.executable, RUN, command, "text.txt", "--peer", "tokenizers", "--rounds=1", *options],
+        cwd=tmp_path, env={**newer, "PYTHONSAFEPATH": ""}, capture_output=True, text=True,
+        check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     [found] = [shown for shown in done.stdout.splitlines() if line in shown]

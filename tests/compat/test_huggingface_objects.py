@@ -92,9 +92,9 @@ def test_a_change_of_a_component_is_noticed() -> None:
     assert ours.encode("the").tokens == real.encode("the").tokens == ["Ġthe"]
     for tok in (real, ours):
         tok.model.dropout = 1.0
-    assert hf.backend(ours).reason.startswith("model.dropout")
+    assert hf.engine(ours).reason.startswith("model.dropout")
     ours.model.dropout = None
-    assert hf.backend(ours).name == "bpe"
+    assert hf.engine(ours).name == "bpe"
 
 
 def test_a_change_through_an_assigned_component_is_noticed() -> None:
@@ -170,7 +170,7 @@ def test_other_changes_of_components_are_noticed() -> None:
     ):
         change()
         assert ours.encode("the").tokens == ours.real.encode("the").tokens == expected
-        assert hf.backend(ours).name == "bpe"
+        assert hf.engine(ours).name == "bpe"
 
 
 def test_an_equal_component_keeps_the_engine(reads: list[Any]) -> None:
@@ -200,11 +200,11 @@ def test_a_replaced_method_is_used() -> None:
     _, ours = both(small())
     ours.decode = lambda ids, skip_special_tokens=True: "replaced"
     assert ours.decode([1]) == "replaced"
-    assert hf.backend(ours).name == "bpe"
+    assert hf.engine(ours).name == "bpe"
     assert hf.Tokenizer.of(ours.real).decode([1]) == "replaced"
     ours.encode = lambda text: "replaced"
     assert ours.encode("the") == "replaced"
-    assert hf.backend(ours).reason == "encode is replaced on this tokenizer"
+    assert hf.engine(ours).reason == "encode is replaced on this tokenizer"
     del ours.encode, ours.decode
     assert isinstance(ours.encode("the"), tokenizers.Encoding)
     assert ours.decode([1]) != "replaced"
@@ -238,14 +238,14 @@ def test_transformers_decodes_with_a_replaced_method() -> None:
         tok.backend_tokenizer.decode = lambda *args, **kwargs: decode(*args, **kwargs).upper()
         assert tok.decode(tok.encode("the quick")) == "THE QUICK"
         assert tok.batch_decode([tok.encode("the")]) == ["THE"]
-        assert hf.backend(tok).name == "bpe"
+        assert hf.engine(tok).name == "bpe"
 
 
 def test_other_versions_of_tokenizers_are_not_served(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bpe.compat.huggingface.state.TESTED_VERSIONS", ())
     _, ours = both(small())
     assert ours.encode("the").ids
-    assert "has not been compared" in hf.backend(ours).reason
+    assert "has not been compared" in hf.engine(ours).reason
 
 
 @pytest.mark.skipif(

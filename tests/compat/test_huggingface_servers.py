@@ -55,7 +55,7 @@ def test_behavior(run: Behavior, tmp_path: Path) -> None:
     with hf.patched():
         tok = calls.make(json.dumps(file), settings, tmp_path)
         assert run(tok) == expected
-        assert hf.backend(tok).name == "bpe"
+        assert hf.engine(tok).name == "bpe"
 
 
 def _steps(stream: Any, backend: Any, ids: list[int]) -> list[Any]:

@@ -74,7 +74,7 @@ def test_most_steps_need_no_real_tokenizer() -> None:
     stream = hf.DecodeStream(ids[:3])
     text = [stream.step(ours, id) for id in ids[3:]]
     assert "".join(filter(None, text)) == real.decode(ids).removeprefix(real.decode(ids[:3]))
-    assert hf.backend(ours).counts == {"bpe": len(ids) - 3, "tokenizers": 0}
+    assert hf.engine(ours).counts == {"bpe": len(ids) - 3, "tokenizers": 0}
 
 
 def test_a_step_takes_any_tokenizer() -> None:
@@ -85,7 +85,7 @@ def test_a_step_takes_any_tokenizer() -> None:
     for index, id in enumerate(ids):
         tok = (real, ours, other)[index % 3]
         assert _step(stream, tok, id) == _step(expected, getattr(tok, "real", tok), id)
-    assert hf.backend(other).counts["tokenizers"] == len(ids) // 3
+    assert hf.engine(other).counts["tokenizers"] == len(ids) // 3
     with hf.patched(strict=True), pytest.raises(hf.FallbackError, match=r"model\.type"):
         stream.step(other, ids[0])
 
@@ -156,7 +156,7 @@ def test_a_stream_checks_its_steps(
         for id in ids[1:]:
             assert stream.step(ours, id) == expected.step(real, id)
     assert f"to reproduce: DecodeStream([{ids[0]}], False).step(tokenizer, " in caplog.text
-    assert hf.backend(ours).name == "tokenizers"
+    assert hf.engine(ours).name == "tokenizers"
 
 
 def test_other_versions_of_tokenizers_decode_themselves(monkeypatch: pytest.MonkeyPatch) -> None:

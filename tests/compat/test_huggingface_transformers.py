@@ -53,7 +53,7 @@ def test_existing_tokenizers_are_patched_and_restored(plain: Any) -> None:
         assert type(plain._tokenizer) is hf.Tokenizer
         assert plain._tokenizer is plain._tokenizer
         assert plain("the fox")["input_ids"] == ids
-        assert hf.backend(plain).counts["bpe"] == 1
+        assert hf.engine(plain).counts["bpe"] == 1
         assert pickle.dumps(plain) == before
         inside = pickle.loads(before)
         assert type(copy.deepcopy(plain)._tokenizer) is hf.Tokenizer
@@ -77,8 +77,8 @@ def test_wrap_serves_one_tokenizer(plain: Any) -> None:
     ids = plain("the fox")["input_ids"]
     assert hf.wrap(plain) is plain
     assert plain("the fox")["input_ids"] == ids
-    assert hf.backend(plain).counts["bpe"] >= 1
-    for function in (hf.wrap, hf.backend):
+    assert hf.engine(plain).counts["bpe"] >= 1
+    for function in (hf.wrap, hf.engine):
         for other in ("the fox", 5, None, plain("the"), type(plain)):
             with pytest.raises(TypeError, match=r"expected a tokenizers\.Tokenizer"):
                 function(other)
@@ -96,21 +96,27 @@ def test_python_alone_gives_the_same_results(plain: Any, monkeypatch: pytest.Mon
             for _ in range(2):  # the first call prepares the other ones
                 results = [calls.outcome(tok, ("__call__", (text,), {})) for text in texts]
                 assert results == expected
-            assert hf.backend(tok).counts == {"bpe": 8, "tokenizers": 2}
+            assert hf.engine(tok).counts == {"bpe": 8, "tokenizers": 2}
 
 
 def test_a_text_needs_no_python_code(plain: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     need_native()
     monkeypatch.setenv("PRETOK_BACKEND", "native")
-    expected = [plain("the fox", **options).data for options in QUICK_OPTIONS[:2]]
+    options: list[dict[str, Any]] = [
+        {"return_offsets_mapping": spans, "add_special_tokens": adds}
+        for spans in (False, True)
+        for adds in (False, True)
+    ]
+    expected = [plain("the fox", **each).data for each in options]
     with hf.patched():
-        for options in QUICK_OPTIONS[:2]:
-            plain("the", **options)
-        for name in ("quick", "quick_spans", "row", "rows", "batch"):
-            monkeypatch.setattr(f"bpe.compat.huggingface.engine.Engine.{name}", None)
-        assert [plain("the fox", **options).data for options in QUICK_OPTIONS[:2]] == expected
-        assert plain.encode("the fox") == expected[0]["input_ids"]
-        assert hf.backend(plain).counts["bpe"] == 5
+        for each in options:
+            plain("the", **each)
+        for name in ("ids", "ids_and_spans", "arrays", "row"):
+            monkeypatch.setattr(f"bpe.compat.huggingface.bpe_engine.BpeEngine.{name}", None)
+        assert [plain("the fox", **each).data for each in options] == expected
+        assert plain.encode("the fox", add_special_tokens=False) == expected[0]["input_ids"]
+        assert plain.encode("the fox") == expected[1]["input_ids"]
+        assert hf.engine(plain).counts["bpe"] == 10
 
 
 def test_settings_that_are_properties_are_read(plain: Any) -> None:
@@ -159,15 +165,15 @@ def test_other_versions_of_transformers_have_no_short_methods(
     plain: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids, before = plain("the fox")["input_ids"], hf.fallbacks()
-    assert hf.backend(plain).reason == ""
-    monkeypatch.setattr("bpe.compat.huggingface.thin.TESTED_VERSIONS", ())
+    assert hf.engine(plain).reason == ""
+    monkeypatch.setattr("bpe.compat.huggingface.short_methods.TESTED_VERSIONS", ())
     with hf.patched(strict=True):
         assert plain("the fox")["input_ids"] == plain.encode("the fox") == ids
         assert plain.decode(ids) == "the fox"
-        backend = hf.backend(plain)
-        assert (backend.name, backend.counts) == ("bpe", {"bpe": 3, "tokenizers": 0})
-        assert backend.reason.endswith("so its own methods call bpe")
-        assert hf.fallbacks()[backend.reason] - before.get(backend.reason, 0) == 3
+        engine = hf.engine(plain)
+        assert (engine.name, engine.counts) == ("bpe", {"bpe": 3, "tokenizers": 0})
+        assert engine.reason.endswith("so its own methods call bpe")
+        assert hf.fallbacks()[engine.reason] - before.get(engine.reason, 0) == 3
 
 
 @pytest.mark.parametrize("ids", [[], (), [5], 5, [[]], [[5], []], ([5],), np.zeros((0, 3), int)])
@@ -184,12 +190,12 @@ def test_checked_calls_find_a_difference(plain: Any, monkeypatch: pytest.MonkeyP
         assert plain("the fox")["input_ids"] == plain.encode("the fox") == ids
         assert plain(["the", "fox"], padding=True, return_tensors="np")["input_ids"].shape[0] == 2
         assert plain.decode(ids) == plain.batch_decode([ids])[0] == "the fox"
-        assert hf.backend(plain).counts == {"bpe": 5, "tokenizers": 0}
+        assert hf.engine(plain).counts == {"bpe": 5, "tokenizers": 0}
         decoding = "bpe.compat.huggingface.decoding.Decoding"
         monkeypatch.setattr(f"{decoding}.decode", lambda *arguments: "wrong")
         assert plain.decode(ids) == "the fox"
-        assert hf.backend(plain).name == "tokenizers"
-        assert "a result differed in the call decode(" in hf.backend(plain).reason
+        assert hf.engine(plain).name == "tokenizers"
+        assert "a result differed in the call decode(" in hf.engine(plain).reason
 
 
 def test_flags_that_are_not_bool_have_the_same_outcome(plain: Any) -> None:
@@ -285,7 +291,7 @@ def test_the_environment_variable_overrides_the_arguments(
 def test_nothing_is_printed(plain: Any, capfd: pytest.CaptureFixture[str]) -> None:
     with hf.patched():
         plain(["the fox", "é"], padding=True)
-        hf.backend(plain)
+        hf.engine(plain)
     assert capfd.readouterr() == ("", "")
 
 
@@ -315,7 +321,7 @@ def test_arrays_of_type_ids(pad_type: int, first_type: int, tmp_path: Path) -> N
                 with hf.patched():
                     assert calls.outcome(tok, call) == expected, call
     if tokenizers.__version__ != "0.23.1":  # with which all truncation falls back
-        assert hf.backend(tok).counts["tokenizers"] == 0
+        assert hf.engine(tok).counts["tokenizers"] == 0
 
 
 def test_special_tokens_that_are_ordinary_text_and_whole_words(tmp_path: Path) -> None:
@@ -333,18 +339,16 @@ def test_special_tokens_that_are_ordinary_text_and_whole_words(tmp_path: Path) -
         ],
     }
     tok = calls.make(json.dumps(file), {"split_special_tokens": True}, tmp_path)
-    expected = [calls.outcome(tok, ("__call__", ("a <s>",), options)) for options in QUICK_OPTIONS]
+    expected = [calls.outcome(tok, ("__call__", ("a <s>",), options)) for options in TEXT_OPTIONS]
     assert expected[0]["data"][0][1][-1] == id
     with hf.patched():
         for _ in range(3):
-            outcomes = [
-                calls.outcome(tok, ("__call__", ("a <s>",), each)) for each in QUICK_OPTIONS
-            ]
+            outcomes = [calls.outcome(tok, ("__call__", ("a <s>",), each)) for each in TEXT_OPTIONS]
             assert outcomes == expected
 
 
 @pytest.mark.parametrize("processor", [None, "BertProcessing", "RobertaProcessing"])
-def test_quick_calls_with_offsets(processor: str | None, tmp_path: Path) -> None:
+def test_calls_with_a_text_and_offsets(processor: str | None, tmp_path: Path) -> None:
     added: dict[str, Any] = {"type": processor, "sep": ["</s>", 2], "cls": ["<s>", 1]}
     if processor == "RobertaProcessing":
         added |= {"trim_offsets": True, "add_prefix_space": True}
@@ -353,19 +357,22 @@ def test_quick_calls_with_offsets(processor: str | None, tmp_path: Path) -> None
     texts = "the quick  brown", " é 日本 🦙", "", " ", "lone \ud800", "the quick brown fox " * 9
     for _ in range(3):
         for text in texts:
-            for options in QUICK_OPTIONS:
+            for options in TEXT_OPTIONS:
                 call = "__call__", (text,), options
                 expected = calls.outcome(tok, call)
                 with hf.patched():
                     assert calls.outcome(tok, call) == expected, call
-    assert hf.backend(tok).counts["bpe"] > 40
+    assert hf.engine(tok).counts["bpe"] > 40
 
 
-QUICK_OPTIONS: tuple[dict[str, Any], ...] = (
+TEXT_OPTIONS: tuple[dict[str, Any], ...] = (
     {},
     {"return_offsets_mapping": True},
     {"return_offsets_mapping": False},
     {"return_offsets_mapping": 1},
     {"return_offsets_mapping": None},
+    {"add_special_tokens": False},
+    {"return_offsets_mapping": True, "add_special_tokens": False},
+    {"add_special_tokens": 0},
 )
-"""The options that ThinCall.quickest may answer in C++, and some that it leaves to other code."""
+"""The options of calls that C++ may answer, and some that it leaves to Python."""

@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None, step: Any = FastDocumentTokeniz
         options.folder, options.tokenizer, eos_token=options.eos, shuffle_documents=False
     )
     tokenize.run(documents(options.texts))
-    print(f"{options.folder}: encoded by {hf.backend(tokenize.tokenizer).name}")
+    print(f"{options.folder}: encoded by {hf.engine(tokenize.tokenizer).name}")
 
 
 if __name__ == "__main__":

@@ -100,8 +100,8 @@ def text_decode() -> Any:
     return _core.text_decode_call(lambda: texts, [1], slow)
 
 
-def quick() -> Any:
-    return _core.quick_call("key", {int: True}, Plain, Plain, slow, {"check": 0})
+def huggingface_call() -> Any:
+    return _core.huggingface_call("key", {int: True}, Plain, Plain, slow, {"check": 0})
 
 
 def pieces() -> tuple[Any, ...]:
@@ -243,8 +243,8 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "merge_rows": lambda: ({"a": 0, "b": 1, "ab": 2}, [("a", "b")]),
     "pad_rows": lambda: (u32(1, 2, 3), np.array([0, 1, 3]), [9], [8], 5, 3, True, 0, False),
     "piece_merges": lambda: (b"abab", u32(1, 1, 2), u32(0, 1, 2), np.zeros(3, np.float32)),
-    "quick_call": lambda: ("key", {int: True}, Plain, Plain, slow, {"check": 0}),
-    "quick_call()": lambda: (5, "abc", True),
+    "huggingface_call": lambda: ("key", {int: True}, Plain, Plain, slow, {"check": 0}),
+    "huggingface_call()": lambda: (5, "abc", True, True),
     "read_json_model": lambda: (_JSON,),
     "read_pieces": lambda: (b"",),
     "read_pretok_file_tokens": lambda: (b"\x01\x00\x00", 0, False),
@@ -266,7 +266,7 @@ MADE: dict[str, Callable[[], Any]] = {
         for at in range(3)
     },
     "Encoder.span_call()": lambda: encoder().span_call(added(), False, False, None),
-    "quick_call()": quick,
+    "huggingface_call()": huggingface_call,
     "text_decode_call()": text_decode,
 }
 """Makes the functions that other functions return."""

@@ -3,15 +3,15 @@
     hf.patch()                      # every tokenizer of transformers, in the whole process
     tok = hf.wrap(tok)              # one tokenizer
     hf.Tokenizer.from_file(path)    # in place of tokenizers.Tokenizer
-    hf.backend(tok)                 # the library that answers the calls of tok, and why
+    hf.engine(tok)                  # the library that answers the calls of tok, and why
     hf.fallbacks()                  # the number of calls that bpe could not answer, by reason
 
 The real tokenizer is the tokenizers.Tokenizer. It keeps the vocabulary, the settings and the
 components; `pickle` and `save` store it. bpe serves a call if it computes the result. It falls back
 to the real tokenizer if its result might differ:
 
-- `Engine` is built from the serialized tokenizer at the first call, and again after a change. If
-  bpe does not support the tokenizer, the real one serves every call; `backend` returns the reason.
+- `BpeEngine` is built from the serialized tokenizer at the first call, and again after a change. If
+  bpe does not support the tokenizer, the real one serves every call; `engine` returns the reason.
 - `Tokenizer` wraps a real tokenizer. Its methods `encode`, `encode_batch`, `decode` and
   `decode_batch` ask the engine first; all other attributes are those of the real tokenizer.
 - The engine raises CallFallbackError for a call that it cannot answer. `Tokenizer` catches it, and
@@ -22,7 +22,7 @@ to the real tokenizer if its result might differ:
   also puts short versions of `__call__`, `encode` and `decode` in front of those of transformers.
 
 With a version of tokenizers that lacks the classes to build on, such as 1.0, all tokenizers serve
-themselves: `patch` and `wrap` warn, `backend` returns the reason, and the classes cannot be
+themselves: `patch` and `wrap` warn, `engine` returns the reason, and the classes cannot be
 imported.
 
 `comparable` returns the plain values of a result, to compare results of both libraries.
@@ -41,31 +41,30 @@ from typing import TYPE_CHECKING
 
 from bpe.compat.huggingface.errors import FallbackError
 from bpe.compat.huggingface.real import WHY_NOT
-from bpe.compat.huggingface.served import Backend
+from bpe.compat.huggingface.serving_engine import ServingEngine
 
 # Tools that read the code without running it take the last definition of a name.
 if not TYPE_CHECKING and WHY_NOT:
-    from bpe.compat.huggingface import aside
-    from bpe.compat.huggingface.aside import backend, fallbacks, patch, patched, unpatch, wrap
+    from bpe.compat.huggingface import unsupported
+    from bpe.compat.huggingface.unsupported import engine, fallbacks, patch, patched, unpatch, wrap
 
-    __getattr__ = aside.__getattr__
+    __getattr__ = unsupported.__getattr__
 else:
     from bpe.compat.huggingface.encoding import Encoding
     from bpe.compat.huggingface.patching import patch, patched, unpatch
     from bpe.compat.huggingface.state import comparable
-    from bpe.compat.huggingface.status import backend, fallbacks
     from bpe.compat.huggingface.stream import DecodeStream
     from bpe.compat.huggingface.tokenizer import Tokenizer
-    from bpe.compat.huggingface.wrapping import wrap
+    from bpe.compat.huggingface.wrapping import engine, fallbacks, wrap
 
 __all__ = [
-    "Backend",
     "DecodeStream",
     "Encoding",
     "FallbackError",
+    "ServingEngine",
     "Tokenizer",
-    "backend",
     "comparable",
+    "engine",
     "fallbacks",
     "patch",
     "patched",

@@ -17,7 +17,6 @@ from bpe.compat.huggingface.parts import Parts
 from bpe.compat.huggingface.rows import Alignment, Span
 from bpe.encoding.backend import Backend
 from bpe.encoding.backends import make_added
-from bpe.encoding.normalized_segments import normalized_segments
 from bpe.encoding.normalizers import TextNormalizer, make_normalizer
 from bpe.encoding.offsets import ByteToCharOffsets, byte_offsets
 from bpe.encoding.pipeline import Pipeline
@@ -112,13 +111,11 @@ class Aligner:
         data = text.encode()
         whole = _Builder()
         if self._normalizer is None or self._normalizer.keeps(data):
-            segments, _ = self._pipeline._policies.added_for(treatment).segments(data)
+            segments = self._pipeline.segments(data, treatment)
             self._add(whole, text, data, segments, None)
             return whole.alignment()
         chars = byte_offsets(text)
-        for segment in normalized_segments(
-            data, treatment, self._pipeline._policies, self._normalizer, threads=1
-        ):
+        for segment in self._pipeline.normalized_segments(data, treatment, self._normalizer):
             normal, spans = segment.aligned()
             if not normal:
                 continue

@@ -1,4 +1,4 @@
-"""Build the Engine of a tokenizer."""
+"""Build the BpeEngine of a tokenizer."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 from bpe import Tokenizer, UnsupportedError
 from bpe.characters.marks import SPACE_MARK
 from bpe.compat.huggingface import post_processor
+from bpe.compat.huggingface.bpe_engine import BpeEngine
 from bpe.compat.huggingface.decoding import Decoding, normalized_content
-from bpe.compat.huggingface.engine import Engine
 from bpe.compat.huggingface.parts import Parts
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.text_spaces import spaces_of
@@ -19,7 +19,7 @@ from bpe.formats.json_value import Value, parse_tokenizer
 from bpe.formats.tokenizer_config import FLAGS
 
 
-def build(serialized: bytes) -> Engine:
+def build(serialized: bytes) -> BpeEngine:
     """Return the engine of a tokenizer, serialized as a tokenizer.json.
 
     Raises UnsupportedError or VocabularyError with the reason if bpe does not give the same ids.
@@ -41,7 +41,7 @@ def build(serialized: bytes) -> Engine:
     return _engine(parts, spec.added_tokens)
 
 
-def build_again(parts: Parts, added: Mapping[int, Any]) -> Engine | None:
+def build_again(parts: Parts, added: Mapping[int, Any]) -> BpeEngine | None:
     """Return the engine of a tokenizer that differs from that of `parts` only in added tokens.
 
     `added` are all its added tokens, as get_added_tokens_decoder returns them. Returns None if
@@ -55,7 +55,7 @@ def build_again(parts: Parts, added: Mapping[int, Any]) -> Engine | None:
     return _engine(parts, tokens) if parts.fit(tokens) else None
 
 
-def _engine(parts: Parts, added: Sequence[AddedToken]) -> Engine:
+def _engine(parts: Parts, added: Sequence[AddedToken]) -> BpeEngine:
     spec = parts.spec
     assert spec.preset is not None, "`build` has checked it"
     tokenizer = Tokenizer(
@@ -69,11 +69,11 @@ def _engine(parts: Parts, added: Sequence[AddedToken]) -> Engine:
     _check_strips(tokenizer)
     _check_normalized(tokenizer)
     words = _whole_words(tokenizer, parts.vocab) if parts.ignore_merges else []
-    return Engine(tokenizer, parts, Decoding(tokenizer, parts), words)
+    return BpeEngine(tokenizer, parts, Decoding(tokenizer, parts), words)
 
 
 def _whole_words(tokenizer: Tokenizer, vocab: Collection[str]) -> list[str]:
-    """Return the `words` of an Engine whose model ignores merges; `vocab` has its tokens.
+    """Return the `words` of a BpeEngine whose model ignores merges; `vocab` has its tokens.
 
     Raises UnsupportedError if text may become such a word although special tokens are not treated
     as text: the token must be a word in the text, or a normalizer may change text to it.

@@ -11,14 +11,14 @@ import copy
 import json
 import warnings
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import groupby
 from typing import Any
 
 from bpe.compat.huggingface.positions import MAX_WORD, Positions
 from bpe.compat.huggingface.real import RealEncoding
 from bpe.compat.huggingface.rows import Alignment, Row, Span
-from bpe.compat.huggingface.windows import Fixed, Padding, Slice, Window
+from bpe.compat.huggingface.windows import Fixed, Slice, Window
 
 _COUNTS = {
     "token_to_sequence": (1,),
@@ -39,27 +39,15 @@ class Encoding:
     functions in Rust.
     """
 
-    _source: tuple[Any, ...]
-    """A function that returns an equal encoding, and its arguments; not set if `_ids` is set."""
-    _sequences: int | None = None
-    _padding_sizes: Span | None = 0, 0
-    """The numbers of padding ids on the left and on the right; None if only `_window` has them."""
-
-    def __init__(
-        self, ids: list[int], build: Callable[[], Window], sequences: int | None = None
-    ) -> None:
-        """`build` returns the window; `sequences` is the number of sequences if it is known."""
-        self._ids = ids
-        self._build = build
-        self._sequences = sequences
+    def __init__(self, source: Callable[..., Window], *arguments: Any) -> None:
+        """`source(*arguments)` returns the window, on first access."""
+        self._source = source, *arguments
 
     @classmethod
-    def lazy(cls, eager: Callable[..., Encoding], *arguments: Any) -> Encoding:
-        """Return an encoding of one sequence that calls `eager` on first access to its values."""
+    def of(cls, window: Window) -> Encoding:
+        """Return the encoding with the values of `window`."""
         self = cls.__new__(cls)
-        self._source = (eager, *arguments)
-        self._sequences = 1
-        self._padding_sizes = None
+        self._window = window
         return self
 
     @property  # type: ignore[misc]
@@ -68,42 +56,18 @@ class Encoding:
         return RealEncoding
 
     @cached_property
-    def _eager(self) -> Encoding:
-        function, *arguments = self._source
-        encoding: Encoding = function(*arguments)
-        return encoding
+    def _window(self) -> Window:
+        source, *arguments = self._source
+        window: Window = source(*arguments)
+        return window
 
     @cached_property
     def _ids(self) -> list[int]:
-        return self._eager._ids
-
-    @cached_property
-    def _build(self) -> Callable[[], Window]:
-        return lambda: self._eager._window
-
-    @cached_property
-    def _window(self) -> Window:
-        return self._build()
+        return self._window.ids()
 
     @cached_property
     def _positions(self) -> Positions:
         return Positions(self._window)
-
-    def pad_to(self, length: int, padding: Padding) -> None:
-        """Pad to `length` ids, and pad the overflow as well."""
-        for name in ("_window", "_positions"):
-            self.__dict__.pop(name, None)
-        self._build = partial(_padded, self._build, length, padding)
-        missing = length - len(self._ids)
-        if missing > 0:
-            pad = [padding.pad_id] * missing
-            before, after = self._padding_sizes or (0, 0)
-            if padding.direction == "left":
-                self._ids = pad + self._ids
-                self._padding_sizes = before + missing, after
-            else:
-                self._ids = self._ids + pad
-                self._padding_sizes = before, after + missing
 
     @property
     def ids(self) -> list[int]:
@@ -113,15 +77,10 @@ class Encoding:
     @property
     def attention_mask(self) -> list[int]:
         """0 for each id of padding, 1 for any other id."""
-        if self._padding_sizes == (0, 0):
-            return [1] * len(self._ids)
-        if self._padding_sizes is None:
-            mask: list[int] = []
-            for part in self._window.parts:
-                mask += [part.attention if isinstance(part, Fixed) else 1] * part.size
-            return mask
-        before, after = self._padding_sizes
-        return [0] * before + [1] * (len(self._ids) - before - after) + [0] * after
+        mask: list[int] = []
+        for part in self._window.parts:
+            mask += [part.attention if isinstance(part, Fixed) else 1] * part.size
+        return mask
 
     @property
     def type_ids(self) -> list[int]:
@@ -174,7 +133,7 @@ class Encoding:
     @property
     def n_sequences(self) -> int:
         """The number of sequences, 1 or 2."""
-        return self._sequences or len(self._window.ranges) or 1
+        return len(self._window.ranges) or 1
 
     @property
     def sequence_ids(self) -> list[int | None]:
@@ -188,7 +147,7 @@ class Encoding:
     @property
     def overflowing(self) -> list[Encoding]:
         """The other windows of a truncated input."""
-        return [of_window(window) for window in self._window.overflowing]
+        return list(map(Encoding.of, self._window.overflowing))
 
     def to_real(self) -> Any:
         """Return an equal tokenizers.Encoding."""
@@ -205,7 +164,7 @@ class Encoding:
             "offsets": self.offsets,
             "special_tokens_mask": self.special_tokens_mask,
             "attention_mask": self.attention_mask,
-            "overflowing": [of_window(other)._state() for other in self._window.overflowing],
+            "overflowing": [other._state() for other in self.overflowing],
             "sequence_ranges": {
                 str(sequence): {"start": start, "end": stop}
                 for sequence, (start, stop) in self._window.ranges.items()
@@ -276,12 +235,8 @@ class Encoding:
 
     def _restore(self, state: dict[str, Any]) -> None:
         """Take every value from the state of a real encoding."""
-        window = _window_of(state)
-        self._ids = window.ids()
-        self._build = lambda: window
-        self._padding_sizes = self._sequences = None
-        for name in ("_window", "_positions", "_real"):
-            self.__dict__.pop(name, None)
+        self.__dict__.clear()
+        self._window = _window_of(state)
 
     @staticmethod
     def merge(encodings: list[Any], growing_offsets: bool = True) -> Any:
@@ -313,13 +268,6 @@ class Encoding:
         return copy.deepcopy(self._real, memo)
 
 
-def of_window(window: Window) -> Encoding:
-    """Return the encoding of a window."""
-    encoding = Encoding(window.ids(), lambda: window)
-    encoding._padding_sizes = None
-    return encoding
-
-
 def real_arguments(value: Any) -> Any:
     """Return `value` with each Encoding replaced by a tokenizers.Encoding, also inside lists."""
     if type(value) is Encoding:
@@ -327,10 +275,6 @@ def real_arguments(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value)(map(real_arguments, value))
     return value
-
-
-def _padded(build: Callable[[], Window], length: int, padding: Padding) -> Window:
-    return build().padded(length, padding)
 
 
 def _window_of(state: dict[str, Any]) -> Window:

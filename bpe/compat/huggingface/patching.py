@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial, wraps
 from importlib import import_module
 from importlib.util import find_spec
 from threading import RLock
 from typing import Any
 
-from bpe.compat.huggingface import settings, thin, trainer
-from bpe.compat.huggingface.real import RealDecodeStream
+from bpe.compat.huggingface import settings, short_methods
+from bpe.compat.huggingface.real import ParityBpeTrainer, RealDecodeStream, RealTokenizer
 from bpe.compat.huggingface.state import recheck_all
 from bpe.compat.huggingface.stream import DecodeStream
-from bpe.compat.huggingface.tokenizer import Tokenizer
+from bpe.compat.huggingface.tokenizer import Tokenizer, changing
 
 _lock = RLock()
 _outer: list[tuple[bool, float]] = []
@@ -89,16 +90,31 @@ def _is_own(names: dict[str, Any]) -> bool:
 
 def _replacements() -> Iterator[tuple[type, str, Any]]:
     """Yield the class, the name and the new value of each attribute to replace."""
-    yield from trainer.replacements()
-    owner = backend_class()
+    if ParityBpeTrainer is not None:
+        yield ParityBpeTrainer, "train_from_iterator", _train(ParityBpeTrainer.train_from_iterator)
+    owner = patched_class()
     if owner is None:
         return
-    yield owner, "_tokenizer", _Backend(hasattr(owner, "_tokenizer"))
-    for name, method in thin.methods(owner).items():
+    yield owner, "_tokenizer", _TokenizerAttribute(hasattr(owner, "_tokenizer"))
+    for name, method in short_methods.methods(owner).items():
         yield owner, name, method
 
 
-def backend_class() -> type | None:
+def _train(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a `train_from_iterator` that also takes a stand-in."""
+
+    @wraps(original)
+    def train_from_iterator(self: Any, tokenizer: Any, *args: Any, **kwargs: Any) -> Any:
+        method = partial(original, self)
+        if isinstance(tokenizer, RealTokenizer):
+            tokenizer = Tokenizer.of(tokenizer).real
+            method = changing(method, tokenizer)
+        return method(tokenizer, *args, **kwargs)
+
+    return train_from_iterator
+
+
+def patched_class() -> type | None:
     """Return the class of transformers whose `_tokenizer` is a tokenizers.Tokenizer, if any."""
     if find_spec("transformers") is None:
         return None
@@ -109,7 +125,7 @@ def backend_class() -> type | None:
     return module.PreTrainedTokenizerFast  # type: ignore[no-any-return]
 
 
-class _Backend:
+class _TokenizerAttribute:
     """The attribute `_tokenizer`: stores the real tokenizer, and returns its stand-in."""
 
     def __init__(self, has_default: bool) -> None:

@@ -40,7 +40,7 @@ class Positions:
             if part.trims:
                 spans += row.trimmed(start, stop, part.adds_space)
             else:
-                spans += row.spans(start, stop)
+                spans += row.spans[start:stop]
         return spans
 
     @cached_property

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from bpe.compat.huggingface.rows import Row
-from bpe.compat.huggingface.windows import Fixed, Part, Slice, Window, merge
+from bpe.compat.huggingface.windows import Fixed, Slice, Window, WindowPart, merge
 from bpe.errors import UnsupportedError
 from bpe.formats.json_value import Value
 from bpe.formats.post_processor import check_entries, check_size, read_trims
@@ -57,35 +57,23 @@ class PostProcessor:
 
         The template must have the sequence exactly once.
         """
-        before, place, after = self._single_parts
+        before, place, after = self.single_parts
         if not add_special_tokens:
             before = after = ()
         size = len(row.ids)
-        parts: tuple[Part, ...] = ()
+        parts: tuple[WindowPart, ...] = ()
         if size:
             parts = (Slice(row, 0, size, place.type_id, self.trims, self.adds_space),)
         start = sum(len(part.ids) for part in before)
         ranges = {0: (start, start + size)} if self.numbers_sequences else {}
         return Window((*before, *parts, *after), ranges)
 
-    def type_ids(self, size: int, add_special_tokens: bool) -> list[int]:
-        """Return the type ids of an encoding with `size` ids, the ids of the template included."""
-        before, place, after = self._single_parts
-        types = [place.type_id] * size
-        if add_special_tokens:
-            start = 0
-            for part in before:
-                types[start : start + part.size] = [part.type_id] * part.size
-                start += part.size
-            start = size
-            for part in reversed(after):
-                types[start - part.size : start] = [part.type_id] * part.size
-                start -= part.size
-        return types
-
     @cached_property
-    def _single_parts(self) -> tuple[tuple[Fixed, ...], Place, tuple[Fixed, ...]]:
-        """The template of one sequence: the parts before it, its place, the parts after it."""
+    def single_parts(self) -> tuple[tuple[Fixed, ...], Place, tuple[Fixed, ...]]:
+        """The template of one sequence: the parts before it, its place, the parts after it.
+
+        The template must have the sequence exactly once.
+        """
         fixed: tuple[list[Fixed], list[Fixed]] = [], []
         places = []
         for part in self.single:

@@ -14,18 +14,18 @@ from weakref import WeakSet, WeakValueDictionary, ref
 
 from bpe import UnsupportedError, VocabularyError
 from bpe.compat.huggingface import component_changes, settings
+from bpe.compat.huggingface.bpe_engine import BpeEngine
 from bpe.compat.huggingface.building import build, build_again
-from bpe.compat.huggingface.engine import Engine
 from bpe.compat.huggingface.errors import FallbackError
 from bpe.compat.huggingface.parts import Parts
 from bpe.compat.huggingface.real import TESTED_VERSIONS, VERSION
-from bpe.compat.huggingface.served import Backend
+from bpe.compat.huggingface.serving_engine import ServingEngine
 from bpe.compat.huggingface.snapshot import replaced_methods, snapshot
 
 OURS = ("encode", "encode_batch", "decode", "decode_batch")
 """The methods that bpe can serve."""
 
-_engines: WeakValueDictionary[bytes, Engine] = WeakValueDictionary()
+_engines: WeakValueDictionary[bytes, BpeEngine] = WeakValueDictionary()
 _states: WeakSet[State] = WeakSet()
 _states_lock = Lock()
 logger = logging.getLogger("bpe.compat.huggingface")
@@ -43,9 +43,9 @@ class State:
         self.reason = ""
         self.view: ref[Any] | None = None
         """A weak reference to the stand-in; None before it is made."""
-        self.quick: tuple[Any, ...] | None = None
-        """The engine and its `quick_parts` for C++; None if `engine` may have work to do."""
-        self._engine: Engine | None = None
+        self.native_parts: tuple[Any, ...] | None = None
+        """The engine and its `native_parts` for C++; None if `engine` may have work to do."""
+        self._engine: BpeEngine | None = None
         self._is_current = False
         self._parts: Parts | None = None
         """The parts of the last engine; None if they may differ from those of the tokenizer."""
@@ -59,23 +59,23 @@ class State:
         with _states_lock:
             _states.add(self)
 
-    def engine(self, real: Any) -> Engine | None:
+    def engine(self, real: Any) -> BpeEngine | None:
         """Return the engine of `real` as it is now, or None if bpe does not serve it."""
         if not self._is_current:
             self._build(real)
         return self._engine
 
-    def current_engine(self) -> Engine | None:
+    def current_engine(self) -> BpeEngine | None:
         """Return the engine if it is known, without any work, to be that of the tokenizer now."""
         return self._engine if self._is_current else None
 
-    def use_that_of(self, other: State, engine: Engine) -> None:
+    def use_that_of(self, other: State, engine: BpeEngine) -> None:
         """Use `engine`, that of `other`, for a copy of the tokenizer of `other`."""
         with self._lock:
             self._engine, self._is_current = engine, True
             self._parts = engine.parts
             self._snapshot = other._snapshot
-            self._set_quick()
+            self._set_native_parts()
 
     def forget(self, keeps_parts: bool = False) -> None:
         """Build the engine again before the next call; call this after the tokenizer changed.
@@ -87,13 +87,13 @@ class State:
             if not keeps_parts or self._may_differ:
                 self._parts = None
             self._is_current = self._may_differ = False
-            self._set_quick()
+            self._set_native_parts()
 
-    def _set_quick(self) -> None:
-        """Set `quick`; call this after each change of `_engine` or `_is_current`."""
+    def _set_native_parts(self) -> None:
+        """Set `native_parts`; call this after each change of `_engine` or `_is_current`."""
         engine = self.current_engine()
-        parts = None if engine is None else engine.quick_parts
-        self.quick = None if parts is None else (engine, *parts)
+        parts = None if engine is None else engine.native_parts
+        self.native_parts = None if parts is None else (engine, *parts)
 
     def block(self, reason: str) -> None:
         """Let the real tokenizer serve all later calls.
@@ -130,11 +130,11 @@ class State:
         logger.error("%s: bpe and tokenizers differ; to reproduce: %s", self._name, call)
         self.block(f"a result differed in the call {call}")
 
-    def backend(self, real: Any) -> Backend:
+    def serving_engine(self, real: Any) -> ServingEngine:
         """Return the library that serves `real` now, and why."""
         name = "tokenizers" if self.engine(real) is None else "bpe"
         counts = {"bpe": self.served, "tokenizers": self.fallbacks.total()}
-        return Backend(name, self.reason, counts)
+        return ServingEngine(name, self.reason, counts)
 
     def _build(self, real: Any) -> None:
         with self._lock:
@@ -146,7 +146,7 @@ class State:
             self._snapshot = snapshot(real)
             self._engine, self.reason = self._new_engine(real)
             self._is_current = True
-            self._set_quick()
+            self._set_native_parts()
             if (self._engine is None, self.reason) != (before[0] is None, before[1]):
                 logger.info(
                     "%s: served by %s", self._name,
@@ -160,7 +160,7 @@ class State:
                 self._is_current, self._may_differ = False, True
             elif not self._may_differ:
                 self._parts = None
-            self._set_quick()
+            self._set_native_parts()
 
     def _is_unchanged(self, real: Any) -> bool:
         """Use the engine again if the tokenizer only may have changed, and has its snapshot."""
@@ -171,10 +171,10 @@ class State:
             self._parts = None
             return False
         self._is_current = True
-        self._set_quick()
+        self._set_native_parts()
         return True
 
-    def _new_engine(self, real: Any) -> tuple[Engine | None, str]:
+    def _new_engine(self, real: Any) -> tuple[BpeEngine | None, str]:
         """Return the engine of `real` as it is now, or None and the reason.
 
         If only its added tokens may have changed, reuse the other parts of the last engine.
@@ -213,7 +213,7 @@ def is_tested() -> bool:
     return VERSION in TESTED_VERSIONS
 
 
-def _engine_of(real: Any) -> tuple[Engine | None, str]:
+def _engine_of(real: Any) -> tuple[BpeEngine | None, str]:
     """Return the engine of `real`, or None and the reason."""
     if not is_tested():
         return None, f"tokenizers {VERSION} has not been compared with bpe"
@@ -266,3 +266,18 @@ def state_of(real: Any) -> State:
     """
     state: State | None = real.__dict__.get(KEY)
     return real.__dict__.setdefault(KEY, State(real)) if state is None else state
+
+
+def copy_with_engine(real: Any, copied: Callable[[Any], Any]) -> Any:
+    """Return `copied(real)`, a copy of a real tokenizer.
+
+    If the copy surely has the same ids, it also gets the engine of `real`.
+    """
+    state = state_of(real)
+    engine = state.current_engine()
+    result = copied(real)
+    # Another thread may have changed the tokenizer meanwhile.
+    is_current = state.current_engine() is engine
+    if engine is not None and engine.is_kept_by_copies and is_current:
+        state_of(result).use_that_of(state, engine)
+    return result

@@ -9,15 +9,21 @@ from typing import Any
 from weakref import ref
 
 from bpe.compat.huggingface import settings
+from bpe.compat.huggingface.bpe_engine import BpeEngine
 from bpe.compat.huggingface.encoding import Encoding, real_arguments
-from bpe.compat.huggingface.engine import Engine, pad
 from bpe.compat.huggingface.errors import CallFallbackError
 from bpe.compat.huggingface.real import VERSION, RealTokenizer
 from bpe.compat.huggingface.rows import Row
 from bpe.compat.huggingface.snapshot import COMPONENTS
-from bpe.compat.huggingface.state import OURS, State, normalized_tokens, special_tokens, state_of
-from bpe.compat.huggingface.thin_copy import copied_real
-from bpe.compat.huggingface.windows import Padding, Truncation, checked
+from bpe.compat.huggingface.state import (
+    OURS,
+    State,
+    copy_with_engine,
+    normalized_tokens,
+    special_tokens,
+    state_of,
+)
+from bpe.compat.huggingface.windows import Padding, Truncation, checked, pad
 from bpe.types import Treatment
 
 _ADDITIONS = ("add_tokens", "add_special_tokens")
@@ -96,7 +102,7 @@ class Tokenizer(metaclass=_PassesFor):
     ) -> Any:
         """Return the Encoding of a sequence, or of a pair."""
 
-        def encode(engine: Engine) -> Encoding:
+        def encode(engine: BpeEngine) -> Encoding:
             _check_flags(is_pretokenized, add_special_tokens)
             parts = (sequence,) if pair is None else (sequence, pair)
             if is_pretokenized and not all(map(_is_words, parts)):
@@ -114,7 +120,7 @@ class Tokenizer(metaclass=_PassesFor):
     ) -> list[Any]:
         """Return the Encoding of each sequence or pair."""
 
-        def encode(engine: Engine) -> list[Encoding]:
+        def encode(engine: BpeEngine) -> list[Encoding]:
             _check_flags(is_pretokenized, add_special_tokens)
             _check_batch(input)
             treatment = _treatment(self._real)
@@ -130,7 +136,7 @@ class Tokenizer(metaclass=_PassesFor):
     def decode(self, ids: Any, skip_special_tokens: bool = True) -> str:
         """Return the text of `ids`."""
 
-        def decode(engine: Engine) -> str:
+        def decode(engine: BpeEngine) -> str:
             _check_decoding(engine, skip_special_tokens)
             return engine.decoding.decode(ids, skip_special_tokens)
 
@@ -139,14 +145,14 @@ class Tokenizer(metaclass=_PassesFor):
     def decode_batch(self, sequences: Any, skip_special_tokens: bool = True) -> list[str]:
         """Return the text of each of `sequences`."""
 
-        def decode(engine: Engine) -> list[str]:
+        def decode(engine: BpeEngine) -> list[str]:
             _check_decoding(engine, skip_special_tokens)
             _check_batch(sequences)
             return [engine.decoding.decode(ids, skip_special_tokens) for ids in sequences]
 
         return self._answer(decode, "decode_batch", sequences, skip_special_tokens)  # type: ignore[no-any-return]
 
-    def _answer(self, own: Callable[[Engine], Any], method: str, *args: Any) -> Any:
+    def _answer(self, own: Callable[[BpeEngine], Any], method: str, *args: Any) -> Any:
         """Return the result of `own`; if bpe cannot serve the call, that of the real `method`."""
         state, real = self._state, self._real
         engine = state.engine(real)
@@ -206,7 +212,7 @@ class Tokenizer(metaclass=_PassesFor):
         return self._copied(partial(copy.deepcopy, memo=memo))
 
     def _copied(self, copied: Callable[[Any], Any]) -> Tokenizer:
-        return Tokenizer.of(copied_real(self._real, copied))
+        return Tokenizer.of(copy_with_engine(self._real, copied))
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return self._real.__reduce_ex__(protocol)
@@ -265,7 +271,7 @@ def _check_flags(*flags: Any) -> None:
         raise CallFallbackError("an option that is not a bool")
 
 
-def _check_decoding(engine: Engine, skip_special_tokens: Any) -> None:
+def _check_decoding(engine: BpeEngine, skip_special_tokens: Any) -> None:
     """Raise CallFallbackError if bpe must not decode."""
     if engine.decoding.fallback_reason:
         raise CallFallbackError(engine.decoding.fallback_reason)
@@ -283,19 +289,20 @@ def _treatment(real: Any) -> Treatment:
 
 
 def _encodings(
-    engine: Engine, real: Any, inputs: list[tuple[Row, ...]], add_special_tokens: bool
+    engine: BpeEngine, real: Any, inputs: list[tuple[Row, ...]], add_special_tokens: bool
 ) -> list[Encoding]:
     """Return the encoding of the rows of each input, with the settings of `real`."""
-    truncation = real.truncation
+    truncation, padding = real.truncation, real.padding
+    if truncation is None and padding is None:
+        return [engine.encoding(rows, add_special_tokens) for rows in inputs]
     limit = None if truncation is None else checked(Truncation(**truncation))
-    encodings = [engine.encoding(rows, add_special_tokens, limit) for rows in inputs]
-    padding = real.padding
+    windows = [engine.window(rows, add_special_tokens, limit) for rows in inputs]
     if padding is not None:
-        pad(encodings, Padding(**padding))
-    return encodings
+        windows = pad(windows, Padding(**padding))
+    return [Encoding.of(window) for window in windows]
 
 
-def _text_rows(engine: Engine, inputs: list[Any], treatment: Treatment) -> list[tuple[Row, ...]]:
+def _text_rows(engine: BpeEngine, inputs: list[Any], treatment: Treatment) -> list[tuple[Row, ...]]:
     """Return the rows of each input, a text or a pair of texts."""
     texts: list[str] = []
     sizes = []
@@ -312,7 +319,7 @@ def _text_rows(engine: Engine, inputs: list[Any], treatment: Treatment) -> list[
     return [tuple(next(rows) for _ in range(size)) for size in sizes]
 
 
-def _words_rows(engine: Engine, input: Any, treatment: Treatment) -> tuple[Row, ...]:
+def _words_rows(engine: BpeEngine, input: Any, treatment: Treatment) -> tuple[Row, ...]:
     """Return the rows of a pre-tokenized input: a sequence of words, or a pair of them."""
     if _is_words(input):
         return (engine.words_row(input, treatment),)

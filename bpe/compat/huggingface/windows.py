@@ -68,7 +68,7 @@ class Slice(NamedTuple):
         return self._replace(start=self.start + start, stop=self.start + stop)
 
 
-Part: TypeAlias = Fixed | Slice
+WindowPart: TypeAlias = Fixed | Slice
 
 
 class Window:
@@ -78,7 +78,7 @@ class Window:
 
     def __init__(
         self,
-        parts: tuple[Part, ...] = (),
+        parts: tuple[WindowPart, ...] = (),
         ranges: dict[int, Range] | None = None,
         overflowing: Iterable[Window] = (),
     ) -> None:
@@ -129,9 +129,9 @@ class Window:
         """Return the range of a sequence; the whole window if it has no such sequence."""
         return self.ranges.get(sequence) or (0, len(self))
 
-    def _cut(self, start: int, stop: int) -> tuple[Part, ...]:
+    def _cut(self, start: int, stop: int) -> tuple[WindowPart, ...]:
         """Return the parts of the ids `start` to `stop`."""
-        parts: list[Part] = []
+        parts: list[WindowPart] = []
         at = 0
         for part in self.parts:
             size = part.size
@@ -200,6 +200,12 @@ class Window:
             for sequence, (start, stop) in self.ranges.items()
         }
         return Window((pad, *self.parts), ranges, overflowing)
+
+
+def pad(windows: list[Window], padding: Padding) -> list[Window]:
+    """Return `windows` padded as one batch."""
+    length = padding.target(max(map(len, windows), default=0))
+    return [window.padded(length, padding) for window in windows]
 
 
 def merge(windows: Iterable[Window]) -> Window:

@@ -1,4 +1,4 @@
-"""The functions of this package beside a version of tokenizers that the stand-in cannot wrap.
+"""The functions of this package with a version of tokenizers that the stand-in cannot wrap.
 
 Tokenizers of such a version serve themselves. Its classes differ too much to build on them:
 tokenizers 1.0 has neither components nor a Tokenizer that can be extended.
@@ -16,7 +16,7 @@ import tokenizers
 from bpe.compat.huggingface import settings
 from bpe.compat.huggingface.errors import FallbackError
 from bpe.compat.huggingface.real import WHY_NOT
-from bpe.compat.huggingface.served import Backend
+from bpe.compat.huggingface.serving_engine import ServingEngine
 
 
 def patch(strict: bool = False, check: float = 0.0) -> None:
@@ -41,19 +41,19 @@ def patched(strict: bool = False, check: float = 0.0) -> Iterator[None]:
 
 def wrap(tok: Any) -> Any:
     """Return `tok` unchanged, with a warning."""
-    backend(tok)
+    engine(tok)
     _warn()
     return tok
 
 
-def backend(tok: Any) -> Backend:
+def engine(tok: Any) -> ServingEngine:
     """Return the library that serves a tokenizer, which is tokenizers, and why."""
     if not isinstance(getattr(tok, "_tokenizer", tok), tokenizers.Tokenizer):
         raise TypeError(
             f"expected a tokenizers.Tokenizer or a fast tokenizer of transformers, got "
             f"{type(tok).__name__}"
         )
-    return Backend("tokenizers", WHY_NOT, {"bpe": 0, "tokenizers": 0})
+    return ServingEngine("tokenizers", WHY_NOT, {"bpe": 0, "tokenizers": 0})
 
 
 def fallbacks() -> dict[str, int]:

@@ -6,19 +6,20 @@
 
 namespace pretok {
 
-// Adds the function quick_call to the module. It returns a Python function call(tok, text,
-// wants_spans), which does the same as ThinCall.quick (bpe/compat/huggingface/thin_call.py)
-// with no option but return_offsets_mapping: it returns the BatchEncoding of a text. Without
-// the argument wants_spans, it returns the ids, as ThinCall.encode does. It returns None if
-// Python code must answer.
+// Adds the function huggingface_call to the module. It returns a Python function of
+// (tok, text, return_offsets_mapping, add_special_tokens), which does the same as
+// ShortCall.call (bpe/compat/huggingface/short_call.py): it returns the BatchEncoding of a
+// text. Without the argument return_offsets_mapping, it returns the ids, as ShortCall.encode
+// does. It returns None if Python code must answer.
 //
-// The arguments of quick_call are:
+// The arguments of huggingface_call are:
 //   - key: the attribute of a tokenizers.Tokenizer that holds its State.
 //   - is_plain: a dict with the value True for each class of `tok` that may be answered.
 //   - batch_encoding, encoding: the classes of the result and of its encoding.
-//   - whole: the function that makes an equal encoding, of the arguments (engine, text,
+//   - window: the function that makes the window of an encoding, of the arguments (engine,
+//   text,
 //     treatment, add_special_tokens).
 //   - options: a dict with the key "check". While its value is true, Python code must answer.
-void bind_quick_call(pybind11::module_ &module);
+void bind_huggingface_call(pybind11::module_ &module);
 
 } // namespace pretok

@@ -1,4 +1,4 @@
-"""Define ThinDecode: `decode` and `batch_decode` of transformers' tokenizers."""
+"""Define ShortDecode: `decode` and `batch_decode` of transformers' tokenizers."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from weakref import WeakSet
 import numpy as np
 
 from bpe.compat.huggingface import settings
-from bpe.compat.huggingface.classes import Classes
 from bpe.compat.huggingface.decoding import Decoding
 from bpe.compat.huggingface.errors import CallFallbackError
 from bpe.compat.huggingface.state import State
+from bpe.compat.huggingface.transformers_classes import TransformersClasses
 
 _CLEANS_BPE = "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output"
 
 
-class ThinDecode:
+class ShortDecode:
     """Answers frequent calls. A method returns None if the original method must answer."""
 
-    def __init__(self, classes: Classes, decodes_batches: bool) -> None:
+    def __init__(self, classes: TransformersClasses, decodes_batches: bool) -> None:
         """`decodes_batches` is True if the method `decode` accepts batches."""
         self._classes = classes
         self._decodes_batches = decodes_batches
@@ -28,49 +28,46 @@ class ThinDecode:
 
     def decode(self, tok: Any, ids: Any, skip_special_tokens: Any, options: dict[str, Any]) -> Any:
         """Return the text of `ids`, or the texts of a batch."""
-        served = self._served(tok, skip_special_tokens, options)
-        if served is None:
+        if type(ids) is np.ndarray and ids.dtype.kind in "iu" and ids.ndim in (1, 2):
+            ids = ids.tolist()
+        if type(ids) is int:
+            ids = [ids]
+        if type(ids) is not list:
             return None
-        decoding, state, warns = served
-        result: Any
-        try:
-            if type(ids) is np.ndarray and ids.dtype.kind in "iu" and ids.ndim in (1, 2):
-                ids = ids.tolist()
-            if type(ids) is not list:
-                if type(ids) is not int:
-                    return None
-                result = decoding.decode([ids], skip_special_tokens)
-            elif ids and type(ids[0]) is list:
-                if not self._decodes_batches:
-                    return None
-                result = [decoding.decode(row, skip_special_tokens) for row in ids]
-            else:
-                result = decoding.decode(ids, skip_special_tokens)
-        except CallFallbackError:
-            return None  # the original method counts this fallback
-        if warns:
-            self._warn(tok)
-        state.served += 1
-        return result
+        is_batch = bool(ids) and type(ids[0]) is list
+        if is_batch and not self._decodes_batches:
+            return None
+        return self._decoded(tok, ids, is_batch, skip_special_tokens, options)
 
     def batch(
         self, tok: Any, sequences: Any, skip_special_tokens: Any, options: dict[str, Any]
-    ) -> list[str] | None:
+    ) -> Any:
         """Return the text of each of `sequences`."""
-        served = self._served(tok, skip_special_tokens, options)
-        if served is None:
-            return None
-        decoding, state, warns = served
         if type(sequences) is np.ndarray and sequences.dtype.kind in "iu" and sequences.ndim == 2:
             sequences = sequences.tolist()
         if type(sequences) is not list or not sequences:
             return None
         if any(type(row) is not list or (row and type(row[0]) is list) for row in sequences):
             return None
-        try:
-            result = [decoding.decode(row, skip_special_tokens) for row in sequences]
-        except CallFallbackError:
+        return self._decoded(tok, sequences, True, skip_special_tokens, options)
+
+    def _decoded(
+        self, tok: Any, ids: list[Any], is_batch: bool, skip_special_tokens: Any,
+        options: dict[str, Any],
+    ) -> Any:  # fmt: skip
+        """Return the text of `ids`, or the texts of a batch."""
+        served = self._served(tok, skip_special_tokens, options)
+        if served is None:
             return None
+        decoding, state, warns = served
+        result: Any
+        try:
+            if is_batch:
+                result = [decoding.decode(row, skip_special_tokens) for row in ids]
+            else:
+                result = decoding.decode(ids, skip_special_tokens)
+        except CallFallbackError:
+            return None  # the original method counts this fallback
         if warns:
             self._warn(tok)
         state.served += 1

@@ -1,11 +1,11 @@
-"""Define Backend, which says which library serves a tokenizer."""
+"""Define ServingEngine, which says which library serves a tokenizer."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 
-class Backend(NamedTuple):
+class ServingEngine(NamedTuple):
     """The library that serves a tokenizer.
 
     `name` is "bpe" or "tokenizers"; `reason` says why it is "tokenizers". If it is "bpe" and there

@@ -7,17 +7,19 @@ the same tokenizer meanwhile.
 
 from __future__ import annotations
 
+import copy
+import copyreg
 import importlib
 import random
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, cast
 
-from bpe.compat.huggingface import settings, thin_copy, thin_tokens
-from bpe.compat.huggingface.classes import Classes
-from bpe.compat.huggingface.state import comparable, state_of
-from bpe.compat.huggingface.thin_call import ThinCall
-from bpe.compat.huggingface.thin_decode import ThinDecode
+from bpe.compat.huggingface import settings, token_methods
+from bpe.compat.huggingface.short_call import ShortCall
+from bpe.compat.huggingface.short_decode import ShortDecode
+from bpe.compat.huggingface.state import comparable, copy_with_engine, state_of
+from bpe.compat.huggingface.transformers_classes import TransformersClasses
 
 TESTED_VERSIONS = ("4.57.6", "5.23.0", "5.24.0")
 """The versions of transformers whose methods the short versions follow."""
@@ -40,14 +42,14 @@ def methods(owner: Any) -> dict[str, Callable[..., Any]]:
     if reason:
         names = "__call__", "encode", "decode"  # in transformers 5, batch_decode calls decode
         return {name: _counted(getattr(owner, name), reason) for name in names}
-    classes = Classes(owner)
+    classes = TransformersClasses(owner)
     decodes_batches = not importlib.import_module("transformers").__version__.startswith("4.")
     return {
-        "__call__": _call(owner.__call__, ThinCall(classes)),
-        "encode": _encode(owner.encode, ThinCall(classes)),
-        **_decode(owner.decode, owner.batch_decode, ThinDecode(classes, decodes_batches)),
-        **thin_tokens.methods(owner),
-        **thin_copy.methods(),
+        "__call__": _call(owner.__call__, ShortCall(classes)),
+        "encode": _encode(owner.encode, ShortCall(classes)),
+        **_decode(owner.decode, owner.batch_decode, ShortDecode(classes, decodes_batches)),
+        **token_methods.methods(owner),
+        **_copy(),
     }
 
 
@@ -62,63 +64,78 @@ def _counted(original: Callable[..., Any], reason: str) -> Callable[..., Any]:
     return counted
 
 
-def _call(original: Callable[..., Any], thin: ThinCall) -> Callable[..., Any]:
-    """Return a `__call__` that tries `thin`, and then calls `original` if needed."""
-    thin_call, quick = thin.call, thin.quick
+def _call(original: Callable[..., Any], short: ShortCall) -> Callable[..., Any]:
+    """Return a `__call__` that tries `short`, and then calls `original` if needed."""
+    short_call = short.call
 
     @wraps(original)
     def __call__(self: Any, text: Any = None, *args: Any, **kwargs: Any) -> Any:
-        if type(text) is str and not args and not settings.check:
-            result = quick(self, text, kwargs)
-            if result is not None:
-                return result
-        if args:
-            return original(self, text, *args, **kwargs)
-        result = thin_call(self, text, kwargs)
+        result = None if args else short_call(self, text, kwargs)
         if result is None:
-            return original(self, text, **kwargs)
+            return original(self, text, *args, **kwargs)
         return _checked(self, result, original, (text,), kwargs) if settings.check else result
 
-    return _quickest(__call__, thin, ("text", "return_offsets_mapping"), (None, False))
+    names = "text", "return_offsets_mapping", "add_special_tokens"
+    return _native_first(__call__, short, names, (None, False, True))
 
 
-def _encode(original: Callable[..., Any], thin: ThinCall) -> Callable[..., Any]:
-    """Return an `encode` that tries `thin`, and then calls `original` if needed."""
-    thin_encode = thin.encode
+def _encode(original: Callable[..., Any], short: ShortCall) -> Callable[..., Any]:
+    """Return an `encode` that tries `short`, and then calls `original` if needed."""
+    short_encode = short.encode
 
     @wraps(original)
     def encode(self: Any, text: Any, *args: Any, **kwargs: Any) -> Any:
-        result = None if args else thin_encode(self, text, kwargs)
+        result = None if args else short_encode(self, text, kwargs)
         if result is None:
             return original(self, text, *args, **kwargs)
         return _checked(self, result, original, (text,), kwargs) if settings.check else result
 
-    return _quickest(encode, thin, ("text",), (None,))
+    return _native_first(encode, short, ("text", "add_special_tokens"), (None, True))
 
 
-def _quickest(
-    method: Callable[..., Any], thin: ThinCall, names: tuple[str, ...], defaults: tuple[Any, ...]
+def _native_first(
+    method: Callable[..., Any], short: ShortCall, names: tuple[str, ...], defaults: tuple[Any, ...]
 ) -> Callable[..., Any]:
-    """Return a method that first tries `ThinCall.quickest` if a call has only these arguments."""
-    quickest = thin.quickest()
-    if quickest is None:
+    """Return a method that first tries C++ if a call has only the arguments `names`."""
+    native = short.native()
+    if native is None:
         return method
     from pretok import _core
 
-    return cast(Callable[..., Any], _core.FastCallMethod(method, quickest, names, defaults, 1))
+    return cast(Callable[..., Any], _core.FastCallMethod(method, native, names, defaults, 1))
+
+
+def _copy() -> dict[str, Callable[..., Any]]:
+    """Return the method that `copy` calls, by name; nothing if this Python lacks `_reconstruct`.
+
+    With the method, copies share the engine. Without it, `copy` does the same, and the copy has to
+    be serialized to find its engine.
+    """
+    return {"__deepcopy__": _deepcopy} if hasattr(copy, "_reconstruct") else {}
+
+
+def _deepcopy(self: Any, memo: dict[int, Any]) -> Any:
+    """Return what copy.deepcopy returns for a class without this method."""
+    real = self.__dict__.get("_tokenizer")
+    if real is not None and id(real) not in memo:
+        # This stores the copy in `memo`, from where the copy of `self` gets it.
+        copy_with_engine(real, lambda real: copy.deepcopy(real, memo))
+    reduce = copyreg.dispatch_table.get(type(self))
+    reduced = self.__reduce_ex__(4) if reduce is None else reduce(self)
+    return copy._reconstruct(self, memo, *reduced)  # type: ignore[attr-defined]
 
 
 def _decode(
-    original: Callable[..., Any], batch_original: Callable[..., Any], thin: ThinDecode
+    original: Callable[..., Any], batch_original: Callable[..., Any], short: ShortDecode
 ) -> dict[str, Callable[..., Any]]:
-    """Return methods that try `thin`, and then call the original method if needed."""
-    thin_decode, thin_batch = thin.decode, thin.batch
+    """Return methods that try `short`, and then call the original method if needed."""
+    short_decode, short_batch = short.decode, short.batch
 
     @wraps(original)
     def decode(
         self: Any, token_ids: Any, skip_special_tokens: bool = False, *args: Any, **kwargs: Any
     ) -> Any:
-        result = None if args else thin_decode(self, token_ids, skip_special_tokens, kwargs)
+        result = None if args else short_decode(self, token_ids, skip_special_tokens, kwargs)
         if result is None:
             return original(self, token_ids, skip_special_tokens, *args, **kwargs)
         if settings.check:
@@ -131,7 +148,7 @@ def _decode(
     ) -> Any:
         result = None
         if not args and type(self).decode is decode:
-            result = thin_batch(self, sequences, skip_special_tokens, kwargs)
+            result = short_batch(self, sequences, skip_special_tokens, kwargs)
         if result is None:
             return batch_original(self, sequences, skip_special_tokens, *args, **kwargs)
         if settings.check:

@@ -1,4 +1,4 @@
-"""Define Classes: the classes of transformers, and which of them the module `thin` serves."""
+"""Define TransformersClasses, which tells the classes that have short versions of methods."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 from weakref import ref
 
 from bpe.compat.huggingface import settings
-from bpe.compat.huggingface.engine import Engine
-from bpe.compat.huggingface.state import State, state_of
+from bpe.compat.huggingface.bpe_engine import BpeEngine
+from bpe.compat.huggingface.state import KEY, State, state_of
 
 _INNER = (
     "_encode_plus",
@@ -25,11 +25,11 @@ _INNER = (
     "batch_encode_plus",
     "_batch_encode_plus",
 )
-"""Methods whose work the module `thin` does. It does not serve a class that overrides one."""
+"""Methods whose work the short versions do. They do not serve a class that overrides one."""
 _SETTINGS = "split_special_tokens", "model_max_length", "model_input_names"
 """Attributes of a tokenizer that C++ reads from its `__dict__`."""
 MAX_MADE = 8
-"""The maximal number of made classes that a Classes remembers, and so keeps alive.
+"""The maximal number of made classes that a TransformersClasses remembers, and so keeps alive.
 
 A made class is one that its module does not hold: vLLM makes a class for each tokenizer, and the
 class holds the vocabulary. It is forgotten when the tokenizer is dropped, unless the class itself
@@ -37,7 +37,7 @@ refers to the tokenizer.
 """
 
 
-class Classes:
+class TransformersClasses:
     """The methods of a class of transformers before the patch, and the values that it uses."""
 
     def __init__(self, owner: Any) -> None:
@@ -48,11 +48,11 @@ class Classes:
         self.no_truncation: Any = base.TruncationStrategy.DO_NOT_TRUNCATE
         self._inner = {name: getattr(owner, name, None) for name in _INNER}
         self.is_plain: dict[type, bool] = {}
-        """For each subclass in memory: whether it overrides nothing that `thin` relies on."""
+        """For each subclass in memory: whether the short versions may serve it."""
         self._made: dict[type, ref[Any]] = {}
         """For each made class in `is_plain`, the oldest one first: a tokenizer of this class."""
 
-    def engine(self, tok: Any) -> tuple[Engine, State, Any] | None:
+    def engine(self, tok: Any) -> tuple[BpeEngine, State, Any] | None:
         """Return the engine, the state and the real tokenizer; None if bpe does not serve `tok`."""
         type_ = type(tok)
         is_plain = self.is_plain.get(type_)
@@ -61,7 +61,7 @@ class Classes:
         real = tok.__dict__.get("_tokenizer")
         if not is_plain or real is None or (settings.check and settings.is_bypassed()):
             return None
-        state = state_of(real)
+        state = real.__dict__.get(KEY) or state_of(real)
         engine = state.engine(real)
         return None if engine is None else (engine, state, real)
 
@@ -86,22 +86,9 @@ class Classes:
             getattr(type_, name, None) is method for name, method in self._inner.items()
         ) and not any(hasattr(getattr(type_, name, None), "__set__") for name in _SETTINGS)
 
-    def result(self, data: dict[str, Any], encodings: list[Any], sequences: int) -> Any:
-        """Return a BatchEncoding with these attributes."""
+    def result(self, data: dict[str, Any], encodings: list[Any]) -> Any:
+        """Return a BatchEncoding with these attributes; each encoding has one sequence."""
         cls = self.batch_encoding
         result = cls.__new__(cls)
-        result.data, result._encodings, result._n_sequences = data, encodings, sequences
+        result.data, result._encodings, result._n_sequences = data, encodings, 1
         return result
-
-
-def settle(real: Any, split: Any) -> None:
-    """Set the state that a call without truncation and padding leaves in the real tokenizer.
-
-    `split` is the option split_special_tokens.
-    """
-    if real.truncation is not None:
-        real.no_truncation()
-    if real.padding is not None:
-        real.no_padding()
-    if real.encode_special_tokens != split:
-        real.encode_special_tokens = split

@@ -1,4 +1,4 @@
-#include "bindings/quick_call.hpp"
+#include "bindings/huggingface_call.hpp"
 
 #include "bindings/convert.hpp"
 #include "bindings/fast_call_method.hpp"
@@ -17,18 +17,18 @@
 namespace pretok {
 namespace {
 
-// The arguments of quick_call, and interned strs.
-struct QuickCall {
+// The arguments of huggingface_call, and interned strs.
+struct HuggingfaceCall {
   py::object key;
   py::dict is_plain;
   py::object batch_encoding;
   py::object encoding;
-  py::object whole;
+  py::object window;
   py::dict options;
 
   py::object check = interned("check");
   py::object tokenizer = interned("_tokenizer");
-  py::object quick = interned("quick");
+  py::object native_parts = interned("native_parts");
   py::object split_special_tokens = interned("split_special_tokens");
   py::object encode_special_tokens = interned("encode_special_tokens");
   py::object truncation = interned("truncation");
@@ -49,10 +49,26 @@ struct QuickCall {
   py::object one = py::int_(1);
   py::object zero = py::int_(0);
   py::object no_arguments = py::tuple();
+  py::object no_ids = py::list();
 };
 
-// The items of State.quick (bpe/compat/huggingface/state.py).
-enum Part : py::ssize_t { ENGINE, ENCODE, BEFORE, AFTER, HAS_ZERO_TYPES, TAKES_TEXT, SPANS };
+// The options of a call.
+struct CallOptions {
+  bool wants_result; // a BatchEncoding instead of a list of ids
+  bool wants_spans;
+  bool adds_special_tokens;
+};
+
+// The items of State.native_parts (bpe/compat/huggingface/state.py).
+enum EnginePart : py::ssize_t {
+  ENGINE,
+  ENCODE,
+  BEFORE,
+  AFTER,
+  HAS_ZERO_TYPES,
+  TAKES_TEXT,
+  SPANS
+};
 
 // Returns a new reference as an object. Throws the Python error if it is nullptr.
 py::object owned(PyObject *object) {
@@ -89,7 +105,7 @@ PyObject *find(const py::object &dict, py::handle key) {
 
 // Returns a new object of a class in Python. Calls the __new__ of `object`, because only it
 // prepares an object to store its first attributes without a dict.
-py::object new_object(const QuickCall &call, const py::object &type) {
+py::object new_object(const HuggingfaceCall &call, const py::object &type) {
   return owned(PyBaseObject_Type.tp_new(reinterpret_cast<PyTypeObject *>(type.ptr()),
                                         call.no_arguments.ptr(), nullptr));
 }
@@ -134,7 +150,7 @@ void insert(const py::object &list, py::ssize_t index, PyObject *added) {
 }
 
 // Returns whether a call without truncation and padding leaves the real tokenizer unchanged.
-bool changes_nothing(const QuickCall &call, const py::object &real, PyObject *split) {
+bool changes_nothing(const HuggingfaceCall &call, const py::object &real, PyObject *split) {
   return attribute(real, call.encode_special_tokens).ptr() == split &&
          attribute(real, call.truncation).is_none() && attribute(real, call.padding).is_none();
 }
@@ -149,7 +165,7 @@ bool is_within(PyObject *limit, py::ssize_t size) {
   return overflow > 0 || (overflow == 0 && size <= max);
 }
 
-// Returns whether `parts` has the items of State.quick.
+// Returns whether `parts` has the items of State.native_parts.
 bool are_parts(PyObject *parts) {
   return PyTuple_CheckExact(parts) && PyTuple_GET_SIZE(parts) == SPANS + 1 &&
          PyList_CheckExact(PyTuple_GET_ITEM(parts, BEFORE)) &&
@@ -169,23 +185,26 @@ bool is_plain_class(PyObject *object) {
 }
 
 // Adds one to the number of calls that bpe served.
-void count_call(const QuickCall &call, const py::object &state) {
+void count_call(const HuggingfaceCall &call, const py::object &state) {
   set_item(state, call.served, owned(PyNumber_Add(find(state, call.served), call.one.ptr())));
 }
 
-// Encodes `text` with `parts`, the items of State.quick. Sets `ids`, and `spans` if
-// `wants_spans`. Returns false if Python code must answer.
-bool encode(const py::object &parts, const py::object &text, const py::object &treatment,
-            bool wants_spans, py::object &ids, py::object &spans) {
-  const auto part = [&](Part i) { return PyTuple_GET_ITEM(parts.ptr(), i); };
-  if (wants_spans) {
+// Encodes `text` with `parts`, the items of State.native_parts. Sets `ids`, and `spans` if the
+// call wants them. Returns false if Python code must answer.
+bool encode(const HuggingfaceCall &call, const CallOptions &options, const py::object &parts,
+            const py::object &text, const py::object &treatment, py::object &ids,
+            py::object &spans) {
+  const auto part = [&](EnginePart i) { return PyTuple_GET_ITEM(parts.ptr(), i); };
+  PyObject *const before = options.adds_special_tokens ? part(BEFORE) : call.no_ids.ptr();
+  PyObject *const after = options.adds_special_tokens ? part(AFTER) : call.no_ids.ptr();
+  if (options.wants_spans) {
     // The first call of FastSpans.encode puts the function into the dict.
     const auto encode_spans =
         py::reinterpret_borrow<py::object>(PyDict_GetItem(part(SPANS), treatment.ptr()));
     if (!encode_spans)
       return false;
     std::optional<IdsAndSpans> encoded =
-        encode_with_spans(encode_spans.ptr(), text.ptr(), part(BEFORE), part(AFTER));
+        encode_with_spans(encode_spans.ptr(), text.ptr(), before, after);
     if (!encoded)
       return false;
     ids = std::move(encoded->ids);
@@ -194,23 +213,24 @@ bool encode(const py::object &parts, const py::object &text, const py::object &t
   }
   const py::object direct = fast_call_of(part(ENCODE));
   if (direct)
-    ids = encode_between(direct.ptr(), text.ptr(), treatment.ptr(), part(BEFORE), part(AFTER));
+    ids = encode_between(direct.ptr(), text.ptr(), treatment.ptr(), before, after);
   if (ids)
     return true;
   const std::array<PyObject *, 2> arguments{text.ptr(), treatment.ptr()};
   ids = owned(PyObject_Vectorcall(part(ENCODE), arguments.data(), 2, nullptr));
   if (!PyList_CheckExact(ids.ptr()))
     return false;
-  insert(ids, 0, part(BEFORE));
-  insert(ids, PyList_GET_SIZE(ids.ptr()), part(AFTER));
+  insert(ids, 0, before);
+  insert(ids, PyList_GET_SIZE(ids.ptr()), after);
   return true;
 }
 
 // Returns the BatchEncoding of a text with these `ids`, or None. `names` are the names of its
 // items. `spans` may be a null object.
-py::object new_result(const QuickCall &call, const py::object &parts, const py::object &names,
-                      const py::object &text, const py::object &treatment,
-                      const py::object &ids, const py::object &spans) {
+py::object new_result(const HuggingfaceCall &call, const CallOptions &options,
+                      const py::object &parts, const py::object &names, const py::object &text,
+                      const py::object &treatment, const py::object &ids,
+                      const py::object &spans) {
   if (names.is_none())
     return names;
   const py::ssize_t size = PyList_GET_SIZE(ids.ptr());
@@ -228,8 +248,9 @@ py::object new_result(const QuickCall &call, const py::object &parts, const py::
 
   const py::object encoding = new_object(call, call.encoding);
   set_attribute(encoding, call.source,
-                owned(PyTuple_Pack(5, call.whole.ptr(), PyTuple_GET_ITEM(parts.ptr(), ENGINE),
-                                   text.ptr(), treatment.ptr(), Py_True)));
+                owned(PyTuple_Pack(5, call.window.ptr(), PyTuple_GET_ITEM(parts.ptr(), ENGINE),
+                                   text.ptr(), treatment.ptr(),
+                                   options.adds_special_tokens ? Py_True : Py_False)));
   py::object result = new_object(call, call.batch_encoding);
   set_attribute(result, call.data, data);
   set_attribute(result, call.encodings, filled(1, encoding));
@@ -237,12 +258,9 @@ py::object new_result(const QuickCall &call, const py::object &parts, const py::
   return result;
 }
 
-// The kinds of results of a call: a list of ids, or a BatchEncoding without or with spans.
-enum class Wants { IDS, RESULT, SPANS };
-
 // Returns what the call wants, or None.
-py::object answer(const QuickCall &call, const py::object &tok, const py::object &text,
-                  Wants wants) {
+py::object answer(const HuggingfaceCall &call, const py::object &tok, const py::object &text,
+                  const CallOptions &options) {
   if (!PyUnicode_CheckExact(text.ptr()))
     return py::none();
   const py::handle type(reinterpret_cast<PyObject *>(Py_TYPE(tok.ptr())));
@@ -260,7 +278,7 @@ py::object answer(const QuickCall &call, const py::object &tok, const py::object
     return found;
   const py::object state = names_of(found.ptr());
   // Another thread may replace the parts while this function uses them.
-  const auto parts = py::reinterpret_borrow<py::object>(find(state, call.quick));
+  const auto parts = py::reinterpret_borrow<py::object>(find(state, call.native_parts));
   PyObject *const split = find(settings, call.split_special_tokens);
   if (!are_parts(parts.ptr()) || !PyBool_Check(split) || !changes_nothing(call, real, split))
     return py::none();
@@ -269,32 +287,34 @@ py::object answer(const QuickCall &call, const py::object &tok, const py::object
   const py::object &treatment = split == Py_True ? call.text : call.allow;
   py::object ids;
   py::object spans;
-  if (!encode(parts, text, treatment, wants == Wants::SPANS, ids, spans))
+  if (!encode(call, options, parts, text, treatment, ids, spans))
     return py::none();
 
   if (!is_within(find(settings, call.model_max_length), PyList_GET_SIZE(ids.ptr())))
     return py::none();
-  py::object result = wants == Wants::IDS ? ids
-                                          : new_result(call, parts,
-                                                       py::reinterpret_borrow<py::object>(find(
-                                                           settings, call.model_input_names)),
-                                                       text, treatment, ids, spans);
+  const auto names = py::reinterpret_borrow<py::object>(find(settings, call.model_input_names));
+  py::object result = options.wants_result
+                          ? new_result(call, options, parts, names, text, treatment, ids, spans)
+                          : ids;
   if (!result.is_none())
     count_call(call, state);
   return result;
 }
 
-// Returns what the arguments of a call want: (tok, text) or (tok, text, wants_spans).
-std::optional<Wants> wants_of(PyObject *const *args, Py_ssize_t count) {
-  if (count == 2)
-    return Wants::IDS;
-  if (count != 3 || !PyBool_Check(args[2]))
+// Returns the options in the arguments of a call, (tok, text, add_special_tokens) or
+// (tok, text, return_offsets_mapping, add_special_tokens).
+std::optional<CallOptions> options_of(PyObject *const *args, Py_ssize_t count) {
+  const bool wants_result = count == 4;
+  if ((count != 3 && count != 4) || !std::all_of(args + 2, args + count, [](PyObject *option) {
+        return PyBool_Check(option);
+      }))
     return std::nullopt;
-  return args[2] == Py_True ? Wants::SPANS : Wants::RESULT;
+  return CallOptions{wants_result, wants_result && args[2] == Py_True,
+                     args[count - 1] == Py_True};
 }
 
 // Returns whether a share of the calls is checked.
-bool is_checked(const QuickCall &call) {
+bool is_checked(const HuggingfaceCall &call) {
   const int result = PyObject_IsTrue(find(call.options, call.check));
   if (result < 0)
     throw py::error_already_set();
@@ -302,20 +322,20 @@ bool is_checked(const QuickCall &call) {
 }
 
 // Returns `answer`. If it raises an Exception, returns None: the Python code then raises it.
-PyObject *call_quickly(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+PyObject *call_with_text(PyObject *self, PyObject *const *args, Py_ssize_t count) {
 #ifdef Py_GIL_DISABLED
   // Another thread may change an object while this function reads it.
   Py_RETURN_NONE;
 #endif
-  const std::optional<Wants> wants = wants_of(args, count);
-  if (!wants)
+  const std::optional<CallOptions> options = options_of(args, count);
+  if (!options)
     Py_RETURN_NONE;
   PyObject *result = guarded([&] {
-    const auto &call = *static_cast<QuickCall *>(PyCapsule_GetPointer(self, nullptr));
+    const auto &call = *static_cast<HuggingfaceCall *>(PyCapsule_GetPointer(self, nullptr));
     if (is_checked(call))
       return py::none().release().ptr();
     return answer(call, py::reinterpret_borrow<py::object>(args[0]),
-                  py::reinterpret_borrow<py::object>(args[1]), *wants)
+                  py::reinterpret_borrow<py::object>(args[1]), *options)
         .release()
         .ptr();
   });
@@ -326,23 +346,23 @@ PyObject *call_quickly(PyObject *self, PyObject *const *args, Py_ssize_t count) 
   return result;
 }
 
-py::object quick_call(py::object key, py::dict is_plain, py::object batch_encoding,
-                      py::object encoding, py::object whole, py::dict options) {
-  static PyMethodDef method = fast_method<call_quickly>("quick_call");
+py::object huggingface_call(py::object key, py::dict is_plain, py::object batch_encoding,
+                            py::object encoding, py::object window, py::dict options) {
+  static PyMethodDef method = fast_method<call_with_text>("huggingface_call");
   if (!is_plain_class(batch_encoding.ptr()) || !is_plain_class(encoding.ptr()))
     throw py::type_error("expected two classes, written in Python");
-  auto call = std::make_unique<QuickCall>(
-      QuickCall{std::move(key), std::move(is_plain), std::move(batch_encoding),
-                std::move(encoding), std::move(whole), std::move(options)});
+  auto call = std::make_unique<HuggingfaceCall>(
+      HuggingfaceCall{std::move(key), std::move(is_plain), std::move(batch_encoding),
+                      std::move(encoding), std::move(window), std::move(options)});
   const py::capsule capsule = owning_capsule(std::move(call));
   return new_function(method, capsule);
 }
 
 } // namespace
 
-void bind_quick_call(py::module_ &module) {
-  module.def("quick_call", &quick_call, py::arg("key"), py::arg("is_plain"),
-             py::arg("batch_encoding"), py::arg("encoding"), py::arg("whole"),
+void bind_huggingface_call(py::module_ &module) {
+  module.def("huggingface_call", &huggingface_call, py::arg("key"), py::arg("is_plain"),
+             py::arg("batch_encoding"), py::arg("encoding"), py::arg("window"),
              py::arg("options"));
 }
 

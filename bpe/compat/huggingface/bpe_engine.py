@@ -1,0 +1,201 @@
+"""Define BpeEngine, which encodes and decodes with bpe as one tokenizers.Tokenizer would."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from functools import cache, cached_property
+from typing import Any
+
+from bpe import Tokenizer
+from bpe.compat.huggingface.align import Aligner
+from bpe.compat.huggingface.decoding import Decoding
+from bpe.compat.huggingface.encoding import Encoding
+from bpe.compat.huggingface.errors import CallFallbackError
+from bpe.compat.huggingface.parts import Parts
+from bpe.compat.huggingface.post_processor import Place
+from bpe.compat.huggingface.rows import Row, Span
+from bpe.compat.huggingface.spans import FastSpans, TextRow, WordsRow
+from bpe.compat.huggingface.windows import Slice, Truncation, Window, truncate
+from bpe.encoding.utf8 import has_surrogates
+from bpe.errors import UnknownTokenError
+from bpe.types import Ids, Offsets, Template, Treatment
+
+_NO_TOKEN = "a text with a byte that no token has"
+
+
+class BpeEngine:
+    """Encodes and decodes with bpe as one tokenizers.Tokenizer does.
+
+    A BpeEngine is immutable, and safe to share between threads. Truncation, padding and the use of
+    special tokens are not part of it; they are arguments of its methods.
+
+    A row has the ids of one sequence, a text or a list of words. The template of the post-processor
+    puts special tokens around one or two sequences. The template is simple if its form for one
+    sequence has the sequence exactly once.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        parts: Parts,
+        decoding: Decoding,
+        words: Collection[str] = (),
+    ) -> None:
+        """`parts` are those of `tokenizer`.
+
+        `words` are the special tokens that the model makes of a pre-token with their text. bpe does
+        not do so if special tokens are treated as text.
+        """
+        self._tokenizer = tokenizer
+        self.parts = parts
+        """The parts besides the added tokens."""
+        self._processor = parts.processor
+        self._aligner = Aligner(tokenizer, parts)
+        self._spans = FastSpans(tokenizer, parts)
+        self.decoding = decoding
+        places = [part for part in parts.processor.single if isinstance(part, Place)]
+        self.is_simple = len(places) == 1
+        self.template = Template()
+        """The ids before and after one sequence, if the template is simple."""
+        self.types = Template()
+        """The type ids of `template`."""
+        self.type = 0
+        """The type id of the sequence."""
+        if self.is_simple:
+            before, place, after = parts.processor.single_parts
+            sides = before, after
+            self.template = Template(
+                *(tuple(id for part in side for id in part.ids) for side in sides)
+            )
+            self.types = Template(
+                *(tuple(part.type_id for part in side for _ in part.ids) for side in sides)
+            )
+            self.type = place.type_id
+        self.is_native = tokenizer._pipeline.is_native
+        """True if C++ may pad and truncate the ids of a batch."""
+        self._words = words
+        self.native_parts = self._native_parts()
+        """The parts that C++ needs to answer calls with one text; None if it must not.
+
+        They are the function that encodes, the ids before and after one sequence, whether all type
+        ids are 0, whether special tokens may be ordinary text, and `FastSpans.calls_used`.
+        """
+
+    @cached_property
+    def is_kept_by_copies(self) -> bool:
+        """True if a copy of the tokenizer surely has an equal engine."""
+        return self.parts.keep_ids(self._tokenizer.added_tokens)
+
+    def _native_parts(self) -> tuple[Any, list[int], list[int], bool, bool, Any] | None:
+        if not self.is_simple:
+            return None
+        before, after = map(list, self.template)
+        zero_types = not any((*self.types.before, self.type, *self.types.after))
+        takes_text = not self._words
+        return self._tokenizer.encode, before, after, zero_types, takes_text, self._spans.calls_used
+
+    def _check(self, texts: list[Any], treatment: Treatment) -> None:
+        """Raise CallFallbackError if the real tokenizer must encode `texts`."""
+        for text in texts:
+            if not isinstance(text, str):
+                raise CallFallbackError("an input that is not a str")
+        if _have_surrogates()(texts):
+            raise CallFallbackError("a text with lone surrogates")
+        if self._words and treatment == "text":
+            for text in texts:
+                if any(word in text for word in self._words):
+                    raise CallFallbackError(
+                        "a special token that is ordinary text and a whole word"
+                    )
+
+    def row(self, text: str, treatment: Treatment) -> Row:
+        """Return the row of a text."""
+        self._check([text], treatment)
+        try:
+            ids = self._tokenizer.encode(text, treatment)
+        except UnknownTokenError:
+            raise CallFallbackError(_NO_TOKEN) from None
+        return self._row(ids, text, treatment)
+
+    def _row(self, ids: list[int], text: str, treatment: Treatment) -> Row:
+        return TextRow(ids, self._spans, self._aligner, text, treatment)
+
+    def rows(self, texts: list[str], treatment: Treatment) -> list[Row]:
+        """Return the row of each text."""
+        return [
+            self._row(ids, text, treatment)
+            for text, ids in zip(texts, self.ids(texts, treatment), strict=True)
+        ]
+
+    def ids(self, texts: list[str], treatment: Treatment) -> list[list[int]]:
+        """Return the ids of each text."""
+        self._check(texts, treatment)
+        try:
+            return self._tokenizer.encode_batch(texts, treatment)
+        except UnknownTokenError:
+            raise CallFallbackError(_NO_TOKEN) from None
+
+    def ids_and_spans(
+        self, texts: list[str], treatment: Treatment
+    ) -> tuple[list[list[int]], list[list[Span]]] | None:
+        """Return the ids of each text, and their spans; None if C++ cannot handle a text."""
+        self._check(texts, treatment)
+        ids, spans = [], []
+        for text in texts:
+            encoded = self._spans.encode(text, treatment)
+            if encoded is None:
+                return None
+            ids.append(encoded[0])
+            spans.append(encoded[1])
+        return ids, spans
+
+    def arrays(self, texts: list[str], treatment: Treatment) -> tuple[Ids, Offsets]:
+        """Return the ids of all texts, and where those of each text begin, as arrays."""
+        self._check(texts, treatment)
+        try:
+            return self._tokenizer.encode_batch_array(texts, treatment)
+        except UnknownTokenError:
+            raise CallFallbackError(_NO_TOKEN) from None
+
+    def words_row(self, words: Sequence[str], treatment: Treatment) -> Row:
+        """Return the row of a pre-tokenized sequence."""
+        texts = list(words)
+        rows = self.ids(texts, treatment)
+        return WordsRow(rows, self._spans, self._aligner, texts, treatment)
+
+    def encoding(self, rows: tuple[Row, ...], add_special_tokens: bool) -> Encoding:
+        """Return the encoding of one row or a pair, not truncated, with its template."""
+        encoding = Encoding(self.window, rows, add_special_tokens, None)
+        if len(rows) == 1 and self.is_simple:
+            before, after = self.template if add_special_tokens else ((), ())
+            encoding._ids = [*before, *rows[0].ids, *after]
+        return encoding
+
+    def text_window(self, text: str, treatment: Treatment, add_special_tokens: bool) -> Window:
+        """Return the window of a text that is not truncated."""
+        return self.window((self.row(text, treatment),), add_special_tokens, None)
+
+    def window(
+        self, rows: tuple[Row, ...], add_special_tokens: bool, truncation: Truncation | None
+    ) -> Window:
+        """Return the window of one row or a pair, truncated and with its template."""
+        if truncation is None and len(rows) == 1 and self.is_simple:
+            return self._processor.around(rows[0], add_special_tokens)
+        windows = [
+            Window((Slice(row, 0, len(row.ids), index),) if row.ids else ())
+            for index, row in enumerate(rows)
+        ]
+        if truncation is not None:
+            added = self._processor.added(len(rows) == 2) if add_special_tokens else 0
+            windows = truncate(windows, truncation, added)
+        return self._processor.process(windows, add_special_tokens)
+
+
+@cache
+def _have_surrogates() -> Callable[[list[str]], bool]:
+    """Return a function that says whether any of its texts has a surrogate."""
+    try:
+        from pretok import _core
+    except ImportError:
+        return lambda texts: any(not text.isascii() and has_surrogates(text) for text in texts)
+    return _core.have_surrogates
