@@ -32,8 +32,10 @@ if TYPE_CHECKING:
     from bpe.hub.fetch import fetch
     from bpe.loading import load
     from bpe.tokenizer import Tokenizer
+    from bpe.training.corpus import TrainingSource
     from bpe.training.train import (
         Alphabet,
+        TrainingEngine,
         train,
     )
     from bpe.training.trainer import TieBreak
@@ -89,6 +91,8 @@ _LAZY = {
     "Token": "bpe.types",
     "Tokenizer": "bpe.tokenizer",
     "TokenizerSpec": "bpe.formats.spec",
+    "TrainingEngine": "bpe.training.train",
+    "TrainingSource": "bpe.training.corpus",
     "Truncation": "bpe.types",
     "Unknown": "bpe.encoding.decode",
     "UnknownTokenError": "bpe.errors",
@@ -134,6 +138,8 @@ __all__ = [
     "Token",
     "Tokenizer",
     "TokenizerSpec",
+    "TrainingEngine",
+    "TrainingSource",
     "Truncation",
     "Unknown",
     "UnknownTokenError",

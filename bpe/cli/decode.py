@@ -11,7 +11,7 @@ import click
 import numpy as np
 
 import bpe
-from bpe.cli.ids import Part, binary_ids, decimal_ids
+from bpe.cli.ids import IdsPart, binary_ids, decimal_ids
 from bpe.cli.vocabulary import load, split_option, vocabulary_option
 from pretok.cli.input import open_bytes
 from pretok.cli.options import backend_option, file_argument, format_option
@@ -88,8 +88,8 @@ class _Decoder:
         self._done = 0
         self._name = name
 
-    def texts(self, blocks: Iterable[list[Part]]) -> Iterator[bytes]:
-        """Yield the bytes of each block of ids, with LF after each Part that ends a line."""
+    def texts(self, blocks: Iterable[list[IdsPart]]) -> Iterator[bytes]:
+        """Yield the bytes of each block of ids, with LF after each part that ends a line."""
         for parts in blocks:
             yield b"".join(
                 self._apply_errors(self._bytes(part), part.ends_line) + b"\n" * part.ends_line
@@ -97,7 +97,7 @@ class _Decoder:
             )
         yield self._apply_errors(b"", final=True)
 
-    def _bytes(self, part: Part) -> bytes:
+    def _bytes(self, part: IdsPart) -> bytes:
         """Return the bytes of the tokens of `part`.
 
         Raises click.ClickException for an unknown id; the message says where it is in the input.

@@ -20,7 +20,7 @@ MAX_SHOWN is the maximum number of different pre-tokens to show of each engine.
 """
 
 
-class Comparison(NamedTuple):
+class EngineComparison(NamedTuple):
     """The first place where pretok and another engine split a text differently.
 
     `ours` has the pre-tokens of pretok at this place. `theirs` has the pre-tokens of the engine, as
@@ -85,7 +85,7 @@ class Comparison(NamedTuple):
 
 def compare(
     tokenizer: PreTokenizer, text: str, engine: str, ask: Ask, space: bool = False
-) -> Comparison:
+) -> EngineComparison:
     """Compare the split of `text` by `tokenizer` with the spans that `ask(text)` returns.
 
     `engine` is the name of the engine that `ask` calls. If `space`, the engine puts a space
@@ -99,11 +99,11 @@ def compare(
     ours = [(step.start, step.end) for step in steps]
     theirs = ask(text)
     if ours == theirs:
-        return Comparison(engine, len(ours), [], [], [])
+        return EngineComparison(engine, len(ours), [], [], [])
     pairs = enumerate(zip_longest(ours, theirs))
     first = next(at for at, (a, b) in pairs if a != b)
     a, b = _meeting(ours, theirs, first)
-    return Comparison(
+    return EngineComparison(
         engine,
         len(ours),
         steps[max(first - CONTEXT, 0) : first],

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from bpe.cli.engine_diff import Comparison, compare
+from bpe.cli.engine_diff import EngineComparison, compare
 from bpe.errors import VocabularyError
 from bpe.formats.format import Source
 from bpe.formats.tekken import FILE_NAME, is_tekken, pattern_of
@@ -177,7 +177,9 @@ def _engine_for(identified: Identified, tokenizer: PreTokenizer) -> tuple[str, A
     )
 
 
-def _lines(identified: Identified, comparison: Comparison | None, colored: bool) -> Iterator[str]:
+def _lines(
+    identified: Identified, comparison: EngineComparison | None, colored: bool
+) -> Iterator[str]:
     """Yield the lines of the output."""
     if identified.preset is None:
         yield f"{identified.error}\n"
@@ -215,7 +217,7 @@ def _is_known(preset: Preset) -> bool:
     return same_split(preset.stages) is not None
 
 
-def _record(identified: Identified, comparison: Comparison | None) -> dict[str, Any]:
+def _record(identified: Identified, comparison: EngineComparison | None) -> dict[str, Any]:
     """Return the output as a JSON object."""
     record: dict[str, Any] = {"given": identified.description, "preset": None}
     if identified.preset is not None:

@@ -19,7 +19,7 @@ MAX_DIGITS = 20
 """Maximum number of digits of an id. A longer number is an error."""
 
 
-class Part(NamedTuple):
+class IdsPart(NamedTuple):
     """Consecutive ids of the input; `place` maps an index in `ids` to a byte offset in the input.
 
     `ends_line` is True if a line of the input ends after these ids.
@@ -30,8 +30,8 @@ class Part(NamedTuple):
     ends_line: bool = False
 
 
-def decimal_ids(source: Input, lines: bool) -> Iterator[list[Part]]:
-    """Yield the Parts of each block of `source`. If `lines`, a Part ends at each line break."""
+def decimal_ids(source: Input, lines: bool) -> Iterator[list[IdsPart]]:
+    """Yield the Parts of each block of `source`. If `lines`, a part ends at each line break."""
     start, rest, is_line_open = 0, b"", False
     for block in source.blocks:
         data = rest + block
@@ -53,8 +53,8 @@ def decimal_ids(source: Input, lines: bool) -> Iterator[list[Part]]:
             raise _invalid_id(source.name, start, rest, 0)
 
 
-def _part(name: str, start: int, spaced: bytes, ends_line: bool) -> Part:
-    """Return the Part of the numbers in `spaced`.
+def _part(name: str, start: int, spaced: bytes, ends_line: bool) -> IdsPart:
+    """Return the ids of the numbers in `spaced`.
 
     `spaced` begins at byte `start` of the input `name`.
     """
@@ -62,7 +62,7 @@ def _part(name: str, start: int, spaced: bytes, ends_line: bool) -> Part:
     for index, number in enumerate(numbers):
         if len(number) > MAX_DIGITS:
             raise _invalid_id(name, start, spaced, _place(0, spaced, index))
-    return Part(list(map(int, numbers)), partial(_place, start, spaced), ends_line)
+    return IdsPart(list(map(int, numbers)), partial(_place, start, spaced), ends_line)
 
 
 def _place(start: int, spaced: bytes, index: int) -> int:
@@ -90,14 +90,14 @@ def _invalid_id(name: str, start: int, data: bytes, at: int) -> click.ClickExcep
     )
 
 
-def binary_ids(source: Input, dtype: np.dtype[Any]) -> Iterator[list[Part]]:
+def binary_ids(source: Input, dtype: np.dtype[Any]) -> Iterator[list[IdsPart]]:
     """Yield the ids of each block; the input is an array of `dtype`."""
     start, rest, width = 0, b"", dtype.itemsize
     for block in source.blocks:
         data = rest + block
         count = len(data) // width
         place = range(start, start + len(data) + 1, width).__getitem__
-        yield [Part(np.frombuffer(data, dtype, count).tolist(), place)]
+        yield [IdsPart(np.frombuffer(data, dtype, count).tolist(), place)]
         start, rest = start + count * width, data[count * width :]
     if rest:
         raise click.ClickException(

@@ -29,7 +29,7 @@ from bpe.cli.vocabulary import as_cli_message
 from bpe.plots import draw_curves
 from bpe.statistics import Curve
 from bpe.statistics import curve as curve_of
-from bpe.training.corpus import Source
+from bpe.training.corpus import TrainingSource
 from pretok.cli.input import open_bytes, shown_path
 from pretok.cli.options import PRESET, backend_option
 from pretok.cli.output import one_line, write
@@ -261,10 +261,12 @@ def _rehearse(output: Path, options: dict[str, Any], lossy: bool) -> None:
         ) from None
 
 
-def _source(files: Sequence[str]) -> Source:
+def _source(files: Sequence[str]) -> TrainingSource:
     # bpe.train rejects a str that is the name of a file. The text of standard input may be such a
     # name, so pass it as bytes.
-    return cast("Source", [_standard_input() if file == "-" else Path(file) for file in files])
+    return cast(
+        "TrainingSource", [_standard_input() if file == "-" else Path(file) for file in files]
+    )
 
 
 def _standard_input() -> bytes:

@@ -47,7 +47,7 @@ START = Position()
 NO_TEXTS = PackedTexts.of([])
 
 
-class Part(NamedTuple):
+class DocumentPart(NamedTuple):
     """A part of a long document. It begins at byte `start` of the document.
 
     `is_held_out` is true if the document belongs to the split for validation. `is_whole` is false
@@ -60,7 +60,7 @@ class Part(NamedTuple):
     is_whole: bool = True
 
 
-class Run(NamedTuple):
+class DocumentRun(NamedTuple):
     """Consecutive documents of a file.
 
     `lines` has the number of the line of each document, counted from 1, or of its row in a Parquet
@@ -90,7 +90,7 @@ class Batch:
     """The end of the batch."""
     blocks: Iterator[bytes] | None = None
     """The only document, if it is long; `texts` is then empty."""
-    part: Part | None = None
+    part: DocumentPart | None = None
     """Not None if the only text is a part of a long document."""
     read: int = 0
     """The number of bytes that were read from files since the previous batch."""
@@ -104,7 +104,7 @@ class Batch:
         raise IndexError
 
 
-class ReadOptions(NamedTuple):
+class DocumentOptions(NamedTuple):
     """The options for reading; `bpe.corpus.tokenize` explains its arguments of these names."""
 
     field: str
@@ -115,7 +115,7 @@ class ReadOptions(NamedTuple):
 
 def read_batches(
     files: Sequence[str],
-    options: ReadOptions,
+    options: DocumentOptions,
     start: Position = START,
     advance: Callable[[int], object] = lambda size: None,
 ) -> Iterator[Batch]:
@@ -131,7 +131,7 @@ def read_batches(
 
 def _batches(
     files: Sequence[str],
-    options: ReadOptions,
+    options: DocumentOptions,
     start: Position,
     advance: Callable[[int], object],
     hashing: InOrder,
@@ -196,7 +196,7 @@ class _Hash:
         }
 
 
-def _runs(name: str, options: ReadOptions, begin: int, watch: Watch) -> Iterator[Run]:
+def _runs(name: str, options: DocumentOptions, begin: int, watch: Watch) -> Iterator[DocumentRun]:
     """Yield the documents of a file, without those of its first `begin` lines."""
     format = format_of(name)
     if format == TEXT and not options.lines:
@@ -220,10 +220,12 @@ def _runs(name: str, options: ReadOptions, begin: int, watch: Watch) -> Iterator
             message = f"{name}, after line {position}{message[len(name) :]}"
         if not options.skip_bad:
             raise TextFileError(message) from None
-        yield Run(NO_TEXTS, [], position, [message])
+        yield DocumentRun(NO_TEXTS, [], position, [message])
 
 
-def _whole_text(name: str, options: ReadOptions, begin: int, watch: Watch) -> Iterator[Run]:
+def _whole_text(
+    name: str, options: DocumentOptions, begin: int, watch: Watch
+) -> Iterator[DocumentRun]:
     """Yield a file of text, which is one document on line 1."""
     if begin:
         _check_lines(name, 1, begin)
@@ -237,9 +239,9 @@ def _whole_text(name: str, options: ReadOptions, begin: int, watch: Watch) -> It
         held.append(block)
         size += len(block)
         if is_long or size >= LONG:
-            yield Run(NO_TEXTS, [1], 1, blocks=chain(_taken(held), blocks))
+            yield DocumentRun(NO_TEXTS, [1], 1, blocks=chain(_taken(held), blocks))
             return
-    yield Run(PackedTexts.of([b"".join(held)]), [1], 1)
+    yield DocumentRun(PackedTexts.of([b"".join(held)]), [1], 1)
 
 
 def _taken(held: list[bytes]) -> Iterator[bytes]:
@@ -295,16 +297,16 @@ def _raise_not_utf8(name: str) -> None:
 
 
 def _lines(
-    name: str, options: ReadOptions, begin: int, watch: Watch, parser: LineParser
-) -> Iterator[Run]:
+    name: str, options: DocumentOptions, begin: int, watch: Watch, parser: LineParser
+) -> Iterator[DocumentRun]:
     """Yield the documents in the lines of a file."""
     with closing(_blocks(name, watch)) as blocks:
         yield from _lines_of_blocks(name, options, begin, blocks, parser)
 
 
 def _lines_of_blocks(
-    name: str, options: ReadOptions, begin: int, blocks: Iterator[bytes], parser: LineParser
-) -> Iterator[Run]:
+    name: str, options: DocumentOptions, begin: int, blocks: Iterator[bytes], parser: LineParser
+) -> Iterator[DocumentRun]:
     """Yield the documents in the lines of a file, which has these `blocks`."""
     done = 0  # the number of lines before the block
     for block in blocks_of_lines(blocks, LONG):
@@ -312,7 +314,7 @@ def _lines_of_blocks(
             done += 1
             if done > begin:
                 text = parser.long_text(block, f"{name}, line {done}")
-                yield Run(NO_TEXTS, [done], done, blocks=text)
+                yield DocumentRun(NO_TEXTS, [done], done, blocks=text)
             continue
         if done < begin:
             # `known` has the lines of the block that the caller does not want.
@@ -325,7 +327,7 @@ def _lines_of_blocks(
         texts, is_known = parser.texts(block)
         end = done + len(texts)
         if is_known.all():
-            yield Run(texts, range(done + 1, end + 1), end)
+            yield DocumentRun(texts, range(done + 1, end + 1), end)
         else:
             found: list[bytes | None] = [
                 text if is_read else None for text, is_read in zip(texts, is_known, strict=True)
@@ -346,12 +348,12 @@ def _check_lines(name: str, lines: int, begin: int) -> None:
 
 def _one_by_one(
     name: str,
-    options: ReadOptions,
+    options: DocumentOptions,
     parser: LineParser,
     first: int,
     texts: list[bytes | None],
     lines: list[bytes],
-) -> Run:
+) -> DocumentRun:
     """Return the run of `lines`, the first of which has the number `first`.
 
     `texts` has an item for each line: its text, or None if `parser` still has to read the line.
@@ -371,10 +373,10 @@ def _one_by_one(
             if text is not None:
                 found.append(text)
                 numbers.append(number)
-    return Run(PackedTexts.of(found), numbers, first + len(lines) - 1, skipped)
+    return DocumentRun(PackedTexts.of(found), numbers, first + len(lines) - 1, skipped)
 
 
-def _rows(name: str, options: ReadOptions, begin: int, watch: Watch) -> Iterator[Run]:
+def _rows(name: str, options: DocumentOptions, begin: int, watch: Watch) -> Iterator[DocumentRun]:
     """Yield the rows of a Parquet file."""
     first = 1  # the number of the first of `texts`
     for texts, is_null in rows_of_file(name, options.field, watch):
@@ -392,6 +394,6 @@ def _rows(name: str, options: ReadOptions, begin: int, watch: Watch) -> Iterator
             lines = [line for line, _ in pairs]
             rest = PackedTexts.of([text for _, text in pairs])
         skipped = [null_message(name, number, options.field) for number in nulls]
-        yield Run(rest, lines, max(last, begin), skipped)
+        yield DocumentRun(rest, lines, max(last, begin), skipped)
         first = last + 1
     _check_lines(name, first - 1, begin)

@@ -33,7 +33,7 @@ class Encoded:
     held_out: NDArray[np.bool_] | None
     """An item is True if its document is in the split for validation.
 
-    None without this split, and for a part of a long document: `Part.is_held_out` says it there.
+    None without this split, and for a part of a long document, which has `is_held_out` itself.
     """
 
 

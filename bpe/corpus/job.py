@@ -21,7 +21,7 @@ from bpe.corpus.options import Options, make_options
 from bpe.corpus.reader import Corpus
 from bpe.corpus.schema import TRAIN, VALIDATION
 from bpe.corpus.shards import PART
-from bpe.corpus.work import STORE, Engine, Job
+from bpe.corpus.work import STORE, CorpusEngine, Job
 from bpe.encoding.arguments import check_engine
 from bpe.errors import CorpusError
 from bpe.formats.files import write_atomically
@@ -61,7 +61,7 @@ def tokenize(
     include: str | Iterable[str] = (),
     progress: bool | None = None,
     threads: int | None = None,
-    engine: Engine | None = None,
+    engine: CorpusEngine | None = None,
 ) -> Corpus:
     """Encode the documents of files, and write their ids to shards in the folder `output`.
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hashlib import blake2b
 from itertools import chain
 
-from bpe.corpus.documents import START, Batch, Part, Position, ReadOptions, read_batches
+from bpe.corpus.documents import START, Batch, DocumentOptions, DocumentPart, Position, read_batches
 from bpe.corpus.options import Options, special_of
 from bpe.encoding.packed import PackedTexts
 from bpe.errors import TextFileError
@@ -30,7 +30,7 @@ def read_parts(
     The ids of the parts of a document, one after the other, are the ids of the whole document.
     Raises the errors of `read_batches`.
     """
-    read = ReadOptions(options.field, options.lines, options.skip_bad, options.max_text)
+    read = DocumentOptions(options.field, options.lines, options.skip_bad, options.max_text)
     counter = _Counter()
     cutter = _Cutter(files, options, tokenizer)
     for batch in read_batches(files, read, start, counter.add):
@@ -88,19 +88,22 @@ class _Cutter:
                 if is_last:
                     rest = text
                 else:
-                    part = Part(done, False, held_out)
+                    part = DocumentPart(done, False, held_out)
                     yield Batch(
                         PackedTexts.of([text]), batch.lines, position=batch.position, part=part
                     )
                     done += len(text)
             yield replace(
-                batch, texts=PackedTexts.of([rest]), blocks=None, part=Part(done, True, held_out)
+                batch,
+                texts=PackedTexts.of([rest]),
+                blocks=None,
+                part=DocumentPart(done, True, held_out),
             )
         except TextFileError as error:
             if not self._options.skip_bad:
                 raise
             skipped = [*batch.skipped, str(error)]
-            part = Part(done, True, held_out, is_whole=False)
+            part = DocumentPart(done, True, held_out, is_whole=False)
             yield replace(
                 batch, texts=PackedTexts.of([b""]), skipped=skipped, blocks=None, part=part
             )

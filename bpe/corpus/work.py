@@ -10,7 +10,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Protocol
 
-from bpe.corpus.documents import Batch, Part, Position
+from bpe.corpus.documents import Batch, DocumentPart, Position
 from bpe.corpus.encode import Encoded
 from bpe.corpus.layouts import LAYOUTS
 from bpe.corpus.manifest import Manifest
@@ -30,7 +30,7 @@ STORE = "unshuffled"
 """The folder of the store, which holds all documents until they are shuffled."""
 
 
-class Engine(Protocol):
+class CorpusEngine(Protocol):
     """Reads and encodes documents."""
 
     def encoded(
@@ -143,7 +143,7 @@ class Job:
         documents = len(item.offsets) - 1
         self._commit(item.batch, documents, item.size, len(item.tokens), is_finished)
 
-    def _write_part(self, item: Encoded, part: Part) -> None:
+    def _write_part(self, item: Encoded, part: DocumentPart) -> None:
         """Write a part of a long document; after the last part, count the document."""
         # With skip_bad, a damaged document must not get into the shards. The damage may be in its
         # last part, so its tokens go to a spool file until the whole document is encoded.

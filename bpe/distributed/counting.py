@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from bpe.distributed.cluster import Shared, cpus, folder_of, get, share, task, value_of
 from bpe.distributed.groups import GROUP
 from bpe.encoding.utf8 import StrOrBytes
-from bpe.training.corpus import Path, Source, name_of, source_items
+from bpe.training.corpus import Path, TrainingSource, name_of, source_items
 from bpe.training.counting import empty_words
 from bpe.training.train import Training
 from bpe.training.trainer import Words
@@ -27,7 +27,7 @@ TEXTS = 8 << 20
 def count_words(
     ray: Any,
     training: Training,
-    source: Source,
+    source: TrainingSource,
     field: str,
     include: str | Iterable[str],
     advance: Callable[[int], object],
@@ -59,7 +59,7 @@ class Counting(NamedTuple):
     field: str
 
 
-def count(shared: Shared[Counting], source: Source, names: list[str]) -> tuple[Counts, int]:
+def count(shared: Shared[Counting], source: TrainingSource, names: list[str]) -> tuple[Counts, int]:
     """Return the words of `source` with their counts, and the size of its texts.
 
     `names` are the files of `source`.

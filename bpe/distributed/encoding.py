@@ -22,7 +22,7 @@ from bpe.corpus.encode import DocumentEncoder, Encoded, encoded
 from bpe.corpus.options import Options
 from bpe.corpus.parts import read_parts
 from bpe.distributed.cluster import Shared, cpus, folder_of, get, share, task, value_of
-from bpe.distributed.groups import GROUP, Group, groups
+from bpe.distributed.groups import GROUP, FileGroup, groups
 from bpe.tokenizer import Tokenizer
 
 Item = TypeVar("Item")
@@ -129,7 +129,7 @@ def encode_files(
             source.cancel()
 
 
-def _may_begin(group: Group, sources: Collection[_Source], count: int) -> bool:
+def _may_begin(group: FileGroup, sources: Collection[_Source], count: int) -> bool:
     """Return whether the task of `group` may begin in addition to `sources`, with `count` CPUs."""
     readers = sum(isinstance(source, _LargeFile) for source in sources)
     if group.size > LARGE:

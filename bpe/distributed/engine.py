@@ -11,7 +11,7 @@ from bpe.distributed.cluster import connect, connected, imported
 from bpe.distributed.counting import count_words
 from bpe.distributed.encoding import encode_files
 from bpe.tokenizer import Tokenizer
-from bpe.training.corpus import Source
+from bpe.training.corpus import TrainingSource
 from bpe.training.train import Training
 from bpe.training.trainer import Words
 
@@ -54,7 +54,7 @@ class RayEngine:
     def words(
         self,
         training: Training,
-        source: Source,
+        source: TrainingSource,
         field: str,
         include: str | Iterable[str],
         advance: Callable[[int], object],

@@ -13,7 +13,7 @@ EXPANSION = 4
 COMPRESSED = (".gz", ".zst", ".parquet")
 
 
-class Group(NamedTuple):
+class FileGroup(NamedTuple):
     """The files files[start:end], whose texts have about `size` bytes."""
 
     start: int
@@ -21,7 +21,7 @@ class Group(NamedTuple):
     size: int
 
 
-def groups(files: Sequence[str], first: int = 0) -> Iterator[Group]:
+def groups(files: Sequence[str], first: int = 0) -> Iterator[FileGroup]:
     """Yield groups of consecutive files, from files[first] on.
 
     A group ends with the file that brings it to GROUP bytes or more.
@@ -30,7 +30,7 @@ def groups(files: Sequence[str], first: int = 0) -> Iterator[Group]:
     for index in range(first, len(files)):
         size += _size_of_texts(files[index])
         if size >= GROUP or index + 1 == len(files):
-            yield Group(first, index + 1, size)
+            yield FileGroup(first, index + 1, size)
             first, size = index + 1, 0
 
 

@@ -111,7 +111,7 @@ def parse(data: bytes) -> TokenizerSpec:
         raise VocabularyError(str(error)) from None
 
 
-class Split(NamedTuple):
+class GgufSplit(NamedTuple):
     """The preset that `pre`, the value of tokenizer.ggml.pre, names, or why there is no preset."""
 
     pre: str
@@ -200,21 +200,21 @@ def _check_model(model: Value) -> None:
         )
 
 
-def _split(file: Value) -> Split:
+def _split(file: Value) -> GgufSplit:
     pre = file[_PRE].text() if file[_PRE].value else ""
     if not pre:
-        return Split(
+        return GgufSplit(
             pre,
             None,
             f"there is no {_PRE}, so the split is unknown (llama.cpp then splits like preset "
             '"default")',
         )
     try:
-        return Split(pre, find(pre), "")
+        return GgufSplit(pre, find(pre), "")
     except UnknownPresetError as error:
         near = f" (similar names: {', '.join(map(repr, error.near))})" if error.near else ""
         why = f"{_PRE} is {pre[:80]!a}, but no preset has this name{near}"
-        return Split(pre, None, why)
+        return GgufSplit(pre, None, why)
 
 
 def _texts(tokens: Value) -> list[str]:

@@ -19,9 +19,9 @@ from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.losses import PARTS
 from bpe.formats.sentencepiece_pieces import (
     Message,
+    ModelPiece,
     NativePieces,
     Options,
-    Piece,
     PieceType,
     read_model,
 )
@@ -112,7 +112,7 @@ def parse(data: bytes) -> TokenizerSpec:
     )
 
 
-def _ids_of(pieces: dict[int, Piece], chosen: PieceType) -> list[int]:
+def _ids_of(pieces: dict[int, ModelPiece], chosen: PieceType) -> list[int]:
     """Return the ids of the pieces of one type."""
     return [id for id, (_, _, type) in pieces.items() if type == chosen]
 
@@ -125,7 +125,7 @@ def _check_options(denormalizer: Message) -> None:
 
 
 def _vocabulary(
-    normal: dict[int, Piece] | NativePieces, others: dict[int, Piece], byte_fallback: bool
+    normal: dict[int, ModelPiece] | NativePieces, others: dict[int, ModelPiece], byte_fallback: bool
 ) -> CharacterVocabulary:
     if isinstance(normal, NativePieces):
         return _vocabulary_of_native(normal, others, byte_fallback)
@@ -139,12 +139,12 @@ def _vocabulary(
 
 
 def _vocabulary_of_native(
-    normal: NativePieces, others: dict[int, Piece], byte_fallback: bool
+    normal: NativePieces, others: dict[int, ModelPiece], byte_fallback: bool
 ) -> CharacterVocabulary:
     byte_ids: list[int] | None = normal.byte_ids
     if byte_ids and not byte_fallback:  # `_check_types` refuses these pieces
         others = others | {
-            id: Piece(name, 0.0, PieceType.BYTE)
+            id: ModelPiece(name, 0.0, PieceType.BYTE)
             for id, name in zip(byte_ids, _BYTE_NAMES, strict=True)
         }
     _check_types(dict(sorted(others.items())), byte_fallback)
@@ -154,12 +154,12 @@ def _vocabulary_of_native(
     return CharacterVocabulary.of_pieces(pieces, _unknown(others), byte_ids)
 
 
-def _unknown(others: dict[int, Piece]) -> int:
+def _unknown(others: dict[int, ModelPiece]) -> int:
     """Return the id of the only piece of type UNKNOWN."""
     return next(id for id, piece in others.items() if piece.type == PieceType.UNKNOWN)
 
 
-def _byte_ids(others: dict[int, Piece]) -> list[int]:
+def _byte_ids(others: dict[int, ModelPiece]) -> list[int]:
     """Return the ids of the fallback tokens of all bytes."""
     by_text = {piece.text: id for id, piece in others.items() if piece.type == PieceType.BYTE}
     missing = [name for name in _BYTE_NAMES if name not in by_text]
@@ -171,13 +171,13 @@ def _byte_ids(others: dict[int, Piece]) -> list[int]:
     return [by_text[name] for name in _BYTE_NAMES]
 
 
-def _tokens(pieces: dict[int, Piece], byte_ids: list[int] | None) -> dict[int, bytes]:
+def _tokens(pieces: dict[int, ModelPiece], byte_ids: list[int] | None) -> dict[int, bytes]:
     """Return the bytes of each token by its id."""
     tokens = {id: piece.text.encode() for id, piece in pieces.items()}
     return tokens | {id: bytes([byte]) for byte, id in enumerate(byte_ids or ())}
 
 
-def _check_pieces(pieces: dict[int, Piece], byte_fallback: bool) -> None:
+def _check_pieces(pieces: dict[int, ModelPiece], byte_fallback: bool) -> None:
     ids: dict[str, int] = {}
     for id, piece in pieces.items():
         if ids.setdefault(piece.text, id) != id:
@@ -189,7 +189,7 @@ def _check_pieces(pieces: dict[int, Piece], byte_fallback: bool) -> None:
     _check_unused(pieces)
 
 
-def _check_types(pieces: dict[int, Piece], byte_fallback: bool) -> None:
+def _check_types(pieces: dict[int, ModelPiece], byte_fallback: bool) -> None:
     # Attributes of PieceType take time, and some models have a thousand control symbols.
     byte, control = int(PieceType.BYTE), int(PieceType.CONTROL)
     for id, (text, _, type) in pieces.items():
@@ -208,7 +208,7 @@ def _check_types(pieces: dict[int, Piece], byte_fallback: bool) -> None:
         raise VocabularyError(f"the model has {unknown} pieces of type UNKNOWN; expected one")
 
 
-def _check_unused(pieces: dict[int, Piece]) -> None:
+def _check_unused(pieces: dict[int, ModelPiece]) -> None:
     """Raise UnsupportedError if merging may make a piece of type UNUSED.
 
     sentencepiece undoes the last merge of such a piece after all merges.
@@ -231,7 +231,9 @@ def _check_unused(pieces: dict[int, Piece]) -> None:
 
 
 def _added(
-    pieces: dict[int, Piece] | NativePieces, others: dict[int, Piece], controls: frozenset[int]
+    pieces: dict[int, ModelPiece] | NativePieces,
+    others: dict[int, ModelPiece],
+    controls: frozenset[int],
 ) -> AddedTokenList:
     """Return the control symbols and the unknown token, and the user-defined symbols.
 

@@ -32,7 +32,7 @@ class PieceType(IntEnum):
     BYTE = 6
 
 
-class Piece(NamedTuple):
+class ModelPiece(NamedTuple):
     """A piece of the model; its index is its id."""
 
     text: str
@@ -62,9 +62,9 @@ class NativePieces(NamedTuple):
 class Model(NamedTuple):
     """The parts of a model."""
 
-    normal: dict[int, Piece] | NativePieces
+    normal: dict[int, ModelPiece] | NativePieces
     """The pieces of type NORMAL by id, or the pieces in C++."""
-    others: dict[int, Piece]
+    others: dict[int, ModelPiece]
     """All other pieces by id, except those that `normal` has in C++."""
     messages: tuple[Message, Message, Message]
     """The messages trainer_spec, normalizer_spec and denormalizer_spec."""
@@ -89,12 +89,12 @@ def _native_model(data: bytes) -> Model | None:
     if parts is None:
         return None
     table, byte_ids, controls, others, messages = parts
-    listed = {id: Piece(text, score, type) for id, text, score, type in others}
+    listed = {id: ModelPiece(text, score, type) for id, text, score, type in others}
     return Model(NativePieces(table, byte_ids, Packed(*controls)), listed, messages)
 
 
 def _python_model(data: bytes) -> Model:
-    pieces: list[Piece] = []
+    pieces: list[ModelPiece] = []
     messages = {2: b"", 3: b"", 5: b""}
     for number, value in fields(data, "the model"):
         if number == 1:
@@ -104,8 +104,8 @@ def _python_model(data: bytes) -> Model:
         elif number in messages:
             # Protobuf merges the parts of a message that is listed twice.
             messages[number] += _bytes(value, "the model")
-    normal: dict[int, Piece] = {}
-    others: dict[int, Piece] = {}
+    normal: dict[int, ModelPiece] = {}
+    others: dict[int, ModelPiece] = {}
     for id, piece in enumerate(pieces):
         (normal if piece.type == PieceType.NORMAL else others)[id] = piece
     return Model(normal, others, (messages[2], messages[3], messages[5]))
@@ -136,13 +136,13 @@ class Options:
         return _text(self.bytes(number, default.encode()), f"field {number} of {self._name}")
 
 
-def _piece(message: bytes, id: int) -> Piece:
+def _piece(message: bytes, id: int) -> ModelPiece:
     text, score, type = "", 0.0, int(PieceType.NORMAL)
     # Nearly all pieces are a text and a score. Reading the fields one by one takes much longer.
     size = message[1] if message[:1] == b"\n" and len(message) > 1 else 0
     if 0 < size < 0x80 and len(message) == size + 7 and message[size + 2] == 0x15:
         (score,) = struct.unpack_from("<f", message, size + 3)
-        return Piece(_text(message[2 : size + 2], f"piece {id}"), score, type)
+        return ModelPiece(_text(message[2 : size + 2], f"piece {id}"), score, type)
     for number, value in fields(message, f"piece {id}"):
         if number == 1:
             text = _text(_bytes(value, f"piece {id}"), f"piece {id}")
@@ -160,7 +160,7 @@ def _piece(message: bytes, id: int) -> Piece:
         raise VocabularyError(
             f"piece {id} has {len(text)} characters; expected at most {MAX_PIECE}"
         )
-    return Piece(text, score, type)
+    return ModelPiece(text, score, type)
 
 
 def _bytes(value: object, name: str) -> bytes:

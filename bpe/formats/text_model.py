@@ -92,7 +92,7 @@ def byte_level_model(model: ListedModel) -> tuple[Vocabulary, DecoderChain | Non
     return TextVocabulary(texts, rows, options, special), DecoderChain((steps.ByteLevel(),))
 
 
-class Split(NamedTuple):
+class ModelSplit(NamedTuple):
     """The parts of a pre_tokenizer: Metaspace, which writes spaces as "▁", and the split."""
 
     metaspace: MetaspaceStep | None
@@ -101,7 +101,7 @@ class Split(NamedTuple):
     add_prefix_space: bool
 
 
-def split(pre_tokenizer: Value, needs_preset: bool) -> Split:
+def split(pre_tokenizer: Value, needs_preset: bool) -> ModelSplit:
     """Return the parts of a pre_tokenizer; raises UnsupportedError.
 
     If `needs_preset` is false, the preset is not looked up.
@@ -128,7 +128,7 @@ def split(pre_tokenizer: Value, needs_preset: bool) -> Split:
             split_before = huggingface.preset_of(before) if first else None
             step = MetaspaceStep(block.replacement, block.prepend_scheme, split_before)
         if not needs_preset:
-            return Split(step, None, "its pre_tokenizer was not looked up", False)
+            return ModelSplit(step, None, "its pre_tokenizer was not looked up", False)
         parsed = huggingface.read(_sequence(parts[first + len(places) :]), pre_tokenizer.path)
         if block is not None:
             if parsed.prefix_space_path:
@@ -146,7 +146,7 @@ def split(pre_tokenizer: Value, needs_preset: bool) -> Split:
         raise UnsupportedError(
             f"{error}; pass preset= to choose the split: a preset or any object with offsets(text)"
         ) from None
-    return Split(step, preset, "", bool(parsed.prefix_space_path))
+    return ModelSplit(step, preset, "", bool(parsed.prefix_space_path))
 
 
 def _sequence(parts: Sequence[Value]) -> dict[str, Any]:

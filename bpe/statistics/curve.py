@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from bpe.errors import UnsupportedError
 from bpe.merge import merge, merge_finder
 from bpe.tokenizer import Tokenizer
-from bpe.training.corpus import Source, read_texts
+from bpe.training.corpus import TrainingSource, read_texts
 from bpe.training.counting import count_texts, text_counter
 from bpe.training.limits import Limits
 from bpe.types import Offsets
@@ -45,7 +45,7 @@ class Curve:
 
 def curve(
     tokenizer: Tokenizer,
-    source: Source,
+    source: TrainingSource,
     *,
     field: str = "text",
     include: str | Iterable[str] = (),

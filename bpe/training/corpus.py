@@ -17,7 +17,7 @@ from bpe.text_files import blocks_of_file, lines_of_file, text_of_line
 from bpe.training.limits import MAX_TEXT
 
 Path: TypeAlias = os.PathLike[str]
-Source: TypeAlias = Iterable[StrOrBytes] | Path | Iterable[Path]
+TrainingSource: TypeAlias = Iterable[StrOrBytes] | Path | Iterable[Path]
 CollectBatch: TypeAlias = Callable[
     [Iterator[object], int, int, str, Callable[[str], None]],
     tuple[list[StrOrBytes], list[object], bool],
@@ -59,7 +59,7 @@ class FileBlocks(Iterator[bytes]):
 
 
 def read_texts(
-    source: Source,
+    source: TrainingSource,
     field: str,
     collect: CollectBatch | None = None,
     max_text: int = MAX_TEXT,
@@ -95,7 +95,7 @@ def _texts(
 
 
 def source_items(
-    source: Source,
+    source: TrainingSource,
     collect: CollectBatch | None = None,
     size: int = BLOCK,
     include: str | Iterable[str] = (),

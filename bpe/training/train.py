@@ -20,7 +20,7 @@ from bpe.training.characters import (
     CharacterWords,
     words_preset,
 )
-from bpe.training.corpus import Source, read_texts
+from bpe.training.corpus import TrainingSource, read_texts
 from bpe.training.counting import count_texts, text_counter
 from bpe.training.limits import Limits
 from bpe.training.trainer import AnyTrainer, TieBreak, Trainer, Words
@@ -40,7 +40,7 @@ logger = logging.getLogger("bpe")
 
 @explained(TRAIN)
 def train(
-    source: Source,
+    source: TrainingSource,
     vocab_size: int,
     *,
     preset: PresetLike | None = None,
@@ -59,7 +59,7 @@ def train(
     max_text: int | None = None,
     progress: bool | None = None,
     threads: int | None = None,
-    engine: Engine | None = None,
+    engine: TrainingEngine | None = None,
     backend: BackendName | None = None,
     cache_mb: float | None = None,
 ) -> Tokenizer:
@@ -149,13 +149,13 @@ def train(
     return training.tokenizer(words)
 
 
-class Engine(Protocol):
+class TrainingEngine(Protocol):
     """Counts pre-tokens elsewhere than in this process; `bpe.distributed.ray` makes one."""
 
     def words(
         self,
         training: Training,
-        source: Source,
+        source: TrainingSource,
         field: str,
         include: str | Iterable[str],
         advance: Callable[[int], object],
@@ -181,7 +181,7 @@ class Training(NamedTuple):
 
     def words(
         self,
-        source: Source,
+        source: TrainingSource,
         field: str,
         include: str | Iterable[str],
         threads: int | None,

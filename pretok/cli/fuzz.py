@@ -10,7 +10,7 @@ from tqdm import tqdm
 from pretok.cli.options import find_preset
 from pretok.cli.run import EXIT_INTERRUPTED
 from pretok.fuzz import Mismatch, Result, fuzz
-from pretok.fuzz.engines import ENGINES, Engine, EngineError, engine
+from pretok.fuzz.engines import ENGINES, EngineError, FuzzEngine, engine
 from pretok.fuzz.patterns import fuzz_patterns
 from pretok.machine.backend import BackendName, choose_backend
 from pretok.preset import Preset
@@ -87,7 +87,7 @@ def fuzz_command(
 def _fuzz_all(
     chosen: list[Preset],
     unsupported: dict[str, str],
-    oracle: Engine,
+    oracle: FuzzEngine,
     tested: BackendName,
     seconds: float,
     cases: int | None,

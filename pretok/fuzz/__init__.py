@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pretok.fuzz.engines import Ask, Comparison, Engine, EngineError
+from pretok.fuzz.engines import Ask, ComparedSplits, EngineError, FuzzEngine
 from pretok.fuzz.text import TextMaker
 from pretok.machine.backend import BackendName
 from pretok.pre_tokenizer import PreTokenizer
@@ -51,7 +51,7 @@ class Result:
 
 def fuzz(
     preset: Preset,
-    engine: Engine,
+    engine: FuzzEngine,
     *,
     seed: int = 0,
     seconds: float | None = None,
@@ -123,7 +123,7 @@ def minimize(text: str, differs: Callable[[str], bool]) -> str:
 
 
 def _first_mismatch(
-    tokenizer: PreTokenizer, comparisons: list[Comparison], texts: list[str]
+    tokenizer: PreTokenizer, comparisons: list[ComparedSplits], texts: list[str]
 ) -> Mismatch | None:
     for comparison in comparisons:
         ours, theirs = _results(comparison.ours, texts), _results(comparison.theirs, texts)
@@ -134,7 +134,7 @@ def _first_mismatch(
     return None
 
 
-def _mismatch(tokenizer: PreTokenizer, comparison: Comparison, text: str) -> Mismatch:
+def _mismatch(tokenizer: PreTokenizer, comparison: ComparedSplits, text: str) -> Mismatch:
     def results(text: str) -> tuple[list[Any], list[Any]]:
         return _results(comparison.ours, [text])[0], _results(comparison.theirs, [text])[0]
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from pretok.fuzz.engines import Engine, EngineError, HuggingFaceEngine, engine
+from pretok.fuzz.engines import EngineError, FuzzEngine, HuggingFaceEngine, engine
 from pretok.pre_tokenizer import PreTokenizer
-from pretok.preset import Engine as EngineName
+from pretok.preset import Engine
 
 Span = tuple[int, int]
 Ask = Callable[[str], list[Span]]
@@ -44,7 +44,7 @@ def of_huggingface(pre_tokenizer: object) -> tuple[str, Ask]:
     return library.version, ask
 
 
-def of_pattern(pattern: str, name: EngineName, ours: PreTokenizer) -> tuple[str, Ask]:
+def of_pattern(pattern: str, name: Engine, ours: PreTokenizer) -> tuple[str, Ask]:
     """Return the version of the engine `name`, and a function that splits by `pattern`.
 
     tiktoken does not expose pre-tokens. So the function gives tiktoken a vocabulary whose ids show
@@ -126,7 +126,7 @@ def _spans(tokens: list[bytes], text: str) -> list[Span]:
     return spans
 
 
-def _call(library: Engine, ask: Callable[[], Any]) -> Any:
+def _call(library: FuzzEngine, ask: Callable[[], Any]) -> Any:
     """Return `ask()`; raise EngineError for an exception or a Rust panic of `library`."""
     try:
         return ask()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from pretok.errors import UnknownPatternError
 from pretok.fuzz import minimize
-from pretok.fuzz.engines import Comparison, EngineError, RegexEngine
+from pretok.fuzz.engines import ComparedSplits, EngineError, RegexEngine
 from pretok.fuzz.engines import engine as engine_of
 from pretok.fuzz.text import SEEDS
 from pretok.patterns.alternatives import alternatives_of
@@ -228,7 +228,7 @@ class _Check:
         if self._regex.unsupported_reason(read):
             return ""
         self.compared += 1
-        comparison: Comparison
+        comparison: ComparedSplits
         tokenizer = PreTokenizer(read, self._regex.unicode(read))
         try:
             (comparison,) = self._regex.comparisons(tokenizer)

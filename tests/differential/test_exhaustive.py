@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 import pretok
 from pretok import Preset, PreTokenizer
 from pretok.charsets.classified_text import code_points_of
-from pretok.fuzz.engines import Engine, engine
+from pretok.fuzz.engines import FuzzEngine, engine
 from pretok.fuzz.exhaustive import MAX_STRINGS, longest, one_of_each_class
 from pretok.machine.backend import BackendName
 from pretok.machine.machine import Machine, widths_of
@@ -105,7 +105,7 @@ def check_whole(tokenizer: PreTokenizer, texts: Iterator[str]) -> int:
     return count
 
 
-def oracle_of(preset: Preset) -> Engine:
+def oracle_of(preset: Preset) -> FuzzEngine:
     return engine(preset.engine if engine("regex").unsupported_reason(preset) else "regex")
 
 

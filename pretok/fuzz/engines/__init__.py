@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from pretok.fuzz.engines.base import Ask, Comparison, Engine, EngineError
+from pretok.fuzz.engines.base import Ask, ComparedSplits, EngineError, FuzzEngine
 from pretok.fuzz.engines.huggingface import HuggingFaceEngine
 from pretok.fuzz.engines.python import PythonEngine
 from pretok.fuzz.engines.regex import RegexEngine
@@ -13,9 +13,9 @@ from pretok.fuzz.engines.tiktoken import TiktokenEngine
 __all__ = [
     "ENGINES",
     "Ask",
-    "Comparison",
-    "Engine",
+    "ComparedSplits",
     "EngineError",
+    "FuzzEngine",
     "HuggingFaceEngine",
     "PythonEngine",
     "RegexEngine",
@@ -23,13 +23,13 @@ __all__ = [
     "engine",
 ]
 
-ENGINES: dict[str, type[Engine]] = {
+ENGINES: dict[str, type[FuzzEngine]] = {
     engine_type.name: engine_type
     for engine_type in (RegexEngine, TiktokenEngine, HuggingFaceEngine, PythonEngine)
 }
 
 
 @cache
-def engine(name: str) -> Engine:
+def engine(name: str) -> FuzzEngine:
     """Return the engine `name` of ENGINES; raises EngineError if its library is not installed."""
     return ENGINES[name]()

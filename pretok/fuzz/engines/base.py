@@ -1,4 +1,4 @@
-"""Define Engine, the base class of engines with which presets are compared."""
+"""Define FuzzEngine, the base class of engines with which presets are compared."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class EngineError(PretokError, RuntimeError):
     """An engine is missing, cannot express a preset, or has an unknown Unicode version."""
 
 
-class Comparison(NamedTuple):
+class ComparedSplits(NamedTuple):
     """Two functions whose results must be equal for every text."""
 
     name: str
@@ -46,7 +46,7 @@ class Comparison(NamedTuple):
     theirs: Ask
 
 
-class Engine(ABC):
+class FuzzEngine(ABC):
     """An engine to compare splits with.
 
     `longest` is the maximum number of code points of a text for this engine. `surrogates` tells
@@ -149,7 +149,7 @@ class Engine(ABC):
         )
 
     @abstractmethod
-    def comparisons(self, tokenizer: PreTokenizer) -> list[Comparison]:
+    def comparisons(self, tokenizer: PreTokenizer) -> list[ComparedSplits]:
         """Return comparisons of `tokenizer` with the engine; the first one compares `split`."""
 
     def _compile(self, preset: Preset, compile_pattern: Callable[[str], Any], pattern: str) -> Any:
@@ -161,10 +161,10 @@ class Engine(ABC):
             ) from error
 
 
-def compared(tokenizer: PreTokenizer, theirs: Ask, name: str = "split") -> Comparison:
+def compared(tokenizer: PreTokenizer, theirs: Ask, name: str = "split") -> ComparedSplits:
     """Return a comparison of `tokenizer.split` with `theirs`."""
     split = tokenizer.split
-    return Comparison(name, lambda texts: [split(text) for text in texts], theirs)
+    return ComparedSplits(name, lambda texts: [split(text) for text in texts], theirs)
 
 
 # _PROBE joins only code points of the same class. `_probed` puts a code point next to each of

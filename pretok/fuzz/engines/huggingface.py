@@ -7,14 +7,14 @@ from functools import partial
 from typing import Any
 
 from pretok.formats.huggingface import stage_block
-from pretok.fuzz.engines.base import Ask, Comparison, Engine, EngineError, compared
+from pretok.fuzz.engines.base import Ask, ComparedSplits, EngineError, FuzzEngine, compared
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 from pretok.presets import GPT2
 from pretok.stage import Stage
 
 
-class HuggingFaceEngine(Engine):
+class HuggingFaceEngine(FuzzEngine):
     """Splits each stage by a pre_tokenizer of `tokenizers`, and GPT-2 also by `ByteLevel`."""
 
     name = "hf"
@@ -31,7 +31,7 @@ class HuggingFaceEngine(Engine):
             )
         return module
 
-    def comparisons(self, tokenizer: PreTokenizer) -> list[Comparison]:
+    def comparisons(self, tokenizer: PreTokenizer) -> list[ComparedSplits]:
         """Return comparisons of `tokenizer` with the engine; the first one compares `split`."""
         preset, library = tokenizer.preset, self._module.pre_tokenizers
         # Pass the patterns as published: the comparison also tests how the engine reads them.

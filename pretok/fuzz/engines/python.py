@@ -8,14 +8,14 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from pretok.fuzz.engines.base import Comparison, Engine, EngineError
+from pretok.fuzz.engines.base import ComparedSplits, EngineError, FuzzEngine
 from pretok.machine.backend import choose_backend
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 from pretok.text import ESCAPE
 
 
-class PythonEngine(Engine):
+class PythonEngine(FuzzEngine):
     """pretok's own Python backend; the results of all methods but `split_batch` are compared."""
 
     name = "python"
@@ -32,7 +32,7 @@ class PythonEngine(Engine):
         """Return the version of the preset, because both backends have the same tables."""
         return preset.unicode
 
-    def comparisons(self, tokenizer: PreTokenizer) -> list[Comparison]:
+    def comparisons(self, tokenizer: PreTokenizer) -> list[ComparedSplits]:
         """Return comparisons of `tokenizer` with the engine; the first one compares `split`."""
         if tokenizer.backend == "python":
             choose_backend("native")  # raises if it was not built
@@ -42,17 +42,17 @@ class PythonEngine(Engine):
             )
         python = PreTokenizer(tokenizer.preset, tokenizer.unicode, "python")
 
-        def same(name: str, ask: Callable[[PreTokenizer, str], list[Any]]) -> Comparison:
+        def same(name: str, ask: Callable[[PreTokenizer, str], list[Any]]) -> ComparedSplits:
             """Return a comparison of the results of `ask` for both backends."""
-            return Comparison(
+            return ComparedSplits(
                 name,
                 lambda texts: [ask(tokenizer, text) for text in texts],
                 lambda texts: [ask(python, text) for text in texts],
             )
 
-        def streamed(streaming: PreTokenizer, whole: PreTokenizer, name: str) -> Comparison:
+        def streamed(streaming: PreTokenizer, whole: PreTokenizer, name: str) -> ComparedSplits:
             """Return a comparison of streams of `streaming` with splits by `whole`."""
-            return Comparison(
+            return ComparedSplits(
                 f"{name} stream",
                 lambda texts: [_streamed(streaming, text) for text in texts],
                 lambda texts: [whole.split(text) for text in texts],
@@ -85,7 +85,7 @@ class PythonEngine(Engine):
             same("count", lambda tok, text: [None] * tok.count(text)),
             streamed(tokenizer, python, "native"),
             streamed(python, tokenizer, "python"),
-            Comparison(
+            ComparedSplits(
                 "native stream of bytes",
                 lambda texts: [_streamed(tokenizer, _damaged(text)) for text in texts],
                 lambda texts: [

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from pretok.behaviors import apply_behavior
 from pretok.fuzz.dialect import CLASS_ALGEBRA, constructs, with_text_anchors
-from pretok.fuzz.engines.base import Comparison, Engine, compared
+from pretok.fuzz.engines.base import ComparedSplits, FuzzEngine, compared
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 from pretok.stage import Stage
 
 
-class RegexEngine(Engine):
+class RegexEngine(FuzzEngine):
     """The Python package `regex`; unmatched text is kept, as in pretok."""
 
     name = _module_name = "regex"
@@ -24,7 +24,7 @@ class RegexEngine(Engine):
             for name in sorted(constructs(stage.pattern) & CLASS_ALGEBRA)[:1]
         )
 
-    def comparisons(self, tokenizer: PreTokenizer) -> list[Comparison]:
+    def comparisons(self, tokenizer: PreTokenizer) -> list[ComparedSplits]:
         """Return comparisons of `tokenizer` with the engine; the first one compares `split`."""
         splits = [
             self._splitter(tokenizer.preset, stage, with_text_anchors(stage.pattern))

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from pretok.charsets.classified_text import Classifier
-from pretok.fuzz.engines.base import Comparison, Engine, compared
+from pretok.fuzz.engines.base import ComparedSplits, FuzzEngine, compared
 from pretok.machine.program import compile_rules
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 
 
-class TiktokenEngine(Engine):
+class TiktokenEngine(FuzzEngine):
     """tiktoken, with every substring of the texts as a token. So each pre-token has one id."""
 
     name = _module_name = "tiktoken"
@@ -32,7 +32,7 @@ class TiktokenEngine(Engine):
             return "tiktoken drops unmatched text"
         return reason
 
-    def comparisons(self, tokenizer: PreTokenizer) -> list[Comparison]:
+    def comparisons(self, tokenizer: PreTokenizer) -> list[ComparedSplits]:
         """Return comparisons of `tokenizer` with the engine; the first one compares `split`."""
         pattern = tokenizer.preset.pattern
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bpe.corpus.documents import Position, ReadOptions, read_batches
+from bpe.corpus.documents import DocumentOptions, Position, read_batches
 from bpe.corpus.lines import JsonLines, TextLines
 from bpe.encoding.utf8 import encode_utf8
 from bpe.errors import TextFileError
@@ -208,7 +208,7 @@ def test_reading_continues_within_a_block(tmp_path: Path, text: str) -> None:
     path.write_bytes(text.encode())
     expected = text.splitlines()
     for begin in range(len(expected)):
-        options = ReadOptions("text", True, False, 1000)
+        options = DocumentOptions("text", True, False, 1000)
         batches = list(read_batches([str(path)], options, Position(0, begin)))
         assert [text.decode() for batch in batches for text in batch.texts] == expected[begin:]
         lines = [line for batch in batches for _, numbers in batch.lines for line in numbers]

@@ -15,7 +15,7 @@ from pretok.charsets import CASELESS, LETTER, LOWER, MARK, NEWLINE, NUMBER, OTHE
 from pretok.fuzz import engines as fuzz_engines
 from pretok.fuzz import fuzz, minimize
 from pretok.fuzz.dialect import constructs, with_text_anchors
-from pretok.fuzz.engines import Comparison, EngineError, RegexEngine, engine
+from pretok.fuzz.engines import ComparedSplits, EngineError, RegexEngine, engine
 from pretok.fuzz.text import LONE_SURROGATES, WHITE_SPACE, TextMaker, changed_runs
 from pretok.machine.backend import BackendName
 from pretok.pre_tokenizer import PreTokenizer
@@ -137,12 +137,12 @@ class WrongNative(fuzz_engines.PythonEngine):
     Compares the native backend with a wrong preset to the Python backend with the right preset.
     """
 
-    def comparisons(self, tokenizer: PreTokenizer) -> list[Comparison]:
+    def comparisons(self, tokenizer: PreTokenizer) -> list[ComparedSplits]:
         wrong = with_rule(QWEN2, Run(NUMBER, at_most=1), Run(NUMBER, at_most=2))
         ours = super().comparisons(PreTokenizer(wrong, tokenizer.unicode, "native"))
         theirs = super().comparisons(tokenizer)
         return [
-            Comparison(one.name, one.ours, other.theirs)
+            ComparedSplits(one.name, one.ours, other.theirs)
             for one, other in zip(ours, theirs, strict=True)
         ]
 
@@ -183,13 +183,13 @@ def test_the_python_backend_is_not_compared_with_itself() -> None:
 
 def test_an_exception_is_a_mismatch_with_its_text() -> None:
     class Fragile(RegexEngine):
-        def comparisons(self, tokenizer: PreTokenizer) -> list[Comparison]:
+        def comparisons(self, tokenizer: PreTokenizer) -> list[ComparedSplits]:
             def ask(texts: Sequence[str]) -> list[list[str]]:
                 if any("\u3000" in text for text in texts):
                     raise OverflowError("ideographic space")
                 return [tokenizer.split(text) for text in texts]
 
-            return [Comparison("split", tokenizer.split_batch, ask)]
+            return [ComparedSplits("split", tokenizer.split_batch, ask)]
 
     found = fuzz(GPT2, Fragile(), cases=CASES).mismatch
     assert found is not None
@@ -213,14 +213,14 @@ def test_an_unknown_unicode_version_is_an_error_that_names_code_points() -> None
     odd = next(chr(first) for (first, _), _ in changed_runs() if first > 0x1000)
 
     class Future(RegexEngine):
-        def comparisons(self, tokenizer: PreTokenizer) -> list[Comparison]:
+        def comparisons(self, tokenizer: PreTokenizer) -> list[ComparedSplits]:
             (split,) = super().comparisons(tokenizer)
 
             def theirs(texts: Sequence[str]) -> list[list[str]]:
                 changed = split.theirs([text.replace(odd, "B") for text in texts])
                 return [[pre_token.replace("B", odd) for pre_token in row] for row in changed]
 
-            return [Comparison(split.name, split.ours, theirs)]
+            return [ComparedSplits(split.name, split.ours, theirs)]
 
     with pytest.raises(EngineError, match=f"one of the Unicode versions.*U\\+{ord(odd):04X}$"):
         fuzz(GPT2, Future(), cases=1)
