@@ -131,7 +131,7 @@ class TokenizerParts:
 
     @property
     def padding(self) -> Padding | None:
-        """The padding of a tokenizer.json. `save` writes it back, but no call applies it."""
+        """The padding of a tokenizer.json. `save` writes it back; `encode_padded` uses its id."""
         return self._padding
 
     @property

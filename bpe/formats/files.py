@@ -23,7 +23,7 @@ MAX_BYTES = 1 << 29
 GZIP = b"\x1f\x8b"
 """The first bytes of a gzip file."""
 MAX_RATIO = 100
-"""The maximal size of the content of a gzip file, relative to the file, besides 1 MB."""
+"""The content of a gzip file may be this many times as large as the file, plus 1 MB."""
 
 
 @contextmanager

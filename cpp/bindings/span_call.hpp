@@ -26,8 +26,8 @@ struct SpanOptions {
 //   - `options` exclude the text;
 //   - `text` has a special token that `added` refuses;
 //   - the number of spaces of a token is unknown.
-// `limit` is the largest id of `vocabulary` plus one. The function keeps `owner`, the owner of
-// `encoder`, `objects` and `spans`, alive.
+// `limit` is the largest id of `vocabulary` plus one. The function keeps `owner` alive,
+// which owns `encoder`, `objects` and `spans`.
 pybind11::object make_span_call(const pybind11::object &owner, const Encoder &encoder,
                                 const Vocabulary &vocabulary, std::size_t limit,
                                 IdObjects &objects, SpanObjects &spans,
@@ -38,10 +38,10 @@ struct IdsAndSpans {
   pybind11::list spans;
 };
 
-// Returns the result of `function`, a result of make_span_call, with more ids around: those in
-// the lists `before` and `after`, whose spans are (0, 0). `text` is a str without surrogates.
-// Returns nothing instead of None, and if `function` is any other object. Needs the GIL. Throws
-// the Python error.
+// Calls `function`, a result of make_span_call. Adds the ids in the lists `before` and `after`,
+// whose spans are (0, 0), around its result. `text` is a str without surrogates.
+// Returns nothing if `function` returns None, or was not made by make_span_call. Needs the GIL.
+// Throws the Python error.
 std::optional<IdsAndSpans> encode_with_spans(PyObject *function, PyObject *text,
                                              PyObject *before, PyObject *after);
 

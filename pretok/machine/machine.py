@@ -42,8 +42,8 @@ class Advance(NamedTuple):
     rules. The text from `resume` on is undecided. If `in_gap` is true, the text between the last
     end and `resume` belongs to a gap (text that no rule matches), which may continue.
 
-    Suppose that fewer than `pending_limit` code points follow the text, and that the classes of all
-    these code points are in `pending_mask`. Then no more text is decided.
+    More text is decided only after `pending_limit` more code points, or after a code point whose
+    class is not in `pending_mask`.
 
     If `rule` is not GAP, a match of this rule starts at `resume` and ends at `restart` or later. To
     find the end, call `advance` with this `rule` and with the text from `restart` on.

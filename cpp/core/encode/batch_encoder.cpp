@@ -250,7 +250,8 @@ void BatchEncoder::collect_misses(Unit unit, const PreTokenBatch &batch,
   const TokenTable &unreachable = vocabulary_.unreachable_tokens();
   const bool are_pre_tokens = unit == Unit::PRE_TOKEN;
   // Maps 8 bits of a hash to the index in `misses.distinct` of the last miss with these bits.
-  // The initial index is that of no miss: it is `misses.count` or more at each look-up.
+  // An index of `misses.count` or more stands for no miss, as the initial index does
+  // throughout.
   std::array<std::uint8_t, 256> last;
   last.fill(PreTokenBatch::MAX_COUNT - 1);
   for (std::size_t j = 0; j < probe.miss_count; ++j) {
