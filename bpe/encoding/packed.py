@@ -34,8 +34,9 @@ class PackedTexts:
         try:
             view = memoryview(data)
         except TypeError:
+            advice = "; pass data.encode()" if isinstance(data, str) else ""
             raise TypeError(
-                f"expected texts in one bytes object or buffer, got {type(data).__name__}"
+                f"expected texts in one bytes object or buffer, got {type(data).__name__}{advice}"
             ) from None
         if view.itemsize != 1 or not view.c_contiguous:
             raise TypeError(

@@ -143,6 +143,8 @@ def _not_found(name: str, damaged: list[Path]) -> str:
     similar = _similar(name)
     if similar and name not in PUBLISHED:
         message += f"; did you mean {', '.join(map(repr, similar))}?"
+    elif name not in PUBLISHED and "/" not in name:
+        message += "; pass the path of a file, or a name that `pretok fetch` lists"
     return message
 
 

@@ -58,7 +58,7 @@ def test_packed_texts_with_offsets_of_another_type(backend: BackendName, offsets
 
 
 def test_packed_texts_of_another_type(backend: BackendName) -> None:
-    message = "expected texts in one bytes object or buffer, got str"
+    message = "expected texts in one bytes object or buffer, got str; pass data.encode()"
     with pytest.raises(TypeError, match=message):
         tokenizer(backend).encode_packed("hello", np.array([0, 5]))  # type: ignore[arg-type]
 

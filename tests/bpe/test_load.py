@@ -278,7 +278,7 @@ def test_folder(tmp_path: Path) -> None:
         ("cl100k", ["; did you mean 'cl100k_base'?"]),
         ("gpt-4", ["; did you mean 'cl100k_base'?"]),
         ("Qwen/Qwen2-7B", ["hf download Qwen/Qwen2-7B tokenizer.json", "huggingface_hub's cache"]),
-        ("", ["called ''"]),
+        ("", ["called ''", "; pass the path of a file, or a name that `pretok fetch` lists"]),
         ("../secret", ["called '../secret'"]),
         ("/nowhere/tokenizer.json", ["called '/nowhere/tokenizer.json'"]),
         ("a" * 5000, ["no file or vocabulary"]),
