@@ -130,7 +130,7 @@ def test_the_stand_in_leaves_it_to_tokenizers() -> None:
     wrapped = huggingface.Tokenizer.from_str(REAL["falcon"].to_str())
     text = "мир ½ 12345"
     assert wrapped.encode(text).word_ids == REAL["falcon"].encode(text).word_ids
-    served = huggingface.backend(wrapped)
+    served = huggingface.engine(wrapped)
     assert served.name != "bpe"
     assert "isolates the bytes" in served.reason
 

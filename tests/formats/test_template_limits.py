@@ -158,7 +158,7 @@ def test_the_stand_in_leaves_a_longer_template_to_tokenizers(kind: str) -> None:
     theirs = real.encode("abc", "ab") if kind == "pair" else real.encode("abc")
     assert ours.ids == theirs.ids
     assert len(ours.ids) > 400
-    name, reason, _ = hf.backend(wrapped)
+    name, reason, _ = hf.engine(wrapped)
     assert name == "tokenizers"
     assert f"{kind}[12]" in reason
     assert f"at most {LIMIT} ids" in reason
