@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bpe.normalizers import steps
+from cpp.generate import javascript
 from cpp.generate.files import CPP, REPOSITORY, literal, parser, write_or_check
 from pretok.behaviors import JSON_NAMES
 from pretok.errors import DefinitionError
@@ -280,7 +281,7 @@ def files() -> dict[Path, str]:
 def main(arguments: list[str] | None = None) -> int:
     """Write the files, or check them; return the exit status."""
     options = parser(COMMAND, __doc__).parse_args(arguments)
-    return write_or_check(COMMAND, files(), options.check)
+    return write_or_check(COMMAND, files() | javascript.files(), options.check)
 
 
 if __name__ == "__main__":

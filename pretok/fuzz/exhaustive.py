@@ -13,9 +13,10 @@ from pretok.charsets.classified_text import Classifier
 from pretok.fuzz.text import changed_runs
 from pretok.machine.program import compile_rules
 from pretok.preset import Preset
+from pretok.presets import CORE
 from pretok.unicode import CODE_POINTS
 
-CORE_NAMES = ("gpt2", "r50k", "cl100k", "llama3", "qwen2", "o200k")
+CORE_NAMES = tuple(preset.name for preset in CORE)
 """The main preset of each family. Tests try longer strings for these presets."""
 MAX_STRINGS = {True: 2_000_000, False: 40_000}
 """The maximum number of strings that have the same length.

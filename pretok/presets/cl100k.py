@@ -108,9 +108,6 @@ LLAMA3 = like_llama3(
     "llama-3 llama3.1 llama3.2 llama3.3 llama-bpe llama-v3 cl100k-hf olmo3 dbrx smaug-bpe glm4 "
     "chatglm-bpe falcon3 falcon-h1 pixtral midm-2.0 lfm2 jina-v5-nano minbpe minbpe-gpt4",
 )
-NANOCHAT = like_llama3(
-    "nanochat", "karpathy/nanochat, tokenizer.py, SPLIT_PATTERN", engine="tiktoken", digits=2
-)
 QWEN2 = like_llama3(
     "qwen2",
     "Qwen2 tokenizer.json",
@@ -119,6 +116,9 @@ QWEN2 = like_llama3(
     digits=1,
 )
 QWEN35 = like_llama3("qwen35", "Qwen3.5 tokenizer.json", "qwen3.5", digits=1, marks=True)
+NANOCHAT = like_llama3(
+    "nanochat", "karpathy/nanochat, tokenizer.py, SPLIT_PATTERN", engine="tiktoken", digits=2
+)
 SEED_CODER = like_llama3("seed-coder", "Seed-Coder tokenizer.json", digits=1, tail=False)
 UFAKZEKA = like_llama3("ufakzeka", UNKNOWN, exactness="unknown", digits=1, contractions=False)
 MINICPM5 = like_llama3(

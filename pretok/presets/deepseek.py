@@ -57,26 +57,6 @@ DEEPSEEK_V3 = Preset(
     stages=(THREE_NUMBERS, CJK_STAGE, MAIN),
 )
 
-SPARK = Preset(
-    name="spark2_5",
-    engine="hf",
-    source=UNKNOWN,
-    exactness="unknown",
-    stages=(
-        THREE_NUMBERS,
-        CJK_STAGE,
-        stage(
-            rf"{_WORDS_REGEX}| ?[\p{{P}}\p{{S}}]+|[\r\n]|\s+(?!\S)|\s+",
-            *_WORDS,
-            Run(PUNCTUATION | SYMBOL, lead=SPACE),
-            Run(NEWLINE, at_most=1),
-            Spaces(through=ALL_BUT_LAST),
-            Spaces(through=ALL),
-        ),
-        EACH_NUMBER,
-    ),
-)
-
 EACH_NEWLINE = stage(r"[\r\n]", Run(NEWLINE, at_most=1))
 SCRIPTS = stage(
     "[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff]+", Run(code_points("\u0800-\u9fa5", "\uac00-\ud7ff"))
@@ -116,6 +96,26 @@ DEEPSEEK_LLM = Preset(
         stage(r"\s+$", Spaces(through=END_OF_TEXT)),
         SCRIPTS,
         EACH_DIGIT,
+    ),
+)
+
+SPARK = Preset(
+    name="spark2_5",
+    engine="hf",
+    source=UNKNOWN,
+    exactness="unknown",
+    stages=(
+        THREE_NUMBERS,
+        CJK_STAGE,
+        stage(
+            rf"{_WORDS_REGEX}| ?[\p{{P}}\p{{S}}]+|[\r\n]|\s+(?!\S)|\s+",
+            *_WORDS,
+            Run(PUNCTUATION | SYMBOL, lead=SPACE),
+            Run(NEWLINE, at_most=1),
+            Spaces(through=ALL_BUT_LAST),
+            Spaces(through=ALL),
+        ),
+        EACH_NUMBER,
     ),
 )
 

@@ -18,7 +18,7 @@ from bpe.formats.tekken import MAX_SPECIAL_TOKENS
 from command_line import Call
 from paths import shared
 from pretok.machine.backend import BackendName
-from pretok.presets import TEKKEN
+from pretok.presets.o200k import TEKKEN
 from support import max_examples
 from tekken_files import SPECIALS, listed, tekken
 from vocabulary_files import TEXTS, huggingface, write

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from pretok.presets import TEKKEN
+from pretok.presets.o200k import TEKKEN
 from vocabulary_files import made_vocabulary
 
 SPECIALS = 25
