@@ -3,8 +3,7 @@
     python cpp/amalgamate.py FOLDER
 
 Creates FOLDER if necessary. The files need only -std=c++17 and -pthread. pretok.hpp contains the C
-and the C++ header; C programs may include it too. The reader of tokenizer.json needs a JSON library
-and is not included.
+and the C++ header; C programs may include it too.
 """
 
 from __future__ import annotations

@@ -7,7 +7,6 @@ import logging
 import os
 import signal
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -145,13 +144,6 @@ def c_library(tmp_path_factory: pytest.TempPathFactory) -> CLibrary:
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent
     return CLibrary(build(folder / "c_library"))
-
-
-@pytest.fixture(scope="session")
-def json_library() -> CLibrary | None:
-    """The C library built with a JSON library, if $PRETOK_JSON_LIBRARY has its path."""
-    path = os.environ.get("PRETOK_JSON_LIBRARY")
-    return CLibrary(Path(path)) if path else None
 
 
 @pytest.fixture

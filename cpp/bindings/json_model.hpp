@@ -2,22 +2,14 @@
 // token. Python reads the rest of the file.
 #pragma once
 
+#include "formats/json_part.hpp"
 #include "formats/text_model.hpp"
 
-#include <cstddef>
-#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace pretok {
-
-// A half-open range of bytes in a file.
-struct JsonSpan {
-  std::size_t start = 0;
-  std::size_t end = 0;
-};
 
 // Not copyable: its texts are views.
 class JsonModel {
@@ -36,18 +28,16 @@ public:
 
   const TextModel &source() const { return source_; }
   const TextIndex &places() const { return *places_; }
-  // The object `vocab` and the list `merges`.
-  JsonSpan vocab() const { return vocab_; }
-  JsonSpan merges() const { return merges_; }
+  // Returns the file without the vocabulary and the merges: {} and [] replace them.
+  std::string rest() const;
 
 private:
-  class Scanner;
-
+  JsonFile file_;
   TextModel source_;
-  std::optional<TextIndex> places_;   // the index of each text in source_.texts
-  std::deque<std::string> unescaped_; // the texts that have escapes in the file
-  JsonSpan vocab_;
-  JsonSpan merges_;
+  std::optional<TextIndex> places_; // the index of each text in source_.texts
+  std::string_view text_;           // the file
+  std::string_view vocab_;          // the object `vocab` in the file
+  std::string_view merges_;         // the list `merges` in the file
 };
 
 } // namespace pretok

@@ -117,22 +117,7 @@ public:
     return is_read;
   }
 
-  // Returns the file without the vocabulary and the merges: {} and [] replace them.
-  py::bytes rest() const {
-    const std::string_view file = view_of(file_);
-    const auto [start, end] = model_.vocab();
-    const auto [other_start, other_end] = model_.merges();
-    std::string rest;
-    if (start < other_start) {
-      rest.append(file.substr(0, start)).append("{}");
-      rest.append(file.substr(end, other_start - end)).append("[]");
-    } else {
-      rest.append(file.substr(0, other_start)).append("[]");
-      rest.append(file.substr(other_end, start - other_end)).append("{}");
-    }
-    rest.append(file.substr(std::max(end, other_end)));
-    return rest;
-  }
+  py::bytes rest() const { return model_.rest(); }
 
   const JsonModel &model() const { return model_; }
   std::size_t size() const { return model_.source().texts.size(); }
@@ -170,7 +155,7 @@ private:
 };
 
 // Returns a tokenizer.json in two parts: the file without its vocabulary and merges
-// (NativeJsonModel::rest), and a NativeJsonModel with the vocabulary and the merges. Returns
+// (JsonModel::rest), and a NativeJsonModel with the vocabulary and the merges. Returns
 // None if JsonModel::read returns false. For None, Python reads the whole file.
 py::object read_json_model(const py::bytes &file) {
   auto model = std::make_unique<NativeJsonModel>(file);
@@ -369,6 +354,13 @@ py::dict read_file(const py::bytes &data) {
   if (spec.text)
     result["text"] = text_fields(*spec.text);
   result["steps"] = steps_of(spec);
+  result["truncation"] = spec.truncation;
+  result["padding"] = spec.padding;
+  result["trims"] = spec.trims;
+  py::list ignored;
+  for (const IgnoredId &each : spec.ignored_ids)
+    ignored.append(py::make_tuple(spec.added[each.index].content, each.id));
+  result["ignored_ids"] = ignored;
   return result;
 }
 

@@ -5,10 +5,10 @@
 #include "bindings/packed_tokens.hpp"
 #include "core/base/ids.hpp"
 #include "core/corpus/json_lines.hpp"
-#include "core/corpus/utf8_check.hpp"
 #include "core/split/safe_cut.hpp"
 #include "core/train/trainer.hpp"
 #include "core/train/word_counts.hpp"
+#include "core/unicode/utf8_check.hpp"
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
@@ -216,7 +216,7 @@ py::tuple json_texts_of(const py::bytes &data, const py::bytes &field) {
                         as_array(std::move(is_known)));
 }
 
-// Returns the state after `data`, which is `state` before (core/corpus/utf8_check.hpp).
+// Returns the state after `data`, which is `state` before (core/unicode/utf8_check.hpp).
 int check_utf8_of(const py::bytes &data, int state) {
   // All states are multiples of MALFORMED.
   if (state < 0 || state > static_cast<int>(Utf8State::LAST) ||

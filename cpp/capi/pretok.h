@@ -145,7 +145,7 @@ typedef struct pretok_load_options {
 
 /* Loads a tokenizer from a file. The content decides the format: a tiktoken rank file, a GGUF
  * file (only the tokenizer section is read), a .pretok file written by Python's Tokenizer.save,
- * a .model of SentencePiece, or a tokenizer.json if the library was built with a JSON library.
+ * a .model of SentencePiece, or a tokenizer.json.
  * `options` may be NULL. `path` is UTF-8 and names a regular file. */
 PRETOK_API pretok_status pretok_tokenizer_from_file(const char *path,
                                                     const pretok_load_options *options,

@@ -1,191 +1,214 @@
 #include "formats/json_part.hpp"
 
 #include "core/base/ids.hpp"
+#include "formats/piece_file.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 namespace pretok {
-
-using simdjson::dom::array;
-using simdjson::dom::element;
-using simdjson::dom::element_type;
-using simdjson::dom::object;
+namespace {
 
 // The maximum number of parts of a pre_tokenizer, normalizer or post_processor. Each Sequence
 // in it counts as a part too.
 constexpr std::size_t MAX_PARTS = 256;
 
-std::string JsonPart::description() const {
-  const std::string named = (path.empty() ? std::string("the file") : path) + " is ";
-  if (!is_present)
-    return named + "missing or null";
-  switch (value.type()) {
-  case element_type::OBJECT:
-    return named + "an object";
-  case element_type::ARRAY:
-    return named + "a list";
-  case element_type::STRING: {
-    std::string_view text;
-    return value.get(text) == simdjson::SUCCESS ? named + pretok::quote(text) : named;
-  }
-  case element_type::INT64:
-  case element_type::UINT64: {
-    std::int64_t number = 0;
-    return named +
-           (value.get(number) == simdjson::SUCCESS ? std::to_string(number) : "a large number");
-  }
-  case element_type::DOUBLE:
-    return named + "a floating-point number";
-  case element_type::BOOL: {
-    bool flag = false;
-    return named + (value.get(flag) == simdjson::SUCCESS && flag ? "true" : "false");
-  }
-  case element_type::NULL_VALUE:
-    break;
-  }
-  return named + "null";
+// Appends the name of a member to the path of its object. Quotes a long name.
+void append_name(std::string_view name, std::string &path) {
+  constexpr std::size_t MAX_NAME = 80;
+  if (!path.empty())
+    path += '.';
+  path += name.size() <= MAX_NAME ? std::string(name) : quote(name);
 }
 
-LoadError JsonPart::malformed(const std::string &expected) const {
-  return pretok::malformed(description() + "; expected " + expected);
-}
-
-LoadError JsonPart::unsupported(const std::string &advice) const {
-  return pretok::unsupported(description() + ", which is not supported: " + advice);
-}
-
-bool JsonPart::object(simdjson::dom::object &result, LoadError &error) const {
-  if (is_present && value.get(result) == simdjson::SUCCESS)
-    return true;
-  error = malformed("an object");
-  return false;
-}
-
-bool JsonPart::list(simdjson::dom::array &result, LoadError &error) const {
-  if (is_present && value.get(result) == simdjson::SUCCESS)
-    return true;
-  error = malformed("a list");
-  return false;
-}
-
-bool JsonPart::items(std::vector<JsonPart> &result, LoadError &error) const {
-  simdjson::dom::array listed;
-  if (!list(listed, error))
-    return false;
-  for (const element item : listed)
-    result.push_back({item, !item.is_null(), path + "[" + std::to_string(result.size()) + "]"});
-  return true;
-}
-
-bool JsonPart::text(std::string_view &result, LoadError &error) const {
-  if (is_present && value.get(result) == simdjson::SUCCESS)
-    return true;
-  error = malformed("a string");
-  return false;
-}
-
-bool JsonPart::id(std::uint32_t &result, LoadError &error) const {
-  std::uint64_t number = 0;
-  if (!is_number() || value.get(number) != simdjson::SUCCESS || number >= ID_LIMIT) {
-    error = malformed("a number from 0 to " + std::to_string(ID_LIMIT - 1));
-    return false;
-  }
-  result = static_cast<std::uint32_t>(number);
-  return true;
-}
-
-bool JsonPart::flag(bool &result, LoadError &error) const {
-  if (is_present && value.get(result) == simdjson::SUCCESS)
-    return true;
-  error = malformed("true or false");
-  return false;
-}
-
-bool JsonPart::flag_or_false(bool &result, LoadError &error) const {
-  result = false;
-  return !is_present || flag(result, error);
-}
-
-bool JsonPart::get(std::string_view name, JsonPart &result, LoadError &error) const {
-  simdjson::dom::object members;
-  if (!object(members, error))
-    return false;
-  element member;
-  const bool is_member = members.at_key(name).get(member) == simdjson::SUCCESS;
-  result = {member, is_member && !member.is_null(), path + (path.empty() ? "" : ".")};
-  result.path += name;
-  return true;
-}
-
-bool JsonPart::kind(std::string_view &result, LoadError &error) const {
-  JsonPart type;
-  return get("type", type, error) && type.text(result, error);
-}
-
-bool JsonPart::only(std::initializer_list<std::string_view> names, LoadError &error) const {
-  simdjson::dom::object members;
-  if (!object(members, error))
-    return false;
-  for (const auto &[name, member] : members)
-    if (!member.is_null() && std::find(names.begin(), names.end(), name) == names.end()) {
-      error =
-          pretok::unsupported((path.empty() ? "the file" : path) + " has an unknown member " +
-                              pretok::quote(name) + ", which may change the ids");
-      return false;
+// Returns the path of the value at `place`.
+std::string path_of(const JsonDocument &document, std::size_t place) {
+  std::string path;
+  std::size_t at = 0;
+  while (at != place) {
+    const bool is_object = document[at].kind == JsonKind::OBJECT;
+    std::size_t index = 0;
+    std::size_t name = ++at;
+    at += is_object ? 1 : 0;
+    for (; document.after(at) <= place; ++index) {
+      name = document.after(at);
+      at = name + (is_object ? 1 : 0);
     }
-  return true;
+    if (is_object)
+      append_name(document[name].text(), path);
+    else
+      path += '[' + std::to_string(index) + ']';
+  }
+  return path;
 }
 
-bool JsonPart::parts(std::string_view name, std::vector<JsonPart> &result,
-                     LoadError &error) const {
-  std::vector<JsonPart> pending = {*this};
+} // namespace
+
+bool JsonPart::is_present() const {
+  return place_ != MISSING && value().kind != JsonKind::NULL_WORD;
+}
+
+bool JsonPart::is_whole_number() const {
+  return is(JsonKind::NUMBER) && value().text().find_first_of(".eE") == std::string_view::npos;
+}
+
+bool JsonPart::is_zero() const {
+  return is(JsonKind::NUMBER) &&
+         value().text().find_first_of("123456789") == std::string_view::npos;
+}
+
+std::string JsonPart::path() const {
+  std::string path = path_of(file_->document, place_ == MISSING ? parent_ : place_);
+  if (place_ == MISSING)
+    append_name(name_, path);
+  return path;
+}
+
+std::string_view JsonPart::json() const {
+  return is(JsonKind::OBJECT) || is(JsonKind::LIST) ? file_->document.json(place_) : "";
+}
+
+JsonPart JsonPart::operator[](std::string_view name) const {
+  for (const JsonPart member : members())
+    if (member.name_ == name)
+      return member;
+  return {file_, MISSING, place_, name};
+}
+
+JsonPart::Children JsonPart::items() const { return children(JsonKind::LIST, "a list"); }
+
+JsonPart::Children JsonPart::members() const { return children(JsonKind::OBJECT, "an object"); }
+
+JsonPart::Children JsonPart::children(JsonKind kind, const char *expected) const {
+  if (is(kind))
+    return {file_, place_, place_ + 1, file_->document.after(place_), kind == JsonKind::OBJECT};
+  fail_malformed(expected);
+  return {file_, place_, 0, 0, false};
+}
+
+std::size_t JsonPart::Children::size() const {
   std::size_t count = 0;
-  while (!pending.empty()) {
-    const JsonPart part = std::move(pending.back());
+  for (Iterator each = begin(); each != end(); ++each)
+    ++count;
+  return count;
+}
+
+std::vector<JsonPart> JsonPart::Children::listed() const {
+  std::vector<JsonPart> result;
+  for (const JsonPart part : *this)
+    result.push_back(part);
+  return result;
+}
+
+std::string_view JsonPart::text() const {
+  if (is(JsonKind::STRING))
+    return value().text();
+  fail_malformed("a string");
+  return "";
+}
+
+bool JsonPart::flag() const {
+  if (!is_flag())
+    fail_malformed("true or false");
+  return is(JsonKind::TRUE_WORD);
+}
+
+bool JsonPart::get_id(std::uint32_t &id) const {
+  if (!is(JsonKind::NUMBER))
+    return false;
+  const std::string_view digits = value().text();
+  const char *const end = digits.data() + digits.size();
+  const auto [stop, error] = std::from_chars(digits.data(), end, id);
+  return error == std::errc() && stop == end && id < ID_LIMIT;
+}
+
+std::uint32_t JsonPart::number(std::uint32_t max) const {
+  std::uint32_t number = 0;
+  if (get_id(number) && number <= max)
+    return number;
+  fail_malformed("a number from 0 to " + std::to_string(max));
+  return 0;
+}
+
+std::uint32_t JsonPart::id() const { return number(ID_LIMIT - 1); }
+
+std::string_view JsonPart::text_or(std::string_view absent) const {
+  return is_present() ? text() : absent;
+}
+
+bool JsonPart::flag_or(bool absent) const { return is_present() ? flag() : absent; }
+
+std::string JsonPart::short_text(bool may_be_empty) const {
+  const std::string_view result = text();
+  if (is_fine() &&
+      (count_characters(result) > MAX_SHORT_TEXT || (result.empty() && !may_be_empty)))
+    fail_malformed("a text of 1 to " + std::to_string(MAX_SHORT_TEXT) + " characters");
+  return std::string(result);
+}
+
+void JsonPart::only(std::initializer_list<std::string_view> names) const {
+  for (const JsonPart member : members())
+    if (member.is_present() &&
+        std::find(names.begin(), names.end(), member.name_) == names.end())
+      return fail(unsupported((place_ == 0 ? "the file" : path()) + " has an unknown member " +
+                              quote(member.name_) + ", which may change the ids"));
+}
+
+std::vector<JsonPart> JsonPart::parts(std::string_view name) const {
+  std::vector<JsonPart> result;
+  std::vector<JsonPart> pending = {*this};
+  while (!pending.empty() && is_fine()) {
+    const JsonPart part = pending.back();
     pending.pop_back();
-    std::string_view type;
-    if (part.is_present && !part.kind(type, error))
-      return false;
-    if (!part.is_present || type != "Sequence") {
+    if (!part.is_present() || part.kind() != "Sequence") {
       result.push_back(part);
-      ++count;
       continue;
     }
-    JsonPart inner;
-    simdjson::dom::array listed;
-    std::vector<JsonPart> items;
-    if (!part.only({"type", name}, error) || !part.get(name, inner, error) ||
-        !inner.list(listed, error))
-      return false;
-    if (count + pending.size() + listed.size() > MAX_PARTS) {
-      error = malformed("at most " + std::to_string(MAX_PARTS) + " parts");
-      return false;
+    part.only({"type", name});
+    const Children inner = part[name].items();
+    if (result.size() + pending.size() + inner.size() > MAX_PARTS) {
+      fail_malformed("at most " + std::to_string(MAX_PARTS) + " parts");
+      break;
     }
-    if (!inner.items(items, error))
-      return false;
+    const std::vector<JsonPart> items = inner.listed();
     pending.insert(pending.end(), items.rbegin(), items.rend());
   }
-  return true;
+  if (!is_fine())
+    result.clear();
+  return result;
 }
 
-bool has_duplicate_member(element value, std::size_t depth) {
-  std::vector<std::string_view> names;
-  object members;
-  array items;
-  if (value.get(members) == simdjson::SUCCESS) {
-    for (const auto &[name, member] : members) {
-      names.push_back(name);
-      if (!(depth == 1 && name == "vocab") && has_duplicate_member(member, depth + 1))
-        return true;
-    }
-    std::sort(names.begin(), names.end());
-    return std::adjacent_find(names.begin(), names.end()) != names.end();
+std::string JsonPart::description() const {
+  const std::string shown = place_ == 0 ? "the file is " : path() + " is ";
+  if (place_ == MISSING)
+    return shown + "missing or null";
+  switch (value().kind) {
+  case JsonKind::OBJECT:
+    return shown + "an object";
+  case JsonKind::LIST:
+    return shown + "a list";
+  case JsonKind::NULL_WORD:
+    return shown + "missing or null";
+  case JsonKind::STRING:
+    return shown + quote(value().text());
+  default:
+    return shown + std::string(value().text().substr(0, 40));
   }
-  if (value.get(items) == simdjson::SUCCESS)
-    for (const element item : items)
-      if (has_duplicate_member(item, depth + 1))
-        return true;
-  return false;
+}
+
+void JsonPart::fail_malformed(const std::string &expected) const {
+  if (is_fine())
+    fail(malformed(description() + "; expected " + expected));
+}
+
+void JsonPart::fail_unsupported(const std::string &advice) const {
+  if (is_fine())
+    fail(unsupported(description() + ", which is not supported: " + advice));
+}
+
+void JsonPart::fail(LoadError error) const {
+  if (is_fine())
+    file_->error = std::move(error);
 }
 
 } // namespace pretok

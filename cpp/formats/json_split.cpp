@@ -14,10 +14,6 @@
 namespace pretok {
 namespace {
 
-using simdjson::dom::array;
-using simdjson::dom::element;
-using simdjson::dom::object;
-
 // A pre_tokenizer that splits like a built-in preset.
 struct KnownSplit {
   std::string_view preset;
@@ -29,43 +25,55 @@ struct KnownSplit {
 
 constexpr std::size_t MAX_DEPTH = 16;
 
+// Returns a regex with line feed and carriage return in place of their escapes.
+std::string without_escapes(std::string_view regex) {
+  std::string result;
+  for (std::size_t i = 0; i < regex.size(); ++i) {
+    if (regex[i] != '\\' || i + 1 == regex.size()) {
+      result += regex[i];
+      continue;
+    }
+    const char letter = regex[++i];
+    if (letter == 'n' || letter == 'r')
+      result += letter == 'n' ? '\n' : '\r';
+    else
+      result.append({'\\', letter});
+  }
+  return result;
+}
+
 // Appends a value to `to` in a canonical form: equal values give equal text. Returns false if
 // the value contains something that no known pre_tokenizer contains: null, a fraction, or more
 // than MAX_DEPTH levels of objects and lists. cpp/generate/presets.py writes the same form.
-bool write_part(element value, std::string &to, std::size_t depth = 0) {
-  object members;
-  array items;
-  std::string_view text;
-  bool flag = false;
-  std::int64_t number = 0;
+bool write_part(const JsonPart &part, std::string &to, std::size_t depth = 0) {
+  const auto add_text = [&to](std::string_view text) {
+    to += std::to_string(text.size()) + ':';
+    to += text;
+  };
   if (depth == MAX_DEPTH)
     return false;
-  if (value.get(members) == simdjson::SUCCESS) {
-    std::vector<std::pair<std::string_view, element>> sorted;
-    for (const auto &[name, member] : members)
-      sorted.emplace_back(name, member);
-    std::sort(sorted.begin(), sorted.end(),
-              [](const auto &a, const auto &b) { return a.first < b.first; });
+  if (part.is(JsonKind::OBJECT)) {
+    std::vector<JsonPart> members = part.members().listed();
+    std::sort(members.begin(), members.end(),
+              [](const JsonPart &a, const JsonPart &b) { return a.name() < b.name(); });
     to += '{';
-    for (const auto &[name, member] : sorted) {
-      to += std::to_string(name.size()) + ':';
-      to += name;
+    for (const JsonPart &member : members) {
+      add_text(member.name());
       if (!write_part(member, to, depth + 1))
         return false;
     }
     to += '}';
-  } else if (value.get(items) == simdjson::SUCCESS) {
+  } else if (part.is(JsonKind::LIST)) {
     to += '[';
-    for (const element item : items)
+    for (const JsonPart item : part.items())
       if (!write_part(item, to, depth + 1))
         return false;
     to += ']';
-  } else if (value.get(text) == simdjson::SUCCESS) {
-    to += std::to_string(text.size()) + ':';
-    to += text;
-  } else if (value.get(flag) == simdjson::SUCCESS) {
-    to += flag ? 'T' : 'F';
-  } else if (value.get(number) == simdjson::SUCCESS) {
+  } else if (part.is(JsonKind::STRING)) {
+    add_text(part.name() == "Regex" ? without_escapes(part.text()) : part.text());
+  } else if (part.is_flag()) {
+    to += part.flag() ? 'T' : 'F';
+  } else if (std::uint32_t number = 0; part.get_id(number)) {
     to += '#' + std::to_string(number) + ';';
   } else {
     return false;
@@ -76,53 +84,40 @@ bool write_part(element value, std::string &to, std::size_t depth = 0) {
 // Reads the members of a ByteLevel. Leaves `use_regex` unchanged if there is no such member.
 // Returns false if the ByteLevel lacks any other member, or has an unknown member.
 bool read_byte_level(const JsonPart &part, bool &add_prefix_space, bool &use_regex) {
-  object members;
-  bool trims = false;
-  bool is_byte_level = part.value.get(members) == simdjson::SUCCESS &&
-                       members["add_prefix_space"].get(add_prefix_space) == simdjson::SUCCESS &&
-                       members["trim_offsets"].get(trims) == simdjson::SUCCESS;
-  std::size_t member_count = 3;
-  element member;
-  if (is_byte_level && members["use_regex"].get(member) == simdjson::SUCCESS) {
-    is_byte_level = member.get(use_regex) == simdjson::SUCCESS;
-    member_count = 4;
-  }
-  return is_byte_level && members.size() == member_count;
+  const JsonPart adds = part["add_prefix_space"];
+  const JsonPart uses = part["use_regex"];
+  if (!adds.is_flag() || !part["trim_offsets"].is_flag() ||
+      part.members().size() != (uses.exists() ? 4 : 3) || (uses.exists() && !uses.is_flag()))
+    return false;
+  add_prefix_space = adds.flag();
+  use_regex = uses.exists() ? uses.flag() : use_regex;
+  return true;
 }
 
 } // namespace
 
-// Finds a preset as read_split does. If `drops_text`, the preset may drop text.
-static bool find_split(const JsonPart &file, bool drops_text, TokenizerSpec &spec,
-                       LoadError &error) {
-  JsonPart split;
-  std::vector<JsonPart> parts;
-  if (!file.get("pre_tokenizer", split, error) || !split.parts("pretokenizers", parts, error))
-    return false;
+bool ends_byte_level(const std::vector<JsonPart> &parts) {
+  return !parts.empty() && parts.back().is_present() && parts.back().kind() == "ByteLevel";
+}
+
+void find_split(const std::vector<JsonPart> &parts, bool drops_text, TokenizerSpec &spec) {
   std::string written;
   bool add_prefix_space = false;
   spec.why_no_preset = "no built-in preset has the same pre_tokenizer as the file";
-  std::string_view kind;
-  if (parts.empty() || !parts.back().is_present)
-    return true;
-  if (!parts.back().kind(kind, error))
-    return false;
-  if (kind != "ByteLevel")
-    return true;
+  if (!ends_byte_level(parts))
+    return;
   for (const JsonPart &part : parts) {
     bool use_regex = true;
-    if (!part.is_present)
-      return true;
-    if (!part.kind(kind, error))
-      return false;
-    if (kind != "ByteLevel") {
-      if (!write_part(part.value, written))
-        return true;
+    if (!part.is_present())
+      return;
+    if (part.kind() != "ByteLevel") {
+      if (!write_part(part, written))
+        return;
       // With several parts, add_prefix_space may put a space before each piece, not only before
       // the text. pretok does not do this, so such a file gets no preset.
     } else if (!read_byte_level(part, add_prefix_space, use_regex) ||
                (add_prefix_space && parts.size() > 1)) {
-      return true;
+      return;
     } else {
       written += use_regex ? "BYTES+GPT2" : "BYTES";
     }
@@ -132,13 +127,8 @@ static bool find_split(const JsonPart &file, bool drops_text, TokenizerSpec &spe
       spec.preset = known.preset;
       spec.why_no_preset.clear();
       spec.add_prefix_space = add_prefix_space;
-      break;
+      return;
     }
-  return true;
-}
-
-bool read_split(const JsonPart &file, TokenizerSpec &spec, LoadError &error) {
-  return find_split(file, false, spec, error);
 }
 
 StageProgram whole_stage() {
@@ -173,39 +163,31 @@ StageProgram metaspace_stage(std::string_view mark) {
   return stage;
 }
 
-bool read_text_split(const JsonPart &file, TokenizerSpec &spec, LoadError &error) {
+void read_text_split(const std::vector<JsonPart> &parts, TokenizerSpec &spec) {
   spec.add_prefix_space = false;
-  if (!find_split(file, true, spec, error))
-    return false;
+  find_split(parts, true, spec);
   if (!spec.preset.empty())
-    return true;
-  JsonPart split;
-  std::vector<JsonPart> parts;
-  if (!file.get("pre_tokenizer", split, error) || !split.parts("pretokenizers", parts, error))
-    return false;
+    return;
   SplitSpec found;
   found.table = unicode_table(json_unicode());
   bool needs_unicode = false;
   bool is_space_split = false; // whether the last stage splits at spaces
   const std::vector<std::uint32_t> gpt2 = find_preset("gpt2")->words();
   for (const JsonPart &part : parts) {
-    std::string_view kind;
     std::string written;
     bool adds_space = false;
     bool use_regex = true;
-    if (!part.is_present)
+    if (!part.is_present())
       continue;
-    if (!part.kind(kind, error))
-      return false;
+    const std::string_view kind = part.kind();
     if (kind == "Metaspace" && !spec.metaspace) {
-      MetaspaceSpec &metaspace = spec.metaspace.emplace();
-      bool splits = true;
-      if (!read_json_metaspace(part, metaspace, &splits, error))
-        return false;
+      spec.metaspace = read_json_metaspace(part);
+      if (!part.is_fine())
+        return;
       if (!found.stages.empty())
-        metaspace.before = std::exchange(found, {{}, found.table});
-      if (splits)
-        found.stages.push_back(metaspace_stage(metaspace.replacement));
+        spec.metaspace->before = std::exchange(found, {{}, found.table});
+      if (part["split"].flag_or(true))
+        found.stages.push_back(metaspace_stage(spec.metaspace->replacement));
     } else if (kind == "ByteLevel" && &part == &parts.back() &&
                read_byte_level(part, adds_space, use_regex) &&
                !(adds_space && parts.size() > 1)) {
@@ -214,17 +196,16 @@ bool read_text_split(const JsonPart &file, TokenizerSpec &spec, LoadError &error
       if (use_regex && read_stages(gpt2, stages).empty())
         found.stages.push_back(std::move(stages.front()));
       needs_unicode = needs_unicode || use_regex;
-    } else if (write_part(part.value, written) && find_json_stage(written, found)) {
+    } else if (write_part(part, written) && find_json_stage(written, found)) {
       // These splits have the pattern " ", which occurs in no text with marks in place of
       // spaces. So they keep the text whole, unless they drop what is no match.
       const StageProgram &stage = found.stages.back();
       is_space_split = kind == "Split" && !stage.invert;
       needs_unicode = needs_unicode || !is_space_split;
     } else {
-      error =
-          part.unsupported("only Python reads this part of a pre_tokenizer; load the file in "
-                           "Python and save it: bpe.load(path).save(\"name.pretok\")");
-      return false;
+      return part.fail_unsupported("only Python reads this part of a pre_tokenizer; load the "
+                                   "file in Python and save it: "
+                                   "bpe.load(path).save(\"name.pretok\")");
     }
   }
   if (found.stages.empty()) {
@@ -239,7 +220,6 @@ bool read_text_split(const JsonPart &file, TokenizerSpec &spec, LoadError &error
   spec.stages = std::move(found.stages);
   spec.unicode = needs_unicode ? json_unicode() : "";
   spec.why_no_preset.clear();
-  return true;
 }
 
 } // namespace pretok

@@ -1,4 +1,4 @@
-// Reads the template of a tokenizer.json: the ids that its post_processor adds.
+// Reads the post_processor of a tokenizer.json: the ids that it adds to a text.
 #pragma once
 
 #include "formats/json_part.hpp"
@@ -6,8 +6,8 @@
 
 namespace pretok {
 
-// Sets spec.before and spec.after. Sets `error` and returns false if the template is malformed
-// or not supported.
-bool read_template(const JsonPart &file, TokenizerSpec &spec, LoadError &error);
+// Sets spec.before, spec.after and spec.trims. Fails if the template is malformed or not
+// supported.
+void read_template(const JsonPart &post_processor, TokenizerSpec &spec);
 
 } // namespace pretok

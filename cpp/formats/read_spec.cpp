@@ -72,19 +72,6 @@ bool looks_like_merges(std::string_view text) {
   return seen != 0;
 }
 
-LoadError read_json(std::string_view text, TokenizerSpec &spec) {
-#ifdef PRETOK_JSON
-  return read_tokenizer_json(text, spec);
-#else
-  static_cast<void>(text);
-  static_cast<void>(spec);
-  return unsupported(
-      std::string("this is JSON, but this pretok was built without JSON; build it with "
-                  "simdjson and -DPRETOK_JSON=ON") +
-      SAVE_AS_PRETOK);
-#endif
-}
-
 LoadError too_large() {
   return malformed("the file has more than " + std::to_string(MAX_FILE_BYTES) +
                    " bytes; expected a vocabulary file");
@@ -110,7 +97,7 @@ LoadError read_any(std::string_view data, TokenizerSpec &spec) {
   const std::string_view text = data.substr(starts_with(data, "\xef\xbb\xbf") ? 3 : 0);
   const std::size_t first = text.find_first_not_of(" \t\n\v\f\r");
   if (first != std::string_view::npos && (text[first] == '{' || text[first] == '['))
-    return read_json(data, spec);
+    return read_tokenizer_json(data, spec);
   if (starts_with(text, "minbpe v"))
     return unsupported(std::string("this is a minbpe .model, which only Python reads") +
                        SAVE_AS_PRETOK);
@@ -174,12 +161,17 @@ LoadError check_added(const TokenizerSpec &spec) {
   }
   std::sort(entries.begin(), entries.end(),
             [](const Entry &a, const Entry &b) { return a.id < b.id; });
+  std::vector<bool> is_added(entries.empty() ? 0 : std::size_t{entries.back().id} + 1); // by id
+  for (const Entry &entry : entries)
+    is_added[entry.id] = true;
   std::size_t start = 0;
   const auto *bytes = reinterpret_cast<const char *>(spec.vocabulary.bytes.data());
   for (std::size_t i = 0; i < spec.vocabulary.ids.size(); ++i) {
     const std::uint32_t id = spec.vocabulary.ids[i];
     const std::string_view token(bytes + start, spec.vocabulary.lengths[i]);
     start += token.size();
+    if (id >= is_added.size() || !is_added[id])
+      continue;
     const auto first = std::lower_bound(
         entries.begin(), entries.end(), id,
         [](const Entry &entry, std::uint32_t limit) { return entry.id < limit; });

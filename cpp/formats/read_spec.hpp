@@ -12,9 +12,9 @@
 namespace pretok {
 
 // Reads a tokenizer file of `size` bytes. The content decides the format: a tiktoken rank file,
-// a GGUF file, a .pretok file, a .model of SentencePiece, or a tokenizer.json if the build has
-// a JSON library. Takes linear time and space in `size`. `data` may be freed after the call. If
-// there is no error, these conditions hold:
+// a GGUF file, a .pretok file, a .model of SentencePiece, or a tokenizer.json. Takes linear
+// time and space in `size`. `data` may be freed after the call. If there is no error, these
+// conditions hold:
 //   - ids are below ID_LIMIT, and unique among the tokens of the vocabulary;
 //   - if the tokens are bytes, each byte is a token. But a vocabulary with merges may lack the
 //     bytes that are rare or invalid in UTF-8 (is_rare_byte);

@@ -11,6 +11,8 @@
 namespace pretok {
 namespace {
 
+constexpr std::size_t BATCH_SIZE = 32; // texts whose memory is prefetched together
+
 const std::uint8_t *bytes_of(std::string_view text) {
   return reinterpret_cast<const std::uint8_t *>(text.data());
 }
@@ -26,18 +28,20 @@ std::string merge_name(const TextModel &source, std::size_t rank) {
 template <typename Add>
 LoadError for_merges(const TextModel &source, const TextIndex &places, std::string_view prefix,
                      Add add) {
-  constexpr std::size_t BATCH_SIZE = 32; // merges whose slots are prefetched together
+  constexpr std::size_t MERGES = 256; // their sides are looked up together
+  std::vector<std::string_view> sides(2 * MERGES);
+  std::vector<std::uint32_t> found(2 * MERGES);
   std::string concatenated;
-  std::array<std::array<std::uint64_t, 2>, BATCH_SIZE> hashes;
   std::uint32_t at[3] = {};
   for (std::size_t rank = 0; rank < source.merges.size(); ++rank) {
-    const std::size_t index = rank % BATCH_SIZE;
-    for (std::size_t i = rank;
-         index == 0 && i < std::min(rank + BATCH_SIZE, source.merges.size()); ++i) {
-      hashes[i - rank] = {places.hash_of(source.merges[i].left),
-                          places.hash_of(source.merges[i].right)};
-      places.prefetch(hashes[i - rank][0]);
-      places.prefetch(hashes[i - rank][1]);
+    const std::size_t index = rank % MERGES * 2;
+    if (index == 0) {
+      const std::size_t count = std::min(MERGES, source.merges.size() - rank);
+      for (std::size_t i = 0; i < count; ++i) {
+        sides[2 * i] = source.merges[rank + i].left;
+        sides[2 * i + 1] = source.merges[rank + i].right;
+      }
+      places.find_all(sides.data(), 2 * count, found.data());
     }
     const auto &[left, right] = source.merges[rank];
     if (right.substr(0, prefix.size()) != prefix)
@@ -48,8 +52,8 @@ LoadError for_merges(const TextModel &source, const TextIndex &places, std::stri
     // In most vocabularies, the results of consecutive merges have consecutive indices. So try
     // the next index before looking up the text.
     const std::uint32_t next = rank == 0 ? TextIndex::NO_TEXT : at[2] + 1;
-    at[0] = places.find(left, hashes[index][0]);
-    at[1] = places.find(right, hashes[index][1]);
+    at[0] = found[index];
+    at[1] = found[index + 1];
     at[2] = next < source.texts.size() && source.texts[next] == concatenated
                 ? next
                 : places.find(concatenated);
@@ -209,7 +213,6 @@ private:
 } // namespace
 
 TextIndex::TextIndex(const std::vector<std::string_view> &texts) : texts_(texts) {
-  constexpr std::size_t BATCH_SIZE = 32; // texts whose slots are prefetched together
   slots_.reset(texts.size());
   std::array<std::uint64_t, BATCH_SIZE> hashes;
   for (std::size_t first = 0; first < texts.size(); first += BATCH_SIZE) {
@@ -228,6 +231,34 @@ std::uint32_t TextIndex::find(std::string_view text) const { return find(text, h
 
 std::uint32_t TextIndex::find(std::string_view text, std::uint64_t hash) const {
   return slots_.find(hash, is_text(text, hash)).place;
+}
+
+void TextIndex::find_all(const std::string_view *texts, std::size_t count,
+                         std::uint32_t *places) const {
+  std::array<std::uint64_t, BATCH_SIZE> hashes;
+  for (; count != 0; texts += BATCH_SIZE, places += BATCH_SIZE) {
+    const std::size_t size = std::min(count, BATCH_SIZE);
+    count -= size;
+    for (std::size_t i = 0; i < size; ++i) {
+      hashes[i] = hash_of(texts[i]);
+      slots_.prefetch(hashes[i]);
+    }
+    // Prefetch the text that has the same tag, and then compare it. It is most often equal.
+    for (std::size_t i = 0; i < size; ++i) {
+      const auto has_tag = [tag = tag_of(hashes[i])](const Slot &slot) {
+        return slot.tag == tag;
+      };
+      places[i] = slots_.find(hashes[i], has_tag).place;
+      if (places[i] != NO_TEXT)
+        prefetch(&texts_[places[i]]);
+    }
+    for (std::size_t i = 0; i < size; ++i)
+      if (places[i] != NO_TEXT)
+        prefetch(texts_[places[i]].data());
+    for (std::size_t i = 0; i < size; ++i)
+      if (places[i] != NO_TEXT && texts_[places[i]] != texts[i])
+        places[i] = find(texts[i], hashes[i]);
+  }
 }
 
 std::uint64_t TextIndex::hash_of(std::string_view text) const {

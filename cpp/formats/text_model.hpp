@@ -26,11 +26,9 @@ public:
 
   // Returns the index of `text` in `texts`, or NO_TEXT.
   std::uint32_t find(std::string_view text) const;
-  // The three steps of find(text), for look-ups of several texts: prefetching all their slots
-  // before the first `find` saves time.
-  std::uint64_t hash_of(std::string_view text) const;
-  void prefetch(std::uint64_t hash) const { slots_.prefetch(hash); }
-  std::uint32_t find(std::string_view text, std::uint64_t hash) const;
+  // Sets places[i] to find(texts[i]) for `count` texts. Takes less time than calls of `find`,
+  // because it waits for the memory of many texts at once.
+  void find_all(const std::string_view *texts, std::size_t count, std::uint32_t *places) const;
 
   // Returns the number of different texts.
   std::size_t size() const { return slots_.size(); }
@@ -44,6 +42,8 @@ private:
     bool is_free() const { return place == NO_TEXT; }
   };
 
+  std::uint64_t hash_of(std::string_view text) const;
+  std::uint32_t find(std::string_view text, std::uint64_t hash) const;
   static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash); }
   auto is_text(std::string_view text, std::uint64_t hash) const {
     return [this, text, hash](const Slot &slot) {

@@ -87,6 +87,12 @@ enum class SplitAtMarks { OTHER, YES, NO };
 // many times. Published templates have four ids or fewer.
 inline constexpr std::size_t MAX_TEMPLATE_IDS = 256;
 
+// An id that a file gives to an added token, although the token has another id.
+struct IgnoredId {
+  std::size_t index; // of the token in TokenizerSpec::added
+  std::uint32_t id;
+};
+
 struct TokenizerSpec {
   VocabularyData vocabulary;
   std::optional<CharacterSpec> characters; // if set, the tokens of `vocabulary` are UTF-8
@@ -94,6 +100,7 @@ struct TokenizerSpec {
   std::optional<TextSpec> text;       // if set, the tokens of `vocabulary` are UTF-8
   std::vector<AddedToken> added;      // AddedToken::special is not set yet
   std::vector<bool> added_special;    // of each added token: whether it is special
+  std::vector<IgnoredId> ignored_ids; // of a tokenizer.json
   std::string preset;                 // the name of a built-in preset, or ""
   std::string why_no_preset;          // for an error message: why the file gives no preset
   std::vector<std::uint32_t> program; // of a custom pre-tokenizer, for read_stages; or empty
@@ -113,6 +120,11 @@ struct TokenizerSpec {
   // MAX_TEMPLATE_IDS together.
   std::vector<std::uint32_t> before;
   std::vector<std::uint32_t> after;
+  // No call in C++ applies these members of a tokenizer.json: the JSON of its truncation and
+  // padding, or "", and `add_prefix_space` of each post_processor that trims offsets.
+  std::string truncation;
+  std::string padding;
+  std::vector<bool> trims;
 };
 
 // The result of loading a file: an error, or NONE.

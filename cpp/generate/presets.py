@@ -6,6 +6,7 @@ python -m cpp.generate.presets --check    # exit status 1 if a committed file di
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -147,7 +148,7 @@ def _parts(definition: dict[str, Any]) -> str:
 def _value(value: Any) -> str:
     """Return a JSON value as a string. Keys are sorted. Each string follows its size in bytes."""
     if isinstance(value, dict):
-        return "{" + "".join(_value(key) + _value(value[key]) for key in sorted(value)) + "}"
+        return "{" + "".join(_value(key) + _member(key, value[key]) for key in sorted(value)) + "}"
     if isinstance(value, list):
         return "[" + "".join(map(_value, value)) + "]"
     if isinstance(value, bool):
@@ -155,6 +156,17 @@ def _value(value: Any) -> str:
     if isinstance(value, int):
         return f"#{value};"
     return f"{len(value.encode())}:{value}"
+
+
+def _member(key: str, value: Any) -> str:
+    """Return `_value` of a member. In a regex, some files have a line feed in place of its escape.
+
+    So the string of a regex has the characters in place of the escapes of line feed and return.
+    """
+    if key != "Regex":
+        return _value(value)
+    escapes = {"\\n": "\n", "\\r": "\r"}
+    return _value(re.sub(r"\\.", lambda escape: escapes.get(escape[0], escape[0]), value))
 
 
 COMPILED = r"""## Other patterns

@@ -28,7 +28,6 @@ std::string tiktoken_file(const std::string &end_of_line = "\n") {
   return file + base64("ab") + " 256" + end_of_line + base64("abc") + " 257" + end_of_line;
 }
 
-#ifdef PRETOK_JSON
 std::string json_file() {
   std::string vocab;
   for (unsigned byte = 0; byte < 256; ++byte) {
@@ -47,17 +46,14 @@ std::string json_file() {
 "model": {"type": "BPE", "dropout": null, "ignore_merges": false, "vocab": {)" +
          vocab + R"("ab": 256, "abc": 257}, "merges": ["a b", ["ab", "c"]]}})";
 }
-#endif
 
 void test_reading() {
   reads("a rank file", tiktoken_file(), false);
   reads("a rank file with Windows line ends", tiktoken_file("\r\n"), false);
   reads("a rank file with empty lines", "\n" + tiktoken_file("\n\n"), false);
   reads("a rank file with a line for the empty token", "= 300\n" + tiktoken_file(), false);
-#ifdef PRETOK_JSON
   reads("a tokenizer.json", json_file(), true);
   reads("a tokenizer.json with a byte order mark", "\xef\xbb\xbf" + json_file(), true);
-#endif
 }
 
 void test_refusing() {
@@ -74,11 +70,7 @@ void test_refusing() {
   refuses("a web page", "<!DOCTYPE html>", unsupported, "a web page");
   refuses("a SentencePiece model of type Unigram",
           std::string("\n\x0c\n\x05<unk>\x15\0\0\0\0", 14), unsupported, "of type Unigram");
-#ifdef PRETOK_JSON
   refuses("vocab.json", " {\"a\": 1}", unsupported, "vocab.json");
-#else
-  refuses("JSON, in a build without simdjson", " {\"a\": 1}", unsupported, "simdjson");
-#endif
   refuses("merges.txt", "#version: 0.2\na b\n", unsupported, "merges.txt");
   refuses("merges.txt without its first line", "a b\nab c\n", unsupported, "merges.txt");
   refuses("a minbpe model", "minbpe v1\n", unsupported, "minbpe");
@@ -116,8 +108,6 @@ int main() {
   test_sources();
   survives_damage("a rank file", tiktoken_file(), unchanged);
   survives_damage("a rank file with empty lines", tiktoken_file("\n\n"), unchanged);
-#ifdef PRETOK_JSON
   survives_damage("a tokenizer.json", json_file(), unchanged);
-#endif
   return report();
 }

@@ -1,10 +1,9 @@
 """Build the WebAssembly module of the npm package with Emscripten.
 
-python cpp/wasm/build.py --simdjson FOLDER    # writes pretok/page/core/pretok.wasm
+python cpp/wasm/build.py    # writes pretok/page/core/pretok.wasm
 
-Needs Emscripten 3.1, CMake and Ninja. FOLDER holds simdjson.h and simdjson.cpp, the two files of
-a release of simdjson. The versions that built the committed module are in sources.json: the same
-versions make the same bytes.
+Needs Emscripten 3.1, CMake and Ninja. The version of Emscripten that built the committed module is
+in sources.json: the same version makes the same bytes.
 """
 
 from __future__ import annotations
@@ -20,37 +19,26 @@ from pathlib import Path
 import sources
 
 CPP = Path(__file__).resolve().parents[1]
-SIMDJSON = """\
-add_library(simdjson STATIC "{folder}/simdjson.cpp")
-target_include_directories(simdjson PUBLIC "{folder}")
-target_compile_definitions(simdjson PUBLIC SIMDJSON_EXCEPTIONS=0
-  SIMDJSON_IMPLEMENTATION_FALLBACK=1)
-add_library(simdjson::simdjson ALIAS simdjson)
-"""
 
 
 def main() -> None:
     """Build the module, and print its size."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--simdjson", type=Path, required=True, metavar="FOLDER")
     parser.add_argument("--build", type=Path, default=CPP.parent / "build" / "wasm")
     parser.add_argument("--unicode", default="all", help="Unicode versions, such as 16.0")
     parser.add_argument("--output", type=Path, default=sources.MODULE)
     options = parser.parse_args()
-    build(options.simdjson.resolve(), options.build.resolve(), options.unicode)
+    build(options.build.resolve(), options.unicode)
     options.output.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(options.build / "wasm" / "pretok.wasm", options.output)
     if options.output.resolve() == sources.MODULE:
-        sources.write(used_sources(options.build.resolve()), versions(options.simdjson))
+        sources.write(used_sources(options.build.resolve()), versions())
     data = options.output.read_bytes()
     print(f"{options.output}: {len(data):,} bytes, {len(gzip.compress(data, 9)):,} with gzip")
 
 
-def build(simdjson: Path, folder: Path, unicode: str) -> None:
-    """Configure and build the module in `folder`; `simdjson` is the folder of its two files."""
-    config = folder / "simdjson"
-    config.mkdir(parents=True, exist_ok=True)
-    (config / "simdjsonConfig.cmake").write_text(SIMDJSON.format(folder=simdjson.as_posix()))
+def build(folder: Path, unicode: str) -> None:
+    """Configure and build the module in `folder`."""
     definitions = {
         "CMAKE_BUILD_TYPE": "Release",
         "CMAKE_UNITY_BUILD": "ON",
@@ -60,8 +48,6 @@ def build(simdjson: Path, folder: Path, unicode: str) -> None:
         "PRETOK_INSTALL": "OFF",
         "PRETOK_HUGE_PAGES": "OFF",
         "PRETOK_UNICODE": unicode,
-        "PRETOK_JSON": "ON",
-        "simdjson_DIR": str(config),
     }
     arguments = [f"-D{name}={value}" for name, value in definitions.items()]
     run("emcmake", "cmake", "-S", str(CPP), "-B", str(folder), "-G", "Ninja", *arguments)
@@ -77,15 +63,11 @@ def used_sources(folder: Path) -> set[Path]:
     return {path for path in paths if CPP in path.parents} | {CPP / "wasm" / "CMakeLists.txt"}
 
 
-def versions(simdjson: Path) -> dict[str, str]:
-    """Return the versions of Emscripten and simdjson."""
+def versions() -> dict[str, str]:
+    """Return the version of Emscripten."""
     emcc = subprocess.run(["emcc", "--version"], check=True, capture_output=True, text=True).stdout
-    header = (simdjson / "simdjson.h").read_text(encoding="utf-8")
-    found = {
-        "emscripten": re.search(r"(\d+\.\d+\.\d+)", emcc),
-        "simdjson": re.search(r'_VERSION "?([\d.]+)', header),
-    }
-    return {name: match[1] if match else "unknown" for name, match in found.items()}
+    found = re.search(r"(\d+\.\d+\.\d+)", emcc)
+    return {"emscripten": found[1] if found else "unknown"}
 
 
 def run(*command: str) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 RECORD = ROOT / "cpp" / "wasm" / "sources.json"
 MODULE = ROOT / "pretok" / "page" / "core" / "pretok.wasm"
-COMMAND = "python cpp/wasm/build.py --simdjson FOLDER"
+COMMAND = "python cpp/wasm/build.py"
 
 # A comment, or a token that may contain the characters of a comment. A number may contain "'".
 _TOKEN = re.compile(

@@ -86,31 +86,26 @@ def check_decoding(tok: Tokenizer, ours: CTokenizer, ids: list[int], source: Ran
     assert "".join(decoded) == tok.decode(ids, skip_special=skip), ids
 
 
-def loaded(
-    c_library: CLibrary, json_library: CLibrary | None, tok: Tokenizer, file: dict[str, Any]
-) -> list[CTokenizer]:
+def loaded(c_library: CLibrary, tok: Tokenizer, file: dict[str, Any]) -> list[CTokenizer]:
     """Return the tokenizers of a .pretok file, and of the tokenizer.json if C can read it."""
     found = [CTokenizer(c_library, pretok_file.dump(tok.to_spec()))]
-    if json_library is not None:
-        try:
-            found.append(CTokenizer(json_library, json.dumps(file).encode()))
-        except CError as error:
-            reasons = "in Python", "Python reads", "Python compiles", "set options.preset"
-            message = str(error)
-            assert any(reason in message for reason in reasons), message
+    try:
+        found.append(CTokenizer(c_library, json.dumps(file).encode()))
+    except CError as error:
+        reasons = "in Python", "Python reads", "Python compiles", "set options.preset"
+        message = str(error)
+        assert any(reason in message for reason in reasons), message
     return found
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_every_option(
-    c_library: CLibrary, json_library: CLibrary | None, tmp_path: Path, name: str
-) -> None:
+def test_every_option(c_library: CLibrary, tmp_path: Path, name: str) -> None:
     file = file_of(**CASES[name])
     tok = bpe.load(write(tmp_path / "tokenizer.json", file), backend="python")
-    check(tok, loaded(c_library, json_library, tok, file), seeded(name), max_examples(30))
+    check(tok, loaded(c_library, tok, file), seeded(name), max_examples(30))
 
 
-def test_random_files(c_library: CLibrary, json_library: CLibrary | None, tmp_path: Path) -> None:
+def test_random_files(c_library: CLibrary, tmp_path: Path) -> None:
     """Random models: the C interface and both backends give the ids of Hugging Face's library."""
     tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     source = seeded("random steps in C")
@@ -120,7 +115,7 @@ def test_random_files(c_library: CLibrary, json_library: CLibrary | None, tmp_pa
         path = write(tmp_path / "tokenizer.json", file)
         try:
             tok = bpe.load(path, backend=source.choice(["native", "python", None]))
-            each = loaded(c_library, json_library, tok, file)
+            each = loaded(c_library, tok, file)
         except BpeError:
             continue
         check(tok, each, source, 5)
@@ -132,9 +127,7 @@ def test_random_files(c_library: CLibrary, json_library: CLibrary | None, tmp_pa
     assert compared > max_examples(40) * 0.6
 
 
-def test_random_steps_of_byte_level_models(
-    c_library: CLibrary, json_library: CLibrary | None, tmp_path: Path
-) -> None:
+def test_random_steps_of_byte_level_models(c_library: CLibrary, tmp_path: Path) -> None:
     source = seeded("random byte-level steps in C")
     for _ in range(max_examples(30)):
         steps = source.choices(NORMALIZERS, k=source.randrange(1, 4))
@@ -150,7 +143,7 @@ def test_random_steps_of_byte_level_models(
             for at, token in enumerate(source.sample(ADDED, source.randrange(len(ADDED))))
         ]
         tok = bpe.load(write(tmp_path / "tokenizer.json", file))
-        check(tok, loaded(c_library, json_library, tok, file), source, 6)
+        check(tok, loaded(c_library, tok, file), source, 6)
 
 
 JOINING = {
@@ -170,7 +163,7 @@ JOINING = {
 
 @pytest.mark.parametrize("name", JOINING)
 def test_joined_tokens_of_incomplete_and_invalid_bytes(
-    c_library: CLibrary, json_library: CLibrary | None, tmp_path: Path, name: str
+    c_library: CLibrary, tmp_path: Path, name: str
 ) -> None:
     """A stream is UTF-8. Only ByteLevel joins bytes; bpe takes null for ByteLevel."""
     tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
@@ -179,7 +172,7 @@ def test_joined_tokens_of_incomplete_and_invalid_bytes(
     file = huggingface(decoder=JOINING[name])
     path = write(tmp_path / "tokenizer.json", file)
     python, native = bpe.load(path, backend="python"), bpe.load(path)
-    each = loaded(c_library, json_library, python, file)
+    each = loaded(c_library, python, file)
     for data in ["a é中".encode(), *BAD, b"".join(BAD), b"a\xff\xc3 \xe4\xb8"]:
         ids = [file["model"]["vocab"][BYTE_CHARACTERS[byte]] for byte in data]
         text = live.decode(ids)

@@ -15,7 +15,7 @@ from bpe.formats.sentencepiece_pieces import PieceType
 from bpe.types import Template
 from charsmaps import charsmap
 from gguf_files import SENTENCEPIECE_TEXTS, gguf, metadata, sentencepiece_metadata
-from native_models import Said, reads_json, said_to_cpp, said_to_python
+from native_models import Said, said_to_cpp, said_to_python
 from pretok import from_pattern
 from pretok.machine.backend import BackendName
 from sentencepiece_models import BPE, BYTE_FALLBACK, BYTES, UNKNOWN, model, normal
@@ -95,8 +95,6 @@ FILES: dict[str, tuple[Callable[[], bytes], Callable[[bytes], bytes]]] = {
 
 
 def _file(name: str) -> tuple[Callable[[], bytes], Callable[[bytes], bytes]]:
-    if name == "json" and not reads_json():
-        pytest.skip("built without a JSON library")
     return FILES[name]
 
 
@@ -118,9 +116,9 @@ def _are_same_json(cpp: Said, python: Said) -> bool:
     """Return whether C++ and Python read the same, or C++ is stricter.
 
     C++ refuses duplicate members and lone surrogates, may report another fault first, and finds no
-    preset for some pre_tokenizers.
+    preset for some pre_tokenizers. `said_to_python` does not compare models whose tokens are text.
     """
-    if cpp.unsupported is not None:
+    if cpp.unsupported is not None or (cpp.text is not None and python.unsupported is True):
         return True
     return cpp == python or (not cpp.preset and cpp == python._replace(preset="", unicode=""))
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -121,16 +120,14 @@ def test_pretok_files(tmp_path: Path, c_library: CLibrary) -> None:
         CTokenizer(c_library, too_long)
 
 
-@pytest.mark.skipif("PRETOK_JSON_LIBRARY" not in os.environ, reason="no library that reads JSON")
-def test_the_reader_in_c() -> None:
-    library = CLibrary(Path(os.environ["PRETOK_JSON_LIBRARY"]))
+def test_the_reader_in_c(c_library: CLibrary) -> None:
     for name, processor in FITS.items():
         data = json.dumps(huggingface(post_processor=processor)).encode()
         count = 0 if name == "entries without ids" else LIMIT
-        assert len(CTokenizer(library, data).encode(b"", template=True)) == count
+        assert len(CTokenizer(c_library, data).encode(b"", template=True)) == count
     for processor, message in TOO_LONG.values():
         with pytest.raises(CError, match=message):
-            CTokenizer(library, json.dumps(huggingface(post_processor=processor)).encode())
+            CTokenizer(c_library, json.dumps(huggingface(post_processor=processor)).encode())
 
 
 def test_a_tokenizer_has_the_limit_of_the_files() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,6 +29,8 @@ from bpe.formats import (
 )
 from bpe.formats.format import Source
 from bpe.formats.huggingface import HuggingFaceFormat
+from bpe.formats.json_value import Value
+from bpe.formats.lengths_json import read_padding, read_truncation
 from bpe.formats.pretok_file import PretokFormat
 from bpe.formats.pretok_models import OTHER_MODEL, stripped
 from bpe.formats.registry import detect
@@ -35,6 +38,7 @@ from bpe.formats.sentencepiece import SentencePieceFormat, begins_with_piece
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.tiktoken import TiktokenFormat
 from bpe.normalizers.chain import NFC, NormalizerChain
+from bpe.types import Padding, Truncation
 from bpe.vocabulary import Merge, Packed
 from pretok.formats.gguf_metadata import MAGIC
 from pretok.machine.program import serialize_stages
@@ -64,13 +68,8 @@ class Said(NamedTuple):
     steps: tuple[Any, ...] = ([], False, None)
     """The kinds of the steps of the normalizer, whether there is a Metaspace, and the kinds of the
     steps of the decoder."""
-
-
-def reads_json() -> bool:
-    """Return whether C++ can read tokenizer.json, which needs a build with a JSON library."""
-    from pretok import _core
-
-    return "simdjson" not in _core.read_spec(b"{}")["error"]
+    lengths: tuple[Truncation | None, Padding | None] = (None, None)
+    trims: tuple[bool, ...] = ()
 
 
 def said_to_cpp(data: bytes) -> Said:
@@ -97,7 +96,21 @@ def said_to_cpp(data: bytes) -> Said:
         (tuple(found["before"]), tuple(found["after"])),
         found["text"],
         found["steps"],
+        (read_truncation(_json(found["truncation"])), read_padding(_json(found["padding"]))),
+        tuple(found["trims"]),
     )
+
+
+def _json(text: str) -> Value:
+    return Value(json.loads(text) if text else None, "")
+
+
+def ignored_ids(data: bytes) -> list[tuple[str, int]]:
+    """Return the added tokens of a file that C++ gives another id, and their ids in the file."""
+    from pretok import _core
+
+    ignored: list[tuple[str, int]] = _core.read_spec(data)["ignored_ids"]
+    return ignored
 
 
 def said_to_python(data: bytes) -> Said:
@@ -148,6 +161,8 @@ def said_to_python(data: bytes) -> Said:
         contents.template,
         _text_options(contents) if is_text else None,
         _steps(contents),
+        (contents.truncation, contents.padding),
+        () if data.startswith(pretok_file.MAGIC) else contents.trim_offsets,
     )
 
 

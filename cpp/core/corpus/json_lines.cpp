@@ -1,7 +1,7 @@
 #include "core/corpus/json_lines.hpp"
 
-#include "core/corpus/json_reader.hpp"
-#include "core/corpus/utf8_check.hpp"
+#include "core/json/json_reader.hpp"
+#include "core/unicode/utf8_check.hpp"
 
 #include <cstring>
 

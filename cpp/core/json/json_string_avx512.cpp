@@ -1,5 +1,5 @@
 // copy_json_avx512: 64 bytes at a time.
-#include "core/corpus/json_string.hpp"
+#include "core/json/json_string.hpp"
 
 #include "core/base/avx512.hpp"
 

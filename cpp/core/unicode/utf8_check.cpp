@@ -1,4 +1,4 @@
-#include "core/corpus/utf8_check.hpp"
+#include "core/unicode/utf8_check.hpp"
 
 #include "core/unicode/utf8.hpp"
 

@@ -1,4 +1,4 @@
-#include "core/corpus/json_reader.hpp"
+#include "core/json/json_reader.hpp"
 
 #include "core/base/bits.hpp"
 #include "core/simd/kernels.hpp"
@@ -10,7 +10,6 @@
 namespace pretok {
 namespace {
 
-constexpr int MAX_DEPTH = 64; // of lists and objects in a value to skip
 // In bytes. Longer numbers are left to Python, which refuses integers of more than 4,300
 // digits.
 constexpr std::ptrdiff_t MAX_NUMBER = 1000;
@@ -200,15 +199,18 @@ inline bool JsonReader::hexadecimal(std::uint32_t &number) {
   return number <= 0xFFFF;
 }
 
-bool JsonReader::skip_value(int depth) {
-  if (at_ == end_ || depth > MAX_DEPTH)
-    return false;
+bool JsonReader::skip_value() {
+  struct Ignore {
+    static bool string(JsonReader &json) { return json.skip_string(); }
+    static void scalar(std::string_view) {}
+    static std::size_t open(const char *) { return 0; }
+    static void close(std::size_t) {}
+  } ignore;
+  return read_value(ignore);
+}
+
+bool JsonReader::skip_scalar() {
   switch (*at_) {
-  case '"':
-    return skip_string();
-  case '{':
-  case '[':
-    return skip_container(depth);
   case 't':
     return skip_word("true");
   case 'f':
@@ -218,29 +220,6 @@ bool JsonReader::skip_value(int depth) {
   default:
     return skip_number();
   }
-}
-
-bool JsonReader::skip_container(int depth) {
-  const bool is_object = *at_++ == '{';
-  const char close = is_object ? '}' : ']';
-  skip_space();
-  if (skip(close))
-    return true;
-  do {
-    skip_space();
-    if (is_object) {
-      if (!skip_string())
-        return false;
-      skip_space();
-      if (!skip(':'))
-        return false;
-      skip_space();
-    }
-    if (!skip_value(depth + 1))
-      return false;
-    skip_space();
-  } while (skip(','));
-  return skip(close);
 }
 
 bool JsonReader::skip_word(std::string_view word) {
