@@ -223,7 +223,10 @@ def test_memory_counts_buffers_but_not_the_arrays_of_ids(tmp_path: Path) -> None
     path = tmp_path / "text"
     path.write_text(TEXT)
     size = 64_000_000
-    done = run_python(MEMORY, str(path), str(size))
+    folder = str(Path(__file__).parent)  # of the package pretok_bench
+    done = run_python(
+        MEMORY, str(path), str(size), environment={**os.environ, "PYTHONPATH": folder}
+    )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["output"] == size + np.arange(2).nbytes
