@@ -8,9 +8,8 @@ from operator import index
 from typing import SupportsIndex
 
 from bpe.decoders.flows import Flow, bytes_of_characters, fallback_byte
-from bpe.decoders.growth import growth_of, has_regex, problem_of_growth
 from bpe.decoders.native import JoinedTexts, native_calls, replace_in_all
-from bpe.decoders.steps import ByteFallback, ByteLevel, Fuse, Replace, Spaces, Step, Strip
+from bpe.decoders.steps import ByteFallback, ByteLevel, Fuse, Replace, Spaces, Strip, TokenStep
 from bpe.encoding.decode import (
     Decode,
     DecodeBytes,
@@ -22,6 +21,7 @@ from bpe.encoding.decode import (
 from bpe.encoding.python_backend import unknown_id
 from bpe.encoding.utf8 import ESCAPE
 from bpe.errors import UnsupportedError
+from bpe.normalizers.growth import find_excess
 
 _MAX_PREPARED_STEPS = 8
 _MAX_PREPARED_GROWTH = 4
@@ -35,17 +35,17 @@ Published decoders change tokens in one step, and do not grow them.
 class DecoderChain:
     """The decoders of a tokenizer.json, in order.
 
-    Raises UnsupportedError if they grow a token too much (bpe.decoders.growth).
+    Raises UnsupportedError if they grow a token too much (bpe.normalizers.growth).
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[TokenStep, ...]
 
     def __post_init__(self) -> None:
-        if problem := problem_of_growth(self.steps):
+        if problem := find_excess(self.steps, "token")[1]:
             raise UnsupportedError(f"the decoders {problem}")
 
     @property
-    def by_token(self) -> tuple[Step, ...]:
+    def by_token(self) -> tuple[TokenStep, ...]:
         """The steps before the first one that is neither a Replace nor a Strip.
 
         They change each token independently of the other tokens.
@@ -56,6 +56,11 @@ class DecoderChain:
         return self.steps[:count]
 
     @property
+    def is_growth_small(self) -> bool:
+        """True if the steps of `by_token` grow no token much."""
+        return find_excess(self.by_token, "token")[0] <= _MAX_PREPARED_GROWTH
+
+    @property
     def strips_joined(self) -> tuple[int, int] | None:
         """The maximum number of spaces to strip at the start and at the end of the joined tokens.
 
@@ -63,9 +68,9 @@ class DecoderChain:
         if the other steps do more than decode bytes, join and strip, so C++ cannot decode. It is
         also None if `by_token` is too costly: before C++ decodes, all tokens are changed at once.
         """
-        if len(self.by_token) > _MAX_PREPARED_STEPS or any(map(has_regex, self.by_token)):
+        if len(self.by_token) > _MAX_PREPARED_STEPS or not self.is_growth_small:
             return None
-        if growth_of(self.by_token) > _MAX_PREPARED_GROWTH:
+        if any(step.has_regex for step in self.by_token):
             return None
         rest = self.steps[len(self.by_token) :]
         if rest == (ByteLevel(),):
@@ -120,7 +125,7 @@ class ChainDecoder:
         self._special = frozenset(special)
         # The texts of tokens after the steps `by_token`, if these steps grow them little.
         self._cache: dict[int, str] = {}
-        self._caches = growth_of(chain.by_token) <= _MAX_PREPARED_GROWTH
+        self._caches = chain.is_growth_small
 
     def calls(self) -> tuple[Decode, DecodeBytes]:
         """Return `decode` and `decode_bytes`, or faster replacements in C++."""
@@ -132,8 +137,8 @@ class ChainDecoder:
         texts = self._texts()
         changed = list(texts.values())
         for step in self.chain.by_token:
-            if isinstance(step, Replace) and not step.replace.is_regex:
-                changed = replace_in_all(changed, step.replace.pattern, step.replace.content)
+            if isinstance(step, Replace) and not step.is_regex:
+                changed = replace_in_all(changed, step.pattern, step.content)
             else:
                 changed = [text for old in changed for text in step.flow("strict", False).feed(old)]
         tokens = dict(zip(texts, map(str.encode, changed), strict=True))

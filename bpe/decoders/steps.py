@@ -1,12 +1,9 @@
-"""Define the decoders of Hugging Face's library tokenizers.
-
-Each class except Replace has the fields of its JSON object in a tokenizer.json.
-"""
+"""Define TokenStep, the base of decoders, and the decoders of Hugging Face's library tokenizers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import ClassVar, Literal
 
 from bpe.decoders.flows import (
     BytesOfCharacters,
@@ -19,10 +16,12 @@ from bpe.decoders.flows import (
     LastAndRest,
     StripParts,
 )
+from bpe.normalizers.growth import Growth
+from bpe.normalizers.step import Field, Step
 from bpe.normalizers.steps import Replace as ReplaceText
 
 
-class Step(Protocol):
+class TokenStep(Step):
     """A decoder."""
 
     def flow(self, errors: str, in_parts: bool) -> Flow:
@@ -31,11 +30,16 @@ class Step(Protocol):
         `errors` is the error handler for invalid UTF-8. If `in_parts`, the flow takes the parts of
         a single token.
         """
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class ByteLevel:
+class ByteLevel(TokenStep):
     """Decodes the bytes that GPT-2's characters stand for, and joins all tokens."""
+
+    def grow(self, growth: Growth) -> None:
+        """Add the growth of a byte that becomes U+FFFD."""
+        growth.spell(2)  # a character of two bytes stands for a byte
 
     def flow(self, errors: str, in_parts: bool) -> Flow:
         """Return a new flow."""
@@ -44,7 +48,7 @@ class ByteLevel:
 
 
 @dataclass(frozen=True)
-class ByteFallback:
+class ByteFallback(TokenStep):
     """Joins adjacent tokens such as <0x0A>, which stand for bytes, into the text of their bytes."""
 
     def flow(self, errors: str, in_parts: bool) -> Flow:
@@ -54,7 +58,7 @@ class ByteFallback:
 
 
 @dataclass(frozen=True)
-class Fuse:
+class Fuse(TokenStep):
     """Joins all tokens, so that a later decoder takes their text as one token."""
 
     def flow(self, errors: str, in_parts: bool) -> Flow:
@@ -63,10 +67,12 @@ class Fuse:
 
 
 @dataclass(frozen=True)
-class Strip:
+class Strip(TokenStep):
     """Strips the character `content`, at most `start` times in front of a token and `stop` times at
     its end.
     """
+
+    FIELDS: ClassVar = {"content": Field.CHARACTER, "start": Field.COUNT, "stop": Field.COUNT}
 
     content: str
     start: int
@@ -84,25 +90,31 @@ class Strip:
 
 
 @dataclass(frozen=True)
-class Replace:
+class Replace(ReplaceText, TokenStep):
     """Replaces each match of `pattern` in a token."""
 
-    replace: ReplaceText
+    def grow(self, growth: Growth) -> None:
+        """Add the growth of a match."""
+        # Only characters of two bytes stand for bytes.
+        is_stable = not any("\x80" <= char <= "\u07ff" for char in self.content)
+        growth.multiply(self.factor, is_stable)
 
     def flow(self, errors: str, in_parts: bool) -> Flow:
         """Return a new flow."""
-        flow = Each(self.replace.normalize)
+        flow = Each(self.normalize)
         # A match of one character lies within one part. Any other match may cross parts.
-        is_local = len(self.replace.pattern) == 1 and not self.replace.is_regex
+        is_local = len(self.pattern) == 1 and not self.is_regex
         return Held(flow) if in_parts and not is_local else flow
 
 
 @dataclass(frozen=True)
-class Metaspace:
+class Metaspace(TokenStep):
     """Replaces each `replacement` by a space.
 
     Removes each `replacement` in the first token if `prepend_scheme` is "always" or "first".
     """
+
+    FIELDS: ClassVar = {"replacement": Field.CHARACTER, "prepend_scheme": Field.SCHEME}
 
     replacement: str
     prepend_scheme: Literal["always", "first", "never"]
@@ -120,8 +132,10 @@ class Metaspace:
 
 
 @dataclass(frozen=True)
-class BPEDecoder:
+class BPEDecoder(TokenStep):
     """Replaces each `suffix` by a space, but removes each `suffix` in the last token."""
+
+    FIELDS: ClassVar = {"suffix": Field.FILLED_TEXT}
 
     suffix: str
 
@@ -148,16 +162,28 @@ def _cleaned(token: str) -> str:
 
 
 @dataclass(frozen=True)
-class CTC:
+class CTC(TokenStep):
     """Drops `pad_token`, repeated tokens and empty tokens, as for the output of CTC models.
 
     If `cleanup`, also makes the replacements of _CLEANUP, and replaces `word_delimiter_token` by a
     space.
     """
 
+    FIELDS: ClassVar = {
+        "pad_token": Field.TEXT,
+        "word_delimiter_token": Field.TEXT,
+        "cleanup": Field.FLAG,
+    }
+
     pad_token: str
     word_delimiter_token: str
     cleanup: bool
+
+    def grow(self, growth: Growth) -> None:
+        """Add the growth of an empty delimiter, which puts a space around each character."""
+        if self.cleanup and not self.word_delimiter_token:
+            growth.multiply(2, True)
+            growth.add(1, True)
 
     def flow(self, errors: str, in_parts: bool) -> Flow:
         """Return a new flow."""
@@ -170,15 +196,21 @@ class CTC:
 
 
 @dataclass(frozen=True)
-class WordPiece:
+class WordPiece(TokenStep):
     """Removes `prefix` from each token that begins with it, and puts a space before all others.
 
     The first token gets no space, and keeps `prefix`. If `cleanup`, also makes the replacements of
     _CLEANUP: " ?" becomes "?".
     """
 
+    FIELDS: ClassVar = {"prefix": Field.TEXT, "cleanup": Field.FLAG}
+
     prefix: str
     cleanup: bool
+
+    def grow(self, growth: Growth) -> None:
+        """Add the space before a token."""
+        growth.add(1, True)
 
     def flow(self, errors: str, in_parts: bool) -> Flow:
         """Return a new flow."""
@@ -195,8 +227,12 @@ class WordPiece:
 
 
 @dataclass(frozen=True)
-class Spaces:
+class Spaces(TokenStep):
     """Puts a space between tokens, as Hugging Face's tokenizers does without a decoder."""
+
+    def grow(self, growth: Growth) -> None:
+        """Add the space before a token."""
+        growth.add(1, True)
 
     def flow(self, errors: str, in_parts: bool) -> Flow:
         """Return a new flow."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from operator import index
-from typing import SupportsIndex, TypeAlias
+from typing import ClassVar, SupportsIndex, TypeAlias
 
 from bpe.characters.marks import SPACE_MARK
 from bpe.characters.text_vocabulary import BYTE_NAMES, AnyCharacterVocabulary, TextVocabulary
@@ -29,6 +29,7 @@ from bpe.encoding.python_backend import PythonBackend, unknown_id
 from bpe.encoding.token_list import AddedTokenList
 from bpe.errors import shortened
 from bpe.normalizers.chain import NormalizerChain
+from bpe.normalizers.step import Field, Step
 from bpe.once import once
 from bpe.types import NormalizesText
 from bpe.vocabulary import Vocabulary
@@ -48,7 +49,7 @@ codecs.register_error(REPLACE_EACH, _replace_each)
 
 
 @dataclass(frozen=True)
-class SentencePieceDecoding:
+class SentencePieceDecoding(Step):
     """The rules by which SentencePiece decodes the ids of a model.
 
     "▁" in a piece becomes a space. If `strips_space`, a space at the start of the first piece is
@@ -57,6 +58,12 @@ class SentencePieceDecoding:
     `unknown_surface`. Adjacent fallback tokens, such as <0x0A>, each stand for a byte. They become
     the text of these bytes, with one U+FFFD for each invalid byte.
     """
+
+    FIELDS: ClassVar = {
+        "strips_space": Field.FLAG,
+        "strips_spaces": Field.FLAG,
+        "unknown_surface": Field.ANY_TEXT,
+    }
 
     strips_space: bool = True
     strips_spaces: bool = True

@@ -13,8 +13,8 @@ from typing import Literal, NamedTuple
 
 from bpe.characters.marks import SPACE_MARK
 from bpe.encoding.added_tokens import AddedToken
-from bpe.encoding.sentencepiece_normalizer import SentencePieceNormalizer
 from bpe.normalizers.chain import NormalizerChain
+from bpe.normalizers.sentencepiece import SentencePieceNormalizer
 from bpe.normalizers.steps import Prepend, Replace
 from bpe.types import NormalizesText
 from pretok.patterns.lookup import WHOLE

@@ -6,16 +6,15 @@ from typing import Any
 
 from bpe.decoders import steps
 from bpe.decoders.chain import DecoderChain
-from bpe.decoders.growth import problem_of_growth
-from bpe.decoders.steps import Step
+from bpe.decoders.registry import DECODERS
+from bpe.decoders.steps import TokenStep
 from bpe.encoding.piece_decoder import Decoding
 from bpe.errors import UnsupportedError
 from bpe.formats.json_value import Value
-from bpe.formats.normalizer_json import pattern_of, replace_json, short_text
+from bpe.formats.step_json import read_step, write_step
+from bpe.normalizers.growth import find_excess
 from pretok.errors import DefinitionError
 from pretok.pre_tokenizers import Metaspace, from_dict
-
-_MAX_STRIPPED = 256
 
 
 def read(decoder: Value) -> DecoderChain:
@@ -26,12 +25,10 @@ def read(decoder: Value) -> DecoderChain:
     Raises UnsupportedError for a decoder that bpe does not have, or if the decoders grow a token
     too much, and VocabularyError for a malformed decoder.
     """
-    listed = [
-        steps.Spaces() if part.value is None else _read(part) for part in decoder.parts("decoders")
-    ]
-    if problem := problem_of_growth(listed):
+    listed = tuple(map(_read, decoder.parts("decoders")))
+    if problem := find_excess(listed, "token")[1]:
         raise decoder.unsupported(f"the decoders {problem}")
-    return DecoderChain(tuple(listed))
+    return DecoderChain(listed)
 
 
 def joins_bytes(decoder: Value) -> bool:
@@ -66,41 +63,15 @@ BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": Tru
               "use_regex": True}  # fmt: skip
 
 
-def _read(part: Value) -> Step:
-    kind = part.kind()
-    if kind == "ByteLevel":
+def _read(part: Value) -> TokenStep:
+    if part.value is None:
+        return steps.Spaces()
+    if part.kind() == "ByteLevel":
         return steps.ByteLevel()
-    if kind in ("ByteFallback", "Fuse"):
-        part.only("type")
-        return steps.Fuse() if kind == "Fuse" else steps.ByteFallback()
-    if kind == "Strip":
-        part.only("type", "content", "start", "stop")
-        content = part["content"].text()
-        if len(content) != 1:
-            raise part["content"].malformed("one character")
-        return steps.Strip(content, _count(part["start"]), _count(part["stop"]))
-    if kind == "Replace":
-        return steps.Replace(pattern_of(part))
-    if kind == "Metaspace":
+    if part.kind() == "Metaspace":
         block = metaspace(part)
         return steps.Metaspace(block.replacement, block.prepend_scheme)
-    if kind == "BPEDecoder":
-        part.only("type", "suffix")
-        return steps.BPEDecoder(short_text(part["suffix"]))
-    if kind == "WordPiece":
-        part.only("type", "prefix", "cleanup")
-        return steps.WordPiece(short_text(part["prefix"], may_be_empty=True),
-                               part["cleanup"].flag())  # fmt: skip
-    if kind == "CTC":
-        part.only("type", "pad_token", "word_delimiter_token", "cleanup")
-        pad, delimiter = part["pad_token"], part["word_delimiter_token"]
-        return steps.CTC(short_text(pad, may_be_empty=True),
-                         short_text(delimiter, may_be_empty=True),
-                         part["cleanup"].flag())  # fmt: skip
-    raise part.unsupported(
-        "expected one of ByteLevel, ByteFallback, Fuse, Strip, Replace, Metaspace, BPEDecoder, "
-        "WordPiece, CTC, Sequence or null"
-    )
+    return read_step(part, DECODERS)
 
 
 def metaspace(part: Value) -> Metaspace:
@@ -116,18 +87,8 @@ def metaspace(part: Value) -> Metaspace:
     return block
 
 
-def _count(value: Value) -> int:
-    if not 0 <= value.number() <= _MAX_STRIPPED:
-        raise value.malformed(f"a number from 0 to {_MAX_STRIPPED}")
-    return value.number()
-
-
-def _to_json(step: Step) -> dict[str, Any]:
+def _to_json(step: TokenStep) -> dict[str, Any]:
     if isinstance(step, steps.ByteLevel):
         return dict(BYTE_LEVEL)
-    if isinstance(step, steps.Replace):
-        return replace_json(step.replace)
-    if isinstance(step, steps.Metaspace):
-        return {"type": "Metaspace", "replacement": step.replacement,
-                "prepend_scheme": step.prepend_scheme, "split": True}  # fmt: skip
-    return {"type": type(step).__name__, **vars(step)}
+    extra = {"split": True} if isinstance(step, steps.Metaspace) else {}
+    return write_step(step) | extra

@@ -94,7 +94,7 @@ def normalizer(adds_space: bool) -> NormalizerChain:
 
 def decoder(adds_space: bool) -> DecoderChain:
     """Return the decoder; `adds_space` drops a space at the start of a text."""
-    spaces = decoders.Replace(Replace(SPACE_MARK, " "))
+    spaces = decoders.Replace(SPACE_MARK, " ")
     strip = (decoders.Strip(" ", 1, 0),) if adds_space else ()
     return DecoderChain((spaces, decoders.ByteFallback(), decoders.Fuse(), *strip))
 

@@ -34,6 +34,7 @@ from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.json_value import Value, parse
 from bpe.formats.losses import PARTS
 from bpe.formats.spec import TokenizerSpec
+from bpe.formats.step_json import short_text
 from bpe.formats.tokenizer_config import FILE_NAME as CONFIG
 from bpe.formats.tokenizer_config import (
     added_token,
@@ -204,7 +205,7 @@ def _check_model(model: Value) -> None:
     model.only(*_OPTIONS)
     for name in ("continuing_subword_prefix", "end_of_word_suffix"):
         if model[name].value is not None:
-            normalizer_json.short_text(model[name], may_be_empty=True)
+            short_text(model[name], may_be_empty=True)
     dropout = model["dropout"]
     if type(dropout.value) not in (type(None), int, float):
         raise dropout.malformed("null or a number")

@@ -4,16 +4,13 @@ cpp/formats/pretok_file.hpp is the C++ reader. pretok_tokens.py reads and writes
 sections.
 
 The header has 16 bytes: b"\x89PRETOK\n", the version, and the CRC-32 of all bytes after the header.
-The version is 1, or 2 if the section `text` needs it, or 3 if the file has the section `steps`.
-Older readers read only older versions, so a file has the lowest version that can hold it. The
-sections follow in this order:
+The version is 4; versions 1 to 3 were never released. The sections follow in this order:
 
     flags         1: from ranks (the rank of a merge is the id of its result, as in tiktoken);
-                  2: ignore_merges (always set with 1); 4: NFC; 8: add_prefix_space;
-                  16: the preset is not built in; 32: the tokens are text (before version 3 only
-                  with 16, unless their characters stand for bytes); 64: the file has the section
-                  `steps`; 128: spans exclude white space; 256 (only with 128): but not a single
-                  space at the start of a text
+                  2: ignore_merges (always set with 1); 4: the file has the section `steps`;
+                  8: add_prefix_space; 16: the preset is not built in; 32: the tokens are text;
+                  64: spans exclude white space; 128 (only with 64): but not a single space at the
+                  start of a text
     preset        text: the name; text: the Unicode version; with flag 16 also its program, a list
                   of numbers (pretok.machine.program.serialize_stages): their count, then the
                   numbers; text: its description (bpe.formats.pretok_preset)
@@ -22,7 +19,7 @@ sections follow in this order:
     added tokens  the number of added tokens; for each its text, id and flags: 1 special,
                   2 normalized, 4 lstrip, 8 rstrip, 16 single_word
     text          with flag 32: the options of a model with tokens of text (pretok_text.py)
-    steps         with flag 64: the normalizer and the decoder (pretok_steps.py)
+    steps         with flag 4: the normalizer and the decoder (pretok_steps.py)
     literals      the number of tokens with stored bytes, in order of ids; the length of each; the
                   bytes of all
     merges        the number of merges; the list of merges that make an existing token (a literal,
@@ -43,13 +40,11 @@ Tokens over a limit are literals.
 In a file with flag 1, merges only shorten the file: each merge makes one token, and encoding
 depends only on the ids.
 
-Equal tokenizers give equal files, and readers reject any other encoding of the same tokenizer. But
-they read a file of version 3 that an older version could hold.
+Equal tokenizers give equal files, and readers reject any other encoding of the same tokenizer.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from zlib import crc32
 
 import numpy as np
@@ -57,26 +52,27 @@ import numpy as np
 from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken
+from bpe.encoding.piece_decoder import Decoding, SentencePieceDecoding
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats.files import named
 from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.losses import PARTS
 from bpe.formats.pretok_numbers import Reader, encode_number, encode_text
 from bpe.formats.pretok_preset import dump_preset, is_own, read_preset
-from bpe.formats.pretok_steps import dump_steps, problem_of_steps, read_steps
-from bpe.formats.pretok_text import STEPS_VERSION, TextSection, dump_text
+from bpe.formats.pretok_steps import dump_steps, read_steps
+from bpe.formats.pretok_text import TextSection, dump_text
 from bpe.formats.pretok_tokens import encode_tokens, read_tokens, read_vocabulary
 from bpe.formats.spec import TokenizerSpec
-from bpe.normalizers.chain import NFC
-from bpe.types import MAX_TEMPLATE_IDS, Template
+from bpe.normalizers.sentencepiece import SentencePieceNormalizer
+from bpe.types import MAX_TEMPLATE_IDS, NormalizesText, Template
 from bpe.vocabulary import Packed, Vocabulary
 
 MAGIC = b"\x89PRETOK\n"
-VERSIONS = (1, 2, STEPS_VERSION)
+VERSION = 4
 _HEADER_BYTES = len(MAGIC) + 8
 
-_FROM_RANKS, _IGNORE_MERGES, _NFC, _ADD_PREFIX_SPACE, _OWN_PRESET, _TEXT, _STEPS, _TRIM, _KEEP = (
-    1 << bit for bit in range(9)
+_FROM_RANKS, _IGNORE_MERGES, _STEPS, _ADD_PREFIX_SPACE, _OWN_PRESET, _TEXT, _TRIM, _KEEP = (
+    1 << bit for bit in range(8)
 )
 _TOKEN_FLAGS = ("special", "normalized", "lstrip", "rstrip", "single_word")
 
@@ -111,21 +107,18 @@ def parse(data: bytes) -> TokenizerSpec:
     Raises VocabularyError for a damaged or malformed file; UnsupportedError for another version of
     the format or of Unicode.
     """
-    version = _check_header(data)
+    _check_header(data)
     reader = Reader(data, _HEADER_BYTES)
     flags = reader.number()
-    if flags >> 9:
+    if flags >> 8:
         raise reader.error("has unknown flags")
     if flags & _KEEP and not flags & _TRIM:
-        raise reader.error("has flag 256 without flag 128")
+        raise reader.error(f"has flag {_KEEP} without flag {_TRIM}")
     trim_offsets = (bool(flags & _KEEP),) if flags & _TRIM else ()
-    flags &= ~(_TRIM | _KEEP)
     if flags & _FROM_RANKS and not flags & _IGNORE_MERGES:
         raise reader.error("has flag 1 (ranks) without flag 2 (ignore_merges)")
-    if version == 2 and not flags & _TEXT:
-        raise reader.error(f"has version {version}, but needs only version 1")
-    if bool(flags & _STEPS) != (version == STEPS_VERSION):
-        raise reader.error("has flag 64 (steps) or version 3, but not both")
+    if flags & _FROM_RANKS and flags & _TEXT:
+        raise reader.error("has flag 1 (ranks) with flag 32 (text)")
     preset, why_no_preset, unicode = read_preset(reader, bool(flags & _OWN_PRESET))
     template = Template(reader.ids(), reader.ids())
     added_ids = len(template.before) + len(template.after)
@@ -134,17 +127,12 @@ def parse(data: bytes) -> TokenizerSpec:
             f"has a template of {added_ids} ids, more than the maximum of {MAX_TEMPLATE_IDS}"
         )
     added = tuple(_added_token(reader) for _ in range(reader.count(3)))
-    section = TextSection(reader, version) if flags & _TEXT else None
-    chain, decoder = read_steps(reader) if flags & _STEPS else (None, None)
-    if section is not None and flags & _FROM_RANKS:
-        raise reader.error("has flag 1 (ranks) with flag 32 (text)")
-    older = None if section is None or section.is_other else section
-    if older and not older.is_byte_level and flags & ~_STEPS != _TEXT | _OWN_PRESET:
-        raise reader.error("has flag 32 (text), which needs flag 16 (own preset) and no other flag")
-    if chain is not None and (flags & _NFC or older):
-        raise reader.error("has two normalizers")
-    if flags & _STEPS and chain is None and decoder is None:
-        raise reader.error("has version 3, but needs only an older version")
+    section = TextSection(reader) if flags & _TEXT else None
+    normalizer, decoder = read_steps(reader) if flags & _STEPS else (None, None)
+    if flags & _STEPS and normalizer is None and decoder is None:
+        raise reader.error("has an empty section of steps")
+    if section is None and not _fits_bytes(normalizer, decoder):
+        raise reader.error("has steps of SentencePiece, which need flag 32 (text)")
     ignores_merges = bool(flags & _IGNORE_MERGES)
     if section is not None:
         tokens = read_tokens(reader, section.has_any_results)
@@ -156,7 +144,7 @@ def parse(data: bytes) -> TokenizerSpec:
         preset,
         why_no_preset,
         added,
-        normalizer=NFC if flags & _NFC else chain,
+        normalizer=normalizer,
         add_prefix_space=bool(flags & _ADD_PREFIX_SPACE),
         template=template,
         unicode=unicode,
@@ -183,31 +171,20 @@ def dump(spec: TokenizerSpec) -> bytes:
             f"a .pretok file cannot hold {len(spec.trim_offsets)} post-processors that trim "
             "offsets; save the tokenizer as .json"
         )
-    version = VERSIONS[0]
     flags = _OWN_PRESET * is_own(preset) | _ADD_PREFIX_SPACE * spec.add_prefix_space
-    section = steps = b""
+    section = b""
     if isinstance(vocabulary, AnyCharacterVocabulary):
-        form = dump_text(spec)
-        texts = form.vocabulary
-        section, steps, version = form.section, form.steps, form.version
-        has_nfc = spec.normalizer == NFC and not steps
+        section, texts, has_any_results = dump_text(spec)
         flags |= _TEXT | _IGNORE_MERGES * texts.options.ignores_merges
         packed = Packed.of({id: text.encode() for id, text in texts.texts.items()})
         rows = np.array(texts.merges, np.uint32)
-        tokens = encode_tokens(packed, rows, has_any_results=form.has_any_results)
+        tokens = encode_tokens(packed, rows, has_any_results=has_any_results)
     else:
         from_ranks = vocabulary.from_ranks
         flags |= _FROM_RANKS * from_ranks | _IGNORE_MERGES * vocabulary.ignore_merges
-        others = replace(spec, normalizer=None) if spec.normalizer == NFC else spec
-        if others.normalizer is not None or spec.decoder is not None:
-            if problem := problem_of_steps(others):
-                raise UnsupportedError(
-                    f"a .pretok file cannot hold {problem}; save the tokenizer as .json"
-                )
-            steps, version = dump_steps(others), STEPS_VERSION
-        has_nfc = spec.normalizer == NFC
         tokens = encode_tokens(vocabulary.packed, spec.merge_rows(), from_ranks)
-    flags |= _NFC * has_nfc | _STEPS * bool(steps)
+    steps = _dump_steps(spec)
+    flags |= _STEPS * bool(steps)
     flags |= _TRIM * len(spec.trim_offsets) | _KEEP * any(spec.trim_offsets)
     parts = [encode_number(flags), dump_preset(preset, spec.unicode or preset.unicode)]
     for ids in spec.template:
@@ -218,28 +195,53 @@ def dump(spec: TokenizerSpec) -> bytes:
         parts += [encode_text(token.content), encode_number(token.id), encode_number(token_flags)]
     parts += [section, steps, tokens]
     body = b"".join(parts)
-    return MAGIC + version.to_bytes(4, "little") + crc32(body).to_bytes(4, "little") + body
+    return MAGIC + VERSION.to_bytes(4, "little") + crc32(body).to_bytes(4, "little") + body
 
 
-def _check_header(data: bytes) -> int:
-    """Return the version of the file."""
+def _dump_steps(spec: TokenizerSpec) -> bytes:
+    """Return the section `steps`, or b"" if the file needs none."""
+    if spec.normalizer is None and spec.decoder is None:
+        return b""
+    try:
+        if not isinstance(spec.vocabulary, AnyCharacterVocabulary) and not _fits_bytes(
+            spec.normalizer, spec.decoder
+        ):
+            raise UnsupportedError("steps of SentencePiece with this model")
+        return dump_steps(spec)
+    except UnsupportedError as error:
+        raise UnsupportedError(
+            f"a .pretok file cannot hold {error}; save the tokenizer as .json"
+        ) from None
+
+
+def _fits_bytes(normalizer: NormalizesText | None, decoder: Decoding | None) -> bool:
+    """Return whether a model whose tokens are bytes may have these steps."""
+    return not isinstance(normalizer, SentencePieceNormalizer) and not isinstance(
+        decoder, SentencePieceDecoding
+    )
+
+
+def _check_header(data: bytes) -> None:
     if len(data) < _HEADER_BYTES:
         raise VocabularyError(
             f"the file has {len(data)} bytes, but its header takes {_HEADER_BYTES}; "
             "the file is truncated"
         )
     version = int.from_bytes(data[8:12], "little")
-    if version not in VERSIONS:
+    if 0 < version < VERSION:
         raise UnsupportedError(
-            f"expected a version from 1 to {VERSIONS[-1]} of the .pretok format, got "
-            f"{version}; save the tokenizer again with this version of pretok"
+            "this is a .pretok file of an unreleased version; save it again with this version"
+        )
+    if version != VERSION:
+        raise UnsupportedError(
+            f"expected version {VERSION} of the .pretok format, got {version}; save the tokenizer "
+            "again with this version of pretok"
         )
     if crc32(data[_HEADER_BYTES:]) != int.from_bytes(data[12:16], "little"):
         raise VocabularyError(
             "the CRC-32 of the file does not match its header; the file is damaged or truncated, "
             "so get it again"
         )
-    return version
 
 
 def _added_token(reader: Reader) -> AddedToken:

@@ -1,60 +1,56 @@
-"""Read and write the section `steps` of .pretok files.
+"""Read and write the section `steps` of .pretok files: the normalizer and the decoder.
 
-Only a file with flag 64, which needs version 3, has this section: its normalizer or its decoder is
-one that a tokenizer.json can hold, but no older version of the format. The section has these parts.
-A count or kind is a number.
-
-    normalizer    the number of steps; for each its kind, an index in the list below, and options:
-                  NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Nmt, ByteLevel: none; Strip: a
-                  number (1: left; 2: right); BertNormalizer: a number (1: clean_text;
-                  2: handle_chinese_chars; 4: lowercase; 8: strip_accents; 16: strip_accents is
-                  null); Prepend: a text; Replace: the pattern and the content; Replace of a regex:
-                  the pattern, the content, and a program; Precompiled: the size of the charsmap,
-                  and the charsmap
-    Metaspace     0, or one plus the index of the scheme (always, first, never), the replacement,
-                  and 0, or 1 and a built-in preset, or 2 and another preset (the split before it)
+    normalizer    the number of steps; for each its code, an index in NORMALIZERS (below), and its
+                  fields, in the order of FIELDS
+    Metaspace     0, or one plus the scheme, the replacement, and 0, or 1 and a built-in preset, or
+                  2 and another preset (the split before it); a preset is stored as in the section
+                  `preset`
     decoder       0: decoding joins the bytes of tokens; or one plus the number of steps, and for
-                  each its kind and options: ByteLevel, ByteFallback, Fuse, null: none; Strip: the
-                  character, start and stop; Replace, and Replace of a regex: as above; Metaspace:
-                  the replacement, and the index of the scheme; BPEDecoder: the suffix; WordPiece:
-                  the prefix and cleanup; CTC: the pad token, the word delimiter and cleanup
+                  each its code, an index in DECODERS, and its fields
 
-A program has the Unicode version, the number of words, and the words of one stage, whose rules
-match what the regex matches (pretok.machine.program.serialize_stages). A preset is stored as in the
-section `preset`. cpp/formats/pretok_file_steps.cpp is the C++ reader.
+A flag is 0 or 1; an optional flag is 0, 1, or 2 for None; a scheme is its index in SCHEMES. A
+pattern is its text, then 0; or its text, 1, and the program of the regex: the Unicode version, the
+number of words, and the words of one stage, whose rules match what the regex matches
+(pretok.machine.program.serialize_stages). A charsmap is its size and its bytes.
+
+cpp/formats/pretok_file_steps.cpp is the C++ reader.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
+from typing import Any
 
-from bpe.decoders import steps as decoders
 from bpe.decoders.chain import DecoderChain
-from bpe.decoders.growth import problem_of_growth as decoder_growth
+from bpe.decoders.registry import DECODERS as CHAINED_DECODERS
+from bpe.decoders.steps import Spaces
+from bpe.encoding.piece_decoder import Decoding, SentencePieceDecoding
 from bpe.encoding.utf8 import has_surrogates
 from bpe.errors import UnsupportedError, VocabularyError
-from bpe.formats.normalizer_json import MAX_TEXT
 from bpe.formats.pretok_numbers import Reader, encode_number, encode_text
 from bpe.formats.pretok_preset import dump_preset, is_own, read_preset
 from bpe.formats.spec import TokenizerSpec
-from bpe.normalizers import steps
-from bpe.normalizers.chain import MetaspaceStep, NormalizerChain, PrependScheme
-from bpe.normalizers.growth import problem_of_growth as normalizer_growth
-from bpe.normalizers.precompiled import Precompiled
-from bpe.normalizers.unicode_forms import FORMS, UnicodeForm
-from pretok.errors import UnknownPatternError
+from bpe.formats.step_json import NOT_COMPILED
+from bpe.normalizers.chain import MetaspaceStep, NormalizerChain
+from bpe.normalizers.growth import find_excess
+from bpe.normalizers.registry import NORMALIZERS as CHAINED_NORMALIZERS
+from bpe.normalizers.registry import Registry
+from bpe.normalizers.sentencepiece import SentencePieceNormalizer
+from bpe.normalizers.step import MAX_COUNT, MAX_TEXT, SCHEMES, Field
+from bpe.normalizers.steps import Replace
+from bpe.types import NormalizesText
 from pretok.machine.program import serialize_stages
-from pretok.patterns.char_sets import UnreadablePatternError
-from pretok.patterns.compile import NotCompiledError
 
-_PLAIN = (steps.Lowercase(), steps.StripAccents(), steps.Nmt(), steps.ByteLevel())
-_STRIP, _BERT, _PREPEND, _REPLACE, _REGEX, _PRECOMPILED = range(8, 14)
-_PLAIN_DECODERS = (
-    decoders.ByteLevel(), decoders.ByteFallback(), decoders.Fuse(), decoders.Spaces()
-)  # fmt: skip
-_STRIP_TOKEN, _REPLACE_TOKEN, _REGEX_TOKEN, _METASPACE, _BPE, _WORD_PIECE, _CTC = range(4, 11)
-_SCHEMES: tuple[PrependScheme, ...] = ("always", "first", "never")
-_MAX_STRIPPED = 256
+NORMALIZERS: Registry[Any] = Registry(
+    {**CHAINED_NORMALIZERS.makers, "SentencePieceNormalizer": SentencePieceNormalizer}
+)
+DECODERS: Registry[Any] = Registry(
+    {
+        **CHAINED_DECODERS.makers,
+        "Spaces": Spaces,
+        "SentencePieceDecoding": SentencePieceDecoding,
+    }
+)
 MAX_STEPS = 256
 """The maximal number of normalizers, and of decoders.
 
@@ -62,138 +58,167 @@ Each step takes some memory, so a small file with many of them could fill the me
 """
 
 
-def problem_of_steps(spec: TokenizerSpec) -> str:
-    """Return what a file cannot hold in the normalizer or the decoder of `spec`, or ""."""
-    normalizer, decoder = spec.normalizer, spec.decoder
-    if not isinstance(normalizer, NormalizerChain | None):
-        return f"the normalizer {type(normalizer).__name__} with this model"
-    if not isinstance(decoder, DecoderChain | None):
-        return f"the decoder {type(decoder).__name__} with this model"
-    chain = normalizer if isinstance(normalizer, NormalizerChain) else NormalizerChain()
-    if max(len(chain.steps), len(decoder.steps) if decoder else 0) > MAX_STEPS:
-        return f"more than {MAX_STEPS} normalizers or decoders"
-    try:
-        dump_steps(spec)
-    except UnsupportedError as error:
-        return str(error)
-    return ""
-
-
 def dump_steps(spec: TokenizerSpec) -> bytes:
-    """Return the section; raises UnsupportedError for a step that it cannot hold."""
-    chain = spec.normalizer if isinstance(spec.normalizer, NormalizerChain) else NormalizerChain()
-    parts = [encode_number(len(chain.steps)), *map(_dump_step, chain.steps)]
-    parts.append(_dump_metaspace(chain.metaspace))
-    if spec.decoder is None:
-        return b"".join([*parts, encode_number(0)])
-    assert isinstance(spec.decoder, DecoderChain), "problem_of_steps has checked it"
-    listed = spec.decoder.steps
-    return b"".join([*parts, encode_number(1 + len(listed)), *map(_dump_decoder, listed)])
+    """Return the section.
+
+    Raises UnsupportedError for a step that it cannot hold. The user-defined symbols of
+    SentencePiece's normalizer and its invisible tokens follow from the added tokens of the file.
+    """
+    normalizer, decoder = spec.normalizer, spec.decoder
+    steps: list[Any] = [normalizer]
+    metaspace = None
+    if isinstance(normalizer, NormalizerChain | None):
+        chain = normalizer or NormalizerChain()
+        steps, metaspace = [*chain.steps], chain.metaspace
+    listed: list[Any] = [*decoder.steps] if isinstance(decoder, DecoderChain) else [decoder]
+    parts = [
+        _dump_list(steps, NORMALIZERS, "normalizer"),
+        _dump_metaspace(metaspace),
+        encode_number(0) if decoder is None else _dump_list(listed, DECODERS, "decoder", 1),
+    ]
+    return b"".join(parts)
 
 
-def read_steps(reader: Reader) -> tuple[NormalizerChain | None, DecoderChain | None]:
+def read_steps(reader: Reader) -> tuple[NormalizesText | None, Decoding | None]:
     """Return the normalizer and the decoder."""
-    listed = tuple(_read_step(reader) for _ in range(_number(reader, MAX_STEPS)))
-    if problem := normalizer_growth(listed):
-        raise UnsupportedError(f"the file has normalizers that {problem}")
+    steps = _read_list(reader, NORMALIZERS, _number(reader, MAX_STEPS), "normalizers", "text")
     metaspace = _read_metaspace(reader)
-    chain = NormalizerChain(listed, metaspace) if listed or metaspace is not None else None
+    normalizer: NormalizesText | None = None
+    if steps or metaspace is not None:
+        normalizer = _only(steps, SentencePieceNormalizer, reader)
+        if normalizer is None:
+            normalizer = NormalizerChain(steps, metaspace)
+        elif metaspace is not None:
+            raise _unknown(reader)
     count = _number(reader, MAX_STEPS + 1)
     if count == 0:
-        return chain, None
-    chosen = tuple(_read_decoder(reader) for _ in range(count - 1))
-    if problem := decoder_growth(chosen):
-        raise UnsupportedError(f"the file has decoders that {problem}")
-    return chain, DecoderChain(chosen)
+        return normalizer, None
+    listed = _read_list(reader, DECODERS, count - 1, "decoders", "token")
+    decoding = _only(listed, SentencePieceDecoding, reader)
+    return normalizer, decoding or DecoderChain(listed)
 
 
-def _dump_step(step: steps.Step) -> bytes:
-    kind, options = encode_step(step)
-    return encode_number(kind) + options
+def _only(steps: tuple[Any, ...], kind: type, reader: Reader) -> Any:
+    """Return the only step if it is a `kind`, else None; `kind` stands alone."""
+    if not any(isinstance(step, kind) for step in steps):
+        return None
+    if len(steps) != 1:
+        raise _unknown(reader)
+    return steps[0]
 
 
-def encode_step(step: steps.Step) -> tuple[int, bytes]:
-    """Return the kind and the options of a normalizer."""
-    # `type(step) is`, because a subclass may have any other effect.
-    if type(step) is UnicodeForm:
-        return FORMS.index(step.type), b""
-    if step in _PLAIN:
-        return len(FORMS) + _PLAIN.index(step), b""
-    if type(step) is steps.Strip:
-        return _STRIP, encode_number(step.strip_left + 2 * step.strip_right)
-    if type(step) is steps.BertNormalizer:
-        flags = (step.clean_text, step.handle_chinese_chars, step.lowercase,
-                 bool(step.strip_accents), step.strip_accents is None)  # fmt: skip
-        return _BERT, encode_number(sum(flag << bit for bit, flag in enumerate(flags)))
-    if type(step) is steps.Prepend:
-        return _PREPEND, _encode_short(step.prepend)
-    if type(step) is steps.Replace:
-        return (_REGEX if step.is_regex else _REPLACE), _encode_replace(step)
-    if type(step) is Precompiled:
-        charsmap = step.precompiled_charsmap
-        return _PRECOMPILED, encode_number(len(charsmap)) + charsmap
-    raise UnsupportedError(f"the normalizer {type(step).__name__}")
+def _dump_list(steps: list[Any], registry: Registry[Any], what: str, more: int = 0) -> bytes:
+    if len(steps) > MAX_STEPS:
+        raise UnsupportedError(f"more than {MAX_STEPS} normalizers or decoders")
+    parts = [encode_number(len(steps) + more)]
+    for step in steps:
+        name = type(step).__name__
+        code = registry.code(step) if hasattr(step, "FIELDS") else -1
+        if code < 0:
+            raise UnsupportedError(f"the {what} {name}")
+        parts.append(encode_number(code))
+        for key, field in step.FIELDS.items():
+            parts.append(_dump_field(getattr(step, key), field))
+            if field is Field.PATTERN:
+                parts.append(_dump_program(step))
+    return b"".join(parts)
 
 
-def _read_step(reader: Reader) -> steps.Step:
-    kind = reader.number()
-    if kind < len(FORMS):
-        return UnicodeForm(FORMS[kind])
-    if kind < _STRIP:
-        return _PLAIN[kind - len(FORMS)]
-    if kind == _STRIP:
-        left, right = _flags(reader, 2)
-        return steps.Strip(left, right)
-    if kind == _BERT:
-        clean, chinese, lowercase, accents, is_null = _flags(reader, 5)
-        if accents and is_null:
-            raise _unknown(reader)
-        return steps.BertNormalizer(clean, chinese, None if is_null else accents, lowercase)
-    if kind == _PREPEND:
-        return steps.Prepend(_short(reader, may_be_empty=True))
-    if kind in (_REPLACE, _REGEX):
-        return _read_replace(reader, kind == _REGEX)
-    if kind == _PRECOMPILED:
-        try:
-            return Precompiled(reader.take(reader.count(1)))
-        except VocabularyError as error:
-            raise reader.error(f"has a wrong charsmap: {error}") from None
-    raise _unknown(reader)
+def _read_list(
+    reader: Reader, registry: Registry[Any], count: int, what: str, unit: str
+) -> tuple[Any, ...]:
+    steps = tuple(_read_step(reader, registry) for _ in range(count))
+    if problem := find_excess(steps, unit)[1]:
+        raise UnsupportedError(f"the file has {what} that {problem}")
+    return steps
 
 
-def _encode_replace(step: steps.Replace) -> bytes:
-    texts = _encode_short(step.pattern) + _encode_short(step.content)
-    if not step.is_regex:
-        return texts
-    preset = step.isolated.preset
-    words = serialize_stages(preset.stages)
-    numbers = map(encode_number, words)
-    return b"".join([texts, encode_text(preset.unicode), encode_number(len(words)), *numbers])
-
-
-def _read_replace(reader: Reader, is_regex: bool) -> steps.Replace:
-    pattern, content = _short(reader), _short(reader, may_be_empty=True)
+def _read_step(reader: Reader, registry: Registry[Any]) -> Any:
+    name = registry.names[_number(reader, len(registry.names) - 1)]
+    options: dict[str, Any] = {}
+    program = None
+    for key, field in registry.fields(name).items():
+        options[key] = _read_field(reader, field)
+        if field is Field.PATTERN:
+            options["is_regex"] = bool(_number(reader, 1))
+            program = _read_program(reader) if options["is_regex"] else None
     try:
-        step = steps.Replace(pattern, content, is_regex)
-    except (UnknownPatternError, UnreadablePatternError, NotCompiledError) as error:
+        step = registry.makers[name](**options)
+    except NOT_COMPILED as error:
         raise reader.error(f"has a wrong regex: {error}") from None
-    if is_regex:
-        preset = step.isolated.preset
-        unicode = reader.text()
-        words = [reader.number() for _ in range(reader.count(1))]
-        if unicode != preset.unicode or words != serialize_stages(preset.stages):
-            raise UnsupportedError(
-                f"the file has another program for the regex {pattern[:80]!a} than this version "
-                "of pretok; save the tokenizer again"
-            )
+    except VocabularyError as error:
+        raise reader.error(f"has a wrong charsmap: {error}") from None
+    if program is not None and program != _program(step):
+        raise UnsupportedError(
+            f"the file has another program for the regex {step.pattern[:80]!a} than this version "
+            "of pretok; save the tokenizer again"
+        )
     return step
+
+
+def _dump_field(value: Any, field: Field) -> bytes:
+    match field:
+        case Field.FLAG | Field.COUNT:
+            if value > MAX_COUNT:
+                raise UnsupportedError(f"a decoder that strips more than {MAX_COUNT} characters")
+            return encode_number(value)
+        case Field.OPTIONAL_FLAG:
+            return encode_number(2 if value is None else value)
+        case Field.SCHEME:
+            return encode_number(SCHEMES.index(value))
+        case Field.CHARSMAP:
+            return encode_number(len(value)) + bytes(value)
+    if has_surrogates(value) or (field is not Field.ANY_TEXT and len(value) > MAX_TEXT):
+        raise UnsupportedError("a text of a normalizer or decoder that is too long or not Unicode")
+    if field is Field.CHARACTER and len(value) != 1:
+        raise UnsupportedError("a normalizer or decoder with a text in place of a character")
+    return encode_text(value)
+
+
+def _read_field(reader: Reader, field: Field) -> Any:
+    match field:
+        case Field.FLAG:
+            return bool(_number(reader, 1))
+        case Field.OPTIONAL_FLAG:
+            return (False, True, None)[_number(reader, 2)]
+        case Field.COUNT:
+            return _number(reader, MAX_COUNT)
+        case Field.SCHEME:
+            return SCHEMES[_number(reader, len(SCHEMES) - 1)]
+        case Field.CHARSMAP:
+            return reader.take(reader.count(1))
+    text = reader.text()
+    if field is not Field.ANY_TEXT:
+        if len(text) > MAX_TEXT or not (text or field is Field.TEXT):
+            raise reader.error("has a text of a normalizer or decoder that is empty or too long")
+        if field is Field.CHARACTER and len(text) != 1:
+            raise _unknown(reader)
+    return text
+
+
+def _program(step: Replace) -> tuple[str, list[int]]:
+    """Return the Unicode version and the words of the program of a regex."""
+    preset = step.isolated.preset
+    return preset.unicode, serialize_stages(preset.stages)
+
+
+def _dump_program(step: Replace) -> bytes:
+    if not step.is_regex:
+        return encode_number(0)
+    unicode, words = _program(step)
+    numbers: Iterable[bytes] = map(encode_number, [len(words), *words])
+    return b"".join([encode_number(1), encode_text(unicode), *numbers])
+
+
+def _read_program(reader: Reader) -> tuple[str, list[int]]:
+    return reader.text(), [reader.number() for _ in range(reader.count(1))]
 
 
 def _dump_metaspace(step: MetaspaceStep | None) -> bytes:
     if step is None:
         return encode_number(0)
-    scheme = encode_number(1 + _SCHEMES.index(step.prepend_scheme))
-    texts = scheme + _encode_character(step.replacement)
+    scheme = encode_number(1 + SCHEMES.index(step.prepend_scheme))
+    texts = scheme + _dump_field(step.replacement, Field.CHARACTER)
     if step.before is None:
         return texts + encode_number(0)
     # The split before Metaspace uses the Unicode version of the preset.
@@ -202,102 +227,16 @@ def _dump_metaspace(step: MetaspaceStep | None) -> bytes:
 
 
 def _read_metaspace(reader: Reader) -> MetaspaceStep | None:
-    scheme = reader.number()
+    scheme = _number(reader, len(SCHEMES))
     if scheme == 0:
         return None
-    if scheme > len(_SCHEMES):
-        raise _unknown(reader)
-    replacement, form = _character(reader), reader.number()
-    if form > 2:
-        raise _unknown(reader)
+    replacement, form = _read_field(reader, Field.CHARACTER), _number(reader, 2)
     before = None
     if form:
         before, why, unicode = read_preset(reader, form == 2)
         if before is None or unicode != before.unicode:
             raise UnsupportedError(why or f"the file uses Unicode {unicode} for a preset")
-    return MetaspaceStep(replacement, _SCHEMES[scheme - 1], before)
-
-
-def _dump_decoder(step: decoders.Step) -> bytes:
-    kind, options = encode_decoder(step)
-    return encode_number(kind) + options
-
-
-def encode_decoder(step: decoders.Step) -> tuple[int, bytes]:
-    """Return the kind and the options of a decoder."""
-    if step in _PLAIN_DECODERS:
-        return _PLAIN_DECODERS.index(step), b""
-    if type(step) is decoders.Strip:
-        if max(step.start, step.stop) > _MAX_STRIPPED:
-            raise UnsupportedError(f"a decoder that strips more than {_MAX_STRIPPED} characters")
-        counts = encode_number(step.start) + encode_number(step.stop)
-        return _STRIP_TOKEN, _encode_character(step.content) + counts
-    if type(step) is decoders.Replace:
-        kind = _REGEX_TOKEN if step.replace.is_regex else _REPLACE_TOKEN
-        return kind, _encode_replace(step.replace)
-    if type(step) is decoders.Metaspace:
-        scheme = encode_number(_SCHEMES.index(step.prepend_scheme))
-        return _METASPACE, _encode_character(step.replacement) + scheme
-    if type(step) is decoders.BPEDecoder:
-        return _BPE, _encode_short(step.suffix)
-    if type(step) is decoders.WordPiece:
-        return _WORD_PIECE, _encode_short(step.prefix) + encode_number(step.cleanup)
-    if type(step) is decoders.CTC:
-        texts = _encode_short(step.pad_token) + _encode_short(step.word_delimiter_token)
-        return _CTC, texts + encode_number(step.cleanup)
-    raise UnsupportedError(f"the decoder {type(step).__name__}")
-
-
-def _read_decoder(reader: Reader) -> decoders.Step:
-    kind = reader.number()
-    if kind < len(_PLAIN_DECODERS):
-        return _PLAIN_DECODERS[kind]
-    readers: dict[int, Callable[[], decoders.Step]] = {
-        _STRIP_TOKEN: lambda: decoders.Strip(
-            _character(reader), _number(reader, _MAX_STRIPPED), _number(reader, _MAX_STRIPPED)
-        ),
-        _REPLACE_TOKEN: lambda: decoders.Replace(_read_replace(reader, False)),
-        _REGEX_TOKEN: lambda: decoders.Replace(_read_replace(reader, True)),
-        _METASPACE: lambda: decoders.Metaspace(_character(reader), _SCHEMES[_number(reader, 2)]),
-        _BPE: lambda: decoders.BPEDecoder(_short(reader)),
-        _WORD_PIECE: lambda: decoders.WordPiece(
-            _short(reader, may_be_empty=True), bool(_number(reader, 1))
-        ),
-        _CTC: lambda: decoders.CTC(
-            _short(reader, may_be_empty=True),
-            _short(reader, may_be_empty=True),
-            bool(_number(reader, 1)),
-        ),
-    }
-    if kind not in readers:
-        raise _unknown(reader)
-    return readers[kind]()
-
-
-def _encode_short(text: str) -> bytes:
-    if len(text) > MAX_TEXT or has_surrogates(text):
-        raise UnsupportedError("a text of a normalizer or decoder that is too long or not Unicode")
-    return encode_text(text)
-
-
-def _short(reader: Reader, may_be_empty: bool = False) -> str:
-    text = reader.text()
-    if len(text) > MAX_TEXT or not (text or may_be_empty):
-        raise reader.error("has a text of a normalizer or decoder that is empty or too long")
-    return text
-
-
-def _encode_character(text: str) -> bytes:
-    if len(text) != 1:
-        raise UnsupportedError("a normalizer or decoder with a text in place of a character")
-    return _encode_short(text)
-
-
-def _character(reader: Reader) -> str:
-    text = _short(reader)
-    if len(text) != 1:
-        raise _unknown(reader)
-    return text
+    return MetaspaceStep(replacement, SCHEMES[scheme - 1], before)
 
 
 def _number(reader: Reader, limit: int) -> int:
@@ -305,11 +244,6 @@ def _number(reader: Reader, limit: int) -> int:
     if number > limit:
         raise _unknown(reader)
     return number
-
-
-def _flags(reader: Reader, count: int) -> tuple[bool, ...]:
-    number = _number(reader, (1 << count) - 1)
-    return tuple(bool(number >> bit & 1) for bit in range(count))
 
 
 def _unknown(reader: Reader) -> VocabularyError:

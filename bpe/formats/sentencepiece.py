@@ -11,7 +11,6 @@ from bpe.characters.text_vocabulary import TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.piece_decoder import SentencePieceDecoding
-from bpe.encoding.sentencepiece_normalizer import SentencePieceNormalizer
 from bpe.encoding.token_list import AddedTokenList
 from bpe.errors import UnsupportedError, VocabularyError, shortened
 from bpe.formats.files import named
@@ -27,6 +26,7 @@ from bpe.formats.sentencepiece_pieces import (
 )
 from bpe.formats.sentencepiece_writer import dump
 from bpe.formats.spec import TokenizerSpec
+from bpe.normalizers.sentencepiece import SentencePieceNormalizer
 from pretok.patterns.lookup import WHOLE
 
 _BYTE_NAMES = dict.fromkeys(f"<0x{byte:02X}>" for byte in range(256))  # in order of the bytes

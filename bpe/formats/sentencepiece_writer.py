@@ -8,11 +8,11 @@ from bpe.characters.text_vocabulary import BYTE_NAMES, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.piece_decoder import SentencePieceDecoding
-from bpe.encoding.sentencepiece_normalizer import SentencePieceNormalizer
 from bpe.errors import UnsupportedError, VocabularyError, shortened
 from bpe.formats.protobuf import message
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.text_as_pieces import as_pieces
+from bpe.normalizers.sentencepiece import SentencePieceNormalizer
 
 _NORMAL, _UNKNOWN, _CONTROL, _USER_DEFINED, _UNUSED, _BYTE = range(1, 7)
 _BPE = 2

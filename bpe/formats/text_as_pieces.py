@@ -16,12 +16,12 @@ from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders import steps
 from bpe.decoders.chain import DecoderChain
 from bpe.encoding.piece_decoder import SentencePieceDecoding
-from bpe.encoding.sentencepiece_normalizer import SentencePieceNormalizer
 from bpe.encoding.text_spaces import keeps_whole
 from bpe.errors import UnsupportedError, VocabularyError, shortened
 from bpe.formats.spec import TokenizerSpec
 from bpe.merge import RankedMerge, merge
 from bpe.normalizers.chain import NormalizerChain
+from bpe.normalizers.sentencepiece import SentencePieceNormalizer
 from bpe.normalizers.steps import Prepend, Replace
 
 _ADVICE = "; save the tokenizer as .json"
@@ -84,7 +84,7 @@ def _has_prefix(spec: TokenizerSpec) -> bool:
             'a .model of SentencePiece is written only for the normalizers Prepend "▁" and Replace '
             f'" " by "▁", or Replace alone{_ADVICE}'
         )
-    spaces = steps.Replace(Replace(SPACE_MARK, " "))
+    spaces = steps.Replace(SPACE_MARK, " ")
     strip = (steps.Strip(" ", 1, 0),) if has_prefix else ()
     expected = (spaces, steps.ByteFallback(), steps.Fuse(), *strip)
     if spec.decoder != DecoderChain(expected):

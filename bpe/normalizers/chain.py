@@ -10,7 +10,8 @@ from typing import Literal, TypeAlias
 from bpe.errors import UnsupportedError
 from bpe.normalizers.aligned_text import AlignedText
 from bpe.normalizers.growth import growth_of, problem_of_growth, utf8_size
-from bpe.normalizers.steps import Replace, Step
+from bpe.normalizers.step import TextStep
+from bpe.normalizers.steps import Replace
 from bpe.normalizers.unicode_forms import UnicodeForm
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
@@ -72,7 +73,7 @@ class NormalizerChain:
     Raises UnsupportedError if the steps grow a text too much (bpe.normalizers.growth).
     """
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[TextStep, ...] = ()
     metaspace: MetaspaceStep | None = None
 
     def __post_init__(self) -> None:

@@ -5,15 +5,8 @@ cpp/core/normalize/growth.cpp has the same bounds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TypeVar
-
-from bpe.normalizers.characters import CHINESE, is_in, lowercase
-from bpe.normalizers.precompiled import Precompiled
-from bpe.normalizers.steps import BertNormalizer, ByteLevel, Lowercase, Prepend, Replace, Step
-from bpe.normalizers.unicode_forms import UnicodeForm
-
-AnyStep = TypeVar("AnyStep")
+from collections.abc import Iterable
+from typing import Protocol
 
 MAX_GROWTH = 1024
 """The maximal number of bytes that normalizers or decoders make of one byte.
@@ -21,8 +14,6 @@ MAX_GROWTH = 1024
 It is also the maximal number of bytes that their regexes read for one byte. Published normalizers
 make at most 143 bytes: 11 (NFKD) times 13 (Precompiled). MetaspaceStep is not counted.
 """
-
-_COMPATIBLE, _CANONICAL, _LOWER = 11, 3, 2
 
 
 class Growth:
@@ -73,87 +64,53 @@ class Growth:
         self._base, self._added, self._spelled, self._chinese = self.bytes, 0, 1, 0
 
 
+class GrowingStep(Protocol):
+    """A step, as bpe.normalizers.step.Step defines it."""
+
+    @property
+    def name(self) -> str:
+        """Its name in an error."""
+
+    @property
+    def has_regex(self) -> bool:
+        """True if it searches for matches of a regex."""
+
+    def grow(self, growth: Growth, /) -> None:
+        """Add its growth."""
+
+
 def utf8_size(text: str) -> int:
     """Return the size of a text in UTF-8, in bytes."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
-def replace_factor(step: Replace) -> int:
-    """Return the maximal number of bytes that a Replace makes of one, at least 1."""
-    # A match of a regex has at least one byte.
-    matched = 1 if step.is_regex else utf8_size(step.pattern)
-    return max(1, -(-utf8_size(step.content) // matched))
+def find_excess(steps: Iterable[GrowingStep], unit: str) -> tuple[int, str]:
+    """Return the growth of `steps`, and "" or a predicate that says which limit they pass.
 
-
-def find_excess(
-    steps: Iterable[AnyStep],
-    add: Callable[[Growth, AnyStep], None],
-    has_regex: Callable[[AnyStep], bool],
-    unit: str,
-) -> tuple[int, str]:
-    """Return the growth of `steps`, and "" or a clause that says which limit they pass.
-
-    `add` adds a step to a Growth.
+    The growth is the maximal number of bytes that the steps make of one byte of a `unit`, which is
+    "text" for normalizers and "token" for decoders.
     """
     growth = Growth()
     read = 0
     for place, step in enumerate(steps, 1):
-        read += growth.bytes if has_regex(step) else 0
-        add(growth, step)
+        read += growth.bytes if step.has_regex else 0
+        step.grow(growth)
         problem = ""
         if growth.bytes > MAX_GROWTH:
             problem = f"make up to {growth.bytes} bytes of one byte of a {unit}"
         elif read > MAX_GROWTH:
             problem = f"read up to {read} bytes with regexes for one byte of a {unit}"
         if problem:
-            name = getattr(step, "type", type(step).__name__)
-            where = f"at step {place} ({name}); expected at most {MAX_GROWTH}"
+            where = f"at step {place} ({step.name}); expected at most {MAX_GROWTH}"
             return growth.bytes, f"{problem}, {where}"
     return growth.bytes, ""
 
 
-def problem_of_growth(steps: Iterable[Step]) -> str:
+def problem_of_growth(steps: Iterable[GrowingStep]) -> str:
     """Return "", or the predicate of a sentence about normalizers that grow a text too much."""
-    return find_excess(steps, _add, _has_regex, "text")[1]
+    return find_excess(steps, "text")[1]
 
 
-def growth_of(steps: Iterable[Step]) -> int:
+def growth_of(steps: Iterable[GrowingStep]) -> int:
     """Return the maximal number of bytes that normalizers make of one byte."""
-    return find_excess(steps, _add, _has_regex, "text")[0]
-
-
-def _has_regex(step: Step) -> bool:
-    return isinstance(step, Replace) and step.is_regex
-
-
-def _add(growth: Growth, step: Step) -> None:
-    # The other normalizers replace a character by at most as many bytes.
-    if isinstance(step, UnicodeForm):
-        growth.spell(_COMPATIBLE if step.type in ("NFKC", "NFKD") else _CANONICAL)
-    elif isinstance(step, Lowercase):
-        growth.spell(_LOWER)
-    elif isinstance(step, BertNormalizer):
-        if step.handle_chinese_chars:
-            growth.space_chinese()
-        if step.strips_accents:
-            growth.spell(_CANONICAL)
-        if step.lowercase:
-            growth.spell(_LOWER)
-    elif isinstance(step, ByteLevel):
-        growth.multiply(2, False)
-    elif isinstance(step, Prepend):
-        growth.add(utf8_size(step.prepend), _is_stable(step.prepend))
-    elif isinstance(step, Replace):
-        growth.multiply(replace_factor(step), _is_stable(step.content))
-    elif isinstance(step, Precompiled):
-        growth.multiply(step.growth, False)
-
-
-def _is_stable(text: str) -> bool:
-    """Return whether no Unicode form, lower case or BertNormalizer grows a character of `text`."""
-    form = UnicodeForm("NFKD")
-    return text.isascii() or all(
-        form.normalize(char) == char and lowercase(char) == char and not is_in(CHINESE, char)
-        for char in text
-        if char >= "\x80"
-    )
+    return find_excess(steps, "text")[0]

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from bpe.encoding.sentencepiece_normalizer import SentencePieceNormalizer
 from bpe.encoding.utf8 import ESCAPE, decode_utf8, has_surrogates
 from bpe.normalizers.aligned_text import AlignedText
 from bpe.normalizers.chain import NormalizerChain
 from bpe.normalizers.characters import NONSPACING_MARKS, is_in
 from bpe.normalizers.precompiled import Precompiled
+from bpe.normalizers.sentencepiece import SentencePieceNormalizer
+from bpe.normalizers.step import TextStep
 from bpe.normalizers.steps import (
     WHITE_SPACE,
     BertNormalizer,
@@ -27,7 +28,6 @@ from bpe.normalizers.steps import (
     Nmt,
     Prepend,
     Replace,
-    Step,
     Strip,
     StripAccents,
 )
@@ -166,7 +166,7 @@ def _sentencepiece(normalizer: NormalizesText) -> _core.SentencePieceNormalizer 
 def _chain_steps(
     normalizer: NormalizesText,
     make_map: Callable[[Spellings, bool], list[Made]],
-    make_step: Callable[[Step], Made],
+    make_step: Callable[[TextStep], Made],
 ) -> list[Made] | None:
     """Return the steps of a NormalizerChain of known steps, or None for any other normalizer."""
     if type(normalizer) is not NormalizerChain:
@@ -191,7 +191,7 @@ class PerCharacter(NamedTuple):
     spell: Callable[[str], str]
 
 
-def _simple_steps(step: Step) -> list[Step | PerCharacter]:
+def _simple_steps(step: TextStep) -> list[TextStep | PerCharacter]:
     """Return simpler steps that together have the effect of `step`."""
     if isinstance(step, (Lowercase, StripAccents, Nmt)):
         return [PerCharacter(step.normalize)]
@@ -200,7 +200,7 @@ def _simple_steps(step: Step) -> list[Step | PerCharacter]:
     if isinstance(step, BertNormalizer):
         # Without the other two options, BertNormalizer treats each character by itself.
         clean = replace(step, strip_accents=False, lowercase=False)
-        steps: list[Step | PerCharacter] = [PerCharacter(clean.normalize)]
+        steps: list[TextStep | PerCharacter] = [PerCharacter(clean.normalize)]
         if step.strips_accents:
             steps += [UnicodeForm("NFD"), PerCharacter(_without_marks)]
         if step.lowercase:
@@ -229,7 +229,7 @@ def _aligning_map(spells: Spellings, has_maps: bool) -> list[AligningStep]:
     return [_core.CharacterMap(partial(_spell_page, spells)).align]
 
 
-def _aligning_step(step: Step) -> AligningStep:
+def _aligning_step(step: TextStep) -> AligningStep:
     if isinstance(step, UnicodeForm):
         return _native_form(step).align
     normalized = _native_step(step)
@@ -255,7 +255,7 @@ def _native_form(form: UnicodeForm) -> _core.UnicodeForm:
     return _core.UnicodeForm(FORMS.index(form.type))
 
 
-def _native_step(step: Step) -> NativeStep:
+def _native_step(step: TextStep) -> NativeStep:
     from pretok import _core
 
     if isinstance(step, UnicodeForm):
@@ -300,7 +300,7 @@ def _takes_any_bytes(normalizer: NormalizesText) -> bool:
     return is_form or isinstance(normalizer.steps[0], _CHECKING)
 
 
-def _has_surrogates(step: Step) -> bool:
+def _has_surrogates(step: TextStep) -> bool:
     texts = (getattr(step, name, "") for name in ("prepend", "pattern", "content"))
     return any(map(has_surrogates, texts))
 

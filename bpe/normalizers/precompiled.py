@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import ClassVar
 
-from bpe.encoding.charsmap import Charsmap
 from bpe.encoding.utf8 import ESCAPE
 from bpe.normalizers.aligned_text import AlignedText, Change
+from bpe.normalizers.charsmap import Charsmap
 from bpe.normalizers.graphemes import clusters
+from bpe.normalizers.growth import Growth
+from bpe.normalizers.step import Field, TextStep
 from bpe.once import once
 
 _MAX_CLUSTER = 5
@@ -18,7 +21,7 @@ _UNKNOWN = False  # a part that is not in `_replacements`; None there means no r
 
 
 @dataclass(frozen=True)
-class Precompiled:
+class Precompiled(TextStep):
     """Applies a charsmap as Hugging Face's tokenizers does, which differs from SentencePiece.
 
     The text is cut into grapheme clusters. If rules match at the start of a cluster of at most five
@@ -28,15 +31,16 @@ class Precompiled:
     Raises VocabularyError for a malformed charsmap.
     """
 
+    FIELDS: ClassVar = {"precompiled_charsmap": Field.CHARSMAP}
+
     precompiled_charsmap: bytes = field(repr=False)
 
     def __post_init__(self) -> None:
         self._rules  # noqa: B018  # raises VocabularyError
 
-    @property
-    def growth(self) -> int:
-        """The maximal number of bytes that a rule makes of one byte."""
-        return self._rules.growth
+    def grow(self, growth: Growth) -> None:
+        """Add the growth of the rule that grows a text most."""
+        growth.multiply(self._rules.growth, False)
 
     @once
     def _rules(self) -> Charsmap:

@@ -1,4 +1,4 @@
-"""Define Step, the interface of normalizers, and normalizers of Hugging Face's tokenizers.
+"""Define normalizers of Hugging Face's tokenizers.
 
 Each dataclass has the name and the fields of its JSON object in a tokenizer.json, except that
 Replace has `is_regex`. The sets of characters (bpe/normalizers/characters.py) are those of
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Literal, Protocol
+from typing import ClassVar, Literal
 
 from bpe.encoding.utf8 import ESCAPE
 from bpe.normalizers.aligned_text import AlignedText, Span
@@ -23,7 +23,9 @@ from bpe.normalizers.characters import (
     is_in,
     lowercase,
 )
-from bpe.normalizers.unicode_forms import UnicodeForm
+from bpe.normalizers.growth import Growth, utf8_size
+from bpe.normalizers.step import Field, TextStep
+from bpe.normalizers.unicode_forms import CANONICAL_GROWTH, UnicodeForm
 from pretok.byte_characters import BYTE_CHARACTERS
 from pretok.patterns.compile import compile_stage
 from pretok.patterns.lookup import find_stage
@@ -31,28 +33,31 @@ from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 from pretok.unicode.atoms import WHITE_SPACE_CODE_POINTS
 
+_LOWER_GROWTH = 2
 WHITE_SPACE = "".join(map(chr, sorted(WHITE_SPACE_CODE_POINTS)))
 
 
-class Step(Protocol):
-    """A normalizer. In a text, a lone surrogate stands for an invalid byte."""
-
-    def normalize(self, text: str, /) -> str:
-        """Return `text` normalized."""
-
-    def align(self, text: AlignedText, /) -> AlignedText:
-        """Return `text` normalized.
-
-        Each character of the result has the span in the original text that Hugging Face's
-        tokenizers give to it.
-        """
+def is_stable(text: str) -> bool:
+    """Return whether no Unicode form, lower case or BertNormalizer grows a character of `text`."""
+    form = UnicodeForm("NFKD")
+    return text.isascii() or all(
+        form.normalize(char) == char and lowercase(char) == char and not is_in(CHINESE, char)
+        for char in text
+        if char >= "\x80"
+    )
 
 
 @dataclass(frozen=True)
-class Prepend:
+class Prepend(TextStep):
     """Puts `prepend` before a text that is not empty."""
 
+    FIELDS: ClassVar = {"prepend": Field.TEXT}
+
     prepend: str
+
+    def grow(self, growth: Growth) -> None:
+        """Add the size of the prefix."""
+        growth.add(utf8_size(self.prepend), is_stable(self.prepend))
 
     def normalize(self, text: str) -> str:
         """Return `text` with the prefix."""
@@ -64,13 +69,15 @@ class Prepend:
 
 
 @dataclass(frozen=True)
-class Replace:
+class Replace(TextStep):
     """Replaces each match of `pattern` by `content`.
 
     `pattern` is a regex if `is_regex`, else a literal. It must not be empty.
 
     Raises UnknownPatternError for a regex that pretok cannot compile to its rules (pretok.rules).
     """
+
+    FIELDS: ClassVar = {"pattern": Field.PATTERN, "content": Field.TEXT}
 
     pattern: str
     content: str
@@ -94,6 +101,22 @@ class Replace:
     def align(self, text: AlignedText) -> AlignedText:
         """Return `text` with the matches replaced."""
         return text.replaced(self.matches(text.text), self.content)
+
+    @property
+    def has_regex(self) -> bool:
+        """True if `pattern` is a regex."""
+        return self.is_regex
+
+    def grow(self, growth: Growth) -> None:
+        """Add the growth of a match."""
+        growth.multiply(self.factor, is_stable(self.content))
+
+    @property
+    def factor(self) -> int:
+        """The maximal number of bytes that one byte becomes, at least 1."""
+        # A match of a regex has at least one byte.
+        matched = 1 if self.is_regex else utf8_size(self.pattern)
+        return max(1, -(-utf8_size(self.content) // matched))
 
     def matches(self, text: str) -> list[Span]:
         """Return the spans of the matches, in order."""
@@ -125,8 +148,12 @@ def _splitter(pattern: str, behavior: Literal["isolated", "removed"]) -> PreToke
 
 
 @dataclass(frozen=True)
-class Lowercase:
+class Lowercase(TextStep):
     """Converts each character to lower case, whatever its neighbors are."""
+
+    def grow(self, growth: Growth) -> None:
+        """Add the growth of the longest lower case."""
+        growth.spell(_LOWER_GROWTH)
 
     def normalize(self, text: str) -> str:
         """Return `text` in lower case."""
@@ -138,8 +165,10 @@ class Lowercase:
 
 
 @dataclass(frozen=True)
-class Strip:
+class Strip(TextStep):
     """Removes white space at the ends of a text."""
+
+    FIELDS: ClassVar = {"strip_left": Field.FLAG, "strip_right": Field.FLAG}
 
     strip_left: bool = True
     strip_right: bool = True
@@ -158,7 +187,7 @@ class Strip:
 
 
 @dataclass(frozen=True)
-class StripAccents:
+class StripAccents(TextStep):
     """Removes combining marks. Composed characters keep their marks unless NFD comes before."""
 
     def normalize(self, text: str) -> str:
@@ -173,7 +202,7 @@ class StripAccents:
 
 
 @dataclass(frozen=True)
-class Nmt:
+class Nmt(TextStep):
     """Removes control characters, and replaces unusual spaces by U+0020."""
 
     def normalize(self, text: str) -> str:
@@ -191,8 +220,15 @@ def _nmt() -> dict[int, str]:
 
 
 @dataclass(frozen=True)
-class BertNormalizer:
+class BertNormalizer(TextStep):
     """The normalizer of BERT. If `strip_accents` is None, it has the value of `lowercase`."""
+
+    FIELDS: ClassVar = {
+        "clean_text": Field.FLAG,
+        "handle_chinese_chars": Field.FLAG,
+        "strip_accents": Field.OPTIONAL_FLAG,
+        "lowercase": Field.FLAG,
+    }
 
     clean_text: bool = True
     handle_chinese_chars: bool = True
@@ -221,6 +257,15 @@ class BertNormalizer:
             text = text.filtered(lambda char: not is_in(NONSPACING_MARKS, char))
         return Lowercase().align(text) if self.lowercase else text
 
+    def grow(self, growth: Growth) -> None:
+        """Add the growth of each option."""
+        if self.handle_chinese_chars:
+            growth.space_chinese()
+        if self.strips_accents:
+            growth.spell(CANONICAL_GROWTH)
+        if self.lowercase:
+            growth.spell(_LOWER_GROWTH)
+
     @property
     def strips_accents(self) -> bool:
         """True if the text is changed to NFD, and then loses its combining marks."""
@@ -244,8 +289,12 @@ def _between_spaces(char: str) -> str:
 
 
 @dataclass(frozen=True)
-class ByteLevel:
+class ByteLevel(TextStep):
     """Writes each byte of UTF-8 as one of GPT-2's characters."""
+
+    def grow(self, growth: Growth) -> None:
+        """Add the growth of a byte whose character has two bytes."""
+        growth.multiply(2, False)
 
     def normalize(self, text: str) -> str:
         """Return `text` in these characters."""

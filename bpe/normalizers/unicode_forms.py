@@ -11,9 +11,12 @@ from typing import Literal, TypeAlias
 import unicodedata2
 
 from bpe.normalizers.aligned_text import AlignedText, Change
+from bpe.normalizers.growth import Growth
+from bpe.normalizers.step import TextStep
 
 FormName: TypeAlias = Literal["NFC", "NFD", "NFKC", "NFKD"]
 FORMS: tuple[FormName, ...] = ("NFC", "NFD", "NFKC", "NFKD")
+COMPATIBLE_GROWTH, CANONICAL_GROWTH = 11, 3
 
 # Characters newer than Unicode 9 that the NFC of a later version reorders or composes. The library
 # tokenizers 0.23 keeps them, and moves no character past them. The list is the result of comparing
@@ -72,7 +75,7 @@ def is_normal(text: str) -> bool:
 
 
 @dataclass(frozen=True)
-class UnicodeForm:
+class UnicodeForm(TextStep):
     """Converts text to a normal form of Unicode.
 
     >>> UnicodeForm("NFKC").normalize("ﬁ ①")
@@ -81,8 +84,17 @@ class UnicodeForm:
 
     type: FormName
 
+    @property
+    def name(self) -> str:
+        """The form."""
+        return self.type
+
     def __str__(self) -> str:
         return self.type
+
+    def grow(self, growth: Growth) -> None:
+        """Add the growth of the longest decomposition."""
+        growth.spell(COMPATIBLE_GROWTH if self.type in ("NFKC", "NFKD") else CANONICAL_GROWTH)
 
     def normalize(self, text: str) -> str:
         """Return `text` in the form."""

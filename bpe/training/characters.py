@@ -29,7 +29,7 @@ NORMALIZER = NormalizerChain((Prepend(SPACE_MARK), Replace(" ", SPACE_MARK)))
 """Replaces each space by "▁", and puts one "▁" before a text, like the normalizer of Llama 2."""
 DECODER = DecoderChain(
     (
-        steps.Replace(Replace(SPACE_MARK, " ")),
+        steps.Replace(SPACE_MARK, " "),
         steps.ByteFallback(),
         steps.Fuse(),
         steps.Strip(" ", 1, 0),

@@ -347,10 +347,6 @@ py::dict read_file(const py::bytes &data) {
   result["before"] = spec.before;
   result["after"] = spec.after;
   result["text"] = spec.characters ? text_options(*spec.characters) : py::object(py::none());
-  if (spec.missing_bytes)
-    result["text"] =
-        py::make_tuple(id_or_none(spec.missing_bytes->unknown_id),
-                       spec.missing_bytes->fuses_unknown, spec.missing_bytes->is_inert);
   if (spec.text)
     result["text"] = text_fields(*spec.text);
   result["steps"] = steps_of(spec);

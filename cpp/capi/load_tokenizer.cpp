@@ -226,7 +226,7 @@ pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &op
   if (const pretok_status status = choose_split(spec, options, split, error))
     return status;
   // Models whose tokens are text decode to other texts anyway, so they may drop some text.
-  if (split->pre_tokenizer.removes() && !spec.text && !spec.missing_bytes)
+  if (split->pre_tokenizer.removes() && !spec.text)
     return fail(error, PRETOK_REMOVES_TEXT,
                 "preset \"%s\" drops some text, but ids must decode to the whole text; choose "
                 "a preset that keeps all text",
@@ -262,10 +262,10 @@ pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &op
     texts = text_tokens(spec, file_added);
     if (spec.characters->normalizer)
       tokenizer.normalizer.emplace(make_normalizer(spec));
-  } else if (!spec.missing_bytes && !spec.text) {
+  } else if (!spec.text) {
     note_bytes(spec.vocabulary, tokenizer);
   }
-  if (spec.text || spec.missing_bytes || (spec.characters && !has_fallback)) {
+  if (spec.text || (spec.characters && !has_fallback)) {
     auto characters = std::make_unique<CharacterMerge>();
     build_error = characters->build(spec.text ? text_data(spec) : character_data(spec));
     if (spec.text)

@@ -84,13 +84,11 @@ private:
 
   std::string check_added_tokens() {
     std::vector<std::uint32_t> ids;
-    bool is_all_plain = true;
     const bool is_sentencepiece = options_.normalizer || options_.spaces.replaces_invalid;
     for (std::size_t i = 0; i < spec_.added.size(); ++i) {
       const AddedToken &token = spec_.added[i];
       ids.push_back(token.id);
       const bool is_symbol = token.normalized && options_.is_normalizer;
-      is_all_plain = is_all_plain && (!is_symbol || is_plain(token));
       // The encoder does not tell the place of a refused token in text that it has normalized.
       const bool is_misplaced =
           is_symbol && (options_.normalizer
@@ -103,9 +101,6 @@ private:
         return "has the added token " + quote(token.content) +
                ", which would change when spaces are replaced or ids are decoded";
     }
-    if (options_.normalizer && options_.normalizer->is_spaces() && is_all_plain &&
-        has_mark(spec_))
-      return "has a normalizer that has a shorter form";
     std::sort(ids.begin(), ids.end());
     const auto repeated = std::adjacent_find(ids.begin(), ids.end());
     return repeated == ids.end() ? ""

@@ -1,6 +1,5 @@
 #include "formats/character_spec.hpp"
 
-#include "core/unicode/byte_level.hpp"
 #include "core/unicode/utf8.hpp"
 #include "formats/load_error.hpp"
 #include "formats/piece_file.hpp"
@@ -156,63 +155,7 @@ VocabularyData byte_vocabulary(const TokenizerSpec &spec) {
   return data;
 }
 
-std::string replace_byte_characters(TokenizerSpec &spec) {
-  MissingBytesSpec &options = *spec.missing_bytes;
-  VocabularyData &data = spec.vocabulary;
-  std::vector<std::uint8_t> bytes;
-  bool has_unknown = options.unknown_id == NO_ID;
-  std::size_t i = 0;
-  for (const std::string_view text : texts_of(spec)) {
-    if (!is_utf8(text))
-      return "has a token that is not UTF-8";
-    const std::size_t start = bytes.size();
-    options.is_inert.push_back(!append_bytes(text, bytes));
-    if (options.is_inert.back())
-      bytes.insert(bytes.end(), text.begin(), text.end());
-    data.lengths[i] = static_cast<std::uint32_t>(bytes.size() - start);
-    has_unknown = has_unknown || data.ids[i] == options.unknown_id;
-    ++i;
-  }
-  data.bytes = std::move(bytes);
-  if (!has_unknown)
-    return "lacks the unknown token";
-  // As in Hugging Face's library tokenizers, the decoder replaces the characters of added
-  // tokens too.
-  for (const AddedToken &token : spec.added)
-    if (!is_ascii(reinterpret_cast<const std::uint8_t *>(token.content.data()),
-                  token.content.size()))
-      return "has the added token " + quote(token.content) +
-             ", whose characters may stand for bytes";
-  return "";
-}
-
-// Returns the CharacterData of a model that lacks tokens of some bytes.
-static CharacterData missing_bytes_data(const TokenizerSpec &spec) {
-  const std::vector<std::string_view> texts = texts_of(spec);
-  std::vector<bool> is_special(first_step(spec));
-  for (std::size_t i = 0; i < spec.added.size(); ++i)
-    is_special[spec.added[i].id] = is_special[spec.added[i].id] || spec.added_special[i];
-  CharacterData data;
-  for (std::size_t i = 0; i < spec.missing_bytes->is_inert.size(); ++i) {
-    if (spec.missing_bytes->is_inert[i])
-      continue;
-    const std::uint32_t id = spec.vocabulary.ids[i];
-    if (texts[i].size() == 1)
-      add_character(static_cast<std::uint8_t>(texts[i][0]), id, data);
-    if (spec.vocabulary.ignore_merges && !is_special[id])
-      data.whole.push_back({{texts[i].begin(), texts[i].end()}, id});
-  }
-  data.unknown = spec.missing_bytes->unknown_id;
-  data.fuses_unknown = spec.missing_bytes->fuses_unknown;
-  // GPT-2's characters have one byte if they are printable ASCII, and else two.
-  for (std::size_t byte = 0; byte < 256; ++byte)
-    data.byte_widths.push_back(byte > ' ' && byte < 0x7F ? 1 : 2);
-  return data;
-}
-
 CharacterData character_data(const TokenizerSpec &spec) {
-  if (spec.missing_bytes)
-    return missing_bytes_data(spec);
   const bool has_spaces = !spec.characters->normalizer;
   const std::vector<std::string_view> texts = texts_of(spec);
   CharacterData data;
@@ -264,35 +207,6 @@ std::vector<StageProgram> character_stages(const TokenizerSpec &spec) {
     stage.program.rules = {all};
   }
   return {stage};
-}
-
-void set_spaces(std::uint32_t kind, CharacterSpec &options) {
-  using Prefix = TextSpaces::Prefix;
-  // The members of TextSpaces and CharacterSpec with these names.
-  struct SpacesKind {
-    Prefix prefix;
-    bool only_first;
-    bool replaces_invalid;
-    bool is_normalizer;
-  };
-  static constexpr SpacesKind KINDS[SPACES_KINDS] = {
-      {Prefix::NONE, false, true, true},           // SentencePiece
-      {Prefix::ALWAYS, false, true, true},         // with add_dummy_prefix
-      {Prefix::NONE, false, false, false},         // Metaspace, never
-      {Prefix::UNLESS_SPACE, true, false, false},  // Metaspace, first
-      {Prefix::UNLESS_SPACE, false, false, false}, // Metaspace, always
-      {Prefix::NONE, false, false, true},          // Replace
-      {Prefix::ALWAYS, false, false, true},        // Prepend, Replace
-  };
-  const SpacesKind &chosen = KINDS[kind];
-  options.spaces.prefix = chosen.prefix;
-  options.spaces.only_first = chosen.only_first;
-  options.spaces.replaces_invalid = chosen.replaces_invalid;
-  options.spaces.are_marks = true;
-  // Only SentencePiece replaces invalid bytes, and only SentencePiece adds the prefix before it
-  // finds normalized added tokens.
-  options.spaces.precedes_tokens = chosen.replaces_invalid;
-  options.is_normalizer = chosen.is_normalizer;
 }
 
 } // namespace pretok

@@ -32,13 +32,13 @@ std::uint32_t first_step(const TokenizerSpec &spec);
 std::uint32_t max_steps(const TokenizerSpec &spec);
 
 // Returns what is wrong with the charsmap of a normalizer, such as "is truncated"; "" if
-// nothing is. Charsmap of bpe/encoding/charsmap.py makes the same checks. If `growth` is not
+// nothing is. Charsmap of bpe/normalizers/charsmap.py makes the same checks. If `growth` is not
 // nullptr, sets it to Charsmap::max_growth().
 std::string problem_of_charsmap(const std::vector<std::uint8_t> &charsmap,
                                 std::size_t *growth = nullptr);
 
 // The maximum number of characters of a user-defined symbol; MAX_SYMBOL of
-// bpe/encoding/sentencepiece_normalizer.py.
+// bpe/normalizers/sentencepiece.py.
 inline constexpr std::size_t MAX_SYMBOL = 256;
 
 // Returns whether an added token is found at the same places in a text and in the text with its
@@ -51,11 +51,6 @@ bool has_mark(const TokenizerSpec &spec);
 // Returns the normalizer of spec.characters->normalizer, which is set.
 SentencePieceNormalizer make_normalizer(const TokenizerSpec &spec);
 
-// Sets the members `spaces` and is_normalizer to those of NORMALIZERS[kind] in
-// bpe/formats/pretok_models.py. `kind` is below SPACES_KINDS.
-inline constexpr std::uint32_t SPACES_KINDS = 7;
-void set_spaces(std::uint32_t kind, CharacterSpec &options);
-
 // Returns the first problem of a model that the encoder does not support, such as "has ids that
 // are too large". Returns "" if there is none. No two tokens may have the same text.
 std::string problem_of_characters(const TokenizerSpec &spec);
@@ -65,13 +60,8 @@ std::string problem_of_characters(const TokenizerSpec &spec);
 // unless the model has a normalizer. The result also has the steps.
 VocabularyData byte_vocabulary(const TokenizerSpec &spec);
 
-// Returns how the first symbols of a model without fallback tokens, or of a model that lacks
-// tokens of some bytes, follow from its characters.
+// Returns how the first symbols of a model without fallback tokens follow from its characters.
 CharacterData character_data(const TokenizerSpec &spec);
-
-// For spec.missing_bytes, which is set: replaces GPT-2's characters in the tokens by the bytes
-// that they stand for, and sets is_inert. Returns a problem as problem_of_characters does.
-std::string replace_byte_characters(TokenizerSpec &spec);
 
 // Returns the pre-tokenizer. If the model does not split text, no merge crosses a boundary of
 // this pre-tokenizer.

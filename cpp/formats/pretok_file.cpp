@@ -8,6 +8,7 @@
 #include "formats/pretok_file_steps.hpp"
 #include "formats/pretok_file_text.hpp"
 #include "formats/pretok_file_tokens.hpp"
+#include "formats/text_spec.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -19,9 +20,8 @@ namespace pretok {
 namespace {
 
 constexpr char PRETOK_FILE_MAGIC[] = "\x89PRETOK\n";
-// The last version. A file has the lowest version that can hold it, which older readers read
-// too.
-constexpr std::uint32_t PRETOK_FILE_VERSION = 3;
+// Lower versions were never released.
+constexpr std::uint32_t PRETOK_FILE_VERSION = 4;
 // The size of the header: magic, version, and the CRC-32 of all bytes after the header.
 constexpr std::size_t PRETOK_FILE_HEADER = 16;
 
@@ -29,14 +29,13 @@ struct FileFlag {
   enum : std::uint32_t {
     FROM_RANKS = 1,
     IGNORE_MERGES = 2,
-    NFC = 4,
+    STEPS = 4,
     ADD_PREFIX_SPACE = 8,
     OWN_PRESET = 16,
     TEXT = 32,
-    STEPS = 64,
-    TRIM_OFFSETS = 128, // only Python gives spans of tokens
-    KEEP_FIRST_SPACE = 256,
-    ALL = 511
+    TRIM_OFFSETS = 64, // only Python gives spans of tokens
+    KEEP_FIRST_SPACE = 128,
+    ALL = 255
   };
 };
 struct TokenFlag {
@@ -136,49 +135,41 @@ bool read_added(PretokFileReader &reader, TokenizerSpec &spec) {
   return true;
 }
 
-bool read_contents(PretokFileReader &reader, std::uint32_t version, TokenizerSpec &spec) {
+bool read_contents(PretokFileReader &reader, TokenizerSpec &spec) {
   std::uint32_t flags = 0;
   if (!reader.number(flags))
     return false;
   if (flags > FileFlag::ALL)
     return reader.fail("has unknown flags");
   if ((flags & FileFlag::KEEP_FIRST_SPACE) != 0 && (flags & FileFlag::TRIM_OFFSETS) == 0)
-    return reader.fail("has flag 256 without flag 128");
-  flags &= ~std::uint32_t{FileFlag::TRIM_OFFSETS | FileFlag::KEEP_FIRST_SPACE};
-  spec.nfc = (flags & FileFlag::NFC) != 0;
+    return reader.fail("has flag 128 without flag 64");
+  const bool is_text = (flags & FileFlag::TEXT) != 0;
   spec.add_prefix_space = (flags & FileFlag::ADD_PREFIX_SPACE) != 0;
   spec.vocabulary.from_ranks = (flags & FileFlag::FROM_RANKS) != 0;
   spec.vocabulary.ignore_merges = (flags & FileFlag::IGNORE_MERGES) != 0;
   if (spec.vocabulary.from_ranks && !spec.vocabulary.ignore_merges)
     return reader.fail("has flag 1 (ranks) without flag 2 (ignore_merges)");
-  const bool is_text = (flags & FileFlag::TEXT) != 0;
-  const bool has_steps = (flags & FileFlag::STEPS) != 0;
-  if (version == 2 && !is_text)
-    return reader.fail("has version 2, but needs only version 1");
-  if (has_steps != (version == 3))
-    return reader.fail("has flag 64 (steps) or version 3, but not both");
+  if (spec.vocabulary.from_ranks && is_text)
+    return reader.fail("has flag 1 (ranks) with flag 32 (text)");
   if (!read_stored_split(reader, (flags & FileFlag::OWN_PRESET) != 0, spec) ||
       !read_stored_template(reader, spec) || !read_added(reader, spec))
     return false;
   bool has_any_results = false; // whether a merge may make any token
-  if (is_text && !read_text_options(reader, version, spec, has_any_results))
+  if (is_text && !read_text_options(reader, spec, has_any_results))
     return false;
-  if (has_steps && !read_steps_section(reader, spec))
-    return false;
-  if (spec.characters && (flags & ~FileFlag::STEPS) != (FileFlag::TEXT | FileFlag::OWN_PRESET))
-    return reader.fail(
-        "has flag 32 (text), which needs flag 16 (own preset) and no other flag");
-  if (is_text && spec.vocabulary.from_ranks)
-    return reader.fail("has flag 1 (ranks) with flag 32 (text)");
-  const bool is_normalized = !spec.steps.empty() || spec.metaspace;
-  if (is_normalized && (spec.nfc || spec.characters))
-    return reader.fail("has two normalizers");
-  if (spec.missing_bytes && (is_normalized || spec.decoder))
-    return reader.fail("has a normalizer or a decoder that this model does not take");
-  if (has_steps && !spec.text && !is_normalized && !spec.decoder)
-    return reader.fail("has version 3, but needs only an older version");
-  if (spec.text && !spec.decoder)
+  if ((flags & FileFlag::STEPS) != 0) {
+    if (!read_steps_section(reader, spec))
+      return false;
+    if (spec.steps.empty() && !spec.metaspace && !spec.sentencepiece && !spec.decoder &&
+        !spec.decoding)
+      return reader.fail("has an empty section of steps");
+  }
+  if (!is_text && (spec.sentencepiece || spec.decoding))
+    return reader.fail("has steps of SentencePiece, which need flag 32 (text)");
+  if (is_text && !spec.decoder && !spec.decoding)
     return reader.fail("has no decoder");
+  if (!is_text)
+    use_nfc(spec);
   return read_tokens(reader, has_any_results, spec.vocabulary) &&
          (!is_text || finish_text(reader, spec));
 }
@@ -194,8 +185,12 @@ LoadError read_pretok_file(const std::uint8_t *data, std::size_t size, Tokenizer
     return malformed("the file has " + std::to_string(size) + " bytes, but its header takes " +
                      std::to_string(PRETOK_FILE_HEADER) + "; the file is truncated");
   const std::uint32_t version = little_endian(data + 8, 4);
-  if (version == 0 || version > PRETOK_FILE_VERSION)
-    return unsupported("expected a version from 1 to " + std::to_string(PRETOK_FILE_VERSION) +
+  if (version != 0 && version < PRETOK_FILE_VERSION)
+    return unsupported(
+        "this is a .pretok file of an unreleased version; save it again with this "
+        "version");
+  if (version != PRETOK_FILE_VERSION)
+    return unsupported("expected version " + std::to_string(PRETOK_FILE_VERSION) +
                        " of the .pretok format, got " + std::to_string(version) +
                        "; save the tokenizer again with this version of pretok");
   if (crc32(data + PRETOK_FILE_HEADER, size - PRETOK_FILE_HEADER) !=
@@ -203,7 +198,7 @@ LoadError read_pretok_file(const std::uint8_t *data, std::size_t size, Tokenizer
     return malformed("the CRC-32 of the file does not match its header; the file is damaged "
                      "or truncated, so get it again");
   PretokFileReader reader(data, size, PRETOK_FILE_HEADER);
-  read_contents(reader, version, spec);
+  read_contents(reader, spec);
   return std::move(reader.error());
 }
 

@@ -22,9 +22,6 @@ constexpr std::uint32_t MAX_STRIP_COUNT = 256;
 // The maximum number of normalizers, and of decoders; MAX_STEPS of bpe/formats/pretok_steps.py.
 constexpr std::uint32_t MAX_STEPS = 256;
 
-constexpr std::uint32_t ALL_OF_STRIP = 3;
-constexpr std::uint32_t ALL_OF_BERT = 31;
-
 class StepReader {
 public:
   explicit StepReader(PretokFileReader &reader) : reader_(reader) {}
@@ -34,14 +31,21 @@ public:
     if (!number(MAX_STEPS, count))
       return false;
     for (std::uint32_t i = 0; i < count; ++i)
-      if (!read_step(spec.steps.emplace_back()))
+      if (!read_step(spec.steps.emplace_back(), spec.sentencepiece))
         return false;
     const std::string problem = problem_of_growth(spec.steps);
     if (!problem.empty()) {
       reader_.error() = unsupported("the file has normalizers that " + problem);
       return false;
     }
-    return read_metaspace(spec.metaspace) && read_decoder(spec.decoder);
+    if (!read_metaspace(spec.metaspace) || !read_decoder(spec))
+      return false;
+    if (spec.sentencepiece) {
+      if (count != 1 || spec.metaspace)
+        return fail_unknown();
+      spec.steps.clear();
+    }
+    return true;
   }
 
 private:
@@ -49,6 +53,35 @@ private:
 
   bool number(std::uint32_t limit, std::uint32_t &result) {
     return reader_.number(result) && (result <= limit || fail_unknown());
+  }
+
+  bool flag(bool &result) {
+    std::uint32_t read = 0;
+    if (!number(1, read))
+      return false;
+    result = read != 0;
+    return true;
+  }
+
+  // Sets the bit `bit` of `options` if the next flag is true.
+  bool option(std::uint32_t bit, std::uint32_t &options) {
+    bool is_set = false;
+    if (!flag(is_set))
+      return false;
+    options |= is_set ? bit : 0;
+    return true;
+  }
+
+  // Reads a charsmap, which is valid or, if `may_be_empty`, empty.
+  bool charsmap(bool may_be_empty, std::vector<std::uint8_t> &result, std::size_t &growth) {
+    std::uint32_t size = 0;
+    if (!reader_.count(1, size))
+      return false;
+    result.assign(reader_.here(), reader_.here() + size);
+    const std::string problem =
+        size == 0 && !may_be_empty ? "is truncated" : problem_of_charsmap(result, &growth);
+    return reader_.skip(size) &&
+           (problem.empty() || reader_.fail("has a charsmap that " + problem));
   }
 
   // Reads a text of at most MAX_STEP_TEXT characters.
@@ -61,45 +94,58 @@ private:
            reader_.fail("has a text of a normalizer or decoder that is empty or too long");
   }
 
-  bool read_step(NormalizerStep &step) {
+  bool read_step(NormalizerStep &step, std::optional<SentencePieceSpec> &sentencepiece) {
     using Type = NormalizerStep::Kind;
     std::uint32_t kind = 0;
-    if (!number(static_cast<std::uint32_t>(Type::COUNT) - 1, kind))
+    if (!number(static_cast<std::uint32_t>(Type::SENTENCEPIECE), kind))
       return false;
     step.kind = static_cast<Type>(kind);
+    std::uint32_t &options = step.options;
     switch (step.kind) {
     case Type::STRIP:
-      return number(ALL_OF_STRIP, step.options);
-    case Type::BERT:
-      return number(ALL_OF_BERT, step.options) &&
-             ((step.options & NormalizerStep::ACCENTS) == 0 ||
-              (step.options & NormalizerStep::ACCENTS_AS_LOWER) == 0 || fail_unknown());
+      return option(NormalizerStep::STRIP_LEFT, options) &&
+             option(NormalizerStep::STRIP_RIGHT, options);
+    case Type::BERT: {
+      std::uint32_t accents = 0;
+      if (!option(NormalizerStep::CLEAN_TEXT, options) ||
+          !option(NormalizerStep::CHINESE, options) || !number(2, accents))
+        return false;
+      options |= accents == 2   ? NormalizerStep::ACCENTS_AS_LOWER
+                 : accents == 1 ? NormalizerStep::ACCENTS
+                                : 0U;
+      return option(NormalizerStep::LOWER, options);
+    }
     case Type::PREPEND:
       return text(true, step.replacement.content);
     case Type::REPLACE:
-    case Type::REPLACE_REGEX:
-      return read_replacement(step.kind == Type::REPLACE_REGEX, step.replacement);
-    case Type::PRECOMPILED: {
-      std::uint32_t size = 0;
-      if (!reader_.count(1, size))
+      if (!read_replacement(step.replacement))
         return false;
-      step.charsmap.assign(reader_.here(), reader_.here() + size);
-      const std::string problem =
-          size == 0 ? "is truncated"
-                    : problem_of_charsmap(step.charsmap, &step.charsmap_growth);
-      return reader_.skip(size) &&
-             (problem.empty() || reader_.fail("has a charsmap that " + problem));
+      step.kind = step.replacement.regex ? Type::REPLACE_REGEX : Type::REPLACE;
+      return true;
+    case Type::PRECOMPILED:
+      return charsmap(false, step.charsmap, step.charsmap_growth);
+    case Type::SENTENCEPIECE: {
+      SentencePieceSpec &normalizer = sentencepiece.emplace();
+      return charsmap(true, normalizer.charsmap, step.charsmap_growth) &&
+             flag(normalizer.options.add_dummy_prefix) &&
+             flag(normalizer.options.remove_extra_whitespaces) &&
+             flag(normalizer.options.escape_whitespaces) &&
+             flag(normalizer.options.treat_whitespace_as_suffix);
     }
     default:
       return true;
     }
   }
 
-  bool read_replacement(bool is_regex, Replacement &replacement) {
-    return text(false, replacement.pattern) && text(true, replacement.content) &&
-           (!is_regex || (read_program(replacement.regex.emplace()) &&
-                          (replacement.regex->stages.size() == 1 ||
-                           reader_.fail("has a regex of several stages"))));
+  bool read_replacement(Replacement &replacement) {
+    bool is_regex = false;
+    if (!text(false, replacement.pattern) || !flag(is_regex))
+      return false;
+    if (is_regex && (!read_program(replacement.regex.emplace()) ||
+                     (replacement.regex->stages.size() != 1 &&
+                      !reader_.fail("has a regex of several stages"))))
+      return false;
+    return text(true, replacement.content);
   }
 
   // Reads a Unicode version and the words of a program.
@@ -167,54 +213,66 @@ private:
     return text(false, result) && (count_characters(result) == 1 || fail_unknown());
   }
 
-  bool read_decoder(std::optional<std::vector<DecoderStep>> &decoder) {
+  bool read_decoder(TokenizerSpec &spec) {
     std::uint32_t count = 0;
     if (!number(MAX_STEPS + 1, count))
       return false;
     if (count == 0)
       return true;
-    decoder.emplace();
+    spec.decoder.emplace();
     for (std::uint32_t i = 1; i < count; ++i)
-      if (!read_decoder_step(decoder->emplace_back()))
+      if (!read_decoder_step(spec.decoder->emplace_back(), spec.decoding))
         return false;
-    const std::string problem = problem_of_growth(*decoder);
+    const std::string problem = problem_of_growth(*spec.decoder);
     if (!problem.empty())
       reader_.error() = unsupported("the file has decoders that " + problem);
+    if (spec.decoding) {
+      if (count != 2)
+        return fail_unknown();
+      spec.decoder.reset();
+    }
     return problem.empty();
   }
 
-  bool read_decoder_step(DecoderStep &step) {
+  bool read_decoder_step(DecoderStep &step, std::optional<TextDecoding> &sentencepiece) {
     using Type = DecoderStep::Kind;
     std::uint32_t kind = 0;
-    std::uint32_t option = 0;
-    if (!number(static_cast<std::uint32_t>(Type::COUNT) - 1, kind))
+    std::uint32_t scheme = 0;
+    if (!number(static_cast<std::uint32_t>(Type::SENTENCEPIECE), kind))
       return false;
     step.kind = static_cast<Type>(kind);
-    bool is_read = true;
     switch (step.kind) {
     case Type::STRIP:
       return read_character(step.text) && number(MAX_STRIP_COUNT, step.start) &&
              number(MAX_STRIP_COUNT, step.stop);
     case Type::REPLACE:
-    case Type::REPLACE_REGEX:
-      return read_replacement(step.kind == Type::REPLACE_REGEX, step.replacement);
-    case Type::METASPACE: // the option is the scheme
-      is_read = read_character(step.text) && number(2, option);
-      step.removes_first = option != static_cast<std::uint32_t>(MetaspaceSpec::Prepend::NEVER);
-      return is_read;
+      if (!read_replacement(step.replacement))
+        return false;
+      step.kind = step.replacement.regex ? Type::REPLACE_REGEX : Type::REPLACE;
+      return true;
+    case Type::METASPACE:
+      if (!read_character(step.text) || !number(2, scheme))
+        return false;
+      step.removes_first = scheme != static_cast<std::uint32_t>(MetaspaceSpec::Prepend::NEVER);
+      return true;
     case Type::BPE:
       return text(false, step.text);
     case Type::WORD_PIECE:
-      is_read = text(true, step.text) && number(1, option);
-      break;
+      return text(true, step.text) && flag(step.cleanup);
     case Type::CTC:
-      is_read = text(true, step.text) && text(true, step.delimiter) && number(1, option);
-      break;
-    default:
-      break;
+      return text(true, step.text) && text(true, step.delimiter) && flag(step.cleanup);
+    case Type::SENTENCEPIECE: {
+      TextDecoding &decoding = sentencepiece.emplace();
+      decoding.is_sentencepiece = true;
+      std::string_view unknown;
+      if (!number(1, decoding.strips) || !flag(decoding.strips_again) || !reader_.text(unknown))
+        return false;
+      decoding.unknown = unknown;
+      return true;
     }
-    step.cleanup = option != 0;
-    return is_read;
+    default:
+      return true;
+    }
   }
 
   PretokFileReader &reader_;

@@ -7,7 +7,8 @@
 
 namespace pretok {
 
-// Sets spec.steps, spec.metaspace and spec.decoder. Returns false after an error.
+// Sets spec.steps, spec.metaspace and spec.decoder, or spec.sentencepiece and spec.decoding.
+// Returns false after an error.
 bool read_steps_section(PretokFileReader &reader, TokenizerSpec &spec);
 
 } // namespace pretok

@@ -7,15 +7,12 @@
 
 namespace pretok {
 
-// Reads the section `text`, and sets spec.characters, spec.missing_bytes or spec.text.
-// `version` is that of the file. Sets `has_any_results` for read_tokens. Returns false after an
-// error.
-bool read_text_options(PretokFileReader &reader, std::uint32_t version, TokenizerSpec &spec,
-                       bool &has_any_results);
+// Reads the section `text`, and sets spec.text. Sets `has_any_results` for read_tokens. Returns
+// false after an error.
+bool read_text_options(PretokFileReader &reader, TokenizerSpec &spec, bool &has_any_results);
 
-// Checks the tokens and the added tokens of a model with tokens of text. If spec.missing_bytes
-// is set, replaces the characters of tokens by the bytes that they stand for. Returns false
-// after an error.
+// Checks the tokens and the added tokens of a model with tokens of text. Sets spec.characters
+// in place of spec.text if the model has such a form. Returns false after an error.
 bool finish_text(PretokFileReader &reader, TokenizerSpec &spec);
 
 } // namespace pretok

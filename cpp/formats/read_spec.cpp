@@ -185,9 +185,7 @@ LoadError check_added(const TokenizerSpec &spec) {
 }
 
 LoadError check_spec(const TokenizerSpec &spec) {
-  LoadError error = spec.characters || spec.missing_bytes || spec.text
-                        ? LoadError()
-                        : check_bytes(spec.vocabulary);
+  LoadError error = spec.characters || spec.text ? LoadError() : check_bytes(spec.vocabulary);
   return error ? std::move(error) : check_added(spec);
 }
 

@@ -8,6 +8,7 @@
 #include "formats/piece_merges.hpp"
 #include "formats/protobuf_reader.hpp"
 #include "formats/rank_file.hpp"
+#include "formats/text_spec.hpp"
 
 #include <algorithm>
 #include <array>
@@ -79,7 +80,7 @@ public:
     if (LoadError error = check_pieces())
       return error;
     list_tokens();
-    choose_normalizer();
+    use_sentencepiece(std::move(normalizer_), spec_);
     if (!tokens_differ(spec_.vocabulary.bytes, spec_.vocabulary.lengths))
       return malformed("two pieces of the SentencePiece model are equal");
     const std::string problem = problem_of_characters(spec_);
@@ -134,28 +135,10 @@ private:
                        "; the file is damaged");
     characters.has_fallback = has_fallback_;
     characters.fuses_unknown = true;
-    characters.is_normalizer = true;
     characters.decoding.is_sentencepiece = true;
     characters.decoding.strips = has_prefix || removes ? 1 : 0;
     characters.decoding.strips_again = removes;
     return {};
-  }
-
-  // Normalizes with TextSpaces, which need no copy of the text, or else with a normalizer.
-  void choose_normalizer() {
-    CharacterSpec &characters = *spec_.characters;
-    const bool is_all_plain =
-        std::all_of(spec_.added.begin(), spec_.added.end(), [](const AddedToken &token) {
-          return !token.normalized || is_plain(token);
-        });
-    if (!normalizer_.is_spaces() || !is_all_plain || !has_mark(spec_)) {
-      characters.normalizer = std::move(normalizer_);
-      return;
-    }
-    TextSpaces &spaces = characters.spaces;
-    spaces.prefix = normalizer_.options.add_dummy_prefix ? TextSpaces::Prefix::ALWAYS
-                                                         : TextSpaces::Prefix::NONE;
-    spaces.are_marks = spaces.replaces_invalid = spaces.precedes_tokens = true;
   }
 
   LoadError check_pieces() {

@@ -39,57 +39,114 @@ std::uint32_t character_of(std::string_view token, std::string_view prefix,
   return append_bytes(token, byte) ? byte[0] : NO_ID;
 }
 
-// Returns the argument of set_spaces for the normalizer of a model; SPACES_KINDS if there is
-// none.
-std::uint32_t spaces_of(const TokenizerSpec &spec) {
-  constexpr std::uint32_t NEVER = 2;
-  constexpr std::uint32_t FIRST = 3;
-  constexpr std::uint32_t ALWAYS = 4;
-  constexpr std::uint32_t REPLACE = 5;
-  constexpr std::uint32_t PREPEND = 6;
+// Sets the members `spaces` and is_normalizer to those of a Metaspace, or of the steps Prepend
+// and Replace. Returns false for any other normalizer.
+bool use_chain(const TokenizerSpec &spec, CharacterSpec &options) {
+  using Prefix = TextSpaces::Prefix;
+  TextSpaces &spaces = options.spaces;
+  spaces.are_marks = true;
   if (spec.metaspace) {
-    if (!spec.steps.empty() || spec.metaspace->before ||
-        spec.metaspace->replacement != SPACE_MARK)
-      return SPACES_KINDS;
-    return spec.metaspace->prepend == MetaspaceSpec::Prepend::NEVER   ? NEVER
-           : spec.metaspace->prepend == MetaspaceSpec::Prepend::FIRST ? FIRST
-                                                                      : ALWAYS;
+    const MetaspaceSpec &metaspace = *spec.metaspace;
+    spaces.only_first = metaspace.prepend == MetaspaceSpec::Prepend::FIRST;
+    spaces.prefix = metaspace.prepend == MetaspaceSpec::Prepend::NEVER ? Prefix::NONE
+                                                                       : Prefix::UNLESS_SPACE;
+    return spec.steps.empty() && !metaspace.before && metaspace.replacement == SPACE_MARK;
   }
+  options.is_normalizer = true;
   if (spec.steps.empty() || spec.steps.size() > 2)
-    return SPACES_KINDS;
+    return false;
+  const NormalizerStep &first = spec.steps.front();
   const NormalizerStep &last = spec.steps.back();
-  const bool prepends = spec.steps.size() == 2 &&
-                        spec.steps[0].kind == NormalizerStep::Kind::PREPEND &&
-                        spec.steps[0].replacement.content == SPACE_MARK;
-  if (last.kind != NormalizerStep::Kind::REPLACE || last.replacement.pattern != " " ||
-      last.replacement.content != SPACE_MARK || (spec.steps.size() == 2 && !prepends))
-    return SPACES_KINDS;
-  return prepends ? PREPEND : REPLACE;
+  const bool prepends = spec.steps.size() == 2;
+  spaces.prefix = prepends ? Prefix::ALWAYS : Prefix::NONE;
+  return last.kind == NormalizerStep::Kind::REPLACE && last.replacement.pattern == " " &&
+         last.replacement.content == SPACE_MARK &&
+         (!prepends || (first.kind == NormalizerStep::Kind::PREPEND &&
+                        first.replacement.content == SPACE_MARK));
+}
+
+// If the decoders are Replace, ByteFallback, Fuse and, possibly, Strip of spaces, sets
+// `decoding` in their place.
+void use_text_decoding(std::optional<std::vector<DecoderStep>> &decoder,
+                       TextDecoding &decoding) {
+  using Kind = DecoderStep::Kind;
+  constexpr Kind KINDS[] = {Kind::REPLACE, Kind::BYTE_FALLBACK, Kind::FUSE, Kind::STRIP};
+  const std::size_t count = decoder ? decoder->size() : 0;
+  if (count < 3 || count > 4)
+    return;
+  for (std::size_t i = 0; i < count; ++i)
+    if ((*decoder)[i].kind != KINDS[i])
+      return;
+  const Replacement &marks = decoder->front().replacement;
+  const DecoderStep &last = decoder->back();
+  if (marks.pattern != SPACE_MARK || marks.content != " " ||
+      (count == 4 && (last.text != " " || last.stop != 0)))
+    return;
+  decoding.strips = count == 4 ? last.start : 0;
+  decoder.reset();
 }
 
 } // namespace
 
-void use_character_spec(TokenizerSpec &spec) {
-  const TextSpec &text = *spec.text;
-  const std::uint32_t spaces = spaces_of(spec);
-  if (spaces == SPACES_KINDS || spec.split_at_marks == SplitAtMarks::OTHER ||
-      !text.prefix.empty() || !text.suffix.empty() || text.byte_level ||
-      spec.vocabulary.ignore_merges || spec.add_prefix_space)
+void use_nfc(TokenizerSpec &spec) {
+  spec.nfc = !spec.steps.empty() && !spec.metaspace &&
+             std::all_of(spec.steps.begin(), spec.steps.end(), [](const NormalizerStep &step) {
+               return step.kind == NormalizerStep::Kind::NFC;
+             });
+  if (spec.nfc)
+    spec.steps.clear();
+}
+
+void use_sentencepiece(SentencePieceSpec &&normalizer, TokenizerSpec &spec) {
+  CharacterSpec &characters = *spec.characters;
+  characters.is_normalizer = true;
+  const bool is_all_plain =
+      std::all_of(spec.added.begin(), spec.added.end(),
+                  [](const AddedToken &token) { return !token.normalized || is_plain(token); });
+  if (!normalizer.is_spaces() || !is_all_plain || !has_mark(spec)) {
+    characters.normalizer = std::move(normalizer);
     return;
+  }
+  TextSpaces &spaces = characters.spaces;
+  spaces.prefix = normalizer.options.add_dummy_prefix ? TextSpaces::Prefix::ALWAYS
+                                                      : TextSpaces::Prefix::NONE;
+  spaces.are_marks = spaces.replaces_invalid = spaces.precedes_tokens = true;
+}
+
+std::string use_character_spec(TokenizerSpec &spec) {
+  const TextSpec &text = *spec.text;
+  const bool is_sentencepiece = spec.sentencepiece.has_value();
+  if (is_sentencepiece != spec.decoding.has_value())
+    return "has SentencePiece's normalizer or its decoder, but not both";
   TokenizerSpec changed = spec;
   CharacterSpec &options = changed.characters.emplace();
-  set_spaces(spaces, options);
+  bool is_fit = spec.split_at_marks != SplitAtMarks::OTHER && text.prefix.empty() &&
+                text.suffix.empty() && !text.byte_level && !spec.vocabulary.ignore_merges &&
+                !spec.add_prefix_space;
   options.splits_at_marks = spec.split_at_marks == SplitAtMarks::YES;
   options.unknown_id = text.unknown_id;
   options.has_fallback = text.has_fallback;
   options.fuses_unknown = text.fuses_unknown;
-  if (!problem_of_characters(changed).empty())
-    return;
+  if (is_sentencepiece) {
+    options.decoding = *spec.decoding;
+    use_sentencepiece(std::move(*changed.sentencepiece), changed);
+    is_fit = is_fit && !(options.normalizer && options.splits_at_marks);
+  } else {
+    is_fit = is_fit && use_chain(spec, options);
+    use_text_decoding(changed.decoder, options.decoding);
+  }
+  const std::string problem =
+      is_fit ? problem_of_characters(changed) : "has options that SentencePiece does not have";
+  if (!problem.empty())
+    return is_sentencepiece ? problem : "";
   changed.text.reset();
   changed.steps.clear();
   changed.metaspace.reset();
+  changed.sentencepiece.reset();
+  changed.decoding.reset();
   changed.stages.clear();
   spec = std::move(changed);
+  return "";
 }
 
 std::string problem_of_text(const TokenizerSpec &spec) {

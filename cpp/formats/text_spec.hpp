@@ -21,7 +21,17 @@ CharacterData text_data(const TokenizerSpec &spec);
 std::vector<bool> replace_fallback_texts(TokenizerSpec &spec);
 
 // Replaces spec.text, its normalizer and spec.stages by a CharacterSpec, if one describes the
-// model. Then encoding is faster, because it makes no normalized copy of a text.
-void use_character_spec(TokenizerSpec &spec);
+// model. Then encoding is faster, because it makes no normalized copy of a text. A model that
+// normalizes and decodes like SentencePiece needs a CharacterSpec: returns why there is none,
+// or
+// "".
+std::string use_character_spec(TokenizerSpec &spec);
+
+// Normalizes text for spec.characters like SentencePiece: with TextSpaces, which need no copy
+// of the text, or else with `normalizer`.
+void use_sentencepiece(SentencePieceSpec &&normalizer, TokenizerSpec &spec);
+
+// Sets spec.nfc in place of the steps if NFC is the whole normalizer.
+void use_nfc(TokenizerSpec &spec);
 
 } // namespace pretok

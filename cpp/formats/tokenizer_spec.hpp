@@ -54,19 +54,8 @@ struct CharacterSpec {
   TextDecoding decoding;
 };
 
-// A byte-level model whose vocabulary lacks tokens of some bytes.
-struct MissingBytesSpec {
-  // A byte without a token becomes this token, or is dropped if it is NO_ID. With
-  // fuses_unknown, adjacent ones become one token.
-  std::uint32_t unknown_id = NO_ID;
-  bool fuses_unknown = false;
-  // For each token, whether a character of its text stands for no byte. No text may encode to
-  // such a token; its bytes are the UTF-8 of its text.
-  std::vector<bool> is_inert;
-};
-
-// A model whose tokens are text, if neither CharacterSpec nor MissingBytesSpec describes it.
-// Its text is not changed for the encoder, so spaces are spaces.
+// A model whose tokens are text, if no CharacterSpec describes it. Its text is not changed for
+// the encoder, so spaces are spaces.
 struct TextSpec {
   // A character without a token becomes the fallback tokens of its bytes, if has_fallback and
   // all of them exist. Otherwise it becomes the unknown token, or is dropped if there is none.
@@ -96,13 +85,12 @@ struct IgnoredId {
 struct TokenizerSpec {
   VocabularyData vocabulary;
   std::optional<CharacterSpec> characters; // if set, the tokens of `vocabulary` are UTF-8
-  std::optional<MissingBytesSpec> missing_bytes;
-  std::optional<TextSpec> text;       // if set, the tokens of `vocabulary` are UTF-8
-  std::vector<AddedToken> added;      // AddedToken::special is not set yet
-  std::vector<bool> added_special;    // of each added token: whether it is special
-  std::vector<IgnoredId> ignored_ids; // of a tokenizer.json
-  std::string preset;                 // the name of a built-in preset, or ""
-  std::string why_no_preset;          // for an error message: why the file gives no preset
+  std::optional<TextSpec> text;            // if set, the tokens of `vocabulary` are UTF-8
+  std::vector<AddedToken> added;           // AddedToken::special is not set yet
+  std::vector<bool> added_special;         // of each added token: whether it is special
+  std::vector<IgnoredId> ignored_ids;      // of a tokenizer.json
+  std::string preset;                      // the name of a built-in preset, or ""
+  std::string why_no_preset;               // for an error message: why the file gives no preset
   std::vector<std::uint32_t> program; // of a custom pre-tokenizer, for read_stages; or empty
   // Or the custom pre-tokenizer, in place of `preset` and `program`. If `unicode` is "", it
   // depends on no Unicode version.
@@ -113,6 +101,10 @@ struct TokenizerSpec {
   // A normalizer other than NFC. With characters->normalizer, there are no steps.
   std::vector<NormalizerStep> steps;
   std::optional<MetaspaceSpec> metaspace;
+  // The normalizer and the decoding of SentencePiece, until use_character_spec moves them to
+  // `characters`.
+  std::optional<SentencePieceSpec> sentencepiece;
+  std::optional<TextDecoding> decoding;
   // If set, decodes ids instead of CharacterSpec::decoding, or of joining the bytes of tokens.
   std::optional<std::vector<DecoderStep>> decoder;
   bool add_prefix_space = false;

@@ -15,8 +15,7 @@
 
 namespace pretok {
 
-// The ways in which models write spaces: the indices of the array SPACES in
-// formats/pretok_file_text.cpp.
+// The ways in which models write spaces.
 struct SpacesOf {
   enum : std::uint32_t { SPM, SPM_PREFIX, NEVER, FIRST, ALWAYS, REPLACE, PREPEND };
 };
@@ -52,7 +51,8 @@ inline TextExample make_text_example(Input &input) {
   example.spaces = static_cast<std::uint32_t>(input.below(7));
   const std::uint8_t choices = input.byte();
   example.splits = (choices & 3) == 3;
-  example.is_sentencepiece = (choices & 4) != 0;
+  // Only models that normalize like SentencePiece decode like it.
+  example.is_sentencepiece = example.spaces <= SpacesOf::SPM_PREFIX;
   example.strips_again = example.is_sentencepiece && (choices & 8) != 0;
   example.strips = choices >> 4 & (example.is_sentencepiece ? 1U : 3U);
   example.has_fallback = (choices & 128) == 0;
@@ -149,9 +149,45 @@ inline std::string bytes_of(std::size_t value, std::size_t width) {
   return bytes;
 }
 
+// Returns the normalizer of an example: its steps, and its Metaspace.
+inline std::string normalizer_of(const TextExample &example) {
+  const std::string mark(SPACE_MARK);
+  const std::string replace = leb128(11) + sized(" ") + leb128(0) + sized(mark);
+  const auto metaspace = [&](std::size_t scheme) {
+    return leb128(0) + leb128(scheme) + sized(mark) + leb128(0);
+  };
+  switch (example.spaces) {
+  case SpacesOf::NEVER:
+    return metaspace(3);
+  case SpacesOf::FIRST:
+    return metaspace(2);
+  case SpacesOf::ALWAYS:
+    return metaspace(1);
+  case SpacesOf::REPLACE:
+    return leb128(1) + replace + leb128(0);
+  case SpacesOf::PREPEND:
+    return leb128(2) + leb128(10) + sized(mark) + replace + leb128(0);
+  default: // SentencePiece: no charsmap, and the options of which the third replaces spaces
+    return leb128(1) + leb128(13) + leb128(0) +
+           leb128(example.spaces == SpacesOf::SPM_PREFIX ? 1 : 0) + leb128(0) + leb128(1) +
+           leb128(0) + leb128(0);
+  }
+}
+
+// Returns the decoder of an example.
+inline std::string decoder_of(const TextExample &example) {
+  if (example.is_sentencepiece)
+    return leb128(2) + leb128(10) + leb128(example.strips) +
+           leb128(example.strips_again ? 1 : 0) + sized(UNKNOWN_TEXT);
+  const std::string strip =
+      example.strips != 0 ? leb128(3) + sized(" ") + leb128(example.strips) + leb128(0) : "";
+  return leb128(strip.empty() ? 4 : 5) + leb128(4) + sized(std::string(SPACE_MARK)) +
+         leb128(0) + sized(" ") + leb128(1) + leb128(2) + strip;
+}
+
 // Returns the .pretok file of an example. All tokens are literals.
 inline std::string file_of(const TextExample &example) {
-  std::string body = leb128(48) + sized("own") + sized("16.0");
+  std::string body = leb128(52) + sized("own") + sized("16.0");
   const std::vector<std::uint32_t> words = preset_at(0).words(); // readers in C++ ignore it
   body += leb128(words.size());
   for (const std::uint32_t word : words)
@@ -163,12 +199,10 @@ inline std::string file_of(const TextExample &example) {
             leb128((token.special ? 1U : 0U) | (token.normalized ? 2U : 0U) |
                    (token.lstrip ? 4U : 0U) | (token.rstrip ? 8U : 0U) |
                    (token.single_word ? 16U : 0U));
-  body += leb128(example.spaces) + leb128(example.splits ? 1 : 0) + leb128(UNKNOWN + 1) +
-          leb128((example.is_sentencepiece ? 1U : 0U) | (example.strips_again ? 2U : 0U) |
-                 (example.fuses_unknown ? 4U : 0U) | (example.has_fallback ? 0U : 8U)) +
-          leb128(example.strips);
-  if (example.is_sentencepiece)
-    body += sized(UNKNOWN_TEXT);
+  body += leb128(UNKNOWN + 1) +
+          leb128((example.fuses_unknown ? 1U : 0U) | (example.has_fallback ? 0U : 2U)) +
+          leb128(example.splits ? 1 : 0) + sized("") + sized("") + normalizer_of(example) +
+          decoder_of(example);
   body += leb128(example.tokens.size());
   for (const std::string &token : example.tokens)
     body += leb128(token.size());
@@ -182,8 +216,7 @@ inline std::string file_of(const TextExample &example) {
   body += leb128(1) + leb128(0) + leb128(example.tokens.size());
   const std::uint32_t sum =
       crc32(reinterpret_cast<const std::uint8_t *>(body.data()), body.size());
-  const std::size_t version = example.has_fallback ? 1 : 2;
-  return "\x89PRETOK\n" + bytes_of(version, 4) + bytes_of(sum, 4) + body;
+  return "\x89PRETOK\n" + bytes_of(4, 4) + bytes_of(sum, 4) + body;
 }
 
 // Returns the normalized characters of a part of a text. A byte that is not UTF-8 is one

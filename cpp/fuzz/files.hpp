@@ -207,7 +207,7 @@ inline void check_file(const std::string &file, const Input &input) {
     check(characters->build(text_data(spec)) == nullptr, "the characters are valid");
     replace_fallback_texts(spec);
     error_of_build = vocabulary.build(std::move(spec.vocabulary), std::move(characters));
-  } else if (spec.missing_bytes || (spec.characters && !spec.characters->has_fallback)) {
+  } else if (spec.characters && !spec.characters->has_fallback) {
     auto characters = std::make_unique<CharacterMerge>();
     check(characters->build(character_data(spec)) == nullptr, "the characters are valid");
     error_of_build = vocabulary.build(std::move(spec.vocabulary), std::move(characters));

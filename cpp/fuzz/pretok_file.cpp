@@ -25,86 +25,28 @@ std::string text(const std::string &value) {
 // three high bits of `choice`.
 std::uint32_t span_flags(std::uint32_t choice) {
   choice >>= 5;
-  return choice == 7 ? 128U | 256U : choice == 6 ? 128U : 0U;
-}
-
-// Returns the contents of a file with the 256 byte tokens, "ab", "abc" and the added token
-// "<end>".
-std::string some_body(Input &input) {
-  const std::uint32_t choice = input.byte();
-  const std::uint32_t flags = (choice & 31U) | span_flags(choice);
-  std::string body = varint(flags) + text("gpt2") + text("16.0");
-  if ((flags & 16) != 0) { // a custom preset: its words and its description are in the file
-    const Preset &preset = preset_at(input.below(preset_count()));
-    const std::vector<std::uint32_t> words = preset.words();
-    body += varint(static_cast<std::uint32_t>(words.size()));
-    for (const std::uint32_t word : words)
-      body += varint(word);
-    body += text("{}");
-  }
-  body += varint(1) + varint(258) + varint(0); // the id 258 before each text; no ids after it
-  body += varint(1) + text("<end>") + varint(258) + varint(input.byte() & 31U);
-  body += varint(256) + std::string(256, '\1'); // 256 tokens with a length of 1 byte each
-  for (int byte = 0; byte < 256; ++byte)
-    body += static_cast<char>(byte);
-  body += varint(2) + varint(0); // 2 merges; none of them makes an existing token
-  for (const unsigned token_index : {0x61U, 0x62U, 0x100U, 0x63U})
-    body += little_endian(token_index, 2);
-  return body + varint(1) + varint(0) + varint(258); // one run of ids: 0 to 257
-}
-
-// Returns the contents of a file of version 2: its tokens are texts, and there are no fallback
-// tokens. The characters of tokens stand for bytes, or there is a normalizer of SentencePiece.
-std::string some_text_body(Input &input) {
-  const bool is_byte_level = input.coin();
-  const std::uint32_t choice = is_byte_level ? input.byte() : 0;
-  const std::uint32_t flags = is_byte_level ? 32U | (choice & 14U) | span_flags(choice) : 48U;
-  std::string body = varint(flags) + text("gpt2") + text("16.0");
-  if (!is_byte_level) {
-    const std::vector<std::uint32_t> words = preset_at(0).words(); // readers in C++ ignore it
-    body += varint(static_cast<std::uint32_t>(words.size()));
-    for (const std::uint32_t word : words)
-      body += varint(word);
-    body += text("{}");
-  }
-  body += varint(0) + varint(0); // no ids around a text
-  body += varint(1) + text("<s>") + varint(1) + varint(input.byte() & 31U);
-  const bool is_sentencepiece = !is_byte_level && input.coin();
-  body += varint(is_byte_level ? 8 : 7) + varint(0) + varint(input.coin() ? 1 : 0) +
-          varint((is_sentencepiece ? 1U : 0U) | (input.coin() ? 4U : 0U) | 8U) + varint(0);
-  if (is_sentencepiece)
-    body += text(" ?");
-  if (!is_byte_level) {
-    body += varint(input.byte() & 15U);
-    std::string units(1024, '\0');
-    const auto set = [&](std::size_t at, std::uint32_t unit) {
-      units.replace(4 * at, 4, little_endian(unit, 4));
-    };
-    if (input.coin()) {                   // the rule that "a" becomes "b "
-      set('a', 'a' | 1U << 8 | 1U << 10); // its value is at index 'a' ^ 1
-      set('a' ^ 1U, 1U << 31);
-    }
-    const std::string replacements("b \0", 3);
-    body += input.coin() ? varint(0) : text(little_endian(1024, 4) + units + replacements);
-  }
-  const std::string tokens[] = {"<unk>", "<s>", "\xE2\x96\x81", "a", "b", "\xC3\xA9"};
-  body += varint(std::size(tokens));
-  for (const std::string &token : tokens)
-    body += varint(static_cast<std::uint32_t>(token.size()));
-  for (const std::string &token : tokens)
-    body += token;
-  // Two merges, of the tokens 2 and 3 and of the tokens 4 and 3; one run of ids.
-  body += varint(2) + varint(0) + "\2\3\4\3";
-  return body + varint(1) + varint(0) + varint(std::size(tokens) + 2);
+  return choice == 7 ? 64U | 128U : choice == 6 ? 64U : 0U;
 }
 
 std::uint32_t number_below(Input &input, std::uint32_t limit) {
   return static_cast<std::uint32_t>(input.below(limit));
 }
 
+// Returns what follows the pattern of a step: that it is a literal, or the program of a regex.
+std::string some_program(Input &input) {
+  if (input.coin())
+    return varint(0);
+  const std::vector<std::uint32_t> words = preset_at(input.below(4)).words();
+  std::string program = varint(1) + text("16.0");
+  program += varint(static_cast<std::uint32_t>(words.size()));
+  for (const std::uint32_t word : words)
+    program += varint(word);
+  return program;
+}
+
 // Returns a normalizer: its kind, and its options.
 std::string some_step(Input &input) {
-  const std::uint32_t kind = number_below(input, 14);
+  const std::uint32_t kind = number_below(input, 13);
   std::string step = varint(kind);
   static const char *const TEXTS[] = {"a",
                                       " ",
@@ -117,51 +59,40 @@ std::string some_step(Input &input) {
                                       "\xEF\xB7\xBA", // U+FDFA, 33 bytes in NFKD
                                       "\xE4\xB8\xAD"};
   const auto any_text = [&] { return text(TEXTS[input.below(std::size(TEXTS))]); };
-  if (kind == 8 || kind == 9)
-    step += varint(input.byte() & 31U);
+  const auto flag = [&] { return varint(input.byte() & 1U); };
+  if (kind == 8)
+    step += flag() + flag();
+  if (kind == 9)
+    step += flag() + flag() + varint(number_below(input, 3)) + flag();
   if (kind == 10)
     step += any_text();
-  if (kind == 11 || kind == 12) // a text or a regex, whose program is that of a preset
-    step += any_text() + any_text();
-  if (kind == 12) {
-    const std::vector<std::uint32_t> words = preset_at(input.below(4)).words();
-    step += text("16.0") + varint(static_cast<std::uint32_t>(words.size()));
-    for (const std::uint32_t word : words)
-      step += varint(word);
-  }
-  if (kind == 13)
+  if (kind == 11) // a text or a regex, whose program is that of a preset
+    step += any_text() + some_program(input) + any_text();
+  if (kind == 12)
     step += text(little_endian(1024, 4) + std::string(1024, '\0'));
   return step;
 }
 
 // Returns a decoder: its kind, and its options.
 std::string some_decoder(Input &input) {
-  const std::uint32_t kind = number_below(input, 11);
+  const std::uint32_t kind = number_below(input, 10);
   std::string step = varint(kind);
   const auto flag = [&] { return varint(input.byte() & 1U); };
   switch (kind) {
-  case 4:
+  case 3:
     return step + text(" ") + varint(input.byte()) + varint(input.byte());
-  case 5:
-    return step + text(input.coin() ? "a" : "\xE2\x96\x81") +
+  case 4:
+    return step + text(input.coin() ? "a" : "\xE2\x96\x81") + some_program(input) +
            text(input.coin()   ? " "
                 : input.coin() ? "aa"
                                : "");
-  case 6: {
-    step += text("a+") + text("b") + text("16.0");
-    const std::vector<std::uint32_t> words = preset_at(input.below(4)).words();
-    step += varint(static_cast<std::uint32_t>(words.size()));
-    for (const std::uint32_t word : words)
-      step += varint(word);
-    return step;
-  }
-  case 7:
+  case 5:
     return step + text("\xE2\x96\x81") + varint(input.byte() & 3U);
-  case 8:
+  case 6:
     return step + text("a");
-  case 9:
+  case 7:
     return step + text(input.coin() ? "a" : "") + flag();
-  case 10:
+  case 8:
     return step + text(input.coin() ? "a" : "") + text(input.coin() ? "b" : "") + flag();
   default:
     return step;
@@ -191,15 +122,78 @@ std::string some_steps(Input &input) {
   return section;
 }
 
-// Returns the contents of a file of version 3: its tokens are texts, and it has steps.
+// Returns the contents of a file with the 256 byte tokens, "ab", "abc" and the added token
+// "<end>".
+std::string some_body(Input &input) {
+  const std::uint32_t choice = input.byte();
+  const std::uint32_t flags = (choice & 31U) | span_flags(choice);
+  std::string body = varint(flags) + text("gpt2") + text("16.0");
+  if ((flags & 16) != 0) { // a custom preset: its words and its description are in the file
+    const Preset &preset = preset_at(input.below(preset_count()));
+    const std::vector<std::uint32_t> words = preset.words();
+    body += varint(static_cast<std::uint32_t>(words.size()));
+    for (const std::uint32_t word : words)
+      body += varint(word);
+    body += text("{}");
+  }
+  body += varint(1) + varint(258) + varint(0); // the id 258 before each text; no ids after it
+  body += varint(1) + text("<end>") + varint(258) + varint(input.byte() & 31U);
+  if ((flags & 4) != 0)
+    body += some_steps(input);
+  body += varint(256) + std::string(256, '\1'); // 256 tokens with a length of 1 byte each
+  for (int byte = 0; byte < 256; ++byte)
+    body += static_cast<char>(byte);
+  body += varint(2) + varint(0); // 2 merges; none of them makes an existing token
+  for (const unsigned token_index : {0x61U, 0x62U, 0x100U, 0x63U})
+    body += little_endian(token_index, 2);
+  return body + varint(1) + varint(0) + varint(258); // one run of ids: 0 to 257
+}
+
+// Returns a charsmap, which may be empty.
+std::string some_charsmap(Input &input) {
+  std::string units(1024, '\0');
+  const auto set = [&](std::size_t at, std::uint32_t unit) {
+    units.replace(4 * at, 4, little_endian(unit, 4));
+  };
+  if (input.coin()) {                   // the rule that "a" becomes "b "
+    set('a', 'a' | 1U << 8 | 1U << 10); // its value is at index 'a' ^ 1
+    set('a' ^ 1U, 1U << 31);
+  }
+  const std::string replacements("b \0", 3);
+  return input.coin() ? varint(0) : text(little_endian(1024, 4) + units + replacements);
+}
+
+// Returns the contents of a file whose tokens are texts, and that normalizes and decodes like
+// SentencePiece.
+std::string some_sentencepiece_body(Input &input) {
+  std::string body = varint(36) + text("gpt2") + text("16.0");
+  body += varint(0) + varint(0); // no ids around a text
+  body += varint(1) + text("<s>") + varint(1) + varint(input.byte() & 31U);
+  const auto flag = [&] { return varint(input.byte() & 1U); };
+  // The unknown token, no fallback tokens, the split, no prefix and no suffix
+  body += flag() + varint(2U | (input.byte() & 1U)) + flag() + text("") + text("");
+  body += varint(1) + varint(13) + some_charsmap(input) + flag() + flag() + flag() + flag();
+  body += varint(0) + varint(2) + varint(10) + flag() + flag() + text(" ?");
+  const std::string tokens[] = {"<unk>", "<s>", "\xE2\x96\x81", "a", "b", "\xC3\xA9"};
+  body += varint(std::size(tokens));
+  for (const std::string &token : tokens)
+    body += varint(static_cast<std::uint32_t>(token.size()));
+  for (const std::string &token : tokens)
+    body += token;
+  // Two merges, of the tokens 2 and 3 and of the tokens 4 and 3; one run of ids.
+  body += varint(2) + varint(0) + "\2\3\4\3";
+  return body + varint(1) + varint(0) + varint(std::size(tokens) + 2);
+}
+
+// Returns the contents of a file whose tokens are texts, and that has steps.
 std::string some_steps_body(Input &input) {
   const std::uint32_t options = input.byte();
-  const std::uint32_t flags = 96U | (options & 14U) | span_flags(options);
+  const std::uint32_t flags = 36U | (options & 10U) | span_flags(options);
   std::string body = varint(flags) + text("gpt2") + text("16.0");
   body += varint(0) + varint(0); // no ids around a text
   body += varint(1) + text("<s>") + varint(1) + varint(input.byte() & 31U);
-  body += varint(9) + varint(0) + varint(input.coin() ? 1 : 0) + varint(options >> 2 & 60U) +
-          varint(0) + text(input.coin() ? "#" : "") + text(input.coin() ? "</w>" : "");
+  body += varint(input.coin() ? 1 : 0) + varint(options >> 4) + varint(number_below(input, 3)) +
+          text(input.coin() ? "#" : "") + text(input.coin() ? "</w>" : "");
   body += some_steps(input);
   const std::string tokens[] = {"<unk>", "<s>",   "\xE2\x96\x81", "a",    "b",
                                 "#a",    "b</w>", "<0x41>",       "a</w>"};
@@ -218,18 +212,17 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   Input input(data, size);
   std::string body;
   const std::size_t choice = input.below(12);
-  const std::uint32_t version = choice >= 8 ? 3 : choice == 1 || choice == 7 ? 2 : 1;
   if (choice % 4 == 3) {
     const std::vector<std::uint8_t> rest = input.rest();
     body.assign(rest.begin(), rest.end());
   } else {
-    body = version == 3   ? some_steps_body(input)
-           : version == 2 ? some_text_body(input)
-                          : some_body(input);
+    body = choice >= 8       ? some_steps_body(input)
+           : choice % 6 == 1 ? some_sentencepiece_body(input)
+                             : some_body(input);
     damage(input, body, 0);
   }
   const std::uint32_t sum =
       crc32(reinterpret_cast<const std::uint8_t *>(body.data()), body.size());
-  check_file("\x89PRETOK\n" + little_endian(version, 4) + little_endian(sum, 4) + body, input);
+  check_file("\x89PRETOK\n" + little_endian(4, 4) + little_endian(sum, 4) + body, input);
   return 0;
 }

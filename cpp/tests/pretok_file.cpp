@@ -9,7 +9,7 @@ using namespace pretok;
 using namespace pretok::file_tests;
 
 // Returns a .pretok file: the header with the CRC-32 of `body`, then `body`.
-std::string with_sum(const std::string &body, std::uint32_t version = 1) {
+std::string with_sum(const std::string &body, std::uint32_t version = 4) {
   return "\x89PRETOK\n" + number(version, 4, false) +
          number(crc32(bytes_of(body), body.size()), 4, false) + body;
 }
@@ -25,12 +25,12 @@ std::string varint(std::uint32_t value) {
 // Flags of a .pretok file. Without RANKS, the file has merges.
 constexpr std::uint32_t NO_FLAGS = 0;
 constexpr std::uint32_t RANKS = 3; // the flag of ranks, and ignore_merges, which ranks need
-constexpr std::uint32_t NFC = 4;
+constexpr std::uint32_t STEPS = 4;
 constexpr std::uint32_t ADD_PREFIX_SPACE = 8;
 constexpr std::uint32_t OWN_PRESET = 16;
-constexpr std::uint32_t TRIM_OFFSETS = 128;
-constexpr std::uint32_t KEEP_FIRST_SPACE = 256;
-constexpr std::uint32_t UNKNOWN_FLAG = 512;
+constexpr std::uint32_t TRIM_OFFSETS = 64;
+constexpr std::uint32_t KEEP_FIRST_SPACE = 128;
+constexpr std::uint32_t UNKNOWN_FLAG = 256;
 
 // Returns the part of the body of a .pretok file before the tokens.
 std::string pretok_file_head(std::uint32_t flags, const std::string &preset) {
@@ -45,7 +45,10 @@ std::string pretok_file_head(std::uint32_t flags, const std::string &preset) {
   }
   body += varint(1) + varint(258) + varint(0); // template: id 258 before a text, none after it
   // One added token: its size, bytes and id, and the flag for special tokens.
-  return body + varint(1) + varint(5) + "<end>" + varint(258) + varint(1);
+  body += varint(1) + varint(5) + "<end>" + varint(258) + varint(1);
+  if ((flags & STEPS) != 0) // NFC, no Metaspace, and no decoder
+    body += varint(1) + varint(0) + varint(0) + varint(0);
+  return body;
 }
 
 // Returns the 256 single bytes as literal tokens: their number, their lengths, their bytes.
@@ -76,9 +79,9 @@ void test_reading() {
   reads("a .pretok file of ranks", with_sum(pretok_file_body(RANKS)), true);
   reads("a .pretok file of merges", with_sum(pretok_file_body(NO_FLAGS)), true);
   TokenizerSpec spec;
-  expect(!read(with_sum(pretok_file_body(RANKS | NFC | ADD_PREFIX_SPACE)), spec) && spec.nfc &&
-             spec.add_prefix_space && spec.vocabulary.from_ranks && spec.preset == "gpt2" &&
-             spec.unicode == "16.0",
+  expect(!read(with_sum(pretok_file_body(RANKS | STEPS | ADD_PREFIX_SPACE)), spec) &&
+             spec.nfc && spec.add_prefix_space && spec.vocabulary.from_ranks &&
+             spec.preset == "gpt2" && spec.unicode == "16.0",
          "the flags of a .pretok file");
   reads("a .pretok file with trimmed spans", with_sum(pretok_file_body(RANKS | TRIM_OFFSETS)),
         true);
@@ -98,13 +101,13 @@ void test_refusing() {
   const auto unsupported = LoadError::UNSUPPORTED;
   const auto malformed = LoadError::MALFORMED;
   const std::string body = pretok_file_body(RANKS);
-  refuses("a .pretok file of a later version", with_sum(body, 4), unsupported, "got 4");
-  refuses("a .pretok file of a version that it does not need", with_sum(body, 2), malformed,
-          "needs only version 1");
+  refuses("a .pretok file of a later version", with_sum(body, 5), unsupported, "got 5");
+  refuses("a .pretok file of an earlier version", with_sum(body, 3), unsupported,
+          "a .pretok file of an unreleased version");
   refuses("a .pretok file with an unknown flag", with_sum(pretok_file_body(UNKNOWN_FLAG)),
           malformed, "unknown flags");
-  refuses("a .pretok file with flag 256 alone", with_sum(pretok_file_body(KEEP_FIRST_SPACE)),
-          malformed, "flag 256 without flag 128");
+  refuses("a .pretok file with flag 128 alone", with_sum(pretok_file_body(KEEP_FIRST_SPACE)),
+          malformed, "flag 128 without flag 64");
   refuses("a .pretok file with a byte after its end", with_sum(body + '\0'), malformed,
           "after its end");
   std::string later_unicode = pretok_file_body(NO_FLAGS);

@@ -38,10 +38,10 @@ std::uint32_t crc32_of(const std::string &data) {
   return ~crc;
 }
 
-// Returns a file of version 3 with this body.
+// Returns a file with this body.
 std::string with_header(const std::string &body) {
   std::string file = "\x89PRETOK\n";
-  for (const std::uint32_t value : {std::uint32_t{3}, crc32_of(body)})
+  for (const std::uint32_t value : {std::uint32_t{4}, crc32_of(body)})
     for (unsigned shift = 0; shift < 32; shift += 8)
       file += static_cast<char>(value >> shift);
   return file + body;
@@ -51,19 +51,20 @@ const std::string MARK = "\xE2\x96\x81";
 
 // Returns the body of a model whose tokens are text.
 std::string body() {
-  std::string bytes = varint(96) + sized("gpt2") + sized("16.0"); // text and steps
+  std::string bytes = varint(36) + sized("gpt2") + sized("16.0"); // text and steps
   bytes += varint(0) + varint(0);                                 // no ids around a text
   bytes += varint(1) + sized("<S>") + varint(1) + varint(3);      // special and normalized
   // The model: unknown characters become token 0, adjacent ones only one.
-  bytes += varint(9) + varint(0) + varint(1) + varint(4) + varint(0) + sized("") + sized("");
+  bytes += varint(1) + varint(1) + varint(2) + sized("") + sized("");
   // Strip, Lowercase, NFKC, BertNormalizer, Replace
-  bytes += varint(5) + varint(8) + varint(3) + varint(4) + varint(2) + varint(9) + varint(21) +
-           varint(11) + sized(" ") + sized(MARK);
+  bytes += varint(5) + varint(8) + varint(1) + varint(1) + varint(4) + varint(2) + varint(9) +
+           varint(1) + varint(0) + varint(2) + varint(1) + varint(11) + sized(" ") + varint(0) +
+           sized(MARK);
   bytes += varint(1) + sized(MARK) + varint(0); // Metaspace, always
   // Replace, ByteFallback, Fuse, Replace of two characters, Strip, Metaspace
-  bytes += varint(7) + varint(5) + sized(MARK) + sized(" ") + varint(1) + varint(2) +
-           varint(5) + sized("bb") + sized("b") + varint(4) + sized(" ") + varint(1) +
-           varint(0) + varint(7) + sized("_") + varint(0);
+  bytes += varint(7) + varint(4) + sized(MARK) + varint(0) + sized(" ") + varint(1) +
+           varint(2) + varint(4) + sized("bb") + varint(0) + sized("b") + varint(3) +
+           sized(" ") + varint(1) + varint(0) + varint(5) + sized("_") + varint(0);
   const std::string tokens[] = {"<unk>", "<S>", MARK,     "a",      "b",
                                 "c",     "_",   "<0xC3>", "<0xA9>", "ab"};
   bytes += varint(std::size(tokens));

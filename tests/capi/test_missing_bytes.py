@@ -43,7 +43,6 @@ def test_bytes_that_training_never_saw(c_library: CLibrary, tmp_path: Path, name
     tok = bpe.load(tmp_path / "tokenizer.json")
     tok.save(tmp_path / "small.pretok")
     data = (tmp_path / "small.pretok").read_bytes()
-    assert data[8] == 2
     loaded = bpe.load(tmp_path / "small.pretok", backend="python")
     assert loaded == tok
     assert pretok_file.dump(loaded.to_spec()) == data
@@ -108,13 +107,10 @@ def made(changes: dict[str, Any]) -> Tokenizer:
         {"vocabulary": TextVocabulary(AB, MERGES, TextOptions(byte_level=True, suffix="b"))},
     ],
 )
-def test_models_that_need_version_3(
-    c_library: CLibrary, changes: dict[str, Any], tmp_path: Path
-) -> None:
+def test_odd_models(c_library: CLibrary, changes: dict[str, Any], tmp_path: Path) -> None:
     """A character of an added token, a merge of another token, and a suffix."""
     tok = made(changes)
     tok.save(tmp_path / "a.pretok")
-    assert (tmp_path / "a.pretok").read_bytes()[8] == 3
     assert bpe.load(tmp_path / "a.pretok", backend="python") == tok
     ours = CTokenizer(c_library, tmp_path / "a.pretok")
     random = seeded(str(sorted(changes)))

@@ -211,7 +211,7 @@ def test_too_many_steps(c_library: CLibrary, tmp_path: Path) -> None:
     data = pretok_file.dump(tok.to_spec())
     CTokenizer(c_library, data)
     one = b"\x01\x04\x00\x00"  # one step, Lowercase; no Metaspace, no decoder
-    many = summed(data[16:].replace(one, b"\x81\x02" + b"\x04" * 257 + b"\x00\x00"), 3)
+    many = summed(data[16:].replace(one, b"\x81\x02" + b"\x04" * 257 + b"\x00\x00"))
     with pytest.raises(CError, match=r"malformed: .* has an unknown normalizer or decoder"):
         CTokenizer(c_library, many)
 

@@ -262,7 +262,6 @@ def test_nfc_is_one_object_alone_and_in_a_sequence(tmp_path: Path) -> None:
         assert hash(tok.normalizer) == hash(NFC)
         assert tok == loaded[0] != plain
         tok.save(tmp_path / "saved.pretok")
-        assert (tmp_path / "saved.pretok").read_bytes()[8] == 1  # any reader reads it
         assert bpe.load(tmp_path / "saved.pretok", backend="python").normalizer == NFC
     made = bpe.Tokenizer(plain.vocabulary, plain.preset or "gpt2", normalizer="NFC")
     assert made.normalizer == NFC

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bpe.decoders import steps as decoders
 from bpe.normalizers import steps as normalizers
 from bpe.normalizers.precompiled import Precompiled
+from bpe.normalizers.step import TextStep
 from bpe.normalizers.unicode_forms import UnicodeForm
 from charsmaps import charsmap
 
@@ -14,7 +15,7 @@ _REPLACES = [
     ("a", "aa"), ("aa", "a"), ("a", "à"), ("à", "ﷺ"), (" ", "▁"), ("ل", "ﷺ"), ("b", "中㍿"),
     ("▁", " "), ("ab", "İé"), ("i", "ab"), ("Ġ", "à"), ("é", "ééé"), ("\u0301", "中"),
 ]  # fmt: skip
-NORMALIZERS: list[normalizers.Step] = [
+NORMALIZERS: list[TextStep] = [
     *map(UnicodeForm, ("NFC", "NFD", "NFKC", "NFKD")),  # type: ignore[arg-type]
     normalizers.Lowercase(), normalizers.StripAccents(), normalizers.Nmt(), normalizers.ByteLevel(),
     normalizers.Strip(), normalizers.BertNormalizer(), RULES_MAP,
@@ -23,10 +24,10 @@ NORMALIZERS: list[normalizers.Step] = [
     normalizers.Replace(r"\s+", "à ", True),
     *(normalizers.Replace(*each) for each in _REPLACES),
 ]  # fmt: skip
-DECODERS: list[decoders.Step] = [
+DECODERS: list[decoders.TokenStep] = [
     decoders.ByteLevel(), decoders.ByteFallback(), decoders.Fuse(), decoders.Spaces(),
     decoders.Strip(" ", 1, 1), decoders.Metaspace("▁", "always"), decoders.BPEDecoder("a"),
     decoders.WordPiece("a", True), decoders.CTC("a", "", True), decoders.CTC("", "|", True),
-    decoders.Replace(normalizers.Replace(r"\s", "à ", True)),
-    *(decoders.Replace(normalizers.Replace(*each)) for each in _REPLACES),
+    decoders.Replace(r"\s", "à ", True),
+    *(decoders.Replace(*each) for each in _REPLACES),
 ]  # fmt: skip

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import json
-from dataclasses import astuple, replace
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from bpe import BpeError, Tokenizer, UnsupportedError
-from bpe.byte_level import to_bytes
 from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.chain import DecoderChain
 from bpe.encoding.piece_decoder import SentencePieceDecoding
-from bpe.encoding.sentencepiece_normalizer import SentencePieceNormalizer
-from bpe.encoding.text_spaces import TextSpaces, keeps_whole, spaces_of
 from bpe.formats import (
     bpe_model,
     gguf,
     huggingface,
     pretok_file,
     pretok_steps,
-    pretok_text,
     pretok_tokens,
     sentencepiece,
     tiktoken,
@@ -32,12 +28,12 @@ from bpe.formats.huggingface import HuggingFaceFormat
 from bpe.formats.json_value import Value
 from bpe.formats.lengths_json import read_padding, read_truncation
 from bpe.formats.pretok_file import PretokFormat
-from bpe.formats.pretok_models import OTHER_MODEL, stripped
 from bpe.formats.registry import detect
 from bpe.formats.sentencepiece import SentencePieceFormat, begins_with_piece
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.tiktoken import TiktokenFormat
 from bpe.normalizers.chain import NFC, NormalizerChain
+from bpe.normalizers.registry import Registry
 from bpe.types import Padding, Truncation
 from bpe.vocabulary import Merge, Packed
 from pretok.formats.gguf_metadata import MAGIC
@@ -64,10 +60,10 @@ class Said(NamedTuple):
     add_prefix_space: bool = False
     template: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
     text: tuple[Any, ...] | None = None
-    """The options of a model whose tokens are text."""
-    steps: tuple[Any, ...] = ([], False, None)
+    """Options of a model whose tokens are text; tests/capi compares the ids of such models."""
+    steps: tuple[Any, ...] = ()
     """The kinds of the steps of the normalizer, whether there is a Metaspace, and the kinds of the
-    steps of the decoder."""
+    steps of the decoder; of a model whose tokens are bytes."""
     lengths: tuple[Truncation | None, Padding | None] = (None, None)
     trims: tuple[bool, ...] = ()
 
@@ -94,8 +90,8 @@ def said_to_cpp(data: bytes) -> Said:
         found["nfc"],
         found["add_prefix_space"],
         (tuple(found["before"]), tuple(found["after"])),
-        found["text"],
-        found["steps"],
+        _text_of_cpp(found["text"]),
+        () if found["text"] else found["steps"],
         (read_truncation(_json(found["truncation"])), read_padding(_json(found["padding"]))),
         tuple(found["trims"]),
     )
@@ -142,9 +138,6 @@ def said_to_python(data: bytes) -> Said:
     if isinstance(contents.vocabulary, TextVocabulary):
         texts = contents.vocabulary.texts
         tokens = {id: text.encode() for id, text in texts.items()}
-        if contents.vocabulary.options.byte_level and not _is_other(contents):
-            known = {id: to_bytes(text) for id, text in texts.items()}
-            tokens |= {id: data for id, data in known.items() if data is not None}
     return Said(
         None,
         tokens,
@@ -166,79 +159,50 @@ def said_to_python(data: bytes) -> Said:
     )
 
 
-def _is_other(contents: TokenizerSpec) -> bool:
-    """Return whether only version 3 of .pretok files can hold a model whose tokens are text."""
-    return pretok_text.dump_text(contents).section[0] == OTHER_MODEL
-
-
 def _has_flag_of_nfc(contents: TokenizerSpec) -> bool:
-    """Return whether a file says with a flag, and not with a step, that text becomes NFC."""
-    is_text = isinstance(contents.vocabulary, AnyCharacterVocabulary)
-    return contents.normalizer == NFC and not (is_text and _is_other(contents))
+    """Return whether C++ checks quickly if text is in NFC, and has no step for it."""
+    return contents.normalizer == NFC and not isinstance(
+        contents.vocabulary, AnyCharacterVocabulary
+    )
 
 
 def _steps(contents: TokenizerSpec) -> tuple[Any, ...]:
-    is_text = isinstance(contents.vocabulary, AnyCharacterVocabulary)
-    if is_text and not pretok_text.dump_text(contents).steps:
-        return [], False, None
-    chain = contents.normalizer if isinstance(contents.normalizer, NormalizerChain) else None
-    if chain is None or _has_flag_of_nfc(contents) or (is_text and not _is_other(contents)):
+    if isinstance(contents.vocabulary, AnyCharacterVocabulary):
+        return ()
+    chain, decoder = contents.normalizer, contents.decoder
+    if not isinstance(chain, NormalizerChain) or _has_flag_of_nfc(contents):
         chain = NormalizerChain()
-    decoder = contents.decoder
     kinds = (
-        [pretok_steps.encode_decoder(step)[0] for step in decoder.steps]
+        [_code(step, pretok_steps.DECODERS) for step in decoder.steps]
         if isinstance(decoder, DecoderChain)
         else None
     )
-    listed = [pretok_steps.encode_step(step)[0] for step in chain.steps]
+    listed = [_code(step, pretok_steps.NORMALIZERS) for step in chain.steps]
     return listed, chain.metaspace is not None, kinds
 
 
+def _code(step: Any, registry: Registry[Any]) -> int:
+    return len(registry.names) if step.has_regex else registry.code(step)
+
+
 def _text_options(contents: TokenizerSpec) -> tuple[Any, ...]:
-    vocabulary, decoder, preset = contents.vocabulary, contents.decoder, contents.preset
+    vocabulary, decoder = contents.vocabulary, contents.decoder
     assert isinstance(vocabulary, TextVocabulary)
-    if _is_other(contents):
-        unknown, options = vocabulary.unknown_id, vocabulary.options
-        return (
-            None if unknown < 0 else unknown,
-            options.fuses_unknown,
-            options.has_fallback,
-            options.byte_level,
-            options.prefix,
-            options.suffix,
-        )
-    if vocabulary.options.byte_level:
-        unknown = vocabulary.unknown_id
-        inert = [to_bytes(text) is None for text in vocabulary.texts.values()]
-        return None if unknown < 0 else unknown, vocabulary.options.fuses_unknown, inert
-    assert preset is not None
-    spaces = spaces_of(contents.normalizer, contents.added_tokens)
-    normalizer = contents.normalizer
-    normalized: tuple[Any, ...] | None = None
-    if isinstance(normalizer, SentencePieceNormalizer) and (
-        spaces is None or normalizer.treat_whitespace_as_suffix
-    ):
-        normalized = astuple(replace(normalizer, user_defined=()))[:-1]
-        spaces = TextSpaces("never")
-    assert spaces is not None
-    unknown = vocabulary.unknown_id
-    decoding: tuple[Any, ...]
+    decoding = None
     if isinstance(decoder, SentencePieceDecoding):
-        decoding = (True, int(decoder.strips_space), decoder.strips_spaces, decoder.unknown_surface)
-    else:
-        assert isinstance(decoder, DecoderChain)
-        decoding = (False, stripped(decoder) or 0, False, "")
-    split = not keeps_whole(preset)
-    options = vocabulary.options
-    return (
-        *spaces[:3],
-        split,
-        None if unknown < 0 else unknown,
-        *decoding,
-        options.has_fallback,
-        options.fuses_unknown,
-        normalized,
-    )
+        decoding = int(decoder.strips_space), decoder.strips_spaces, decoder.unknown_surface
+    options, unknown = vocabulary.options, vocabulary.unknown_id
+    return None if unknown < 0 else unknown, options.fuses_unknown, options.has_fallback, decoding
+
+
+def _text_of_cpp(fields: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
+    """Return the fields of a CharacterSpec or TextSpec that `_text_options` returns too."""
+    if fields is None:
+        return None
+    if len(fields) == 6:
+        return (*fields[:3], None)
+    decoding = fields[6:9] if fields[5] else None
+    return fields[4], fields[10], fields[9], decoding
 
 
 def read(data: bytes) -> TokenizerSpec:

@@ -99,7 +99,7 @@ def sentencepiece_model(
     return model(rows, trainer, tuple(options))
 
 
-def summed(body: bytes, version: int = 1) -> bytes:
+def summed(body: bytes, version: int = pretok_file.VERSION) -> bytes:
     """Return a .pretok file with this body, and a header with the CRC-32 of the body."""
     header = pretok_file.MAGIC + version.to_bytes(4, "little")
     return header + crc32(body).to_bytes(4, "little") + body

@@ -16,9 +16,18 @@ constexpr std::uint64_t BYTES_AS_TEXT = 2;
 
 // The names of the classes in bpe/decoders/steps.py.
 const char *decoder_name(GrowingDecoder kind) {
-  static constexpr const char *NAMES[] = {"ByteLevel",  "ByteFallback", "Fuse",    "Spaces",
-                                          "Strip",      "Replace",      "Replace", "Metaspace",
-                                          "BPEDecoder", "WordPiece",    "CTC"};
+  static constexpr const char *NAMES[] = {"ByteLevel",
+                                          "ByteFallback",
+                                          "Fuse",
+                                          "Strip",
+                                          "Replace",
+                                          "Metaspace",
+                                          "BPEDecoder",
+                                          "WordPiece",
+                                          "CTC",
+                                          "Spaces",
+                                          "SentencePieceDecoding",
+                                          "Replace"};
   static_assert(std::size(NAMES) == static_cast<std::size_t>(GrowingDecoder::COUNT));
   return NAMES[static_cast<std::size_t>(kind)];
 }

@@ -10,19 +10,20 @@
 namespace pretok {
 
 struct DecoderStep {
-  // The values are those of .pretok files (bpe/formats/pretok_steps.py).
+  // The values up to SENTENCEPIECE are those of .pretok files (bpe/formats/pretok_steps.py).
   enum class Kind : std::uint8_t {
     BYTE_LEVEL,
     BYTE_FALLBACK,
     FUSE,
-    SPACES, // a space between tokens, as without a decoder
     STRIP,
     REPLACE,
-    REPLACE_REGEX,
     METASPACE,
     BPE,
     WORD_PIECE,
     CTC,
+    SPACES,        // a space between tokens, as without a decoder
+    SENTENCEPIECE, // only in a file; TokenizerSpec::decoding holds it
+    REPLACE_REGEX, // a REPLACE with a regex
     COUNT
   };
 

@@ -1,6 +1,6 @@
 // The replacement rules of a SentencePiece normalizer (`precompiled_charsmap` of a model), in a
-// double-array trie. bpe/encoding/charsmap.py describes the format, and has the same search in
-// Python.
+// double-array trie. bpe/normalizers/charsmap.py describes the format, and has the same search
+// in Python.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ public:
   // a malformed blob may find wrong rules, but stays within the blob.
   Charsmap(const std::uint8_t *blob, std::size_t size);
 
-  // Returns what is wrong with the trie: a problem that `_check` of bpe/encoding/charsmap.py
+  // Returns what is wrong with the trie: a problem that `_check` of bpe/normalizers/charsmap.py
   // names; nullptr if nothing is. Then max_growth() is known. Takes time linear in the trie for
   // each of at most 256 levels.
   const char *find_problem();
@@ -40,7 +40,7 @@ public:
   bool may_match_in_ascii(std::uint8_t first) const;
 
 private:
-  // The constants of bpe/encoding/charsmap.py.
+  // The constants of bpe/normalizers/charsmap.py.
   static constexpr std::size_t MAX_RULE_BYTES = 256;
   static constexpr std::size_t MAX_RULE_GROWTH = 1024;
   static constexpr std::uint32_t NO_UNIT = 0xFFFFFFFF; // no unit of a label has bit 31

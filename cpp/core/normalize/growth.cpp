@@ -17,9 +17,9 @@ constexpr std::uint64_t LOWERCASE_GROWTH = 2;
 
 const char *normalizer_name(StepKind kind) {
   static constexpr const char *NAMES[] = {
-      "NFC",          "NFD",     "NFKC",      "NFKD",       "Lowercase",
-      "StripAccents", "Nmt",     "ByteLevel", "Strip",      "BertNormalizer",
-      "Prepend",      "Replace", "Replace",   "Precompiled"};
+      "NFC",          "NFD",     "NFKC",        "NFKD",          "Lowercase",
+      "StripAccents", "Nmt",     "ByteLevel",   "Strip",         "BertNormalizer",
+      "Prepend",      "Replace", "Precompiled", "SentencePiece", "Replace"};
   static_assert(std::size(NAMES) == static_cast<std::size_t>(StepKind::COUNT));
   return NAMES[static_cast<std::size_t>(kind)];
 }

@@ -28,7 +28,7 @@ struct Replacement {
 };
 
 struct NormalizerStep {
-  // The values are those of .pretok files (bpe/formats/pretok_steps.py).
+  // The values up to SENTENCEPIECE are those of .pretok files (bpe/formats/pretok_steps.py).
   enum class Kind : std::uint8_t {
     NFC,
     NFD,
@@ -42,8 +42,9 @@ struct NormalizerStep {
     BERT,
     PREPEND,
     REPLACE,
-    REPLACE_REGEX,
     PRECOMPILED,
+    SENTENCEPIECE, // only in a file; TokenizerSpec::sentencepiece holds it
+    REPLACE_REGEX, // a REPLACE with a regex
     COUNT
   };
   // Bits of `options`, for STRIP and for BERT.

@@ -1,4 +1,4 @@
-// Normalizes text as SentencePiece does. bpe/encoding/sentencepiece_normalizer.py is the
+// Normalizes text as SentencePiece does. bpe/normalizers/sentencepiece.py is the
 // definition; it has the same results.
 #pragma once
 

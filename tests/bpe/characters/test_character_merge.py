@@ -10,7 +10,7 @@ from bpe import Tokenizer
 from bpe.byte_level import to_text
 from bpe.characters.text_vocabulary import BYTE_NAMES, TextOptions, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
-from bpe.encoding.sentencepiece_normalizer import SentencePieceNormalizer
+from bpe.normalizers.sentencepiece import SentencePieceNormalizer
 from bpe.vocabulary import Merge
 from pretok.machine.backend import BackendName
 from pretok.patterns.lookup import WHOLE

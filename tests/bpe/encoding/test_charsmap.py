@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from bpe import UnsupportedError, VocabularyError
-from bpe.encoding.charsmap import Charsmap, _check
-from bpe.encoding.sentencepiece_normalizer import SentencePieceNormalizer
 from bpe.formats.sentencepiece import parse
+from bpe.normalizers.charsmap import Charsmap, _check
+from bpe.normalizers.sentencepiece import SentencePieceNormalizer
 from pretok.machine.backend import BackendName
 from sentencepiece_models import trained
 from support import max_examples, seeded

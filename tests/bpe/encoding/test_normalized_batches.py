@@ -11,8 +11,8 @@ import pytest
 
 import bpe
 from bpe import AddedToken, SpecialTokenError, Tokenizer
-from bpe.encoding.sentencepiece_normalizer import SentencePieceNormalizer
 from bpe.normalizers.chain import MetaspaceStep, NormalizerChain
+from bpe.normalizers.sentencepiece import SentencePieceNormalizer
 from bpe.normalizers.steps import Lowercase, Prepend, Replace, Strip
 from bpe.types import Normalizer
 from pretok.machine.backend import BackendName, backend

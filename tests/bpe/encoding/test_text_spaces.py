@@ -17,9 +17,9 @@ from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.chain import DecoderChain
 from bpe.decoders.steps import Fuse
 from bpe.encoding.piece_decoder import SentencePieceDecoding
-from bpe.encoding.sentencepiece_normalizer import SentencePieceNormalizer
 from bpe.encoding.text_spaces import TextSpaces, spaces_of
 from bpe.normalizers.chain import MetaspaceStep, NormalizerChain
+from bpe.normalizers.sentencepiece import SentencePieceNormalizer
 from bpe.normalizers.steps import Lowercase, Prepend, Replace
 from byte_tokenizer import PLAIN
 from concurrency import everything, tasks_of

@@ -10,7 +10,6 @@ from random import Random
 import pytest
 
 from bpe import VocabularyError
-from bpe.encoding.sentencepiece_normalizer import SentencePieceNormalizer
 from bpe.encoding.utf8 import ESCAPE, decode_utf8
 from bpe.formats.sentencepiece import parse
 from bpe.normalizers.aligned_text import AlignedText
@@ -18,6 +17,8 @@ from bpe.normalizers.chain import NormalizerChain
 from bpe.normalizers.graphemes import Kind, kind_of
 from bpe.normalizers.native import NativeNormalizer
 from bpe.normalizers.precompiled import Precompiled
+from bpe.normalizers.sentencepiece import SentencePieceNormalizer
+from bpe.normalizers.step import TextStep
 from bpe.normalizers.steps import (
     BertNormalizer,
     ByteLevel,
@@ -25,7 +26,6 @@ from bpe.normalizers.steps import (
     Nmt,
     Prepend,
     Replace,
-    Step,
     Strip,
     StripAccents,
 )
@@ -160,7 +160,7 @@ def test_unchecked_charsmap_stays_within_its_bytes() -> None:
             normalizer.align(data)
 
 
-STEPS: tuple[Step, ...] = (
+STEPS: tuple[TextStep, ...] = (
     *(UnicodeForm(form) for form in ("NFC", "NFD", "NFKC", "NFKD")),
     Lowercase(), StripAccents(), Nmt(), ByteLevel(), Strip(), Strip(True, False), Prepend("xé"),
     Prepend("\ud800"), Replace("ab", "é▁"), Replace("A", ""), Replace("  ", " "),
@@ -171,7 +171,7 @@ STEPS: tuple[Step, ...] = (
 
 
 @pytest.mark.parametrize("step", [step for step in STEPS if step != Prepend("\ud800")], ids=str)
-def test_every_character(step: Step) -> None:
+def test_every_character(step: TextStep) -> None:
     """All code points, in lines of 64, and before and after marks."""
     chain = NormalizerChain((step,))
     native = NativeNormalizer(chain)

@@ -11,6 +11,7 @@ import pytest
 import bpe
 from bpe.normalizers.aligned_text import AlignedText
 from bpe.normalizers.chain import NormalizerChain
+from bpe.normalizers.step import TextStep
 from bpe.normalizers.steps import (
     BertNormalizer,
     ByteLevel,
@@ -18,7 +19,6 @@ from bpe.normalizers.steps import (
     Nmt,
     Prepend,
     Replace,
-    Step,
     Strip,
     StripAccents,
 )
@@ -30,7 +30,7 @@ from support import seeded
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 hf = tokenizers.normalizers
 
-STEPS: dict[str, tuple[Step, Any]] = {
+STEPS: dict[str, tuple[TextStep, Any]] = {
     "NFC": (UnicodeForm("NFC"), hf.NFC()),
     "NFD": (UnicodeForm("NFD"), hf.NFD()),
     "NFKC": (UnicodeForm("NFKC"), hf.NFKC()),

@@ -12,11 +12,11 @@ from random import Random
 import pytest
 
 from bpe import VocabularyError
-from bpe.encoding.sentencepiece_normalizer import SentencePieceNormalizer
 from bpe.formats.sentencepiece import parse
 from bpe.normalizers.aligned_text import AlignedText
 from bpe.normalizers.graphemes import Kind, clusters, kind_of
 from bpe.normalizers.precompiled import Precompiled
+from bpe.normalizers.sentencepiece import SentencePieceNormalizer
 from charsmaps import charsmap
 from sentencepiece_models import trained
 from support import seeded

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from bpe.characters.marks import SPACE_MARK
-from bpe.encoding.charsmap import Charsmap
 from bpe.encoding.utf8 import ESCAPE, has_surrogates
 from bpe.errors import UnsupportedError, shortened
+from bpe.normalizers.charsmap import Charsmap
+from bpe.normalizers.step import Field, Step
 from bpe.once import once
 
 MAX_SYMBOL = 256
@@ -24,7 +25,7 @@ _END = ""
 
 
 @dataclass(frozen=True)
-class SentencePieceNormalizer:
+class SentencePieceNormalizer(Step):
     """The normalizer_spec of a SentencePiece model. Takes linear time.
 
     At each position of a text, from left to right, the longest symbol of `user_defined` that
@@ -38,6 +39,14 @@ class SentencePieceNormalizer:
     >>> SentencePieceNormalizer().normalize("  Hi  you ")
     '▁Hi▁you'
     """
+
+    FIELDS: ClassVar = {
+        "charsmap": Field.CHARSMAP,
+        "add_dummy_prefix": Field.FLAG,
+        "remove_extra_whitespaces": Field.FLAG,
+        "escape_whitespaces": Field.FLAG,
+        "treat_whitespace_as_suffix": Field.FLAG,
+    }
 
     charsmap: bytes = field(default=b"", repr=False)
     add_dummy_prefix: bool = True
