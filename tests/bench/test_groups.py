@@ -223,10 +223,8 @@ def test_memory_counts_buffers_but_not_the_arrays_of_ids(tmp_path: Path) -> None
     path = tmp_path / "text"
     path.write_text(TEXT)
     size = 64_000_000
-    folder = str(Path(__file__).parent)  # of the package pretok_bench
-    done = run_python(
-        MEMORY, str(path), str(size), environment={**os.environ, "PYTHONPATH": folder}
-    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}  # of pretok_bench
+    done = run_python(MEMORY, str(path), str(size), environment=environment)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["output"] == size + np.arange(2).nbytes
