@@ -108,7 +108,7 @@ def test_an_interrupted_run_keeps_its_results(
 
 
 def test_a_generated_text_can_be_chosen(call: Call, given: list[str], tmp_path: Path) -> None:
-    del given[2]
+    del given[1]
     status, output, _ = call(*given, "--size", "0.001", "-s", "lists", "-t", "cjk")
     assert status == 0
     assert list(record_in(tmp_path / "out")["texts"]) == ["cjk"]
