@@ -182,7 +182,7 @@ def find_inner_marks(data: bytes, lengths: NDArray[np.uint32]) -> NDArray[np.uin
     """Return the indices of the texts that have a "▁" after another character."""
 
 def text_decode_call(make_texts: Any, special: Sequence[int], slow_call: Any) -> Any:
-    """Return a function decode(ids, errors, skip), as cpp/bindings/text_decode_call.hpp says."""
+    """Return a function decode(ids, errors, skip), as cpp/bindings/decode_calls.hpp says."""
 
 def have_surrogates(texts: list[str]) -> bool:
     """Return whether any text has a surrogate."""

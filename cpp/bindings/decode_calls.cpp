@@ -1,71 +1,47 @@
 #include "bindings/decode_calls.hpp"
 
 #include "bindings/convert.hpp"
-#include "bindings/fast_method.hpp"
-#include "bindings/guarded.hpp"
+#include "bindings/fast_function.hpp"
 #include "bindings/joined_tokens.hpp"
 #include "bindings/new_text.hpp"
 
-#include <array>
-#include <atomic>
+#include <pybind11/stl.h>
+
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <optional>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace pretok {
 namespace {
 
+// Many programs only encode, so the first call that decodes makes `tokens`.
 struct DecodeCalls {
   const Vocabulary *vocabulary = nullptr;
   std::size_t limit = 0; // the largest id plus one
-  // Many programs only encode, so the first call that decodes sets `tokens`.
-  std::once_flag once;
-  std::optional<TokenBytes> made;
-  std::atomic<const TokenBytes *> tokens{nullptr}; // `made`, once it is built
   IdSet special;
-  py::object replace; // interned, like strings in Python code
+  py::object replace = interned("replace");
+  MadeAtFirstUse<TokenBytes> tokens;
 };
 
-DecodeCalls &decode_calls_of(PyObject *self) {
-  return *static_cast<DecodeCalls *>(PyCapsule_GetPointer(PyTuple_GET_ITEM(self, 0), nullptr));
-}
-
-// Returns the store of all tokens. Tests the atomic pointer first, because loading it is faster
-// than calling std::call_once.
-TokenStore token_store(DecodeCalls &calls) {
-  if (calls.tokens.load(std::memory_order_acquire) == nullptr)
-    std::call_once(calls.once, [&] {
-      calls.tokens.store(&calls.made.emplace(*calls.vocabulary, calls.limit),
-                         std::memory_order_release);
-    });
-  return calls.tokens.load(std::memory_order_relaxed)->store();
-}
-
-// Returns finish(joined) if the fast path can decode the ids args[0]. Otherwise returns the
-// result of the slow function. `skip` is the argument of the same name, or nullptr if the other
-// arguments need the slow function.
+// Returns finish(joined), or nullptr if the slow function must decode the ids. `skip` is the
+// argument of the same name.
 template <typename Finish>
-PyObject *call_decoder(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *skip,
-                       Finish finish) {
-  if (skip == Py_True || skip == Py_False) {
-    PyObject *result = guarded([&]() -> PyObject * {
-      DecodeCalls &calls = decode_calls_of(self);
-      Joined joined(token_store(calls), skip == Py_True ? &calls.special : nullptr, nullptr);
-      return add_all(args[0], joined) ? finish(joined) : nullptr;
-    });
-    if (result != nullptr || PyErr_Occurred() != nullptr)
-      return result;
-  }
-  return PyObject_Vectorcall(PyTuple_GET_ITEM(self, 1), args, static_cast<std::size_t>(count),
-                             nullptr);
+PyObject *join(DecodeCalls &calls, PyObject *ids, PyObject *skip, Finish finish) {
+  if (skip != Py_True && skip != Py_False)
+    return nullptr;
+  const TokenBytes &tokens =
+      calls.tokens.get([&] { return TokenBytes(*calls.vocabulary, calls.limit); });
+  Joined joined(tokens.store(), skip == Py_True ? &calls.special : nullptr, nullptr);
+  return add_all(ids, joined) ? finish(joined) : nullptr;
 }
 
 // Returns the error handler's name `errors` as a C string. Returns nullptr if `errors` is not a
 // str, has no UTF-8, or contains a null character.
-const char *handler(PyObject *self, PyObject *errors) {
-  if (errors == decode_calls_of(self).replace.ptr())
+const char *handler(const DecodeCalls &calls, PyObject *errors) {
+  if (errors == calls.replace.ptr())
     return "replace";
   Py_ssize_t size = 0;
   const char *name =
@@ -75,20 +51,95 @@ const char *handler(PyObject *self, PyObject *errors) {
                                                                                 : nullptr;
 }
 
-PyObject *decode(PyObject *self, PyObject *const *args, Py_ssize_t count) {
-  const char *errors = count == 3 ? handler(self, args[1]) : nullptr;
-  return call_decoder(self, args, count, errors != nullptr ? args[2] : nullptr,
-                      [errors](const Joined &joined) {
-                        return new_text(joined.data(), joined.size(), errors);
-                      });
+PyObject *decode(DecodeCalls &calls, const Arguments &args) {
+  const char *errors = args.count == 3 ? handler(calls, args[1]) : nullptr;
+  if (errors == nullptr)
+    return nullptr;
+  return join(calls, args[0], args[2], [errors](const Joined &joined) {
+    return new_text(joined.data(), joined.size(), errors);
+  });
 }
 
-PyObject *decode_bytes(PyObject *self, PyObject *const *args, Py_ssize_t count) {
-  return call_decoder(
-      self, args, count, count == 2 ? args[1] : nullptr, [](const Joined &joined) {
-        return PyBytes_FromStringAndSize(reinterpret_cast<const char *>(joined.data()),
-                                         static_cast<Py_ssize_t>(joined.size()));
-      });
+PyObject *decode_bytes(DecodeCalls &calls, const Arguments &args) {
+  if (args.count != 2)
+    return nullptr;
+  return join(calls, args[0], args[1], [](const Joined &joined) {
+    return PyBytes_FromStringAndSize(reinterpret_cast<const char *>(joined.data()),
+                                     static_cast<Py_ssize_t>(joined.size()));
+  });
+}
+
+// The result of make_texts(), which decode_calls.hpp describes.
+struct TokenTexts {
+  TokenBytes tokens;
+  IdSet empty; // the ids of tokens that have no bytes
+  std::optional<IdSet> spaced;
+  std::size_t start;
+  std::size_t stop;
+  bool repeats;
+};
+
+struct TextDecodeCall {
+  PyObject *make_texts; // borrowed: the function keeps it alive
+  IdSet special;
+  MadeAtFirstUse<TokenTexts> texts;
+};
+
+TokenTexts call_make_texts(PyObject *make_texts) {
+  using Ids = std::vector<std::uint32_t>;
+  const py::object made = py::handle(make_texts)();
+  const auto [bytes, lengths, ids, spaced, start, stop, repeats] = cast_argument<
+      std::tuple<py::bytes, Ids, Ids, std::optional<Ids>, std::size_t, std::size_t, bool>>(
+      made, "the texts of tokens (bytes, lengths, ids, spaced, start, stop, repeats)");
+  TokenBytes tokens(std::string_view(bytes), lengths, ids);
+  Ids empty;
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    if (lengths[i] == 0)
+      empty.push_back(ids[i]);
+  return {std::move(tokens),
+          IdSet(empty),
+          spaced ? std::optional<IdSet>(IdSet(*spaced)) : std::nullopt,
+          start,
+          stop,
+          repeats};
+}
+
+// Removes the spaces to strip from both ends of [first, last), the bytes of `joined`. Returns
+// false if the slow function must decode the ids.
+bool strip(const TokenTexts &texts, const Joined &joined, const std::uint8_t *&first,
+           const std::uint8_t *&last) {
+  std::size_t start = texts.start;
+  if (texts.spaced && first != last && *first == ' ') {
+    start = texts.spaced->has(joined.first()) ? start : 0;
+    // If the first token is only a space, and `repeats` is true, the next token may lose a
+    // space too. Only the slow function handles this case.
+    if (start != 0 && texts.repeats && texts.tokens.store().token(joined.first()).size == 1)
+      return false;
+  }
+  for (; start != 0 && first != last && *first == ' '; --start)
+    ++first;
+  for (std::size_t i = 0; i < texts.stop && first != last && last[-1] == ' '; ++i)
+    --last;
+  return true;
+}
+
+PyObject *decode_texts(TextDecodeCall &call, const Arguments &args) {
+  if (args.count != 3 || !PyUnicode_CheckExact(args[1]) || !PyBool_Check(args[2]))
+    return nullptr;
+  const TokenTexts &texts = call.texts.get([&] { return call_make_texts(call.make_texts); });
+  Joined joined(texts.tokens.store(), args[2] == Py_True ? &call.special : nullptr,
+                &texts.empty);
+  if (!add_all(args[0], joined))
+    return nullptr;
+  const std::uint8_t *first = joined.data();
+  const std::uint8_t *last = first + joined.size();
+  if (!strip(texts, joined, first, last))
+    return nullptr;
+  PyObject *text = new_text(first, static_cast<std::size_t>(last - first), "strict");
+  // The bytes of fallback tokens may be invalid UTF-8. The slow function handles invalid bytes.
+  if (text == nullptr && PyErr_ExceptionMatches(PyExc_UnicodeDecodeError) != 0)
+    PyErr_Clear();
+  return text;
 }
 
 } // namespace
@@ -96,20 +147,25 @@ PyObject *decode_bytes(PyObject *self, PyObject *const *args, Py_ssize_t count) 
 py::tuple make_decode_calls(const py::object &owner, const Vocabulary &vocabulary,
                             std::size_t limit, const std::vector<std::uint32_t> &special,
                             const py::tuple &slow_calls) {
-  static std::array<PyMethodDef, 2> methods{fast_method<decode>("decode"),
-                                            fast_method<decode_bytes>("decode_bytes")};
-  if (slow_calls.size() != methods.size())
+  if (slow_calls.size() != 2)
     throw py::value_error("expected two slow calls");
   auto calls = std::make_unique<DecodeCalls>();
   calls->vocabulary = &vocabulary;
   calls->limit = limit;
   calls->special = IdSet(special);
-  calls->replace = interned("replace");
-  const py::capsule capsule = owning_capsule(std::move(calls));
-  py::tuple result(methods.size());
-  for (std::size_t i = 0; i < methods.size(); ++i)
-    result[i] = new_function(methods[i], py::make_tuple(capsule, slow_calls[i], owner));
-  return result;
+  const FastFunctions<DecodeCalls> functions(std::move(calls), owner);
+  return py::make_tuple(functions.make<decode>("decode", slow_calls[0]),
+                        functions.make<decode_bytes>("decode_bytes", slow_calls[1]));
+}
+
+py::object make_text_decode_call(const py::object &make_texts,
+                                 const std::vector<std::uint32_t> &special,
+                                 const py::object &slow_call) {
+  auto call = std::make_unique<TextDecodeCall>();
+  call->make_texts = make_texts.ptr();
+  call->special = IdSet(special);
+  return FastFunctions<TextDecodeCall>(std::move(call), make_texts)
+      .make<decode_texts>("decode", slow_call);
 }
 
 } // namespace pretok

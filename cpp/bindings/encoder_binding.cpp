@@ -1,7 +1,6 @@
 #include "bindings/encoder_binding.hpp"
 
 #include "bindings/native_encoder.hpp"
-#include "bindings/text_decode_call.hpp"
 
 #include <pybind11/stl.h>
 

@@ -9,7 +9,7 @@ namespace pretok {
 namespace {
 
 constexpr std::size_t MAX_PARAMETERS = 3;
-using Arguments = std::array<PyObject *, 1 + MAX_PARAMETERS>; // with self
+using PlainCall = std::array<PyObject *, 1 + MAX_PARAMETERS>; // with self
 
 struct FastCallMethod {
   PyObject_HEAD vectorcallfunc call;
@@ -43,7 +43,7 @@ FastCallMethod *method_of(PyObject *self) { return reinterpret_cast<FastCallMeth
 // arguments, then the values of the keyword arguments, which have the names `names` (a tuple or
 // nullptr).
 bool is_plain(const FastCallMethod &method, PyObject *const *args, Py_ssize_t count,
-              PyObject *names, Arguments &plain) {
+              PyObject *names, PlainCall &plain) {
   const Py_ssize_t by_position = count - 1;
   if (by_position < 1 || by_position > method.positional)
     return false;
@@ -77,7 +77,7 @@ PyObject *slot_call(const FastCallMethod &method, PyObject *instance) {
   return PyObject_GetAttr(instance, method.attribute);
 }
 
-// Like PyObject_Vectorcall. If new_function (fast_method.hpp) made `callable`, calls its C
+// Like PyObject_Vectorcall. If `callable` is a fast function (fast_function.hpp), calls its C
 // function directly.
 PyObject *call_directly(PyObject *callable, PyObject *const *args, Py_ssize_t count) {
   if (PyCFunction_CheckExact(callable) && PyCFunction_GET_FLAGS(callable) == METH_FASTCALL) {
@@ -108,7 +108,7 @@ void explain_error(const FastCallMethod &method, PyObject *names) {
 PyObject *call_method(PyObject *self, PyObject *const *args, std::size_t flagged,
                       PyObject *names) {
   const FastCallMethod &method = *method_of(self);
-  Arguments plain;
+  PlainCall plain;
   if (is_plain(method, args, PyVectorcall_NARGS(flagged), names, plain)) {
     const Py_ssize_t count = PyTuple_GET_SIZE(method.names);
     if (method.fast_call != nullptr) {

@@ -3,8 +3,7 @@
 #include "bindings/convert.hpp"
 #include "bindings/fast_call_method.hpp"
 #include "bindings/fast_calls.hpp"
-#include "bindings/fast_method.hpp"
-#include "bindings/guarded.hpp"
+#include "bindings/fast_function.hpp"
 #include "bindings/new_list.hpp"
 #include "bindings/span_call.hpp"
 
@@ -303,14 +302,14 @@ py::object answer(const HuggingfaceCall &call, const py::object &tok, const py::
 
 // Returns the options in the arguments of a call, (tok, text, add_special_tokens) or
 // (tok, text, return_offsets_mapping, add_special_tokens).
-std::optional<CallOptions> options_of(PyObject *const *args, Py_ssize_t count) {
-  const bool wants_result = count == 4;
-  if ((count != 3 && count != 4) || !std::all_of(args + 2, args + count, [](PyObject *option) {
-        return PyBool_Check(option);
-      }))
+std::optional<CallOptions> options_of(const Arguments &args) {
+  const bool wants_result = args.count == 4;
+  if ((args.count != 3 && args.count != 4) ||
+      !std::all_of(args.items + 2, args.items + args.count,
+                   [](PyObject *option) { return PyBool_Check(option); }))
     return std::nullopt;
   return CallOptions{wants_result, wants_result && args[2] == Py_True,
-                     args[count - 1] == Py_True};
+                     args[args.count - 1] == Py_True};
 }
 
 // Returns whether a share of the calls is checked.
@@ -322,40 +321,36 @@ bool is_checked(const HuggingfaceCall &call) {
 }
 
 // Returns `answer`. If it raises an Exception, returns None: the Python code then raises it.
-PyObject *call_with_text(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+PyObject *call_with_text(HuggingfaceCall &call, const Arguments &args) {
 #ifdef Py_GIL_DISABLED
   // Another thread may change an object while this function reads it.
-  Py_RETURN_NONE;
+  return nullptr;
 #endif
-  const std::optional<CallOptions> options = options_of(args, count);
+  const std::optional<CallOptions> options = options_of(args);
   if (!options)
-    Py_RETURN_NONE;
-  PyObject *result = guarded([&] {
-    const auto &call = *static_cast<HuggingfaceCall *>(PyCapsule_GetPointer(self, nullptr));
+    return nullptr;
+  PyObject *result = guarded([&]() -> PyObject * {
     if (is_checked(call))
-      return py::none().release().ptr();
+      return nullptr;
     return answer(call, py::reinterpret_borrow<py::object>(args[0]),
                   py::reinterpret_borrow<py::object>(args[1]), *options)
         .release()
         .ptr();
   });
-  if (result == nullptr && PyErr_ExceptionMatches(PyExc_Exception) != 0) {
+  if (result == nullptr && PyErr_ExceptionMatches(PyExc_Exception) != 0)
     PyErr_Clear();
-    Py_RETURN_NONE;
-  }
   return result;
 }
 
 py::object huggingface_call(py::object key, py::dict is_plain, py::object batch_encoding,
                             py::object encoding, py::object window, py::dict options) {
-  static PyMethodDef method = fast_method<call_with_text>("huggingface_call");
   if (!is_plain_class(batch_encoding.ptr()) || !is_plain_class(encoding.ptr()))
     throw py::type_error("expected two classes, written in Python");
   auto call = std::make_unique<HuggingfaceCall>(
       HuggingfaceCall{std::move(key), std::move(is_plain), std::move(batch_encoding),
                       std::move(encoding), std::move(window), std::move(options)});
-  const py::capsule capsule = owning_capsule(std::move(call));
-  return new_function(method, capsule);
+  return FastFunctions<HuggingfaceCall>(std::move(call))
+      .make<call_with_text>("huggingface_call");
 }
 
 } // namespace

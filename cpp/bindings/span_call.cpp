@@ -1,8 +1,7 @@
 #include "bindings/span_call.hpp"
 
 #include "bindings/convert.hpp"
-#include "bindings/fast_method.hpp"
-#include "bindings/guarded.hpp"
+#include "bindings/fast_function.hpp"
 #include "bindings/normal_text.hpp"
 #include "bindings/stack_ids.hpp"
 
@@ -158,25 +157,15 @@ std::optional<IdsAndSpans> encode_text(const SpanCall &call, const TextView &tex
   return std::nullopt;
 }
 
-const SpanCall &span_call_of(PyObject *self) {
-  return *static_cast<const SpanCall *>(
-      PyCapsule_GetPointer(PyTuple_GET_ITEM(self, 0), nullptr));
-}
-
-PyObject *call_with_spans(PyObject *self, PyObject *const *args, Py_ssize_t count) {
-  if (count != 1) {
-    PyErr_SetString(PyExc_TypeError, "expected one argument, a text");
+PyObject *call_with_spans(SpanCall &call, const Arguments &args) {
+  if (args.count != 1)
+    throw py::type_error("expected one argument, a text");
+  if (!PyUnicode_CheckExact(args[0]) || TextView(args[0]).has_surrogate())
     return nullptr;
-  }
-  return guarded([&]() -> PyObject * {
-    if (!PyUnicode_CheckExact(args[0]) || TextView(args[0]).has_surrogate())
-      Py_RETURN_NONE;
-    std::optional<IdsAndSpans> result =
-        encode_text(span_call_of(self), TextView(args[0]), nullptr, nullptr);
-    if (!result)
-      Py_RETURN_NONE;
-    return py::make_tuple(std::move(result->ids), std::move(result->spans)).release().ptr();
-  });
+  std::optional<IdsAndSpans> result = encode_text(call, TextView(args[0]), nullptr, nullptr);
+  if (!result)
+    return nullptr;
+  return py::make_tuple(std::move(result->ids), std::move(result->spans)).release().ptr();
 }
 
 } // namespace
@@ -185,20 +174,19 @@ py::object make_span_call(const py::object &owner, const Encoder &encoder,
                           const Vocabulary &vocabulary, std::size_t limit, IdObjects &objects,
                           SpanObjects &spans, const AddedTokens &added,
                           const SpanOptions &options) {
-  static PyMethodDef method = fast_method<call_with_spans>("encode_with_spans");
   auto call = std::make_unique<SpanCall>(SpanCall{
       encoder, vocabulary, objects, spans, added, options.only_ascii, options.only_normal,
       TokenShapes(vocabulary, limit, options.spaces), py::make_tuple(0, 0)});
-  const py::capsule capsule = owning_capsule(std::move(call));
-  return new_function(method, py::make_tuple(capsule, owner));
+  return FastFunctions<SpanCall>(std::move(call), owner)
+      .make<call_with_spans>("encode_with_spans");
 }
 
 std::optional<IdsAndSpans> encode_with_spans(PyObject *function, PyObject *text,
                                              PyObject *before, PyObject *after) {
-  if (!is_fast_method<call_with_spans>(function))
+  const SpanCall *const call = FastFunctions<SpanCall>::state_of<call_with_spans>(function);
+  if (call == nullptr)
     return std::nullopt;
-  return encode_text(span_call_of(PyCFunction_GET_SELF(function)), TextView(text), before,
-                     after);
+  return encode_text(*call, TextView(text), before, after);
 }
 
 } // namespace pretok
