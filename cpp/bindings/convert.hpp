@@ -1,12 +1,12 @@
 // Converts Python texts to views for the core, and results of the core to NumPy arrays.
 #pragma once
 
-#include "bindings/transcode.hpp"
 #include "core/base/scratch.hpp"
 #include "core/bpe/vocabulary.hpp"
 #include "core/split/sources.hpp"
 #include "core/split/text.hpp"
 #include "core/unicode/nfc.hpp"
+#include "core/utf/write_utf8.hpp"
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>

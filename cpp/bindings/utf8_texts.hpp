@@ -1,7 +1,7 @@
 // Stores the UTF-8 of many short texts, one after the other.
 #pragma once
 
-#include "bindings/transcode.hpp"
+#include "core/utf/write_utf8.hpp"
 
 #include <pybind11/pybind11.h>
 

@@ -1,7 +1,6 @@
 #include "core/bpe/segment_splitter.hpp"
 
 #include "core/base/bits.hpp"
-#include "core/bpe/absent_pairs.hpp"
 
 #include <algorithm>
 
@@ -21,17 +20,14 @@ std::size_t SegmentSplitter::next(std::size_t *ends) {
   return count;
 }
 
-bool SegmentSplitter::next_by_words([[maybe_unused]] std::size_t stop,
-                                    [[maybe_unused]] std::size_t *ends,
-                                    [[maybe_unused]] std::size_t &count) {
-#if PRETOK_X86_KERNELS
-  if (use_.instruction_set != InstructionSet::AVX512)
+bool SegmentSplitter::next_by_words(std::size_t stop, std::size_t *ends, std::size_t &count) {
+  if (use_.find_absent_pairs == nullptr)
     return false;
   const std::size_t taken = stop - at_;
   const std::size_t words = (taken + 63) / 64;
   Words barriers; // not initialized, like `beyond`
   Words beyond;
-  const std::size_t count_beyond = find_absent_pairs_avx512(
+  const std::size_t count_beyond = use_.find_absent_pairs(
       barriers_.ascii_pairs_, text_ + at_, taken, barriers.data(), beyond.data());
   if (count_beyond > taken / 4)
     return false;
@@ -40,9 +36,6 @@ bool SegmentSplitter::next_by_words([[maybe_unused]] std::size_t stop,
   count = use_.bits_to_positions(barriers.data(), words, at_, nullptr, ends);
   at_ = stop;
   return true;
-#else
-  return false;
-#endif
 }
 
 std::size_t SegmentSplitter::next_by_characters(std::size_t stop, std::size_t *ends) {

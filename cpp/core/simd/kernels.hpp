@@ -1,6 +1,7 @@
-// The parts of splitting that have one implementation per instruction set.
+// The functions that have one implementation per instruction set.
 #pragma once
 
+#include "core/base/ascii_pairs.hpp"
 #include "core/base/instruction_set.hpp"
 #include "core/split/fast/class_buffer.hpp"
 #include "core/split/fast/relations.hpp"
@@ -59,6 +60,29 @@ struct Kernels {
                                    std::size_t *ends);
   // Returns the number of 1 bits in `count` words.
   std::size_t (*count_bits)(const std::uint64_t *words, std::size_t count);
+
+  // Like write_utf8 (core/utf/write_utf8.hpp).
+  std::uint8_t *(*write_utf8_of_8)(const std::uint8_t *, std::size_t, std::uint8_t *to);
+  std::uint8_t *(*write_utf8_of_16)(const std::uint16_t *, std::size_t, std::uint8_t *to);
+  std::uint8_t *(*write_utf8_of_32)(const std::uint32_t *, std::size_t, std::uint8_t *to);
+
+  // The kernels below are nullptr in sets in which they would be no faster than other code.
+
+  // Decodes blocks of 64 bytes of UTF-8 from `at` on, and writes the code points to `to` as
+  // 16-bit units. Advances `at` and `to`. There must be room for 64 units per block. A sequence
+  // that begins in a block belongs to this block. The text ends at `end`. Stops in three cases:
+  //   - `at` has reached or passed `stop`;
+  //   - fewer than 64 bytes remain before `end`;
+  //   - the next block has an ill-formed sequence or a code point above U+FFFF.
+  void (*widen)(const std::uint8_t *&at, const std::uint8_t *stop, const std::uint8_t *end,
+                std::uint16_t *&to);
+  // Looks up each of `size` bytes and the byte before it in a set of pairs. Also reads
+  // bytes[-1]. Bit i of `absent` says whether both bytes of pair i are ASCII and the set lacks
+  // the pair. Bit i of `beyond` says whether bytes[i] is not ASCII. Fills whole words of 64
+  // bits; bits from `size` on are 0. Returns the number of 1 bits of `beyond`.
+  std::size_t (*find_absent_pairs)(const AsciiPairs &pairs, const std::uint8_t *bytes,
+                                   std::size_t size, std::uint64_t *absent,
+                                   std::uint64_t *beyond);
 };
 
 // Returns the kernels in use: the set that use_kernels() has chosen, or else the fastest set

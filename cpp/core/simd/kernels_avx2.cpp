@@ -2,6 +2,7 @@
 #include "core/base/bits.hpp"
 #include "core/simd/kernels.hpp"
 #include "core/simd/kernels_plain.hpp"
+#include "core/simd/vector_kernels.hpp"
 
 #if PRETOK_X86_KERNELS
 #include <immintrin.h>
@@ -209,7 +210,12 @@ const Kernels AVX2_KERNELS = {"avx2",
                               avx2::classify_pairs,
                               plain_resolve_labels,
                               avx2::bits_to_positions,
-                              avx2::count_bits};
+                              avx2::count_bits,
+                              avx2::write_utf8,
+                              avx2::write_utf8,
+                              avx2::write_utf8,
+                              nullptr,
+                              nullptr};
 
 } // namespace pretok
 #undef PRETOK_TARGET

@@ -3,6 +3,7 @@
 #include "core/base/bits.hpp"
 #include "core/simd/kernels.hpp"
 #include "core/simd/kernels_plain.hpp"
+#include "core/simd/vector_kernels.hpp"
 
 #if PRETOK_X86_KERNELS
 namespace pretok {
@@ -368,7 +369,12 @@ const Kernels AVX512_KERNELS = {"avx512",
                                 avx512::classify_pairs,
                                 avx512::resolve_labels,
                                 avx512::bits_to_positions,
-                                avx512::count_bits};
+                                avx512::count_bits,
+                                avx512::write_utf8,
+                                avx512::write_utf8,
+                                avx512::write_utf8,
+                                avx512::widen,
+                                avx512::find_absent_pairs};
 
 } // namespace pretok
 #undef PRETOK_TARGET

@@ -99,7 +99,12 @@ const Kernels NEON_KERNELS = {"neon",
                               neon::classify_pairs,
                               plain_resolve_labels,
                               neon::bits_to_positions,
-                              neon::count_bits};
+                              neon::count_bits,
+                              write_utf8_plain<std::uint8_t>,
+                              write_utf8_plain<std::uint16_t>,
+                              write_utf8_plain<std::uint32_t>,
+                              nullptr,
+                              nullptr};
 
 } // namespace pretok
 #undef PRETOK_TARGET

@@ -103,7 +103,12 @@ const Kernels PLAIN_KERNELS = {"plain",
                                plain::classify_pairs,
                                plain_resolve_labels,
                                plain_bits_to_positions,
-                               plain::count_bits};
+                               plain::count_bits,
+                               write_utf8_plain<std::uint8_t>,
+                               write_utf8_plain<std::uint16_t>,
+                               write_utf8_plain<std::uint32_t>,
+                               nullptr,
+                               nullptr};
 
 } // namespace pretok
 

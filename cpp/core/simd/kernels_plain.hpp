@@ -6,6 +6,7 @@
 #include "core/split/fast/class_buffer.hpp"
 #include "core/unicode/class_table.hpp"
 #include "core/unicode/utf8.hpp"
+#include "core/utf/write_utf8.hpp"
 
 #include <algorithm>
 #include <cstddef>

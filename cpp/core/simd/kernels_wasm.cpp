@@ -108,7 +108,12 @@ const Kernels WASM_KERNELS = {"wasm",
                               wasm::classify_pairs,
                               plain_resolve_labels,
                               wasm::bits_to_positions,
-                              wasm::count_bits};
+                              wasm::count_bits,
+                              write_utf8_plain<std::uint8_t>,
+                              write_utf8_plain<std::uint16_t>,
+                              write_utf8_plain<std::uint32_t>,
+                              nullptr,
+                              nullptr};
 
 } // namespace pretok
 #undef PRETOK_TARGET

@@ -1,4 +1,4 @@
-// Converts a str to UTF-8. Python stores a str in code units of 1, 2 or 4 bytes.
+// Writes text in code units of 1, 2 or 4 bytes as UTF-8. Python stores a str in such units.
 #pragma once
 
 #include "core/simd/kernels.hpp"
@@ -83,27 +83,18 @@ std::uint8_t *write_next_plain(const Unit *&units, const Unit *end, std::size_t 
   return to;
 }
 
-#if PRETOK_X86_KERNELS
-// Like write_utf8, with AVX2 or AVX-512.
-std::uint8_t *write_utf8_avx2(const std::uint8_t *units, std::size_t size, std::uint8_t *to);
-std::uint8_t *write_utf8_avx2(const std::uint16_t *units, std::size_t size, std::uint8_t *to);
-std::uint8_t *write_utf8_avx2(const std::uint32_t *units, std::size_t size, std::uint8_t *to);
-std::uint8_t *write_utf8_avx512(const std::uint8_t *units, std::size_t size, std::uint8_t *to);
-std::uint8_t *write_utf8_avx512(const std::uint16_t *units, std::size_t size, std::uint8_t *to);
-std::uint8_t *write_utf8_avx512(const std::uint32_t *units, std::size_t size, std::uint8_t *to);
-#endif
-
 // Writes `size` code units as UTF-8, and returns the end. There must be room for MAX_UTF8 bytes
 // per code unit. Writes a surrogate pair as its code point, and a lone surrogate as U+FFFD.
-template <typename Unit>
-std::uint8_t *write_utf8(const Unit *units, std::size_t size, std::uint8_t *to) {
-#if PRETOK_X86_KERNELS
-  if (kernels().instruction_set == InstructionSet::AVX512)
-    return write_utf8_avx512(units, size, to);
-  if (kernels().instruction_set >= InstructionSet::AVX2)
-    return write_utf8_avx2(units, size, to);
-#endif
-  return write_utf8_plain(units, size, to);
+inline std::uint8_t *write_utf8(const std::uint8_t *units, std::size_t size, std::uint8_t *to) {
+  return kernels().write_utf8_of_8(units, size, to);
+}
+inline std::uint8_t *write_utf8(const std::uint16_t *units, std::size_t size,
+                                std::uint8_t *to) {
+  return kernels().write_utf8_of_16(units, size, to);
+}
+inline std::uint8_t *write_utf8(const std::uint32_t *units, std::size_t size,
+                                std::uint8_t *to) {
+  return kernels().write_utf8_of_32(units, size, to);
 }
 
 // Returns whether any code unit is a surrogate.

@@ -1,5 +1,5 @@
 // Decodes UTF-8 to 16-bit units with AVX-512.
-#include "bindings/widen.hpp"
+#include "core/simd/vector_kernels.hpp"
 
 #include "core/base/avx512.hpp"
 
@@ -34,11 +34,9 @@ PRETOK_AVX512 inline std::size_t widen_half(__m256i first, __m256i second, __m25
 }
 
 } // namespace
-} // namespace avx512
 
-PRETOK_AVX512 void widen_avx512(const std::uint8_t *&at, const std::uint8_t *stop,
-                                const std::uint8_t *end, std::uint16_t *&to) {
-  using namespace avx512;
+PRETOK_AVX512 void widen(const std::uint8_t *&at, const std::uint8_t *stop,
+                         const std::uint8_t *end, std::uint16_t *&to) {
   const __m512i next = _mm512_add_epi8(ascending_bytes(), _mm512_set1_epi8(1));
   const __m512i one_further = _mm512_add_epi8(ascending_bytes(), _mm512_set1_epi8(2));
   while (at < stop && end - at >= 64) {
@@ -69,5 +67,6 @@ PRETOK_AVX512 void widen_avx512(const std::uint8_t *&at, const std::uint8_t *sto
   }
 }
 
+} // namespace avx512
 } // namespace pretok
 #endif

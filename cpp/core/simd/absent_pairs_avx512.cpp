@@ -1,18 +1,17 @@
-#include "core/bpe/absent_pairs.hpp"
+#include "core/simd/vector_kernels.hpp"
 
 #include "core/base/avx512.hpp"
 
 #if PRETOK_X86_KERNELS
 namespace pretok {
+namespace avx512 {
 
 // Looks up 64 pairs at once. The rows of the set are 16 tables of 128 bytes, which have eight
 // rows each. Looks up each pair in each table, and then selects the result of the table with
 // its row: each bit of the number of this table halves the results.
-PRETOK_AVX512 std::size_t find_absent_pairs_avx512(const AsciiPairs &pairs,
-                                                   const std::uint8_t *bytes, std::size_t size,
-                                                   std::uint64_t *absent,
-                                                   std::uint64_t *beyond) {
-  using namespace avx512;
+PRETOK_AVX512 std::size_t find_absent_pairs(const AsciiPairs &pairs, const std::uint8_t *bytes,
+                                            std::size_t size, std::uint64_t *absent,
+                                            std::uint64_t *beyond) {
   constexpr std::size_t TABLES = 16;
   const std::uint8_t *const rows = pairs.rows();
   const __m512i low_bits = _mm512_set1_epi8(0x0F);
@@ -49,5 +48,6 @@ PRETOK_AVX512 std::size_t find_absent_pairs_avx512(const AsciiPairs &pairs,
   return count_beyond;
 }
 
+} // namespace avx512
 } // namespace pretok
 #endif

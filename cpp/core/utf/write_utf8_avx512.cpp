@@ -1,8 +1,9 @@
 // Writes the code units of a str as UTF-8 with AVX-512: 32 ASCII code units, or 16 others, at a
 // time.
-#include "bindings/transcode.hpp"
+#include "core/utf/write_utf8.hpp"
 
 #include "core/base/avx512.hpp"
+#include "core/simd/vector_kernels.hpp"
 
 #if PRETOK_X86_KERNELS
 namespace pretok {
@@ -109,19 +110,17 @@ PRETOK_AVX512 std::uint8_t *write(const Unit *units, std::size_t size, std::uint
 }
 
 } // namespace
+
+std::uint8_t *write_utf8(const std::uint8_t *units, std::size_t size, std::uint8_t *to) {
+  return write(units, size, to);
+}
+std::uint8_t *write_utf8(const std::uint16_t *units, std::size_t size, std::uint8_t *to) {
+  return write(units, size, to);
+}
+std::uint8_t *write_utf8(const std::uint32_t *units, std::size_t size, std::uint8_t *to) {
+  return write(units, size, to);
+}
+
 } // namespace avx512
-
-std::uint8_t *write_utf8_avx512(const std::uint8_t *units, std::size_t size, std::uint8_t *to) {
-  return avx512::write(units, size, to);
-}
-std::uint8_t *write_utf8_avx512(const std::uint16_t *units, std::size_t size,
-                                std::uint8_t *to) {
-  return avx512::write(units, size, to);
-}
-std::uint8_t *write_utf8_avx512(const std::uint32_t *units, std::size_t size,
-                                std::uint8_t *to) {
-  return avx512::write(units, size, to);
-}
-
 } // namespace pretok
 #endif

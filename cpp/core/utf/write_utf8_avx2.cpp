@@ -1,8 +1,8 @@
 // Writes the code units of a str as UTF-8 with AVX2: 16 ASCII code units, or eight others, at a
 // time.
-#include "bindings/transcode.hpp"
+#include "core/utf/write_utf8.hpp"
 
-#include "core/base/instruction_set.hpp"
+#include "core/simd/vector_kernels.hpp"
 
 #if PRETOK_X86_KERNELS
 #include <array>
@@ -140,18 +140,18 @@ PRETOK_TARGET std::uint8_t *write(const Unit *units, std::size_t size, std::uint
 }
 
 } // namespace
+
+std::uint8_t *write_utf8(const std::uint8_t *units, std::size_t size, std::uint8_t *to) {
+  return write(units, size, to);
+}
+std::uint8_t *write_utf8(const std::uint16_t *units, std::size_t size, std::uint8_t *to) {
+  return write(units, size, to);
+}
+std::uint8_t *write_utf8(const std::uint32_t *units, std::size_t size, std::uint8_t *to) {
+  return write(units, size, to);
+}
+
 } // namespace avx2
-
-std::uint8_t *write_utf8_avx2(const std::uint8_t *units, std::size_t size, std::uint8_t *to) {
-  return avx2::write(units, size, to);
-}
-std::uint8_t *write_utf8_avx2(const std::uint16_t *units, std::size_t size, std::uint8_t *to) {
-  return avx2::write(units, size, to);
-}
-std::uint8_t *write_utf8_avx2(const std::uint32_t *units, std::size_t size, std::uint8_t *to) {
-  return avx2::write(units, size, to);
-}
-
 } // namespace pretok
 #undef PRETOK_TARGET
 #endif
