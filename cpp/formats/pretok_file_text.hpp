@@ -1,4 +1,4 @@
-// Reads the parts that only the .pretok files of models with tokens of text have.
+// Models whose tokens are text have more parts in their .pretok files. Reads these parts.
 // bpe/formats/pretok_text.py documents these parts, and makes the same checks.
 #pragma once
 

@@ -17,16 +17,16 @@ constexpr WideSymbol wide(std::uint32_t id, std::uint64_t count) { return count 
 constexpr std::uint32_t id_of(WideSymbol symbol) { return static_cast<std::uint32_t>(symbol); }
 constexpr std::uint64_t count_of(WideSymbol symbol) { return symbol >> 32; }
 
-struct WideMerged {
-  std::uint32_t rank;
-  WideSymbol id;
-};
-
 } // namespace
 
 // Its units are the ids of the first symbols.
 class CharacterMerge::Engine {
 public:
+  struct WideMerged {
+    std::uint32_t rank;
+    WideSymbol id;
+  };
+
   // Two pairs of equal ids may come from different first symbols.
   static constexpr bool HAS_EQUAL_PAIRS = false;
   static constexpr bool HAS_EQUAL_RANKS = false;

@@ -14,13 +14,13 @@ namespace {
 // The maximum number of candidate cuts to test in one window of the text.
 constexpr std::size_t TRIES = 16;
 
-using Accepts = std::function<bool(std::size_t)>;
+using Accepts = FunctionRef<bool(std::size_t)>;
 
 // Finds safe cuts in a text whose last UTF-8 sequence is complete.
 class Finder {
 public:
   Finder(const PreTokenizer &pre_tokenizer, const std::uint8_t *data, std::size_t size,
-         const Accepts &accepts)
+         Accepts accepts)
       : pre_tokenizer_(pre_tokenizer), text_(data, size, pre_tokenizer.classes()),
         accepts_(accepts) {}
 
@@ -102,7 +102,7 @@ private:
 
   const PreTokenizer &pre_tokenizer_;
   const Utf8 text_;
-  const Accepts &accepts_;
+  const Accepts accepts_;
 };
 
 } // namespace
@@ -112,7 +112,7 @@ std::size_t safe_cut(const PreTokenizer &pre_tokenizer, const std::uint8_t *data
   size -= incomplete_size(data, size);
   if (pre_tokenizer.first() == nullptr || size == 0)
     return 0;
-  const Accepts any = [](std::size_t) { return true; };
+  const auto any = [](std::size_t) { return true; };
   const Finder finder(pre_tokenizer, data, size, any);
   // Most texts have a safe cut near the end, so search the last 1024 bytes first. A search that
   // fails is repeated in 16 times as many bytes.
@@ -129,7 +129,7 @@ std::size_t safe_cut(const PreTokenizer &pre_tokenizer, const std::uint8_t *data
 }
 
 std::size_t safe_cut_in(const PreTokenizer &pre_tokenizer, const std::uint8_t *data,
-                        std::size_t start, std::size_t end, const Accepts &accepts) {
+                        std::size_t start, std::size_t end, Accepts accepts) {
   if (pre_tokenizer.first() == nullptr)
     return 0;
   end -= incomplete_size(data, end);

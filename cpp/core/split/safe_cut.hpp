@@ -2,11 +2,11 @@
 // text, each as a text of its own, gives the pre-tokens of the whole text.
 #pragma once
 
+#include "core/base/function_ref.hpp"
 #include "core/split/pre_tokenizer.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 
 namespace pretok {
 
@@ -29,6 +29,6 @@ std::size_t safe_cut(const PreTokenizer &pre_tokenizer, const std::uint8_t *data
 // depends on data[start..end) only.
 std::size_t safe_cut_in(const PreTokenizer &pre_tokenizer, const std::uint8_t *data,
                         std::size_t start, std::size_t end,
-                        const std::function<bool(std::size_t)> &accepts);
+                        FunctionRef<bool(std::size_t)> accepts);
 
 } // namespace pretok

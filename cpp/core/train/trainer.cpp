@@ -43,7 +43,7 @@ std::vector<std::uint32_t> huggingface_byte_order() {
 // entries.
 class Trainer::PeriodicCheck {
 public:
-  explicit PeriodicCheck(const std::function<void()> &check_interrupt)
+  explicit PeriodicCheck(FunctionRef<void()> check_interrupt)
       : check_interrupt_(check_interrupt) {}
   void operator()(std::size_t work = 1) {
     done_ += work;
@@ -55,12 +55,12 @@ public:
 
 private:
   static constexpr std::size_t WORK_PER_CHECK = 50'000;
-  const std::function<void()> &check_interrupt_;
+  FunctionRef<void()> check_interrupt_;
   std::size_t done_ = 0;
 };
 
 Trainer::Trainer(const std::vector<Word> &words, const TrainerOptions &options,
-                 const std::function<void()> &check_interrupt)
+                 FunctionRef<void()> check_interrupt)
     : options_(options), names_(huggingface_byte_order()), tokens_(names_, 1) {
   PeriodicCheck periodic_check(check_interrupt);
   load(words, periodic_check);
@@ -68,7 +68,7 @@ Trainer::Trainer(const std::vector<Word> &words, const TrainerOptions &options,
 }
 
 Trainer::Trainer(const CharacterWords &words, const TrainerOptions &options,
-                 const std::function<void()> &check_interrupt)
+                 FunctionRef<void()> check_interrupt)
     : options_(options), names_(numbers_below(words.alphabet)),
       tokens_(names_, sizeof(std::uint32_t)) {
   PeriodicCheck periodic_check(check_interrupt);
@@ -233,7 +233,7 @@ std::uint64_t Trainer::order_of(Bucket &bucket) const {
   return places_[bucket.start];
 }
 
-bool Trainer::step(std::size_t tokens, const std::function<void()> &check_interrupt) {
+bool Trainer::step(std::size_t tokens, FunctionRef<void()> check_interrupt) {
   PeriodicCheck periodic_check(check_interrupt);
   const bool is_by_pair = options_.tie_break == TieBreak::HUGGINGFACE;
   const std::int64_t min_count = std::max<std::int64_t>(options_.min_frequency, 1);

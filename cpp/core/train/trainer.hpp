@@ -15,6 +15,7 @@
 // n bytes in total.
 #pragma once
 
+#include "core/base/function_ref.hpp"
 #include "core/train/learned_tokens.hpp"
 #include "core/train/merge_queue.hpp"
 #include "core/train/pair_counts.hpp"
@@ -22,7 +23,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 namespace pretok {
@@ -53,13 +53,13 @@ public:
   // constructor if the distinct pre-tokens take 4 GiB or more. The trainer is unusable after an
   // exception.
   Trainer(const std::vector<Word> &words, const TrainerOptions &options,
-          const std::function<void()> &check_interrupt);
+          FunctionRef<void()> check_interrupt);
   Trainer(const CharacterWords &words, const TrainerOptions &options,
-          const std::function<void()> &check_interrupt);
+          FunctionRef<void()> check_interrupt);
 
   // Merges until there are `tokens` learned tokens. Returns false if it stops earlier, because
   // no pair is left that may be merged.
-  bool step(std::size_t tokens, const std::function<void()> &check_interrupt);
+  bool step(std::size_t tokens, FunctionRef<void()> check_interrupt);
   // Returns the number of learned tokens.
   std::size_t tokens() const { return tokens_.size() - names_.size(); }
   // Returns the merges in order. If words consist of bytes, a symbol is a byte (0 to 255), or

@@ -90,7 +90,7 @@ void TokenSplits::read_batch() {
     for (; at != ends[i]; ++at) {
       // Branchless: `to` advances only if both parts are tokens.
       *to = {find(at->left), find(at->right)};
-      to += static_cast<int>(to->left != NO_TOKEN) & static_cast<int>(to->right != NO_TOKEN);
+      to += static_cast<int>(to->left != NO_PLACE) & static_cast<int>(to->right != NO_PLACE);
     }
     ends_[i + 1] = to;
   }

@@ -12,11 +12,11 @@
 
 namespace pretok {
 
-// In this class the number of a token is its index in `ids`, an argument of the constructor. It
-// is not the id of the token.
+// The place of a token is its index in `ids`, an argument of the constructor. It is not the id
+// of the token.
 class TokenSplits {
 public:
-  static constexpr std::uint32_t NO_TOKEN = 0xFFFFFFFF;
+  static constexpr std::uint32_t NO_PLACE = 0xFFFFFFFF;
   static constexpr std::size_t MAX_BYTES = 256; // longer tokens are skipped
 #if defined(FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
   static constexpr std::size_t BATCH_SIZE = 4; // fuzzed vocabularies are small
@@ -24,7 +24,7 @@ public:
   static constexpr std::size_t BATCH_SIZE = 32;
 #endif
 
-  struct Split {
+  struct Split { // the places of the two tokens
     std::uint32_t left;
     std::uint32_t right;
   };
@@ -39,20 +39,20 @@ public:
   // find only one.
   void read_batch();
 
-  // The splits of the token at index `which` of the last batch.
-  const Split *begin(std::size_t which) const { return ends_[which]; }
-  const Split *end(std::size_t which) const { return ends_[which + 1]; }
+  // The splits of token i of the last batch.
+  const Split *begin(std::size_t i) const { return ends_[i]; }
+  const Split *end(std::size_t i) const { return ends_[i + 1]; }
 
-  // Returns a token read so far whose hash equals the hash of these bytes, or NO_TOKEN. `size`
-  // must be at most MAX_BYTES.
+  // Returns the place of a token read so far whose hash equals the hash of these bytes, or
+  // NO_PLACE. `size` must be at most MAX_BYTES.
   std::uint32_t find(const std::uint8_t *bytes, std::size_t size) const;
 
 private:
   struct Slot {
     std::uint32_t tag = 0; // bits 24 to 55 of the hash
-    std::uint32_t place = NO_TOKEN;
+    std::uint32_t place = NO_PLACE;
 
-    bool is_free() const { return place == NO_TOKEN; }
+    bool is_free() const { return place == NO_PLACE; }
   };
   struct Hashes {
     std::uint64_t left;

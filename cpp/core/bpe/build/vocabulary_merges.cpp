@@ -61,7 +61,7 @@ bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
   ordered_count_ = kept_ = 0;
   vocabulary_.merges_.reset(vocabulary_.byte_ids_, ids.size());
   TokenSplits splits(vocabulary_.tokens_, ids);
-  // The symbol of each token, by index in `ids`; NO_MERGE until it has one.
+  // The symbol of each token, by place; NO_MERGE until it has one.
   std::vector<std::uint32_t> symbols(ids.size(), NO_MERGE);
   for (std::uint32_t byte = 0; byte < OrderedMerges::BYTES; ++byte) {
     const auto at = std::lower_bound(ids.begin(), ids.end(), vocabulary_.byte_ids_[byte]);
@@ -70,15 +70,15 @@ bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
   const auto symbol_of = [&](const std::uint8_t *bytes, std::size_t size) {
     if (size <= TokenSplits::MAX_BYTES) {
       const std::uint32_t place = splits.find(bytes, size);
-      return place == TokenSplits::NO_TOKEN ? NO_MERGE : symbols[place];
+      return place == TokenSplits::NO_PLACE ? NO_MERGE : symbols[place];
     }
     const std::uint32_t id = find_token(bytes, size);
     const auto at = std::lower_bound(ids.begin(), ids.end(), id);
     return at == ids.end() || *at != id ? NO_MERGE
                                         : symbols[static_cast<std::size_t>(at - ids.begin())];
   };
-  // Returns the parts of a token, or NO_PARTS. Tries all splits in turn.
-  const auto parts_of = [&](TokenView token, std::size_t which) {
+  // Returns the parts of token i of the batch, or NO_PARTS. Tries all splits in turn.
+  const auto parts_of = [&](TokenView token, std::size_t i) {
     // Merging takes linear time, but trying all splits does not. So merge a long token.
     if (token.size > TokenSplits::MAX_BYTES) {
       std::vector<std::uint32_t> merged(token.size);
@@ -88,8 +88,7 @@ bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
       return Parts{symbol_of(token.bytes, size),
                    symbol_of(token.bytes + size, token.size - size)};
     }
-    for (const TokenSplits::Split *split = splits.begin(which); split != splits.end(which);
-         ++split) {
+    for (const TokenSplits::Split *split = splits.begin(i); split != splits.end(i); ++split) {
       const Parts parts{symbols[split->left], symbols[split->right]};
       if (are_known(parts) && vocabulary_.merges_.is_valid_pair(parts.left, parts.right))
         return parts;
@@ -99,10 +98,9 @@ bool Vocabulary::Builder::order_ranks(const std::vector<std::uint32_t> &ids) {
   // Returns the parts that are probably correct. Each split has a part that ranks later than
   // the other part. In the correct split, the rank of the later part is usually lower than in
   // all other splits.
-  const auto likely_parts_of = [&](std::size_t which) {
+  const auto likely_parts_of = [&](std::size_t i) {
     Parts best = NO_PARTS;
-    for (const TokenSplits::Split *split = splits.begin(which); split != splits.end(which);
-         ++split) {
+    for (const TokenSplits::Split *split = splits.begin(i); split != splits.end(i); ++split) {
       // Branchless: it is unpredictable which split is better.
       const Parts parts{symbols[split->left], symbols[split->right]};
       const bool is_better =
