@@ -176,4 +176,7 @@ private:
   Mask spaces_ = 0; // all classes that any Spaces rule treats as white space
 };
 
+// The rules are large, so split_utf8.cpp compiles them once for all files that split UTF-8.
+extern template Machine::Match Machine::match(Text<Utf8> &text, std::size_t start) const;
+
 } // namespace pretok

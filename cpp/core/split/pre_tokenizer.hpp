@@ -52,7 +52,7 @@ public:
   bool has_fast_path() const { return has_fast_path_; }
   // Adds the end of each pre-token to `ends`. has_fast_path() must be true.
   template <typename Source>
-  void split(const Source &source, const Kernels &use, EndOutput &ends) const {
+  PRETOK_NOINLINE void split(const Source &source, const Kernels &use, EndOutput &ends) const {
     Splitter(Rules{*this, stages_.size() == 1 ? &stages_.front() : nullptr}, source, use, ends)
         .split();
   }
@@ -181,6 +181,12 @@ private:
   bool removes_ = false;
   Mask spaces_ = 0; // classes of white space of all Spaces rules
 };
+
+// Compiled once, like Machine::match, in split_utf8.cpp.
+extern template void PreTokenizer::split(const Utf8 &source, const Kernels &use,
+                                         EndOutput &ends) const;
+extern template void PreTokenizer::cut(std::size_t index, const Utf8 &piece, std::size_t at,
+                                       int rule, const Kernels *use, const OnPiece &emit) const;
 
 // Calls sink(ends, count) until it has passed the ends of all pre-tokens of `source`, in order.
 // `ends` points to `count` values of std::size_t. `count` is at most
