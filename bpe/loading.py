@@ -94,9 +94,9 @@ def load(
     VocabularyWarning if they differ. `normalizer` is for files that cannot name a normalizer, such
     as GGUF. `Tokenizer` explains `backend` and `cache_mb`.
 
-    A SentencePiece .model has no list of merges, and finding them takes most of the time of
-    loading. A tokenizer encodes its first 2,048 characters without them, and finds them for the
-    next text, or for the first batch. So `encode_batch([])` prepares a tokenizer for fast calls.
+    The tables for fast merging would take much of the time of loading. A native tokenizer encodes
+    its first 2,048 characters without them, and makes them for the next text, or for the first
+    batch. So `encode_batch([])` prepares a tokenizer for fast calls.
 
     Issues a VocabularyWarning for each added token of a tokenizer.json whose id in the file the
     library tokenizers ignores; the token gets the id of the library.

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from bpe.once import once
 
 if TYPE_CHECKING:
     from pretok import _core
+
+
+def find_all(ids: Mapping[str, int], texts: Sequence[str]) -> list[int | None]:
+    """Return the id of each text, or None; in one call for TextIds, which is faster."""
+    return ids.find_all(texts) if isinstance(ids, TextIds) else list(map(ids.get, texts))
 
 
 class TextIds(Mapping[str, int]):
@@ -33,6 +38,10 @@ class TextIds(Mapping[str, int]):
         if id is None:
             raise KeyError(text)
         return id
+
+    def find_all(self, texts: Sequence[str]) -> list[int | None]:
+        """Return the id of each text, or None if it is not in the vocabulary."""
+        return self.native.find_all(texts)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._ids)

@@ -144,7 +144,6 @@ class Tokenizer(TokenizerBatches):
             self._added,
             self._normalizer,
         )
-        self._decode, self._decode_bytes = self._ids_to_text.calls()
         self._take_calls()
         if isinstance(self._pipeline.backend, DeferredBackend):
             self._pipeline.backend.on_made(WeakMethod(self._take_calls))
@@ -245,6 +244,7 @@ class Tokenizer(TokenizerBatches):
     def _take_calls(self) -> None:
         # The methods that `fast_call` decorates call these attributes.
         self._encode, self._encode_array, self._count = self._pipeline.calls()
+        self._decode, self._decode_bytes = self._ids_to_text.calls()
 
     def _make_pipeline(self, spaces: TextSpaces | None) -> Pipeline:
         """Return a Pipeline. If `spaces` is not None, its backend does all normalizing."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from itertools import chain, pairwise
-from typing import NamedTuple, TypeAlias
+from itertools import chain
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe.errors import VocabularyError, shortened
 from bpe.once import forget, once
+from bpe.token_table import Packed, TokenTable
 
 Merge = tuple[int, int, int]
 """(left id, right id, id of the result)."""
@@ -24,54 +25,6 @@ NOT_IN_UTF8 = frozenset({0xC0, 0xC1, *range(0xF5, 0x100)})
 """Bytes that never occur in UTF-8; a vocabulary trained on text may have no tokens for them."""
 UNASSIGNED = frozenset({0xF1, 0xF2})
 """The first bytes of the code points of planes 4 to 11; all these code points are unassigned."""
-
-
-class Packed(NamedTuple):
-    """Tokens as arrays: their concatenated bytes, and the length and the id of each token."""
-
-    data: bytes
-    lengths: NDArray[np.uint32]
-    ids: NDArray[np.uint32]
-
-    @classmethod
-    def of(cls, tokens: Mapping[int, bytes]) -> Packed:
-        """Pack `tokens`, which maps ids to bytes, in the order of the mapping."""
-        lengths = np.fromiter(map(len, tokens.values()), np.uint32, len(tokens))
-        return cls(b"".join(tokens.values()), lengths, np.fromiter(tokens, np.uint32, len(tokens)))
-
-    def with_tokens(self, tokens: Mapping[int, bytes]) -> Packed:
-        """Return a copy with `tokens` appended."""
-        if not tokens:
-            return self
-        more = Packed.of(tokens)
-        return Packed(
-            self.data + more.data,
-            np.concatenate([self.lengths, more.lengths]),
-            np.concatenate([self.ids, more.ids]),
-        )
-
-    def unpacked(self) -> dict[int, bytes]:
-        """Return the bytes of each token by its id."""
-        ends = np.cumsum(self.lengths, dtype=np.int64).tolist()
-        tokens = [self.data[start:end] for start, end in pairwise([0, *ends])]
-        return dict(zip(self.ids.tolist(), tokens, strict=True))
-
-    def texts(self) -> list[str]:
-        """Return the tokens, decoded from UTF-8; raises UnicodeDecodeError if one is not UTF-8."""
-        ends = np.cumsum(self.lengths, dtype=np.int64)
-        starts_code_point = (np.frombuffer(self.data, np.uint8) & 0xC0) != 0x80
-        if not starts_code_point[ends - self.lengths].all():
-            return [token.decode() for token in self.unpacked().values()]  # raises the error
-        text = self.data.decode()
-        counts = np.concatenate([[0], np.cumsum(starts_code_point)])
-        return [text[start:end] for start, end in pairwise([0, *counts[ends].tolist()])]
-
-    def token(self, id: int) -> bytes | None:
-        """Return the bytes of the token with this id, or None if there is none; in linear time."""
-        for at in np.flatnonzero(self.ids == id):
-            start = int(self.lengths[:at].sum(dtype=np.int64))
-            return self.data[start : start + int(self.lengths[at])]
-        return None
 
 
 def check_tokens(tokens: Mapping[int, bytes]) -> None:
@@ -109,14 +62,13 @@ class Vocabulary:
     <Vocabulary of 257 tokens, 1 merges>
     """
 
-    # At least one of `_token_bytes` and `_packed` is set; both hold all tokens. Subclasses may keep
-    # their tokens in other attributes.
-    _token_bytes: dict[int, bytes] | None = None
-    _packed: Packed | None = None
+    _table: TokenTable
     _merges: tuple[Merge, ...] | None = None
     _merge_rows: Rows | None = None
     _from_ranks = False
     _ignore_merges = False
+    _is_fresh = False
+    """True after a file was read, until a native backend has made all tables for merging."""
 
     def __init__(
         self,
@@ -129,7 +81,7 @@ class Vocabulary:
                 f"token_bytes is of type {type(token_bytes).__name__}; expected a mapping from ids "
                 "to bytes"
             )
-        self._token_bytes = dict(token_bytes)
+        self._table = TokenTable(token_bytes)
         self._merges = None if merges is None else _triples(merges)
         self._from_ranks = merges is None
         self._ignore_merges = bool(ignore_merges) or merges is None
@@ -142,7 +94,7 @@ class Vocabulary:
     ) -> Vocabulary:
         """Return a vocabulary. The caller has checked that `merges` fit `token_bytes`."""
         vocabulary = cls.__new__(cls)
-        vocabulary._token_bytes, vocabulary._merges = token_bytes, merges
+        vocabulary._table, vocabulary._merges = TokenTable(token_bytes), merges
         vocabulary._ignore_merges = ignore_merges
         vocabulary._check_tokens()
         return vocabulary
@@ -150,7 +102,9 @@ class Vocabulary:
     @classmethod
     def _of_ranks(cls, packed: Packed) -> Vocabulary:
         """Return a vocabulary without merges; `packed` has passed all checks of `__init__`."""
-        return cls._of_checked(packed, None, True, True)
+        vocabulary = cls._of_checked(packed, None, True, True)
+        vocabulary._is_fresh = True
+        return vocabulary
 
     @classmethod
     def _of_packed(
@@ -163,6 +117,7 @@ class Vocabulary:
         faster. Raises VocabularyError if a byte has no token.
         """
         vocabulary = cls._of_checked(packed, merges, from_ranks, ignore_merges)
+        vocabulary._is_fresh = True
         vocabulary._check_bytes()
         return vocabulary
 
@@ -171,38 +126,28 @@ class Vocabulary:
         cls, packed: Packed, merges: Rows | None, from_ranks: bool, ignore_merges: bool
     ) -> Vocabulary:
         vocabulary = cls.__new__(cls)
-        vocabulary._packed, vocabulary._merge_rows = packed, merges
+        vocabulary._table, vocabulary._merge_rows = TokenTable(arrays=packed), merges
         vocabulary._from_ranks, vocabulary._ignore_merges = from_ranks, ignore_merges
         return vocabulary
 
     @property
     def token_bytes(self) -> dict[int, bytes]:
         """The bytes of each token by its id; do not change it."""
-        token_bytes = self._token_bytes
-        if token_bytes is None:
-            assert self._packed is not None
-            # Two threads may both compute the value: the results are equal.
-            token_bytes = self._token_bytes = self._packed.unpacked()
-        return token_bytes
+        return self._table.by_id
 
     @property
     def token_ids(self) -> Collection[int]:
         """The ids of all tokens, in any order."""
-        if self._token_bytes is None and self._packed is not None:
-            ids: list[int] = self._packed.ids.tolist()
-            return ids
-        return self.token_bytes.keys()
+        return self._table.ids
 
     @property
     def packed(self) -> Packed:
         """The tokens as arrays."""
-        return Packed.of(self.token_bytes) if self._packed is None else self._packed
+        return self._table.packed
 
     def bytes_of(self, id: int) -> bytes | None:
         """Return the bytes of the token with this id, or None."""
-        if self._token_bytes is None and self._packed is not None:
-            return self._packed.token(id) if id < self.size else None
-        return self.token_bytes.get(id)
+        return self._table.get(id)
 
     @property
     def merges(self) -> tuple[Merge, ...] | None:
@@ -256,8 +201,8 @@ class Vocabulary:
     @once
     def missing_bytes(self) -> tuple[int, ...]:
         """The bytes that have no token, all of them in NOT_IN_UTF8 or UNASSIGNED."""
-        if self._packed is not None:
-            data, lengths, _ = self._packed
+        if self._table.arrays is not None:
+            data, lengths, _ = self._table.arrays
             places = np.flatnonzero(lengths == 1)  # in most vocabularies the first ones
             ends = np.cumsum(lengths[: places.max(initial=-1) + 1], dtype=np.int64)[places]
             single = set(np.frombuffer(data, np.uint8)[ends - 1].tolist())
@@ -265,28 +210,22 @@ class Vocabulary:
         tokens = frozenset(self.token_bytes.values())
         return tuple(byte for byte in range(256) if bytes([byte]) not in tokens)
 
-    @once
+    @property
     def size(self) -> int:
         """One more than the largest id."""
-        return 1 + (int(self._packed.ids.max()) if self._packed else max(self.token_bytes))
+        return self._table.size
 
     def trim(self) -> None:
         """Drop cached values; they are computed again when needed."""
         forget(self, "ids")
-        if self._packed is not None:
-            self._token_bytes = None
+        self._table.trim()
         if self._merge_rows is not None and not self._from_ranks:
             self._merges = None
-
-    @property
-    def _count(self) -> int:
-        """The number of tokens."""
-        return len(self.token_bytes if self._packed is None else self._packed.ids)
 
     def _check_tokens(self) -> None:
         check_tokens(self.token_bytes)
         self._check_bytes()
-        if self._from_ranks and len(self.ids) != self._count:
+        if self._from_ranks and len(self.ids) != len(self._table):
             for id, token in self.token_bytes.items():
                 if self.ids[token] != id:
                     raise VocabularyError(
@@ -325,16 +264,16 @@ class Vocabulary:
         )
 
     def __hash__(self) -> int:
-        return hash((self._count, self._ignore_merges, self._from_ranks))
+        return hash((len(self._table), self._ignore_merges, self._from_ranks))
 
     def __repr__(self) -> str:
         how = "ranks" if self.merges is None else f"{len(self.merges)} merges"
-        return f"<Vocabulary of {self._count} tokens, {how}>"
+        return f"<Vocabulary of {len(self._table)} tokens, {how}>"
 
     def __reduce__(self) -> tuple[object, ...]:
         # Arrays take less time and memory than the objects of `__init__`.
         arguments = self.packed, self.merge_rows, self._from_ranks, self._ignore_merges
-        return Vocabulary._of_packed, arguments
+        return Vocabulary._of_checked, arguments
 
 
 def _triples(merges: Iterable[Merge]) -> tuple[Merge, ...]:

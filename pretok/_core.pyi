@@ -68,6 +68,9 @@ class JsonModel:
     def find(self, text: str) -> int | None:
         """Return the id of a text, or None."""
 
+    def find_all(self, texts: Sequence[str]) -> list[int | None]:
+        """Return the id of each text, or None."""
+
     def ids(self) -> dict[str, int]:
         """Return all texts and their ids."""
 
@@ -125,14 +128,37 @@ class PieceTable:
     def has_mark(self) -> bool:
         """Whether "▁" is a piece."""
 
-    @property
-    def run_merges(self) -> list[tuple[int, int, int]]:
-        """The merges of runs of one character with equal scores, which merge last."""
-
     def arrays(
         self,
     ) -> tuple[tuple[bytes, NDArray[np.uint32], NDArray[np.uint32]], NDArray[np.float32]]:
         """Return the bytes, lengths and ids of the normal pieces, and their scores."""
+
+    def merges(self) -> NDArray[np.uint32] | None:
+        """Return the merges in order of rank; None if no list of merges gives the same ids."""
+
+class TextModel:
+    """The tokens and merges of a bpe.characters.TextVocabulary."""
+
+    def __init__(
+        self,
+        data: bytes,
+        lengths: NDArray[np.uint32],
+        ids: NDArray[np.uint32],
+        merges: NDArray[np.uint32],
+        whole: NDArray[np.uint32] | None,
+        fallback: Sequence[int],
+        unknown: int,
+        fuses_unknown: bool,
+        prefix: str,
+        suffix: str,
+        byte_level: bool,
+    ) -> None:
+        """Store texts and options.
+
+        A pre-token that is the text of an id in `whole` becomes this id without merging. `fallback`
+        has an id for each byte, or is empty. For an id of `fallback` or `unknown`, 2**32 - 1 means
+        that there is no such token.
+        """
 
 def read_pieces(
     data: bytes,
@@ -150,36 +176,6 @@ def read_pieces(
 
     Returns None for a file that bpe.formats.sentencepiece reads without C++, or refuses.
     """
-
-def piece_merges(
-    data: bytes,
-    lengths: NDArray[np.uint32],
-    ids: NDArray[np.uint32],
-    scores: NDArray[np.float32],
-) -> NDArray[np.uint32] | None:
-    """Return the merges of pieces with these scores, in order of rank.
-
-    Returns None if the scores need bpe.characters.merger, or if a character of a piece is
-    not itself a piece.
-    """
-
-def build_characters(
-    data: bytes,
-    lengths: NDArray[np.uint32],
-    ids: NDArray[np.uint32],
-    merges: NDArray[np.uint32],
-    fallback: Sequence[int],
-    first_step: int,
-    has_spaces: bool,
-) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
-    """Return the tokens, as the three results of `read_ranks`, and the merges.
-
-    bpe.encoding.character_encoder.byte_vocabulary explains the tokens, the merges and the
-    arguments.
-    """
-
-def find_inner_marks(data: bytes, lengths: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Return the indices of the texts that have a "▁" after another character."""
 
 def text_decode_call(make_texts: Any, special: Sequence[int], slow_call: Any) -> Any:
     """Return a function decode(ids, errors, skip), as cpp/bindings/decode_calls.hpp says."""
@@ -220,11 +216,11 @@ class Encoder:
     `token_bytes`, `lengths` and `ids` are the tokens, as the three results of `read_ranks`. The
     first `mergeable` tokens take part in merging; further tokens are only for decoding. `merges`
     has rows (left id, right id, id of the result). If `from_ranks` is true, a merge ranks by the id
-    of its result, else by its row. Tokens with ids from `first_step` on are only steps of merging:
-    the tokens of their bytes replace them in results. `marked_spaces` has the fields of
-    bpe.encoding.text_spaces.TextSpaces. If `is_whole` is true, the model does not split text.
-    `characters` has the fields of bpe.encoding.character_arrays.CharacterArrays, or is a PieceTable
-    whose model has a fallback token for each byte. It is None if text is merged from bytes.
+    of its result, else by its row. `marked_spaces` has the fields of
+    bpe.encoding.text_spaces.TextSpaces. `text` is None if text is merged from bytes. Otherwise the
+    arguments about merging have no effect, all ids are below `id_limit`, and `cuts` says who splits
+    text: the machine ("split"), or the model, which cuts before each mark ("at_marks") or not at
+    all ("whole"). With `for_short_texts`, an encoder takes less time to make, and more to encode.
     """
 
     def __init__(
@@ -239,10 +235,11 @@ class Encoder:
         ignore_merges: bool,
         add_prefix_space: bool,
         cache_limit: int = ...,
-        first_step: int = ...,
         marked_spaces: tuple[str, bool, bool, bool, bool] | None = None,
-        is_whole: bool = False,
-        characters: tuple[Any, ...] | PieceTable | None = None,
+        text: TextModel | PieceTable | None = None,
+        id_limit: int = 0,
+        cuts: str = "split",
+        for_short_texts: bool = False,
     ) -> None: ...
     def encode(self, text: str | bytes, added: AddedTokens, threads: int = 0) -> list[int]: ...
     def encode_array(

@@ -16,5 +16,5 @@ vocabularies, a token has "▁" only at its start. Then no merge joins another c
 follows it. PieceMerger (merger.py) cuts the text between the two, and caches the tokens of each
 part. If the vocabulary allows no cut, PieceMerger merges the whole text, in O(n log n) time.
 
-C++ merges the same vocabularies, as characters or as bytes (bpe/encoding/character_encoder.py).
+C++ merges the same vocabularies, as characters or as bytes (cpp/formats/character_model.hpp).
 """

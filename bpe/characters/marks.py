@@ -5,11 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from itertools import pairwise
 
-import numpy as np
-from numpy.typing import NDArray
-
-from bpe.vocabulary import Packed
-
 SPACE_MARK = "\u2581"
 """The character ▁, which stands for a space in pieces."""
 
@@ -26,13 +21,6 @@ def cut_at_marks(text: str) -> list[str]:
             cuts.append(at)
         at = text.find(SPACE_MARK, at + 1)
     return [text[start:end] for start, end in pairwise([*cuts, len(text)])] if text else []
-
-
-def inner_marks(texts: Packed) -> NDArray[np.uint32]:
-    """Return the ids of the texts that have a "▁" after another character; needs C++."""
-    from pretok import _core
-
-    return texts.ids[_core.find_inner_marks(texts.data, texts.lengths)]
 
 
 def allows_cuts(pieces: Collection[str]) -> bool:

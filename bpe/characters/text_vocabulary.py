@@ -7,21 +7,25 @@ has such a token, or else the unknown token. Then the listed merges apply, as in
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from bpe.characters.marks import SPACE_MARK, allows_cuts, inner_marks
-from bpe.characters.texts import TokenTexts
+from bpe.characters.marks import SPACE_MARK, allows_cuts
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.errors import UnsupportedError, VocabularyError, shortened
 from bpe.once import once
-from bpe.vocabulary import ID_LIMIT, Merge, Packed, Rows, Vocabulary, invalid_id
-from pretok.machine.backend import backend
+from bpe.text_ids import find_all
+from bpe.token_table import Packed, TokenTable
+from bpe.vocabulary import ID_LIMIT, Merge, Rows, Vocabulary, invalid_id
 
+if TYPE_CHECKING:
+    from pretok import _core
+
+_NO_ID = 0xFFFFFFFF
 BYTE_NAMES = tuple(f"<0x{byte:02X}>" for byte in range(256))
 """The texts of fallback tokens."""
 
@@ -70,10 +74,12 @@ class TextVocabulary(Vocabulary):
         `not_whole` has the ids of special tokens. A pre-token that equals such a token is merged
         even if `ignores_merges`.
         """
-        self._texts = TokenTexts(texts)
+        self._texts: dict[int, str] | None = dict(texts)
+        self._pieces: Mapping[str, int] | None = None
         self._merges = tuple(merges)
         self._set_options(options, not_whole)
         self._check_texts()
+        self._table = TokenTable({id: text.encode() for id, text in texts.items()})
         self._check_options()
 
     @classmethod
@@ -90,8 +96,10 @@ class TextVocabulary(Vocabulary):
         `packed` has the texts and ids of `pieces`.
         """
         vocabulary = cls.__new__(cls)
-        vocabulary._texts = TokenTexts(None, pieces, packed)
+        vocabulary._texts, vocabulary._pieces = None, pieces
+        vocabulary._table = TokenTable(arrays=packed)
         vocabulary._merge_rows = merges
+        vocabulary._is_fresh = True
         vocabulary._set_options(options, not_whole)
         vocabulary._check_options()
         return vocabulary
@@ -143,31 +151,19 @@ class TextVocabulary(Vocabulary):
     @property
     def texts(self) -> dict[int, str]:
         """The text of each token; do not change it."""
-        return self._texts.by_id
+        if self._texts is None:
+            self._texts = {id: text for text, id in self.pieces.items()}
+        return self._texts
 
-    @property
-    def token_ids(self) -> Collection[int]:
-        """The ids of all tokens, in any order."""
-        return self._texts.token_ids
-
-    @property
+    @once
     def token_bytes(self) -> dict[int, bytes]:
         """The bytes of each token by its id; do not change it."""
-        tokens = self._token_bytes
-        if tokens is None:
-            tokens = {id: self._bytes_of(text) for id, text in self.texts.items()}
-            self._token_bytes = tokens
-        return tokens
+        return {id: self._bytes_of(text) for id, text in self.texts.items()}
 
     def bytes_of(self, id: int) -> bytes | None:
         """Return the bytes of the token with this id, or None."""
-        text = self._texts.text_of(id)
-        return None if text is None else self._bytes_of(text)
-
-    @once
-    def size(self) -> int:
-        """One more than the largest id."""
-        return self._texts.size
+        text = self._table.get(id)
+        return None if text is None else self._bytes_of(text.decode())
 
     @property
     def options(self) -> TextOptions:
@@ -177,27 +173,38 @@ class TextVocabulary(Vocabulary):
     @property
     def pieces(self) -> Mapping[str, int]:
         """The id of each token by its text."""
-        return self._texts.ids
+        if self._pieces is None:
+            self._pieces = {text: id for id, text in self.texts.items()}
+        return self._pieces
 
     @property
     def packed_pieces(self) -> Packed:
         """The texts of all tokens as arrays."""
-        return self._texts.packed
+        return self._table.packed
 
     @once
     def has_mark(self) -> bool:
         """True if "▁" is a token."""
         return SPACE_MARK in self.pieces
 
-    @property
-    def native_rows(self) -> Rows:
-        """The merges in order of rank, as an array of shape (n, 3)."""
-        return self.merge_rows
+    def native(self) -> _core.TextModel:
+        """Return the tokens and merges for C++."""
+        from pretok import _core
 
-    @property
-    def piece_table(self) -> None:
-        """None: `native_rows` are known."""
-        return None
+        options, fallback = self._options, self.byte_ids
+        packed = self.packed_pieces
+        whole = np.setdiff1d(packed.ids, [*self._not_whole]) if options.ignores_merges else None
+        return _core.TextModel(
+            *packed,
+            self.merge_rows,
+            None if whole is None else whole.astype(np.uint32),
+            [fallback.get(byte, _NO_ID) for byte in range(256)] if fallback else [],
+            _NO_ID if options.unknown is None else self.unknown_id,
+            options.fuses_unknown,
+            options.prefix,
+            options.suffix,
+            options.byte_level,
+        )
 
     @once
     def ids(self) -> dict[bytes, int]:
@@ -215,8 +222,8 @@ class TextVocabulary(Vocabulary):
         """The id of the fallback token of each byte that has one."""
         if not self._options.has_fallback:
             return {}
-        pieces = self.pieces
-        return {byte: pieces[name] for byte, name in enumerate(BYTE_NAMES) if name in pieces}
+        ids = enumerate(find_all(self.pieces, BYTE_NAMES))
+        return {byte: id for byte, id in ids if id is not None}
 
     @once
     def missing_bytes(self) -> tuple[int, ...]:
@@ -260,8 +267,6 @@ class TextVocabulary(Vocabulary):
             return False
         if options.unknown is None and self.fallback_ids is None:
             return False  # A dropped character lets its neighbors merge.
-        if backend() == "native":
-            return not np.isin(inner_marks(self.packed_pieces), self.merge_rows[:, 2]).any()
         texts = self.texts
         merged = [texts[id] for id in np.unique(self.merge_rows[:, 2]).tolist()]
         return allows_cuts([SPACE_MARK, *merged])
@@ -282,11 +287,6 @@ class TextVocabulary(Vocabulary):
         return self._not_whole
 
     @property
-    def merges_as_bytes(self) -> bool:
-        """True if C++ merges the bytes of characters; False if it merges characters."""
-        return not self.why_not_as_bytes
-
-    @property
     def takes_spaces(self) -> bool:
         """True if spaces may stand for "▁" in C++ (bpe/encoding/text_spaces.py)."""
         options = self._options
@@ -295,10 +295,6 @@ class TextVocabulary(Vocabulary):
         # If characters may be dropped, or an unknown token may come after a later fallback token,
         # spans may begin within a "▁", which has three bytes, but not within a space.
         return self.fallback_ids is not None or (options.unknown is not None and not self.byte_ids)
-
-    def character_rows(self) -> Rows:
-        """Return the merges in order of rank."""
-        return self.merge_rows
 
     @once
     def why_not_as_bytes(self) -> str:

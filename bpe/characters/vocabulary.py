@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bpe.characters.marks import allows_cuts, inner_marks
-from bpe.characters.pieces import ListedPieces, PackedPieces, ScoredPieces
+from bpe.characters.marks import SPACE_MARK, allows_cuts
+from bpe.characters.pieces import FilePieces
 from bpe.characters.runs import TiedRuns, tied_runs
 from bpe.errors import VocabularyError, shortened
 from bpe.merge import RankedMerge, merge
 from bpe.once import once
-from bpe.vocabulary import ID_LIMIT, Merge, Packed, Rows, Vocabulary, check_tokens
-from pretok.machine.backend import backend
+from bpe.token_table import Packed, TokenTable
+from bpe.vocabulary import ID_LIMIT, Merge, Rows, Vocabulary, check_tokens
 
 if TYPE_CHECKING:
     from pretok import _core
@@ -44,24 +44,25 @@ class CharacterVocabulary(Vocabulary):
         unknown_id: int,
         byte_ids: Sequence[int] | None = None,
     ) -> None:
-        self._set_parts(ListedPieces(token_bytes, scores), unknown_id, byte_ids)
+        self._table = TokenTable(token_bytes)
+        self._scores: dict[int, float] | None = dict(scores)
+        self._file: FilePieces | None = None
+        self._unknown_id = unknown_id
+        self._fallback = None if byte_ids is None else tuple(byte_ids)
         self._check()
 
     @classmethod
-    def of_pieces(
-        cls, pieces: PackedPieces, unknown_id: int, byte_ids: Sequence[int] | None
+    def of_file(
+        cls, pieces: FilePieces, unknown_id: int, byte_ids: Sequence[int] | None
     ) -> CharacterVocabulary:
         """Return a vocabulary; `_core.read_pieces` has checked `pieces`."""
         vocabulary = cls.__new__(cls)
-        vocabulary._set_parts(pieces, unknown_id, byte_ids)
+        vocabulary._table = vocabulary._file = pieces
+        vocabulary._scores = None
+        vocabulary._unknown_id = unknown_id
+        vocabulary._fallback = None if byte_ids is None else tuple(byte_ids)
+        vocabulary._is_fresh = byte_ids is not None and pieces.table is not None
         return vocabulary
-
-    def _set_parts(
-        self, pieces: ScoredPieces, unknown_id: int, byte_ids: Sequence[int] | None
-    ) -> None:
-        self._scored = pieces
-        self._unknown_id = unknown_id
-        self._fallback = None if byte_ids is None else tuple(byte_ids)
 
     def _check(self) -> None:
         check_tokens(self.token_bytes)
@@ -90,28 +91,10 @@ class CharacterVocabulary(Vocabulary):
     @property
     def scores(self) -> dict[int, float]:
         """The score of each piece that merges may make; do not change it."""
-        return self._scored.scores
-
-    @property
-    def token_bytes(self) -> dict[int, bytes]:
-        """The bytes of each token by its id; do not change it."""
-        return self._scored.token_bytes
-
-    def bytes_of(self, id: int) -> bytes | None:
-        """Return the bytes of the token with this id, or None."""
-        return self._scored.bytes_of(id)
-
-    @once
-    def size(self) -> int:
-        """One more than the largest id."""
-        return self._scored.size
-
-    @property
-    def packed_pieces(self) -> Packed:
-        """The pieces as arrays; only if `native_rows` is not None."""
-        arrays = self._scored.arrays
-        assert arrays is not None, "native_rows is not None"
-        return arrays.packed
+        if self._scores is None:
+            assert self._file is not None, "one of both is set"
+            self._scores = self._file.scores
+        return self._scores
 
     @property
     def unknown_id(self) -> int:
@@ -164,96 +147,46 @@ class CharacterVocabulary(Vocabulary):
     @once
     def allows_cuts(self) -> bool:
         """True if no merge crosses the start of a run of "▁", so that text may be cut there."""
-        if self.native_rows is None:
-            return allows_cuts(self.pieces)
-        return self.has_mark and not len(inner_marks(self.packed_pieces))
+        return allows_cuts(self.pieces)
 
     @once
     def has_mark(self) -> bool:
         """True if "▁" is a piece."""
-        return self._scored.has_mark
+        return SPACE_MARK in self.pieces if self._file is None else self._file.has_mark
 
-    @property
-    def native_rows(self) -> Rows | None:
-        """The merges in order of rank from C++, or None if C++ does not find them."""
-        return self._native_rows
-
-    @once
-    def _native_rows(self) -> Rows | None:
-        pieces = self._arrays
-        if pieces is None:
-            return None
+    def native(self) -> _core.PieceTable:
+        """Return the pieces for C++."""
         from pretok import _core
 
-        rows = _core.piece_merges(*pieces.packed, pieces.packed_scores)
-        if rows is not None or pieces.table is None:
-            pieces.drop_table()  # frees memory: encoders use the merges or scores from now on
-        return rows
-
-    @property
-    def _arrays(self) -> PackedPieces | None:
-        """The pieces for C++, or None if C++ does not find their merges."""
-        pieces = self._scored.arrays if backend() == "native" else None
-        # C++ adds symbols for bytes and for the beginnings of characters. Their ids, too, must be
-        # below ID_LIMIT.
-        if pieces is None or self.size + 256 + 3 * pieces.packed_size > ID_LIMIT:
-            return None
-        return pieces
-
-    @property
-    def piece_table(self) -> _core.PieceTable | None:
-        """A table with which C++ merges short texts until `native_rows` are known, or None."""
-        pieces = self._arrays if self.merges_as_bytes else None
-        return None if pieces is None else pieces.table
-
-    @property
-    def merges_as_bytes(self) -> bool:
-        """True if C++ merges the bytes of characters; False if it merges characters.
-
-        Merging bytes is faster, but needs the fallback tokens.
-        """
-        return self.fallback_ids is not None
+        file = self._file
+        table = None if file is None or self._fallback is None else file.table
+        if file is not None and table is not None:
+            if not self._is_fresh:
+                file.release()  # frees memory: the encoder has the merges or scores
+            return table
+        packed = Packed.of({id: text.encode() for text, id in self.pieces.items()})
+        # The ranks have the order of the scores, and float32 holds them exactly.
+        scores = -np.fromiter(map(self.ranks.__getitem__, packed.ids.tolist()), np.float32)
+        return _core.PieceTable(*packed, scores, self._fallback or (), self._unknown_id)
 
     @property
     def takes_spaces(self) -> bool:
         """True if spaces may stand for "▁" in C++ (bpe/encoding/text_spaces.py)."""
         return True
 
-    def character_rows(self) -> Rows:
-        """Return the merges in order of rank, for C++ that merges characters."""
-        rows = self.native_rows
-        return np.array(self.ranked_merges(), np.uint32).reshape(-1, 3) if rows is None else rows
-
     @property
     def why_not_native(self) -> str:
-        """Why C++ cannot merge these pieces, or ""."""
-        return "" if self._arrays is not None else self.why_not_ranked
-
-    @property
-    def merges_by_scores(self) -> bool:
-        """True if C++ merges by the scores, because no list of merges gives the same ids."""
-        return self._arrays is not None and self.piece_table is None and self.native_rows is None
-
-    def score_table(self) -> _core.PieceTable:
-        """Return the table with which C++ merges by the scores; only if `merges_by_scores`."""
-        from pretok import _core
-
-        pieces = self._arrays
-        assert pieces is not None, "merges_by_scores is true"
-        return _core.PieceTable(
-            *pieces.packed, pieces.packed_scores, self.fallback_ids or (), self.unknown_id
-        )
+        """Why C++ cannot merge these pieces: "", because it can."""
+        return ""
 
     @once
     def why_not_ranked(self) -> str:
         """Why no list of merges with distinct ranks gives the same ids, or ""."""
-        if self.piece_table is not None or self.native_rows is not None:
-            return ""
         ranks = [self.ranks[id] for text, id in self.pieces.items() if len(text) > 1]
         if len(set(ranks)) < len(ranks) and self.tied_runs is None:
             return "pieces of several characters have equal scores"
         characters = set("".join(self.pieces))
-        if not self.merges_as_bytes:
+        if self._fallback is None:
             missing = characters.difference(self.pieces)
             return f"a piece has {min(missing)!a}, which is not a piece" if missing else ""
         # C++ adds a symbol for each byte value, and for the first 2, 3 and 4 bytes of a character.
@@ -303,9 +236,6 @@ class CharacterVocabulary(Vocabulary):
     @once
     def run_merges(self) -> tuple[Merge, ...]:
         """The merges of `tied_runs` in order of rank; all other merges have lower ranks."""
-        table = self.piece_table
-        if table is not None:
-            return tuple(table.run_merges)
         runs = self.tied_runs
         lengths = None if runs is None else runs.merges
         if runs is None or lengths is None:

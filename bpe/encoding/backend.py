@@ -17,7 +17,7 @@ Calls = TypeVar("Calls", bound=tuple[Callable[..., object], ...])
 class Backend(Protocol):
     """The methods of all backends, in C++ or in Python. All backends give the same results.
 
-    They are PythonBackend, MissingBytesBackend, DeferredBackend, and _core.Encoder in C++.
+    They are PythonBackend, DeferredBackend, and _core.Encoder in C++.
     In a str, a surrogate pair counts as the character that it encodes, and a lone surrogate as
     U+FFFD. `added` comes from `make_added`. The position of a SpecialTokenError is in bytes.
     `threads` bounds the number of threads; 0 lets the backend choose.

@@ -5,26 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import pairwise
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe.characters.merger import make_merger
-from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
+from bpe.characters.text_vocabulary import AnyCharacterVocabulary
+from bpe.encoding import deferred_backend
 from bpe.encoding.added_tokens import AddedToken, AddedTokens, AddedTokenSearch, word_ranges
 from bpe.encoding.backend import Backend
-from bpe.encoding.character_encoder import character_encoder, short_text_encoder
 from bpe.encoding.deferred_backend import DeferredBackend
-from bpe.encoding.missing_bytes_backend import MissingBytesBackend
 from bpe.encoding.python_backend import PythonBackend
-from bpe.encoding.text_spaces import TextSpaces, splits_alike
+from bpe.encoding.text_spaces import TextSpaces, keeps_whole, splits_alike
 from bpe.encoding.utf8 import ESCAPE, decode_utf8
 from bpe.merge import Merger, recover_merges
+from bpe.token_table import Packed
 from bpe.types import SupportsOffsets
 from bpe.vocabulary import Vocabulary
 from pretok.machine.backend import BackendName
+from pretok.patterns.lookup import WHOLE
 from pretok.pre_tokenizer import PreTokenizer, native_machine
+
+if TYPE_CHECKING:
+    from pretok import _core
 
 
 def make_backend(
@@ -41,32 +45,22 @@ def make_backend(
     The caches of the backend hold at most `cache_limit` bytes. Pass `spaces` only if `takes_spaces`
     returns True. The backend then normalizes the spaces of a text itself, as `spaces` says.
     """
+    if backend == "native" and isinstance(pre_tokenizer, PreTokenizer):
+        make = partial(
+            _native_backend,
+            vocabulary,
+            added,
+            pre_tokenizer,
+            add_prefix_space,
+            cache_limit,
+            spaces,
+        )
+        decodes = spaces is None and isinstance(vocabulary, AnyCharacterVocabulary)
+        if vocabulary._is_fresh and not decodes and deferred_backend.MAX_FIRST >= 0:
+            return cast(Backend, DeferredBackend(make(for_short_texts=True), make))
+        return make()
     spans_in = trim_merger = None
     if isinstance(vocabulary, AnyCharacterVocabulary):
-        if backend == "native":  # `backend_for` (arguments.py) has checked that C++ can merge
-            assert isinstance(pre_tokenizer, PreTokenizer)
-            if (
-                isinstance(vocabulary, TextVocabulary)
-                and vocabulary.options.byte_level
-                and vocabulary.merges_as_bytes
-            ):
-                return MissingBytesBackend(
-                    vocabulary, added, pre_tokenizer, add_prefix_space, cache_limit
-                )
-            make = partial(
-                character_encoder,
-                vocabulary,
-                added,
-                pre_tokenizer,
-                add_prefix_space,
-                cache_limit,
-                spaces,
-            )
-            table = vocabulary.piece_table
-            if spaces is None or table is None:
-                return make()
-            first = short_text_encoder(table, cache_limit, spaces)
-            return cast(Backend, DeferredBackend(first, make))
         characters = make_merger(vocabulary)
         merge, spans_in, trim_merger = characters.merge, characters.spans, characters.trim
 
@@ -74,24 +68,7 @@ def make_backend(
             return np.array(vocabulary.merges, np.uint32).reshape(-1, 3)
 
     elif backend == "native":
-        from pretok import _core
-
-        is_native_split = isinstance(pre_tokenizer, PreTokenizer)
-        packed = vocabulary.packed
-        native = _core.Encoder(
-            cast(_core.Machine, native_machine(pre_tokenizer))
-            if isinstance(pre_tokenizer, PreTokenizer)
-            else None,
-            *packed.with_tokens(added),
-            len(packed.ids),
-            vocabulary.merge_rows,
-            vocabulary.from_ranks,
-            vocabulary.ignore_merges,
-            add_prefix_space,
-            cache_limit,
-        )
-        if is_native_split:
-            return native
+        native = _byte_encoder(vocabulary, added, None, add_prefix_space, cache_limit, False)
         merge, merges, trim_merger = native.merge, native.merges, native.trim
     else:
         merge = Merger(vocabulary).merge
@@ -110,6 +87,77 @@ def make_backend(
         spans = pre_tokenizer.spans
     return PythonBackend(
         split, merge, merges, token_bytes, add_prefix_space, spans_in, spans, trim_merger
+    )
+
+
+def _native_backend(
+    vocabulary: Vocabulary,
+    added: Mapping[int, bytes],
+    pre_tokenizer: PreTokenizer,
+    add_prefix_space: bool,
+    cache_limit: int,
+    spaces: TextSpaces | None,
+    for_short_texts: bool = False,
+) -> _core.Encoder:
+    """Return the encoder in C++.
+
+    With `for_short_texts`, it takes less time to make, and more time to encode.
+    """
+    vocabulary._is_fresh = for_short_texts
+    machine = cast("_core.Machine", native_machine(pre_tokenizer))
+    if not isinstance(vocabulary, AnyCharacterVocabulary):
+        return _byte_encoder(
+            vocabulary, added, machine, add_prefix_space, cache_limit, for_short_texts
+        )
+    from pretok import _core
+
+    preset = pre_tokenizer.preset
+    cuts = "split"
+    if preset == WHOLE or (spaces is not None and keeps_whole(preset)):
+        cuts = "whole"
+    elif spaces is not None:
+        cuts = "at_marks"
+    # With spaces, another object decodes ids (`make_decoder`).
+    tokens = {} if spaces is not None else {**vocabulary.token_bytes, **added}
+    return _core.Encoder(
+        machine,
+        *Packed.of(tokens),
+        0,
+        None,
+        False,
+        False,
+        add_prefix_space,
+        cache_limit,
+        spaces,
+        vocabulary.native(),
+        max(vocabulary.size, 1 + max(added, default=0)),
+        cuts,
+        for_short_texts,
+    )
+
+
+def _byte_encoder(
+    vocabulary: Vocabulary,
+    added: Mapping[int, bytes],
+    machine: _core.Machine | None,
+    add_prefix_space: bool,
+    cache_limit: int,
+    for_short_texts: bool,
+) -> _core.Encoder:
+    """Return the encoder in C++ of a vocabulary whose tokens are bytes."""
+    from pretok import _core
+
+    packed = vocabulary.packed
+    return _core.Encoder(
+        machine,
+        *packed.with_tokens(added),
+        len(packed.ids),
+        vocabulary.merge_rows,
+        vocabulary.from_ranks,
+        vocabulary.ignore_merges,
+        add_prefix_space,
+        cache_limit,
+        for_short_texts=for_short_texts,
     )
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import RLock
 from typing import Any
 from weakref import WeakMethod
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bpe.encoding.backend import Backend, Calls
 from bpe.encoding.utf8 import StrOrBytes
@@ -22,8 +25,8 @@ class DeferredBackend:
     Both give the same results. `first` is a backend that takes little time to make, and more time
     than the other one to encode. All methods but those below call `make` at once.
 
-    Tables that only fast merging needs take most of the time of loading a SentencePiece model. So a
-    program that encodes little text ends before they are made.
+    Tables that only fast merging needs take much of the time of loading a file. So a program that
+    encodes little text ends before they are made.
     """
 
     def __init__(self, first: Backend, make: Callable[[], Backend]) -> None:
@@ -62,6 +65,14 @@ class DeferredBackend:
         """Return `slow_calls` until `make` is called, then the calls of its result."""
         made = self._made
         return slow_calls if made is None else made.fast_calls(make_added, slow_calls, *limits)
+
+    def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> bytes | None:
+        """Return the bytes of `ids`, or None if an id has no token."""
+        return self._current.decode(ids)
+
+    def decode_calls(self, special: Sequence[int], slow_calls: Calls) -> Calls:
+        """Return replacements for `slow_calls`."""
+        return self._current.decode_calls(special, slow_calls)
 
     def is_normal(self, text: StrOrBytes) -> bool:
         """Return True only if `text` is in NFC; False may be returned for any text."""

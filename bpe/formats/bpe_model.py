@@ -12,13 +12,13 @@ from bpe.byte_level import all_to_bytes
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats.json_value import Value
-from bpe.text_ids import TextIds, TextPairs
+from bpe.text_ids import TextIds, TextPairs, find_all
+from bpe.token_table import Packed
 from bpe.vocabulary import (
     ID_LIMIT,
     NOT_IN_UTF8,
     UNASSIGNED,
     Merge,
-    Packed,
     Rows,
     Vocabulary,
 )
@@ -132,8 +132,7 @@ def build_if_bytes(model: ListedModel) -> Vocabulary | None:
     such a byte, or replace it by the unknown token. It is also so if `build` raises
     InertEntryError.
     """
-    texts = model.vocab.ids()
-    if all(char in texts for char in _NEEDED):
+    if None not in find_all(model.vocab.ids(), _NEEDED):
         with suppress(InertEntryError):
             return build(model)
     return None

@@ -91,7 +91,8 @@ class Value:
     def __getitem__(self, key: str) -> Value:
         """Return a member of an object; a missing member has the value None."""
         name = key if len(key) <= _MAX_SHOWN_KEY else shortened(key)
-        return Value(self.object().get(key), f"{self.path}.{name}" if self.path else name)
+        members = self.value if type(self.value) is dict else self.object()
+        return Value(members.get(key), f"{self.path}.{name}" if self.path else name)
 
     def items(self) -> Iterator[Value]:
         """Yield the values of a list."""

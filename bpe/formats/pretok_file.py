@@ -64,8 +64,9 @@ from bpe.formats.pretok_text import TextSection, dump_text
 from bpe.formats.pretok_tokens import encode_tokens, read_tokens, read_vocabulary
 from bpe.formats.spec import TokenizerSpec
 from bpe.normalizers.sentencepiece import SentencePieceNormalizer
+from bpe.token_table import Packed
 from bpe.types import MAX_TEMPLATE_IDS, NormalizesText, Template
-from bpe.vocabulary import Packed, Vocabulary
+from bpe.vocabulary import Vocabulary
 
 MAGIC = b"\x89PRETOK\n"
 VERSION = 4

@@ -33,7 +33,8 @@ from bpe.formats.pretok_numbers import Reader, encode_number, encode_text
 from bpe.formats.spec import TokenizerSpec
 from bpe.normalizers.sentencepiece import SentencePieceNormalizer
 from bpe.normalizers.step import MAX_TEXT
-from bpe.vocabulary import ID_LIMIT, Packed, Rows
+from bpe.token_table import Packed
+from bpe.vocabulary import ID_LIMIT, Rows
 from pretok.preset import Preset
 
 _FUSES_UNKNOWN, _NO_FALLBACK, _BYTE_LEVEL, ANY_RESULTS = 1, 2, 4, 8

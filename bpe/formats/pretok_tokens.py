@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from bpe.errors import VocabularyError
 from bpe.formats.pretok_numbers import Reader, encode_number
 from bpe.formats.spec import max_merged_bytes
-from bpe.vocabulary import ID_LIMIT, Merge, Packed, Rows, Vocabulary
+from bpe.token_table import Packed
+from bpe.vocabulary import ID_LIMIT, Merge, Rows, Vocabulary
 from pretok.machine.backend import backend
 
 MAX_MERGED_TOKEN = 255

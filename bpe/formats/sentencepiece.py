@@ -151,7 +151,7 @@ def _vocabulary_of_native(
     if not byte_ids:
         byte_ids = _byte_ids(others) if byte_fallback else None
     pieces = FilePieces(normal.table, _tokens(others, byte_ids), normal.controls)
-    return CharacterVocabulary.of_pieces(pieces, _unknown(others), byte_ids)
+    return CharacterVocabulary.of_file(pieces, _unknown(others), byte_ids)
 
 
 def _unknown(others: dict[int, ModelPiece]) -> int:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from bpe.errors import VocabularyError, shortened
 from bpe.formats.protobuf import fields
-from bpe.vocabulary import ID_LIMIT, Packed
+from bpe.token_table import Packed
+from bpe.vocabulary import ID_LIMIT
 from pretok.machine.backend import backend
 
 if TYPE_CHECKING:

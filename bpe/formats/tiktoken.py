@@ -13,7 +13,8 @@ from bpe.formats.files import named
 from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.rank_equivalence import why_not_ranks
 from bpe.formats.spec import TokenizerSpec
-from bpe.vocabulary import ID_LIMIT, Packed, Vocabulary
+from bpe.token_table import Packed
+from bpe.vocabulary import ID_LIMIT, Vocabulary
 from pretok.errors import shortened
 from pretok.machine.backend import backend
 

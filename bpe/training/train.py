@@ -12,6 +12,7 @@ from bpe.encoding.arguments import check_engine, resolve_pre_tokenizer
 from bpe.encoding.foreign_arguments import TRAIN, explained
 from bpe.encoding.utf8 import has_surrogates
 from bpe.progress import progress_bar
+from bpe.token_table import Packed
 from bpe.tokenizer import Tokenizer
 from bpe.training.characters import (
     DECODER,
@@ -25,7 +26,7 @@ from bpe.training.counting import count_texts, text_counter
 from bpe.training.limits import Limits
 from bpe.training.trainer import AnyTrainer, TieBreak, Trainer, Words
 from bpe.types import PresetLike, SupportsOffsets
-from bpe.vocabulary import ID_LIMIT, Packed, Vocabulary
+from bpe.vocabulary import ID_LIMIT, Vocabulary
 from pretok.machine.backend import BackendName, choose_backend
 from pretok.patterns.lookup import WHOLE
 from pretok.pre_tokenizer import PreTokenizer

@@ -30,14 +30,15 @@ void bind_encoder(py::module_ &module) {
       .def(py::init<std::shared_ptr<NativeMachine>, const py::bytes &,
                     const Array<std::uint32_t> &, const Array<std::uint32_t> &, std::size_t,
                     const std::optional<Array<std::uint32_t>> &, bool, bool, bool, std::size_t,
-                    std::uint32_t, const std::optional<MarkedSpaces> &, bool,
-                    const std::optional<Characters> &>(),
+                    const std::optional<MarkedSpaces> &, const std::optional<AnyTextModel> &,
+                    std::uint32_t, const std::string &, bool>(),
            py::arg("machine").none(true), py::arg("token_bytes"), py::arg("lengths"),
            py::arg("ids"), py::arg("mergeable"), py::arg("merges").none(true),
            py::arg("from_ranks"), py::arg("ignore_merges"), py::arg("add_prefix_space"),
-           py::arg("cache_limit") = CacheBudget::DEFAULT_LIMIT, py::arg("first_step") = NO_ID,
-           py::arg("marked_spaces") = py::none(), py::arg("is_whole") = false,
-           py::arg("characters") = py::none())
+           py::arg("cache_limit") = CacheBudget::DEFAULT_LIMIT,
+           py::arg("marked_spaces") = py::none(), py::arg("text") = py::none(),
+           py::arg("id_limit") = 0, py::arg("cuts") = "split",
+           py::arg("for_short_texts") = false)
       .def("encode", &NativeEncoder::encode, py::arg("text"), py::arg("added"),
            py::arg("threads") = 0)
       .def("encode_array", &NativeEncoder::encode_array, py::arg("text"), py::arg("added"),

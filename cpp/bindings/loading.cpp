@@ -135,6 +135,14 @@ public:
                                        : std::optional(model_.source().ids[place]);
   }
 
+  // Returns the id of each text, or None.
+  std::vector<std::optional<std::uint32_t>> find_all(const std::vector<py::str> &texts) const {
+    std::vector<std::optional<std::uint32_t>> ids;
+    for (const py::str &text : texts)
+      ids.push_back(find(text));
+    return ids;
+  }
+
   py::dict ids() const {
     py::dict result;
     for (std::size_t i = 0; i < size(); ++i)
@@ -369,6 +377,7 @@ void bind_loading(pybind11::module_ &module) {
   py::class_<NativeJsonModel>(module, "JsonModel")
       .def("__len__", on_self(&NativeJsonModel::size))
       .def("find", &NativeJsonModel::find, py::arg("text"))
+      .def("find_all", &NativeJsonModel::find_all, py::arg("texts"))
       .def("ids", on_self(&NativeJsonModel::ids))
       .def("pairs", on_self(&NativeJsonModel::pairs));
   module.def("read_json_model", &read_json_model, py::arg("file"));

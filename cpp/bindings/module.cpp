@@ -6,6 +6,7 @@
 #include "bindings/huggingface_call.hpp"
 #include "bindings/loading.hpp"
 #include "bindings/native_machine.hpp"
+#include "bindings/native_text_model.hpp"
 #include "bindings/normalizing.hpp"
 #include "bindings/padding.hpp"
 #include "bindings/training.hpp"
@@ -97,6 +98,7 @@ PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   pretok::bind_normalizing(module);
   pretok::bind_padding(module);
   pretok::bind_piece_loading(module);
+  pretok::bind_text_model(module);
   pretok::bind_training(module);
   pretok::refuse_new(module);
 }

@@ -2,13 +2,13 @@
 #pragma once
 
 #include "bindings/batch_calls.hpp"
-#include "bindings/character_arrays.hpp"
 #include "bindings/convert.hpp"
 #include "bindings/decode_calls.hpp"
 #include "bindings/fast_calls.hpp"
 #include "bindings/id_objects.hpp"
 #include "bindings/interrupt_check.hpp"
 #include "bindings/native_machine.hpp"
+#include "bindings/native_text_model.hpp"
 #include "bindings/normal_text.hpp"
 #include "bindings/packed_tokens.hpp"
 #include "bindings/results.hpp"
@@ -65,45 +65,47 @@ inline TextSpaces make_spaces(bool add_prefix_space,
 
 class NativeEncoder {
 public:
-  // Tokens with ids of `first_step` or more are steps: symbols that only merging needs. If
-  // `is_whole`, the model does not split text (Encoder). If `characters` is not None, the model
-  // starts with characters; then only `merges` of the arguments about merging count.
+  // If `text` is not None, the model starts with characters: of the tokens, it uses only those
+  // that it does not have itself, to decode, and no arguments about merging. All ids are below
+  // `id_limit`. If `cuts` is not "split", the model splits the text, and not `machine`.
   NativeEncoder(std::shared_ptr<NativeMachine> machine, const py::bytes &bytes,
                 const Array<std::uint32_t> &lengths, const Array<std::uint32_t> &ids,
                 std::size_t mergeable, const std::optional<Array<std::uint32_t>> &merges,
                 bool from_ranks, bool ignore_merges, bool add_prefix_space,
-                std::size_t cache_limit, std::uint32_t first_step,
-                const std::optional<MarkedSpaces> &marked_spaces, bool is_whole,
-                const std::optional<Characters> &characters)
-      : machine_(std::move(machine)) {
+                std::size_t cache_limit, const std::optional<MarkedSpaces> &marked_spaces,
+                const std::optional<AnyTextModel> &text, std::uint32_t id_limit,
+                const std::string &cuts, bool for_short_texts)
+      : machine_(std::move(machine)), limit_(text ? id_limit : 0) {
     VocabularyData data;
     const auto *first = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(bytes.ptr()));
     data.bytes.assign(first, first + PyBytes_GET_SIZE(bytes.ptr()));
     data.lengths = as_vector(lengths);
     data.ids = as_vector(ids);
-    for (const std::uint32_t id : data.ids)
-      if (id < first_step)
-        limit_ = std::max(limit_, id + std::size_t{1});
     data.mergeable = mergeable;
     data.from_ranks = from_ranks;
     data.ignore_merges = ignore_merges;
-    data.first_step = first_step;
+    data.for_short_texts = for_short_texts;
     if (merges)
       data.merges = merges_of(*merges);
-    std::unique_ptr<CharacterMerging> merging;
-    if (characters)
-      merging = make_merging(*characters, marked_spaces.has_value());
+    if (!text)
+      for (const std::uint32_t id : data.ids)
+        limit_ = std::max(limit_, id + std::size_t{1});
+    const TextCuts text_cuts = cuts_of(cuts);
+    TextParts parts;
     const char *build_error = nullptr;
-    unlocked(MIN_SIZE_TO_RELEASE, [&] {
-      build_error = merging != nullptr ? vocabulary_.build(std::move(data), std::move(merging))
-                                       : vocabulary_.build(std::move(data));
-    });
+    if (from_ranks && for_short_texts) {
+      build_error = build_ranks(bytes, std::move(data), vocabulary_);
+    } else {
+      unlocked(MIN_SIZE_TO_RELEASE, [&] {
+        build_error = text
+                          ? build_text(*text, std::move(data), id_limit,
+                                       marked_spaces.has_value(), text_cuts, vocabulary_, parts)
+                          : vocabulary_.build(std::move(data));
+      });
+    }
     if (build_error != nullptr)
       throw py::value_error(build_error);
-    id_objects_.emplace(limit_);
-    if (machine_)
-      encoder_.emplace(machine_->pre_tokenizer(), vocabulary_,
-                       make_spaces(add_prefix_space, marked_spaces), cache_limit, is_whole);
+    set_encoder(std::move(parts), make_spaces(add_prefix_space, marked_spaces), cache_limit);
   }
   NativeEncoder(const NativeEncoder &) = delete;
   NativeEncoder &operator=(const NativeEncoder &) = delete;
@@ -289,6 +291,23 @@ public:
   }
 
 private:
+  static TextCuts cuts_of(const std::string &name) {
+    if (name != "split" && name != "at_marks" && name != "whole")
+      throw py::value_error("expected the cuts \"split\", \"at_marks\" or \"whole\"");
+    return name == "split"      ? TextCuts::SPLIT
+           : name == "at_marks" ? TextCuts::AT_MARKS
+                                : TextCuts::WHOLE;
+  }
+
+  void set_encoder(TextParts &&parts, const TextSpaces &spaces, std::size_t cache_limit) {
+    id_objects_.emplace(limit_);
+    if (!parts.stages.empty())
+      own_split_.emplace(std::move(parts.stages), UnicodeTable{ONE_CLASS, 1});
+    if (own_split_ || machine_)
+      encoder_.emplace(own_split_ ? *own_split_ : machine_->pre_tokenizer(), vocabulary_,
+                       spaces, cache_limit, parts.is_whole);
+  }
+
   static const NativeEncoder &of(const py::object &self) {
     if (!py::isinstance<NativeEncoder>(self))
       throw py::type_error("expected an Encoder");
@@ -351,7 +370,11 @@ private:
     return true;
   }
 
+  // The cuts of a TextModel depend on no Unicode version: all code points have the same class.
+  static constexpr std::uint32_t ONE_CLASS[] = {0};
+
   std::shared_ptr<NativeMachine> machine_;
+  std::optional<PreTokenizer> own_split_; // in place of `machine_`
   Vocabulary vocabulary_;
   std::size_t limit_ = 0; // the largest id plus one, not counting steps (VocabularyData)
   std::optional<Encoder> encoder_;

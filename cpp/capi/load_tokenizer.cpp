@@ -4,13 +4,11 @@
 #include "capi/options.hpp"
 #include "capi/special_policy.hpp"
 #include "core/base/ids.hpp"
-#include "core/bpe/character_merge.hpp"
 #include "core/unicode/alphabet.hpp"
 #include "formats/character_spec.hpp"
 #include "formats/decoder_spec.hpp"
 #include "formats/load_error.hpp"
 #include "formats/read_spec.hpp"
-#include "formats/text_spec.hpp"
 
 #include <algorithm>
 #include <map>
@@ -241,7 +239,6 @@ pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &op
   const std::vector<std::uint32_t> &ids = spec.vocabulary.ids;
   tokenizer.id_limit = *std::max_element(ids.begin(), ids.end()) + std::size_t{1};
   const bool has_fallback = spec.characters && spec.characters->has_fallback;
-  const char *build_error = nullptr;
   if (!spec.steps.empty() || spec.metaspace)
     tokenizer.chain.emplace(std::move(spec.steps), std::move(spec.metaspace));
   if (tokenizer.chain) {
@@ -257,7 +254,6 @@ pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &op
   if (spec.decoder)
     decoders = decoder_chain(spec, tokenizer.chain ? &*tokenizer.chain : nullptr);
   std::optional<TextTokens> texts;
-  std::vector<bool> fallback;
   if (spec.characters) {
     texts = text_tokens(spec, file_added);
     if (spec.characters->normalizer)
@@ -265,18 +261,8 @@ pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &op
   } else if (!spec.text) {
     note_bytes(spec.vocabulary, tokenizer);
   }
-  if (spec.text || (spec.characters && !has_fallback)) {
-    auto characters = std::make_unique<CharacterMerge>();
-    build_error = characters->build(spec.text ? text_data(spec) : character_data(spec));
-    if (spec.text)
-      fallback = replace_fallback_texts(spec);
-    if (build_error == nullptr)
-      build_error =
-          tokenizer.vocabulary.build(std::move(spec.vocabulary), std::move(characters));
-  } else {
-    build_error = tokenizer.vocabulary.build(has_fallback ? byte_vocabulary(spec)
-                                                          : std::move(spec.vocabulary));
-  }
+  std::vector<bool> fallback = fallback_tokens(spec);
+  const char *const build_error = take_vocabulary(spec, tokenizer.vocabulary);
   if (build_error != nullptr)
     return fail(error, PRETOK_MALFORMED, "the vocabulary of the file is damaged: %s",
                 build_error);

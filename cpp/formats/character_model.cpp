@@ -1,16 +1,20 @@
 #include "formats/character_model.hpp"
 
-#include "core/base/ids.hpp"
+#include "core/bpe/character_merge.hpp"
+#include "core/unicode/byte_level.hpp"
 #include "core/unicode/utf8.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <string>
+#include <memory>
 #include <tuple>
+#include <utility>
 
 namespace pretok {
 namespace {
+
+constexpr std::size_t MAX_CHARACTER = 4; // the maximum size of a character in bytes
 
 const std::uint8_t *utf8_of(std::string_view text) {
   return reinterpret_cast<const std::uint8_t *>(text.data());
@@ -30,10 +34,21 @@ struct CharacterStart {
   }
 };
 
-class CharacterBuilder {
+// Returns the piece with spaces in place of marks, or "" if the piece has a space: each space
+// of a text stands for a mark, so no text becomes this piece.
+std::string with_spaces(std::string_view text) {
+  if (text.find(' ') != std::string_view::npos)
+    return "";
+  std::string spelled(text);
+  for (std::size_t at = 0; (at = spelled.find(SPACE_MARK, at)) != std::string::npos; ++at)
+    spelled.replace(at, SPACE_MARK.size(), " ");
+  return spelled;
+}
+
+// Makes the vocabulary of bytes of a model that merges_bytes.
+class ByteBuilder {
 public:
-  CharacterBuilder(const CharacterModel &model, VocabularyData &data)
-      : model_(model), data_(data) {
+  ByteBuilder(const CharacterModel &model, VocabularyData &data) : model_(model), data_(data) {
     bytes_.fill(NO_ID);
     std::copy(model.fallback.begin(), model.fallback.end(), bytes_.begin());
     is_token_.resize(model.first_step);
@@ -64,14 +79,10 @@ private:
   void add_piece(std::string_view text, std::uint32_t id, bool is_one) {
     std::string spelled;
     if (model_.has_spaces) {
-      if (text.find(' ') != std::string_view::npos)
-        return; // no text becomes this piece, because each space of a text becomes a mark
-      if (text.find(SPACE_MARK) != std::string_view::npos) {
-        spelled = text;
-        for (std::size_t at = 0; (at = spelled.find(SPACE_MARK, at)) != std::string::npos; ++at)
-          spelled.replace(at, SPACE_MARK.size(), " ");
-        text = spelled;
-      }
+      spelled = with_spaces(text);
+      if (spelled.empty())
+        return;
+      text = spelled;
     }
     is_token_[id] = true;
     if (text.size() == 1)
@@ -147,10 +158,182 @@ private:
   std::uint32_t next_step_;
 };
 
+// Returns the character of a piece that has `prefix` before the character and `suffix` after
+// it; NO_ID if the piece is none. A character may be a byte (CharacterToken).
+std::uint32_t character_of(std::string_view piece, std::string_view prefix,
+                           std::string_view suffix, const CharacterModel &model) {
+  if (piece.size() <= prefix.size() + suffix.size() ||
+      piece.substr(0, prefix.size()) != prefix ||
+      piece.substr(piece.size() - suffix.size()) != suffix)
+    return NO_ID;
+  piece.remove_prefix(prefix.size());
+  piece.remove_suffix(suffix.size());
+  const Decoded decoded = decode_utf8(utf8_of(piece), piece.size());
+  if (decoded.width != piece.size() || (model.has_spaces && piece == " "))
+    return NO_ID;
+  if (model.byte_level) {
+    std::vector<std::uint8_t> byte;
+    return append_bytes(piece, byte) ? byte[0] : NO_ID;
+  }
+  return model.has_spaces && piece == SPACE_MARK ? ' ' : decoded.code_point;
+}
+
+CharacterData character_data(const CharacterModel &model) {
+  CharacterData data;
+  const std::size_t longest = MAX_CHARACTER + model.prefix.size() + model.suffix.size();
+  for (std::size_t i = 0; i < model.texts.size(); ++i) {
+    const std::string_view text = model.texts[i];
+    for (unsigned place = 0; place < 4 && text.size() <= longest; ++place) {
+      const bool is_first = (place & unsigned(CharacterPlace::FIRST)) != 0;
+      const bool is_last = (place & unsigned(CharacterPlace::LAST)) != 0;
+      const std::uint32_t character =
+          character_of(text, is_first ? "" : model.prefix, is_last ? model.suffix : "", model);
+      if (character != NO_ID)
+        data.tokens.push_back({character, CharacterPlace(place), model.ids[i]});
+    }
+    if (!model.is_whole.empty() && model.is_whole[i]) {
+      std::vector<std::uint8_t> whole(text.begin(), text.end());
+      if (model.byte_level)
+        whole.clear();
+      if (!model.byte_level || append_bytes(text, whole))
+        data.whole.push_back({std::move(whole), model.ids[i]});
+    }
+  }
+  data.unknown = model.unknown;
+  data.fuses_unknown = model.fuses_unknown;
+  data.fallback = model.fallback;
+  // GPT-2's characters have one byte if they are printable ASCII, and else two.
+  for (std::size_t byte = 0; model.byte_level && byte < 256; ++byte)
+    data.byte_widths.push_back(byte > ' ' && byte < 0x7F ? 1 : 2);
+  return data;
+}
+
+bool has_all_fallback(const CharacterModel &model) {
+  const std::vector<std::uint32_t> &fallback = model.fallback;
+  return fallback.size() == 256 &&
+         std::find(fallback.begin(), fallback.end(), NO_ID) == fallback.end();
+}
+
+VocabularyData tokens_of(const CharacterModel &model) {
+  VocabularyData data;
+  for (const std::string_view text : model.texts) {
+    data.bytes.insert(data.bytes.end(), text.begin(), text.end());
+    data.lengths.push_back(static_cast<std::uint32_t>(text.size()));
+  }
+  data.ids = model.ids;
+  return data;
+}
+
+// Appends the tokens whose ids `data` lacks.
+void append_others(const VocabularyData &tokens, VocabularyData &data) {
+  std::vector<bool> is_known(data.first_step);
+  for (const std::uint32_t id : data.ids)
+    if (id < data.first_step)
+      is_known[id] = true;
+  auto at = tokens.bytes.begin();
+  for (std::size_t i = 0; i < tokens.ids.size(); ++i) {
+    const auto end = at + tokens.lengths[i];
+    if (!is_known[tokens.ids[i]]) {
+      data.bytes.insert(data.bytes.end(), at, end);
+      data.lengths.push_back(tokens.lengths[i]);
+      data.ids.push_back(tokens.ids[i]);
+    }
+    at = end;
+  }
+}
+
+StageProgram stage_of(std::uint32_t mark) {
+  AlphabetRange before{0, {}};
+  AlphabetRange marks{mark, {}};
+  marks.class_map.fill(1);
+  AlphabetRange after{mark + 1, {}};
+  StageProgram stage;
+  stage.program.alphabet = {before, marks, after};
+  return stage;
+}
+
+constexpr Mask OTHER = 1;
+constexpr Mask MARK = 2;
+
 } // namespace
 
-void build_characters(const CharacterModel &model, VocabularyData &data) {
-  CharacterBuilder(model, data).build();
+bool CharacterModel::merges_bytes() const {
+  if (!prefix.empty() || !suffix.empty() || byte_level || !is_whole.empty() ||
+      !has_all_fallback(*this))
+    return false;
+  // There is at most one step for each byte, and at most three steps for each piece of one
+  // character, which has at most four bytes.
+  const auto characters = std::count_if(texts.begin(), texts.end(), [](std::string_view text) {
+    return text.size() <= MAX_CHARACTER;
+  });
+  if (first_step + 256 + 3 * static_cast<std::uint64_t>(characters) > ID_LIMIT)
+    return false;
+  std::vector<bool> is_unmerged(first_step);
+  for (const std::uint32_t id : fallback)
+    is_unmerged[id] = true;
+  if (unknown != NO_ID)
+    is_unmerged[unknown] = true;
+  return std::none_of(merges.begin(), merges.end(), [&](const Merge &merge) {
+    return is_unmerged[merge.left] || is_unmerged[merge.right] || is_unmerged[merge.id];
+  });
+}
+
+bool CharacterModel::allows_cuts() const {
+  // A dropped character lets its neighbors merge.
+  const bool drops = unknown == NO_ID && !has_all_fallback(*this);
+  if (!prefix.empty() || !suffix.empty() || byte_level || drops ||
+      std::find(texts.begin(), texts.end(), SPACE_MARK) == texts.end())
+    return false;
+  std::vector<bool> has_inner_mark(first_step);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    std::string_view text = texts[i];
+    while (text.substr(0, SPACE_MARK.size()) == SPACE_MARK)
+      text.remove_prefix(SPACE_MARK.size());
+    has_inner_mark[ids[i]] = !is_ascii(utf8_of(text), text.size()) &&
+                             text.find(SPACE_MARK) != std::string_view::npos;
+  }
+  return std::none_of(merges.begin(), merges.end(),
+                      [&](const Merge &merge) { return bool{has_inner_mark[merge.id]}; });
+}
+
+const char *build_characters(const CharacterModel &model, VocabularyData &&tokens,
+                             Vocabulary &vocabulary) {
+  if (!tokens.for_short_texts && model.merges_bytes()) {
+    VocabularyData data;
+    ByteBuilder(model, data).build();
+    data.first_step = model.first_step;
+    if (!model.has_spaces)
+      append_others(tokens, data);
+    return vocabulary.build(std::move(data));
+  }
+  auto characters = std::make_unique<CharacterMerge>();
+  if (const char *const problem = characters->build(character_data(model)))
+    return problem;
+  if (model.has_spaces)
+    tokens = tokens_of(model);
+  tokens.merges = model.merges;
+  tokens.from_ranks = tokens.ignore_merges = false;
+  return vocabulary.build(std::move(tokens), std::move(characters));
+}
+
+std::vector<StageProgram> cut_at_marks(bool at_runs, bool has_spaces) {
+  StageProgram stage = stage_of(has_spaces ? ' ' : 0x2581);
+  Run words;
+  words.body = MARK;
+  words.tail = OTHER;
+  words.at_most = at_runs ? 0 : 1;
+  Run others;
+  others.body = OTHER;
+  stage.program.rules = {words, others};
+  return {stage};
+}
+
+std::vector<StageProgram> cut_nowhere() {
+  StageProgram stage = stage_of(' ');
+  Run all;
+  all.body = OTHER | MARK;
+  stage.program.rules = {all};
+  return {stage};
 }
 
 } // namespace pretok

@@ -19,34 +19,8 @@ std::uint32_t digit_of(char digit) {
                                         : 16;
 }
 
-// Returns whether text can be cut before each run of marks ("▁"). Such a cut changes no ids if
-// the mark is a token, and no merge makes a token that has a mark after a character that is not
-// a mark.
-bool allows_cuts(const TokenizerSpec &spec) {
-  if (!has_mark(spec))
-    return false;
-  const std::vector<std::string_view> texts = texts_of(spec);
-  std::vector<bool> has_inner_mark(first_step(spec));
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    std::string_view text = texts[i];
-    while (text.substr(0, SPACE_MARK.size()) == SPACE_MARK)
-      text.remove_prefix(SPACE_MARK.size());
-    has_inner_mark[spec.vocabulary.ids[i]] = text.find(SPACE_MARK) != std::string_view::npos;
-  }
-  const std::vector<Merge> &merges = spec.vocabulary.merges;
-  return std::none_of(merges.begin(), merges.end(),
-                      [&](const Merge &merge) { return bool{has_inner_mark[merge.id]}; });
-}
-
 bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
-}
-
-// Adds the token of a character, which is the same at all places.
-void add_character(std::uint32_t code_point, std::uint32_t id, CharacterData &data) {
-  for (const CharacterPlace place : {CharacterPlace::INNER, CharacterPlace::FIRST,
-                                     CharacterPlace::LAST, CharacterPlace::ONLY})
-    data.tokens.push_back({code_point, place, id});
 }
 
 } // namespace
@@ -135,78 +109,102 @@ std::uint32_t max_steps(const TokenizerSpec &spec) {
   return 256 + 3 * static_cast<std::uint32_t>(characters);
 }
 
-VocabularyData byte_vocabulary(const TokenizerSpec &spec) {
-  const VocabularyData &texts = spec.vocabulary;
+// Returns by id whether an added token is special.
+static std::vector<bool> special_ids(const TokenizerSpec &spec) {
+  std::vector<bool> is_special(first_step(spec));
+  for (std::size_t i = 0; i < spec.added.size(); ++i)
+    is_special[spec.added[i].id] = is_special[spec.added[i].id] || spec.added_special[i];
+  return is_special;
+}
+
+// Returns the ids of the fallback tokens by byte, or {} if there are none.
+static std::vector<std::uint32_t> fallback_of(const CharacterModel &model) {
+  std::vector<std::uint32_t> ids;
+  for (std::size_t i = 0; i < model.texts.size(); ++i)
+    if (const std::optional<std::uint8_t> byte = fallback_byte(model.texts[i])) {
+      ids.resize(256, NO_ID);
+      ids[*byte] = model.ids[i];
+    }
+  return ids;
+}
+
+// Returns the model of `spec`, whose tokens are text.
+static CharacterModel model_of(const TokenizerSpec &spec) {
+  const VocabularyData &data = spec.vocabulary;
   CharacterModel model;
   model.texts = texts_of(spec);
-  model.texts.resize(texts.mergeable);
-  model.ids.assign(texts.ids.begin(),
-                   texts.ids.begin() + static_cast<std::ptrdiff_t>(texts.mergeable));
-  model.merges = texts.merges;
-  model.fallback.resize(256);
-  for (std::size_t i = 0; i < model.texts.size(); ++i)
-    if (const std::optional<std::uint8_t> byte = fallback_byte(model.texts[i]))
-      model.fallback[*byte] = model.ids[i];
+  model.texts.resize(data.mergeable);
+  model.ids.assign(data.ids.begin(),
+                   data.ids.begin() + static_cast<std::ptrdiff_t>(data.mergeable));
+  model.merges = data.merges;
   model.first_step = first_step(spec);
-  model.has_spaces = !spec.characters->normalizer;
+  if (spec.characters) {
+    model.has_spaces = !spec.characters->normalizer;
+    model.unknown = spec.characters->unknown_id;
+    model.fuses_unknown = spec.characters->fuses_unknown;
+    if (spec.characters->has_fallback)
+      model.fallback = fallback_of(model);
+    return model;
+  }
+  const TextSpec &text = *spec.text;
+  model.unknown = text.unknown_id;
+  model.fuses_unknown = text.fuses_unknown;
+  model.prefix = text.prefix;
+  model.suffix = text.suffix;
+  model.byte_level = text.byte_level;
+  if (text.has_fallback)
+    model.fallback = fallback_of(model);
+  if (data.ignore_merges) {
+    const std::vector<bool> is_special = special_ids(spec);
+    for (const std::uint32_t id : model.ids)
+      model.is_whole.push_back(!is_special[id]);
+  }
+  return model;
+}
+
+// Returns the tokens that ids decode to: a fallback token of spec.text becomes its byte.
+static VocabularyData decoded_tokens(const TokenizerSpec &spec) {
+  const VocabularyData &texts = spec.vocabulary;
   VocabularyData data;
-  build_characters(model, data);
-  data.first_step = model.first_step;
-  return data;
-}
-
-CharacterData character_data(const TokenizerSpec &spec) {
-  const bool has_spaces = !spec.characters->normalizer;
-  const std::vector<std::string_view> texts = texts_of(spec);
-  CharacterData data;
-  for (std::size_t i = 0; i < spec.vocabulary.mergeable; ++i) {
-    const auto *const bytes = reinterpret_cast<const std::uint8_t *>(texts[i].data());
-    const Decoded character = decode_utf8(bytes, texts[i].size());
-    // With spaces in place of marks, no text has a mark, and a space stands for a mark.
-    if (character.width != texts[i].size() || (has_spaces && texts[i] == " "))
-      continue;
-    const std::uint32_t code_point =
-        has_spaces && texts[i] == SPACE_MARK ? ' ' : character.code_point;
-    add_character(code_point, spec.vocabulary.ids[i], data);
+  data.lengths = texts.lengths;
+  data.ids = texts.ids;
+  data.mergeable = texts.mergeable;
+  std::size_t i = 0;
+  for (const std::string_view text : texts_of(spec)) {
+    const bool may_be_fallback = spec.text && spec.text->has_fallback && i < texts.mergeable;
+    if (const auto byte = may_be_fallback ? fallback_byte(text) : std::nullopt) {
+      data.bytes.push_back(*byte);
+      data.lengths[i] = 1;
+    } else {
+      data.bytes.insert(data.bytes.end(), text.begin(), text.end());
+    }
+    ++i;
   }
-  data.unknown = spec.characters->unknown_id;
-  data.fuses_unknown = spec.characters->fuses_unknown;
   return data;
 }
 
-// Without a normalizer, the vocabulary has spaces in place of marks, so these stages cut at
-// spaces; with one, they cut at marks. There are three cases:
-//   - The model splits text before marks: a pre-token is at most one space, and the text up to
-//     the next space.
-//   - Otherwise, allows_cuts is true: a pre-token may begin with a run of spaces, and has the
-//     text up to the next space.
-//   - Otherwise, the whole text is one pre-token.
-// `cut_before` in bpe/encoding/character_encoder.py returns the same rules in Python.
+const char *take_vocabulary(TokenizerSpec &spec, Vocabulary &vocabulary) {
+  if (!spec.characters && !spec.text)
+    return vocabulary.build(std::move(spec.vocabulary));
+  const CharacterModel model = model_of(spec);
+  return build_characters(model, decoded_tokens(spec), vocabulary);
+}
+
+std::vector<bool> fallback_tokens(const TokenizerSpec &spec) {
+  if (!spec.text || !spec.text->has_fallback)
+    return {};
+  std::vector<bool> is_fallback(first_step(spec));
+  for (const std::uint32_t id : model_of(spec).fallback)
+    if (id != NO_ID)
+      is_fallback[id] = true;
+  return is_fallback;
+}
+
 std::vector<StageProgram> character_stages(const TokenizerSpec &spec) {
-  constexpr Mask OTHER = 1;
-  constexpr Mask SPACE = 2;
-  AlphabetRange before{0, {}};
-  const std::uint32_t mark = spec.characters->normalizer ? 0x2581 : ' ';
-  AlphabetRange space{mark, {}};
-  space.class_map.fill(1);
-  AlphabetRange after{mark + 1, {}};
-  const bool splits = spec.characters->splits_at_marks;
-  StageProgram stage;
-  stage.program.alphabet = {before, space, after};
-  if (splits || allows_cuts(spec)) {
-    Run words;
-    words.body = SPACE;
-    words.tail = OTHER;
-    words.at_most = splits ? 1 : 0;
-    Run others;
-    others.body = OTHER;
-    stage.program.rules = {words, others};
-  } else {
-    Run all;
-    all.body = OTHER | SPACE;
-    stage.program.rules = {all};
-  }
-  return {stage};
+  const bool has_spaces = !spec.characters->normalizer;
+  if (spec.characters->splits_at_marks)
+    return cut_at_marks(false, has_spaces);
+  return model_of(spec).allows_cuts() ? cut_at_marks(true, has_spaces) : cut_nowhere();
 }
 
 } // namespace pretok

@@ -1,9 +1,7 @@
-// Makes the parts of an encoder for a model whose tokens are text (TokenizerSpec::characters).
-// Such a model merges characters.
+// Makes the parts of an encoder for a TokenizerSpec.
 #pragma once
 
-#include "core/bpe/character_merge.hpp"
-#include "core/bpe/vocabulary_data.hpp"
+#include "core/bpe/vocabulary.hpp"
 #include "core/split/program.hpp"
 #include "formats/character_model.hpp"
 #include "formats/tokenizer_spec.hpp"
@@ -55,16 +53,16 @@ SentencePieceNormalizer make_normalizer(const TokenizerSpec &spec);
 // are too large". Returns "" if there is none. No two tokens may have the same text.
 std::string problem_of_characters(const TokenizerSpec &spec);
 
-// Returns a vocabulary of bytes for the first `mergeable` tokens of spec.vocabulary. The other
-// tokens are for decoding only. The tokens of the result have spaces in place of the mark "▁",
-// unless the model has a normalizer. The result also has the steps.
-VocabularyData byte_vocabulary(const TokenizerSpec &spec);
+// Builds `vocabulary` from spec.vocabulary, which it may move from. Returns nullptr, or a
+// message that says what is wrong with the vocabulary.
+const char *take_vocabulary(TokenizerSpec &spec, Vocabulary &vocabulary);
 
-// Returns how the first symbols of a model without fallback tokens follow from its characters.
-CharacterData character_data(const TokenizerSpec &spec);
+// Returns for each id whether it is a fallback token of spec.text, such as <0x0A>; {} if there
+// are none.
+std::vector<bool> fallback_tokens(const TokenizerSpec &spec);
 
-// Returns the pre-tokenizer. If the model does not split text, no merge crosses a boundary of
-// this pre-tokenizer.
+// Returns the pre-tokenizer of spec.characters, which is set. If the model does not split text,
+// no merge crosses a boundary of this pre-tokenizer.
 std::vector<StageProgram> character_stages(const TokenizerSpec &spec);
 
 } // namespace pretok

@@ -71,6 +71,10 @@ PieceTable::PieceTable(const ScoredPieces &pieces, const UnknownCharacters &unkn
     : texts_(pieces.texts), ids_(pieces.ids), ranks_(pieces.texts.size()),
       longest_(longest_of(texts_)), unknown_(unknown) {}
 
+PieceTable::PieceTable(std::vector<std::string_view> tokens, std::vector<std::uint32_t> ids)
+    : texts_(std::move(tokens)), ids_(std::move(ids)), ranks_(ids_),
+      longest_(longest_of(texts_)) {}
+
 void PieceTable::set_ranks(const ScoredPieces &pieces, const PieceOrder &order) {
   std::uint32_t rank = 0;
   for (const std::uint32_t word : order.words)
@@ -134,23 +138,32 @@ private:
 
 void PieceMerge::spans(const std::uint8_t *bytes, std::size_t size,
                        std::vector<Span> &result) const {
+  if (units_ == PieceUnits::BYTES) {
+    const Merged whole = pieces_->find({reinterpret_cast<const char *>(bytes), size});
+    if (whole.rank != NO_RANK) {
+      result.assign(1, {whole.id, 0, size});
+      return;
+    }
+  }
+  const bool has_spaces = units_ == PieceUnits::MARKED;
   // `text` has marks in place of spaces. `starts` has the offset in `text` of each character.
   std::string marked;
   std::vector<std::uint32_t> starts;
   if (size > UINT32_MAX / SPACE_MARK.size())
     throw std::length_error("expected a text without cuts of less than 1.4 GB; split the text");
   for (std::size_t at = 0; at < size;) {
-    const std::size_t width = decode_utf8(bytes + at, size - at).width;
-    starts.push_back(static_cast<std::uint32_t>(has_spaces_ ? marked.size() : at));
-    if (has_spaces_ && bytes[at] == ' ')
+    const std::size_t width =
+        units_ == PieceUnits::BYTES ? 1 : decode_utf8(bytes + at, size - at).width;
+    starts.push_back(static_cast<std::uint32_t>(has_spaces ? marked.size() : at));
+    if (has_spaces && bytes[at] == ' ')
       marked += SPACE_MARK;
-    else if (has_spaces_)
+    else if (has_spaces)
       marked.append(reinterpret_cast<const char *>(bytes) + at, width);
     at += width;
   }
   const std::string_view text =
-      has_spaces_ ? std::string_view(marked)
-                  : std::string_view(reinterpret_cast<const char *>(bytes), size);
+      has_spaces ? std::string_view(marked)
+                 : std::string_view(reinterpret_cast<const char *>(bytes), size);
   const std::size_t count = starts.size();
   starts.push_back(static_cast<std::uint32_t>(text.size()));
   std::vector<std::uint32_t> units(count);
@@ -165,7 +178,7 @@ void PieceMerge::spans(const std::uint8_t *bytes, std::size_t size,
   std::size_t start = 0;   // of the symbol, in `bytes`
   for (const CharacterRange symbol : symbols) {
     std::size_t end = start + starts[end_of(symbol)] - starts[start_of(symbol)];
-    if (has_spaces_) {
+    if (has_spaces) {
       end = start;
       for (std::size_t i = start_of(symbol); i < end_of(symbol); ++i)
         end += decode_utf8(bytes + end, size - end).width;

@@ -2,8 +2,9 @@
 //
 // PieceMerge needs only a hash table of the pieces: two adjacent symbols merge if their text
 // together is a piece. It has two uses:
-//   - the first short texts of a model. To find the merges of a model takes most of the time of
-//     loading it. A PieceMerge takes several times as long for a text as the merges do;
+//   - the first short texts of a model, or of a vocabulary whose ids are ranks (its pieces are
+//     bytes). To find the merges takes most of the time of loading. A PieceMerge takes several
+//     times as long for a text as the merges do;
 //   - models of which several pieces have equal scores. Merges have distinct ranks, so there is
 //     no list of merges for such a model. A piece may also have a character that is not a
 //     piece.
@@ -41,6 +42,9 @@ public:
   explicit PieceTable(const std::vector<Piece> &pieces);
   // Normal pieces. set_ranks() must be called.
   PieceTable(const ScoredPieces &pieces, const UnknownCharacters &unknown);
+  // The tokens of a vocabulary whose ids are ranks. The memory that `tokens` view must outlive
+  // the table.
+  PieceTable(std::vector<std::string_view> tokens, std::vector<std::uint32_t> ids);
   // Not copyable: its index refers to texts_.
   PieceTable(const PieceTable &) = delete;
   PieceTable &operator=(const PieceTable &) = delete;
@@ -65,11 +69,14 @@ private:
   UnknownCharacters unknown_;
 };
 
-// If `has_spaces`, spaces stand for marks ("▁").
+// The first symbols are characters, or bytes if the pieces are bytes. With MARKED, spaces of a
+// text stand for marks ("▁"). A pre-token that is a piece of BYTES is not merged.
+enum class PieceUnits { CHARACTERS, MARKED, BYTES };
+
 class PieceMerge final : public CharacterMerging {
 public:
-  PieceMerge(std::shared_ptr<const PieceTable> pieces, bool has_spaces)
-      : pieces_(std::move(pieces)), has_spaces_(has_spaces) {}
+  PieceMerge(std::shared_ptr<const PieceTable> pieces, PieceUnits units)
+      : pieces_(std::move(pieces)), units_(units) {}
 
   void spans(const std::uint8_t *bytes, std::size_t size,
              std::vector<Span> &result) const override;
@@ -78,7 +85,7 @@ private:
   class Engine; // of merge_windows.hpp
 
   std::shared_ptr<const PieceTable> pieces_;
-  bool has_spaces_;
+  PieceUnits units_;
 };
 
 } // namespace pretok

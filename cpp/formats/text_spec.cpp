@@ -1,6 +1,5 @@
 #include "formats/text_spec.hpp"
 
-#include "core/unicode/byte_level.hpp"
 #include "core/unicode/utf8.hpp"
 #include "formats/character_spec.hpp"
 #include "formats/load_error.hpp"
@@ -17,26 +16,6 @@ namespace {
 // model that has no fallback tokens.
 std::optional<std::uint8_t> fallback_of(const TextSpec &text, std::string_view token) {
   return text.has_fallback ? fallback_byte(token) : std::nullopt;
-}
-
-// Returns the character of a token that has `prefix` before the character and `suffix` after
-// it; NO_ID if the token is none. A character may be a byte (CharacterToken).
-std::uint32_t character_of(std::string_view token, std::string_view prefix,
-                           std::string_view suffix, bool byte_level) {
-  if (token.size() <= prefix.size() + suffix.size() ||
-      token.substr(0, prefix.size()) != prefix ||
-      token.substr(token.size() - suffix.size()) != suffix)
-    return NO_ID;
-  token.remove_prefix(prefix.size());
-  token.remove_suffix(suffix.size());
-  const auto *const bytes = reinterpret_cast<const std::uint8_t *>(token.data());
-  const Decoded decoded = decode_utf8(bytes, token.size());
-  if (decoded.width != token.size())
-    return NO_ID;
-  std::vector<std::uint8_t> byte;
-  if (!byte_level)
-    return decoded.code_point;
-  return append_bytes(token, byte) ? byte[0] : NO_ID;
 }
 
 // Sets the members `spaces` and is_normalizer to those of a Metaspace, or of the steps Prepend
@@ -168,64 +147,6 @@ std::string problem_of_text(const TokenizerSpec &spec) {
   if (has_bytes && !(text.prefix.empty() && text.suffix.empty()))
     return "has fallback tokens, and a prefix or suffix of tokens";
   return "";
-}
-
-CharacterData text_data(const TokenizerSpec &spec) {
-  const TextSpec &text = *spec.text;
-  const VocabularyData &vocabulary = spec.vocabulary;
-  const std::vector<std::string_view> tokens = texts_of(spec);
-  std::vector<bool> is_special(first_step(spec));
-  for (std::size_t i = 0; i < spec.added.size(); ++i)
-    is_special[spec.added[i].id] = is_special[spec.added[i].id] || spec.added_special[i];
-  CharacterData data;
-  for (std::size_t i = 0; i < vocabulary.mergeable; ++i) {
-    const std::uint32_t id = vocabulary.ids[i];
-    for (unsigned place = 0; place < 4; ++place) {
-      const bool is_first = (place & unsigned(CharacterPlace::FIRST)) != 0;
-      const bool is_last = (place & unsigned(CharacterPlace::LAST)) != 0;
-      const std::uint32_t character = character_of(tokens[i], is_first ? "" : text.prefix,
-                                                   is_last ? text.suffix : "", text.byte_level);
-      if (character != NO_ID)
-        data.tokens.push_back({character, CharacterPlace(place), id});
-    }
-    std::vector<std::uint8_t> whole(tokens[i].begin(), tokens[i].end());
-    if (vocabulary.ignore_merges && !is_special[id]) {
-      if (text.byte_level)
-        whole.clear();
-      if (!text.byte_level || append_bytes(tokens[i], whole))
-        data.whole.push_back({std::move(whole), id});
-    }
-    if (const std::optional<std::uint8_t> byte = fallback_of(text, tokens[i])) {
-      data.fallback.resize(256, NO_ID);
-      data.fallback[*byte] = id;
-    }
-  }
-  data.unknown = text.unknown_id;
-  data.fuses_unknown = text.fuses_unknown;
-  // GPT-2's characters have one byte if they are printable ASCII, and else two.
-  for (std::size_t byte = 0; text.byte_level && byte < 256; ++byte)
-    data.byte_widths.push_back(byte > ' ' && byte < 0x7F ? 1 : 2);
-  return data;
-}
-
-std::vector<bool> replace_fallback_texts(TokenizerSpec &spec) {
-  VocabularyData &data = spec.vocabulary;
-  std::vector<bool> is_fallback(first_step(spec));
-  std::vector<std::uint8_t> bytes;
-  std::size_t i = 0;
-  for (const std::string_view token : texts_of(spec)) {
-    const std::optional<std::uint8_t> byte = fallback_of(*spec.text, token);
-    if (byte && i < data.mergeable) {
-      is_fallback[data.ids[i]] = true;
-      bytes.push_back(*byte);
-      data.lengths[i] = 1;
-    } else {
-      bytes.insert(bytes.end(), token.begin(), token.end());
-    }
-    ++i;
-  }
-  data.bytes = std::move(bytes);
-  return is_fallback;
 }
 
 } // namespace pretok

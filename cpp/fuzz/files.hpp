@@ -12,7 +12,6 @@
 #include "formats/character_spec.hpp"
 #include "formats/load_error.hpp"
 #include "formats/read_spec.hpp"
-#include "formats/text_spec.hpp"
 #include "fuzz/input.hpp"
 
 #include <algorithm>
@@ -201,21 +200,7 @@ inline void check_file(const std::string &file, const Input &input) {
           "the normalized text has at most the size that max_growth allows");
   }
   Vocabulary vocabulary;
-  const char *error_of_build = nullptr;
-  if (spec.text) {
-    auto characters = std::make_unique<CharacterMerge>();
-    check(characters->build(text_data(spec)) == nullptr, "the characters are valid");
-    replace_fallback_texts(spec);
-    error_of_build = vocabulary.build(std::move(spec.vocabulary), std::move(characters));
-  } else if (spec.characters && !spec.characters->has_fallback) {
-    auto characters = std::make_unique<CharacterMerge>();
-    check(characters->build(character_data(spec)) == nullptr, "the characters are valid");
-    error_of_build = vocabulary.build(std::move(spec.vocabulary), std::move(characters));
-  } else {
-    if (spec.characters)
-      spec.vocabulary = byte_vocabulary(spec);
-    error_of_build = vocabulary.build(std::move(spec.vocabulary));
-  }
+  const char *const error_of_build = take_vocabulary(spec, vocabulary);
   check(error_of_build == nullptr, "building the vocabulary of a valid file succeeds");
   std::uint32_t ids[sizeof TEXT];
   check(vocabulary.encode(TEXT, sizeof TEXT, TEXT + sizeof TEXT, ids) <= sizeof TEXT,

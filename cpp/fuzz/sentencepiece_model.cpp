@@ -140,9 +140,10 @@ void check_piece_merge(const std::vector<Scored> &pieces, const std::string &fil
     for (const std::uint32_t character : text)
       bytes += has_spaces && character == 0 ? " " : pieces[character].text;
     Ids ids(bytes.size());
-    ids.resize(PieceMerge(std::move(used), has_spaces)
-                   .merge(reinterpret_cast<const std::uint8_t *>(bytes.data()), bytes.size(),
-                          ids.data()));
+    ids.resize(
+        PieceMerge(std::move(used), has_spaces ? PieceUnits::MARKED : PieceUnits::CHARACTERS)
+            .merge(reinterpret_cast<const std::uint8_t *>(bytes.data()), bytes.size(),
+                   ids.data()));
     for (std::uint32_t &id : ids)
       id -= FIRST_PIECE;
     check(ids == expected, "a PieceMerge gives the ids that the scores define");

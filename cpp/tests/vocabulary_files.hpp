@@ -7,8 +7,8 @@
 
 #include "core/bpe/vocabulary.hpp"
 #include "formats/byte_source.hpp"
+#include "formats/character_spec.hpp"
 #include "formats/read_spec.hpp"
-#include "formats/text_spec.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -139,8 +139,10 @@ inline bool is_safe(const std::string &file, int &errors) {
   if (*std::max_element(ids.begin(), ids.end()) > 1 << 12)
     return true; // building the large tables of this vocabulary would take long
   // The damage may make the tokens text, which encode by characters.
-  if (spec.text)
-    return CharacterMerge().build(text_data(spec)) == nullptr;
+  if (spec.text) {
+    Vocabulary vocabulary;
+    return take_vocabulary(spec, vocabulary) == nullptr;
+  }
   return !encoded(std::move(spec.vocabulary), TEXT).empty();
 }
 

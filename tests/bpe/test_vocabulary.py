@@ -13,7 +13,8 @@ import pytest
 
 import bpe
 from bpe import Tokenizer, Vocabulary, VocabularyError
-from bpe.vocabulary import ID_LIMIT, NOT_IN_UTF8, UNASSIGNED, Packed
+from bpe.token_table import Packed
+from bpe.vocabulary import ID_LIMIT, NOT_IN_UTF8, UNASSIGNED
 from pretok.machine.backend import BackendName
 from vocabularies import BYTES
 

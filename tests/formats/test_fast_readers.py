@@ -13,7 +13,6 @@ import pytest
 
 from bpe import BpeError
 from bpe.characters.vocabulary import CharacterVocabulary
-from bpe.encoding.character_encoder import byte_vocabulary
 from bpe.formats import json_value, sentencepiece, sentencepiece_pieces
 from bpe.formats.protobuf import fields as all_fields
 from bpe.formats.sentencepiece_pieces import PieceType
@@ -118,8 +117,9 @@ def test_merges_are_those_of_the_definition(native: BackendName) -> None:
         scores = random.sample(range(1000), len(texts))
         tokens = {0: b"?"} | {id: text.encode() for id, text in enumerate(sorted(texts), 1)}
         pieces = CharacterVocabulary(tokens, dict(enumerate(map(float, scores), 1)), 0)
-        assert pieces.native_rows is not None
-        assert tuple(map(tuple, pieces.native_rows.tolist())) == pieces.ranked_merges()
+        rows = pieces.native().merges()
+        assert rows is not None
+        assert tuple(map(tuple, rows.tolist())) == pieces.ranked_merges()
         found += len(pieces.ranked_merges())
     assert found > 100
 
@@ -127,9 +127,9 @@ def test_merges_are_those_of_the_definition(native: BackendName) -> None:
 def test_scores_that_only_differ_as_doubles(native: BackendName) -> None:
     tokens = {0: b"?", 1: b"a", 2: b"b", 3: b"ab", 4: b"ba"}
     pieces = CharacterVocabulary(tokens, {1: 0.0, 2: 0.0, 3: 1.0, 4: 1.0 + 1e-12}, 0)
-    assert pieces.native_rows is None
-    assert pieces.why_not_native == ""
-    assert len(byte_vocabulary(pieces, 5).merges) == 2
+    rows = pieces.native().merges()
+    assert rows is not None
+    assert rows.tolist() == [[2, 1, 4], [1, 2, 3]]
 
 
 def files() -> dict[str, Callable[[], bytes]]:

@@ -16,7 +16,7 @@ import bpe
 from bpe import Vocabulary, VocabularyError
 from bpe.formats import tiktoken
 from bpe.merge import recover_merges
-from bpe.vocabulary import Packed
+from bpe.token_table import Packed
 from paths import shared
 from pretok.machine.backend import BackendName
 from support import max_examples

@@ -88,11 +88,8 @@ def trainer() -> _core.Trainer:
     return _core.Trainer(counts, "huggingface", 1, None)
 
 
-def characters() -> tuple[Any, ...]:
-    """Return the fields of bpe.encoding.character_arrays.CharacterArrays."""
-    places = u32(0, 1, 2, 3)
-    ids = u32(97, 97, 97, 97)
-    return ids, places, ids, b"ab", u32(2), u32(256), 63, True, u32(), b""
+def text_model() -> _core.TextModel:
+    return _core.TextModel(*VALID["TextModel"]())
 
 
 def text_decode() -> Any:
@@ -156,7 +153,7 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "CharacterMap.normalized": lambda: (character_map(), "aé\u4e2d".encode()),
     "Encoder": lambda: (
         machine(), *packed(), 257, np.array([[97, 98, 256]], U32), False, False, False, 1 << 20,
-        300, ("always", True, False, True, False), False, characters(),
+        ("always", True, False, True, False), text_model(), 300, "whole", True,
     ),
     "Encoder.all_take_fast_path": lambda: (["a", b"b"], False, False, True),
     "Encoder.cache_bytes": lambda: (encoder(),),
@@ -191,6 +188,7 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "JsonModel": lambda: (),  # only read_json_model makes one
     "JsonModel.__len__": lambda: (json_model(),),
     "JsonModel.find": lambda: (json_model(), "ab"),
+    "JsonModel.find_all": lambda: (json_model(), ["ab"]),
     "JsonModel.ids": lambda: (json_model(),),
     "JsonModel.pairs": lambda: (json_model(),),
     "Machine": lambda: ((_core.built_in_program("gpt2") or ("", []))[1], "16.0"),
@@ -206,14 +204,18 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "PieceTable.arrays": lambda: (piece_table(),),
     "PieceTable.has_mark": lambda: (piece_table(),),
     "PieceTable.is_ordered": lambda: (piece_table(),),
+    "PieceTable.merges": lambda: (piece_table(),),
     "PieceTable.normal_size": lambda: (piece_table(),),
-    "PieceTable.run_merges": lambda: (piece_table(),),
     "PieceTable.size": lambda: (piece_table(),),
     "Precompiled": lambda: (b"",),
     "Precompiled.normalized": lambda: (_core.Precompiled(b""), b"abc"),
     "SentencePieceNormalizer": lambda: (b"", True, True, True, False, [b"<s>"]),
     "SentencePieceNormalizer.align": lambda: (normalizer(), b"a  b"),
     "SentencePieceNormalizer.normalized": lambda: (normalizer(), b"a  b"),
+    "TextModel": lambda: (
+        b"abab", u32(1, 1, 2), u32(0, 1, 2), np.array([[0, 1, 2]], U32), u32(0, 2), [], 3, True,
+        "", "", False,
+    ),
     "Trainer": lambda: (_core.WordCounts(), "huggingface", 1, 10),
     "Trainer.first_merges": lambda: (trainer(),),
     "Trainer.merges": lambda: (trainer(),),
@@ -228,21 +230,16 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "WordCounts.add_words": lambda: (_core.WordCounts(), {b"abab": 3}),
     "WordCounts.longest": lambda: (_core.WordCounts(),),
     "WordCounts.take": lambda: (_core.WordCounts(),),
-    "build_characters": lambda: (
-        b"abab", u32(1, 1, 2), u32(0, 1, 2), np.array([[0, 1, 2]], U32), [], 9, True,
-    ),
     "build_vocabulary": lambda: ({"a": 0, "b": 1, "ab": 2}, ["a b"], [("c", 4, True)], False, {0}),
     "built_in_program": lambda: ("gpt2",),
     "check_charsmap": lambda: (b"",),
     "check_utf8": lambda: (b"ab\xc3", 0),
-    "find_inner_marks": lambda: ("a\u2581".encode(), u32(4)),
     "gather": lambda: (iter(["a", b"b"]), 100, 1, "\n", slow),
     "have_surrogates": lambda: (["a", "\ud800"],),
     "json_texts": lambda: (b'{"text": "a"}\n', b"text"),
     "kernels": lambda: (),
     "merge_rows": lambda: ({"a": 0, "b": 1, "ab": 2}, [("a", "b")]),
     "pad_rows": lambda: (u32(1, 2, 3), np.array([0, 1, 3]), [9], [8], 5, 3, True, 0, False),
-    "piece_merges": lambda: (b"abab", u32(1, 1, 2), u32(0, 1, 2), np.zeros(3, np.float32)),
     "huggingface_call": lambda: ("key", {int: True}, Plain, Plain, slow, {"check": 0}),
     "huggingface_call()": lambda: (5, "abc", True, True),
     "read_json_model": lambda: (_JSON,),

@@ -34,8 +34,9 @@ from bpe.formats.spec import TokenizerSpec
 from bpe.formats.tiktoken import TiktokenFormat
 from bpe.normalizers.chain import NFC, NormalizerChain
 from bpe.normalizers.registry import Registry
+from bpe.token_table import Packed
 from bpe.types import Padding, Truncation
-from bpe.vocabulary import Merge, Packed
+from bpe.vocabulary import Merge
 from pretok.formats.gguf_metadata import MAGIC
 from pretok.machine.program import serialize_stages
 from pretok.presets import BUILT_IN, GPT2

@@ -69,7 +69,7 @@ def test_equal_scores_run_natively(tmp_path: Path, native: BackendName) -> None:
     tok = bpe.load(write(tmp_path / "a.model", data), backend=native)
     vocabulary = tok.vocabulary
     assert isinstance(vocabulary, CharacterVocabulary)
-    assert vocabulary.merges_by_scores
+    assert vocabulary.native().merges() is None
     assert vocabulary.why_not_ranked == "pieces of several characters have equal scores"
     text = "abba" * 2000
     again = CharacterVocabulary(

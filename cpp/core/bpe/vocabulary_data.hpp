@@ -39,6 +39,9 @@ struct VocabularyData {
   // character. If no later merge uses a step, the step is replaced by the tokens of its bytes.
   // NO_ID: there are no steps.
   std::uint32_t first_step = NO_ID;
+  // If true, the vocabulary has no tables that only make merging faster, so building it takes
+  // less time. Without effect if `from_ranks`.
+  bool for_short_texts = false;
 };
 
 } // namespace pretok

@@ -123,6 +123,5 @@ def test_a_long_text_of_one_character(native: BackendName) -> None:
     texts = {0: "a", 1: "aa", 2: "aaaa", 3: "b"}
     vocabulary = TextVocabulary(texts, [(0, 0, 1), (1, 1, 2)], TextOptions(prefix="", suffix=""))
     tokenizer = Tokenizer(vocabulary, WHOLE, backend=native)
-    assert not vocabulary.merges_as_bytes
     assert tokenizer.encode("a" * 4_000_002) == [2] * 1_000_000 + [1]
     assert tokenizer.encode("b" + "a" * 4_000_003) == [3] + [2] * 1_000_000 + [1, 0]

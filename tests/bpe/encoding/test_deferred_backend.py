@@ -1,4 +1,4 @@
-"""SentencePiece models find merges only for a long text, once; ids are the same."""
+"""The tables that only fast merging needs are made for a long text, once; ids are the same."""
 
 from __future__ import annotations
 
@@ -16,13 +16,17 @@ from weakref import ref
 import pytest
 
 import bpe
-from bpe import SpecialTokenError, Tokenizer, VocabularyError
+from bpe import SpecialTokenError, Tokenizer, Vocabulary, VocabularyError
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.encoding.deferred_backend import MAX_FIRST, DeferredBackend
+from bpe.formats import huggingface as json_format
+from bpe.formats.json_value import Value
+from bpe.formats.pretok_file import dump
 from bpe.formats.sentencepiece_pieces import PieceType
 from pretok.machine.backend import BackendName
 from sentencepiece_models import BYTE_FALLBACK, BYTES, UNKNOWN, model, normal
-from vocabulary_files import write
+from text_models import CASES, file_of
+from vocabulary_files import huggingface, made_vocabulary, write
 
 _core = pytest.importorskip("pretok._core", reason="the backend is for C++ only")
 
@@ -68,7 +72,7 @@ def searches(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
     def new(*arguments: Any, **options: Any) -> Any:
         encoder = make(*arguments, **options)
-        if not isinstance(arguments[-1], _core.PieceTable):
+        if not (arguments[-1] is True or options.get("for_short_texts")):
             found.append(arguments)
         return encoder
 
@@ -144,6 +148,50 @@ def test_all_calls_are_equal(path: Path, text: str) -> None:
     assert not is_made(tokenizer)
 
 
+def ranks() -> Vocabulary:
+    return Vocabulary(made_vocabulary().token_bytes)
+
+
+FILES: dict[str, Callable[[], bytes | dict[str, Any]]] = {
+    "bytes.json": huggingface,
+    "whole.json": lambda: huggingface(model_ignore_merges=True),
+    "text.json": lambda: file_of(**CASES["llama"]),
+    "ranks.pretok": lambda: dump(Tokenizer(ranks(), "gpt2").to_spec()),
+    "bytes.pretok": lambda: dump(json_format.read(Value(huggingface(), ""))),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_other_files(name: str, tmp_path: Path, searches: list[object]) -> None:
+    file = FILES[name]()
+    path = write(tmp_path / name, file)
+    expected = load(path, "python")
+    tokenizer = load(path)
+    special = [*expected.special_tokens][:1]
+    texts = [*TEXTS, "abcab c", "hello ABC", *special, "".join(special) + "ab"]
+    for text in texts:
+        ids = expected.encode(text, "allow")
+        assert tokenizer.encode(text, "allow") == ids
+        assert tokenizer.count(text, "text") == expected.count(text, "text")
+        assert tokenizer.decode(ids) == expected.decode(ids)
+        assert tokenizer.decode_bytes(ids) == expected.decode_bytes(ids)
+    assert not searches
+    assert not is_made(tokenizer)
+    slow = tokenizer._encode, tokenizer._decode
+    long = "".join(texts[:6]) * MAX_FIRST
+    assert tokenizer.encode(long, "allow") == expected.encode(long, "allow")
+    assert is_made(tokenizer)
+    assert len(searches) == 1
+    assert slow[0] is not tokenizer._encode
+    assert slow[1] is not tokenizer._decode
+    for text in texts:
+        ids = expected.encode(text, "allow")
+        assert tokenizer.encode(text, "allow") == ids
+        assert tokenizer.decode(ids) == expected.decode(ids)
+    assert tokenizer == expected
+    assert tokenizer.merges == expected.merges
+
+
 def test_refused_tokens(path: Path) -> None:
     tokenizer = load(path)
     with pytest.raises(SpecialTokenError) as first:
@@ -157,7 +205,7 @@ def test_refused_tokens(path: Path) -> None:
 
 
 def test_a_character_without_a_piece(tmp_path: Path) -> None:
-    """C++ leaves such merges to Python, which gets the merges of runs from C++."""
+    """No list of merges has this character, so C++ merges by the scores."""
     rows = [row for row in ROWS if row[0] != "é"]
     data = model(rows, BYTE_FALLBACK, [(3, 1), (4, 0)])
     path = write(tmp_path / "tokenizer.model", data)
@@ -167,7 +215,7 @@ def test_a_character_without_a_piece(tmp_path: Path) -> None:
         assert tokenizer.encode(text) == expected.encode(text)
     assert is_made(tokenizer)
     assert isinstance(tokenizer.vocabulary, CharacterVocabulary)
-    assert tokenizer.vocabulary.native_rows is None
+    assert tokenizer.vocabulary.native().merges() is None
     assert Tokenizer(
         tokenizer.vocabulary,
         tokenizer.pre_tokenizer,

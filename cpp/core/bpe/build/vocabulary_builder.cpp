@@ -71,6 +71,11 @@ const char *Vocabulary::Builder::build(VocabularyData &&data) {
   const std::uint8_t *const limit = vocabulary_.bytes_.data() + vocabulary_.bytes_.size();
   vocabulary_.whole_tokens_.assign(has_whole_tokens ? ids : std::vector<std::uint32_t>(),
                                    limit);
+  if (data.for_short_texts && !data.from_ranks) {
+    vocabulary_.unreachable_tokens_.assign({}, limit);
+    pairs_from_merges(data.merges);
+    return nullptr;
+  }
   vocabulary_.in_order_ = data.from_ranks ? order_likely(ids, data.merges) || order_ranks(ids)
                                           : order_merges(data.merges);
   if (!vocabulary_.in_order_) {
