@@ -64,6 +64,9 @@ make_table(const py::bytes &data, const Array<std::uint32_t> &lengths,
   normal = {texts_of(data, lengths), as_vector(ids), as_vector(scores)};
   if (normal.ids.size() != normal.texts.size() || normal.scores.size() != normal.texts.size())
     throw py::value_error("expected an id and a score for each text");
+  if (std::any_of(normal.ids.begin(), normal.ids.end(),
+                  [](std::uint32_t id) { return id >= ID_LIMIT; }))
+    throw py::value_error("expected ids below 16777216");
   check_utf8_texts(normal.texts);
   UnknownCharacters characters;
   characters.fallback.fill(NO_ID);
@@ -133,6 +136,40 @@ const char *build_model(const CharacterModel &model, VocabularyData &&tokens, Te
   return build_characters(model, std::move(tokens), vocabulary);
 }
 
+const char *build_pieces(const SharedPieceTable &pieces, VocabularyData &&tokens,
+                         std::uint32_t id_limit, bool has_spaces, TextCuts cuts,
+                         Vocabulary &vocabulary, TextParts &parts) {
+  CharacterModel model;
+  model.has_spaces = has_spaces;
+  const UnknownCharacters &unknown = pieces.table->unknown();
+  if (!unknown.has_fallback() && unknown.id == NO_ID)
+    return "expected a fallback token for each byte, or an unknown token";
+  if (!tokens.for_short_texts) {
+    model.first_step = id_limit;
+    model.texts = pieces.normal->texts;
+    model.ids = pieces.normal->ids;
+    model.unknown = unknown.id;
+    model.fuses_unknown = true;
+    if (unknown.has_fallback())
+      model.fallback.assign(unknown.fallback.begin(), unknown.fallback.end());
+    if (!find_piece_merges(*pieces.normal, model.merges))
+      return build_model(model, std::move(tokens), cuts, vocabulary, parts);
+    // No list of merges gives the same ids. For allows_cuts, each piece is the result of a
+    // merge.
+    for (const std::uint32_t id : model.ids)
+      model.merges.push_back({id, id, id});
+    if (const char *const problem = wrong_ids(model))
+      return problem;
+  }
+  if (!pieces.is_ordered)
+    return "expected pieces that are ordered";
+  choose_split(model, cuts, !tokens.for_short_texts, parts);
+  return vocabulary.build(
+      std::move(tokens),
+      std::make_unique<PieceMerge>(pieces.table,
+                                   has_spaces ? PieceUnits::MARKED : PieceUnits::CHARACTERS));
+}
+
 } // namespace
 
 const char *build_text(const AnyTextModel &any, VocabularyData &&tokens, std::uint32_t id_limit,
@@ -148,34 +185,8 @@ const char *build_text(const AnyTextModel &any, VocabularyData &&tokens, std::ui
     model.first_step = id_limit;
     return build_model(model, std::move(tokens), cuts, vocabulary, parts);
   }
-  const auto &pieces = std::get<SharedPieceTable>(any);
-  const UnknownCharacters &unknown = pieces.table->unknown();
-  model.has_spaces = has_spaces;
-  model.first_step = id_limit;
-  model.texts = pieces.normal->texts;
-  model.ids = pieces.normal->ids;
-  model.unknown = unknown.id;
-  model.fuses_unknown = true;
-  if (unknown.has_fallback())
-    model.fallback.assign(unknown.fallback.begin(), unknown.fallback.end());
-  else if (unknown.id == NO_ID)
-    return "expected a fallback token for each byte, or an unknown token";
-  if (!tokens.for_short_texts && !find_piece_merges(*pieces.normal, model.merges))
-    return build_model(model, std::move(tokens), cuts, vocabulary, parts);
-  // Merge by the scores. No list of merges gives the same ids, or finding it takes long. For
-  // allows_cuts, each piece is the result of a merge.
-  if (!pieces.is_ordered)
-    return "expected pieces that are ordered";
-  if (!tokens.for_short_texts)
-    for (const std::uint32_t id : model.ids)
-      model.merges.push_back({id, id, id});
-  if (const char *const problem = wrong_ids(model))
-    return problem;
-  choose_split(model, cuts, !tokens.for_short_texts, parts);
-  return vocabulary.build(
-      std::move(tokens),
-      std::make_unique<PieceMerge>(pieces.table,
-                                   has_spaces ? PieceUnits::MARKED : PieceUnits::CHARACTERS));
+  return build_pieces(std::get<SharedPieceTable>(any), std::move(tokens), id_limit, has_spaces,
+                      cuts, vocabulary, parts);
 }
 
 const char *build_ranks(const py::bytes &bytes, VocabularyData &&tokens,
