@@ -240,15 +240,17 @@ def test_fallback_decodes_each_byte(tmp_path: Path) -> None:
     assert tokenizer.merge(b"\xff") == [256]
 
 
-def test_native_needs_scores_of_32_bits(tmp_path: Path, native: BackendName) -> None:
+def test_native_takes_any_scores(tmp_path: Path, native: BackendName) -> None:
     ties: list[Row] = [("▁a", 0, PieceType.NORMAL), ("▁b", 0, PieceType.NORMAL)]
     path = write(tmp_path / "a.model", model([UNKNOWN, *ties]))
     assert bpe.load(path, backend=native).backend == native
     tokens = {0: b"?", 1: b"ab", 2: b"bc", 3: b"cd"}
-    vocabulary = CharacterVocabulary(tokens, {1: 0.1, 2: 0.1, 3: 0.0}, 0)
-    assert Tokenizer(vocabulary, WHOLE).backend == "python"
-    with pytest.raises(UnsupportedError, match="have equal scores; use backend=None or 'python'"):
-        Tokenizer(vocabulary, WHOLE, backend=native)
+    for scores in ({1: 0.1, 2: 0.1, 3: 0.0}, {1: 0.1, 2: 0.1 + 1e-12, 3: 0.0}):
+        vocabulary = CharacterVocabulary(tokens, scores, 0)
+        tokenizer = Tokenizer(vocabulary, WHOLE, backend=native)
+        expected = Tokenizer(vocabulary, WHOLE, backend="python")
+        for text in ("abcd", "bcd", "abc", "cdab"):
+            assert tokenizer.encode(text) == expected.encode(text)
 
 
 @pytest.mark.parametrize("name", ["llama2.model", "mistral_instruct_tokenizer_240323.model.v3"])

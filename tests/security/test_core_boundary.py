@@ -69,11 +69,20 @@ def characters(**changes: Any) -> object:
         "lengths": one,
         "ids": np.array([0, 1, 2], U32),
         "merges": np.array([[0, 1, 2]], U32),
+        "whole": None,
         "fallback": [],
-        "first_step": 9,
-        "has_spaces": False,
+        "unknown": 2,
+        "fuses_unknown": False,
+        "prefix": "",
+        "suffix": "",
+        "byte_level": False,
     }
-    return core().build_characters(**{**arguments, **changes})
+    id_limit = changes.pop("id_limit", 9)
+    text = core().TextModel(**{**arguments, **changes})
+    none = np.zeros(0, U32)
+    return core().Encoder(
+        None, b"", none, none, 0, None, False, False, False, text=text, id_limit=id_limit
+    )
 
 
 def rows(**changes: Any) -> object:
@@ -100,7 +109,8 @@ REFUSED: dict[str, Callable[[], object]] = {
     "300 fallback ids": lambda: characters(fallback=[0] * 300),
     "a merge of a huge id": lambda: characters(merges=np.array([[0, 1, 1 << 31]], U32)),
     "merges of one dimension": lambda: characters(merges=np.array([0, 1, 2], U32)),
-    "a huge step": lambda: characters(first_step=1 << 31),
+    "a huge limit of ids": lambda: characters(id_limit=1 << 31),
+    "an unknown token of a huge id": lambda: characters(unknown=1 << 31),
     "text that is not UTF-8": lambda: characters(data=b"a\xffab"),
     "ids of 64 bits": lambda: characters(ids=np.array([0, 1, 2], np.int64)),
     "floating-point ids": lambda: characters(ids=np.array([0.0, 1.0, 2.0])),

@@ -165,6 +165,7 @@ FILES: dict[str, Callable[[], bytes | dict[str, Any]]] = {
 def test_other_files(name: str, tmp_path: Path, searches: list[object]) -> None:
     file = FILES[name]()
     path = write(tmp_path / name, file)
+    searches.clear()
     expected = load(path, "python")
     tokenizer = load(path)
     special = [*expected.special_tokens][:1]
