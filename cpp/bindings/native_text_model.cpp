@@ -78,7 +78,7 @@ make_table(const py::bytes &data, const Array<std::uint32_t> &lengths,
     owned->table->set_ranks(normal);
   });
   return std::make_unique<SharedPieceTable>(
-      SharedPieceTable{{owned, &*owned->table}, {owned, &owned->normal}, true, {}});
+      SharedPieceTable{{owned, &*owned->table}, {owned, &owned->normal}, true});
 }
 
 // Returns the bytes, lengths and ids of the normal pieces, and their scores.

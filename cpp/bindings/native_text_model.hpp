@@ -39,8 +39,7 @@ struct OwnedPieces {
 struct SharedPieceTable {
   std::shared_ptr<const PieceTable> table;
   std::shared_ptr<const ScoredPieces> normal;
-  bool is_ordered = false;       // whether `table` has ranks
-  std::vector<Merge> run_merges; // PieceOrder::run_merges
+  bool is_ordered = false; // whether `table` has ranks
 };
 
 using AnyTextModel = std::variant<std::shared_ptr<NativeTextModel>, SharedPieceTable>;

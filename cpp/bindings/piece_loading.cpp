@@ -126,10 +126,7 @@ py::object read_pieces(const py::bytes &data) {
     const Piece &piece = file.pieces[id];
     listed.append(py::make_tuple(id, piece.text, piece.score, piece.type));
   }
-  SharedPieceTable table{{owned, &*owned->table},
-                         {owned, &owned->normal},
-                         is_ordered,
-                         std::move(order.run_merges)};
+  SharedPieceTable table{{owned, &*owned->table}, {owned, &owned->normal}, is_ordered};
   return py::make_tuple(std::move(table), fallback, controls.as_tuple(), listed,
                         py::make_tuple(fields_of(file.trainer), fields_of(file.normalizer),
                                        fields_of(file.denormalizer)));
