@@ -64,7 +64,7 @@ def decoded(*texts: Any) -> object:
 
 def characters(**changes: Any) -> object:
     one = np.array([1, 1, 2], U32)
-    arguments = {
+    arguments: dict[str, Any] = {
         "data": b"abab",
         "lengths": one,
         "ids": np.array([0, 1, 2], U32),
