@@ -1,7 +1,7 @@
 #include "bindings/native_text_model.hpp"
 
 #include "bindings/convert.hpp"
-#include "core/corpus/utf8_check.hpp"
+#include "core/unicode/utf8_check.hpp"
 
 #include <pybind11/stl.h>
 
