@@ -26,7 +26,7 @@ std::vector<std::string_view> texts_of(const TokenizerSpec &spec);
 // get the ids from here on. A step is a symbol that only merging needs, such as the first bytes
 // of a character.
 std::uint32_t first_step(const TokenizerSpec &spec);
-// Returns an upper bound on the number of steps that byte_vocabulary adds.
+// Returns an upper bound on the number of steps that build_characters adds.
 std::uint32_t max_steps(const TokenizerSpec &spec);
 
 // Returns what is wrong with the charsmap of a normalizer, such as "is truncated"; "" if
