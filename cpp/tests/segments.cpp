@@ -1,8 +1,9 @@
 // Compares SegmentSplitter with the boundaries that MergeBarriers reports and with the ASCII
 // pairs of the merges, on random vocabularies and texts, for every set of kernels that the
 // processor can run.
-#include "core/bpe/absent_pairs.hpp"
+#include "core/base/ascii_pairs.hpp"
 #include "core/bpe/segment_splitter.hpp"
+#include "core/simd/kernels.hpp"
 #include "tests/slow_merging.hpp"
 
 #include <algorithm>
@@ -23,8 +24,8 @@ std::vector<std::uint8_t> random_bytes(std::size_t size) {
   return bytes;
 }
 
-#if PRETOK_X86_KERNELS
-bool pairs_agree() {
+// Tests the kernel find_absent_pairs of `kernels`.
+bool pairs_agree(const Kernels &kernels) {
   for (int round = 0; round < 3000; ++round) {
     AsciiPairs pairs;
     for (std::size_t i = below(12000); i > 0; --i)
@@ -43,17 +44,15 @@ bool pairs_agree() {
     }
     std::vector<std::uint64_t> found_absent(absent.size(), 1);
     std::vector<std::uint64_t> found_beyond(absent.size(), 1);
-    if (find_absent_pairs_avx512(pairs, bytes.data() + 1, size, found_absent.data(),
-                                 found_beyond.data()) != count_beyond ||
+    if (kernels.find_absent_pairs(pairs, bytes.data() + 1, size, found_absent.data(),
+                                  found_beyond.data()) != count_beyond ||
         found_absent != absent || found_beyond != beyond) {
-      std::printf("find_absent_pairs_avx512 finds other pairs\n");
+      std::printf("a kernel find_absent_pairs finds other pairs\n");
       return false;
     }
   }
   return true;
 }
-
-#endif
 
 // A vocabulary of random merges, and the pairs of ASCII characters that they join.
 struct Merges {
@@ -169,12 +168,11 @@ bool splitters_agree() {
 int main() {
   std::size_t passed = 0;
   bool are_right = true;
-#if PRETOK_X86_KERNELS
-  if (all_kernels().front()->instruction_set == InstructionSet::AVX512) {
-    are_right = pairs_agree();
-    passed += are_right ? 1 : 0;
-  }
-#endif
+  for (const Kernels *kernels : all_kernels())
+    if (kernels->find_absent_pairs != nullptr) {
+      are_right &= pairs_agree(*kernels);
+      passed += are_right ? 1 : 0;
+    }
   const bool agree = splitters_agree();
   passed += agree ? 1 : 0;
   are_right &= agree;
