@@ -163,7 +163,7 @@ PLACES = {
     "pretok, own preset": 100,
     "pretok, text": 200,
     "pretok, SentencePiece": 200,
-    "pretok, charsmap": 200,
+    "pretok, charsmap": 600,
     "pretok, unknown": 200,
     "SentencePiece, charsmap": 200,
 }
@@ -218,7 +218,7 @@ def test_any_byte_changed(name: str, native: BackendName) -> None:
             said = said_to_python(changed)
             assert are_same(said_to_cpp(changed), said), (at, bit)
             errors += said.unsupported is not None
-            if said.unsupported is None and some.random() < 0.1:
+            if said.unsupported is None and (some.random() < 0.1 or not useful):
                 assert _is_useful(said), (at, bit)
                 useful += 1
     # Most bytes of these charsmaps are 0, and mean nothing.

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* A file of version 3 that is being written. */
+/* A .pretok file that is being written. */
 static struct {
   unsigned char bytes[4096];
   size_t size;
@@ -40,11 +40,12 @@ static uint32_t sum_from(size_t start) {
   return ~crc;
 }
 
-/* Writes `count` Replace steps that double each "a". `kind` is the kind of Replace. */
-static void put_doubling(unsigned kind, unsigned count) {
+/* Writes `count` Replace steps that double each "a". `code` is the code of Replace. */
+static void put_doubling(unsigned code, unsigned count) {
   for (unsigned i = 0; i < count; ++i) {
-    put_number(kind);
+    put_number(code);
     put_text("a");
+    put_number(0); /* not a regex */
     put_text("aa");
   }
 }
@@ -55,14 +56,14 @@ enum { HEADER = 16 };
 static void begin_file(void) {
   chain_file.size = 0;
   put("\x89PRETOK\n", 8);
-  put_word(3);
+  put_word(4); /* the version */
   put_word(0); /* the sum, below */
-  put_number(96);
+  put_number(36); /* the tokens are text; there are steps */
   put_text("gpt2");
   put_text("16.0");
   for (int i = 0; i < 3; ++i) /* no ids around a text, and no added tokens */
     put_number(0);
-  const unsigned model[] = {9, 0, 1, 0, 0, 0, 0};
+  const unsigned model[] = {1, 2, 2, 0, 0}; /* unknown token 0; no fallback tokens */
   for (size_t i = 0; i < sizeof model / sizeof model[0]; ++i)
     put_number(model[i]);
 }
@@ -71,7 +72,7 @@ static void begin_file(void) {
 static void end_file(unsigned decoders) {
   put_number(0); /* no Metaspace */
   put_number(decoders + 1);
-  put_doubling(5, decoders);
+  put_doubling(4, decoders);
   put_number(3);
   put("\5\1\1<unk>ab", 10);
   const unsigned rest[] = {0, 0, 1, 0, 3}; /* no merges; one run of ids */
