@@ -18,15 +18,17 @@ elseif(UNIX)
     LINK_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/cmake/pretok.map)
 endif()
 
-# Link-time optimization makes the library an eighth smaller. Objects have machine code too, from
-# which the tests are linked, because each link-time optimization takes a minute.
+# Link-time optimization makes the library an eighth smaller. It takes a minute, so tests and
+# examples are linked without it, from machine code that their objects have too.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT PRETOK_FUZZ)
   include(CheckIPOSupported)
   check_ipo_supported(RESULT has_ipo LANGUAGES CXX)
   if(has_ipo)
     foreach(name pretok_split pretok_encode pretok_formats pretok)
       set_target_properties(${name} PROPERTIES INTERPROCEDURAL_OPTIMIZATION ON)
-      target_compile_options(${name} PRIVATE -ffat-lto-objects)
+      if(PRETOK_TESTS OR PRETOK_EXAMPLES)
+        target_compile_options(${name} PRIVATE -ffat-lto-objects)
+      endif()
     endforeach()
   endif()
 endif()
