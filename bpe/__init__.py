@@ -8,13 +8,13 @@ if TYPE_CHECKING:
     from bpe import corpus as corpus
     from bpe import distributed as distributed
     from bpe import statistics as statistics
-    from bpe.encoding.added_tokens import AddedToken
-    from bpe.encoding.decode import (
+    from bpe.decoders.decode import (
         DecodeStream,
         Unknown,
     )
+    from bpe.decoders.piece_decoder import Decoding
+    from bpe.encoding.added_tokens import AddedToken
     from bpe.encoding.padded import PaddedIds, Side
-    from bpe.encoding.piece_decoder import Decoding
     from bpe.errors import (
         BpeError,
         CorpusError,
@@ -67,8 +67,8 @@ _LAZY = {
     "Alphabet": "bpe.training.train",
     "BpeError": "bpe.errors",
     "CorpusError": "bpe.errors",
-    "DecodeStream": "bpe.encoding.decode",
-    "Decoding": "bpe.encoding.piece_decoder",
+    "DecodeStream": "bpe.decoders.decode",
+    "Decoding": "bpe.decoders.piece_decoder",
     "Errors": "bpe.types",
     "Ids": "bpe.types",
     "MissingPresetError": "bpe.errors",
@@ -94,7 +94,7 @@ _LAZY = {
     "TrainingEngine": "bpe.training.train",
     "TrainingSource": "bpe.training.corpus",
     "Truncation": "bpe.types",
-    "Unknown": "bpe.encoding.decode",
+    "Unknown": "bpe.decoders.decode",
     "UnknownTokenError": "bpe.errors",
     "UnknownVocabularyError": "bpe.errors",
     "UnsupportedError": "bpe.errors",

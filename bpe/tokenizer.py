@@ -11,6 +11,8 @@ import numpy as np
 
 from bpe.characters.merger import make_merger
 from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
+from bpe.decoders.decode import DecodeStream, KnownIdsStream, Unknown
+from bpe.decoders.piece_decoder import Decoding, make_decoder
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.arguments import (
     as_bytes,
@@ -23,11 +25,9 @@ from bpe.encoding.arguments import (
     resolve_template,
 )
 from bpe.encoding.backends import make_backend, takes_spaces
-from bpe.encoding.decode import DecodeStream, KnownIdsStream, Unknown
 from bpe.encoding.deferred_backend import DeferredBackend
 from bpe.encoding.fast_calls import fast_call
 from bpe.encoding.foreign_arguments import DECODE, ENCODE, TOKENIZER, explained
-from bpe.encoding.piece_decoder import Decoding, make_decoder
 from bpe.encoding.pipeline import Pipeline
 from bpe.encoding.text_spaces import TextSpaces, spaces_of
 from bpe.encoding.token_list import AddedTokenList

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from bpe.decoders.decode import Decode, Unknown, decode_batch, keep_known
 from bpe.encoding.arguments import check_batch, check_errors
 from bpe.encoding.columns import encode_column
-from bpe.encoding.decode import Decode, Unknown, decode_batch, keep_known
 from bpe.encoding.fast_calls import fast_call
 from bpe.encoding.foreign_arguments import DECODE, ENCODE, explained
 from bpe.encoding.packed import PackedTexts

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import TypeVar
 
+from bpe.decoders.piece_decoder import Decoding, all_tokens
 from bpe.encoding.added_tokens import AddedToken
-from bpe.encoding.piece_decoder import Decoding, all_tokens
 from bpe.encoding.pipeline import Pipeline
 from bpe.encoding.token_list import AddedTokenList
 from bpe.encoding.utf8 import encode_utf8

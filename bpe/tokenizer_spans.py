@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from bpe.decoders.piece_decoder import added_contents
 from bpe.encoding.fast_calls import fast_call
 from bpe.encoding.foreign_arguments import ENCODE
-from bpe.encoding.piece_decoder import added_contents
 from bpe.encoding.python_backend import unknown_id
 from bpe.encoding.trim import TokenSpaces
 from bpe.once import once

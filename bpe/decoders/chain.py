@@ -7,10 +7,7 @@ from dataclasses import dataclass
 from operator import index
 from typing import SupportsIndex
 
-from bpe.decoders.flows import Flow, bytes_of_characters, fallback_byte
-from bpe.decoders.native import JoinedTexts, native_calls, replace_in_all
-from bpe.decoders.steps import ByteFallback, ByteLevel, Fuse, Replace, Spaces, Strip, TokenStep
-from bpe.encoding.decode import (
+from bpe.decoders.decode import (
     Decode,
     DecodeBytes,
     DecodeStream,
@@ -18,6 +15,9 @@ from bpe.encoding.decode import (
     no_bytes,
     one_or_several,
 )
+from bpe.decoders.flows import Flow, bytes_of_characters, fallback_byte
+from bpe.decoders.native import JoinedTexts, native_calls, replace_in_all
+from bpe.decoders.steps import ByteFallback, ByteLevel, Fuse, Replace, Spaces, Strip, TokenStep
 from bpe.encoding.python_backend import unknown_id
 from bpe.encoding.utf8 import ESCAPE
 from bpe.errors import UnsupportedError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from bpe.encoding.decode import Decode, DecodeBytes
+from bpe.decoders.decode import Decode, DecodeBytes
 from bpe.encoding.utf8 import ESCAPE
 
 

@@ -8,7 +8,6 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 
 from bpe.encoding.added_tokens import AddedTokenSearch
-from bpe.encoding.normalizers import TextNormalizer
 from bpe.encoding.offsets import ByteToCharOffsets, byte_offsets
 from bpe.encoding.policies import Policies
 from bpe.encoding.utf8 import ESCAPE, StrOrBytes, decode_utf8
@@ -16,6 +15,7 @@ from bpe.errors import SpecialTokenError
 from bpe.normalizers.aligned_text import AlignedText
 from bpe.normalizers.chain import MetaspaceStep
 from bpe.normalizers.native import as_rows
+from bpe.normalizers.text_normalizer import TextNormalizer
 from bpe.once import once
 from bpe.types import Offsets, Spans, Special
 

@@ -23,7 +23,6 @@ from bpe.encoding.normalized_segments import (
     Work,
     normalized_segments,
 )
-from bpe.encoding.normalizers import TextNormalizer, make_normalizer
 from bpe.encoding.offsets import ByteToCharOffsets
 from bpe.encoding.packed import PackedTexts
 from bpe.encoding.policies import Policies
@@ -33,6 +32,7 @@ from bpe.encoding.utf8 import StrOrBytes, encode_utf8
 from bpe.errors import SpecialTokenError, UnknownTokenError
 from bpe.merge import missing_byte_error
 from bpe.normalizers.chain import NFC, NormalizerChain
+from bpe.normalizers.text_normalizer import TextNormalizer, make_normalizer
 from bpe.types import Errors, Ids, NormalizesText, Offsets, Spans, Special, Text
 from bpe.vocabulary import UNASSIGNED
 

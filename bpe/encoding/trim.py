@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe.decoders.piece_decoder import token_texts
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.offsets import ByteToCharOffsets, byte_offsets
-from bpe.encoding.piece_decoder import token_texts
 from bpe.encoding.utf8 import ESCAPE, decode_utf8
 from bpe.types import Ids, Offsets, Text
 from bpe.vocabulary import Vocabulary

@@ -15,8 +15,8 @@ from typing import Any
 
 from bpe.byte_level import to_bytes, to_text
 from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
+from bpe.decoders.piece_decoder import Decoding
 from bpe.encoding.added_tokens import AddedToken
-from bpe.encoding.piece_decoder import Decoding
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats import (
     byte_digits,

@@ -13,8 +13,8 @@ from bpe.characters.text_vocabulary import (
     TextVocabulary,
 )
 from bpe.characters.vocabulary import CharacterVocabulary
+from bpe.decoders.piece_decoder import SentencePieceDecoding
 from bpe.encoding.added_tokens import AddedToken
-from bpe.encoding.piece_decoder import SentencePieceDecoding
 from bpe.encoding.text_spaces import spaces_of, splits_alike
 from bpe.errors import UnsupportedError, shortened
 from bpe.formats.spec import TokenizerSpec

@@ -22,9 +22,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from bpe.decoders.chain import DecoderChain
+from bpe.decoders.piece_decoder import Decoding, SentencePieceDecoding
 from bpe.decoders.registry import DECODERS as CHAINED_DECODERS
 from bpe.decoders.steps import Spaces
-from bpe.encoding.piece_decoder import Decoding, SentencePieceDecoding
 from bpe.encoding.utf8 import has_surrogates
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats.pretok_numbers import Reader, encode_number, encode_text

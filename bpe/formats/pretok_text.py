@@ -24,8 +24,8 @@ from dataclasses import replace
 import numpy as np
 
 from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
+from bpe.decoders.piece_decoder import SentencePieceDecoding
 from bpe.encoding.added_tokens import AddedToken
-from bpe.encoding.piece_decoder import SentencePieceDecoding
 from bpe.encoding.text_spaces import keeps_whole, splits_alike
 from bpe.errors import UnsupportedError
 from bpe.formats.pretok_models import as_text, concatenates, invisible, problem_of, user_defined

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from bpe.decoders.piece_decoder import Decoding
 from bpe.encoding.added_tokens import AddedToken
-from bpe.encoding.piece_decoder import Decoding
 from bpe.merge import recover_merges
 from bpe.types import NormalizesText, Padding, Template, Truncation
 from bpe.vocabulary import Merge, Rows, Vocabulary

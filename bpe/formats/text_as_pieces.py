@@ -15,7 +15,7 @@ from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders import steps
 from bpe.decoders.chain import DecoderChain
-from bpe.encoding.piece_decoder import SentencePieceDecoding
+from bpe.decoders.piece_decoder import SentencePieceDecoding
 from bpe.encoding.text_spaces import keeps_whole
 from bpe.errors import UnsupportedError, VocabularyError, shortened
 from bpe.formats.spec import TokenizerSpec

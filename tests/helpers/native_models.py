@@ -12,7 +12,7 @@ from bpe import BpeError, Tokenizer, UnsupportedError
 from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.chain import DecoderChain
-from bpe.encoding.piece_decoder import SentencePieceDecoding
+from bpe.decoders.piece_decoder import SentencePieceDecoding
 from bpe.formats import (
     bpe_model,
     gguf,

@@ -78,10 +78,10 @@ LAYERS = (
      "bpe.encoding.text_spaces"),
     ("bpe.encoding.deferred_backend",),
     ("bpe.encoding.backends", "bpe.encoding.arguments"),
-    ("bpe.encoding.decode", "bpe.encoding.normalizers", "bpe.encoding.policies"),
+    ("bpe.decoders.decode", "bpe.normalizers.text_normalizer", "bpe.encoding.policies"),
     ("bpe.decoders.native",),
     ("bpe.decoders.chain",),
-    ("bpe.encoding.normalized_segments", "bpe.encoding.piece_decoder"),
+    ("bpe.encoding.normalized_segments", "bpe.decoders.piece_decoder"),
     ("bpe.encoding.joins", "bpe.encoding.trim"),
     ("bpe.encoding.pipeline",),
     ("bpe.formats*", "bpe.hub.special_tokens"),
@@ -257,7 +257,7 @@ def test_merging_and_training_know_no_pre_tokenizer() -> None:
         (found.module, found.target)
         for found in own_imports()
         if found.module in ("bpe.errors", "bpe.vocabulary", "bpe.merge",
-                            "bpe.encoding.added_tokens", "bpe.encoding.decode",
+                            "bpe.encoding.added_tokens", "bpe.decoders.decode",
                             "bpe.encoding.python_backend",
                             "bpe.training.trainer")
         and found.target.split(".")[0] == "pretok"

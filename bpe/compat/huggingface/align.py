@@ -17,9 +17,9 @@ from bpe.compat.huggingface.parts import Parts
 from bpe.compat.huggingface.rows import Alignment, Span
 from bpe.encoding.backend import Backend
 from bpe.encoding.backends import make_added
-from bpe.encoding.normalizers import TextNormalizer, make_normalizer
 from bpe.encoding.offsets import ByteToCharOffsets, byte_offsets
 from bpe.encoding.pipeline import Pipeline
+from bpe.normalizers.text_normalizer import TextNormalizer, make_normalizer
 from bpe.types import Offsets, Treatment
 from pretok.pre_tokenizer import PreTokenizer
 

@@ -13,10 +13,7 @@ from bpe.characters.marks import SPACE_MARK
 from bpe.characters.text_vocabulary import BYTE_NAMES, AnyCharacterVocabulary, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.chain import ChainDecoder, DecoderChain
-from bpe.decoders.native import JoinedTexts, native_calls
-from bpe.encoding.added_tokens import AddedToken
-from bpe.encoding.backend import Backend
-from bpe.encoding.decode import (
+from bpe.decoders.decode import (
     Decode,
     DecodeBytes,
     Decoder,
@@ -25,6 +22,9 @@ from bpe.encoding.decode import (
     no_bytes,
     one_or_several,
 )
+from bpe.decoders.native import JoinedTexts, native_calls
+from bpe.encoding.added_tokens import AddedToken
+from bpe.encoding.backend import Backend
 from bpe.encoding.python_backend import PythonBackend, unknown_id
 from bpe.encoding.token_list import AddedTokenList
 from bpe.errors import shortened
