@@ -7,6 +7,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from bpe import Tokenizer
+from bpe.compat.huggingface import internals
 from bpe.compat.huggingface.align import Aligner
 from bpe.compat.huggingface.decoding import Decoding
 from bpe.compat.huggingface.encoding import Encoding
@@ -71,7 +72,7 @@ class BpeEngine:
                 *(tuple(part.type_id for part in side for _ in part.ids) for side in sides)
             )
             self.type = place.type_id
-        self.is_native = tokenizer._pipeline.is_native
+        self.is_native = internals.is_native(tokenizer)
         """True if C++ may pad and truncate the ids of a batch."""
         self._words = words
         self.native_parts = self._native_parts()

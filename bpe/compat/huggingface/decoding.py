@@ -11,6 +11,7 @@ import numpy as np
 
 from bpe import Tokenizer
 from bpe.byte_level import to_bytes
+from bpe.compat.huggingface import internals
 from bpe.compat.huggingface.errors import CallFallbackError
 from bpe.compat.huggingface.parts import Parts
 from bpe.compat.huggingface.real import VERSION
@@ -50,7 +51,7 @@ class Decoding:
     @cached_property
     def _known(self) -> Collection[int]:
         """The ids of all tokens."""
-        return self._tokenizer._known_ids
+        return internals.known_ids(self._tokenizer)
 
     def decode(self, ids: Any, skip_special_tokens: bool) -> str:
         """Return the text of `ids`, without the ids that no token has."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from bpe import Tokenizer
+from bpe.compat.huggingface import internals
 from bpe.compat.huggingface.align import Aligner
 from bpe.compat.huggingface.parts import Parts
 from bpe.compat.huggingface.rows import Row, Span, trim_spans
@@ -24,7 +25,7 @@ class FastSpans:
     """Encodes texts with spans, which include or exclude white space at both ends of tokens."""
 
     def __init__(self, tokenizer: Tokenizer, parts: Parts) -> None:
-        self._pipeline = tokenizer._pipeline
+        self._tokenizer = tokenizer
         self._parts = parts
         self._contents = {token.id: token.content for token in tokenizer.added_tokens}
         self._stripping = [
@@ -55,7 +56,7 @@ class FastSpans:
             return self._calls[key]
         except KeyError:
             spaces = self._spaces() if is_trimmed else None
-            call = self._calls[key] = self._pipeline.span_call(treatment, spaces)
+            call = self._calls[key] = internals.span_call(self._tokenizer, treatment, spaces)
             return call
 
     def spans(self, text: str, treatment: Treatment, is_trimmed: bool) -> list[Span] | None:

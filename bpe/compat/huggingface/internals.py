@@ -1,0 +1,99 @@
+"""Read the private parts of a bpe.Tokenizer. No other module of bpe.compat does."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from bpe import Tokenizer
+from bpe.encoding.backends import make_added
+from bpe.encoding.offsets import byte_offsets
+from bpe.encoding.pipeline import SpanCall, TokenSpaces
+from bpe.normalizers.text_normalizer import TextNormalizer, make_normalizer
+from bpe.types import Offsets, Spans, Treatment
+
+
+def is_native(tokenizer: Tokenizer) -> bool:
+    """Return whether C++ may normalize text, and pad and truncate the ids of a batch."""
+    return tokenizer._pipeline.is_native
+
+
+def known_ids(tokenizer: Tokenizer) -> Collection[int]:
+    """Return the ids of all tokens."""
+    return tokenizer._known_ids
+
+
+def span_call(
+    tokenizer: Tokenizer, treatment: Treatment, spaces: TokenSpaces | None
+) -> SpanCall | None:
+    """Return the C++ function that encodes with spans, without `spaces` at the ends of tokens.
+
+    The function returns None for a text that it cannot encode. Returns None if there is none.
+    """
+    return tokenizer._pipeline.span_call(treatment, spaces)
+
+
+class Piece(NamedTuple):
+    """A piece of a text as the model gets it: an added token, or the text between two of them."""
+
+    text: str
+    """The text of the piece, normalized."""
+    id: int | None
+    """The id of an added token; None for text."""
+    starts: Offsets
+    """Where each code point of `text` begins in the whole text."""
+    ends: Offsets
+    """Where each code point of `text` ends in the whole text."""
+
+
+class Pieces:
+    """Divides texts into pieces, and encodes pieces that are text."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._pipeline = tokenizer._pipeline_of_segments()
+        self._backend = self._pipeline.backend
+        self._no_added = make_added((), self._backend)
+
+    @cached_property
+    def _normalizer(self) -> TextNormalizer | None:
+        normalizer = self._tokenizer.normalizer
+        return make_normalizer(normalizer, self._backend, self._pipeline.is_native)
+
+    def of(self, text: str, treatment: Treatment) -> Iterator[Piece]:
+        """Yield the pieces of a text."""
+        data = text.encode()
+        if self._normalizer is None or self._normalizer.keeps(data):
+            at = np.arange(len(text) + 1)
+            yield from _cut(text, at[:-1], at[1:], self._pipeline.segments(data, treatment))
+            return
+        chars = byte_offsets(text)
+        for segment in self._pipeline.normalized_segments(data, treatment, self._normalizer):
+            normal, spans = segment.aligned()
+            if not normal:
+                continue
+            starts, ends = spans.T + np.searchsorted(chars, segment.start)
+            if segment.id is not None:
+                yield Piece(normal, segment.id, starts, ends)
+            else:
+                yield from _cut(normal, starts, ends, segment.added.segments(normal.encode())[0])
+
+    def spans(self, text: bytes) -> Spans:
+        """Return the ids of a piece that is text, and the span of each id in bytes."""
+        return self._backend.spans(text, self._no_added, 1)
+
+
+def _cut(
+    text: str, starts: Offsets, ends: Offsets, segments: list[tuple[int, int, int | None]]
+) -> Iterator[Piece]:
+    """Yield the pieces of `text`; each segment is (start, end, id), in bytes of its UTF-8."""
+    if len(segments) == 1:
+        yield Piece(text, segments[0][2], starts, ends)
+        return
+    chars = byte_offsets(text)
+    for start, end, id in segments:
+        first, last = np.searchsorted(chars, (start, end)).tolist()
+        yield Piece(text[first:last], id, starts[first:last], ends[first:last])
