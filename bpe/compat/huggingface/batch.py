@@ -7,10 +7,10 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from bpe.compat.huggingface.align import Span
 from bpe.compat.huggingface.bpe_engine import BpeEngine
 from bpe.compat.huggingface.encoding import Encoding
 from bpe.compat.huggingface.errors import CallFallbackError
-from bpe.compat.huggingface.rows import Span
 from bpe.compat.huggingface.windows import MAX_LENGTH, Padding, Truncation, Window
 from bpe.encoding.padded import Layout, PaddedIds, pad
 from bpe.types import Template, Treatment

@@ -8,14 +8,13 @@ from typing import Any
 
 from bpe import Tokenizer
 from bpe.compat.huggingface import internals
-from bpe.compat.huggingface.align import Aligner
+from bpe.compat.huggingface.align import Aligner, Span
 from bpe.compat.huggingface.decoding import Decoding
 from bpe.compat.huggingface.encoding import Encoding
 from bpe.compat.huggingface.errors import CallFallbackError
 from bpe.compat.huggingface.parts import Parts
 from bpe.compat.huggingface.post_processor import Place
-from bpe.compat.huggingface.rows import Row, Span
-from bpe.compat.huggingface.spans import FastSpans, TextRow, WordsRow
+from bpe.compat.huggingface.rows import Row, TextRow
 from bpe.compat.huggingface.windows import Slice, Truncation, Window, truncate
 from bpe.encoding.utf8 import has_surrogates
 from bpe.errors import UnknownTokenError
@@ -52,7 +51,6 @@ class BpeEngine:
         """The parts besides the added tokens."""
         self._processor = parts.processor
         self._aligner = Aligner(tokenizer, parts)
-        self._spans = FastSpans(tokenizer, parts)
         self.decoding = decoding
         places = [part for part in parts.processor.single if isinstance(part, Place)]
         self.is_simple = len(places) == 1
@@ -79,7 +77,7 @@ class BpeEngine:
         """The parts that C++ needs to answer calls with one text; None if it must not.
 
         They are the function that encodes, the ids before and after one sequence, whether all type
-        ids are 0, whether special tokens may be ordinary text, and `FastSpans.calls_used`.
+        ids are 0, whether special tokens may be ordinary text, and `Aligner.calls_used`.
         """
 
     @cached_property
@@ -93,7 +91,8 @@ class BpeEngine:
         before, after = map(list, self.template)
         zero_types = not any((*self.types.before, self.type, *self.types.after))
         takes_text = not self._words
-        return self._tokenizer.encode, before, after, zero_types, takes_text, self._spans.calls_used
+        calls = self._aligner.calls_used
+        return self._tokenizer.encode, before, after, zero_types, takes_text, calls
 
     def _check(self, texts: list[Any], treatment: Treatment) -> None:
         """Raise CallFallbackError if the real tokenizer must encode `texts`."""
@@ -116,15 +115,12 @@ class BpeEngine:
             ids = self._tokenizer.encode(text, treatment)
         except UnknownTokenError:
             raise CallFallbackError(_NO_TOKEN) from None
-        return self._row(ids, text, treatment)
-
-    def _row(self, ids: list[int], text: str, treatment: Treatment) -> Row:
-        return TextRow(ids, self._spans, self._aligner, text, treatment)
+        return TextRow([text], [ids], self._aligner, treatment)
 
     def rows(self, texts: list[str], treatment: Treatment) -> list[Row]:
         """Return the row of each text."""
         return [
-            self._row(ids, text, treatment)
+            TextRow([text], [ids], self._aligner, treatment)
             for text, ids in zip(texts, self.ids(texts, treatment), strict=True)
         ]
 
@@ -143,7 +139,7 @@ class BpeEngine:
         self._check(texts, treatment)
         ids, spans = [], []
         for text in texts:
-            encoded = self._spans.encode(text, treatment)
+            encoded = self._aligner.encode(text, treatment)
             if encoded is None:
                 return None
             ids.append(encoded[0])
@@ -161,8 +157,8 @@ class BpeEngine:
     def words_row(self, words: Sequence[str], treatment: Treatment) -> Row:
         """Return the row of a pre-tokenized sequence."""
         texts = list(words)
-        rows = self.ids(texts, treatment)
-        return WordsRow(rows, self._spans, self._aligner, texts, treatment)
+        ids = self.ids(texts, treatment)
+        return TextRow(texts, ids, self._aligner, treatment, is_words=True)
 
     def encoding(self, rows: tuple[Row, ...], add_special_tokens: bool) -> Encoding:
         """Return the encoding of one row or a pair, not truncated, with its template."""

@@ -10,26 +10,41 @@ from __future__ import annotations
 import copy
 import json
 import warnings
+from bisect import bisect_right
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, wraps
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
-from bpe.compat.huggingface.positions import MAX_WORD, Positions
+from bpe.compat.huggingface.align import Span
 from bpe.compat.huggingface.real import RealEncoding
-from bpe.compat.huggingface.rows import Alignment, Row, Span
+from bpe.compat.huggingface.rows import ListedRow
 from bpe.compat.huggingface.windows import Fixed, Slice, Window
 
-_COUNTS = {
-    "token_to_sequence": (1,),
-    "token_to_word": (1,),
-    "token_to_chars": (1,),
-    "word_to_tokens": (1, 2),
-    "word_to_chars": (1, 2),
-    "char_to_token": (1, 2),
-    "char_to_word": (1, 2),
-}
-"""The numbers of arguments of the methods of Positions."""
+MAX_WORD = (1 << 32) - 1
+"""The largest number of a word in tokenizers."""
+
+
+def _usual(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method that calls `method` with plain numbers from 0 to MAX_WORD.
+
+    The real encoding answers calls with unusual arguments, and all calls if it exists.
+    """
+    most = method.__code__.co_argcount - 1
+    least = most - len(method.__defaults__ or ())
+
+    @wraps(method)
+    def call(self: Encoding, *args: Any, **kwargs: Any) -> Any:
+        if not kwargs and least <= len(args) <= most and "_real" not in self.__dict__:
+            for arg in args:
+                if type(arg) is not int or not 0 <= arg <= MAX_WORD:
+                    break
+            else:
+                return method(self, *args)
+        return getattr(self._real, method.__name__)(*args, **kwargs)
+
+    return call
 
 
 class Encoding:
@@ -63,11 +78,15 @@ class Encoding:
 
     @cached_property
     def _ids(self) -> list[int]:
-        return self._window.ids()
+        return self._window.of_each_id("ids")
 
     @cached_property
-    def _positions(self) -> Positions:
-        return Positions(self._window)
+    def _spans(self) -> list[Span]:
+        return self._window.of_each_id("spans")
+
+    @cached_property
+    def _words(self) -> list[int | None]:
+        return self._window.of_each_id("words")
 
     @property
     def ids(self) -> list[int]:
@@ -77,47 +96,32 @@ class Encoding:
     @property
     def attention_mask(self) -> list[int]:
         """0 for each id of padding, 1 for any other id."""
-        mask: list[int] = []
-        for part in self._window.parts:
-            mask += [part.attention if isinstance(part, Fixed) else 1] * part.size
-        return mask
+        return self._window.of_each_part("attention")
 
     @property
     def type_ids(self) -> list[int]:
         """The type id of each id; the template determines it."""
-        types: list[int] = []
-        for part in self._window.parts:
-            types += [part.type_id] * part.size
-        return types
+        return self._window.of_each_part("type_id")
 
     @property
     def special_tokens_mask(self) -> list[int]:
         """1 for ids of the template and of padding, else 0."""
-        mask: list[int] = []
-        for part in self._window.parts:
-            mask += [int(isinstance(part, Fixed))] * part.size
-        return mask
+        return self._window.of_each_part("is_special")
 
     @property
     def tokens(self) -> list[str]:
         """The tokens; for an added token, the text that it matched."""
-        tokens: list[str] = []
-        for part in self._window.parts:
-            if isinstance(part, Fixed):
-                tokens += part.tokens
-            else:
-                tokens += part.row.tokens[part.start : part.stop]
-        return tokens
+        return self._window.of_each_id("tokens")
 
     @property
     def offsets(self) -> list[Span]:
         """The span of each token in its text, in code points."""
-        return self._positions.spans.copy()
+        return self._spans.copy()
 
     @property
     def word_ids(self) -> list[int | None]:
         """The number of the word of each token; None for tokens of the template and of padding."""
-        return self._positions.words.copy()
+        return self._words.copy()
 
     @property
     def words(self) -> list[int | None]:
@@ -160,8 +164,8 @@ class Encoding:
             "ids": self._ids,
             "type_ids": self.type_ids,
             "tokens": self.tokens,
-            "words": self.word_ids,
-            "offsets": self.offsets,
+            "words": self._words,
+            "offsets": self._spans,
             "special_tokens_mask": self.special_tokens_mask,
             "attention_mask": self.attention_mask,
             "overflowing": [other._state() for other in self.overflowing],
@@ -175,45 +179,107 @@ class Encoding:
     def _real(self) -> Any:
         return self.to_real()
 
-    def token_to_sequence(self, *args: Any, **kwargs: Any) -> int | None:
-        """Return the number of the sequence of a token."""
-        return self._find("token_to_sequence", args, kwargs)  # type: ignore[no-any-return]
+    @_usual
+    def token_to_sequence(self, token: int) -> int | None:
+        """Return the number of the sequence of a token.
 
-    def token_to_word(self, *args: Any, **kwargs: Any) -> int | None:
-        """Return the number of the word of a token."""
-        return self._find("token_to_word", args, kwargs)  # type: ignore[no-any-return]
-
-    def token_to_chars(self, *args: Any, **kwargs: Any) -> Span | None:
-        """Return the span of a token in its text, in code points."""
-        return self._find("token_to_chars", args, kwargs)  # type: ignore[no-any-return]
-
-    def word_to_tokens(self, *args: Any, **kwargs: Any) -> Span | None:
-        """Return the half-open range of the tokens of a word."""
-        return self._find("word_to_tokens", args, kwargs)  # type: ignore[no-any-return]
-
-    def word_to_chars(self, *args: Any, **kwargs: Any) -> Span | None:
-        """Return the span of a word in its text, in code points."""
-        return self._find("word_to_chars", args, kwargs)  # type: ignore[no-any-return]
-
-    def char_to_token(self, *args: Any, **kwargs: Any) -> int | None:
-        """Return the index of the token at an offset, in code points of the text of a sequence."""
-        return self._find("char_to_token", args, kwargs)  # type: ignore[no-any-return]
-
-    def char_to_word(self, *args: Any, **kwargs: Any) -> int | None:
-        """Return the number of the word at an offset."""
-        return self._find("char_to_word", args, kwargs)  # type: ignore[no-any-return]
-
-    def _find(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Return the result of a method of Positions.
-
-        The real encoding answers calls with unusual arguments, and all calls if it exists.
+        If a token is in several sequences, the library tokenizers returns any of them.
         """
-        if kwargs or len(args) not in _COUNTS[method] or "_real" in self.__dict__:
-            return getattr(self._real, method)(*args, **kwargs)
-        for arg in args:
-            if type(arg) is not int or not 0 <= arg <= MAX_WORD:
-                return getattr(self._real, method)(*args)
-        return getattr(self._positions, method)(*args)
+        return self._sequence_of(token)
+
+    def _sequence_of(self, token: int) -> int | None:
+        ranges = self._window.ranges
+        if token > len(self._window):
+            return None
+        if not ranges:
+            return 0
+        return next(
+            (number for number, (start, stop) in ranges.items() if start <= token < stop), None
+        )
+
+    @_usual
+    def token_to_word(self, token: int) -> int | None:
+        """Return the number of the word of a token."""
+        is_known = token < len(self._words) and self._sequence_of(token) is not None
+        return self._words[token] if is_known else None
+
+    @_usual
+    def token_to_chars(self, token: int) -> Span | None:
+        """Return the span of a token in its text, in code points."""
+        is_known = token < len(self._spans) and self._sequence_of(token) is not None
+        return self._spans[token] if is_known else None
+
+    @_usual
+    def word_to_tokens(self, word: int, sequence: int = 0) -> Span | None:
+        """Return the half-open range of the tokens of a word."""
+        return self._tokens_of(word, sequence)
+
+    def _tokens_of(self, word: int, sequence: int) -> Span | None:
+        start, last = self._window.sequence_range(sequence)
+        words = self._words
+        if sequence in self._ascending_words:
+            try:
+                start = words.index(word, start, last)
+            except ValueError:
+                return None
+        found: list[int] = []
+        for index in range(start, last):
+            other = words[index]
+            if other is None:
+                continue
+            if other > word:
+                break
+            if other == word:
+                found.append(index)
+        return (found[0], found[-1] + 1) if found else None
+
+    @_usual
+    def word_to_chars(self, word: int, sequence: int = 0) -> Span | None:
+        """Return the span of a word in its text, in code points."""
+        tokens = self._tokens_of(word, sequence)
+        if tokens is None:
+            return None
+        start, stop = tokens
+        return self._spans[start][0], self._spans[stop - 1][1]
+
+    @_usual
+    def char_to_token(self, at: int, sequence: int = 0) -> int | None:
+        """Return the index of the first token at an offset, in code points of a sequence."""
+        first, last = self._window.sequence_range(sequence)
+        spans, ends = self._spans, self._searched.get(sequence)
+        if sequence not in self._searched:  # for only one call, a table would not pay
+            self._searched[sequence] = None
+        elif ends is None:
+            ends = self._searched[sequence] = _ascending_ends(spans[first:last])
+        if not ends:
+            return next((i for i in range(first, last) if spans[i][0] <= at < spans[i][1]), None)
+        index = first + bisect_right(ends, at)
+        return index if index < last and spans[index][0] <= at else None
+
+    @_usual
+    def char_to_word(self, at: int, sequence: int = 0) -> int | None:
+        """Return the number of the word at an offset."""
+        token = self.char_to_token(at, sequence)
+        return None if token is None else self.token_to_word(token)
+
+    @cached_property
+    def _searched(self) -> dict[int, list[int] | None]:
+        """The sequences with a call of `char_to_token`.
+
+        The value is None after one call, and the result of `_ascending_ends` after further calls.
+        """
+        return {}
+
+    @cached_property
+    def _ascending_words(self) -> set[int]:
+        """The sequences whose words ascend, apart from None."""
+        ascending = set()
+        for sequence in (0, 1):
+            first, last = self._window.sequence_range(sequence)
+            words = [word for word in self._words[first:last] if word is not None]
+            if words == sorted(words):
+                ascending.add(sequence)
+        return ascending
 
     def pad(self, *args: Any, **kwargs: Any) -> None:
         """Pad in place, as tokenizers.Encoding does."""
@@ -231,12 +297,9 @@ class Encoding:
         """Call `method` of an equal real encoding, and take over the result."""
         real = self.to_real()
         getattr(real, method)(*args, **kwargs)
-        self._restore(json.loads(real.__getstate__()))
-
-    def _restore(self, state: dict[str, Any]) -> None:
-        """Take every value from the state of a real encoding."""
+        window = _window_of(json.loads(real.__getstate__()))
         self.__dict__.clear()
-        self._window = _window_of(state)
+        self._window = window
 
     @staticmethod
     def merge(encodings: list[Any], growing_offsets: bool = True) -> Any:
@@ -268,6 +331,12 @@ class Encoding:
         return copy.deepcopy(self._real, memo)
 
 
+def _ascending_ends(spans: list[Span]) -> list[int]:
+    """Return the ends of `spans`; [] if their starts or their ends do not ascend."""
+    starts, ends = (list(map(itemgetter(side), spans)) for side in (0, 1))
+    return ends if starts == sorted(starts) and ends == sorted(ends) else []
+
+
 def real_arguments(value: Any) -> Any:
     """Return `value` with each Encoding replaced by a tokenizers.Encoding, also inside lists."""
     if type(value) is Encoding:
@@ -280,8 +349,7 @@ def real_arguments(value: Any) -> Any:
 def _window_of(state: dict[str, Any]) -> Window:
     """Return the window with the values of a real encoding."""
     ids, tokens = state["ids"], state["tokens"]
-    alignment = Alignment(tokens, list(map(tuple, state["offsets"])), lambda: state["words"])
-    row = Row(ids, lambda: alignment)
+    row = ListedRow(ids, tokens, list(map(tuple, state["offsets"])), state["words"])
     kinds = list(
         zip(state["type_ids"], state["special_tokens_mask"], state["attention_mask"], strict=True)
     )

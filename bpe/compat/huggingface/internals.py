@@ -41,16 +41,16 @@ class Piece(NamedTuple):
 
     text: str
     """The text of the piece, normalized."""
-    id: int | None
-    """The id of an added token; None for text."""
     starts: Offsets
     """Where each code point of `text` begins in the whole text."""
     ends: Offsets
     """Where each code point of `text` ends in the whole text."""
+    encoded: Spans | None
+    """The ids of text, and the span of each id in bytes; None for an added token."""
 
 
 class Pieces:
-    """Divides texts into pieces, and encodes pieces that are text."""
+    """Divides the texts of one tokenizer into pieces."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
@@ -68,7 +68,7 @@ class Pieces:
         data = text.encode()
         if self._normalizer is None or self._normalizer.keeps(data):
             at = np.arange(len(text) + 1)
-            yield from _cut(text, at[:-1], at[1:], self._pipeline.segments(data, treatment))
+            yield from self._cut(text, at[:-1], at[1:], self._pipeline.segments(data, treatment))
             return
         chars = byte_offsets(text)
         for segment in self._pipeline.normalized_segments(data, treatment, self._normalizer):
@@ -77,23 +77,26 @@ class Pieces:
                 continue
             starts, ends = spans.T + np.searchsorted(chars, segment.start)
             if segment.id is not None:
-                yield Piece(normal, segment.id, starts, ends)
+                yield Piece(normal, starts, ends, None)
             else:
-                yield from _cut(normal, starts, ends, segment.added.segments(normal.encode())[0])
+                segments = segment.added.segments(normal.encode())[0]
+                yield from self._cut(normal, starts, ends, segments)
 
-    def spans(self, text: bytes) -> Spans:
-        """Return the ids of a piece that is text, and the span of each id in bytes."""
-        return self._backend.spans(text, self._no_added, 1)
-
-
-def _cut(
-    text: str, starts: Offsets, ends: Offsets, segments: list[tuple[int, int, int | None]]
-) -> Iterator[Piece]:
-    """Yield the pieces of `text`; each segment is (start, end, id), in bytes of its UTF-8."""
-    if len(segments) == 1:
-        yield Piece(text, segments[0][2], starts, ends)
-        return
-    chars = byte_offsets(text)
-    for start, end, id in segments:
-        first, last = np.searchsorted(chars, (start, end)).tolist()
-        yield Piece(text[first:last], id, starts[first:last], ends[first:last])
+    def _cut(
+        self,
+        text: str,
+        starts: Offsets,
+        ends: Offsets,
+        segments: list[tuple[int, int, int | None]],
+    ) -> Iterator[Piece]:
+        """Yield the pieces of `text`; each segment is (start, end, id), in bytes of its UTF-8."""
+        bounds = [(0, len(text))]
+        if len(segments) > 1:
+            chars = byte_offsets(text)
+            bounds = [np.searchsorted(chars, segment[:2]).tolist() for segment in segments]
+        for (first, last), (_, _, id) in zip(bounds, segments, strict=False):
+            part = text[first:last]
+            encoded = None
+            if id is None:
+                encoded = self._backend.spans(part.encode(), self._no_added, 1)
+            yield Piece(part, starts[first:last], ends[first:last], encoded)

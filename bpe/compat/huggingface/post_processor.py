@@ -28,7 +28,7 @@ class PostProcessor:
     """Trims offsets, and adds the tokens of a template.
 
     `single` and `pair` are the templates for one sequence and for two. With `trims`, offsets
-    exclude white space at both ends of a token; `rows.trim` explains `adds_space`.
+    exclude white space at both ends of a token; `align.trim` explains `adds_space`.
     `numbers_sequences` is true if windows record the ranges of their sequences; it is false only if
     a file has no post_processor. The overflow has the windows after the first one, if truncation
     cuts a sequence into several windows. `wraps_overflow` is true for BertProcessing and

@@ -1,98 +1,103 @@
-"""Define Row, the ids of one sequence, and align its tokens with the text."""
+"""Define Row, the ids of one sequence with the token, the span and the word of each id."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import NamedTuple, TypeAlias
 
-import numpy as np
-
-from bpe.encoding.trim import count_spaces
-from bpe.encoding.trim import trim as trim_arrays
-
-Span: TypeAlias = tuple[int, int]
+from bpe.compat.huggingface.align import Aligner, Alignment, Span, trim
+from bpe.types import Treatment
 
 
-class Alignment:
-    """The token, the span in the text and the number of the word of each id."""
+class ListedRow(NamedTuple):
+    """The ids of one sequence; the token, the span and the number of the word of each id."""
 
-    def __init__(self, tokens: list[str], spans: list[Span], words: Callable[[], Any]) -> None:
-        """`words` is a function, because few callers need its result."""
-        self.tokens = tokens
-        self.spans = spans
-        self._words = words
-
-    @cached_property
-    def words(self) -> list[int]:
-        """The number of the word of each id."""
-        words: list[int] = self._words()
-        return words
-
-
-class Row:
-    """The ids of one sequence; its alignment is computed on first access."""
-
-    def __init__(self, ids: list[int], align: Callable[[], Alignment]) -> None:
-        self.ids = ids
-        self._align = align
-
-    @cached_property
-    def alignment(self) -> Alignment:
-        """The tokens, spans and words."""
-        return self._align()
-
-    @cached_property
-    def tokens(self) -> list[str]:
-        """The token of each id."""
-        return self.alignment.tokens
-
-    @cached_property
-    def words(self) -> list[int]:
-        """The number of the word of each id."""
-        return self.alignment.words
-
-    @cached_property
-    def spans(self) -> list[Span]:
-        """The span of each id."""
-        return self.alignment.spans
+    ids: list[int]
+    tokens: list[str]
+    spans: list[Span]
+    words: list[int | None]
 
     def trimmed(self, start: int, stop: int, adds_space: bool) -> list[Span]:
         """Return `spans[start:stop]` without white space at both ends of tokens; see `trim`."""
         return trim(self.tokens[start:stop], self.spans[start:stop], adds_space)
 
 
-class _Spaces(dict[str, Span]):
-    """A cache of the numbers of leading and trailing spaces of tokens.
+class TextRow:
+    """The row of a text, or of a list of words; all but the ids is computed on first access.
 
-    The cache is bounded: an added token may match different texts, and each of these texts counts
-    as another token.
+    Spans of words count from the start of their word.
     """
 
-    _MAX_SIZE = 1 << 18
+    def __init__(
+        self,
+        texts: list[str],
+        ids: list[list[int]],
+        aligner: Aligner,
+        treatment: Treatment,
+        is_words: bool = False,
+    ) -> None:
+        """`ids` has those of each of `texts`, which is one text unless `is_words`."""
+        self.ids = [id for each in ids for id in each] if is_words else ids[0]
+        self._texts = texts
+        self._sizes = list(map(len, ids)) if is_words else None
+        self._aligner = aligner
+        self._treatment = treatment
 
-    def __missing__(self, token: str) -> Span:
-        counts = count_spaces(token)
-        if len(self) >= self._MAX_SIZE:
-            self.clear()
-        self[token] = counts
-        return counts
+    @cached_property
+    def tokens(self) -> list[str]:
+        """The token of each id."""
+        tokens = self._aligner.tokens(self.ids)
+        if tokens is None:
+            return [token for each in self._alignments for token in each.tokens]
+        return tokens
+
+    @cached_property
+    def spans(self) -> list[Span]:
+        """The span of each id."""
+        spans = self._fast_spans(False)
+        return (
+            [span for each in self._alignments for span in each.spans] if spans is None else spans
+        )
+
+    @cached_property
+    def words(self) -> list[int | None]:
+        """The number of the word of each id."""
+        if self._sizes is None:
+            return self._alignments[0].words
+        return [word for word, size in enumerate(self._sizes) for _ in range(size)]
+
+    def trimmed(self, start: int, stop: int, adds_space: bool) -> list[Span]:
+        """Return `spans[start:stop]` without white space at both ends of tokens; see `trim`."""
+        trimmed = self._trimmed
+        if trimmed is None:
+            return trim(self.tokens[start:stop], self.spans[start:stop], adds_space)
+        spans = trimmed[start:stop]
+        # C++ has trimmed the token `start` as one within the text. If it is the first token of a
+        # window, a single leading space stays.
+        if adds_space and 0 < start < stop:
+            spans[0] = self._aligner.trim_first(self.ids[start], self.spans[start])
+        return spans
+
+    @cached_property
+    def _trimmed(self) -> list[Span] | None:
+        # Only the first token of all words keeps its space. C++ would keep that of each word whose
+        # first token starts later, as after a character without a token.
+        is_kept = self._sizes is not None and self._aligner.adds_space
+        return None if is_kept else self._fast_spans(True)
+
+    def _fast_spans(self, is_trimmed: bool) -> list[Span] | None:
+        """Return the spans, trimmed or not; None if C++ cannot handle a text."""
+        spans: list[Span] = []
+        for text in self._texts:
+            more = self._aligner.spans(text, self._treatment, is_trimmed)
+            if more is None:
+                return None
+            spans += more
+        return spans
+
+    @cached_property
+    def _alignments(self) -> list[Alignment]:
+        return [self._aligner.align(text, self._treatment) for text in self._texts]
 
 
-_spaces = _Spaces()
-
-
-def trim(tokens: Sequence[str], spans: Sequence[Span], adds_space: bool) -> list[Span]:
-    """Return `spans` without the white space at both ends of each token.
-
-    `adds_space` is the argument `keeps_first` of bpe.encoding.trim.trim.
-    """
-    return trim_spans(spans, [_spaces[token] for token in tokens], adds_space)
-
-
-def trim_spans(spans: Sequence[Span], spaces: Sequence[Span], adds_space: bool) -> list[Span]:
-    """Return `spans` without the counted `spaces` of each token; see `trim`."""
-    starts, ends = np.array(spans, np.int64).reshape(-1, 2).T
-    counts = np.array(spaces, np.int64).reshape(-1, 2)
-    trimmed = trim_arrays(starts, ends, counts, adds_space)
-    return list(zip(*(side.tolist() for side in trimmed), strict=True))
+Row: TypeAlias = ListedRow | TextRow

@@ -6,9 +6,10 @@ the overflow keep the type ids that they had before the template.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterable
+from typing import Any, NamedTuple, TypeAlias
 
+from bpe.compat.huggingface.align import Span
 from bpe.compat.huggingface.errors import CallFallbackError
 from bpe.compat.huggingface.real import VERSION
 from bpe.compat.huggingface.rows import Row
@@ -16,7 +17,6 @@ from bpe.types import Direction as Direction
 from bpe.types import Padding as Padding
 from bpe.types import Truncation as Truncation
 
-Range: TypeAlias = tuple[int, int]
 MAX_LENGTH = (1 << 64) - 1
 """The largest length in tokenizers, an unsigned 64-bit number: a negative length wraps around."""
 
@@ -35,11 +35,30 @@ class Fixed(NamedTuple):
     tokens: tuple[str, ...]
     type_id: int
     attention: int = 1
+    is_special: int = 1
 
     @property
     def size(self) -> int:
         """The number of ids."""
         return len(self.ids)
+
+    @property
+    def spans(self) -> list[Span]:
+        """The span of each id, which is empty."""
+        return [(0, 0)] * self.size
+
+    @property
+    def words(self) -> list[int | None]:
+        """The number of the word of each id, which is none."""
+        return [None] * self.size
+
+    def with_type(self, type_id: int) -> Fixed:
+        """Return the tokens themselves, which keep their type."""
+        return self
+
+    def trimmed(self, adds_space: bool) -> Fixed:
+        """Return the tokens themselves, which have no spans to trim."""
+        return self
 
     def cut(self, start: int, stop: int) -> Fixed:
         """Return the tokens `start` to `stop`."""
@@ -57,11 +76,43 @@ class Slice(NamedTuple):
     """True if offsets exclude white space at both ends of a token."""
     adds_space: bool = False
     """True if the first token keeps one leading space, which the pre-tokenizer may have added."""
+    attention: int = 1
+    is_special: int = 0
 
     @property
     def size(self) -> int:
         """The number of ids."""
         return self.stop - self.start
+
+    @property
+    def ids(self) -> list[int]:
+        """The ids."""
+        return self.row.ids[self.start : self.stop]
+
+    @property
+    def tokens(self) -> list[str]:
+        """The token of each id."""
+        return self.row.tokens[self.start : self.stop]
+
+    @property
+    def spans(self) -> list[Span]:
+        """The span of each id in its text."""
+        if self.trims:
+            return self.row.trimmed(self.start, self.stop, self.adds_space)
+        return self.row.spans[self.start : self.stop]
+
+    @property
+    def words(self) -> list[int | None]:
+        """The number of the word of each id."""
+        return self.row.words[self.start : self.stop]
+
+    def with_type(self, type_id: int) -> Slice:
+        """Return the ids with another type."""
+        return self._replace(type_id=type_id)
+
+    def trimmed(self, adds_space: bool) -> Slice:
+        """Return the ids with trimmed spans; `align.trim` explains `adds_space`."""
+        return self._replace(trims=True, adds_space=adds_space)
 
     def cut(self, start: int, stop: int) -> Slice:
         """Return the tokens `start` to `stop`."""
@@ -79,45 +130,38 @@ class Window:
     def __init__(
         self,
         parts: tuple[WindowPart, ...] = (),
-        ranges: dict[int, Range] | None = None,
+        ranges: dict[int, Span] | None = None,
         overflowing: Iterable[Window] = (),
     ) -> None:
         self.parts = parts
-        self.ranges: dict[int, Range] = {} if ranges is None else ranges
+        self.ranges: dict[int, Span] = {} if ranges is None else ranges
         self.overflowing = list(overflowing)
 
     def __len__(self) -> int:
         return sum(part.size for part in self.parts)
 
-    def ids(self) -> list[int]:
-        """Return the ids in a new list."""
-        ids: list[int] = []
+    def of_each_id(self, name: str) -> list[Any]:
+        """Return the `ids`, `tokens`, `spans` or `words` of all parts, in a new list."""
+        values: list[Any] = []
         for part in self.parts:
-            ids += part.ids if isinstance(part, Fixed) else part.row.ids[part.start : part.stop]
-        return ids
+            values += getattr(part, name)
+        return values
 
-    def all(self) -> Iterator[Window]:
-        """Yield this window and its overflowing windows."""
-        yield self
-        yield from self.overflowing
+    def of_each_part(self, name: str) -> list[int]:
+        """Return the `type_id`, `attention` or `is_special` of the part of each id."""
+        values: list[int] = []
+        for part in self.parts:
+            values += [getattr(part, name)] * part.size
+        return values
 
     def with_type(self, type_id: int) -> Window:
         """Return the window with another type for its sequence; its overflow keeps the type."""
-        parts = tuple(
-            part if isinstance(part, Fixed) else part._replace(type_id=type_id)
-            for part in self.parts
-        )
+        parts = tuple(part.with_type(type_id) for part in self.parts)
         return Window(parts, self.ranges, self.overflowing)
 
     def trimmed(self, adds_space: bool) -> Window:
-        """Return the window and its overflow with offsets without white space at ends of tokens.
-
-        `rows.trim` explains `adds_space`.
-        """
-        parts = tuple(
-            part if isinstance(part, Fixed) else part._replace(trims=True, adds_space=adds_space)
-            for part in self.parts
-        )
+        """Return the window and its overflow with trimmed spans."""
+        parts = tuple(part.trimmed(adds_space) for part in self.parts)
         overflowing = [window.trimmed(adds_space) for window in self.overflowing]
         return Window(parts, self.ranges, overflowing)
 
@@ -125,7 +169,7 @@ class Window:
         """Make the whole window the range of a sequence."""
         self.ranges = {**self.ranges, sequence: (0, len(self))}
 
-    def sequence_range(self, sequence: int) -> Range:
+    def sequence_range(self, sequence: int) -> Span:
         """Return the range of a sequence; the whole window if it has no such sequence."""
         return self.ranges.get(sequence) or (0, len(self))
 
