@@ -333,41 +333,25 @@ class FastCallMethod:
         explain: Callable[[tuple[str, ...]], TypeError | None] | None = None,
     ) -> None: ...
 
-class SentencePieceNormalizer:
-    """bpe.encoding.sentencepiece_normalizer.SentencePieceNormalizer for UTF-8."""
+class Normalizer:
+    """The normalizer of a tokenizer, without Metaspace, for UTF-8."""
 
-    def __init__(
-        self,
-        charsmap: bytes,
-        add_dummy_prefix: bool,
-        remove_extra_whitespaces: bool,
-        escape_whitespaces: bool,
-        treat_whitespace_as_suffix: bool,
-        symbols: list[bytes],
-    ) -> None: ...
-    def normalized(self, text: bytes) -> bytes: ...
-    def align(self, text: bytes) -> tuple[bytes, NDArray[np.int64]]:
-        """Return `text` normalized, and the offset in `text` of each code point of the result.
+    def __init__(self, stored: bytes, symbols: list[bytes]) -> None:
+        """`stored` is the section `steps` of a .pretok file. `symbols` are those of SentencePiece.
 
-        The last offset is the end of the last span. Offsets count code points.
-        """
-
-class CharacterMap:
-    """Replaces each character by another text, whatever its neighbors are."""
-
-    def __init__(self, spell_page: Callable[[int], list[bytes]]) -> None:
-        """Store `spell_page`, which returns the replacements of 256 code points.
-
-        The replacements are UTF-8. The argument of `spell_page` is the first code point.
+        Raises ValueError if `stored` is malformed.
         """
 
     def normalized(self, text: bytes) -> bytes | None:
-        """Return the replacements of the characters of `text`, or None if it is not UTF-8."""
+        """Return `text` normalized, or None for a text that only Python normalizes.
+
+        Such a text has bytes that are not UTF-8.
+        """
 
     def align(self, text: bytes) -> tuple[bytes, NDArray[np.int64]] | None:
-        """Return the result of `normalized`, and the origins of its code points.
+        """Return the result of `normalized`, and the span of each of its code points in `text`.
 
-        The origin of a code point is the index of the character of `text` that it replaces.
+        A span is two elements of the array: the offsets of its start and end in code points.
         """
 
 def check_charsmap(blob: bytes) -> tuple[str, int]:
@@ -375,31 +359,6 @@ def check_charsmap(blob: bytes) -> tuple[str, int]:
 
     See bpe.encoding.charsmap.
     """
-
-class Precompiled:
-    """bpe.normalizers.precompiled.Precompiled for UTF-8."""
-
-    def __init__(self, charsmap: bytes) -> None: ...
-    def normalized(self, text: bytes) -> bytes:
-        """Return `text` normalized. Each byte that is not UTF-8 is kept."""
-
-class UnicodeForm:
-    """bpe.normalizers.unicode_forms.UnicodeForm for UTF-8."""
-
-    def __init__(self, form: int) -> None:
-        """Store the index of the form in bpe.normalizers.unicode_forms.FORMS."""
-
-    def normalized(self, text: bytes) -> bytes:
-        """Return `text` in the form. Bytes that are not UTF-8 are kept, and no character moves past
-        them.
-        """
-
-    def align(self, text: bytes) -> tuple[bytes, NDArray[np.int64] | None]:
-        """Return the result of `normalized`, and the origins of its code points.
-
-        The origin of a code point is the index of a character of `text`, which must be UTF-8. None
-        means that the form keeps `text`.
-        """
 
 def read_ranks(
     data: bytes,

@@ -10,12 +10,7 @@ from bpe.errors import VocabularyError
 from bpe.formats.json_value import Value
 from bpe.normalizers.registry import AnyStep, Registry
 from bpe.normalizers.step import MAX_COUNT, MAX_TEXT, Field, Step
-from pretok.errors import UnknownPatternError
-from pretok.patterns.char_sets import UnreadablePatternError
-from pretok.patterns.compile import NotCompiledError
-
-NOT_COMPILED = UnknownPatternError, UnreadablePatternError, NotCompiledError
-"""The errors for a regex that bpe cannot apply."""
+from bpe.normalizers.steps import NOT_COMPILED
 
 
 def read_step(part: Value, registry: Registry[AnyStep]) -> AnyStep:

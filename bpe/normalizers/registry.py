@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from bpe.normalizers import steps
 from bpe.normalizers.precompiled import Precompiled
+from bpe.normalizers.sentencepiece import SentencePieceNormalizer
 from bpe.normalizers.step import Field, Step, TextStep
 from bpe.normalizers.unicode_forms import FORMS, UnicodeForm
 
@@ -51,3 +52,7 @@ NORMALIZERS: Registry[TextStep] = Registry(
         "Precompiled": Precompiled,
     }
 )
+STORED_NORMALIZERS: Registry[Any] = Registry(
+    {**NORMALIZERS.makers, "SentencePieceNormalizer": SentencePieceNormalizer}
+)
+"""The normalizers of .pretok files."""

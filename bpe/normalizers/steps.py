@@ -27,12 +27,16 @@ from bpe.normalizers.growth import Growth, utf8_size
 from bpe.normalizers.step import Field, TextStep
 from bpe.normalizers.unicode_forms import CANONICAL_GROWTH, UnicodeForm
 from pretok.byte_characters import BYTE_CHARACTERS
-from pretok.patterns.compile import compile_stage
+from pretok.errors import UnknownPatternError
+from pretok.patterns.char_sets import UnreadablePatternError
+from pretok.patterns.compile import NotCompiledError, compile_stage
 from pretok.patterns.lookup import find_stage
 from pretok.pre_tokenizer import PreTokenizer
 from pretok.preset import Preset
 from pretok.unicode.atoms import WHITE_SPACE_CODE_POINTS
 
+NOT_COMPILED = UnknownPatternError, UnreadablePatternError, NotCompiledError
+"""The errors for a regex that bpe cannot apply."""
 _LOWER_GROWTH = 2
 WHITE_SPACE = "".join(map(chr, sorted(WHITE_SPACE_CODE_POINTS)))
 

@@ -2,19 +2,18 @@
 
 #include "bindings/convert.hpp"
 
-#include "core/normalize/character_map.hpp"
 #include "core/normalize/normalizer_chain.hpp"
-#include "core/normalize/precompiled.hpp"
 #include "core/normalize/sentencepiece_normalizer.hpp"
 #include "core/unicode/code_point_counts.hpp"
 #include "core/unicode/utf8.hpp"
+#include "core/unicode/utf8_check.hpp"
+#include "formats/pretok_file_steps.hpp"
 
 #include <pybind11/stl.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -35,202 +34,114 @@ py::bytes as_bytes(const std::vector<std::uint8_t> &data) {
   return py::bytes(reinterpret_cast<const char *>(data.data()), data.size());
 }
 
-Charsmap charsmap_of(const py::bytes &blob) {
-  const Bytes bytes(blob);
-  return Charsmap(bytes.data, bytes.size);
-}
-
 // Returns the result of Charsmap::find_problem, "" if there is no problem, and the growth.
 std::pair<std::string, std::size_t> check_charsmap(const py::bytes &blob) {
+  const Bytes bytes(blob);
   const char *problem = nullptr;
-  Charsmap charsmap = charsmap_of(blob);
-  unlocked(Bytes(blob).size, [&] { problem = charsmap.find_problem(); });
+  Charsmap charsmap(bytes.data, bytes.size);
+  unlocked(bytes.size, [&] { problem = charsmap.find_problem(); });
   return {problem == nullptr ? "" : problem, charsmap.max_growth()};
 }
 
-class NativeSentencePieceNormalizer {
+// The normalizer of a tokenizer, without Metaspace.
+class NativeNormalizer {
 public:
-  NativeSentencePieceNormalizer(const py::bytes &charsmap, bool add_dummy_prefix,
-                                bool remove_extra_whitespaces, bool escape_whitespaces,
-                                bool treat_whitespace_as_suffix,
-                                std::vector<std::string> symbols)
-      : normalizer_({add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces,
-                     treat_whitespace_as_suffix},
-                    charsmap_of(charsmap), Symbols(std::move(symbols))) {}
-
-  py::bytes normalized(const py::bytes &text) const {
-    const Bytes bytes(text);
-    std::vector<std::uint8_t> normal;
-    unlocked(bytes.size, [&] { normalizer_.normalize(bytes.data, bytes.size, normal); });
-    return as_bytes(normal);
-  }
-
-  py::tuple align(const py::bytes &text) const {
-    const Bytes bytes(text);
-    std::vector<std::uint8_t> normal;
-    std::vector<std::int64_t> origins;
-    unlocked(bytes.size, [&] { normalizer_.align(bytes.data, bytes.size, normal, origins); });
-    return py::make_tuple(as_bytes(normal), as_array(std::move(origins)));
-  }
-
-private:
-  SentencePieceNormalizer normalizer_;
-};
-
-// Calls run(at) for each part of a text until the text ends. run(at) normalizes the text from
-// `at` on, and returns the position where it stopped. If it stopped at a character, and not at
-// the end of the text, calls load(code_point) to load the page of the character. `stopped` is
-// the position of the character; run sets it. Returns false if a byte is not UTF-8.
-template <typename Run, typename Load>
-bool run_by_pages(const Bytes &text, const std::size_t &stopped, Run run, Load load) {
-  for (std::size_t at = 0;;) {
-    unlocked(text.size - at, [&] { at = run(at); });
-    if (at == text.size)
-      return true;
-    const std::uint32_t code_point =
-        decode_utf8(text.data + stopped, text.size - stopped).code_point;
-    if (code_point - 0xDC00 < 0x100)
-      return false;
-    load(code_point);
-  }
-}
-
-std::uint32_t first_of_page(std::uint32_t code_point) {
-  return code_point - code_point % static_cast<std::uint32_t>(CHARACTERS_PER_PAGE);
-}
-
-class NativeCharacterMap {
-public:
-  explicit NativeCharacterMap(py::function spell_page) : spell_page_(std::move(spell_page)) {
-    load(0);
-  }
-
-  py::object normalized(const py::bytes &text) {
-    const Bytes bytes(text);
-    std::vector<std::uint8_t> normal;
-    std::size_t stopped = 0;
-    const auto run = [&](std::size_t at) {
-      return stopped = map_.map(bytes.data, bytes.size, at, normal);
-    };
-    if (!run_by_pages(bytes, stopped, run, [this](std::uint32_t at) { load(at); }))
-      return py::none();
-    return as_bytes(normal);
-  }
-
-  py::object align(const py::bytes &text) {
-    const Bytes bytes(text);
-    std::vector<std::uint8_t> normal;
-    CharacterMap::Origins origins;
-    std::size_t stopped = 0;
-    const auto run = [&](std::size_t at) {
-      return stopped = map_.map(bytes.data, bytes.size, at, normal, origins);
-    };
-    if (!run_by_pages(bytes, stopped, run, [this](std::uint32_t at) { load(at); }))
-      return py::none();
-    return py::make_tuple(as_bytes(normal), as_array(std::move(origins.indices)));
-  }
-
-private:
-  void load(std::uint32_t code_point) {
-    const auto spellings = cast_argument<std::vector<std::string>>(
-        spell_page_(first_of_page(code_point)), "a list of 256 texts");
-    if (spellings.size() != CHARACTERS_PER_PAGE)
-      throw py::value_error("expected 256 texts");
-    CharacterPage page;
-    page.starts[0] = 0;
-    for (std::size_t i = 0; i < CHARACTERS_PER_PAGE; ++i) {
-      page.text.insert(page.text.end(), spellings[i].begin(), spellings[i].end());
-      page.starts[i + 1] = static_cast<std::uint32_t>(page.text.size());
+  // `stored` is the section `steps` of a .pretok file. `symbols` are for SentencePiece.
+  NativeNormalizer(const py::bytes &stored, std::vector<std::string> symbols) {
+    const Bytes bytes(stored);
+    PretokFileReader reader(bytes.data, bytes.size, 0);
+    TokenizerSpec spec;
+    if (!read_steps_section(reader, spec))
+      throw py::value_error(reader.error().message);
+    if (spec.sentencepiece) {
+      const auto &charsmap = spec.sentencepiece->charsmap;
+      sentencepiece_.emplace(spec.sentencepiece->options,
+                             Charsmap(charsmap.data(), charsmap.size()),
+                             Symbols(std::move(symbols)));
+      return;
     }
-    map_.store(code_point, std::move(page));
-  }
-
-  CharacterMap map_;
-  py::function spell_page_;
-};
-
-class NativePrecompiled {
-public:
-  explicit NativePrecompiled(const py::bytes &charsmap) : precompiled_(charsmap_of(charsmap)) {}
-
-  py::bytes normalized(const py::bytes &text) const {
-    const Bytes bytes(text);
-    std::vector<std::uint8_t> normal;
-    unlocked(bytes.size, [&] { precompiled_.normalize(bytes.data, bytes.size, normal); });
-    return as_bytes(normal);
-  }
-
-private:
-  Precompiled precompiled_;
-};
-
-// A normal form of Unicode. Keeps bytes that are not UTF-8.
-class NativeUnicodeForm {
-public:
-  explicit NativeUnicodeForm(unsigned form) : chain_(steps_of(form), std::nullopt) {}
-
-  py::bytes normalized(const py::bytes &text) const {
-    const Bytes bytes(text);
-    std::vector<std::uint8_t> normal;
-    unlocked(bytes.size, [&] { chain_.normalize(bytes.data, bytes.size, normal); });
-    return as_bytes(normal);
-  }
-
-  py::tuple align(const py::bytes &text) const {
-    const Bytes bytes(text);
-    std::vector<std::uint8_t> normal;
-    bool is_kept = false;
-    std::vector<std::int64_t> origins;
-    unlocked(bytes.size, [&] {
-      chain_.normalize(bytes.data, bytes.size, normal);
-      is_kept = std::equal(normal.begin(), normal.end(), bytes.data, bytes.data + bytes.size);
-      if (is_kept)
-        return;
-      const CodePointCounts counts(bytes.data, bytes.size);
-      const std::vector<std::size_t> sources = chain_.sources(bytes.data, bytes.size);
-      for (std::size_t i = 0; i < normal.size(); ++i)
-        if (!is_tail(normal[i]))
-          origins.push_back(counts.before(sources[i]));
+    takes_any_bytes_ = std::all_of(spec.steps.begin(), spec.steps.end(), [](const auto &step) {
+      return step.kind <= NormalizerStep::Kind::NFKD;
     });
-    if (is_kept)
-      return py::make_tuple(text, py::none());
-    return py::make_tuple(as_bytes(normal), as_array(std::move(origins)));
+    chain_.emplace(std::move(spec.steps), std::nullopt);
+  }
+
+  // Returns None for a text that Python must normalize: it has bytes that are not UTF-8, and
+  // steps may join them to characters.
+  py::object normalized(const py::bytes &text) const {
+    const Bytes bytes(text);
+    std::vector<std::uint8_t> normal;
+    bool is_done = true;
+    unlocked(bytes.size, [&] {
+      if (sentencepiece_)
+        sentencepiece_->normalize(bytes.data, bytes.size, normal);
+      else if ((is_done = takes_any_bytes_ || is_utf8(bytes.data, bytes.size)))
+        chain_->normalize(bytes.data, bytes.size, normal);
+    });
+    return is_done ? as_bytes(normal) : py::object(py::none());
+  }
+
+  // Returns the normalized text, and for each of its code points the start and the end of a
+  // span of the text. The offsets count code points. Returns None as `normalized` does.
+  py::object align(const py::bytes &text) const {
+    const Bytes bytes(text);
+    std::vector<std::uint8_t> normal;
+    std::vector<std::int64_t> spans;
+    bool is_done = true;
+    unlocked(bytes.size, [&] {
+      is_done = sentencepiece_ || is_utf8(bytes.data, bytes.size);
+      if (sentencepiece_)
+        spans = align_sentencepiece(bytes, normal);
+      else if (is_done)
+        spans = align_chain(bytes, normal);
+    });
+    if (!is_done)
+      return py::none();
+    return py::make_tuple(as_bytes(normal), as_array(std::move(spans)));
   }
 
 private:
-  static std::vector<NormalizerStep> steps_of(unsigned form) {
-    if (form > static_cast<unsigned>(NormalizerStep::Kind::NFKD))
-      throw py::value_error("expected a form from 0 to 3");
-    NormalizerStep step;
-    step.kind = static_cast<NormalizerStep::Kind>(form);
-    return {step};
+  std::vector<std::int64_t> align_sentencepiece(const Bytes &text,
+                                                std::vector<std::uint8_t> &normal) const {
+    std::vector<std::int64_t> origins;
+    sentencepiece_->align(text.data, text.size, normal, origins);
+    std::vector<std::int64_t> spans;
+    spans.reserve(2 * origins.size());
+    for (std::size_t i = 1; i < origins.size(); ++i)
+      spans.insert(spans.end(), {origins[i - 1], origins[i]});
+    return spans;
   }
 
-  NormalizerChain chain_;
+  std::vector<std::int64_t> align_chain(const Bytes &text,
+                                        std::vector<std::uint8_t> &normal) const {
+    Origins origins;
+    chain_->align(text.data, text.size, normal, origins);
+    const CodePointCounts counts(text.data, text.size);
+    std::vector<std::int64_t> spans;
+    spans.reserve(2 * normal.size());
+    for (std::size_t i = 0; i < normal.size(); ++i) {
+      if (is_tail(normal[i]))
+        continue;
+      const bool is_inserted = origins[i] == NO_ORIGIN; // before all characters of the text
+      const auto start = is_inserted ? 0 : counts.before(static_cast<std::size_t>(origins[i]));
+      spans.insert(spans.end(), {start, is_inserted ? 0 : start + 1});
+    }
+    return spans;
+  }
+
+  std::optional<SentencePieceNormalizer> sentencepiece_;
+  std::optional<NormalizerChain> chain_; // set if sentencepiece_ is not
+  bool takes_any_bytes_ = false;         // Unicode forms keep bytes that are not UTF-8
 };
 
 } // namespace
 
 void bind_normalizing(py::module_ &module) {
-  using SentencePiece = NativeSentencePieceNormalizer;
-  py::class_<SentencePiece>(module, "SentencePieceNormalizer")
-      .def(py::init<const py::bytes &, bool, bool, bool, bool, std::vector<std::string>>(),
-           py::arg("charsmap"), py::arg("add_dummy_prefix"),
-           py::arg("remove_extra_whitespaces"), py::arg("escape_whitespaces"),
-           py::arg("treat_whitespace_as_suffix"), py::arg("symbols"))
-      .def("normalized", &SentencePiece::normalized, py::arg("text"))
-      .def("align", &SentencePiece::align, py::arg("text"));
-  py::class_<NativeCharacterMap>(module, "CharacterMap")
-      .def(py::init<py::function>(), py::arg("spell_page"))
-      .def("normalized", &NativeCharacterMap::normalized, py::arg("text"))
-      .def("align", &NativeCharacterMap::align, py::arg("text"));
-  py::class_<NativePrecompiled>(module, "Precompiled")
-      .def(py::init<const py::bytes &>(), py::arg("charsmap"))
-      .def("normalized", &NativePrecompiled::normalized, py::arg("text"));
-  py::class_<NativeUnicodeForm>(module, "UnicodeForm")
-      .def(py::init<unsigned>(), py::arg("form"))
-      .def("normalized", &NativeUnicodeForm::normalized, py::arg("text"))
-      .def("align", &NativeUnicodeForm::align, py::arg("text"));
+  py::class_<NativeNormalizer>(module, "Normalizer")
+      .def(py::init<const py::bytes &, std::vector<std::string>>(), py::arg("stored"),
+           py::arg("symbols"))
+      .def("normalized", &NativeNormalizer::normalized, py::arg("text"))
+      .def("align", &NativeNormalizer::align, py::arg("text"));
   module.def("check_charsmap", &check_charsmap, py::arg("blob"));
 }
 

@@ -131,11 +131,7 @@ def json_model() -> Any:
 
 
 def normalizer() -> Any:
-    return _core.SentencePieceNormalizer(b"", True, True, True, False, [b"<s>"])
-
-
-def character_map() -> Any:
-    return _core.CharacterMap(lambda first: [b"x"] * 256)
+    return _core.Normalizer(*VALID["Normalizer"]())
 
 
 def of_words() -> tuple[Any, ...]:
@@ -148,9 +144,6 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "AddedTokens.normalized": lambda: (added(),),
     "AddedTokens.segments": lambda: (added(), b"a<e>b"),
     "AddedTokens.treating": lambda: (added(), "raise"),
-    "CharacterMap": lambda: (lambda first: [b"x"] * 256,),
-    "CharacterMap.align": lambda: (character_map(), "aé\u4e2d".encode()),
-    "CharacterMap.normalized": lambda: (character_map(), "aé\u4e2d".encode()),
     "Encoder": lambda: (
         machine(), *packed(), 257, np.array([[97, 98, 256]], U32), False, False, False, 1 << 20,
         ("always", True, False, True, False), text_model(), 300, "whole", True,
@@ -200,6 +193,9 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "Machine.split_batch": lambda: (machine(), ["abc d", "e"], 2),
     "Machine.split_bytes": lambda: (machine(), b"abc d"),
     "Machine.steps": lambda: (machine(), "abc d"),
+    "Normalizer": lambda: (b"\1\4\0\0", [b"<s>"]),  # Lowercase
+    "Normalizer.align": lambda: (normalizer(), b"a  b"),
+    "Normalizer.normalized": lambda: (normalizer(), b"a  b"),
     "PieceTable": lambda: (*pieces(), [], 3),
     "PieceTable.arrays": lambda: (piece_table(),),
     "PieceTable.has_mark": lambda: (piece_table(),),
@@ -207,11 +203,6 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "PieceTable.merges": lambda: (piece_table(),),
     "PieceTable.normal_size": lambda: (piece_table(),),
     "PieceTable.size": lambda: (piece_table(),),
-    "Precompiled": lambda: (b"",),
-    "Precompiled.normalized": lambda: (_core.Precompiled(b""), b"abc"),
-    "SentencePieceNormalizer": lambda: (b"", True, True, True, False, [b"<s>"]),
-    "SentencePieceNormalizer.align": lambda: (normalizer(), b"a  b"),
-    "SentencePieceNormalizer.normalized": lambda: (normalizer(), b"a  b"),
     "TextModel": lambda: (
         b"abab", u32(1, 1, 2), u32(0, 1, 2), np.array([[0, 1, 2]], U32), u32(0, 2), [], 3, True,
         "", "", False,
@@ -222,9 +213,6 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "Trainer.of_characters": of_words,
     "Trainer.step": lambda: (trainer(), 258),
     "Trainer.tokens": lambda: (trainer(),),
-    "UnicodeForm": lambda: (0,),
-    "UnicodeForm.align": lambda: (_core.UnicodeForm(0), "e\u0301".encode()),
-    "UnicodeForm.normalized": lambda: (_core.UnicodeForm(0), "e\u0301".encode()),
     "WordCounts": lambda: (),
     "WordCounts.add": lambda: (_core.WordCounts(), machine(), ("abc", b"d"), 2),
     "WordCounts.add_words": lambda: (_core.WordCounts(), {b"abab": 3}),

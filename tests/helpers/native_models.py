@@ -33,7 +33,7 @@ from bpe.formats.sentencepiece import SentencePieceFormat, begins_with_piece
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.tiktoken import TiktokenFormat
 from bpe.normalizers.chain import NFC, NormalizerChain
-from bpe.normalizers.registry import Registry
+from bpe.normalizers.registry import STORED_NORMALIZERS, Registry
 from bpe.token_table import Packed
 from bpe.types import Padding, Truncation
 from bpe.vocabulary import Merge
@@ -178,7 +178,7 @@ def _steps(contents: TokenizerSpec) -> tuple[Any, ...]:
         if isinstance(decoder, DecoderChain)
         else None
     )
-    listed = [_code(step, pretok_steps.NORMALIZERS) for step in chain.steps]
+    listed = [_code(step, STORED_NORMALIZERS) for step in chain.steps]
     return listed, chain.metaspace is not None, kinds
 
 

@@ -84,7 +84,8 @@ std::string changed_token(const DecoderRule &rule, TokenPlace place, std::string
     return replace_each(token, step.replacement.pattern, step.replacement.content);
   case DecoderKind::REPLACE_REGEX: {
     std::vector<std::uint8_t> changed;
-    rule.replacer->append(flow_bytes(token), token.size(), changed);
+    PassResult result{changed, nullptr};
+    rule.replacer->run(flow_bytes(token), token.size(), result);
     return {changed.begin(), changed.end()};
   }
   case DecoderKind::METASPACE:

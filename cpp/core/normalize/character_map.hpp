@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/normalize/lazy_pages.hpp"
+#include "core/normalize/normalizer_pass.hpp"
 
 #include <array>
 #include <cstddef>
@@ -10,6 +11,9 @@
 
 namespace pretok {
 
+// Appends the replacement of a character in UTF-8.
+using Spelling = void (*)(std::uint32_t code_point, std::vector<std::uint8_t> &to);
+
 // The replacements of 256 code points.
 struct CharacterPage {
   // The replacement of code point i of the page is text[starts[i]..starts[i + 1]).
@@ -17,38 +21,29 @@ struct CharacterPage {
   std::vector<std::uint8_t> text;
 };
 
+// Threads may share a CharacterMap.
 class CharacterMap {
 public:
-  CharacterMap() { ascii_.fill(NO_BYTE); }
+  // The spellings are applied in order, each to the result of the one before.
+  explicit CharacterMap(std::vector<Spelling> spellings);
 
-  // Appends the replacements of the characters from data[at] on to `to`. Returns the position
-  // of the first byte that is not UTF-8, or of the first character whose page has not been
-  // stored, or `size`. Takes linear time.
-  std::size_t map(const std::uint8_t *data, std::size_t size, std::size_t at,
-                  std::vector<std::uint8_t> &to) const;
+  // From now on, spells all characters of a page when a text first has one of them. Call it
+  // before threads share this object.
+  void keep_pages();
 
-  // The origins of the characters of a result: the index in the text of the character that each
-  // of them replaces, in code points.
-  struct Origins {
-    std::vector<std::int64_t> indices;
-    std::int64_t next = 0; // the index of the next character of the text
-  };
-  // Does the same, and appends the origins.
-  std::size_t map(const std::uint8_t *data, std::size_t size, std::size_t at,
-                  std::vector<std::uint8_t> &to, Origins &origins) const;
-
-  // Stores the page of a code point. The page of the ASCII characters must be stored before
-  // threads share this object.
-  void store(std::uint32_t code_point, CharacterPage page);
+  // Sets the result to the replacements of all characters. A byte that is not UTF-8 is kept.
+  // Takes linear time.
+  void run(const std::uint8_t *data, std::size_t size, PassResult &result) const;
 
 private:
   static constexpr std::uint8_t NO_BYTE = 0xFF;
 
-  template <bool ALIGNS>
-  std::size_t run(const std::uint8_t *data, std::size_t size, std::size_t at,
-                  std::vector<std::uint8_t> &to, Origins *origins) const;
+  void spell(std::uint32_t code_point, std::vector<std::uint8_t> &to) const;
+  const CharacterPage &page(std::uint32_t code_point) const;
 
-  LazyPages<CharacterPage> pages_;
+  std::vector<Spelling> spellings_;
+  bool keeps_pages_ = false;
+  mutable LazyPages<CharacterPage> pages_;
   // By byte: the replacement of an ASCII character, if it is an ASCII character; else NO_BYTE.
   std::array<std::uint8_t, 256> ascii_;
 };

@@ -2,9 +2,7 @@
 
 #include "core/base/count_steps.hpp"
 #include "core/base/sizes.hpp"
-#include "core/normalize/aligned_text.hpp"
 #include "core/normalize/growth.hpp"
-#include "core/normalize/normalizer_pass.hpp"
 #include "core/unicode/utf8.hpp"
 
 #include <algorithm>
@@ -28,25 +26,55 @@ NormalizerChain::NormalizerChain(std::vector<NormalizerStep> steps,
     before_.emplace(metaspace_->before->stages, metaspace_->before->table);
 }
 
-NormalizerChain::~NormalizerChain() = default;
+void NormalizerChain::run(const std::uint8_t *data, std::size_t size,
+                          PassResult &result) const {
+  if (passes_.empty())
+    return result.keep(data, 0, size);
+  std::vector<std::uint8_t> before; // the text, and its origins, before a pass
+  Origins before_origins;
+  for (const auto &pass : passes_) {
+    const bool is_first = &pass == &passes_.front();
+    if (!is_first) {
+      before.swap(result.bytes);
+      result.bytes.clear();
+    }
+    if (!is_first && result.origins != nullptr) {
+      before_origins.swap(*result.origins);
+      result.origins->clear();
+    }
+    pass->run(is_first ? data : before.data(), is_first ? size : before.size(), result);
+    if (!is_first && result.origins != nullptr)
+      for (std::int64_t &origin : *result.origins)
+        origin =
+            origin == NO_ORIGIN ? origin : before_origins[static_cast<std::size_t>(origin)];
+    count_steps(result.bytes.size());
+  }
+}
 
 void NormalizerChain::normalize(const std::uint8_t *data, std::size_t size,
                                 std::vector<std::uint8_t> &to) const {
   to.clear();
-  if (passes_.empty()) {
-    to.assign(data, data + size);
-    return;
-  }
-  std::vector<std::uint8_t> before;
-  for (const auto &pass : passes_) {
-    const bool is_first = &pass == &passes_.front();
-    if (!is_first) {
-      before.swap(to);
-      to.clear();
-    }
-    pass->run(is_first ? data : before.data(), is_first ? size : before.size(), to);
-    count_steps(to.size());
-  }
+  PassResult result{to, nullptr};
+  run(data, size, result);
+}
+
+void NormalizerChain::align(const std::uint8_t *data, std::size_t size,
+                            std::vector<std::uint8_t> &to, Origins &origins) const {
+  to.clear();
+  origins.clear();
+  PassResult result{to, &origins};
+  run(data, size, result);
+}
+
+std::vector<std::size_t> NormalizerChain::sources(const std::uint8_t *data,
+                                                  std::size_t size) const {
+  std::vector<std::uint8_t> normal;
+  Origins origins;
+  align(data, size, normal, origins);
+  std::vector<std::size_t> sources;
+  for (const std::int64_t origin : origins)
+    sources.push_back(static_cast<std::size_t>(std::max<std::int64_t>(origin, 0)));
+  return sources;
 }
 
 std::string NormalizerChain::normalized(const std::string &text) const {
@@ -70,33 +98,30 @@ std::string NormalizerChain::problem_of_contents(const std::vector<std::string> 
   if (longest->size() * growth > MAX_CONTENT)
     return "the normalizers may make " + std::to_string(longest->size() * growth) +
            " bytes of an added token; expected at most " + std::to_string(MAX_CONTENT);
-  const auto aligned = [](const std::string &text) {
-    return AlignedText(reinterpret_cast<const std::uint8_t *>(text.data()), text.size());
+  const auto count_in = [](const std::vector<std::uint8_t> &text) {
+    return static_cast<std::uint64_t>(std::count_if(
+        text.begin(), text.end(), [](std::uint8_t byte) { return !is_tail(byte); }));
   };
+  std::vector<std::unique_ptr<const NormalizerChain>> chains; // one for each step
+  for (const NormalizerStep &step : steps_)
+    chains.push_back(std::make_unique<NormalizerChain>(std::vector{step}, std::nullopt));
+  std::vector<std::vector<std::uint8_t>> contents;
   std::uint64_t count = 0;
   for (const std::string &text : texts)
-    count += aligned(text).size();
+    count += count_in(contents.emplace_back(text.begin(), text.end()));
   const std::uint64_t limit = std::max(MAX_CONTENT, 64 * count);
   std::uint64_t written = 0;
-  for (const std::string &content : texts) {
-    AlignedText text = aligned(content);
-    for (const NormalizerStep &step : steps_) {
-      text.apply(step);
-      written += text.size();
+  std::vector<std::uint8_t> before;
+  for (std::vector<std::uint8_t> &text : contents)
+    for (const auto &chain : chains) {
+      before.swap(text);
+      chain->normalize(before.data(), before.size(), text);
+      written += count_in(text);
       if (written > limit)
         return "normalizing the added tokens takes too long; expected fewer normalizers, or "
                "added tokens with the flag `normalized` set to false";
     }
-  }
   return "";
-}
-
-std::vector<std::size_t> NormalizerChain::sources(const std::uint8_t *data,
-                                                  std::size_t size) const {
-  AlignedText text(data, size);
-  for (const NormalizerStep &step : steps_)
-    text.apply(step);
-  return text.byte_sources();
 }
 
 void NormalizerChain::apply_metaspace(const std::uint8_t *data, std::size_t size,

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/base/function_ref.hpp"
-#include "core/normalize/normalizer_step.hpp"
+#include "core/normalize/normalizer_pass.hpp"
 #include "core/split/pre_tokenizer.hpp"
 
 #include <cstddef>
@@ -15,8 +15,6 @@
 
 namespace pretok {
 
-class NormalizerPass;
-
 // Threads may share a NormalizerChain.
 class NormalizerChain {
 public:
@@ -24,7 +22,6 @@ public:
   NormalizerChain(std::vector<NormalizerStep> steps, std::optional<MetaspaceSpec> metaspace);
   NormalizerChain(const NormalizerChain &) = delete;
   NormalizerChain &operator=(const NormalizerChain &) = delete;
-  ~NormalizerChain();
 
   // Sets `to` to the normalized text, without Metaspace. A byte that is not UTF-8 is kept; it
   // is a character of its own. Takes linear time, and n log n for n marks in a row.
@@ -36,8 +33,10 @@ public:
   // NormalizerChain.check_contents of bpe/normalizers/chain.py explains the limits.
   std::string problem_of_contents(const std::vector<std::string> &texts) const;
 
-  // Returns for each byte of the normalized text the offset in the text of the character that
-  // it comes from. Slower than `normalize`.
+  // Does the same, and sets `origins` to the origins of the bytes.
+  void align(const std::uint8_t *data, std::size_t size, std::vector<std::uint8_t> &to,
+             Origins &origins) const;
+  // Returns the origins, with 0 in place of NO_ORIGIN.
   std::vector<std::size_t> sources(const std::uint8_t *data, std::size_t size) const;
 
   bool has_metaspace() const { return metaspace_.has_value(); }
@@ -53,9 +52,10 @@ public:
   std::size_t max_growth() const { return max_growth_; }
 
 private:
+  void run(const std::uint8_t *data, std::size_t size, PassResult &result) const;
+
   std::vector<NormalizerStep> steps_;
-  std::vector<std::unique_ptr<const NormalizerPass>>
-      passes_; // together they do what steps_ say
+  std::vector<std::unique_ptr<const NormalizerPass>> passes_; // they do what steps_ say
   std::optional<MetaspaceSpec> metaspace_;
   std::optional<PreTokenizer> before_; // of metaspace_
   std::size_t max_growth_;

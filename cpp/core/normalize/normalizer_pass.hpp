@@ -10,48 +10,33 @@
 
 namespace pretok {
 
-// The effect of a normalizer on each character, whatever its neighbors are.
-enum class Spelling : std::uint8_t {
-  COMPATIBLE,       // the compatibility decomposition
-  LOWER,            // lower case
-  STRIP_ACCENTS,    // removes combining marks
-  NMT,              // removes controls, and replaces unusual spaces
-  CLEAN,            // removes controls, and replaces white space by U+0020
-  CHINESE,          // puts spaces around Chinese characters
-  STRIP_NONSPACING, // removes nonspacing marks
-};
+// For the first byte of each character of a normalized text: the offset in the original text of
+// the character that it comes from, or NO_ORIGIN. For any other byte: any offset in the
+// original text.
+using Origins = std::vector<std::int64_t>;
+// The origin of a character that is inserted before the first character.
+inline constexpr std::int64_t NO_ORIGIN = -1;
 
-// Appends what `spelling` makes of a character.
-void append_spelling(Spelling spelling, std::uint32_t code_point,
-                     std::vector<std::uint8_t> &to);
+// The text that a pass writes.
+struct PassResult {
+  std::vector<std::uint8_t> &bytes;
+  Origins *origins; // or nullptr
 
-// The part of a text that Strip keeps.
-struct Kept {
-  std::size_t start;
-  std::size_t end;
+  // Appends characters that come from the character at `origin`.
+  void append(const std::uint8_t *text, std::size_t size, std::size_t origin);
+  // Appends data[start..end) of the text itself.
+  void keep(const std::uint8_t *data, std::size_t start, std::size_t end);
 };
-// `options` are those of NormalizerStep.
-Kept stripped(const std::uint8_t *data, std::size_t size, std::uint32_t options);
 
 class NormalizerPass {
 public:
   virtual ~NormalizerPass() = default;
-  // Appends the result to `to`, which is empty.
-  virtual void run(const std::uint8_t *data, std::size_t size,
-                   std::vector<std::uint8_t> &to) const = 0;
+  // Appends to `result`, which is empty.
+  virtual void run(const std::uint8_t *data, std::size_t size, PassResult &result) const = 0;
 
   // Returns passes that together do what `steps` say.
   static std::vector<std::unique_ptr<const NormalizerPass>>
   make(const std::vector<NormalizerStep> &steps);
 };
-
-// Returns the spellings of a step that changes each character by itself before, and the
-// spellings after its decomposition, if it has one.
-struct StepSpellings {
-  std::vector<Spelling> before;
-  bool decomposes = false; // to NFD
-  std::vector<Spelling> after;
-};
-StepSpellings spellings_of(const NormalizerStep &step);
 
 } // namespace pretok

@@ -1,5 +1,7 @@
 #include "core/normalize/text_replacer.hpp"
 
+#include "core/unicode/utf8.hpp"
+
 #include <string_view>
 
 namespace pretok {
@@ -26,16 +28,15 @@ void TextReplacer::for_matches(const std::uint8_t *data, std::size_t size,
   }
 }
 
-void TextReplacer::append(const std::uint8_t *data, std::size_t size,
-                          std::vector<std::uint8_t> &to) const {
+void TextReplacer::run(const std::uint8_t *data, std::size_t size, PassResult &result) const {
+  const auto *const content = reinterpret_cast<const std::uint8_t *>(content_.data());
   std::size_t done = 0;
-  const auto replace = [&](std::size_t start, std::size_t end) {
-    to.insert(to.end(), data + done, data + start);
-    to.insert(to.end(), content_.begin(), content_.end());
+  for_matches(data, size, [&](std::size_t start, std::size_t end) {
+    result.keep(data, done, start);
+    result.append(content, content_.size(), last_start(data, start, end));
     done = end;
-  };
-  for_matches(data, size, replace);
-  to.insert(to.end(), data + done, data + size);
+  });
+  result.keep(data, done, size);
 }
 
 } // namespace pretok

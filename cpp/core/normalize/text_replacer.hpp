@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/base/function_ref.hpp"
-#include "core/normalize/normalizer_step.hpp"
+#include "core/normalize/normalizer_pass.hpp"
 #include "core/split/pre_tokenizer.hpp"
 
 #include <cstddef>
@@ -22,10 +22,9 @@ public:
   using OnMatch = FunctionRef<void(std::size_t, std::size_t)>;
   void for_matches(const std::uint8_t *data, std::size_t size, const OnMatch &on_match) const;
 
-  // Appends the text with its matches replaced.
-  void append(const std::uint8_t *data, std::size_t size, std::vector<std::uint8_t> &to) const;
-
-  const std::string &content() const { return content_; }
+  // Appends the text with its matches replaced. The replacement of a match has the origin of
+  // the last character of the match.
+  void run(const std::uint8_t *data, std::size_t size, PassResult &result) const;
 
 private:
   std::string pattern_;

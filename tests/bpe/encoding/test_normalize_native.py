@@ -76,7 +76,7 @@ def core(native: BackendName) -> Any:
 def nfc() -> Any:
     from pretok import _core
 
-    return _core.UnicodeForm(0)
+    return _core.Normalizer(b"\1\0\0\0", [])
 
 
 def check(core: Any, lines: list[str]) -> None:
@@ -159,5 +159,7 @@ def test_other_objects_are_refused(core: Any) -> None:
         nfc().normalized("text")
     with pytest.raises(TypeError):
         nfc().align("text")
-    with pytest.raises(ValueError, match="a form from 0 to 3"):
-        type(nfc())(4)
+    with pytest.raises(ValueError, match="unknown normalizer"):
+        type(nfc())(b"\1\x7f\0\0", [])
+    with pytest.raises(ValueError, match="ends too early"):
+        type(nfc())(b"\1", [])

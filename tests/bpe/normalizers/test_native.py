@@ -11,12 +11,14 @@ import pytest
 
 from bpe import VocabularyError
 from bpe.encoding.utf8 import ESCAPE, decode_utf8
+from bpe.formats.pretok_numbers import encode_number
 from bpe.formats.sentencepiece import parse
 from bpe.normalizers.aligned_text import AlignedText
 from bpe.normalizers.chain import NormalizerChain
 from bpe.normalizers.graphemes import Kind, kind_of
 from bpe.normalizers.native import NativeNormalizer
 from bpe.normalizers.precompiled import Precompiled
+from bpe.normalizers.registry import STORED_NORMALIZERS
 from bpe.normalizers.sentencepiece import SentencePieceNormalizer
 from bpe.normalizers.step import TextStep
 from bpe.normalizers.steps import (
@@ -143,7 +145,7 @@ def test_charsmap_of_damaged_bytes() -> None:
             assert NativeNormalizer(chain).normalized(data) == expected(chain, data)
 
 
-def test_unchecked_charsmap_stays_within_its_bytes() -> None:
+def test_core_checks_charsmaps() -> None:
     from pretok import _core
 
     random = seeded("unchecked")
@@ -154,10 +156,16 @@ def test_unchecked_charsmap_stays_within_its_bytes() -> None:
         for _ in range(random.randrange(30)):
             if size:
                 damaged[random.randrange(size)] = random.randrange(256)
-        normalizer = _core.SentencePieceNormalizer(bytes(damaged), True, True, True, False, [])
+        code = STORED_NORMALIZERS.names.index("SentencePieceNormalizer")
+        stored = bytes([1, code]) + encode_number(size) + damaged + b"\1\1\1\0\0\0"
+        try:
+            normalizer = SentencePieceNormalizer(bytes(damaged))
+        except VocabularyError:
+            with pytest.raises(ValueError, match="has a charsmap that"):
+                _core.Normalizer(stored, [])
+            continue
         for data in texts(random, 3):
-            normalizer.normalized(data)
-            normalizer.align(data)
+            assert _core.Normalizer(stored, []).normalized(data) == expected(normalizer, data)
 
 
 STEPS: tuple[TextStep, ...] = (
