@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from functools import lru_cache
 from heapq import nsmallest
 from itertools import groupby, zip_longest
 from operator import add
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from pretok.errors import UnknownPatternError
 from pretok.patterns.alternatives import alternatives_of, printable
@@ -18,15 +18,10 @@ from pretok.patterns.parser import MAX_PATTERN_LENGTH
 from pretok.patterns.words import all_texts
 from pretok.preset import Engine
 
-if TYPE_CHECKING:
-    from difflib import SequenceMatcher
-
-MIN_SIMILARITY = 0.7
-"""The error shows the nearest pattern only if its likeness (2 at most) is above this number."""
+MIN_LIKENESS = 0.7
+"""The error shows the nearest pattern only if its likeness (2.01 at most) is above this number."""
 MAX_COMPARED_ALTERNATIVES = 256
 """Maximum alternatives of a pattern that the error compares with known patterns."""
-MAX_CACHED = 160
-"""Maximum length of an alternative whose unit is cached."""
 MAX_CONSTRUCT = 60
 """Maximum characters of a construct that an error shows."""
 MAX_LINES, MAX_WIDTH = 40, 160
@@ -94,7 +89,12 @@ def difference_of(known: str, known_engine: Engine, pattern: str, engine: Engine
     lines: list[str] = []
     differs = False
     ours, theirs = _units(known, known_engine), _units(pattern, engine)
-    matcher = _matcher([unit.key for unit in ours], [unit.key for unit in theirs])
+    # Import difflib only here, for an error: its import takes half as long as importing pretok.
+    from difflib import SequenceMatcher
+
+    matcher = SequenceMatcher(
+        None, [unit.key for unit in ours], [unit.key for unit in theirs], autojunk=False
+    )
     for _, start, end, their_start, their_end in matcher.get_opcodes():
         for old, new in zip_longest(ours[start:end], theirs[their_start:their_end]):
             if old is not None and new is not None and old.key == new.key:
@@ -124,10 +124,7 @@ class _Unit(NamedTuple):
 
 def _units(pattern: str, engine: Engine) -> list[_Unit]:
     """Return the units of `pattern`, in order."""
-    alternatives = [
-        (text, (_cached_unit if len(text) <= MAX_CACHED else _unit)(text, engine))
-        for text in alternatives_of(pattern)
-    ]
+    alternatives = [(text, _unit(text, engine)) for text in alternatives_of(pattern)]
     units: list[_Unit] = []
     for is_literal, group in groupby(alternatives, lambda each: each[1].words is not None):
         texts, alone = zip(*group, strict=True)
@@ -139,17 +136,6 @@ def _unit(text: str, engine: Engine) -> _Unit:
     key = meaning(text, engine)
     words = all_texts(key[0]) if isinstance(key, tuple) and len(key) == 1 else None
     return _Unit(printable(text), key, words)
-
-
-# Patterns have many alternatives in common.
-_cached_unit = lru_cache(maxsize=512)(_unit)
-
-
-def _matcher(ours: Sequence[Hashable], theirs: Sequence[Hashable]) -> SequenceMatcher[Hashable]:
-    # Import difflib only here, for an error: its import takes half as long as importing pretok.
-    from difflib import SequenceMatcher
-
-    return SequenceMatcher(None, ours, theirs, autojunk=False)
 
 
 def _changed(old: _Unit, known_engine: Engine, new: _Unit, engine: Engine) -> list[str]:
@@ -199,30 +185,25 @@ def _shortened(text: str, start: int = 0, max_width: int = MAX_WIDTH) -> str:
 
 def _nearest(pattern: str, engine: Engine) -> KnownPattern | None:
     """Return the most similar known pattern; None if none is similar enough."""
-    if len(alternatives_of(pattern)) > MAX_COMPARED_ALTERNATIVES:
+    parts = _parts(pattern)
+    if len(parts[0]) > MAX_COMPARED_ALTERNATIVES:
         return None
-    known = known_patterns()
-    keys, pairs = (_matcher((), items) for items in _items(pattern, engine))
-    nearest, similarity = None, MIN_SIMILARITY
-    for each, (known_keys, known_pairs) in zip(known, _items_of_known(known), strict=True):
-        keys.set_seq1(known_keys)
-        pairs.set_seq1(known_pairs)
+
+    def likeness(known: KnownPattern) -> float:
+        _, known_engine, text = known
         # Of equally similar patterns, prefer one that is written for `engine`.
-        likeness = keys.quick_ratio() + 0.01 * (each[1] == engine)
-        if likeness + pairs.real_quick_ratio() > similarity:  # an upper bound, found quickly
-            likeness += pairs.quick_ratio()
-            if likeness > similarity:
-                nearest, similarity = each, likeness
-    return nearest
+        return sum(map(_similarity, parts, _parts(text))) + 0.01 * (known_engine == engine)
+
+    nearest = max(known_patterns(), key=likeness)
+    return nearest if likeness(nearest) > MIN_LIKENESS else None
 
 
-@lru_cache(maxsize=1)
-def _items_of_known(known: tuple[KnownPattern, ...]) -> list[tuple[list[Hashable], list[str]]]:
-    return [_items(pattern, engine) for _, engine, pattern in known]
+@lru_cache(maxsize=256)
+def _parts(pattern: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the alternatives of `pattern`, and its pairs of adjacent characters."""
+    return frozenset(alternatives_of(pattern)), frozenset(map(add, pattern, pattern[1:]))
 
 
-def _items(pattern: str, engine: Engine) -> tuple[list[Hashable], list[str]]:
-    """Return the keys of the units of `pattern`, and the pairs of adjacent characters."""
-    units = _units(pattern, engine)
-    text = "|".join(unit.text for unit in units)
-    return [unit.key for unit in units], list(map(add, text, text[1:]))
+def _similarity(first: frozenset[str], second: frozenset[str]) -> float:
+    """Return the Dice coefficient of two sets, which is 1 for equal sets."""
+    return 2 * len(first & second) / max(1, len(first) + len(second))

@@ -114,7 +114,7 @@ def test_time_is_about_linear_in_the_pattern(name: str, engine: Engine) -> None:
         for cached in (
             compiler._compiled,
             compiler.matches_everywhere,
-            differences._cached_unit,
+            differences._parts,
             lookup._is_read_alike,
         ):
             cached.cache_clear()
