@@ -20,10 +20,16 @@ constexpr std::size_t POLICIES = 3; // a policy is a value of the argument `spec
 
 // The state that the fast functions of one tokenizer share.
 struct FastCalls {
-  FastCalls(const Encoder &encoder, Normalizer normalizer, IdObjects &id_objects)
-      : tokenizer(encoder, normalizer), objects(id_objects) {}
+  FastCalls(const Encoder &used_encoder, Normalizer used_normalizer, IdObjects &id_objects)
+      : encoder(used_encoder), normalizer(used_normalizer), objects(id_objects) {}
 
-  const Tokenizer tokenizer;
+  // Returns whether the encoder can take a text as it is.
+  bool is_normalized(const std::uint8_t *data, std::size_t size, bool is_below_100) const {
+    return is_below_100 || normalizer == Normalizer::NONE || is_nfc(data, size);
+  }
+
+  const Encoder &encoder;
+  const Normalizer normalizer; // NONE or NFC
   IdObjects &objects;
   PyObject *make_added = nullptr; // borrowed: the functions keep it alive
   bool only_str = false;
@@ -84,7 +90,7 @@ PyObject *with_text(FastCalls &calls, PyObject *text, PyObject *special, Work wo
   const TextView view(text);
   if (added == nullptr || (calls.only_ascii && !view.is_ascii()))
     return nullptr;
-  const CacheLease cache(calls.tokenizer.encoder().caches());
+  const CacheLease cache(calls.encoder.caches());
   Scratch scratch;
   return view.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
     return work(Utf8View{data, size, view.is_below_100()}, *added, *cache);
@@ -101,26 +107,26 @@ template <typename Work> PyObject *answer(FastCalls &calls, const Arguments &arg
 }
 
 // Returns a function for with_text that encodes the text, and returns finish(ids).
-template <typename Finish> auto for_ids(const Tokenizer &tokenizer, Finish finish) {
-  return [&tokenizer, finish](const Utf8View &text, const AddedTokenPhases &added,
-                              PreTokenCache &cache) -> PyObject * {
+template <typename Finish> auto for_ids(const FastCalls &calls, Finish finish) {
+  return [&calls, finish](const Utf8View &text, const AddedTokenPhases &added,
+                          PreTokenCache &cache) -> PyObject * {
     StackIds ids;
+    if (!calls.is_normalized(text.data, text.size, text.is_below_100))
+      return nullptr;
     const Refusal refusal =
-        text.is_below_100
-            ? tokenizer.encode_normalized(text.data, text.size, added, cache, ids.buffer)
-            : tokenizer.encode(text.data, text.size, added, cache, ids.buffer);
+        calls.encoder.encode(text.data, text.size, added.all, cache, ids.buffer);
     return refusal.token == nullptr ? finish(ids.buffer) : nullptr;
   };
 }
 
 PyObject *encode(FastCalls &calls, const Arguments &args) {
-  return answer(calls, args, for_ids(calls.tokenizer, [&](const IdBuffer &ids) {
+  return answer(calls, args, for_ids(calls, [&](const IdBuffer &ids) {
                   return calls.objects.as_list(ids.data(), ids.size()).release().ptr();
                 }));
 }
 
 PyObject *encode_array(FastCalls &calls, const Arguments &args) {
-  return answer(calls, args, for_ids(calls.tokenizer, new_array));
+  return answer(calls, args, for_ids(calls, new_array));
 }
 
 PyObject *count_ids(FastCalls &calls, const Arguments &args) {
@@ -128,12 +134,10 @@ PyObject *count_ids(FastCalls &calls, const Arguments &args) {
                 [&](const Utf8View &text, const AddedTokenPhases &added,
                     PreTokenCache &cache) -> PyObject * {
                   std::size_t result = 0;
-                  const Tokenizer &tokenizer = calls.tokenizer;
+                  if (!calls.is_normalized(text.data, text.size, text.is_below_100))
+                    return nullptr;
                   const Refusal refusal =
-                      text.is_below_100
-                          ? tokenizer.count_normalized(text.data, text.size, added, cache,
-                                                       result)
-                          : tokenizer.count(text.data, text.size, added, cache, result);
+                      calls.encoder.count(text.data, text.size, added.all, cache, result);
                   return refusal.token == nullptr ? PyLong_FromSize_t(result) : nullptr;
                 });
 }
@@ -163,7 +167,7 @@ py::object encode_between(PyObject *function, PyObject *text, PyObject *special,
   if (calls == nullptr)
     return {};
   return py::reinterpret_steal<py::object>(
-      with_text(*calls, text, special, for_ids(calls->tokenizer, [&](const IdBuffer &ids) {
+      with_text(*calls, text, special, for_ids(*calls, [&](const IdBuffer &ids) {
         const auto before_size = static_cast<std::size_t>(PyList_GET_SIZE(before));
         const auto after_size = static_cast<std::size_t>(PyList_GET_SIZE(after));
         NewList result(before_size + ids.size() + after_size);

@@ -13,10 +13,10 @@ namespace pretok {
 inline pretok_status check_ids(const pretok_tokenizer &tokenizer, const std::uint32_t *ids,
                                std::size_t count, pretok_error *error) {
   for (std::size_t i = 0; i < count; ++i)
-    if (tokenizer.decoder->token(ids[i]).bytes == nullptr)
+    if (tokenizer.core->decoder().token(ids[i]).bytes == nullptr)
       return fail_at(error, PRETOK_UNKNOWN_ID, i,
                      "no token has id %lu, at index %zu; ids are below %zu",
-                     static_cast<unsigned long>(ids[i]), i, tokenizer.id_limit);
+                     static_cast<unsigned long>(ids[i]), i, tokenizer.core->id_limit());
   return PRETOK_OK;
 }
 

@@ -16,7 +16,7 @@ pretok_status pretok_decode(const pretok_tokenizer *tokenizer, const uint32_t *i
   return guarded(error, [&] {
     if (const pretok_status status = check_ids(*tokenizer, ids, id_count, error))
       return status;
-    const Decoder &decoder = *tokenizer->decoder;
+    const Decoder &decoder = tokenizer->core->decoder();
     std::string changed; // the text that a chain of decoders makes
     if (decoder.chain())
       changed = decoder.chain()->decode(ids, id_count, skip_special);

@@ -35,8 +35,8 @@ pretok_status pretok_decode_stream_new(const pretok_tokenizer *tokenizer, bool s
           check(error, {{tokenizer, "the tokenizer"}, {result, "result"}}))
     return status;
   return guarded(error, [&] {
-    *result =
-        new pretok_decode_stream{tokenizer, DecodeStream(*tokenizer->decoder, skip_special)};
+    *result = new pretok_decode_stream{tokenizer,
+                                       DecodeStream(tokenizer->core->decoder(), skip_special)};
     return PRETOK_OK;
   });
 }

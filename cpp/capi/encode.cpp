@@ -11,7 +11,7 @@ namespace {
 // template puts before and after the text.
 pretok_status append_all(const EncodeCall &call, const std::uint8_t *text, std::size_t size,
                          IdBuffer &ids, pretok_error *error) {
-  const CacheLease cache(call.tokenizer->encoder->caches());
+  const CacheLease cache(call.tokenizer->caches());
   call.begin(ids);
   if (const pretok_status status = call.encode(text, size, 0, *cache, ids, error))
     return status;
@@ -25,7 +25,7 @@ pretok_status encode_into(const EncodeCall &call, const std::uint8_t *text, std:
   // If the caller's array has room for the ids of every possible text of this size, encode
   // directly into the array. No array has room for MAX_ELEMENTS ids.
   IdBuffer buffer;
-  const std::size_t bound = call.tokenizer->pipeline->max_capacity(size);
+  const std::size_t bound = call.tokenizer->max_capacity(size);
   if (capacity >= bound && bound < MAX_ELEMENTS<std::uint32_t>)
     buffer = IdBuffer(ids, capacity);
   if (const pretok_status status = append_all(call, text, size, buffer, error))
@@ -39,7 +39,7 @@ pretok_status encode_into(const EncodeCall &call, const std::uint8_t *text, std:
 
 pretok_status count_into(const EncodeCall &call, const std::uint8_t *text, std::size_t size,
                          std::size_t *count, pretok_error *error) {
-  const CacheLease cache(call.tokenizer->encoder->caches());
+  const CacheLease cache(call.tokenizer->caches());
   std::size_t result = call.template_size();
   const pretok_status status = call.count(text, size, *cache, result, error);
   if (status == PRETOK_OK)
@@ -104,7 +104,7 @@ pretok_status pretok_encode_new(const pretok_tokenizer *tokenizer, const char *t
 void pretok_ids_free(uint32_t *ids) noexcept { std::free(ids); }
 
 size_t pretok_encode_bound(const pretok_tokenizer *tokenizer, size_t size) noexcept {
-  return tokenizer != nullptr ? tokenizer->pipeline->max_capacity(size) : 0;
+  return tokenizer != nullptr ? tokenizer->core->max_capacity(size) : 0;
 }
 
 pretok_status pretok_count(const pretok_tokenizer *tokenizer, const char *text, size_t size,

@@ -3,7 +3,6 @@
 #include "capi/options.hpp"
 #include "core/unicode/utf8.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 namespace pretok {
@@ -22,7 +21,7 @@ pretok_status EncodeCall::read(const pretok_tokenizer &used_tokenizer,
   if (copy.allowed != nullptr && copy.allowed->tokenizer != &used_tokenizer)
     return fail(error, PRETOK_INVALID_ARGUMENT,
                 "options.allowed belongs to another tokenizer; make a set for this tokenizer");
-  tokenizer = &used_tokenizer;
+  tokenizer = used_tokenizer.core.get();
   policy = copy.allowed != nullptr
                ? &copy.allowed->policy
                : &used_tokenizer.policies[static_cast<std::size_t>(special)];
@@ -32,10 +31,10 @@ pretok_status EncodeCall::read(const pretok_tokenizer &used_tokenizer,
 
 pretok_status EncodeCall::check_bytes(const std::uint8_t *text, std::size_t size,
                                       std::size_t position, pretok_error *error) const {
-  if (!tokenizer->lacks_bytes || is_ascii(text, size))
+  if (!tokenizer->lacks_bytes() || is_ascii(text, size))
     return PRETOK_OK;
   for (std::size_t i = 0; i < size; ++i)
-    if (tokenizer->no_token[text[i]])
+    if (tokenizer->lacks(text[i]))
       return fail_at(error, PRETOK_NO_TOKEN, position + i,
                      "the text has byte 0x%02x at offset %zu, but the vocabulary has no token "
                      "for this byte; no assigned code point has this byte in UTF-8, so remove "
@@ -48,28 +47,20 @@ pretok_status EncodeCall::encode(const std::uint8_t *text, std::size_t size,
                                  std::size_t position, PreTokenCache &cache, IdBuffer &ids,
                                  pretok_error *error) const {
   const Encoder::Part which = position == 0 ? Encoder::Part::FIRST : later_part();
-  return refuse(tokenizer->pipeline->encode(text, size, *policy, cache, ids, which), position,
-                error);
+  return refuse(tokenizer->encode(text, size, *policy, cache, ids, which), position, error);
 }
 
 pretok_status EncodeCall::count(const std::uint8_t *text, std::size_t size,
                                 PreTokenCache &cache, std::size_t &result,
                                 pretok_error *error) const {
-  return refuse(tokenizer->pipeline->count(text, size, *policy, cache, result), 0, error);
+  return refuse(tokenizer->count(text, size, *policy, cache, result), 0, error);
 }
 
 pretok_status EncodeCall::refuse(const Refusal &refusal, std::size_t position,
                                  pretok_error *error) const {
   if (refusal.token == nullptr)
     return PRETOK_OK;
-  // A chain has normalized the content of the refused token.
-  const auto is_same = [&](const AddedToken &token) {
-    return token.special && token.normalized && tokenizer->chain &&
-           token.id == refusal.token->id &&
-           tokenizer->chain->normalized(token.content) == refusal.token->content;
-  };
-  const auto original = std::find_if(tokenizer->added.begin(), tokenizer->added.end(), is_same);
-  const AddedToken &token = original != tokenizer->added.end() ? *original : *refusal.token;
+  const AddedToken &token = tokenizer->original(*refusal.token);
   return fail_at(
       error, PRETOK_SPECIAL_TOKEN, position + refusal.position,
       "the text has the special token \"%.40s\" at offset %zu; encode it as text with "

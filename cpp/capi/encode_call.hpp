@@ -12,7 +12,7 @@
 namespace pretok {
 
 struct EncodeCall {
-  const pretok_tokenizer *tokenizer = nullptr;
+  const Tokenizer *tokenizer = nullptr;
   const AddedTokenPhases *policy = nullptr;
   bool add_special_tokens = false;
 
@@ -26,15 +26,15 @@ struct EncodeCall {
   // these ids. If add_special_tokens is false, `begin` and `end` do nothing, and template_size
   // returns 0.
   std::size_t template_size() const {
-    return add_special_tokens ? tokenizer->pipeline->ids_around().size() : 0;
+    return add_special_tokens ? tokenizer->ids_around().size() : 0;
   }
   void begin(IdBuffer &ids) const {
     if (add_special_tokens)
-      tokenizer->pipeline->begin(ids);
+      tokenizer->begin(ids);
   }
   void end(IdBuffer &ids) const {
     if (add_special_tokens)
-      tokenizer->pipeline->end(ids);
+      tokenizer->end(ids);
   }
 
   // Fails if `text` has a byte for which the vocabulary has no token. `position` is the offset
@@ -53,7 +53,7 @@ struct EncodeCall {
   // would be wrong after a cut. All other models encode the text as a text of its own, because
   // Tokenizer cannot normalize a LATER part.
   Encoder::Part later_part() const {
-    return tokenizer->decoder->has_texts() ? Encoder::Part::LATER : Encoder::Part::FIRST;
+    return tokenizer->decoder().has_texts() ? Encoder::Part::LATER : Encoder::Part::FIRST;
   }
 
   // Adds to `result` the number of ids that `encode` would append.

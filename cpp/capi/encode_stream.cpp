@@ -46,7 +46,7 @@ struct pretok_encode_stream {
       call.begin(new_ids);
     if (size == 0)
       return PRETOK_OK;
-    const CacheLease cache(call.tokenizer->encoder->caches());
+    const CacheLease cache(call.tokenizer->caches());
     return call.encode(held.data(), size, position, *cache, new_ids, error);
   }
 
@@ -63,9 +63,9 @@ struct pretok_encode_stream {
       ~Undo() { held.resize(std::min(held.size(), size)); }
     } undo{held, before};
     const bool searches = held.size() >= next_search;
-    const std::size_t cut = searches ? find_cut(*call.tokenizer->encoder, *call.policy,
-                                                call.tokenizer->pipeline->normalizer(),
-                                                held.data(), held.size(), call.later_part())
+    const std::size_t cut = searches ? find_cut(call.tokenizer->encoder(), *call.policy,
+                                                call.tokenizer->normalizer(), held.data(),
+                                                held.size(), call.later_part())
                                      : 0;
     IdBuffer new_ids;
     if (const pretok_status status = encode(cut, new_ids, error))

@@ -3,16 +3,27 @@
 
 #include "capi/handles.hpp"
 #include "capi/status.hpp"
+#include "formats/load_error.hpp"
 #include "formats/tokenizer_spec.hpp"
 
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace pretok {
+
+// Writes `load_error`, which is not NONE. `name` comes before the message; it may be "".
+pretok_status fail_to_load(const LoadError &load_error, const std::string &name,
+                           pretok_error *error);
 
 // Checks `caller_options` and copies them to `options`. If `caller_options` is nullptr, sets
 // the defaults.
 pretok_status read_load_options(const pretok_load_options *caller_options,
                                 pretok_load_options &options, pretok_error *error);
+
+// Returns for each value of pretok_special the search for `tokens`.
+std::vector<AddedTokenPhases> make_policies(const Tokenizer &tokenizer,
+                                            const std::vector<AddedToken> &tokens);
 
 // Makes a tokenizer. Sets `result` and returns PRETOK_OK, or writes the error.
 pretok_status load_tokenizer(TokenizerSpec &&spec, const pretok_load_options &options,

@@ -1,7 +1,8 @@
 // Pre-tokenizers and pretok_spans.
-#include "capi/find_pre_tokenizer.hpp"
 #include "capi/handles.hpp"
+#include "capi/load_tokenizer.hpp"
 #include "capi/status.hpp"
+#include "formats/find_split.hpp"
 
 #include <memory>
 
@@ -14,10 +15,10 @@ pretok_status pretok_pre_tokenizer_named(const char *name, const char *unicode,
     return status;
   return guarded(error, [&] {
     std::optional<NamedPreTokenizer> named;
-    const pretok_status status = find_pre_tokenizer(name, unicode, named, error);
-    if (status == PRETOK_OK)
-      *result = new pretok_pre_tokenizer{std::move(*named)};
-    return status;
+    if (const LoadError load_error = find_preset_split(name, unicode, named))
+      return fail_to_load(load_error, "", error);
+    *result = new pretok_pre_tokenizer{std::move(*named)};
+    return PRETOK_OK;
   });
 }
 
@@ -30,10 +31,10 @@ pretok_status pretok_pre_tokenizer_from_program(const uint32_t *words, size_t co
     return status;
   return guarded(error, [&] {
     std::optional<NamedPreTokenizer> named;
-    const pretok_status status = read_pre_tokenizer(words, count, unicode, named, error);
-    if (status == PRETOK_OK)
-      *result = new pretok_pre_tokenizer{std::move(*named)};
-    return status;
+    if (const LoadError load_error = read_split(words, count, unicode, named))
+      return fail_to_load(load_error, "", error);
+    *result = new pretok_pre_tokenizer{std::move(*named)};
+    return PRETOK_OK;
   });
 }
 

@@ -13,17 +13,13 @@
 namespace pretok {
 namespace {
 
-// Sets *result to a tokenizer made from `spec`. If the file could not be read (load_error), or
-// if the tokenizer cannot be made, writes the error. `name` comes before messages of
-// load_error; it may be "".
-pretok_status make_tokenizer(TokenizerSpec &&spec, const LoadError &load_error,
-                             const std::string &name, const pretok_load_options &options,
-                             pretok_tokenizer **result, pretok_error *error) {
+// Sets *result to a tokenizer made from `spec`. Writes the error if the file could not be read
+// (load_error), or if the tokenizer cannot be made. `name` comes before messages of load_error.
+pretok_status load_from(TokenizerSpec &&spec, const LoadError &load_error,
+                        const std::string &name, const pretok_load_options &options,
+                        pretok_tokenizer **result, pretok_error *error) {
   if (load_error)
-    return fail(error,
-                load_error.kind == LoadError::UNSUPPORTED ? PRETOK_UNSUPPORTED
-                                                          : PRETOK_MALFORMED,
-                "%s%s", name.c_str(), load_error.message.c_str());
+    return fail_to_load(load_error, name, error);
   std::unique_ptr<pretok_tokenizer> tokenizer;
   const pretok_status status = load_tokenizer(std::move(spec), options, tokenizer, error);
   if (status == PRETOK_OK)
@@ -72,7 +68,7 @@ pretok_status pretok_tokenizer_from_file(const char *path,
       if (!file_error.empty())
         return fail(error, PRETOK_CANNOT_READ, "%s%s", name.c_str(), file_error.c_str());
     }
-    return make_tokenizer(std::move(spec), load_error, name, options, result, error);
+    return load_from(std::move(spec), load_error, name, options, result, error);
   });
 }
 
@@ -88,31 +84,31 @@ pretok_status pretok_tokenizer_from_memory(const void *data, size_t size,
       return status;
     TokenizerSpec spec;
     const LoadError load_error = read_spec(static_cast<const std::uint8_t *>(data), size, spec);
-    return make_tokenizer(std::move(spec), load_error, "", options, result, error);
+    return load_from(std::move(spec), load_error, "", options, result, error);
   });
 }
 
 void pretok_tokenizer_free(pretok_tokenizer *freed) noexcept { delete freed; }
 
 size_t pretok_tokenizer_cache_limit(const pretok_tokenizer *tokenizer) noexcept {
-  return tokenizer != nullptr ? tokenizer->encoder->caches().budget().limit() : 0;
+  return tokenizer != nullptr ? tokenizer->core->caches().budget().limit() : 0;
 }
 
 size_t pretok_tokenizer_cache_bytes(const pretok_tokenizer *tokenizer) noexcept {
-  return tokenizer != nullptr ? tokenizer->encoder->caches().budget().used() : 0;
+  return tokenizer != nullptr ? tokenizer->core->caches().budget().used() : 0;
 }
 
 void pretok_tokenizer_trim(const pretok_tokenizer *tokenizer) noexcept {
   if (tokenizer != nullptr)
-    tokenizer->encoder->caches().trim();
+    tokenizer->core->caches().trim();
 }
 
 const char *pretok_tokenizer_preset(const pretok_tokenizer *tokenizer) noexcept {
-  return tokenizer != nullptr ? tokenizer->named.name.c_str() : "";
+  return tokenizer != nullptr ? tokenizer->core->split().name.c_str() : "";
 }
 
 size_t pretok_vocab_size(const pretok_tokenizer *tokenizer) noexcept {
-  return tokenizer != nullptr ? tokenizer->id_limit : 0;
+  return tokenizer != nullptr ? tokenizer->core->id_limit() : 0;
 }
 
 pretok_status pretok_token_bytes(const pretok_tokenizer *tokenizer, uint32_t id,
@@ -121,10 +117,10 @@ pretok_status pretok_token_bytes(const pretok_tokenizer *tokenizer, uint32_t id,
   if (const pretok_status status =
           check(error, {{tokenizer, "the tokenizer"}, {bytes, "bytes"}, {size, "size"}}))
     return status;
-  const TokenView token = tokenizer->decoder->token(id);
+  const TokenView token = tokenizer->core->decoder().token(id);
   if (token.bytes == nullptr)
     return fail(error, PRETOK_UNKNOWN_ID, "no token has id %lu; ids are below %zu",
-                static_cast<unsigned long>(id), tokenizer->id_limit);
+                static_cast<unsigned long>(id), tokenizer->core->id_limit());
   *bytes = reinterpret_cast<const char *>(token.bytes);
   *size = token.size;
   return PRETOK_OK;
@@ -135,19 +131,19 @@ pretok_status pretok_token_id(const pretok_tokenizer *tokenizer, const char *byt
   if (const pretok_status status =
           check(error, {{tokenizer, "the tokenizer"}, {bytes, "bytes"}, {id, "id"}}))
     return status;
-  for (const AddedToken &token : tokenizer->added)
+  for (const AddedToken &token : tokenizer->core->added())
     if (token.content.size() == size && std::memcmp(token.content.data(), bytes, size) == 0) {
       *id = token.id;
       return PRETOK_OK;
     }
   // A fallback token and a token of text may have the same byte. Prefer the token of text.
   for (const bool is_fallback : {false, true})
-    for (std::size_t next = 0; next < tokenizer->id_limit; ++next) {
+    for (std::size_t next = 0; next < tokenizer->core->id_limit(); ++next) {
       const auto candidate = static_cast<std::uint32_t>(next);
-      const TokenView token = tokenizer->decoder->token(candidate);
+      const TokenView token = tokenizer->core->decoder().token(candidate);
       if (token.bytes != nullptr && token.size == size &&
           std::memcmp(token.bytes, bytes, size) == 0 &&
-          tokenizer->decoder->is_fallback(candidate) == is_fallback) {
+          tokenizer->core->decoder().is_fallback(candidate) == is_fallback) {
         *id = candidate;
         return PRETOK_OK;
       }
@@ -158,5 +154,5 @@ pretok_status pretok_token_id(const pretok_tokenizer *tokenizer, const char *byt
 }
 
 bool pretok_is_special(const pretok_tokenizer *tokenizer, uint32_t id) noexcept {
-  return tokenizer != nullptr && tokenizer->decoder->is_special(id);
+  return tokenizer != nullptr && tokenizer->core->decoder().is_special(id);
 }

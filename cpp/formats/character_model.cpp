@@ -336,4 +336,17 @@ std::vector<StageProgram> cut_nowhere() {
   return {stage};
 }
 
+bool keeps_whole(const std::vector<StageProgram> &stages) {
+  const StageProgram &stage = stages.front();
+  const Run *const run = std::get_if<Run>(&stage.program.rules.front());
+  if (stages.size() != 1 || stage.behavior != Behavior::ISOLATED || stage.invert ||
+      run == nullptr || run->at_most != 0 || run->at_least != 1)
+    return false;
+  const Alphabet &alphabet = stage.program.alphabet;
+  return std::all_of(alphabet.begin(), alphabet.end(), [&](const AlphabetRange &range) {
+    return std::all_of(range.class_map.begin(), range.class_map.end(),
+                       [&](std::uint8_t code_class) { return has(run->body, code_class); });
+  });
+}
+
 } // namespace pretok

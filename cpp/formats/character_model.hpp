@@ -61,5 +61,7 @@ const char *build_characters(const CharacterModel &model, VocabularyData &&token
 std::vector<StageProgram> cut_at_marks(bool at_runs, bool has_spaces);
 // Returns the pre-tokenizer that does not split text.
 std::vector<StageProgram> cut_nowhere();
+// Returns whether a pre-tokenizer has one stage with one rule, which matches the whole text.
+bool keeps_whole(const std::vector<StageProgram> &stages);
 
 } // namespace pretok

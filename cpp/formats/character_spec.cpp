@@ -128,8 +128,7 @@ static std::vector<std::uint32_t> fallback_of(const CharacterModel &model) {
   return ids;
 }
 
-// Returns the model of `spec`, whose tokens are text.
-static CharacterModel model_of(const TokenizerSpec &spec) {
+CharacterModel model_of(const TokenizerSpec &spec, bool has_spaces) {
   const VocabularyData &data = spec.vocabulary;
   CharacterModel model;
   model.texts = texts_of(spec);
@@ -137,9 +136,9 @@ static CharacterModel model_of(const TokenizerSpec &spec) {
   model.ids.assign(data.ids.begin(),
                    data.ids.begin() + static_cast<std::ptrdiff_t>(data.mergeable));
   model.merges = data.merges;
+  model.has_spaces = has_spaces;
   model.first_step = first_step(spec);
   if (spec.characters) {
-    model.has_spaces = !spec.characters->normalizer;
     model.unknown = spec.characters->unknown_id;
     model.fuses_unknown = spec.characters->fuses_unknown;
     if (spec.characters->has_fallback)
@@ -162,8 +161,7 @@ static CharacterModel model_of(const TokenizerSpec &spec) {
   return model;
 }
 
-// Returns the tokens that ids decode to: a fallback token of spec.text becomes its byte.
-static VocabularyData decoded_tokens(const TokenizerSpec &spec) {
+VocabularyData decoded_tokens(const TokenizerSpec &spec) {
   const VocabularyData &texts = spec.vocabulary;
   VocabularyData data;
   data.lengths = texts.lengths;
@@ -181,30 +179,6 @@ static VocabularyData decoded_tokens(const TokenizerSpec &spec) {
     ++i;
   }
   return data;
-}
-
-const char *take_vocabulary(TokenizerSpec &spec, Vocabulary &vocabulary) {
-  if (!spec.characters && !spec.text)
-    return vocabulary.build(std::move(spec.vocabulary));
-  const CharacterModel model = model_of(spec);
-  return build_characters(model, decoded_tokens(spec), vocabulary);
-}
-
-std::vector<bool> fallback_tokens(const TokenizerSpec &spec) {
-  if (!spec.text || !spec.text->has_fallback)
-    return {};
-  std::vector<bool> is_fallback(first_step(spec));
-  for (const std::uint32_t id : model_of(spec).fallback)
-    if (id != NO_ID)
-      is_fallback[id] = true;
-  return is_fallback;
-}
-
-std::vector<StageProgram> character_stages(const TokenizerSpec &spec) {
-  const bool has_spaces = !spec.characters->normalizer;
-  if (spec.characters->splits_at_marks)
-    return cut_at_marks(false, has_spaces);
-  return model_of(spec).allows_cuts() ? cut_at_marks(true, has_spaces) : cut_nowhere();
 }
 
 } // namespace pretok

@@ -53,16 +53,11 @@ SentencePieceNormalizer make_normalizer(const TokenizerSpec &spec);
 // are too large". Returns "" if there is none. No two tokens may have the same text.
 std::string problem_of_characters(const TokenizerSpec &spec);
 
-// Builds `vocabulary` from spec.vocabulary, which it may move from. Returns nullptr, or a
-// message that says what is wrong with the vocabulary.
-const char *take_vocabulary(TokenizerSpec &spec, Vocabulary &vocabulary);
+// Returns the model of `spec`, whose tokens are text. The model views spec.vocabulary. If
+// `has_spaces`, spaces stand for marks ("▁").
+CharacterModel model_of(const TokenizerSpec &spec, bool has_spaces);
 
-// Returns for each id whether it is a fallback token of spec.text, such as <0x0A>; {} if there
-// are none.
-std::vector<bool> fallback_tokens(const TokenizerSpec &spec);
-
-// Returns the pre-tokenizer of spec.characters, which is set. If the model does not split text,
-// no merge crosses a boundary of this pre-tokenizer.
-std::vector<StageProgram> character_stages(const TokenizerSpec &spec);
+// Returns the tokens that ids decode to: a fallback token of spec.text becomes its byte.
+VocabularyData decoded_tokens(const TokenizerSpec &spec);
 
 } // namespace pretok

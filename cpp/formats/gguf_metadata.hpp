@@ -3,6 +3,7 @@
 #pragma once
 
 #include "formats/byte_source.hpp"
+#include "formats/load_error.hpp"
 #include "formats/tokenizer_spec.hpp"
 
 #include <cstddef>

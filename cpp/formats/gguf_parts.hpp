@@ -2,6 +2,7 @@
 #pragma once
 
 #include "formats/gguf_metadata.hpp"
+#include "formats/load_error.hpp"
 #include "formats/text_model.hpp"
 #include "formats/tokenizer_spec.hpp"
 

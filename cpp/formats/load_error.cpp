@@ -2,6 +2,13 @@
 
 namespace pretok {
 
+std::string join(std::initializer_list<MessagePart> parts) {
+  std::string text;
+  for (const MessagePart &part : parts)
+    text += part.text();
+  return text;
+}
+
 std::string quote(std::string_view text) {
   constexpr std::size_t MAX_QUOTED = 40;
   constexpr char DIGITS[] = "0123456789abcdef";

@@ -1,21 +1,58 @@
-// Makes LoadErrors, and quotes the contents of files in messages.
+// LoadErrors, and their messages.
 #pragma once
 
-#include "core/unicode/utf8.hpp"
-#include "formats/tokenizer_spec.hpp"
-
 #include <cstddef>
+#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace pretok {
 
-inline LoadError malformed(std::string message) {
-  return {LoadError::MALFORMED, std::move(message)};
+// The result of loading a file: an error, or NONE.
+struct LoadError {
+  enum Kind {
+    NONE,
+    MALFORMED,
+    UNSUPPORTED,
+    NO_SPLIT,     // neither the file nor the caller says how to split text
+    REMOVES_TEXT, // the split drops text, but ids must decode to the whole text
+    UNKNOWN_NAME, // no preset or Unicode version has this name
+    INVALID_ARGUMENT
+  } kind = NONE;
+  std::string message; // "expected X, got Y; do Z"
+
+  explicit operator bool() const { return kind != NONE; }
+};
+
+// A part of a message: a text or a whole number.
+class MessagePart {
+public:
+  MessagePart(std::string_view text) : text_(text) {}
+  MessagePart(const char *text) : text_(text) {}
+  MessagePart(const std::string &text) : text_(text) {}
+  template <typename Number, typename = std::enable_if_t<std::is_integral_v<Number>>>
+  MessagePart(Number number) : digits_(std::to_string(number)) {}
+
+  std::string_view text() const { return digits_.empty() ? text_ : digits_; }
+
+private:
+  std::string_view text_;
+  std::string digits_; // of a number
+};
+
+// Returns the parts as one text.
+std::string join(std::initializer_list<MessagePart> parts);
+
+template <typename... Parts> LoadError malformed(const Parts &...parts) {
+  return {LoadError::MALFORMED, join({parts...})};
 }
-inline LoadError unsupported(std::string message) {
-  return {LoadError::UNSUPPORTED, std::move(message)};
+template <typename... Parts> LoadError unsupported(const Parts &...parts) {
+  return {LoadError::UNSUPPORTED, join({parts...})};
+}
+template <typename... Parts> LoadError invalid_argument(const Parts &...parts) {
+  return {LoadError::INVALID_ARGUMENT, join({parts...})};
 }
 
 // Returns `text` in quotes. Escapes quotes, backslashes, and all bytes other than printable

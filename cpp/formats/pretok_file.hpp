@@ -2,6 +2,7 @@
 // bpe/formats/pretok_file.py documents the layout, and reads and writes these files in Python.
 #pragma once
 
+#include "formats/load_error.hpp"
 #include "formats/tokenizer_spec.hpp"
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 
 #include "core/base/ids.hpp"
 #include "formats/byte_source.hpp"
+#include "formats/load_error.hpp"
 #include "formats/tokenizer_spec.hpp"
 
 #include <cstddef>

@@ -2,6 +2,7 @@
 // Python.
 #pragma once
 
+#include "formats/load_error.hpp"
 #include "formats/tokenizer_spec.hpp"
 
 #include <string_view>

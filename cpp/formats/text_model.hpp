@@ -5,6 +5,7 @@
 #include "core/base/hash.hpp"
 #include "core/base/ids.hpp"
 #include "core/base/open_table.hpp"
+#include "formats/load_error.hpp"
 #include "formats/tokenizer_spec.hpp"
 
 #include <cstddef>

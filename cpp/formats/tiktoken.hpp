@@ -2,6 +2,7 @@
 // bpe/formats/tiktoken.py does the same in Python.
 #pragma once
 
+#include "formats/load_error.hpp"
 #include "formats/tokenizer_spec.hpp"
 
 #include <cstddef>

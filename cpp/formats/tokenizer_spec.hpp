@@ -119,12 +119,4 @@ struct TokenizerSpec {
   std::vector<bool> trims;
 };
 
-// The result of loading a file: an error, or NONE.
-struct LoadError {
-  enum Kind { NONE, MALFORMED, UNSUPPORTED } kind = NONE;
-  std::string message; // "expected X, got Y; do Z"
-
-  explicit operator bool() const { return kind != NONE; }
-};
-
 } // namespace pretok

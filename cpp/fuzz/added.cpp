@@ -4,7 +4,7 @@
 //   - splitting the two sides of a cut gives the result for the whole text;
 //   - a stream that gets the text in chunks gives the ids of one call.
 #include "capi/encode_call.hpp"
-#include "capi/special_policy.hpp"
+#include "capi/load_tokenizer.hpp"
 #include "core/encode/safe_cut_between.hpp"
 #include "core/split/presets.hpp"
 #include "fuzz/definition.hpp"
@@ -306,9 +306,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   if (tokenizer_index >= 128)
     return 0; // The stream takes as long as all checks above, so half of the inputs skip it.
   pretok_tokenizer &tokenizer = cached_tokenizer(tokenizer_index);
-  tokenizer.added = tokens;
-  tokenizer.policies.clear();
-  make_policies(tokenizer);
+  tokenizer.policies = make_policies(*tokenizer.core, tokens);
   check_stream(tokenizer, treatment, text, chunk);
   return 0;
 }

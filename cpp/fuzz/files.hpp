@@ -1,22 +1,25 @@
 // Damages tokenizer files. Checks the result of reading any file, damaged or not.
 #pragma once
 
+#include "core/base/id_buffer.hpp"
 #include "core/base/ids.hpp"
 #include "core/base/sizes.hpp"
-#include "core/bpe/vocabulary.hpp"
 #include "core/decode/decoder_flow.hpp"
 #include "core/normalize/growth.hpp"
 #include "core/normalize/normalizer_chain.hpp"
 #include "core/unicode/byte_level.hpp"
 #include "formats/byte_source.hpp"
 #include "formats/character_spec.hpp"
+#include "formats/find_split.hpp"
 #include "formats/load_error.hpp"
+#include "formats/make_tokenizer.hpp"
 #include "formats/read_spec.hpp"
 #include "fuzz/input.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -188,9 +191,11 @@ inline void check_file(const std::string &file, const Input &input) {
   static const std::uint8_t TEXT[] = {'a', 'b', 'c', 0xC3, 0xA9, '\n'};
   if (input.is_one_in(16))
     check_steps(spec, TEXT, sizeof TEXT);
-  // Build few vocabularies, and only if the ids are small: a vocabulary takes memory in
-  // proportion to its largest id.
-  if (*distinct.rbegin() >= 1 << 12 || !input.is_one_in(256))
+  // Make few tokenizers, and only if the ids are small: a vocabulary takes memory in proportion
+  // to its largest id.
+  const auto is_small = [](const AddedToken &token) { return token.id < 1 << 12; };
+  if (*distinct.rbegin() >= 1 << 12 || !input.is_one_in(256) ||
+      !std::all_of(spec.added.begin(), spec.added.end(), is_small))
     return;
   if (spec.characters && spec.characters->normalizer) {
     const SentencePieceNormalizer normalizer = make_normalizer(spec);
@@ -199,12 +204,26 @@ inline void check_file(const std::string &file, const Input &input) {
     check(normalized.size() <= sizeof TEXT * normalizer.max_growth(),
           "the normalized text has at most the size that max_growth allows");
   }
-  Vocabulary vocabulary;
-  const char *const error_of_build = take_vocabulary(spec, vocabulary);
-  check(error_of_build == nullptr, "building the vocabulary of a valid file succeeds");
-  std::uint32_t ids[sizeof TEXT];
-  check(vocabulary.encode(TEXT, sizeof TEXT, TEXT + sizeof TEXT, ids) <= sizeof TEXT,
-        "the vocabulary encodes a text");
+  static const std::optional<NamedPreTokenizer> GPT2 = [] {
+    std::optional<NamedPreTokenizer> split;
+    check(!find_preset_split("gpt2", nullptr, split), "gpt2 is a preset");
+    return split;
+  }();
+  TokenizerOptions options;
+  if (!spec.characters && !spec.text)
+    options.split = GPT2;
+  std::unique_ptr<Tokenizer> tokenizer;
+  if (const LoadError error_of_make =
+          make_tokenizer(std::move(spec), std::move(options), tokenizer)) {
+    check(error_of_make.message.find("damaged") == std::string::npos,
+          "building the vocabulary of a valid file succeeds");
+    return;
+  }
+  const AddedTokenPhases added(tokenizer->search_for(tokenizer->added()));
+  const CacheLease cache(tokenizer->caches());
+  IdBuffer ids;
+  tokenizer->encode(TEXT, sizeof TEXT, added, *cache, ids);
+  check(ids.size() <= tokenizer->max_capacity(sizeof TEXT), "the tokenizer encodes a text");
 }
 
 } // namespace pretok

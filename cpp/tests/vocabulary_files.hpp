@@ -7,12 +7,13 @@
 
 #include "core/bpe/vocabulary.hpp"
 #include "formats/byte_source.hpp"
-#include "formats/character_spec.hpp"
+#include "formats/make_tokenizer.hpp"
 #include "formats/read_spec.hpp"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <new>
 #include <string>
 #include <utility>
@@ -140,8 +141,9 @@ inline bool is_safe(const std::string &file, int &errors) {
     return true; // building the large tables of this vocabulary would take long
   // The damage may make the tokens text, which encode by characters.
   if (spec.text) {
-    Vocabulary vocabulary;
-    return take_vocabulary(spec, vocabulary) == nullptr;
+    std::unique_ptr<Tokenizer> tokenizer;
+    return make_tokenizer(std::move(spec), {}, tokenizer).message.find("damaged") ==
+           std::string::npos;
   }
   return !encoded(std::move(spec.vocabulary), TEXT).empty();
 }

@@ -92,7 +92,7 @@ using namespace pretok;
 // Returns a new MergeRanks for pretok_wasm_merge_steps.
 PRETOK_WASM(pretok_wasm_merges_new)
 MergeRanks *pretok_wasm_merges_new(const pretok_tokenizer *tokenizer) {
-  return new MergeRanks(tokenizer->vocabulary);
+  return new MergeRanks(tokenizer->core->vocabulary());
 }
 
 PRETOK_WASM(pretok_wasm_merges_free)
@@ -107,7 +107,7 @@ void pretok_wasm_merges_free(MergeRanks *ranks) { delete ranks; }
 PRETOK_WASM(pretok_wasm_merge_steps)
 void pretok_wasm_merge_steps(const pretok_tokenizer *tokenizer, const MergeRanks *ranks,
                              const std::uint8_t *bytes, std::size_t size) {
-  const Vocabulary &vocabulary = tokenizer->vocabulary;
+  const Vocabulary &vocabulary = tokenizer->core->vocabulary();
   std::vector<Symbol> symbols = first_symbols(vocabulary, bytes, size);
   results[0].clear();
   results[1].clear();

@@ -53,20 +53,20 @@ pretok_status pretok_wasm_encode_spans(const pretok_tokenizer *tokenizer,
     return status;
   if (const pretok_status status = call.check_bytes(text, size, 0, error))
     return status;
-  if (!tokenizer->pipeline->is_normalized(text, size))
+  if (!tokenizer->core->is_normalized(text, size))
     return fail(error, PRETOK_UNSUPPORTED,
                 "the tokenizer normalizes this text%s, and has no offsets in the original "
                 "text; call encode()",
-                tokenizer->pipeline->normalizer() == Normalizer::NFC ? " to NFC" : "");
+                tokenizer->core->normalizer() == Normalizer::NFC ? " to NFC" : "");
   IdBuffer ids;
   std::vector<std::int64_t> starts;
   std::vector<std::int64_t> ends;
-  const CacheLease cache(tokenizer->encoder->caches());
-  const Refusal refusal =
-      tokenizer->encoder->encode_spans(text, size, call.policy->all, *cache, ids, starts, ends);
+  const CacheLease cache(tokenizer->core->caches());
+  const Refusal refusal = tokenizer->core->encoder().encode_spans(text, size, call.policy->all,
+                                                                  *cache, ids, starts, ends);
   if (const pretok_status status = call.refuse(refusal, 0, error))
     return status;
-  const Utf8 source(text, size, tokenizer->encoder->pre_tokenizer().classes());
+  const Utf8 source(text, size, tokenizer->core->encoder().pre_tokenizer().classes());
   convert_spans(source, starts, unit_of(unit), false);
   convert_spans(source, ends, unit_of(unit), true);
   results[0].assign(ids.data(), ids.data() + ids.size());
@@ -79,7 +79,7 @@ pretok_status pretok_wasm_encode_spans(const pretok_tokenizer *tokenizer,
 // not split text.
 PRETOK_WASM(pretok_wasm_tokenizer_unicode)
 const char *pretok_wasm_tokenizer_unicode(const pretok_tokenizer *tokenizer) {
-  const std::string_view version = unicode_version(tokenizer->named.table);
+  const std::string_view version = unicode_version(tokenizer->core->split().table);
   return version.empty() ? "" : version.data();
 }
 
@@ -88,7 +88,7 @@ const char *pretok_wasm_tokenizer_unicode(const pretok_tokenizer *tokenizer) {
 PRETOK_WASM(pretok_wasm_special_token)
 const char *pretok_wasm_special_token(const pretok_tokenizer *tokenizer, std::size_t index,
                                       std::size_t *size, std::uint32_t *id) {
-  for (const AddedToken &token : tokenizer->added)
+  for (const AddedToken &token : tokenizer->core->added())
     if (token.special && index-- == 0) {
       *size = token.content.size();
       *id = token.id;

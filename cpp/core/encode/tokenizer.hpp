@@ -7,22 +7,28 @@
 //   4. cache        ids of known pre-tokens     core/cache/pre_token_cache.hpp
 //   5. merge        ids of new pre-tokens       core/bpe/vocabulary.hpp
 //   6. template     ids around the text         Template, below
+//   back            ids to text                 core/decode/decoder.hpp
 //
-// Encoder (encoder.hpp) does steps 2 to 5 in one pass over a text that needs no step 1.
-// Tokenizer adds steps 1 and 6. Both front ends call Tokenizer: capi/encode_call.cpp and
-// bindings/fast_calls.cpp.
+// Tokenizer owns the parts of all steps. Encoder (encoder.hpp) does steps 2 to 5 in one pass
+// over a text that needs no step 1. formats/make_tokenizer.hpp makes a Tokenizer from the parts
+// of a file. capi/encode_call.cpp and bindings/ call it.
 #pragma once
 
 #include "core/base/id_buffer.hpp"
+#include "core/bpe/vocabulary.hpp"
+#include "core/decode/decoder.hpp"
 #include "core/encode/added.hpp"
 #include "core/encode/encoder.hpp"
 #include "core/normalize/normalizer_chain.hpp"
 #include "core/normalize/sentencepiece_normalizer.hpp"
+#include "core/split/named_pre_tokenizer.hpp"
 #include "core/unicode/nfc.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
+#include <memory>
+#include <optional>
 #include <vector>
 
 namespace pretok {
@@ -51,24 +57,34 @@ struct Template {
   std::vector<std::uint32_t> after;
 };
 
-// Threads may share a Tokenizer. The Encoder must outlive it.
+// The parts of a Tokenizer, in the order of the steps. At most one of `nfc`, `sentencepiece`
+// and `chain` is set.
+struct TokenizerParts {
+  bool nfc = false; // step 1 normalizes text to NFC
+  // No normalized added token may be special.
+  std::optional<SentencePieceNormalizer> sentencepiece;
+  std::unique_ptr<NormalizerChain> chain;
+  std::vector<AddedToken> added; // step 2
+  NamedPreTokenizer split;       // step 3
+  TextSpaces spaces;             // Encoder explains this member and is_whole
+  bool is_whole = false;
+  std::size_t cache_limit = CacheBudget::DEFAULT_LIMIT; // step 4, in bytes
+  std::unique_ptr<const Vocabulary> vocabulary;         // step 5
+  Template ids_around;                                  // step 6
+  Decoder decoder;                                      // refers to `vocabulary`
+  std::size_t id_limit = 0;                             // the largest id plus one
+  // For each byte, whether the vocabulary has no token of this byte. False for all bytes if the
+  // tokens are text.
+  std::array<bool, 256> no_token{};
+};
+
+// Threads may share a Tokenizer.
 class Tokenizer {
 public:
-  Tokenizer(const Encoder &encoder, Normalizer normalizer, Template ids_around = {})
-      : encoder_(encoder), normalizer_(normalizer), template_(std::move(ids_around)) {}
-  // With Normalizer::SENTENCEPIECE: `sentencepiece`, which must outlive the Tokenizer. No
-  // normalized added token may be special.
-  Tokenizer(const Encoder &encoder, const SentencePieceNormalizer &sentencepiece,
-            Template ids_around)
-      : Tokenizer(encoder, Normalizer::SENTENCEPIECE, std::move(ids_around)) {
-    sentencepiece_ = &sentencepiece;
-  }
-  // With Normalizer::CHAIN: `chain`, which must outlive the Tokenizer. The contents of
-  // normalized added tokens must be normalized by `chain`.
-  Tokenizer(const Encoder &encoder, const NormalizerChain &chain, Template ids_around)
-      : Tokenizer(encoder, Normalizer::CHAIN, std::move(ids_around)) {
-    chain_ = &chain;
-  }
+  explicit Tokenizer(TokenizerParts &&parts);
+  // Not movable: the parts refer to each other.
+  Tokenizer(const Tokenizer &) = delete;
+  Tokenizer &operator=(const Tokenizer &) = delete;
 
   // Appends the ids of a text in UTF-8. Invalid bytes are encoded as they are; with
   // TextSpaces::replaces_invalid they become U+FFFD. `which` says whether the text is a later
@@ -103,17 +119,36 @@ public:
 
   // Step 6, for callers that want the template. `begin` appends the ids before a text, and
   // `end` appends the ids after it.
-  void begin(IdBuffer &ids) const { append(template_.before, ids); }
-  void end(IdBuffer &ids) const { append(template_.after, ids); }
+  void begin(IdBuffer &ids) const { append(parts_.ids_around.before, ids); }
+  void end(IdBuffer &ids) const { append(parts_.ids_around.after, ids); }
 
   // Returns a capacity for the ids of any text of `size` bytes, its template, and the padding
   // that `encode` writes after the ids. Returns MAX_ELEMENTS<std::uint32_t> if it would be
   // larger.
   std::size_t max_capacity(std::size_t size) const;
 
+  // Returns the search for `tokens`, which are some of added(), in the text of step 2. The
+  // treatment is ALLOW.
+  AddedTokens search_for(std::vector<AddedToken> tokens) const;
+  // Returns the token of added() that a search has refused. The search may have its normalized
+  // content.
+  const AddedToken &original(const AddedToken &refused) const;
+
+  const NamedPreTokenizer &split() const { return parts_.split; }
   const Encoder &encoder() const { return encoder_; }
+  CachePool &caches() const { return encoder_.caches(); }
+  const Vocabulary &vocabulary() const { return *parts_.vocabulary; }
+  const Decoder &decoder() const { return parts_.decoder; }
   Normalizer normalizer() const { return normalizer_; }
-  const Template &ids_around() const { return template_; }
+  const Template &ids_around() const { return parts_.ids_around; }
+  const std::vector<AddedToken> &added() const { return parts_.added; }
+  // Returns the largest id plus one.
+  std::size_t id_limit() const { return parts_.id_limit; }
+
+  // Return whether the vocabulary has no token for some byte, or for this byte
+  // (TokenizerParts::no_token).
+  bool lacks_bytes() const { return lacks_bytes_; }
+  bool lacks(std::uint8_t byte) const { return parts_.no_token[byte]; }
 
   // Returns true only if step 1 keeps a text.
   bool is_normalized(const std::uint8_t *text, std::size_t size) const {
@@ -150,11 +185,10 @@ private:
 
   static void append(const std::vector<std::uint32_t> &more, IdBuffer &ids);
 
-  const Encoder &encoder_;
-  Normalizer normalizer_;
-  const SentencePieceNormalizer *sentencepiece_ = nullptr;
-  const NormalizerChain *chain_ = nullptr;
-  Template template_;
+  const TokenizerParts parts_;
+  const Normalizer normalizer_;
+  const Encoder encoder_; // refers to parts_
+  const bool lacks_bytes_;
 };
 
 } // namespace pretok

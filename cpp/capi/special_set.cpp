@@ -1,36 +1,9 @@
-#include "capi/special_policy.hpp"
-
+// pretok_special_set.
+#include "capi/handles.hpp"
 #include "capi/status.hpp"
-#include "core/unicode/word_characters.hpp"
 
 #include <algorithm>
 #include <string_view>
-#include <utility>
-
-namespace pretok {
-namespace {
-
-// Returns an object that finds the `allowed` tokens in text.
-AddedTokens tokens_of(const pretok_tokenizer &tokenizer, std::vector<AddedToken> allowed) {
-  for (AddedToken &token : allowed)
-    if (token.normalized && tokenizer.chain)
-      token.content = tokenizer.chain->normalized(token.content);
-  const bool single_words =
-      std::any_of(allowed.begin(), allowed.end(),
-                  [](const AddedToken &token) { return token.single_word; });
-  return AddedTokens(allowed, single_words ? word_ranges() : CodePointRanges(),
-                     tokenizer.pipeline->normalizer() == Normalizer::NFC);
-}
-
-} // namespace
-
-void make_policies(pretok_tokenizer &tokenizer) {
-  const AddedTokens all = tokens_of(tokenizer, tokenizer.added);
-  for (const Treatment treatment : {Treatment::RAISE, Treatment::TEXT, Treatment::ALLOW})
-    tokenizer.policies.emplace_back(all.treating(treatment));
-}
-
-} // namespace pretok
 
 using namespace pretok;
 
@@ -60,7 +33,7 @@ pretok_status pretok_special_set_new(const pretok_tokenizer *tokenizer,
     std::vector<AddedToken> allowed;
     // Added tokens that are not special are always recognized in text, so `allowed` has all of
     // them.
-    for (const AddedToken &token : tokenizer->added) {
+    for (const AddedToken &token : tokenizer->core->added()) {
       const auto range =
           std::equal_range(names.begin(), names.end(), Name{token.content, 0}, is_before);
       if (!token.special || range.first != range.second)
@@ -74,8 +47,8 @@ pretok_status pretok_special_set_new(const pretok_tokenizer *tokenizer,
                     "texts[%zu] is \"%.*s\", which is not a special token of this tokenizer; "
                     "remove it from texts",
                     i, static_cast<int>(std::min<std::size_t>(sizes[i], 100)), texts[i]);
-    *result =
-        new pretok_special_set{tokenizer, AddedTokenPhases(tokens_of(*tokenizer, allowed))};
+    *result = new pretok_special_set{
+        tokenizer, AddedTokenPhases(tokenizer->core->search_for(std::move(allowed)))};
     return PRETOK_OK;
   });
 }

@@ -1,0 +1,48 @@
+#include "formats/find_split.hpp"
+
+#include "core/split/presets.hpp"
+#include "core/split/program.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pretok {
+namespace {
+
+LoadError make_split(std::string name, const std::uint32_t *words, std::size_t count,
+                     const char *unicode, std::optional<NamedPreTokenizer> &result) {
+  std::vector<StageProgram> stages;
+  const std::string problem = read_stages(words, count, stages);
+  if (!problem.empty())
+    return malformed("the program of the preset is damaged: ", problem,
+                     "; write the program again with `pretok program`");
+  const UnicodeTable table = unicode_table(unicode);
+  if (table.size == 0)
+    return {LoadError::UNKNOWN_NAME,
+            join({"unknown Unicode version \"", std::string_view(unicode).substr(0, 20),
+                  "\"; expected a version such as \"16.0\""})};
+  result.emplace(NamedPreTokenizer{std::move(name), PreTokenizer(stages, table), table});
+  return {};
+}
+
+} // namespace
+
+LoadError find_preset_split(const char *name, const char *unicode,
+                            std::optional<NamedPreTokenizer> &result) {
+  const Preset *preset = find_preset(name);
+  if (preset == nullptr)
+    return {LoadError::UNKNOWN_NAME,
+            join({"no preset is named \"", std::string_view(name).substr(0, 60),
+                  "\"; pretok_preset_name() lists the built-in presets"})};
+  const std::vector<std::uint32_t> words = preset->words();
+  return make_split(preset->name, words.data(), words.size(),
+                    unicode != nullptr ? unicode : preset->unicode, result);
+}
+
+LoadError read_split(const std::uint32_t *words, std::size_t count, const char *unicode,
+                     std::optional<NamedPreTokenizer> &result) {
+  return make_split("", words, count, unicode, result);
+}
+
+} // namespace pretok
