@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
-from weakref import WeakMethod
 
 import numpy as np
 
@@ -25,12 +24,12 @@ from bpe.encoding.arguments import (
     resolve_template,
 )
 from bpe.encoding.backends import make_backend, takes_spaces
-from bpe.encoding.deferred_backend import DeferredBackend
 from bpe.encoding.fast_calls import fast_call
 from bpe.encoding.foreign_arguments import DECODE, ENCODE, TOKENIZER, explained
 from bpe.encoding.pipeline import Pipeline
 from bpe.encoding.text_spaces import TextSpaces, spaces_of
 from bpe.encoding.token_list import AddedTokenList
+from bpe.formats.pretok_steps import stored_normalizer
 from bpe.merge import missing_byte_error
 from bpe.normalizers.chain import NormalizerChain
 from bpe.once import once
@@ -48,6 +47,7 @@ from bpe.types import (
 )
 from bpe.vocabulary import Vocabulary
 from pretok.machine.backend import BackendName, choose_backend
+from pretok.pre_tokenizer import PreTokenizer
 
 
 class Tokenizer(TokenizerBatches):
@@ -144,9 +144,9 @@ class Tokenizer(TokenizerBatches):
             self._added,
             self._normalizer,
         )
-        self._take_calls()
-        if isinstance(self._pipeline.backend, DeferredBackend):
-            self._pipeline.backend.on_made(WeakMethod(self._take_calls))
+        # The methods that `fast_call` decorates call these attributes.
+        self._encode, self._encode_array, self._count = self._pipeline.calls()
+        self._decode, self._decode_bytes = self._ids_to_text.calls()
 
     @fast_call(ENCODE, "_encode", 2, special="raise", errors="replace")
     def encode(
@@ -241,14 +241,10 @@ class Tokenizer(TokenizerBatches):
                 raise missing_byte_error(byte)
         return self._merge(data)
 
-    def _take_calls(self) -> None:
-        # The methods that `fast_call` decorates call these attributes.
-        self._encode, self._encode_array, self._count = self._pipeline.calls()
-        self._decode, self._decode_bytes = self._ids_to_text.calls()
-
     def _make_pipeline(self, spaces: TextSpaces | None) -> Pipeline:
         """Return a Pipeline. If `spaces` is not None, its backend does all normalizing."""
-        encoder = make_backend(
+        make = partial(
+            make_backend,
             self._vocabulary,
             self._added_bytes,
             self._pre_tokenizer,
@@ -258,15 +254,18 @@ class Tokenizer(TokenizerBatches):
             spaces,
         )
         normalizer = self._normalizer if spaces is None else None
+        is_whole = self._backend_name == "native" and isinstance(self._pre_tokenizer, PreTokenizer)
+        stored = stored_normalizer(normalizer) if is_whole else b""
         # C++ normalizes even if it cannot merge with the vocabulary.
         is_native = choose_backend(self._requested_backend) == "native"
         return Pipeline(
-            encoder,
+            make(stored),
             self._added,
             normalizer,
             self._vocabulary.missing_bytes,
             is_native,
             self._add_prefix_space,
+            make if stored else None,
         )
 
     def _pipeline_of_segments(self) -> Pipeline:

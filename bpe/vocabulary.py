@@ -68,7 +68,7 @@ class Vocabulary:
     _from_ranks = False
     _ignore_merges = False
     _is_fresh = False
-    """True after a file was read, until a native backend has made all tables for merging."""
+    """True after a file was read, until a backend is made, which may defer its tables."""
 
     def __init__(
         self,

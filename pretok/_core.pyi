@@ -48,7 +48,7 @@ AddedRecord = tuple[bytes, int, bool, bool, bool, bool, bool]
 """An added token: (content, id, normalized, lstrip, rstrip, single_word, special)."""
 
 class AddedTokens:
-    """The C++ form of bpe.encoding.added_tokens.AddedTokens. Methods of Encoder take it as `added`.
+    """The C++ form of bpe.encoding.added_tokens.AddedTokens; Tokenizer takes it as `added`.
 
     `words` has the ranges of code points that are word characters, for tokens with `single_word`.
     """
@@ -180,6 +180,12 @@ def read_pieces(
 def text_decode_call(make_texts: Any, special: Sequence[int], slow_call: Any) -> Any:
     """Return a function decode(ids, errors, skip), as cpp/bindings/decode_calls.hpp says."""
 
+def set_first_size(size: int) -> None:
+    """Set how many code units a new Tokenizer may encode before all tables are made. For tests.
+
+    If the size is negative, all tables are made at once.
+    """
+
 def have_surrogates(texts: list[str]) -> bool:
     """Return whether any text has a surrogate."""
 
@@ -210,7 +216,7 @@ def huggingface_call(
 ) -> Callable[..., Any]:
     """Return a function that cpp/bindings/huggingface_call.hpp describes."""
 
-class Encoder:
+class Tokenizer:
     """The native backend of bpe; bpe.encoding.backend.Backend documents each method.
 
     `token_bytes`, `lengths` and `ids` are the tokens, as the three results of `read_ranks`. The
@@ -220,7 +226,8 @@ class Encoder:
     bpe.encoding.text_spaces.TextSpaces. `text` is None if text is merged from bytes. Otherwise the
     arguments about merging have no effect, all ids are below `id_limit`, and `cuts` says who splits
     text: the machine ("split"), or the model, which cuts before each mark ("at_marks") or not at
-    all ("whole"). With `for_short_texts`, an encoder takes less time to make, and more to encode.
+    all ("whole"). `normalizer` is a result of bpe.formats.pretok_steps.stored_normalizer. If
+    `is_deferred`, the tables for fast merging are made when texts are worth it.
     """
 
     def __init__(
@@ -239,7 +246,8 @@ class Encoder:
         text: TextModel | PieceTable | None = None,
         id_limit: int = 0,
         cuts: str = "split",
-        for_short_texts: bool = False,
+        normalizer: bytes = b"",
+        is_deferred: bool = False,
     ) -> None: ...
     def encode(self, text: str | bytes, added: AddedTokens, threads: int = 0) -> list[int]: ...
     def encode_array(
@@ -262,14 +270,11 @@ class Encoder:
         """
 
     @staticmethod
-    def all_take_fast_path(
-        texts: list[object], only_str: bool, only_ascii: bool, only_normal: bool
-    ) -> bool:
+    def all_take_fast_path(texts: list[object], only_str: bool, only_ascii: bool) -> bool:
         """Return True only if `encode_batch` can take `texts` unchecked.
 
         The result is False if a text is neither str nor bytes. If `only_str`, it is also False if a
-        text is bytes. If `only_ascii`, it is also False if a text is not ASCII. If `only_normal`,
-        it is also False if a text may not be in NFC.
+        text is bytes. If `only_ascii`, it is also False if a text is not ASCII.
         """
 
     @staticmethod
@@ -278,7 +283,7 @@ class Encoder:
         self, text: str | bytes, added: AddedTokens, threads: int = 0
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]: ...
     def encode_later(self, text: bytes, added: AddedTokens) -> NDArray[np.uint32]: ...
-    def safe_cut(self, text: bytes, added: AddedTokens, nfc: bool, later: bool = False) -> int: ...
+    def safe_cut(self, text: bytes, added: AddedTokens, later: bool = False) -> int: ...
     def merge(self, pre_token: bytes) -> list[int]: ...
     def decode(self, ids: Sequence[int] | NDArray[np.integer]) -> bytes | None: ...
     def fast_calls(
@@ -287,21 +292,19 @@ class Encoder:
         slow_calls: _Calls,
         only_str: bool,
         only_ascii: bool,
-        only_normal: bool,
     ) -> _Calls: ...
     def decode_calls(self, special: Sequence[int], slow_calls: _Calls) -> _Calls: ...
     def span_call(
         self,
         added: AddedTokens,
         only_ascii: bool,
-        only_normal: bool,
         spaces: tuple[bytes, bytes, bool] | None,
     ) -> Callable[[str], tuple[list[int], list[tuple[int, int]]] | None]:
         """Return a function that encodes a text with the span of each id, in code points.
 
         The function returns None for text that is not a str, has surrogates, or has a special token
-        that `added` refuses. If `only_ascii`, it also returns None for text that is not ASCII. If
-        `only_normal`, it also returns None for text that is not in NFC.
+        that `added` refuses, and for text that NFC changes if the tokenizer has it. If
+        `only_ascii`, it also returns None for text that is not ASCII.
 
         If `spaces` is not None, spans exclude the spaces of tokens. `spaces` is (leading, trailing,
         keeps_first). `leading` and `trailing` have the number of spaces of each token, by id. For a
@@ -310,6 +313,14 @@ class Encoder:
         """
 
     def merges(self) -> NDArray[np.uint32]: ...
+    @property
+    def takes_spaces(self) -> bool:
+        """Whether spaces stand for "▁"."""
+
+    @property
+    def has_all_tables(self) -> bool:
+        """Whether the tables for fast merging were made."""
+
     @property
     def cache_bytes(self) -> int:
         """The number of bytes in the caches of all threads."""

@@ -11,8 +11,6 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from bpe.encoding import deferred_backend
-from bpe.encoding.deferred_backend import MAX_FIRST
 from c_library import CLibrary, build
 from command_line import PACKAGE_FOLDER, Call, caller, small_tokenizer
 from pretok import registry
@@ -77,20 +75,27 @@ def native() -> BackendName:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def all_tables() -> Iterator[None]:
+def all_tables() -> None:
     """Let new tokenizers make all tables for their first text.
 
     Else short texts would test only the slower way of the first texts, which has its own tests.
     """
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(deferred_backend, "MAX_FIRST", -1)
-        yield
+    _set_first_size(-1)
+
+
+def _set_first_size(size: int) -> None:
+    if not native_missing():
+        from pretok import _core
+
+        _core.set_first_size(size)
 
 
 @pytest.fixture
-def first_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+def first_texts() -> Iterator[None]:
     """Let new tokenizers encode their first texts as they do outside of tests."""
-    monkeypatch.setattr(deferred_backend, "MAX_FIRST", MAX_FIRST)
+    _set_first_size(2048)
+    yield
+    _set_first_size(-1)
 
 
 @pytest.fixture

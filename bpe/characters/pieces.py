@@ -28,20 +28,14 @@ class FilePieces(TokenTable):
         super().__init__()
         self._size = table.size
         self.has_mark = table.has_mark
-        self._table: _core.PieceTable | None = table
+        self._table = table
         self._listed = dict(others)
         self._symbols = symbols
 
     @property
     def table(self) -> _core.PieceTable | None:
-        """The pieces in C++; None if C++ cannot order them by their scores, or after `release`."""
-        table = self._table
-        return table if table is not None and table.is_ordered else None
-
-    def release(self) -> None:
-        """Free the table in C++, and keep only the arrays."""
-        _ = self._pieces
-        self._table = None
+        """The pieces in C++; None if C++ cannot order them by their scores."""
+        return self._table if self._table.is_ordered else None
 
     def _unpacked(self) -> dict[int, bytes]:
         return dict(sorted((self._pieces[0].unpacked() | self._others).items()))
@@ -68,8 +62,5 @@ class FilePieces(TokenTable):
 
     @once
     def _pieces(self) -> tuple[Packed, NDArray[np.float32]]:
-        table = self._table
-        if table is None:
-            return self._pieces  # another thread has just set it, and then released the table
-        packed, scores = table.arrays()
+        packed, scores = self._table.arrays()
         return Packed(*packed), scores

@@ -158,11 +158,8 @@ class CharacterVocabulary(Vocabulary):
         """Return the pieces for C++."""
         from pretok import _core
 
-        file = self._file
-        table = None if file is None or self._fallback is None else file.table
-        if file is not None and table is not None:
-            if not self._is_fresh:
-                file.release()  # frees memory: the encoder has the merges or scores
+        table = None if self._file is None or self._fallback is None else self._file.table
+        if table is not None:
             return table
         packed = Packed.of({id: text.encode() for text, id in self.pieces.items()})
         # The ranks have the order of the scores, and float32 holds them exactly.

@@ -17,7 +17,8 @@ Calls = TypeVar("Calls", bound=tuple[Callable[..., object], ...])
 class Backend(Protocol):
     """The methods of all backends, in C++ or in Python. All backends give the same results.
 
-    They are PythonBackend, DeferredBackend, and _core.Encoder in C++.
+    They are PythonBackend, and _core.Tokenizer in C++, which may also normalize text. Only `spans`
+    and `encode_later` never normalize.
     In a str, a surrogate pair counts as the character that it encodes, and a lone surrogate as
     U+FFFD. `added` comes from `make_added`. The position of a SpecialTokenError is in bytes.
     `threads` bounds the number of threads; 0 lets the backend choose.
@@ -60,13 +61,11 @@ class Backend(Protocol):
         """Return the ids, and the half-open span of each id in bytes of UTF-8."""
         ...
 
-    def safe_cut(self, text: bytes, added: Any, nfc: bool, later: bool = False) -> int:
+    def safe_cut(self, text: bytes, added: Any, later: bool = False) -> int:
         """Return a byte offset at which a cut of `text` does not change the ids, or 0.
 
         The cut is safe for any text that may follow `text`. The result is 0 if the backend finds no
-        safe offset. If `nfc` is true, the parts are normalized to NFC before they are encoded; the
-        cut must not change this either. If `later` is true, `encode_later` encodes the part after
-        the cut.
+        safe offset. If `later` is true, `encode_later` encodes the part after the cut.
         """
         ...
 
@@ -95,14 +94,11 @@ class Backend(Protocol):
         """Return True only if `text` is in NFC; False may be returned for any text."""
         ...
 
-    def all_take_fast_path(
-        self, texts: list[Any], only_str: bool, only_ascii: bool, only_normal: bool
-    ) -> bool:
+    def all_take_fast_path(self, texts: list[Any], only_str: bool, only_ascii: bool) -> bool:
         """Return True only if `encode_batch` can take `texts` unchecked.
 
         The result is False if a text is neither str nor bytes. It is also False if `only_str` and a
-        text is bytes, if `only_ascii` and a text is not ASCII, or if `only_normal` and a text may
-        not be in NFC.
+        text is bytes, or if `only_ascii` and a text is not ASCII.
         """
         ...
 
@@ -112,7 +108,6 @@ class Backend(Protocol):
         slow_calls: Calls,
         only_str: bool,
         only_ascii: bool,
-        only_normal: bool,
     ) -> Calls:
         """Return replacements for `slow_calls`: encode, encode_array and count of Pipeline.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, cast
 
@@ -12,10 +11,8 @@ from numpy.typing import NDArray
 
 from bpe.characters.merger import make_merger
 from bpe.characters.text_vocabulary import AnyCharacterVocabulary
-from bpe.encoding import deferred_backend
 from bpe.encoding.added_tokens import AddedToken, AddedTokens, AddedTokenSearch, word_ranges
 from bpe.encoding.backend import Backend
-from bpe.encoding.deferred_backend import DeferredBackend
 from bpe.encoding.python_backend import PythonBackend
 from bpe.encoding.text_spaces import TextSpaces, keeps_whole, splits_alike
 from bpe.encoding.utf8 import ESCAPE, decode_utf8
@@ -39,26 +36,18 @@ def make_backend(
     backend: BackendName,
     cache_limit: int,
     spaces: TextSpaces | None = None,
+    normalizer: bytes = b"",
 ) -> Backend:
     """Return the backend of `vocabulary`, which also decodes the ids of `added`.
 
     The caches of the backend hold at most `cache_limit` bytes. Pass `spaces` only if `takes_spaces`
-    returns True. The backend then normalizes the spaces of a text itself, as `spaces` says.
+    returns True. The backend then normalizes the spaces of a text itself, as `spaces` says. It also
+    applies `normalizer`, as bpe.formats.pretok_steps.stored_normalizer returns it.
     """
     if backend == "native" and isinstance(pre_tokenizer, PreTokenizer):
-        make = partial(
-            _native_backend,
-            vocabulary,
-            added,
-            pre_tokenizer,
-            add_prefix_space,
-            cache_limit,
-            spaces,
+        return _native_backend(
+            vocabulary, added, pre_tokenizer, add_prefix_space, cache_limit, spaces, normalizer
         )
-        decodes = spaces is None and isinstance(vocabulary, AnyCharacterVocabulary)
-        if vocabulary._is_fresh and not decodes and deferred_backend.MAX_FIRST >= 0:
-            return cast(Backend, DeferredBackend(make(for_short_texts=True), make))
-        return make()
     spans_in = trim_merger = None
     if isinstance(vocabulary, AnyCharacterVocabulary):
         characters = make_merger(vocabulary)
@@ -68,7 +57,7 @@ def make_backend(
             return np.array(vocabulary.merges, np.uint32).reshape(-1, 3)
 
     elif backend == "native":
-        native = _byte_encoder(vocabulary, added, None, add_prefix_space, cache_limit, False)
+        native = _byte_tokenizer(vocabulary, added, None, add_prefix_space, cache_limit)
         merge, merges, trim_merger = native.merge, native.merges, native.trim
     else:
         merge = Merger(vocabulary).merge
@@ -97,17 +86,13 @@ def _native_backend(
     add_prefix_space: bool,
     cache_limit: int,
     spaces: TextSpaces | None,
-    for_short_texts: bool = False,
-) -> _core.Encoder:
-    """Return the encoder in C++.
-
-    With `for_short_texts`, it takes less time to make, and more time to encode.
-    """
-    vocabulary._is_fresh = for_short_texts
+    normalizer: bytes,
+) -> _core.Tokenizer:
+    is_deferred, vocabulary._is_fresh = vocabulary._is_fresh, False
     machine = cast("_core.Machine", native_machine(pre_tokenizer))
     if not isinstance(vocabulary, AnyCharacterVocabulary):
-        return _byte_encoder(
-            vocabulary, added, machine, add_prefix_space, cache_limit, for_short_texts
+        return _byte_tokenizer(
+            vocabulary, added, machine, add_prefix_space, cache_limit, normalizer, is_deferred
         )
     from pretok import _core
 
@@ -119,7 +104,7 @@ def _native_backend(
         cuts = "at_marks"
     # With spaces, another object decodes ids (`make_decoder`).
     tokens = {} if spaces is not None else {**vocabulary.token_bytes, **added}
-    return _core.Encoder(
+    return _core.Tokenizer(
         machine,
         *Packed.of(tokens),
         0,
@@ -132,23 +117,25 @@ def _native_backend(
         vocabulary.native(),
         max(vocabulary.size, 1 + max(added, default=0)),
         cuts,
-        for_short_texts,
+        normalizer,
+        is_deferred and spaces is not None,
     )
 
 
-def _byte_encoder(
+def _byte_tokenizer(
     vocabulary: Vocabulary,
     added: Mapping[int, bytes],
     machine: _core.Machine | None,
     add_prefix_space: bool,
     cache_limit: int,
-    for_short_texts: bool,
-) -> _core.Encoder:
-    """Return the encoder in C++ of a vocabulary whose tokens are bytes."""
+    normalizer: bytes = b"",
+    is_deferred: bool = False,
+) -> _core.Tokenizer:
+    """Return the backend in C++ of a vocabulary whose tokens are bytes."""
     from pretok import _core
 
     packed = vocabulary.packed
-    return _core.Encoder(
+    return _core.Tokenizer(
         machine,
         *packed.with_tokens(added),
         len(packed.ids),
@@ -157,7 +144,8 @@ def _byte_encoder(
         vocabulary.ignore_merges,
         add_prefix_space,
         cache_limit,
-        for_short_texts=for_short_texts,
+        normalizer=normalizer,
+        is_deferred=is_deferred,
     )
 
 

@@ -7,6 +7,7 @@ the backend. If the text is a str, the call then converts byte offsets to code p
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -28,11 +29,13 @@ from bpe.encoding.packed import PackedTexts
 from bpe.encoding.policies import Policies
 from bpe.encoding.python_backend import PythonBackend
 from bpe.encoding.token_list import AddedTokenList
-from bpe.encoding.utf8 import StrOrBytes, encode_utf8
+from bpe.encoding.utf8 import StrOrBytes, encode_utf8, is_utf8
 from bpe.errors import SpecialTokenError, UnknownTokenError
 from bpe.merge import missing_byte_error
 from bpe.normalizers.chain import NFC, NormalizerChain
 from bpe.normalizers.text_normalizer import TextNormalizer, make_normalizer
+from bpe.normalizers.unicode_forms import UnicodeForm
+from bpe.once import forget, once
 from bpe.types import Errors, Ids, NormalizesText, Offsets, Spans, Special, Text
 from bpe.vocabulary import UNASSIGNED
 
@@ -59,15 +62,18 @@ class Pipeline:
         missing_bytes: Sequence[int],
         is_native: bool,
         adds_space: bool,
+        make_plain: Callable[[], Backend] | None = None,
     ) -> None:
         """Store the parts.
 
         `is_native` says whether C++ may normalize, `adds_space` whether the backend puts a space
-        before texts.
+        before texts. If the backend applies `normalizer`, `make_plain` returns a backend that does
+        not.
         """
         self.backend = backend
         self.is_native = is_native
         self._adds_space = adds_space
+        self._make_plain = make_plain
         normalize = normalizer.normalize if isinstance(normalizer, NormalizerChain) else None
         self._policies = Policies(added_tokens, backend, normalize)
         self._normalizer = make_normalizer(normalizer, backend, is_native)
@@ -76,20 +82,24 @@ class Pipeline:
         # The UTF-8 of a str may contain the bytes in UNASSIGNED, since a str may contain unassigned
         # code points. No UTF-8 contains the other missing bytes, so a str needs no check for them.
         self._missing_in_str = [byte for byte in missing_bytes if byte in UNASSIGNED]
-        # On the fast path, the backend encodes a text without a check in Python. It checks whether
-        # NFC keeps a text. Other normalizers may change any text, so with them there is no fast
-        # path.
-        self._has_fast_path = normalizer is None or normalizer == NFC
-        # The arguments only_str, only_ascii and only_normal of Backend.all_take_fast_path.
-        self._fast_path_limits = (
-            bool(missing_bytes),
-            bool(self._missing_in_str),
-            normalizer is not None,
-        )
+        # On the fast path, the backend encodes a text without a check in Python.
+        self._has_fast_path = normalizer is None or make_plain is not None
+        self._has_spans = normalizer is None or normalizer == NFC
+        # In C++, some normalizers take only valid UTF-8.
+        self._takes_any_bytes = self._has_spans or _is_unicode_form(normalizer)
+        # The arguments only_str and only_ascii of Backend.all_take_fast_path.
+        only_str = bool(missing_bytes) or not self._takes_any_bytes
+        self._fast_path_limits = only_str, bool(self._missing_in_str)
+
+    @once
+    def _plain_backend(self) -> Backend:
+        """A backend that does not normalize text."""
+        return self.backend if self._make_plain is None else self._make_plain()
 
     def trim(self) -> None:
         """Free the caches; later calls build them again."""
         self._policies.trim()
+        forget(self, "_plain_backend")
         self.backend.trim()
 
     def calls(self) -> Calls:
@@ -104,35 +114,35 @@ class Pipeline:
         self, text: Text, special: Special, errors: Errors, threads: int | None = None
     ) -> list[int]:
         """Return the ids of `text`."""
-        return self._run(text, special, errors, threads, self.backend.encode, join_ids)
+        return self._run(text, special, errors, threads, _encode, join_ids)
 
     def encode_array(
         self, text: Text, special: Special, errors: Errors, threads: int | None = None
     ) -> Ids:
         """Return the ids of `text` as an array."""
-        return self._run(text, special, errors, threads, self.backend.encode_array, join_arrays)
+        return self._run(text, special, errors, threads, _encode_array, join_arrays)
 
     def count(
         self, text: Text, special: Special, errors: Errors, threads: int | None = None
     ) -> int:
         """Return the number of ids of `text`."""
-        return self._run(text, special, errors, threads, self.backend.count, sum_counts)
+        return self._run(text, special, errors, threads, _count, sum_counts)
 
     def spans(self, text: Text, special: Special, errors: Errors, threads: int | None) -> Spans:
         """Return the ids and the half-open span of each id.
 
         Spans count code points if `text` is a str, else bytes.
         """
-        ids, starts, ends = self._run(
-            text, special, errors, threads, self._backend_spans, join_spans
-        )
+        ids, starts, ends = self._run(text, special, errors, threads, self._spans, join_spans)
         if isinstance(text, str):
             offsets = ByteToCharOffsets(text, errors)
             starts, ends = offsets.starts(starts), offsets.ends(ends)
         return ids, starts, np.maximum(starts, ends)
 
-    def _backend_spans(self, data: StrOrBytes, added: AddedTokenSearch, threads: int) -> Spans:
-        ids, starts, ends = self.backend.spans(data, added, threads)
+    def _spans(
+        self, backend: Backend, data: StrOrBytes, added: AddedTokenSearch, threads: int
+    ) -> Spans:
+        ids, starts, ends = backend.spans(data, added, threads)
         if self._adds_space:
             # The added space is not in the text, so the span of a token of this space alone is
             # empty. As in Hugging Face's tokenizers, it gets the first character after the space.
@@ -211,11 +221,9 @@ class Pipeline:
         function. If `spaces` is not None, spans exclude these spaces (see TokenSpaces).
         """
         make = getattr(self.backend, "span_call", None)
-        if make is None or not self._has_fast_path:
+        if make is None or not self._has_spans:
             return None
-        added = self._policies.added_for(special)
-        _, only_ascii, only_normal = self._fast_path_limits
-        call: SpanCall = make(added, only_ascii, only_normal, spaces)
+        call: SpanCall = make(self._policies.added_for(special), self._fast_path_limits[1], spaces)
         return call
 
     def segments(self, data: bytes, special: Special) -> list[tuple[int, int, int | None]]:
@@ -249,8 +257,7 @@ class Pipeline:
         """Return whether the backend encodes the texts in a buffer without prior work in Python."""
         if not self._has_fast_path or self._missing_bytes:
             return False
-        # If all texts joined are in NFC, each text is in NFC.
-        return self._normalizer is None or self._normalizer.keeps(texts.all_bytes())
+        return self._takes_any_bytes or is_utf8(texts.all_bytes())
 
     def safe_cut(self, data: bytes, special: Special, in_parts: bool) -> int:
         """Return a byte offset at which a cut of `data` does not change the ids, or 0.
@@ -259,11 +266,10 @@ class Pipeline:
         the backend finds. With a normalizer other than NFC, or the Python backend, it is always 0.
         If `in_parts`, both sides of the cut will be encoded by `encode_part`, else each as a text.
         """
-        if not self._has_fast_path:
+        if not self._has_spans:
             return 0
-        added = self._policies.added_for(special)
         later = in_parts and self._has_later_parts
-        return self.backend.safe_cut(data, added, self._normalizer is not None, later)
+        return self.backend.safe_cut(data, self._policies.added_for(special), later)
 
     def encode_part(self, data: bytes, special: Special, is_first: bool) -> Ids:
         """Return the ids of a part of a text, cut by `safe_cut` with `in_parts`."""
@@ -309,33 +315,44 @@ class Pipeline:
         special: Special,
         errors: Errors,
         threads: int | None,
-        work: Work[Result],
+        call: Callable[[Backend, StrOrBytes, AddedTokenSearch, int], Result],
         join: Callable[[Iterable[NormalizedSegment], Work[Result]], Result],
     ) -> Result:
-        """Return the result of `work` for `text`.
+        """Return the result of `call` for `text`, with the backend as its first argument.
 
-        If `text` needs normalizing, run `work` on each segment, and `join` the results.
+        If Python has to normalize `text`, run `call` on each segment, and `join` the results.
         """
         workers = 0 if threads is None else resolve_threads(threads)
         try:
             data = self._check_bytes(validate_text(text, errors))
-            if self._normalizer is not None and not self._normalizer.keeps(data):
-                utf8 = encode_utf8(data)
-                if join is not join_spans and not self._has_fast_path:
-                    whole = self._whole_texts(special, self._normalizer)
-                    normal = whole.normalized(utf8)
-                    if normal is not None:
-                        try:
-                            return work(normal, whole.search, workers)
-                        except SpecialTokenError:  # the segments have the position in `text`
-                            pass
-                segments = normalized_segments(
-                    utf8, special, self._policies, self._normalizer, workers
-                )
-                return join(segments, work)
-            return work(data, self._policies.added_for(special), workers)
+            normalizer = self._normalizer_for(data, needs_spans=join is join_spans)
+            if normalizer is None:
+                return call(self.backend, data, self._policies.added_for(special), workers)
+            work = partial(call, self._plain_backend)
+            utf8 = encode_utf8(data)
+            if join is not join_spans:
+                whole = self._whole_texts(special, normalizer)
+                normal = whole.normalized(utf8)
+                if normal is not None:
+                    try:
+                        return work(normal, whole.search, workers)
+                    except SpecialTokenError:  # the segments have the position in `text`
+                        pass
+            return join(
+                normalized_segments(utf8, special, self._policies, normalizer, workers), work
+            )
         except SpecialTokenError as error:
             raise self._located(error, text, errors) from None
+
+    def _normalizer_for(self, data: StrOrBytes, needs_spans: bool = False) -> TextNormalizer | None:
+        """Return the normalizer if Python has to apply it to a text, else None."""
+        normalizer = self._normalizer
+        if normalizer is None or normalizer.keeps(data):
+            return None
+        if needs_spans or not self._has_fast_path:
+            return normalizer
+        is_taken = isinstance(data, str) or self._takes_any_bytes or is_utf8(data)
+        return None if is_taken else normalizer
 
     def _check_batch(self, texts: list[Text], errors: Errors) -> tuple[list[StrOrBytes], list[int]]:
         """Return the texts, and the indices of texts to normalize.
@@ -359,8 +376,8 @@ class Pipeline:
                 raise
         to_normalize = []
         if self._normalizer is not None:
-            keeps = self._normalizer.keeps
-            to_normalize = [index for index, data in enumerate(batch) if not keeps(data)]
+            needs = self._normalizer_for
+            to_normalize = [index for index, data in enumerate(batch) if needs(data) is not None]
         return batch, to_normalize
 
     def _normalize_batch(
@@ -369,7 +386,7 @@ class Pipeline:
         """Empty the texts of `batch` that are to be normalized.
 
         Return the normalized texts that are one segment, by index, and the search for their added
-        tokens. NFC has none: the fast calls of the backend normalize to NFC themselves.
+        tokens.
         """
         texts = None
         if self._normalizer is not None and not self._has_fast_path:
@@ -408,3 +425,21 @@ class Pipeline:
             position = int(ByteToCharOffsets(text, errors).starts(np.array([position]))[0])
         token = self._policies.content_of(error.token)
         return SpecialTokenError(token, position, error.text_index)
+
+
+def _is_unicode_form(normalizer: NormalizesText | None) -> bool:
+    return isinstance(normalizer, NormalizerChain) and all(
+        isinstance(step, UnicodeForm) for step in (*normalizer.steps, normalizer.metaspace)
+    )
+
+
+def _encode(backend: Backend, data: StrOrBytes, added: AddedTokenSearch, threads: int) -> list[int]:
+    return backend.encode(data, added, threads)
+
+
+def _encode_array(backend: Backend, data: StrOrBytes, added: AddedTokenSearch, threads: int) -> Ids:
+    return backend.encode_array(data, added, threads)
+
+
+def _count(backend: Backend, data: StrOrBytes, added: AddedTokenSearch, threads: int) -> int:
+    return backend.count(data, added, threads)

@@ -60,15 +60,13 @@ class OneByOne(ABC):
         return self.encode_batch_array(list(PackedTexts(data, offsets)), added, threads)
 
     @staticmethod
-    def all_take_fast_path(
-        texts: list[object], only_str: bool, only_ascii: bool, only_normal: bool
-    ) -> bool:
+    def all_take_fast_path(texts: list[object], only_str: bool, only_ascii: bool) -> bool:
         """Return False: the pipeline has to check each text."""
         return False
 
     @staticmethod
     def fast_calls(
-        make_added: object, slow_calls: Calls, only_str: bool, only_ascii: bool, only_normal: bool
+        make_added: object, slow_calls: Calls, only_str: bool, only_ascii: bool
     ) -> Calls:
         """Return `slow_calls`: this backend has no faster calls."""
         return slow_calls
@@ -190,7 +188,7 @@ class PythonBackend(OneByOne):
         if refusal is not None:
             raise SpecialTokenError(*refusal)
 
-    def safe_cut(self, text: bytes, added: AddedTokenSearch, nfc: bool, later: bool = False) -> int:
+    def safe_cut(self, text: bytes, added: AddedTokenSearch, later: bool = False) -> int:
         """Return 0: this backend finds no cut."""
         return 0
 

@@ -69,6 +69,21 @@ def dump_steps(spec: TokenizerSpec) -> bytes:
     return b"".join(parts)
 
 
+def stored_normalizer(normalizer: NormalizesText | None) -> bytes:
+    """Return the section of a tokenizer that has this normalizer, and no decoder.
+
+    Returns b"" for None, and if the section cannot hold the normalizer or C++ cannot apply it as a
+    part of a tokenizer.
+    """
+    if type(normalizer) is not NormalizerChain:
+        return b""
+    try:
+        steps = dump_list(normalizer.steps, STORED_NORMALIZERS, "normalizer")
+        return steps + _dump_metaspace(normalizer.metaspace) + encode_number(0)
+    except UnsupportedError:
+        return b""
+
+
 def read_steps(reader: Reader) -> tuple[NormalizesText | None, Decoding | None]:
     """Return the normalizer and the decoder."""
     steps = read_list(

@@ -1,7 +1,7 @@
 #include "bindings/added_binding.hpp"
 
 #include "bindings/convert.hpp"
-#include "core/encode/added.hpp"
+#include "core/encode/tokenizer.hpp"
 
 #include <pybind11/stl.h>
 
@@ -20,29 +20,29 @@ namespace {
 // The fields content, id, normalized, lstrip, rstrip, single_word and special.
 using AddedRecord = std::tuple<std::string, std::uint32_t, bool, bool, bool, bool, bool>;
 
-AddedTokens make_added(const std::vector<AddedRecord> &records, CodePointRanges words) {
+AddedTokenPhases make_added(const std::vector<AddedRecord> &records, CodePointRanges words) {
   std::vector<AddedToken> tokens;
   for (const auto &[content, id, normalized, lstrip, rstrip, single_word, special] : records)
     tokens.push_back({content, id, normalized, lstrip, rstrip, single_word, special});
-  return AddedTokens(tokens, std::move(words));
+  return AddedTokenPhases(AddedTokens(tokens, std::move(words)));
 }
 
-AddedTokens treating(const AddedTokens &added, const std::string &treatment) {
+AddedTokenPhases treating(const AddedTokenPhases &added, const std::string &treatment) {
   if (treatment != "raise" && treatment != "text" && treatment != "allow")
     throw py::value_error("expected \"raise\", \"text\" or \"allow\"");
-  return added.treating(treatment == "raise"  ? Treatment::RAISE
-                        : treatment == "text" ? Treatment::TEXT
-                                              : Treatment::ALLOW);
+  return AddedTokenPhases(added.all.treating(treatment == "raise"  ? Treatment::RAISE
+                                             : treatment == "text" ? Treatment::TEXT
+                                                                   : Treatment::ALLOW));
 }
 
 // Returns two values. The first is a list with (start, end, id) for each segment; `id` is None
 // for a segment that is not an added token. The second is (content, position) of the refused
 // token, or None.
-py::tuple segments(const AddedTokens &added, const py::bytes &text) {
+py::tuple segments(const AddedTokenPhases &added, const py::bytes &text) {
   const auto *data = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(text.ptr()));
   const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(text.ptr()));
   py::list result;
-  const Refusal refusal = added.split(data, size, [&](const Segment &segment) {
+  const Refusal refusal = added.all.split(data, size, [&](const Segment &segment) {
     py::object id = py::none();
     if (segment.token != nullptr)
       id = py::int_(segment.token->id);
@@ -57,11 +57,12 @@ py::tuple segments(const AddedTokens &added, const py::bytes &text) {
 } // namespace
 
 void bind_added(py::module_ &module) {
-  py::class_<AddedTokens>(module, "AddedTokens")
+  py::class_<AddedTokenPhases>(module, "AddedTokens")
       .def(py::init(&make_added), py::arg("tokens"), py::arg("words"))
       .def("treating", &treating, py::arg("treatment"))
-      .def("exact", on_self(&AddedTokens::exact))
-      .def("normalized", on_self(&AddedTokens::normalized))
+      .def("exact", [](const AddedTokenPhases &added) { return AddedTokenPhases(added.exact); })
+      .def("normalized",
+           [](const AddedTokenPhases &added) { return AddedTokenPhases(added.normalized); })
       .def("segments", &segments, py::arg("text"));
 }
 

@@ -25,8 +25,8 @@ constexpr std::size_t MAX_IDS_FOR_LISTS = std::size_t{1} << 21;
 // ids, and at the end. `take` makes lists of the ids in `encoded`, and removes the ids from
 // `encoded`.
 template <typename Take>
-void encode_in_parts(const Encoder &encoder, const std::vector<TextView> &texts,
-                     std::size_t size, const AddedTokens &added, unsigned threads,
+void encode_in_parts(const Tokenizer &tokenizer, const std::vector<TextView> &texts,
+                     std::size_t size, const AddedTokenPhases &added, unsigned threads,
                      EncodeResult &encoded, Take take) {
   std::size_t enough = MIN_IDS_FOR_LISTS;
   const auto on_progress = [&](const EncodeResult &) {
@@ -43,7 +43,7 @@ void encode_in_parts(const Encoder &encoder, const std::vector<TextView> &texts,
     return true;
   };
   unlocked(size, [&] {
-    encode_texts(encoder, OutputKind::IDS, texts, added, threads, encoded, on_progress,
+    encode_texts(tokenizer, OutputKind::IDS, texts, added, threads, encoded, on_progress,
                  InterruptCheck());
   });
   if (is_not_refused(encoded))
@@ -90,11 +90,11 @@ private:
 
 } // namespace
 
-py::list encode_to_list(const Encoder &encoder, IdObjects &objects, const TextView &text,
-                        const AddedTokens &added, unsigned threads) {
+py::list encode_to_list(const Tokenizer &tokenizer, IdObjects &objects, const TextView &text,
+                        const AddedTokenPhases &added, unsigned threads) {
   EncodeResult encoded;
   py::list result;
-  encode_in_parts(encoder, {text}, text.size(), added, threads, encoded,
+  encode_in_parts(tokenizer, {text}, text.size(), added, threads, encoded,
                   [&](EncodeResult &some) {
                     const py::list part = objects.as_list(some.ids.data(), some.ids.size());
                     const Py_ssize_t end = PyList_GET_SIZE(result.ptr());
@@ -106,19 +106,19 @@ py::list encode_to_list(const Encoder &encoder, IdObjects &objects, const TextVi
   return result;
 }
 
-py::list encode_to_lists(const Encoder &encoder, IdObjects &objects, const py::list &texts,
-                         const AddedTokens &added, unsigned threads) {
+py::list encode_to_lists(const Tokenizer &tokenizer, IdObjects &objects, const py::list &texts,
+                         const AddedTokenPhases &added, unsigned threads) {
   const Texts batch(texts);
   EncodeResult encoded;
   Lists lists(objects, batch.views.size());
-  encode_in_parts(encoder, batch.views, batch.size, added, threads, encoded,
+  encode_in_parts(tokenizer, batch.views, batch.size, added, threads, encoded,
                   [&](EncodeResult &some) { lists.add(some); });
   raise_if_refused(encoded, py::int_(encoded.refused_text));
   return lists.take();
 }
 
-py::tuple encode_to_arrays(const Encoder &encoder, const std::vector<TextView> &texts,
-                           std::size_t size, const AddedTokens &added, unsigned threads) {
+py::tuple encode_to_arrays(const Tokenizer &tokenizer, const std::vector<TextView> &texts,
+                           std::size_t size, const AddedTokenPhases &added, unsigned threads) {
   EncodeResult encoded;
   unlocked(size, [&] {
     // Reserve room for one id per two bytes. Most texts need fewer ids. The system allocates a
@@ -126,7 +126,7 @@ py::tuple encode_to_arrays(const Encoder &encoder, const std::vector<TextView> &
     // grows would move, and could leave holes in the heap.
     encoded.ids.reserve(size / 2);
     encoded.text_ends.reserve(texts.size() + 1);
-    encode_texts(encoder, OutputKind::IDS, texts, added, threads, encoded, is_not_refused,
+    encode_texts(tokenizer, OutputKind::IDS, texts, added, threads, encoded, is_not_refused,
                  InterruptCheck());
   });
   raise_if_refused(encoded, py::int_(encoded.refused_text));

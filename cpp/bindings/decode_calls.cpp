@@ -19,7 +19,7 @@ namespace {
 
 // Many programs only encode, so the first call that decodes makes `tokens`.
 struct DecodeCalls {
-  const Vocabulary *vocabulary = nullptr;
+  const DeferredTokenizer *tokenizers = nullptr;
   std::size_t limit = 0; // the largest id plus one
   IdSet special;
   py::object replace = interned("replace");
@@ -32,8 +32,8 @@ template <typename Finish>
 PyObject *join(DecodeCalls &calls, PyObject *ids, PyObject *skip, Finish finish) {
   if (skip != Py_True && skip != Py_False)
     return nullptr;
-  const TokenBytes &tokens =
-      calls.tokens.get([&] { return TokenBytes(*calls.vocabulary, calls.limit); });
+  const TokenBytes &tokens = calls.tokens.get(
+      [&] { return TokenBytes(calls.tokenizers->current()->vocabulary(), calls.limit); });
   Joined joined(tokens.store(), skip == Py_True ? &calls.special : nullptr, nullptr);
   return add_all(ids, joined) ? finish(joined) : nullptr;
 }
@@ -144,13 +144,13 @@ PyObject *decode_texts(TextDecodeCall &call, const Arguments &args) {
 
 } // namespace
 
-py::tuple make_decode_calls(const py::object &owner, const Vocabulary &vocabulary,
+py::tuple make_decode_calls(const py::object &owner, const DeferredTokenizer &tokenizers,
                             std::size_t limit, const std::vector<std::uint32_t> &special,
                             const py::tuple &slow_calls) {
   if (slow_calls.size() != 2)
     throw py::value_error("expected two slow calls");
   auto calls = std::make_unique<DecodeCalls>();
-  calls->vocabulary = &vocabulary;
+  calls->tokenizers = &tokenizers;
   calls->limit = limit;
   calls->special = IdSet(special);
   const FastFunctions<DecodeCalls> functions(std::move(calls), owner);

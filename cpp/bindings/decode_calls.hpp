@@ -1,7 +1,7 @@
 // The fast path of Tokenizer calls that decode.
 #pragma once
 
-#include "core/bpe/vocabulary.hpp"
+#include "bindings/deferred_tokenizer.hpp"
 
 #include <pybind11/pybind11.h>
 
@@ -15,9 +15,10 @@ namespace pretok {
 // `skip` is true, a call omits the ids in `special`. The fast path handles a list, a tuple or
 // an array of one dimension in which every item is an int and the id of a token. Any other call
 // goes to the function at the same index of `slow_calls`. The functions keep `owner`, the owner
-// of `vocabulary`, alive. The ids of all tokens must be below `limit`.
-pybind11::tuple make_decode_calls(const pybind11::object &owner, const Vocabulary &vocabulary,
-                                  std::size_t limit, const std::vector<std::uint32_t> &special,
+// of `tokenizers`, alive. The ids of all tokens must be below `limit`.
+pybind11::tuple make_decode_calls(const pybind11::object &owner,
+                                  const DeferredTokenizer &tokenizers, std::size_t limit,
+                                  const std::vector<std::uint32_t> &special,
                                   const pybind11::tuple &slow_calls);
 
 // Returns the function decode(ids, errors, skip) for tokenizers whose tokens are text, not

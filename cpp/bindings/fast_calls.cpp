@@ -20,16 +20,10 @@ constexpr std::size_t POLICIES = 3; // a policy is a value of the argument `spec
 
 // The state that the fast functions of one tokenizer share.
 struct FastCalls {
-  FastCalls(const Encoder &used_encoder, Normalizer used_normalizer, IdObjects &id_objects)
-      : encoder(used_encoder), normalizer(used_normalizer), objects(id_objects) {}
+  FastCalls(const DeferredTokenizer &deferred, IdObjects &id_objects)
+      : tokenizers(deferred), objects(id_objects) {}
 
-  // Returns whether the encoder can take a text as it is.
-  bool is_normalized(const std::uint8_t *data, std::size_t size, bool is_below_100) const {
-    return is_below_100 || normalizer == Normalizer::NONE || is_nfc(data, size);
-  }
-
-  const Encoder &encoder;
-  const Normalizer normalizer; // NONE or NFC
+  const DeferredTokenizer &tokenizers;
   IdObjects &objects;
   PyObject *make_added = nullptr; // borrowed: the functions keep it alive
   bool only_str = false;
@@ -46,7 +40,7 @@ const AddedTokenPhases *find_added(FastCalls &calls, PyObject *special) {
     if (special == calls.names[i].ptr())
       return &calls.added[i].get([&] {
         const py::object tokens = py::handle(calls.make_added)(calls.names[i]);
-        return AddedTokenPhases(cast_argument<const AddedTokens &>(tokens, "AddedTokens"));
+        return cast_argument<const AddedTokenPhases &>(tokens, "AddedTokens");
       });
   return nullptr;
 }
@@ -77,11 +71,11 @@ PyObject *new_array(const IdBuffer &ids) {
 struct Utf8View {
   const std::uint8_t *data;
   std::size_t size;
-  bool is_below_100; // each code point is below U+0100, so the text is in NFC
+  bool is_normal; // a quick test has shown that the normalizer keeps the text
 };
 
-// Returns work(text, added, cache). Returns nullptr without an exception if the slow function
-// must handle the call.
+// Returns work(tokenizer, text, added, cache). Returns nullptr without an exception if the slow
+// function must handle the call.
 template <typename Work>
 PyObject *with_text(FastCalls &calls, PyObject *text, PyObject *special, Work work) {
   if (!is_fast_text(calls, text))
@@ -90,10 +84,13 @@ PyObject *with_text(FastCalls &calls, PyObject *text, PyObject *special, Work wo
   const TextView view(text);
   if (added == nullptr || (calls.only_ascii && !view.is_ascii()))
     return nullptr;
-  const CacheLease cache(calls.encoder.caches());
+  const DeferredTokenizer::Lease tokenizer = calls.tokenizers.for_text(view.size());
+  const CacheLease cache(tokenizer->caches());
+  // Such a text is in NFC.
+  const bool is_normal = view.is_below_100() && tokenizer->normalizer() == Normalizer::NFC;
   Scratch scratch;
   return view.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
-    return work(Utf8View{data, size, view.is_below_100()}, *added, *cache);
+    return work(*tokenizer, Utf8View{data, size, is_normal}, *added, *cache);
   });
 }
 
@@ -107,49 +104,50 @@ template <typename Work> PyObject *answer(FastCalls &calls, const Arguments &arg
 }
 
 // Returns a function for with_text that encodes the text, and returns finish(ids).
-template <typename Finish> auto for_ids(const FastCalls &calls, Finish finish) {
-  return [&calls, finish](const Utf8View &text, const AddedTokenPhases &added,
-                          PreTokenCache &cache) -> PyObject * {
+template <typename Finish> auto for_ids(Finish finish) {
+  return [finish](const Tokenizer &tokenizer, const Utf8View &text,
+                  const AddedTokenPhases &added, PreTokenCache &cache) -> PyObject * {
     StackIds ids;
-    if (!calls.is_normalized(text.data, text.size, text.is_below_100))
-      return nullptr;
     const Refusal refusal =
-        calls.encoder.encode(text.data, text.size, added.all, cache, ids.buffer);
+        text.is_normal
+            ? tokenizer.encode_normalized(text.data, text.size, added, cache, ids.buffer)
+            : tokenizer.encode(text.data, text.size, added, cache, ids.buffer);
     return refusal.token == nullptr ? finish(ids.buffer) : nullptr;
   };
 }
 
 PyObject *encode(FastCalls &calls, const Arguments &args) {
-  return answer(calls, args, for_ids(calls, [&](const IdBuffer &ids) {
+  return answer(calls, args, for_ids([&](const IdBuffer &ids) {
                   return calls.objects.as_list(ids.data(), ids.size()).release().ptr();
                 }));
 }
 
 PyObject *encode_array(FastCalls &calls, const Arguments &args) {
-  return answer(calls, args, for_ids(calls, new_array));
+  return answer(calls, args, for_ids(new_array));
 }
 
 PyObject *count_ids(FastCalls &calls, const Arguments &args) {
   return answer(calls, args,
-                [&](const Utf8View &text, const AddedTokenPhases &added,
-                    PreTokenCache &cache) -> PyObject * {
+                [](const Tokenizer &tokenizer, const Utf8View &text,
+                   const AddedTokenPhases &added, PreTokenCache &cache) -> PyObject * {
                   std::size_t result = 0;
-                  if (!calls.is_normalized(text.data, text.size, text.is_below_100))
-                    return nullptr;
                   const Refusal refusal =
-                      calls.encoder.count(text.data, text.size, added.all, cache, result);
+                      text.is_normal
+                          ? tokenizer.count_normalized(text.data, text.size, added, cache,
+                                                       result)
+                          : tokenizer.count(text.data, text.size, added, cache, result);
                   return refusal.token == nullptr ? PyLong_FromSize_t(result) : nullptr;
                 });
 }
 
 } // namespace
 
-py::tuple make_fast_calls(const py::object &owner, const Encoder &encoder, IdObjects &objects,
-                          const py::object &make_added, const py::tuple &slow_calls,
-                          bool only_str, bool only_ascii, Normalizer normalizer) {
+py::tuple make_fast_calls(const py::object &owner, const DeferredTokenizer &tokenizers,
+                          IdObjects &objects, const py::object &make_added,
+                          const py::tuple &slow_calls, bool only_str, bool only_ascii) {
   if (slow_calls.size() != 3)
     throw py::value_error("expected three slow calls");
-  auto calls = std::make_unique<FastCalls>(encoder, normalizer, objects);
+  auto calls = std::make_unique<FastCalls>(tokenizers, objects);
   calls->make_added = make_added.ptr();
   calls->only_str = only_str;
   calls->only_ascii = only_ascii;
@@ -167,7 +165,7 @@ py::object encode_between(PyObject *function, PyObject *text, PyObject *special,
   if (calls == nullptr)
     return {};
   return py::reinterpret_steal<py::object>(
-      with_text(*calls, text, special, for_ids(*calls, [&](const IdBuffer &ids) {
+      with_text(*calls, text, special, for_ids([&](const IdBuffer &ids) {
         const auto before_size = static_cast<std::size_t>(PyList_GET_SIZE(before));
         const auto after_size = static_cast<std::size_t>(PyList_GET_SIZE(after));
         NewList result(before_size + ids.size() + after_size);

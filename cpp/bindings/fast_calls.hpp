@@ -1,9 +1,8 @@
 // The fast path of Tokenizer calls for one short text.
 #pragma once
 
+#include "bindings/deferred_tokenizer.hpp"
 #include "bindings/id_objects.hpp"
-
-#include "core/encode/tokenizer.hpp"
 
 #include <pybind11/pybind11.h>
 
@@ -20,12 +19,13 @@ namespace pretok {
 //   - `errors` is "replace", and `threads` is None;
 //   - `special` and `errors` are interned, as literals in Python code are.
 // Any other call goes to the function at the same index of `slow_calls`. make_added(special)
-// returns the AddedTokens for a value of `special`. The fast path normalizes text with
-// `normalizer`. The functions keep `owner`, the owner of `encoder` and `objects`, alive.
-pybind11::tuple make_fast_calls(const pybind11::object &owner, const Encoder &encoder,
-                                IdObjects &objects, const pybind11::object &make_added,
+// returns the AddedTokens for a value of `special`. The functions keep `owner`, the owner of
+// `tokenizers` and `objects`, alive.
+pybind11::tuple make_fast_calls(const pybind11::object &owner,
+                                const DeferredTokenizer &tokenizers, IdObjects &objects,
+                                const pybind11::object &make_added,
                                 const pybind11::tuple &slow_calls, bool only_str,
-                                bool only_ascii, Normalizer normalizer);
+                                bool only_ascii);
 
 // Encodes a text with `function`, an `encode` of make_fast_calls, on the fast path. Returns a
 // list of the ids in the list `before`, the ids of the text, and the ids in the list `after`.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "bindings/convert.hpp"
-#include "bindings/normal_text.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -66,25 +65,14 @@ inline std::vector<TextView> packed_texts(const Buffer &data, const std::int64_t
 
 // Returns whether C++ can encode all texts without prior work in Python. All texts must be str
 // or bytes. `only_str` rejects bytes. `only_ascii` rejects bytes and non-ASCII str.
-// `only_normal` rejects text that is not in NFC.
-inline bool all_take_fast_path(const py::list &texts, bool only_str, bool only_ascii,
-                               bool only_normal) {
+inline bool all_take_fast_path(const py::list &texts, bool only_str, bool only_ascii) {
   const auto takes_fast_path = [&](const py::handle text) {
     PyObject *object = text.ptr();
     return PyUnicode_CheckExact(object)
                ? !only_ascii || PyUnicode_IS_ASCII(object)
                : PyBytes_CheckExact(object) && !only_str && !only_ascii;
   };
-  if (!std::all_of(texts.begin(), texts.end(), takes_fast_path))
-    return false;
-  if (!only_normal)
-    return true;
-  const Texts batch(texts);
-  bool are_all_normal = true;
-  unlocked(batch.size, [&] {
-    are_all_normal = std::all_of(batch.views.begin(), batch.views.end(), is_normal);
-  });
-  return are_all_normal;
+  return std::all_of(texts.begin(), texts.end(), takes_fast_path);
 }
 
 } // namespace pretok

@@ -41,11 +41,6 @@ constexpr std::size_t start_of(CharacterRange range) {
 }
 constexpr std::size_t end_of(CharacterRange range) { return static_cast<std::uint32_t>(range); }
 
-struct MergedRange {
-  std::uint32_t rank;
-  CharacterRange id;
-};
-
 } // namespace
 
 bool UnknownCharacters::has_fallback() const {
@@ -102,6 +97,11 @@ Merged PieceTable::find(std::string_view text) const {
 // Its units are the indices of the characters.
 class PieceMerge::Engine {
 public:
+  struct MergedRange {
+    std::uint32_t rank;
+    CharacterRange id;
+  };
+
   static constexpr bool HAS_EQUAL_PAIRS = false;
   static constexpr bool HAS_EQUAL_RANKS = true;
 

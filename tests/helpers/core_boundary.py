@@ -64,10 +64,10 @@ def machine() -> Any:
     return native_machine(pretok.get("gpt2", backend="native"))
 
 
-def encoder(machine_: Any = ...) -> _core.Encoder:
+def encoder(machine_: Any = ...) -> _core.Tokenizer:
     rows = np.array([[97, 98, 256]], U32)
     first = machine() if machine_ is ... else machine_
-    return _core.Encoder(first, *packed(), 257, rows, False, False, False, 1 << 20)
+    return _core.Tokenizer(first, *packed(), 257, rows, False, False, False, 1 << 20)
 
 
 def added(*more: Any) -> _core.AddedTokens:
@@ -78,8 +78,8 @@ def slow(*_: object) -> str:
     return "slow"
 
 
-def calls_of(self: _core.Encoder) -> tuple[Any, ...]:
-    return self.fast_calls(lambda _: added(), (slow, slow, slow), False, False, False)
+def calls_of(self: _core.Tokenizer) -> tuple[Any, ...]:
+    return self.fast_calls(lambda _: added(), (slow, slow, slow), False, False)
 
 
 def trainer() -> _core.Trainer:
@@ -144,37 +144,39 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "AddedTokens.normalized": lambda: (added(),),
     "AddedTokens.segments": lambda: (added(), b"a<e>b"),
     "AddedTokens.treating": lambda: (added(), "raise"),
-    "Encoder": lambda: (
+    "Tokenizer": lambda: (
         machine(), *packed(), 257, np.array([[97, 98, 256]], U32), False, False, False, 1 << 20,
-        ("always", True, False, True, False), text_model(), 300, "whole", True,
+        ("always", True, False, True, False), text_model(), 300, "whole", b"\1\0\0\0", True,
     ),
-    "Encoder.all_take_fast_path": lambda: (["a", b"b"], False, False, True),
-    "Encoder.cache_bytes": lambda: (encoder(),),
-    "Encoder.count": lambda: (encoder(), "abc", added(), 2),
-    "Encoder.decode": lambda: (encoder(), [97, 256]),
-    "Encoder.decode_calls": lambda: (encoder(), [97], (slow, slow)),
-    "Encoder.decode_calls()[0]": lambda: ([97, 256], "replace", True),
-    "Encoder.decode_calls()[1]": lambda: (u32(97, 256), True),
-    "Encoder.encode": lambda: (encoder(), "abc", added(), 2),
-    "Encoder.encode_array": lambda: (encoder(), b"abc", added(), 2),
-    "Encoder.encode_batch": lambda: (encoder(), ["abc", "d"], added(), 2),
-    "Encoder.encode_batch_array": lambda: (encoder(), ["abc", "d"], added(), 2),
-    "Encoder.encode_later": lambda: (encoder(), "abc", added()),
-    "Encoder.encode_packed": lambda: (encoder(), b"abcd", np.array([0, 3, 4]), added(), 2),
-    "Encoder.fast_calls": lambda: (
-        encoder(), lambda _: added(), (slow, slow, slow), False, False, True,
+    "Tokenizer.all_take_fast_path": lambda: (["a", b"b"], False, False),
+    "Tokenizer.cache_bytes": lambda: (encoder(),),
+    "Tokenizer.count": lambda: (encoder(), "abc", added(), 2),
+    "Tokenizer.decode": lambda: (encoder(), [97, 256]),
+    "Tokenizer.decode_calls": lambda: (encoder(), [97], (slow, slow)),
+    "Tokenizer.decode_calls()[0]": lambda: ([97, 256], "replace", True),
+    "Tokenizer.decode_calls()[1]": lambda: (u32(97, 256), True),
+    "Tokenizer.encode": lambda: (encoder(), "abc", added(), 2),
+    "Tokenizer.encode_array": lambda: (encoder(), b"abc", added(), 2),
+    "Tokenizer.encode_batch": lambda: (encoder(), ["abc", "d"], added(), 2),
+    "Tokenizer.encode_batch_array": lambda: (encoder(), ["abc", "d"], added(), 2),
+    "Tokenizer.encode_later": lambda: (encoder(), "abc", added()),
+    "Tokenizer.encode_packed": lambda: (encoder(), b"abcd", np.array([0, 3, 4]), added(), 2),
+    "Tokenizer.fast_calls": lambda: (
+        encoder(), lambda _: added(), (slow, slow, slow), False, False,
     ),
-    "Encoder.fast_calls()[0]": lambda: ("abc", "allow", "replace"),
-    "Encoder.fast_calls()[1]": lambda: ("abc", "allow", "replace", None),
-    "Encoder.fast_calls()[2]": lambda: (b"abc", "raise", "replace"),
-    "Encoder.is_normal": lambda: ("e\u0301",),
-    "Encoder.merge": lambda: (encoder(None), b"abc"),
-    "Encoder.merges": lambda: (encoder(),),
-    "Encoder.safe_cut": lambda: (encoder(), b"ab cd", added(), True, False),
-    "Encoder.span_call": lambda: (encoder(), added(), False, False, (b"\0" * 9, b"\1" * 9, True)),
-    "Encoder.span_call()": lambda: ("ab cd",),
-    "Encoder.spans": lambda: (encoder(), "abc", added(), 2),
-    "Encoder.trim": lambda: (encoder(),),
+    "Tokenizer.fast_calls()[0]": lambda: ("abc", "allow", "replace"),
+    "Tokenizer.fast_calls()[1]": lambda: ("abc", "allow", "replace", None),
+    "Tokenizer.fast_calls()[2]": lambda: (b"abc", "raise", "replace"),
+    "Tokenizer.has_all_tables": lambda: (encoder(),),
+    "Tokenizer.is_normal": lambda: ("e\u0301",),
+    "Tokenizer.merge": lambda: (encoder(None), b"abc"),
+    "Tokenizer.merges": lambda: (encoder(),),
+    "Tokenizer.safe_cut": lambda: (encoder(), b"ab cd", added(), False),
+    "Tokenizer.span_call": lambda: (encoder(), added(), False, (b"\0" * 9, b"\1" * 9, True)),
+    "Tokenizer.span_call()": lambda: ("ab cd",),
+    "Tokenizer.spans": lambda: (encoder(), "abc", added(), 2),
+    "Tokenizer.takes_spaces": lambda: (encoder(),),
+    "Tokenizer.trim": lambda: (encoder(),),
     "FastCallMethod": lambda: (slow, "call", ("", "special"), (None, "raise"), 2),
     "FastCallMethod.__call__": lambda: (fast_method(), WithSlot(), "text"),
     "FastCallMethod.__set_name__": lambda: (fast_method(), WithSlot, "call"),
@@ -236,6 +238,7 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "read_ranks": lambda: (b"YQ== 0\n",),
     "read_spec": lambda: (b"YQ== 0\n",),
     "safe_cut": lambda: (machine(), b"ab cd"),
+    "set_first_size": lambda: (-1,),
     "set_task_size": lambda: (0,),
     "text_decode_call": lambda: (lambda: (b"a", [1], [0], None, 0, 0, False), [1], slow),
     "text_decode_call()": lambda: ([0, 1, 2], "replace", True),
@@ -244,13 +247,13 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
 """The valid arguments of each callable. NAME() is a function that NAME returns."""
 
 MADE: dict[str, Callable[[], Any]] = {
-    "Encoder.decode_calls()[0]": lambda: encoder().decode_calls([97], (slow, slow))[0],
-    "Encoder.decode_calls()[1]": lambda: encoder().decode_calls([97], (slow, slow))[1],
+    "Tokenizer.decode_calls()[0]": lambda: encoder().decode_calls([97], (slow, slow))[0],
+    "Tokenizer.decode_calls()[1]": lambda: encoder().decode_calls([97], (slow, slow))[1],
     **{
-        f"Encoder.fast_calls()[{at}]": lambda at=at: calls_of(encoder())[at]  # type: ignore[misc]
+        f"Tokenizer.fast_calls()[{at}]": lambda at=at: calls_of(encoder())[at]  # type: ignore[misc]
         for at in range(3)
     },
-    "Encoder.span_call()": lambda: encoder().span_call(added(), False, False, None),
+    "Tokenizer.span_call()": lambda: encoder().span_call(added(), False, None),
     "huggingface_call()": huggingface_call,
     "text_decode_call()": text_decode,
 }

@@ -76,7 +76,6 @@ LAYERS = (
     ("bpe.encoding.packed", "bpe.encoding.padded", "bpe.normalizers.native"),
     ("bpe.encoding.columns", "bpe.encoding.python_backend", "bpe.encoding.offsets",
      "bpe.encoding.text_spaces"),
-    ("bpe.encoding.deferred_backend",),
     ("bpe.encoding.backends", "bpe.encoding.arguments"),
     ("bpe.decoders.decode", "bpe.normalizers.text_normalizer", "bpe.encoding.policies"),
     ("bpe.decoders.native",),

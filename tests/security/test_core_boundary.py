@@ -80,7 +80,7 @@ def characters(**changes: Any) -> object:
     id_limit = changes.pop("id_limit", 9)
     text = core().TextModel(**{**arguments, **changes})
     none = np.zeros(0, U32)
-    return core().Encoder(
+    return core().Tokenizer(
         None, b"", none, none, 0, None, False, False, False, text=text, id_limit=id_limit
     )
 
@@ -125,8 +125,8 @@ REFUSED: dict[str, Callable[[], object]] = {
     "a state after the last": lambda: core().check_utf8(b"", 54),
     "no iterator": lambda: core().gather([], 1, 1, "", print),
     "an unknown treatment": lambda: core().AddedTokens([], []).treating("?"),
-    "no __init__": lambda: core().Encoder.__new__(core().Encoder),
-    "no self": lambda: core().Encoder.merges(None),
+    "no __init__": lambda: core().Tokenizer.__new__(core().Tokenizer),
+    "no self": lambda: core().Tokenizer.merges(None),
 }
 
 

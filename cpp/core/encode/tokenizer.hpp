@@ -100,9 +100,11 @@ public:
 
   // Adds to `result` the number of ids that `encode` would append.
   Refusal count(const std::uint8_t *text, std::size_t size, const AddedTokenPhases &added,
-                PreTokenCache &cache, std::size_t &result) const {
-    return is_normalized(text, size) ? count_normalized(text, size, added, cache, result)
-                                     : count_parts(text, size, added, cache, result);
+                PreTokenCache &cache, std::size_t &result,
+                Encoder::Part which = Encoder::Part::FIRST) const {
+    return is_normalized(text, size)
+               ? encoder_.count(text, size, added.all, cache, result, which)
+               : count_parts(text, size, added, cache, result);
   }
 
   // Like `encode` and `count`, but skip step 1: the caller knows that the text is normalized.

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/base/scratch.hpp"
-#include "core/encode/encoder.hpp"
+#include "core/encode/tokenizer.hpp"
 #include "core/threads/parallel.hpp"
 #include "core/threads/text_tasks.hpp"
 
@@ -32,17 +32,19 @@ struct EncodeResult {
   std::size_t refused_text = 0;
 
   // Encodes a text or the next part of a text, and adds the output to this result. `is_last`
-  // must be true for a whole text and for the last part of a text.
-  void add(const Encoder &encoder, OutputKind output, const std::uint8_t *data,
-           std::size_t size, const AddedTokens &added, PreTokenCache &cache,
+  // must be true for a whole text and for the last part of a text. For OutputKind::SPANS, the
+  // text must be normalized.
+  void add(const Tokenizer &tokenizer, OutputKind output, const std::uint8_t *data,
+           std::size_t size, const AddedTokenPhases &added, PreTokenCache &cache,
            Encoder::Part which, bool is_last) {
     if (output == OutputKind::IDS) {
-      refusal = encoder.encode(data, size, added, cache, ids, which);
+      refusal = tokenizer.encode(data, size, added, cache, ids, which);
     } else if (output == OutputKind::COUNT) {
-      refusal = encoder.count(data, size, added, cache, count, which);
+      refusal = tokenizer.count(data, size, added, cache, count, which);
     } else {
       std::size_t span = starts.size();
-      refusal = encoder.encode_spans(data, size, added, cache, ids, starts, ends, which);
+      refusal = tokenizer.encoder().encode_spans(data, size, added.all, cache, ids, starts,
+                                                 ends, which);
       for (; open_bytes != 0 && span < starts.size(); ++span) {
         starts[span] += static_cast<std::int64_t>(open_bytes);
         ends[span] += static_cast<std::int64_t>(open_bytes);
@@ -107,8 +109,8 @@ struct EncodeResult {
 // each task, and check_interrupt() every few milliseconds (run_in_order in parallel.hpp). If
 // on_progress returns false, encoding stops.
 template <typename View, typename OnProgress, typename InterruptCheck>
-void encode_texts(const Encoder &encoder, OutputKind output, const std::vector<View> &texts,
-                  const AddedTokens &added, unsigned threads, EncodeResult &total,
+void encode_texts(const Tokenizer &tokenizer, OutputKind output, const std::vector<View> &texts,
+                  const AddedTokenPhases &added, unsigned threads, EncodeResult &total,
                   OnProgress on_progress, InterruptCheck check_interrupt) {
   struct Worker {
     CacheLease cache;
@@ -118,17 +120,27 @@ void encode_texts(const Encoder &encoder, OutputKind output, const std::vector<V
   for (const View &text : texts)
     size += text.size();
   const TaskPlan plan = plan_tasks(size, threads);
-  const TextTasks<View> tasks(texts, plan.task_size, encoder.pre_tokenizer(), added,
-                              encoder.spaces().are_marks);
+  const Encoder &encoder = tokenizer.encoder();
+  // A text that the normalizer may change has no safe cuts.
+  const auto may_cut = [&](const View &text) {
+    Scratch scratch;
+    return output == OutputKind::SPANS || tokenizer.normalizer() == Normalizer::NONE ||
+           (tokenizer.normalizer() == Normalizer::NFC &&
+            text.with_utf8(scratch, [](const std::uint8_t *data, std::size_t bytes) {
+              return is_nfc(data, bytes);
+            }));
+  };
+  const TextTasks<View> tasks(texts, plan.task_size, encoder.pre_tokenizer(), added.all,
+                              encoder.spaces().are_marks, may_cut);
   run_in_order(
       tasks.count(), plan.threads, total,
-      [&] { return Worker{CacheLease(encoder.caches()), {}}; },
+      [&] { return Worker{CacheLease(tokenizer.caches()), {}}; },
       [&](std::size_t task, Worker &worker, EncodeResult &result) {
         tasks.run(task, worker.scratch,
                   [&](std::size_t text, std::size_t start, const std::uint8_t *data,
                       std::size_t bytes, bool is_last) {
                     const auto which = start == 0 ? Encoder::Part::FIRST : Encoder::Part::LATER;
-                    result.add(encoder, output, data, bytes, added, *worker.cache, which,
+                    result.add(tokenizer, output, data, bytes, added, *worker.cache, which,
                                is_last);
                     result.refused_text = text;
                     return result.refusal.token == nullptr;

@@ -31,10 +31,11 @@ namespace pretok {
 template <typename View> class TextTasks {
 public:
   // Makes tasks of about `size` code units each, or a single task if `size` is 0. `has_marks`
-  // is TextSpaces::are_marks: whether texts may have U+2581 in place of a space. All arguments
-  // must outlive this object.
+  // is TextSpaces::are_marks: whether texts may have U+2581 in place of a space. may_cut(text)
+  // returns whether a long text may be cut. All arguments must outlive this object.
+  template <typename MayCut>
   TextTasks(const std::vector<View> &texts, std::size_t size, const PreTokenizer &pre_tokenizer,
-            const AddedTokens &added, bool has_marks)
+            const AddedTokens &added, bool has_marks, const MayCut &may_cut)
       : texts_(texts), size_(size), pre_tokenizer_(pre_tokenizer), added_(added),
         has_marks_(has_marks) {
     if (size == 0) {
@@ -44,7 +45,7 @@ public:
     std::size_t task_units = size; // code units in the last task, which is full at `size`
     for (std::size_t i = 0; i < texts.size(); ++i) {
       const std::size_t parts = texts[i].size() / size;
-      if (parts > 1 && added.longest() <= LONGEST_ADDED) {
+      if (parts > 1 && added.longest() <= LONGEST_ADDED && may_cut(texts[i])) {
         for (std::size_t part = 0; part < parts; ++part)
           tasks_.push_back(
               {i, i + 1, part * size, part + 1 < parts ? (part + 1) * size : END_OF_TEXT});

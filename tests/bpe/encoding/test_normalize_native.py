@@ -69,7 +69,7 @@ def pools() -> list[str | list[str]]:
 def core(native: BackendName) -> Any:
     from pretok import _core
 
-    return _core.Encoder
+    return _core.Tokenizer
 
 
 @cache

@@ -9,7 +9,7 @@ import signal
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Barrier, Event, Thread
+from threading import Barrier
 from typing import Any
 from weakref import ref
 
@@ -18,7 +18,6 @@ import pytest
 import bpe
 from bpe import SpecialTokenError, Tokenizer, Vocabulary, VocabularyError
 from bpe.characters.vocabulary import CharacterVocabulary
-from bpe.encoding.deferred_backend import MAX_FIRST, DeferredBackend
 from bpe.formats import huggingface as json_format
 from bpe.formats.json_value import Value
 from bpe.formats.pretok_file import dump
@@ -28,7 +27,10 @@ from sentencepiece_models import BYTE_FALLBACK, BYTES, UNKNOWN, model, normal
 from text_models import CASES, file_of
 from vocabulary_files import huggingface, made_vocabulary, write
 
-_core = pytest.importorskip("pretok._core", reason="the backend is for C++ only")
+pytest.importorskip("pretok._core", reason="the tables are for C++ only")
+
+MAX_FIRST = 2048
+"""The number of code units of all texts that are encoded without the tables."""
 
 ROWS = [
     UNKNOWN,
@@ -64,29 +66,15 @@ def load(path: Path, backend: BackendName | None = None) -> Tokenizer:
     return bpe.load(path, backend=backend)
 
 
-@pytest.fixture
-def searches(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """Return a list that gets an item for each encoder with merges that C++ makes."""
-    found: list[object] = []
-    make: Callable[..., Any] = _core.Encoder
-
-    def new(*arguments: Any, **options: Any) -> Any:
-        encoder = make(*arguments, **options)
-        if not (arguments[-1] is True or options.get("for_short_texts")):
-            found.append(arguments)
-        return encoder
-
-    monkeypatch.setattr(_core, "Encoder", new)
-    return found
-
-
 def is_made(tokenizer: Tokenizer) -> bool:
+    from pretok import _core
+
     backend = tokenizer._pipeline.backend
-    assert isinstance(backend, DeferredBackend)
-    return backend.is_made
+    assert isinstance(backend, _core.Tokenizer)
+    return backend.has_all_tables
 
 
-def test_only_a_long_text_needs_merges(path: Path, searches: list[object]) -> None:
+def test_only_a_long_text_needs_merges(path: Path) -> None:
     tokenizer = load(path)
     encode = tokenizer.encode  # keeps the calls of before
     texts = [text for text in TEXTS if "\ud800" not in text]
@@ -94,16 +82,11 @@ def test_only_a_long_text_needs_merges(path: Path, searches: list[object]) -> No
     assert [encode(text, "text") for text in texts] == expected
     assert [tokenizer.encode_array(text, "text").tolist() for text in texts] == expected
     assert [tokenizer.count(text, "text") for text in texts] == list(map(len, expected))
-    assert not searches
     assert not is_made(tokenizer)
-    slow = tokenizer._encode
     assert len(encode("ab" * MAX_FIRST)) > 1
-    assert len(searches) == 1
     assert is_made(tokenizer)
-    assert tokenizer._encode is not slow
     assert [encode(text, "text") for text in texts] == expected
     assert tokenizer.encode_batch(texts, "text") == expected
-    assert len(searches) == 1
     # Other tokenizers of the vocabulary make all tables at once.
     again = Tokenizer(
         tokenizer.vocabulary,
@@ -111,19 +94,18 @@ def test_only_a_long_text_needs_merges(path: Path, searches: list[object]) -> No
         normalizer=tokenizer.normalizer,
         decoder=tokenizer.decoder,
     )
-    assert len(searches) == 2
+    assert is_made(again)
     assert again.encode("abab") == tokenizer.encode("abab")
-    assert not isinstance(again._pipeline.backend, DeferredBackend)
 
 
-def test_many_short_texts_need_merges(path: Path, searches: list[object]) -> None:
+def test_many_short_texts_need_merges(path: Path) -> None:
     expected = load(path, "python").encode("abab")
     tokenizer = load(path)
     for _ in range(MAX_FIRST // 4):
         tokenizer.encode("abab")
-    assert not searches
+    assert not is_made(tokenizer)
     assert tokenizer.encode("abab") == expected
-    assert len(searches) == 1
+    assert is_made(tokenizer)
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -162,10 +144,9 @@ FILES: dict[str, Callable[[], bytes | dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_other_files(name: str, tmp_path: Path, searches: list[object]) -> None:
+def test_other_files(name: str, tmp_path: Path) -> None:
     file = FILES[name]()
     path = write(tmp_path / name, file)
-    searches.clear()
     expected = load(path, "python")
     tokenizer = load(path)
     special = [*expected.special_tokens][:1]
@@ -176,15 +157,10 @@ def test_other_files(name: str, tmp_path: Path, searches: list[object]) -> None:
         assert tokenizer.count(text, "text") == expected.count(text, "text")
         assert tokenizer.decode(ids) == expected.decode(ids)
         assert tokenizer.decode_bytes(ids) == expected.decode_bytes(ids)
-    assert not searches
     assert not is_made(tokenizer)
-    slow = tokenizer._encode, tokenizer._decode
     long = "".join(texts[:6]) * MAX_FIRST
     assert tokenizer.encode(long, "allow") == expected.encode(long, "allow")
     assert is_made(tokenizer)
-    assert len(searches) == 1
-    assert slow[0] is not tokenizer._encode
-    assert slow[1] is not tokenizer._decode
     for text in texts:
         ids = expected.encode(text, "allow")
         assert tokenizer.encode(text, "allow") == ids
@@ -230,15 +206,12 @@ def test_errors_come_at_loading(tmp_path: Path) -> None:
     with pytest.raises(VocabularyError, match="are both 'ab'"):
         bpe.load(write(tmp_path / "twice.model", twice))
     ties = model([*ROWS, ("aéb", -1.0, PieceType.NORMAL)], BYTE_FALLBACK, [(3, 1), (4, 0)])
-    assert not isinstance(
-        bpe.load(write(tmp_path / "ties.model", ties))._pipeline.backend, DeferredBackend
-    )
+    assert is_made(bpe.load(write(tmp_path / "ties.model", ties)))
 
 
-def test_threads_make_it_once(path: Path, searches: list[object]) -> None:
+def test_threads_share_it(path: Path) -> None:
     tokenizer = load(path)
     expected = load(path, "python").encode("ab " * MAX_FIRST)
-    searches.clear()
     barrier = Barrier(8)
 
     def encode(_: int) -> list[int]:
@@ -247,33 +220,17 @@ def test_threads_make_it_once(path: Path, searches: list[object]) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(encode, range(8))) == [expected] * 8
-    assert len(searches) == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
-def test_fork_while_another_thread_makes_it(path: Path) -> None:
+def test_fork_before_it_is_made(path: Path) -> None:
     tokenizer = load(path)
-    backend = tokenizer._pipeline.backend
-    assert isinstance(backend, DeferredBackend)
-    is_held, may_end = Event(), Event()
-
-    def hold() -> None:
-        with backend._lock[0]:
-            is_held.set()
-            may_end.wait()
-
-    thread = Thread(target=hold)
-    thread.start()
-    is_held.wait()
-    try:
-        child = os.fork()
-        if child == 0:
-            signal.alarm(60)  # ends the child if it waits for the lock
-            os._exit(0 if len(tokenizer.encode("ab" * MAX_FIRST)) > 1 else 1)
-        assert os.waitpid(child, 0)[1] == 0
-    finally:
-        may_end.set()
-        thread.join()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)  # ends the child if it waits for a lock
+        os._exit(0 if len(tokenizer.encode("ab" * MAX_FIRST)) > 1 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert not is_made(tokenizer)
 
 
 def test_no_reference_cycle_keeps_the_tokenizer(path: Path) -> None:

@@ -1,0 +1,319 @@
+#include "bindings/native_tokenizer.hpp"
+
+#include "bindings/batch_calls.hpp"
+#include "bindings/convert.hpp"
+#include "bindings/decode_calls.hpp"
+#include "bindings/fast_calls.hpp"
+#include "bindings/interrupt_check.hpp"
+#include "bindings/normal_text.hpp"
+#include "bindings/packed_tokens.hpp"
+#include "bindings/results.hpp"
+#include "bindings/span_call.hpp"
+#include "bindings/texts.hpp"
+#include "bindings/tokenizer_of_values.hpp"
+
+#include "core/encode/find_cut.hpp"
+
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <utility>
+
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
+namespace pretok {
+namespace {
+
+const std::uint8_t *bytes_of(const py::bytes &object) {
+  return reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(object.ptr()));
+}
+
+std::size_t size_of(const py::bytes &object) {
+  return static_cast<std::size_t>(PyBytes_GET_SIZE(object.ptr()));
+}
+
+bool is_normal_text(const py::object &text) {
+  const TextView view(text);
+  bool result = false;
+  unlocked(view.size(), [&] { result = is_normal(view); });
+  return result;
+}
+
+// Returns whether any of `texts`, which must be str, has a surrogate.
+bool have_surrogates(const py::list &texts) {
+  for (const py::handle text : texts)
+    if (!PyUnicode_Check(text.ptr()))
+      throw py::type_error("expected a list of str");
+  return std::any_of(texts.begin(), texts.end(), [](const py::handle text) {
+    const TextView view(py::reinterpret_borrow<py::object>(text));
+    return !view.is_ascii() && view.has_surrogate();
+  });
+}
+
+} // namespace
+
+py::list NativeTokenizer::encode(const py::object &text, const AddedTokenPhases &added,
+                                 unsigned threads) const {
+  const TextView view(text);
+  if (plan_tasks(view.size(), threads).threads > 1)
+    return encode_to_list(tokenizers_.whole(), id_objects_, view, added, threads);
+  const EncodeResult result = encoded(OutputKind::IDS, view, added, threads);
+  return id_objects_.as_list(result.ids.data(), result.ids.size());
+}
+
+py::array_t<std::uint32_t> NativeTokenizer::encode_array(const py::object &text,
+                                                         const AddedTokenPhases &added,
+                                                         unsigned threads) const {
+  return as_array_of_ids(
+      std::move(encoded(OutputKind::IDS, TextView(text), added, threads).ids));
+}
+
+std::size_t NativeTokenizer::count(const py::object &text, const AddedTokenPhases &added,
+                                   unsigned threads) const {
+  return encoded(OutputKind::COUNT, TextView(text), added, threads).count;
+}
+
+py::list NativeTokenizer::encode_batch(const py::list &texts, const AddedTokenPhases &added,
+                                       unsigned threads) const {
+  return encode_to_lists(tokenizers_.whole(), id_objects_, texts, added, threads);
+}
+
+py::tuple NativeTokenizer::encode_batch_array(const py::list &texts,
+                                              const AddedTokenPhases &added,
+                                              unsigned threads) const {
+  const Texts batch(texts);
+  return encode_to_arrays(tokenizers_.whole(), batch.views, batch.size, added, threads);
+}
+
+py::tuple NativeTokenizer::encode_packed(const py::object &data, const py::array &offsets,
+                                         const AddedTokenPhases &added,
+                                         unsigned threads) const {
+  const auto ends = cast_argument<Array<std::int64_t>>(offsets, "an array of int64");
+  if (ends.ndim() != 1)
+    throw py::value_error("expected offsets of one dimension");
+  const Buffer bytes(data);
+  const auto count = static_cast<std::size_t>(ends.size());
+  const std::vector<TextView> views = packed_texts(bytes, ends.data(), count);
+  const std::size_t size =
+      count == 0 ? 0 : static_cast<std::size_t>(ends.data()[count - 1] - ends.data()[0]);
+  return encode_to_arrays(tokenizers_.whole(), views, size, added, threads);
+}
+
+py::tuple NativeTokenizer::spans(const py::object &text, const AddedTokenPhases &added,
+                                 unsigned threads) const {
+  EncodeResult result = encoded(OutputKind::SPANS, TextView(text), added, threads);
+  return py::make_tuple(as_array_of_ids(std::move(result.ids)),
+                        as_array(std::move(result.starts)), as_array(std::move(result.ends)));
+}
+
+py::array_t<std::uint32_t> NativeTokenizer::encode_later(const py::object &text,
+                                                         const AddedTokenPhases &added) const {
+  return as_array_of_ids(
+      std::move(encoded(OutputKind::IDS, TextView(text), added, 1, Encoder::Part::LATER).ids));
+}
+
+std::size_t NativeTokenizer::safe_cut(const py::bytes &text, const AddedTokenPhases &added,
+                                      bool later) const {
+  const Tokenizer &tokenizer = tokenizers_.whole();
+  std::size_t cut = 0;
+  unlocked(size_of(text), [&] {
+    cut = find_cut(tokenizer.encoder(), added, tokenizer.normalizer(), bytes_of(text),
+                   size_of(text), later ? Encoder::Part::LATER : Encoder::Part::FIRST);
+  });
+  return cut;
+}
+
+py::list NativeTokenizer::merge(const py::bytes &pre_token) const {
+  const Vocabulary &vocabulary = tokenizers_.whole().vocabulary();
+  const std::uint8_t *const data = bytes_of(pre_token);
+  const std::size_t size = size_of(pre_token);
+  IdBuffer ids;
+  if (size != 0)
+    unlocked(size,
+             [&] { ids.add(vocabulary.encode(data, size, data + size, ids.room(size))); });
+  return id_objects_.as_list(ids.data(), ids.size());
+}
+
+py::array_t<std::uint32_t> NativeTokenizer::merges() const {
+  const Vocabulary &vocabulary = tokenizers_.whole().vocabulary();
+  std::vector<Merge> result;
+  unlocked(MIN_SIZE_TO_RELEASE, [&] { result = vocabulary.merges(); });
+  return as_rows(result);
+}
+
+py::object NativeTokenizer::decode(const py::object &ids) const {
+  std::string bytes;
+  if (py::isinstance<py::array>(ids)) {
+    if (!decode_array(py::reinterpret_borrow<py::array>(ids), bytes))
+      return py::none();
+    return py::bytes(bytes);
+  }
+  // Copy the list: __index__ of an item may run code that changes the list.
+  const auto items = py::reinterpret_steal<py::tuple>(PySequence_Tuple(ids.ptr()));
+  if (!items)
+    throw py::error_already_set();
+  const DeferredTokenizer::Lease tokenizer = tokenizers_.current();
+  for (const py::handle item : items) {
+    const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(item.ptr()));
+    int overflow = 0;
+    const long long id = number ? PyLong_AsLongLongAndOverflow(number.ptr(), &overflow) : -1;
+    PyErr_Clear();
+    if (overflow != 0 || !append_token(*tokenizer, id, bytes))
+      return py::none();
+  }
+  return py::bytes(bytes);
+}
+
+py::tuple NativeTokenizer::fast_calls(const py::object &self, const py::object &make_added,
+                                      const py::tuple &slow_calls, bool only_str,
+                                      bool only_ascii) {
+  const NativeTokenizer &native = of(self);
+  return make_fast_calls(self, native.tokenizers_, native.id_objects_, make_added, slow_calls,
+                         only_str, only_ascii);
+}
+
+py::object NativeTokenizer::span_call(
+    const py::object &self, const AddedTokenPhases &added, bool only_ascii,
+    const std::optional<std::tuple<std::string, std::string, bool>> &spaces) {
+  const NativeTokenizer &native = of(self);
+  const Tokenizer &tokenizer = native.tokenizers_.whole();
+  SpanOptions options{only_ascii, tokenizer.normalizer() == Normalizer::NFC, std::nullopt};
+  if (spaces) {
+    const auto &[leading, trailing, keeps_first] = *spaces;
+    if (leading.size() != trailing.size())
+      throw py::value_error("expected two numbers of spaces for each id: leading, trailing");
+    options.spaces.emplace();
+    options.spaces->keeps_first = keeps_first;
+    options.spaces->counts.reserve(leading.size());
+    for (std::size_t id = 0; id < leading.size(); ++id)
+      options.spaces->counts.push_back(
+          {static_cast<std::uint8_t>(leading[id]), static_cast<std::uint8_t>(trailing[id])});
+  }
+  return make_span_call(self, tokenizer.encoder(), tokenizer.vocabulary(), native.limit_,
+                        native.id_objects_, native.span_objects_, added.all, options);
+}
+
+py::tuple NativeTokenizer::decode_calls(const py::object &self,
+                                        const std::vector<std::uint32_t> &special,
+                                        const py::tuple &slow_calls) {
+  const NativeTokenizer &native = of(self);
+  return make_decode_calls(self, native.tokenizers_, native.limit_, special, slow_calls);
+}
+
+void NativeTokenizer::trim() {
+  id_objects_.trim();
+  span_objects_.trim();
+  const DeferredTokenizer::Lease tokenizer = tokenizers_.current();
+  const py::gil_scoped_release released;
+  tokenizer->caches().trim();
+#if defined(__GLIBC__)
+  // Return the freed memory to the system. If a program has many threads, free() alone would
+  // keep much of this memory.
+  malloc_trim(0);
+#endif
+}
+
+const NativeTokenizer &NativeTokenizer::of(const py::object &self) {
+  if (!py::isinstance<NativeTokenizer>(self))
+    throw py::type_error("expected a Tokenizer");
+  return py::cast<const NativeTokenizer &>(self);
+}
+
+EncodeResult NativeTokenizer::encoded(OutputKind output, const TextView &text,
+                                      const AddedTokenPhases &added, unsigned threads,
+                                      Encoder::Part part) const {
+  const DeferredTokenizer::Lease tokenizer = tokenizers_.for_text(text.size());
+  EncodeResult result;
+  unlocked(text.size(), [&] {
+    if (output != OutputKind::COUNT)
+      // The system allocates a memory page at the first write, so room that the ids do not
+      // need takes no memory.
+      result.ids.reserve(text.size() / 2);
+    if (plan_tasks(text.size(), threads).task_size == 0) {
+      const CacheLease cache(tokenizer->caches());
+      Scratch scratch;
+      text.with_utf8(scratch, [&](const std::uint8_t *data, std::size_t size) {
+        result.add(*tokenizer, output, data, size, added, *cache, part, true);
+      });
+    } else {
+      encode_texts(*tokenizer, output, std::vector<TextView>{text}, added, threads, result,
+                   is_not_refused, InterruptCheck());
+    }
+  });
+  raise_if_refused(result, py::none());
+  return result;
+}
+
+bool NativeTokenizer::decode_array(const py::array &ids, std::string &bytes) const {
+  const char kind = ids.dtype().kind();
+  if (ids.ndim() != 1 || (kind != 'i' && kind != 'u'))
+    return false;
+  // Ids of 2^63 or more become negative.
+  const py::array_t<std::int64_t, PLAIN_ARRAY | py::array::forcecast> wide(ids);
+  const std::int64_t *at = wide.data();
+  const DeferredTokenizer::Lease tokenizer = tokenizers_.current();
+  return std::all_of(at, at + wide.size(),
+                     [&](std::int64_t id) { return append_token(*tokenizer, id, bytes); });
+}
+
+bool NativeTokenizer::append_token(const Tokenizer &tokenizer, long long id,
+                                   std::string &bytes) {
+  if (id < 0 || static_cast<std::size_t>(id) >= tokenizer.id_limit())
+    return false;
+  const TokenView token = tokenizer.vocabulary().token(static_cast<std::uint32_t>(id));
+  if (token.bytes == nullptr)
+    return false;
+  bytes.append(reinterpret_cast<const char *>(token.bytes), token.size);
+  return true;
+}
+
+void bind_tokenizer(py::module_ &module) {
+  using Native = NativeTokenizer;
+  py::class_<Native>(module, "Tokenizer")
+      .def(py::init(&tokenizer_of_values), py::arg("machine").none(true),
+           py::arg("token_bytes"), py::arg("lengths"), py::arg("ids"), py::arg("mergeable"),
+           py::arg("merges").none(true), py::arg("from_ranks"), py::arg("ignore_merges"),
+           py::arg("add_prefix_space"), py::arg("cache_limit") = CacheBudget::DEFAULT_LIMIT,
+           py::arg("marked_spaces") = py::none(), py::arg("text") = py::none(),
+           py::arg("id_limit") = 0, py::arg("cuts") = "split",
+           py::arg("normalizer") = py::bytes(), py::arg("is_deferred") = false)
+      .def("encode", &Native::encode, py::arg("text"), py::arg("added"), py::arg("threads") = 0)
+      .def("encode_array", &Native::encode_array, py::arg("text"), py::arg("added"),
+           py::arg("threads") = 0)
+      .def("encode_later", &Native::encode_later, py::arg("text"), py::arg("added"))
+      .def("count", &Native::count, py::arg("text"), py::arg("added"), py::arg("threads") = 0)
+      .def("spans", &Native::spans, py::arg("text"), py::arg("added"), py::arg("threads") = 0)
+      .def("encode_batch", &Native::encode_batch, py::arg("texts"), py::arg("added"),
+           py::arg("threads") = 0)
+      .def("encode_batch_array", &Native::encode_batch_array, py::arg("texts"),
+           py::arg("added"), py::arg("threads") = 0)
+      .def("encode_packed", &Native::encode_packed, py::arg("data"), py::arg("offsets"),
+           py::arg("added"), py::arg("threads") = 0)
+      .def("safe_cut", &Native::safe_cut, py::arg("text"), py::arg("added"),
+           py::arg("later") = false)
+      .def("merge", &Native::merge, py::arg("pre_token"))
+      .def("merges", on_self(&Native::merges))
+      .def("decode", &Native::decode, py::arg("ids"))
+      .def_static("all_take_fast_path", &all_take_fast_path, py::arg("texts"),
+                  py::arg("only_str"), py::arg("only_ascii"))
+      .def_static("is_normal", &is_normal_text, py::arg("text"))
+      .def("fast_calls", &Native::fast_calls, py::arg("make_added"), py::arg("slow_calls"),
+           py::arg("only_str"), py::arg("only_ascii"))
+      .def("span_call", &Native::span_call, py::arg("added"), py::arg("only_ascii"),
+           py::arg("spaces").none(true))
+      .def("decode_calls", &Native::decode_calls, py::arg("special"), py::arg("slow_calls"))
+      .def_property_readonly("takes_spaces", on_self(&Native::takes_spaces))
+      .def_property_readonly("has_all_tables", on_self(&Native::has_all_tables))
+      .def_property_readonly("cache_bytes", on_self(&Native::cache_bytes))
+      .def("trim", on_self(&Native::trim));
+  module.def("text_decode_call", &make_text_decode_call, py::arg("make_texts"),
+             py::arg("special"), py::arg("slow_call"));
+  module.def("have_surrogates", &have_surrogates, py::arg("texts"));
+  // For tests.
+  module.def("set_task_size", &set_task_size, py::arg("size"));
+  module.def("set_first_size", &DeferredTokenizer::set_first_size, py::arg("size"));
+}
+
+} // namespace pretok

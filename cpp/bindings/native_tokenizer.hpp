@@ -1,0 +1,111 @@
+// Defines NativeTokenizer, the Python class Tokenizer of the module _core.
+#pragma once
+
+#include "bindings/deferred_tokenizer.hpp"
+#include "bindings/id_objects.hpp"
+#include "bindings/span_objects.hpp"
+
+#include "core/encode/tokenizer.hpp"
+#include "core/threads/encode_texts.hpp"
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace pretok {
+
+namespace py = pybind11;
+
+class TextView;
+
+// bpe.encoding.backend.Backend documents the methods. In all methods, `added` has the added
+// tokens of a value of the argument `special`. If `threads` is 0, the size of the texts
+// determines the number of threads.
+class NativeTokenizer {
+public:
+  // `make` and `is_deferred` are the arguments of DeferredTokenizer. All ids are below
+  // `id_limit`.
+  NativeTokenizer(DeferredTokenizer::Make make, bool is_deferred, std::size_t id_limit)
+      : tokenizers_(std::move(make), is_deferred), limit_(id_limit), id_objects_(id_limit) {}
+
+  // The calls normalize the text, and find added tokens before and after this.
+  py::list encode(const py::object &text, const AddedTokenPhases &added,
+                  unsigned threads) const;
+  py::array_t<std::uint32_t> encode_array(const py::object &text, const AddedTokenPhases &added,
+                                          unsigned threads) const;
+  std::size_t count(const py::object &text, const AddedTokenPhases &added,
+                    unsigned threads) const;
+  py::list encode_batch(const py::list &texts, const AddedTokenPhases &added,
+                        unsigned threads) const;
+  py::tuple encode_batch_array(const py::list &texts, const AddedTokenPhases &added,
+                               unsigned threads) const;
+  // Encodes texts that lie in one buffer. Text i is data[offsets[i]..offsets[i + 1]), in UTF-8.
+  py::tuple encode_packed(const py::object &data, const py::array &offsets,
+                          const AddedTokenPhases &added, unsigned threads) const;
+
+  // Does not normalize `text`. Spans are in bytes.
+  py::tuple spans(const py::object &text, const AddedTokenPhases &added,
+                  unsigned threads) const;
+  // Encodes a part of a text that begins at a safe cut, as a LATER part.
+  py::array_t<std::uint32_t> encode_later(const py::object &text,
+                                          const AddedTokenPhases &added) const;
+  // Returns an offset in bytes where `text` can be cut without a change of its ids. Returns 0
+  // if find_cut (find_cut.hpp) finds none. If `later`, the caller passes the part after the cut
+  // to encode_later.
+  std::size_t safe_cut(const py::bytes &text, const AddedTokenPhases &added, bool later) const;
+
+  // Returns the ids of one pre-token.
+  py::list merge(const py::bytes &pre_token) const;
+  py::array_t<std::uint32_t> merges() const;
+  // Returns the joined bytes of the tokens of `ids`. Returns None if an item is not an int, or
+  // is not the id of a token.
+  py::object decode(const py::object &ids) const;
+
+  // Returns the functions that Tokenizer calls to encode short texts. make_fast_calls
+  // (bindings/fast_calls.hpp) describes the parameters.
+  static py::tuple fast_calls(const py::object &self, const py::object &make_added,
+                              const py::tuple &slow_calls, bool only_str, bool only_ascii);
+  // make_span_call (bindings/span_call.hpp) describes the result. `spaces` has the fields of
+  // TokenSpaces: two bytes objects with one byte per id, and a bool.
+  static py::object
+  span_call(const py::object &self, const AddedTokenPhases &added, bool only_ascii,
+            const std::optional<std::tuple<std::string, std::string, bool>> &spaces);
+  // Returns the functions that Tokenizer calls to decode. make_decode_calls
+  // (bindings/decode_calls.hpp) describes the parameters.
+  static py::tuple decode_calls(const py::object &self,
+                                const std::vector<std::uint32_t> &special,
+                                const py::tuple &slow_calls);
+
+  // Returns whether spaces stand for marks ("▁"), which makes a copy of the text unnecessary.
+  bool takes_spaces() const { return tokenizers_.current()->encoder().spaces().are_marks; }
+  bool has_all_tables() const { return tokenizers_.has_whole(); }
+  std::size_t cache_bytes() const { return tokenizers_.current()->caches().budget().used(); }
+  void trim();
+
+private:
+  static const NativeTokenizer &of(const py::object &self);
+
+  // Encodes one text, or a LATER part with one thread. Throws the Python error for a refused
+  // special token.
+  EncodeResult encoded(OutputKind output, const TextView &text, const AddedTokenPhases &added,
+                       unsigned threads, Encoder::Part part = Encoder::Part::FIRST) const;
+  // Like `decode`, for an array. Returns false instead of None.
+  bool decode_array(const py::array &ids, std::string &bytes) const;
+  // Appends a token to `bytes`. Returns false if `id` has no token.
+  static bool append_token(const Tokenizer &tokenizer, long long id, std::string &bytes);
+
+  DeferredTokenizer tokenizers_;
+  std::size_t limit_;
+  mutable IdObjects id_objects_;
+  mutable SpanObjects span_objects_;
+};
+
+void bind_tokenizer(py::module_ &module);
+
+} // namespace pretok
