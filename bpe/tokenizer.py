@@ -23,7 +23,7 @@ from bpe.encoding.arguments import (
     resolve_pre_tokenizer,
     resolve_template,
 )
-from bpe.encoding.backends import make_backend, takes_spaces
+from bpe.encoding.backends import NOTHING, make_backend, takes_spaces
 from bpe.encoding.fast_calls import fast_call
 from bpe.encoding.foreign_arguments import DECODE, ENCODE, TOKENIZER, explained
 from bpe.encoding.pipeline import Pipeline
@@ -243,8 +243,9 @@ class Tokenizer(TokenizerBatches):
 
     def _make_pipeline(self, spaces: TextSpaces | None) -> Pipeline:
         """Return a Pipeline. If `spaces` is not None, its backend does all normalizing."""
-        make = partial(
-            make_backend,
+        normalizer = self._normalizer if spaces is None else None
+        stored = stored_normalizer(normalizer) if self._normalizes_natively else NOTHING
+        backend = make_backend(
             self._vocabulary,
             self._added_bytes,
             self._pre_tokenizer,
@@ -252,21 +253,28 @@ class Tokenizer(TokenizerBatches):
             self._backend_name,
             self._cache_limit,
             spaces,
+            stored,
         )
-        normalizer = self._normalizer if spaces is None else None
-        is_whole = self._backend_name == "native" and isinstance(self._pre_tokenizer, PreTokenizer)
-        stored = stored_normalizer(normalizer) if is_whole else b""
         # C++ normalizes even if it cannot merge with the vocabulary.
         is_native = choose_backend(self._requested_backend) == "native"
         return Pipeline(
-            make(stored),
+            backend,
             self._added,
             normalizer,
             self._vocabulary.missing_bytes,
             is_native,
             self._add_prefix_space,
-            make if stored else None,
+            normalizes=bool(stored[0]),
         )
+
+    @property
+    def _normalizes_natively(self) -> bool:
+        """True if the backend may apply the normalizer."""
+        if self._backend_name != "native" or not isinstance(self._pre_tokenizer, PreTokenizer):
+            return False
+        # With the normalizer of SentencePiece, C++ does not tell the place of a refused token.
+        is_chain = isinstance(self._normalizer, NormalizerChain)
+        return is_chain or not any(token.special for token in self._added.normalized)
 
     def _pipeline_of_segments(self) -> Pipeline:
         """Return a Pipeline whose backend takes normalized text.

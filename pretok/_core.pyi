@@ -226,7 +226,8 @@ class Tokenizer:
     bpe.encoding.text_spaces.TextSpaces. `text` is None if text is merged from bytes. Otherwise the
     arguments about merging have no effect, all ids are below `id_limit`, and `cuts` says who splits
     text: the machine ("split"), or the model, which cuts before each mark ("at_marks") or not at
-    all ("whole"). `normalizer` is a result of bpe.formats.pretok_steps.stored_normalizer. If
+    all ("whole"). `normalizer` and `symbols` are results of
+    bpe.formats.pretok_steps.stored_normalizer. If
     `is_deferred`, the tables for fast merging are made when texts are worth it.
     """
 
@@ -247,6 +248,7 @@ class Tokenizer:
         id_limit: int = 0,
         cuts: str = "split",
         normalizer: bytes = b"",
+        symbols: Sequence[bytes] = (),
         is_deferred: bool = False,
     ) -> None: ...
     def encode(self, text: str | bytes, added: AddedTokens, threads: int = 0) -> list[int]: ...

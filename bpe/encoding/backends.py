@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from pretok import _core
 
 
+NOTHING: tuple[bytes, list[bytes]] = b"", []
+"""The argument `normalizer` of `make_backend` for no normalizer."""
+
+
 def make_backend(
     vocabulary: Vocabulary,
     added: Mapping[int, bytes],
@@ -36,7 +40,7 @@ def make_backend(
     backend: BackendName,
     cache_limit: int,
     spaces: TextSpaces | None = None,
-    normalizer: bytes = b"",
+    normalizer: tuple[bytes, list[bytes]] = NOTHING,
 ) -> Backend:
     """Return the backend of `vocabulary`, which also decodes the ids of `added`.
 
@@ -86,7 +90,7 @@ def _native_backend(
     add_prefix_space: bool,
     cache_limit: int,
     spaces: TextSpaces | None,
-    normalizer: bytes,
+    normalizer: tuple[bytes, list[bytes]],
 ) -> _core.Tokenizer:
     is_deferred, vocabulary._is_fresh = vocabulary._is_fresh, False
     machine = cast("_core.Machine", native_machine(pre_tokenizer))
@@ -117,7 +121,7 @@ def _native_backend(
         vocabulary.native(),
         max(vocabulary.size, 1 + max(added, default=0)),
         cuts,
-        normalizer,
+        *normalizer,
         is_deferred and spaces is not None,
     )
 
@@ -128,7 +132,7 @@ def _byte_tokenizer(
     machine: _core.Machine | None,
     add_prefix_space: bool,
     cache_limit: int,
-    normalizer: bytes = b"",
+    normalizer: tuple[bytes, list[bytes]] = NOTHING,
     is_deferred: bool = False,
 ) -> _core.Tokenizer:
     """Return the backend in C++ of a vocabulary whose tokens are bytes."""
@@ -144,7 +148,8 @@ def _byte_tokenizer(
         vocabulary.ignore_merges,
         add_prefix_space,
         cache_limit,
-        normalizer=normalizer,
+        normalizer=normalizer[0],
+        symbols=normalizer[1],
         is_deferred=is_deferred,
     )
 

@@ -1,4 +1,4 @@
-"""Join the results of the normalized segments of a text, and the rows of a batch."""
+"""Join the results of the normalized segments of a text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from bpe.encoding.normalized_segments import NormalizedSegment, Work
-from bpe.types import Ids, Offsets, Spans
+from bpe.types import Ids, Spans
 
 
 def join_ids(segments: Iterable[NormalizedSegment], work: Work[list[int]]) -> list[int]:
@@ -26,25 +26,6 @@ def join_arrays(segments: Iterable[NormalizedSegment], work: Work[Ids]) -> Ids:
 def sum_counts(segments: Iterable[NormalizedSegment], work: Work[int]) -> int:
     """Return the number of ids of a text."""
     return sum(segment.encode(work, lambda id: 1) for segment in segments)
-
-
-def insert_rows(ids: Ids, offsets: Offsets, rows: dict[int, Ids]) -> tuple[Ids, Offsets]:
-    """Return `ids` and `offsets` with the ids of `rows` inserted.
-
-    Each key of `rows` is the index of a row that is empty in `ids` and `offsets`. Its value is the
-    ids to insert into this row. The keys ascend.
-    """
-    if not rows:
-        return ids, offsets
-    sizes = np.diff(offsets)
-    parts = []
-    done = 0
-    for index, row in rows.items():
-        start = int(offsets[index])
-        parts += [ids[done:start], row]
-        done = start
-        sizes[index] = len(row)
-    return np.concatenate([*parts, ids[done:]]), np.concatenate([[0], np.cumsum(sizes)])
 
 
 def join_spans(segments: Iterable[NormalizedSegment], work: Work[Spans]) -> Spans:

@@ -122,40 +122,6 @@ def normalized_segments(
         raise SpecialTokenError(*refusal)
 
 
-class WholeTexts:
-    """Normalizes texts that are one segment, which need no NormalizedSegment."""
-
-    def __init__(self, special: Special, policies: Policies, normalizer: TextNormalizer) -> None:
-        self._normalizer = normalizer
-        self._added = policies.added_for(special, "normalized")
-        self._exact = policies.added_for(special, "exact") if policies.has_exact_tokens else None
-        # `added` has no exact tokens, so `added.exact()` finds nothing.
-        self.search = self._added if normalizer.metaspace is None else self._added.exact()
-        """The search for added tokens in the normalized texts."""
-
-    def normalized(self, data: bytes) -> bytes | None:
-        """Return the normalized text of `data`, or None if `data` may have several segments."""
-        if self._exact is not None and not _is_plain(self._exact, data):
-            return None
-        metaspace = self._normalizer.metaspace
-        if metaspace is None:
-            return self._normalizer.normalized(data)
-        if metaspace.before is not None:
-            return None
-        segment = NormalizedSegment(data, 0, None, self._normalizer, self._added, 0)
-        text = _MetaspaceText(segment, metaspace)
-        if not _is_plain(self._added, text.normal):
-            return None
-        changed = metaspace.normalize(decode_utf8(text.normal), text.is_first(0))
-        return changed.encode("utf-8", ESCAPE)
-
-
-def _is_plain(added: AddedTokenSearch, data: bytes) -> bool:
-    """Return whether `data` is one segment of text, without tokens of `added`."""
-    segments, refusal = added.segments(data)
-    return refusal is None and len(segments) == 1 and segments[0][2] is None
-
-
 def _metaspace_segments(
     segment: NormalizedSegment,
     metaspace: MetaspaceStep,

@@ -7,8 +7,6 @@ the backend. If the text is a str, the call then converts byte offsets to code p
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
-from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -16,26 +14,23 @@ import numpy as np
 from bpe.encoding.added_tokens import AddedTokenSearch
 from bpe.encoding.arguments import resolve_threads, validate_text
 from bpe.encoding.backend import Backend
-from bpe.encoding.joins import insert_rows, join_arrays, join_ids, join_spans, sum_counts
+from bpe.encoding.joins import join_arrays, join_ids, join_spans, sum_counts
 from bpe.encoding.normalized_segments import (
     NormalizedSegment,
     Result,
-    WholeTexts,
     Work,
     normalized_segments,
 )
 from bpe.encoding.offsets import ByteToCharOffsets
 from bpe.encoding.packed import PackedTexts
 from bpe.encoding.policies import Policies
-from bpe.encoding.python_backend import PythonBackend
+from bpe.encoding.python_backend import PythonBackend, concatenate_ids
 from bpe.encoding.token_list import AddedTokenList
-from bpe.encoding.utf8 import StrOrBytes, encode_utf8, is_utf8
+from bpe.encoding.utf8 import StrOrBytes, encode_utf8
 from bpe.errors import SpecialTokenError, UnknownTokenError
 from bpe.merge import missing_byte_error
 from bpe.normalizers.chain import NFC, NormalizerChain
 from bpe.normalizers.text_normalizer import TextNormalizer, make_normalizer
-from bpe.normalizers.unicode_forms import UnicodeForm
-from bpe.once import forget, once
 from bpe.types import Errors, Ids, NormalizesText, Offsets, Spans, Special, Text
 from bpe.vocabulary import UNASSIGNED
 
@@ -62,44 +57,32 @@ class Pipeline:
         missing_bytes: Sequence[int],
         is_native: bool,
         adds_space: bool,
-        make_plain: Callable[[], Backend] | None = None,
+        normalizes: bool = False,
     ) -> None:
         """Store the parts.
 
         `is_native` says whether C++ may normalize, `adds_space` whether the backend puts a space
-        before texts. If the backend applies `normalizer`, `make_plain` returns a backend that does
-        not.
+        before texts, and `normalizes` whether the backend applies `normalizer`, but for spans.
         """
         self.backend = backend
         self.is_native = is_native
         self._adds_space = adds_space
-        self._make_plain = make_plain
         normalize = normalizer.normalize if isinstance(normalizer, NormalizerChain) else None
         self._policies = Policies(added_tokens, backend, normalize)
         self._normalizer = make_normalizer(normalizer, backend, is_native)
-        self._whole: dict[str, WholeTexts] = {}  # by the argument `special`, if it is a str
         self._missing_bytes = missing_bytes
         # The UTF-8 of a str may contain the bytes in UNASSIGNED, since a str may contain unassigned
         # code points. No UTF-8 contains the other missing bytes, so a str needs no check for them.
         self._missing_in_str = [byte for byte in missing_bytes if byte in UNASSIGNED]
         # On the fast path, the backend encodes a text without a check in Python.
-        self._has_fast_path = normalizer is None or make_plain is not None
+        self._has_fast_path = normalizer is None or normalizes
         self._has_spans = normalizer is None or normalizer == NFC
-        # In C++, some normalizers take only valid UTF-8.
-        self._takes_any_bytes = self._has_spans or _is_unicode_form(normalizer)
         # The arguments only_str and only_ascii of Backend.all_take_fast_path.
-        only_str = bool(missing_bytes) or not self._takes_any_bytes
-        self._fast_path_limits = only_str, bool(self._missing_in_str)
-
-    @once
-    def _plain_backend(self) -> Backend:
-        """A backend that does not normalize text."""
-        return self.backend if self._make_plain is None else self._make_plain()
+        self._fast_path_limits = bool(missing_bytes), bool(self._missing_in_str)
 
     def trim(self) -> None:
         """Free the caches; later calls build them again."""
         self._policies.trim()
-        forget(self, "_plain_backend")
         self.backend.trim()
 
     def calls(self) -> Calls:
@@ -114,19 +97,19 @@ class Pipeline:
         self, text: Text, special: Special, errors: Errors, threads: int | None = None
     ) -> list[int]:
         """Return the ids of `text`."""
-        return self._run(text, special, errors, threads, _encode, join_ids)
+        return self._run(text, special, errors, threads, self.backend.encode, join_ids)
 
     def encode_array(
         self, text: Text, special: Special, errors: Errors, threads: int | None = None
     ) -> Ids:
         """Return the ids of `text` as an array."""
-        return self._run(text, special, errors, threads, _encode_array, join_arrays)
+        return self._run(text, special, errors, threads, self.backend.encode_array, join_arrays)
 
     def count(
         self, text: Text, special: Special, errors: Errors, threads: int | None = None
     ) -> int:
         """Return the number of ids of `text`."""
-        return self._run(text, special, errors, threads, _count, sum_counts)
+        return self._run(text, special, errors, threads, self.backend.count, sum_counts)
 
     def spans(self, text: Text, special: Special, errors: Errors, threads: int | None) -> Spans:
         """Return the ids and the half-open span of each id.
@@ -139,10 +122,8 @@ class Pipeline:
             starts, ends = offsets.starts(starts), offsets.ends(ends)
         return ids, starts, np.maximum(starts, ends)
 
-    def _spans(
-        self, backend: Backend, data: StrOrBytes, added: AddedTokenSearch, threads: int
-    ) -> Spans:
-        ids, starts, ends = backend.spans(data, added, threads)
+    def _spans(self, data: StrOrBytes, added: AddedTokenSearch, threads: int) -> Spans:
+        ids, starts, ends = self.backend.spans(data, added, threads)
         if self._adds_space:
             # The added space is not in the text, so the span of a token of this space alone is
             # empty. As in Hugging Face's tokenizers, it gets the first character after the space.
@@ -153,65 +134,29 @@ class Pipeline:
         self, texts: list[Text], special: Special, errors: Errors, threads: int | None
     ) -> list[list[int]]:
         """Return the ids of each of `texts`."""
-        batch, to_normalize = self._check_batch(texts, errors)
-        # The backend encodes the texts that need no normalizing, and then the normalized texts that
-        # are one segment. `_encode_each` encodes the other texts, and raises the error of the first
-        # text that has an error.
-        normal, search = self._normalize_batch(batch, to_normalize, special)
-        rows: list[list[int]] = []
-        refusal = None
+        batch = self._check_batch(texts, errors)
+        if not self._has_fast_path:
+            return self._encode_each(texts, special, errors)
         try:
-            rows = self.backend.encode_batch(
+            return self.backend.encode_batch(
                 batch, self._policies.added_for(special), resolve_threads(threads)
             )
         except SpecialTokenError as error:
-            refusal = self._located(error, texts[error.text_index or 0], errors)
-        normalized: dict[int, list[int]] = {}
-        try:
-            if normal:
-                more = self.backend.encode_batch(
-                    list(normal.values()), search, resolve_threads(threads)
-                )
-                normalized = dict(zip(normal, more, strict=True))
-        except SpecialTokenError:  # `_encode_each` finds the position in the original text
-            pass
-        to_encode = [index for index in to_normalize if index not in normalized]
-        encode = self.calls()[0] if to_encode else self.encode
-        normalized |= self._encode_each(encode, texts, to_encode, special, errors, refusal)
-        for index, ids in normalized.items():
-            rows[index] = ids
-        return rows
+            raise self._located(error, texts[error.text_index or 0], errors) from None
 
     def encode_batch_array(
         self, texts: list[Text], special: Special, errors: Errors, threads: int | None
     ) -> tuple[Ids, Offsets]:
         """Return the ids of all n texts, and n + 1 offsets, as Backend.encode_batch_array does."""
-        batch, to_normalize = self._check_batch(texts, errors)
-        normal, search = self._normalize_batch(batch, to_normalize, special)
-        ids, offsets = np.zeros(0, np.uint32), np.zeros(1, np.int64)
-        refusal = None
+        batch = self._check_batch(texts, errors)
+        if not self._has_fast_path:
+            return concatenate_ids(self._encode_each(texts, special, errors))
         try:
-            ids, offsets = self.backend.encode_batch_array(
+            return self.backend.encode_batch_array(
                 batch, self._policies.added_for(special), resolve_threads(threads)
             )
         except SpecialTokenError as error:
-            refusal = self._located(error, texts[error.text_index or 0], errors)
-        normalized: dict[int, Ids] = {}
-        try:
-            if normal:
-                more, bounds = self.backend.encode_batch_array(
-                    list(normal.values()), search, resolve_threads(threads)
-                )
-                if len(normal) == len(texts):
-                    return more, bounds
-                parts = (more[start:end] for start, end in pairwise(bounds.tolist()))
-                normalized = dict(zip(normal, parts, strict=True))
-        except SpecialTokenError:  # `_encode_each` finds the position in the original text
-            pass
-        to_encode = [index for index in to_normalize if index not in normalized]
-        encode = self.calls()[1] if to_encode else self.encode_array
-        normalized |= self._encode_each(encode, texts, to_encode, special, errors, refusal)
-        return insert_rows(ids, offsets, dict(sorted(normalized.items())))
+            raise self._located(error, texts[error.text_index or 0], errors) from None
 
     def span_call(self, special: Special, spaces: TokenSpaces | None) -> SpanCall | None:
         """Return a function that returns the ids of a text and their spans as tuples.
@@ -255,9 +200,7 @@ class Pipeline:
 
     def _takes_packed(self, texts: PackedTexts) -> bool:
         """Return whether the backend encodes the texts in a buffer without prior work in Python."""
-        if not self._has_fast_path or self._missing_bytes:
-            return False
-        return self._takes_any_bytes or is_utf8(texts.all_bytes())
+        return self._has_fast_path and not self._missing_bytes
 
     def safe_cut(self, data: bytes, special: Special, in_parts: bool) -> int:
         """Return a byte offset at which a cut of `data` does not change the ids, or 0.
@@ -283,31 +226,15 @@ class Pipeline:
         """True if `encode_later` of the backend must encode the parts after the first one."""
         return self._normalizer is None and not isinstance(self.backend, PythonBackend)
 
-    def _encode_each(
-        self,
-        encode: Call[Result],
-        texts: list[Text],
-        indices: Iterable[int],
-        special: Special,
-        errors: Errors,
-        refusal: SpecialTokenError | None,
-    ) -> dict[int, Result]:
-        """Return the result of `encode` for each text at `indices`, by index.
-
-        `refusal` is the error of the texts that need no normalizing, or None. If several texts have
-        errors, raises the error of the first text.
-        """
-        results = {}
-        for index in indices:
-            if refusal is not None and index > (refusal.text_index or 0):
-                break
+    def _encode_each(self, texts: list[Text], special: Special, errors: Errors) -> list[list[int]]:
+        """Return the ids of each text; a SpecialTokenError has the index of its text."""
+        rows = []
+        for index, text in enumerate(texts):
             try:
-                results[index] = encode(texts[index], special, errors, None)
+                rows.append(self.encode(text, special, errors))
             except SpecialTokenError as error:
                 raise SpecialTokenError(error.token, error.position, index) from None
-        if refusal is not None:
-            raise refusal
-        return results
+        return rows
 
     def _run(
         self,
@@ -315,47 +242,29 @@ class Pipeline:
         special: Special,
         errors: Errors,
         threads: int | None,
-        call: Callable[[Backend, StrOrBytes, AddedTokenSearch, int], Result],
+        work: Work[Result],
         join: Callable[[Iterable[NormalizedSegment], Work[Result]], Result],
     ) -> Result:
-        """Return the result of `call` for `text`, with the backend as its first argument.
+        """Return the result of `work` for `text`.
 
-        If Python has to normalize `text`, run `call` on each segment, and `join` the results.
+        If Python has to normalize `text`, run `work` on each segment, and `join` the results.
         """
         workers = 0 if threads is None else resolve_threads(threads)
         try:
             data = self._check_bytes(validate_text(text, errors))
-            normalizer = self._normalizer_for(data, needs_spans=join is join_spans)
-            if normalizer is None:
-                return call(self.backend, data, self._policies.added_for(special), workers)
-            work = partial(call, self._plain_backend)
-            utf8 = encode_utf8(data)
-            if join is not join_spans:
-                whole = self._whole_texts(special, normalizer)
-                normal = whole.normalized(utf8)
-                if normal is not None:
-                    try:
-                        return work(normal, whole.search, workers)
-                    except SpecialTokenError:  # the segments have the position in `text`
-                        pass
-            return join(
-                normalized_segments(utf8, special, self._policies, normalizer, workers), work
+            normalizer = self._normalizer
+            is_done = join is not join_spans and self._has_fast_path
+            if normalizer is None or is_done or normalizer.keeps(data):
+                return work(data, self._policies.added_for(special), workers)
+            segments = normalized_segments(
+                encode_utf8(data), special, self._policies, normalizer, workers
             )
+            return join(segments, work)
         except SpecialTokenError as error:
             raise self._located(error, text, errors) from None
 
-    def _normalizer_for(self, data: StrOrBytes, needs_spans: bool = False) -> TextNormalizer | None:
-        """Return the normalizer if Python has to apply it to a text, else None."""
-        normalizer = self._normalizer
-        if normalizer is None or normalizer.keeps(data):
-            return None
-        if needs_spans or not self._has_fast_path:
-            return normalizer
-        is_taken = isinstance(data, str) or self._takes_any_bytes or is_utf8(data)
-        return None if is_taken else normalizer
-
-    def _check_batch(self, texts: list[Text], errors: Errors) -> tuple[list[StrOrBytes], list[int]]:
-        """Return the texts, and the indices of texts to normalize.
+    def _check_batch(self, texts: list[Text], errors: Errors) -> list[StrOrBytes]:
+        """Return the texts as the backend takes them.
 
         The exception for a text that cannot be encoded names its index.
         """
@@ -364,7 +273,7 @@ class Pipeline:
             and self._has_fast_path
             and self.backend.all_take_fast_path(texts, *self._fast_path_limits)
         ):
-            return texts, []  # type: ignore[return-value]  # all_take_fast_path checks their types
+            return texts  # type: ignore[return-value]  # all_take_fast_path checks their types
         batch = []
         for index, text in enumerate(texts):
             try:
@@ -374,38 +283,7 @@ class Pipeline:
             except UnicodeEncodeError as error:
                 error.reason += f" (texts[{index}])"
                 raise
-        to_normalize = []
-        if self._normalizer is not None:
-            needs = self._normalizer_for
-            to_normalize = [index for index, data in enumerate(batch) if needs(data) is not None]
-        return batch, to_normalize
-
-    def _normalize_batch(
-        self, batch: list[StrOrBytes], to_normalize: Iterable[int], special: Special
-    ) -> tuple[dict[int, bytes], AddedTokenSearch]:
-        """Empty the texts of `batch` that are to be normalized.
-
-        Return the normalized texts that are one segment, by index, and the search for their added
-        tokens.
-        """
-        texts = None
-        if self._normalizer is not None and not self._has_fast_path:
-            texts = self._whole_texts(special, self._normalizer)
-        normal: dict[int, bytes] = {}
-        for index in to_normalize:
-            whole = None if texts is None else texts.normalized(encode_utf8(batch[index]))
-            batch[index] = b""
-            if whole is not None:
-                normal[index] = whole
-        return normal, self._policies.added_for(special) if texts is None else texts.search
-
-    def _whole_texts(self, special: Special, normalizer: TextNormalizer) -> WholeTexts:
-        if not isinstance(special, str):
-            return WholeTexts(special, self._policies, normalizer)
-        texts = self._whole.get(special)
-        if texts is None:
-            texts = self._whole[special] = WholeTexts(special, self._policies, normalizer)
-        return texts
+        return batch
 
     def _check_bytes(self, data: StrOrBytes) -> StrOrBytes:
         """Return `data`; raise UnknownTokenError if it has a byte that no token has."""
@@ -425,21 +303,3 @@ class Pipeline:
             position = int(ByteToCharOffsets(text, errors).starts(np.array([position]))[0])
         token = self._policies.content_of(error.token)
         return SpecialTokenError(token, position, error.text_index)
-
-
-def _is_unicode_form(normalizer: NormalizesText | None) -> bool:
-    return isinstance(normalizer, NormalizerChain) and all(
-        isinstance(step, UnicodeForm) for step in (*normalizer.steps, normalizer.metaspace)
-    )
-
-
-def _encode(backend: Backend, data: StrOrBytes, added: AddedTokenSearch, threads: int) -> list[int]:
-    return backend.encode(data, added, threads)
-
-
-def _encode_array(backend: Backend, data: StrOrBytes, added: AddedTokenSearch, threads: int) -> Ids:
-    return backend.encode_array(data, added, threads)
-
-
-def _count(backend: Backend, data: StrOrBytes, added: AddedTokenSearch, threads: int) -> int:
-    return backend.count(data, added, threads)

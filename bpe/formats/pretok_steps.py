@@ -69,19 +69,25 @@ def dump_steps(spec: TokenizerSpec) -> bytes:
     return b"".join(parts)
 
 
-def stored_normalizer(normalizer: NormalizesText | None) -> bytes:
+def stored_normalizer(normalizer: NormalizesText | None) -> tuple[bytes, list[bytes]]:
     """Return the section of a tokenizer that has this normalizer, and no decoder.
 
-    Returns b"" for None, and if the section cannot hold the normalizer or C++ cannot apply it as a
-    part of a tokenizer.
+    The second value are the user-defined symbols of a SentencePieceNormalizer. The section is b""
+    for None, and for a normalizer that the section cannot hold.
     """
-    if type(normalizer) is not NormalizerChain:
-        return b""
+    steps: tuple[Any, ...] = (normalizer,)
+    metaspace, symbols = None, []
     try:
-        steps = dump_list(normalizer.steps, STORED_NORMALIZERS, "normalizer")
-        return steps + _dump_metaspace(normalizer.metaspace) + encode_number(0)
-    except UnsupportedError:
-        return b""
+        if type(normalizer) is NormalizerChain:
+            steps, metaspace = normalizer.steps, normalizer.metaspace
+        elif type(normalizer) is SentencePieceNormalizer:
+            symbols = [symbol.encode() for symbol in normalizer.user_defined]
+        else:
+            return b"", []
+        stored = dump_list(steps, STORED_NORMALIZERS, "normalizer")
+        return stored + _dump_metaspace(metaspace) + encode_number(0), symbols
+    except (UnsupportedError, UnicodeEncodeError):
+        return b"", []
 
 
 def read_steps(reader: Reader) -> tuple[NormalizesText | None, Decoding | None]:

@@ -278,7 +278,8 @@ void bind_tokenizer(py::module_ &module) {
            py::arg("add_prefix_space"), py::arg("cache_limit") = CacheBudget::DEFAULT_LIMIT,
            py::arg("marked_spaces") = py::none(), py::arg("text") = py::none(),
            py::arg("id_limit") = 0, py::arg("cuts") = "split",
-           py::arg("normalizer") = py::bytes(), py::arg("is_deferred") = false)
+           py::arg("normalizer") = py::bytes(), py::arg("symbols") = py::list(),
+           py::arg("is_deferred") = false)
       .def("encode", &Native::encode, py::arg("text"), py::arg("added"), py::arg("threads") = 0)
       .def("encode_array", &Native::encode_array, py::arg("text"), py::arg("added"),
            py::arg("threads") = 0)

@@ -2,6 +2,7 @@
 
 #include "bindings/convert.hpp"
 #include "bindings/native_machine.hpp"
+#include "formats/character_spec.hpp"
 #include "formats/pretok_file_steps.hpp"
 #include "formats/text_spec.hpp"
 
@@ -30,6 +31,7 @@ struct Values {
   std::size_t id_limit;
   TextCuts cuts;
   py::bytes normalizer;
+  std::vector<std::string> symbols;
 };
 
 TextSpaces make_spaces(bool add_prefix_space, const std::optional<MarkedSpaces> &marked) {
@@ -74,7 +76,8 @@ VocabularyData data_of(const Values &values, bool for_short_texts) {
   return data;
 }
 
-// Returns a spec whose members `nfc`, `steps` and `metaspace` are those of a stored normalizer.
+// Returns a spec whose members `nfc`, `steps`, `metaspace` and `sentencepiece` are those of a
+// stored normalizer.
 TokenizerSpec read_normalizer(const py::bytes &stored) {
   const std::string_view bytes = view_of(stored);
   TokenizerSpec spec;
@@ -84,8 +87,6 @@ TokenizerSpec read_normalizer(const py::bytes &stored) {
                           0);
   if (!read_steps_section(reader, spec))
     throw py::value_error(reader.error().message);
-  if (spec.sentencepiece)
-    throw py::value_error("expected steps other than SentencePiece's normalizer");
   use_nfc(spec);
   return spec;
 }
@@ -122,10 +123,13 @@ std::unique_ptr<const Tokenizer> make(const Values &values, bool for_short_texts
   std::unique_ptr<NormalizerChain> chain;
   if (!spec.steps.empty() || spec.metaspace)
     chain = std::make_unique<NormalizerChain>(std::move(spec.steps), std::move(spec.metaspace));
+  std::optional<SentencePieceNormalizer> sentencepiece;
+  if (spec.sentencepiece)
+    sentencepiece.emplace(make_normalizer(*spec.sentencepiece, values.symbols));
   Decoder decoder(*vocabulary, std::nullopt, std::nullopt, {}, {});
   return std::make_unique<const Tokenizer>(
       TokenizerParts{spec.nfc,
-                     std::nullopt,
+                     std::move(sentencepiece),
                      std::move(chain),
                      {},
                      make_split(values, std::move(text.stages)),
@@ -148,18 +152,27 @@ tokenizer_of_values(const std::shared_ptr<NativeMachine> &machine, const py::byt
                     bool from_ranks, bool ignore_merges, bool add_prefix_space,
                     std::size_t cache_limit, const std::optional<MarkedSpaces> &marked_spaces,
                     const std::optional<AnyTextModel> &text, std::uint32_t id_limit,
-                    const std::string &cuts, const py::bytes &normalizer, bool is_deferred) {
+                    const std::string &cuts, const py::bytes &normalizer,
+                    std::vector<std::string> symbols, bool is_deferred) {
   std::size_t limit = text ? id_limit : 0;
   if (!text)
     for (const std::uint32_t id : as_vector(ids))
       limit = std::max(limit, id + std::size_t{1});
-  Values values{machine,       bytes,
-                lengths,       ids,
-                mergeable,     merges,
-                from_ranks,    ignore_merges,
-                cache_limit,   make_spaces(add_prefix_space, marked_spaces),
-                text,          limit,
-                cuts_of(cuts), normalizer};
+  Values values{machine,
+                bytes,
+                lengths,
+                ids,
+                mergeable,
+                merges,
+                from_ranks,
+                ignore_merges,
+                cache_limit,
+                make_spaces(add_prefix_space, marked_spaces),
+                text,
+                limit,
+                cuts_of(cuts),
+                normalizer,
+                std::move(symbols)};
   return std::make_unique<NativeTokenizer>(
       [values = std::move(values)](bool for_short_texts, bool is_alone) {
         return make(values, for_short_texts, is_alone);

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <vector>
 
 namespace pretok {
 
@@ -24,7 +25,7 @@ using MarkedSpaces = std::tuple<std::string, bool, bool, bool, bool>;
 // that it does not have itself, to decode, and no arguments about merging. All ids are below
 // `id_limit`. If `cuts` is not "split", the model splits the text, and not `machine`. If
 // `machine` is None, no text is split. `normalizer` is the section `steps` of a .pretok file,
-// without a decoder, or "".
+// without a decoder, or "". `symbols` are the user-defined symbols of SentencePiece's normalizer.
 std::unique_ptr<NativeTokenizer>
 tokenizer_of_values(const std::shared_ptr<NativeMachine> &machine, const py::bytes &bytes,
                     const Array<std::uint32_t> &lengths, const Array<std::uint32_t> &ids,
@@ -32,6 +33,7 @@ tokenizer_of_values(const std::shared_ptr<NativeMachine> &machine, const py::byt
                     bool from_ranks, bool ignore_merges, bool add_prefix_space,
                     std::size_t cache_limit, const std::optional<MarkedSpaces> &marked_spaces,
                     const std::optional<AnyTextModel> &text, std::uint32_t id_limit,
-                    const std::string &cuts, const py::bytes &normalizer, bool is_deferred);
+                    const std::string &cuts, const py::bytes &normalizer,
+                    std::vector<std::string> symbols, bool is_deferred);
 
 } // namespace pretok

@@ -59,11 +59,15 @@ std::string problem_of_charsmap(const std::vector<std::uint8_t> &charsmap,
 }
 
 SentencePieceNormalizer make_normalizer(const TokenizerSpec &spec) {
-  const SentencePieceSpec &normalizer = *spec.characters->normalizer;
   std::vector<std::string> symbols;
   for (const AddedToken &token : spec.added)
     if (token.normalized)
       symbols.push_back(token.content);
+  return make_normalizer(*spec.characters->normalizer, std::move(symbols));
+}
+
+SentencePieceNormalizer make_normalizer(const SentencePieceSpec &normalizer,
+                                        std::vector<std::string> symbols) {
   Charsmap charsmap(normalizer.charsmap.data(), normalizer.charsmap.size());
   charsmap.find_problem(); // sets max_growth(); the reader has found no problem
   return {normalizer.options, std::move(charsmap), Symbols(std::move(symbols))};

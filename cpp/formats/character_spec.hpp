@@ -48,6 +48,9 @@ bool has_mark(const TokenizerSpec &spec);
 
 // Returns the normalizer of spec.characters->normalizer, which is set.
 SentencePieceNormalizer make_normalizer(const TokenizerSpec &spec);
+// Returns the normalizer with these user-defined symbols.
+SentencePieceNormalizer make_normalizer(const SentencePieceSpec &normalizer,
+                                        std::vector<std::string> symbols);
 
 // Returns the first problem of a model that the encoder does not support, such as "has ids that
 // are too large". Returns "" if there is none. No two tokens may have the same text.

@@ -146,7 +146,7 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "AddedTokens.treating": lambda: (added(), "raise"),
     "Tokenizer": lambda: (
         machine(), *packed(), 257, np.array([[97, 98, 256]], U32), False, False, False, 1 << 20,
-        ("always", True, False, True, False), text_model(), 300, "whole", b"\1\0\0\0", True,
+        ("always", True, False, True, False), text_model(), 300, "whole", b"\1\0\0\0", [], True,
     ),
     "Tokenizer.all_take_fast_path": lambda: (["a", b"b"], False, False),
     "Tokenizer.cache_bytes": lambda: (encoder(),),
