@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from inspect import signature
 from itertools import chain
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import click
 
@@ -15,6 +16,7 @@ from bpe.cli.vocabulary import as_cli_message
 from bpe.inputs import STANDARD_INPUT, TEXT, find_inputs, format_of
 from bpe.text_files import PACKED, blocks_of_file
 from pretok.cli.input import BLOCK, Input, cannot_open, open_bytes, shown_path
+from pretok.cli.options import options
 from pretok.cli.output import one_line
 
 include_option = click.option(
@@ -31,20 +33,35 @@ field_option = click.option(
     metavar="NAME",
     help="The field of a .jsonl file, or the column of a .parquet file, that holds the text.",
 )
-threads_option = click.option(
-    "--threads", type=int, metavar="N", help="[default: as many as are useful]"
-)
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print only errors.")
 
 
-def max_text_option(limited: str) -> Callable[[Any], Any]:
-    """Return the option --max-text; `limited` says what is too long."""
-    return click.option(
-        "--max-text",
-        type=int,
-        metavar="BYTES",
-        help=f"{limited} is an error.  [default: 64 MB]",
-    )
+def options_of(function: Callable[..., object], helps: Mapping[str, str]) -> Callable[[Any], Any]:
+    """Return options for parameters of `function`, which has their types and defaults.
+
+    `helps` has the help of each option. Its keys are the names of the parameters, each followed by
+    the metavar of the option if it takes a number or a text.
+    """
+    parameters, hints = signature(function).parameters, get_type_hints(function)
+    decorators = []
+    for key, text in helps.items():
+        name, _, metavar = key.partition(" ")
+        default, hint = parameters[name].default, hints[name]
+        kind = (get_args(hint) or (hint,))[0]  # for "int | None" it is int
+        if get_origin(hint) is Literal:
+            kind = click.Choice(get_args(hint))
+        decorators.append(
+            click.option(
+                f"--{name.replace('_', '-')}",
+                type=None if kind is bool else kind,
+                is_flag=kind is bool,
+                metavar=metavar or None,
+                default=default,
+                show_default=default is not None and kind is not bool,
+                help=text,
+            )
+        )
+    return options(*decorators)
 
 
 def ray_option(work: str) -> Callable[[Any], Any]:
@@ -83,9 +100,9 @@ def counted(*counts: tuple[int, str]) -> str:
     return ", ".join(f"{count} {noun}{'s' * (count != 1)}" for count, noun in counts)
 
 
-def is_text(file: str) -> bool:
+def is_text(file: str | None) -> bool:
     """Return whether a file, or standard input, is one text."""
-    return file == STANDARD_INPUT or format_of(file) == TEXT
+    return file in (None, STANDARD_INPUT) or format_of(file) == TEXT
 
 
 def open_file(file: str | None, text: str | None = None) -> AbstractContextManager[Input]:

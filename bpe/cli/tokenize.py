@@ -12,11 +12,10 @@ from bpe.cli.text_options import (
     counted,
     field_option,
     include_option,
-    max_text_option,
+    options_of,
     quiet_option,
     ray_engine,
     ray_option,
-    threads_option,
     warnings_shown,
 )
 from bpe.cli.vocabulary import (
@@ -36,10 +35,22 @@ from pretok.cli.output import one_line, write
 from pretok.machine.backend import BackendName
 from pretok.preset import Preset
 
-PARAMETERS = ("layout", "dtype", "bos", "eos", "add_special_tokens", "special", "field", "lines",
-              "shard_tokens", "pack", "pad", "shuffle", "validation", "skip_bad", "max_text",
-              "threads", "include")  # fmt: skip
-"""The parameters of bpe.corpus.tokenize that are options of this command."""
+HELPS = {
+    "bos TOKEN": "A token, or its id, to put before each document.",
+    "eos TOKEN": "A token, or its id, to put after each document.",
+    "lines": "Each line of a text file is a document.",
+    "shard_tokens N": "Begin a new shard after N tokens.  [default: 2^27]",
+    "pack N": "Put all documents one after the other, in rows of N.",
+    "pad TOKEN": "The token, or its id, that fills the last row of --pack.  [default: that of "
+    "--eos]",
+    "shuffle SEED": "Shuffle the documents.",
+    "validation FRACTION": "Put this fraction of the documents, chosen by a hash, into the split "
+    "'val'.",
+    "skip_bad": "Leave out damaged documents, and list them.",
+    "max_text BYTES": "A longer text that must be encoded as a whole is an error.  [default: "
+    "64 MB]",
+    "threads N": "[default: as many as are useful]",
+}
 
 
 def _token(text: str) -> str | int:
@@ -66,37 +77,10 @@ def _token(text: str) -> str | int:
     type=click.Choice(["uint16", "uint32"]),
     help="The type of a token.  [default: uint16 if all ids fit]",
 )
-@click.option("--bos", metavar="TOKEN", help="A token, or its id, to put before each document.")
-@click.option("--eos", metavar="TOKEN", help="A token, or its id, to put after each document.")
 @special_options("raise")
 @include_option
 @field_option
-@click.option("--lines", is_flag=True, help="Each line of a text file is a document.")
-@click.option(
-    "--shard-tokens",
-    type=int,
-    metavar="N",
-    help="Begin a new shard after N tokens.  [default: 2^27]",
-)
-@click.option(
-    "--pack", type=int, metavar="N", help="Put all documents one after the other, in rows of N."
-)
-@click.option(
-    "--pad",
-    metavar="TOKEN",
-    help="The token, or its id, that fills the last row of --pack.  [default: that of --eos]",
-)
-@click.option("--shuffle", type=int, metavar="SEED", help="Shuffle the documents.")
-@click.option(
-    "--validation",
-    type=float,
-    default=0.0,
-    metavar="FRACTION",
-    help="Put this fraction of the documents, chosen by a hash, into the split 'val'.",
-)
-@click.option("--skip-bad", is_flag=True, help="Leave out damaged documents, and list them.")
-@max_text_option("A longer text that must be encoded as a whole")
-@threads_option
+@options_of(bpe.corpus.tokenize, HELPS)
 @ray_option("Encode")
 @quiet_option
 @backend_option
@@ -140,7 +124,7 @@ def tokenize_command(
                 **options,
             )
     except (ValueError, ImportError, ConnectionError) as error:
-        raise click.ClickException(as_cli_message(error, PARAMETERS)) from None
+        raise click.ClickException(as_cli_message(error)) from None
     except OSError as error:
         if error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", None)):
             click.echo("pretok: free some space; the same command continues", err=True)

@@ -18,11 +18,10 @@ from bpe.cli.text_options import (
     counted,
     field_option,
     include_option,
-    max_text_option,
+    options_of,
     quiet_option,
     ray_engine,
     ray_option,
-    threads_option,
     warnings_shown,
 )
 from bpe.cli.vocabulary import as_cli_message
@@ -39,8 +38,23 @@ FALLBACK_SUFFIX = ".json"
 """The suffix of the format that can hold every trained vocabulary."""
 CURVE_UNITS = ("tokens", "bytes per token")
 """The columns of each text in a .csv file."""
-
-
+HELPS = {
+    "alphabet": "What to merge. 'characters' works like SentencePiece: a word includes the space "
+    "before it.",
+    "byte_fallback": "With --alphabet characters: add 256 tokens, for the bytes of other "
+    "characters.",
+    "character_coverage SHARE": "With --alphabet characters: the share of the text that the kept "
+    "characters cover. The rarest characters are left out; 1.0 keeps all.",
+    "min_frequency N": "Merge only pairs with at least this count.",
+    "max_token_length N": "Make only tokens of at most N - 1 bytes, or of at most N - 1 characters "
+    "with --alphabet characters.  [default: no limit]",
+    "tie_break": "The order of equally frequent pairs: huggingface as in BpeTrainer, first-seen as "
+    "in minbpe.",
+    "max_pre_token BYTES": "A longer pre-token is an error.  [default: 16 MB]",
+    "max_text BYTES": "A longer line of a .jsonl file is an error.  [default: 64 MB]",
+    "threads N": "[default: as many as are useful]",
+}
+"""The help of each option that is a parameter of bpe.train."""
 READING = ("field", "include", "max_pre_token", "max_text", "threads")
 """The options that say how to read texts."""
 
@@ -78,28 +92,6 @@ READING = ("field", "include", "max_pre_token", "max_text", "threads")
     help="The split; see 'pretok presets'.  [default: cl100k]",
 )
 @click.option(
-    "--alphabet",
-    type=click.Choice(["bytes", "characters"]),
-    default="bytes",
-    show_default=True,
-    help="What to merge. 'characters' works like SentencePiece: a word includes the space "
-    "before it.",
-)
-@click.option(
-    "--byte-fallback",
-    is_flag=True,
-    help="With --alphabet characters: add 256 tokens, for the bytes of other characters.",
-)
-@click.option(
-    "--character-coverage",
-    type=float,
-    default=1.0,
-    show_default=True,
-    metavar="SHARE",
-    help="With --alphabet characters: the share of the text that the kept characters cover. The "
-    "rarest characters are left out; 1.0 keeps all.",
-)
-@click.option(
     "--special-token",
     "special_tokens",
     multiple=True,
@@ -107,39 +99,9 @@ READING = ("field", "include", "max_pre_token", "max_text", "threads")
     help="A special token. Repeat for more. Give an id to all of them or to none; without ids, "
     "they get the last ids.",
 )
-@click.option(
-    "--min-frequency",
-    type=int,
-    default=0,
-    show_default=True,
-    metavar="N",
-    help="Merge only pairs with at least this count.",
-)
-@click.option(
-    "--max-token-length",
-    type=int,
-    metavar="N",
-    help="Make only tokens of at most N - 1 bytes, or of at most N - 1 characters with --alphabet "
-    "characters.  [default: no limit]",
-)
-@click.option(
-    "--tie-break",
-    type=click.Choice(["huggingface", "first-seen"]),
-    default="huggingface",
-    show_default=True,
-    help="The order of equally frequent pairs: huggingface as in BpeTrainer, first-seen as in "
-    "minbpe.",
-)
+@options_of(bpe.train, HELPS)
 @include_option
 @field_option
-@click.option(
-    "--max-pre-token",
-    type=int,
-    metavar="BYTES",
-    help="A longer pre-token is an error.  [default: 16 MB]",
-)
-@max_text_option("A longer line of a .jsonl file")
-@threads_option
 @ray_option("Count pre-tokens")
 @quiet_option
 @backend_option
