@@ -8,151 +8,78 @@ if TYPE_CHECKING:
     from bpe import corpus as corpus
     from bpe import distributed as distributed
     from bpe import statistics as statistics
-    from bpe.decoders.decode import (
-        DecodeStream,
-        Unknown,
-    )
-    from bpe.decoders.piece_decoder import Decoding
-    from bpe.encoding.added_tokens import AddedToken
-    from bpe.encoding.padded import PaddedIds, Side
-    from bpe.errors import (
-        BpeError,
-        CorpusError,
-        MissingPresetError,
-        PublishedMismatchError,
-        SpecialTokenError,
-        TextFileError,
-        UnknownTokenError,
-        UnknownVocabularyError,
-        UnsupportedError,
-        VocabularyError,
-        VocabularyWarning,
-    )
-    from bpe.formats.spec import TokenizerSpec
-    from bpe.hub.fetch import fetch
-    from bpe.loading import load
-    from bpe.tokenizer import Tokenizer
-    from bpe.training.corpus import TrainingSource
-    from bpe.training.train import (
-        Alphabet,
-        TrainingEngine,
-        train,
-    )
-    from bpe.training.trainer import TieBreak
-    from bpe.types import (
-        Errors,
-        Ids,
-        Normalizer,
-        NormalizesText,
-        Offsets,
-        Padding,
-        PresetLike,
-        Spans,
-        Special,
-        SupportsOffsets,
-        Template,
-        Text,
-        Token,
-        Truncation,
-    )
-    from bpe.vocabulary import Vocabulary
+    from bpe.decoders.decode import DecodeStream as DecodeStream
+    from bpe.decoders.decode import Unknown as Unknown
+    from bpe.decoders.piece_decoder import Decoding as Decoding
+    from bpe.encoding.added_tokens import AddedToken as AddedToken
+    from bpe.encoding.padded import PaddedIds as PaddedIds
+    from bpe.encoding.padded import Side as Side
+    from bpe.errors import BpeError as BpeError
+    from bpe.errors import CorpusError as CorpusError
+    from bpe.errors import MissingPresetError as MissingPresetError
+    from bpe.errors import PublishedMismatchError as PublishedMismatchError
+    from bpe.errors import SpecialTokenError as SpecialTokenError
+    from bpe.errors import TextFileError as TextFileError
+    from bpe.errors import UnknownTokenError as UnknownTokenError
+    from bpe.errors import UnknownVocabularyError as UnknownVocabularyError
+    from bpe.errors import UnsupportedError as UnsupportedError
+    from bpe.errors import VocabularyError as VocabularyError
+    from bpe.errors import VocabularyWarning as VocabularyWarning
+    from bpe.formats.spec import TokenizerSpec as TokenizerSpec
+    from bpe.hub.fetch import fetch as fetch
+    from bpe.loading import load as load
+    from bpe.tokenizer import Tokenizer as Tokenizer
+    from bpe.training.corpus import TrainingSource as TrainingSource
+    from bpe.training.train import Alphabet as Alphabet
+    from bpe.training.train import TrainingEngine as TrainingEngine
+    from bpe.training.train import train as train
+    from bpe.training.trainer import TieBreak as TieBreak
+    from bpe.types import Errors as Errors
+    from bpe.types import Ids as Ids
+    from bpe.types import Normalizer as Normalizer
+    from bpe.types import NormalizesText as NormalizesText
+    from bpe.types import Offsets as Offsets
+    from bpe.types import Padding as Padding
+    from bpe.types import PresetLike as PresetLike
+    from bpe.types import Spans as Spans
+    from bpe.types import Special as Special
+    from bpe.types import SupportsOffsets as SupportsOffsets
+    from bpe.types import Template as Template
+    from bpe.types import Text as Text
+    from bpe.types import Token as Token
+    from bpe.types import Truncation as Truncation
+    from bpe.vocabulary import Vocabulary as Vocabulary
 
     __version__: str
 
-# The module of each public name. Each module is imported on first use, because `pretok split`
+# The public names of each module. Each module is imported on first use, because `pretok split`
 # imports bpe.cli and thereby this package, but needs no tokenizer. A submodule of bpe must not have
-# the name of a function in this dict, because importing the submodule would hide the function.
-_LAZY = {
-    "AddedToken": "bpe.encoding.added_tokens",
-    "Alphabet": "bpe.training.train",
-    "BpeError": "bpe.errors",
-    "CorpusError": "bpe.errors",
-    "DecodeStream": "bpe.decoders.decode",
-    "Decoding": "bpe.decoders.piece_decoder",
-    "Errors": "bpe.types",
-    "Ids": "bpe.types",
-    "MissingPresetError": "bpe.errors",
-    "Normalizer": "bpe.types",
-    "NormalizesText": "bpe.types",
-    "Offsets": "bpe.types",
-    "PaddedIds": "bpe.encoding.padded",
-    "Padding": "bpe.types",
-    "PresetLike": "bpe.types",
-    "PublishedMismatchError": "bpe.errors",
-    "Side": "bpe.encoding.padded",
-    "Spans": "bpe.types",
-    "Special": "bpe.types",
-    "SpecialTokenError": "bpe.errors",
-    "SupportsOffsets": "bpe.types",
-    "Template": "bpe.types",
-    "Text": "bpe.types",
-    "TextFileError": "bpe.errors",
-    "TieBreak": "bpe.training.trainer",
-    "Token": "bpe.types",
-    "Tokenizer": "bpe.tokenizer",
-    "TokenizerSpec": "bpe.formats.spec",
-    "TrainingEngine": "bpe.training.train",
-    "TrainingSource": "bpe.training.corpus",
-    "Truncation": "bpe.types",
-    "Unknown": "bpe.decoders.decode",
-    "UnknownTokenError": "bpe.errors",
-    "UnknownVocabularyError": "bpe.errors",
-    "UnsupportedError": "bpe.errors",
-    "Vocabulary": "bpe.vocabulary",
-    "VocabularyError": "bpe.errors",
-    "VocabularyWarning": "bpe.errors",
-    "fetch": "bpe.hub.fetch",
-    "load": "bpe.loading",
-    "train": "bpe.training.train",
+# one of these names, because importing the submodule would hide the name.
+_NAMES = {
+    "bpe.encoding.added_tokens": "AddedToken",
+    "bpe.decoders.decode": "DecodeStream Unknown",
+    "bpe.encoding.padded": "PaddedIds Side",
+    "bpe.decoders.piece_decoder": "Decoding",
+    "bpe.errors": "BpeError CorpusError MissingPresetError PublishedMismatchError "
+    "SpecialTokenError TextFileError UnknownTokenError UnknownVocabularyError UnsupportedError "
+    "VocabularyError VocabularyWarning",
+    "bpe.formats.spec": "TokenizerSpec",
+    "bpe.hub.fetch": "fetch",
+    "bpe.loading": "load",
+    "bpe.tokenizer": "Tokenizer",
+    "bpe.training.corpus": "TrainingSource",
+    "bpe.training.train": "Alphabet TrainingEngine train",
+    "bpe.training.trainer": "TieBreak",
+    "bpe.types": "Errors Ids Normalizer NormalizesText Offsets Padding PresetLike Spans Special "
+    "SupportsOffsets Template Text Token Truncation",
+    "bpe.vocabulary": "Vocabulary",
 }
+_LAZY = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 _PACKAGES = ("corpus", "distributed", "statistics")
 """The modules that `import bpe` makes available; each is imported on first use."""
 
-__all__ = [
-    "AddedToken",
-    "Alphabet",
-    "BpeError",
-    "CorpusError",
-    "DecodeStream",
-    "Decoding",
-    "Errors",
-    "Ids",
-    "MissingPresetError",
-    "Normalizer",
-    "NormalizesText",
-    "Offsets",
-    "PaddedIds",
-    "Padding",
-    "PresetLike",
-    "PublishedMismatchError",
-    "Side",
-    "Spans",
-    "Special",
-    "SpecialTokenError",
-    "SupportsOffsets",
-    "Template",
-    "Text",
-    "TextFileError",
-    "TieBreak",
-    "Token",
-    "Tokenizer",
-    "TokenizerSpec",
-    "TrainingEngine",
-    "TrainingSource",
-    "Truncation",
-    "Unknown",
-    "UnknownTokenError",
-    "UnknownVocabularyError",
-    "UnsupportedError",
-    "Vocabulary",
-    "VocabularyError",
-    "VocabularyWarning",
-    "__version__",
-    "fetch",
-    "load",
-    "train",
-]
+__all__ = sorted([*_LAZY, "__version__"])
 
 
 def __getattr__(name: str) -> object:

@@ -11,36 +11,22 @@ from pretok.cli.run import HELP_OPTIONS, LazyCommand, run, version_option
 
 COMMANDS: tuple[click.Command, ...] = (
     *COMMANDS_OF_PRETOK,
-    LazyCommand("encode", "bpe.cli.encode:encode_command", "Encode a text as the ids of tokens."),
-    LazyCommand("decode", "bpe.cli.decode:decode_command", "Decode ids to text."),
-    LazyCommand("count", "bpe.cli.encode:count_command", "Count the tokens of texts."),
-    LazyCommand("train", "bpe.cli.train:train_command", "Train a vocabulary on texts."),
-    LazyCommand(
-        "tokenize", "bpe.cli.tokenize:tokenize_command", "Encode files to shards for training."
-    ),
-    LazyCommand(
-        "corpus-info",
-        "bpe.cli.corpus_info:corpus_info_command",
-        "Show what 'tokenize' has written.",
-    ),
-    LazyCommand("inspect", "bpe.cli.inspect:inspect_command", "Show what is in a vocabulary."),
-    LazyCommand(
-        "compare",
-        "bpe.cli.compare:compare_command",
-        "Compare how many tokens VOCABs need for texts.",
-    ),
-    LazyCommand("fetch", "bpe.cli.fetch:fetch_command", "Download a vocabulary, and check it."),
-    LazyCommand("identify", "bpe.cli.identify:identify_command", "Say which preset something is."),
+    LazyCommand("encode", "bpe.cli.encode", "Encode a text as the ids of tokens."),
+    LazyCommand("decode", "bpe.cli.decode", "Decode ids to text."),
+    LazyCommand("count", "bpe.cli.encode", "Count the tokens of texts."),
+    LazyCommand("train", "bpe.cli.train", "Train a vocabulary on texts."),
+    LazyCommand("tokenize", "bpe.cli.tokenize", "Encode files to shards for training."),
+    LazyCommand("corpus-info", "bpe.cli.corpus_info", "Show what 'tokenize' has written."),
+    LazyCommand("inspect", "bpe.cli.inspect", "Show what is in a vocabulary."),
+    LazyCommand("compare", "bpe.cli.compare", "Compare how many tokens VOCABs need for texts."),
+    LazyCommand("fetch", "bpe.cli.fetch", "Download a vocabulary, and check it."),
+    LazyCommand("identify", "bpe.cli.identify", "Say which preset something is."),
     LazyCommand(
         "hf-check",
-        "bpe.cli.hf_check:hf_check_command",
+        "bpe.cli.hf_check",
         "Check which calls of a Hugging Face tokenizer bpe answers.",
     ),
-    LazyCommand(
-        "bench",
-        "bpe.cli.bench:bench_command",
-        "Compare speed with that of peers on your texts.",
-    ),
+    LazyCommand("bench", "bpe.cli.bench", "Compare speed with that of peers on your texts."),
 )
 
 

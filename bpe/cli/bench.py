@@ -18,7 +18,7 @@ import click
 
 from bpe.cli.bench_peers import PEERS, Encode, Subject, reason
 from bpe.cli.vocabulary import load, split_option, vocabulary_option
-from pretok.cli.input import decoded, open_bytes
+from pretok.cli.input import read_text
 from pretok.cli.options import backend_option
 from pretok.cli.output import one_line, write
 from pretok.machine.backend import BackendName
@@ -87,8 +87,7 @@ def bench_command(
         subject = Subject(tokenizer, vocab, Path(folder))
         known: set[tuple[str, str]] = set()
         for file in dict.fromkeys(files):
-            with open_bytes(file, None) as source:
-                text = "".join(decoded(source, binary=False))
+            text = read_text(file, may_be_empty=False)
             size = len(text.encode())
             write([f"{one_line(file)}: {size:,} bytes, {tokenizer.backend} backend\n"])
             texts = [text[at : at + DOCUMENT] for at in range(0, len(text), DOCUMENT)]

@@ -17,7 +17,7 @@ from bpe.cli.vocabulary import complete_vocabulary, load, split_option
 from bpe.encoding.utf8 import ESCAPE
 from bpe.plots import draw_comparison
 from bpe.statistics import Comparison, compare
-from pretok.cli.input import decoded, open_bytes
+from pretok.cli.input import read_text
 from pretok.cli.options import backend_option
 from pretok.cli.output import one_line, pad, write
 from pretok.machine.backend import BackendName
@@ -66,8 +66,7 @@ def compare_command(
     tokenizers = {vocab: load(vocab, preset, backend) for vocab in dict.fromkeys(vocabs)}
     rows = []
     for file in dict.fromkeys(files):
-        with open_bytes(file, None) as source:
-            text = "".join(decoded(source, binary, may_be_empty=True))
+        text = read_text(file, binary=binary)
         # As bytes, because `compare` refuses a str that is the name of a file.
         rows += compare(tokenizers, {file: text.encode("utf-8", ESCAPE)})
     write([f"{json.dumps([*map(_record, rows)], indent=2)}\n"] if as_json else _tables(rows))

@@ -39,7 +39,7 @@ def corpus_info_command(
     Without options, print the counts, and a histogram of the lengths of documents in tokens.
     """
     if ids and document is None:
-        raise click.UsageError("--ids needs --document", click.get_current_context())
+        raise click.UsageError("--ids needs --document")
     corpus = Corpus(folder)
     if document is not None:
         write([_document(corpus, document, split, ids)])

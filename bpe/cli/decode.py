@@ -60,7 +60,7 @@ def decode_command(
     output ends with one. With --lines, LF follows the text of each line of ids.
     """
     if lines and output_format != "ids":
-        raise click.UsageError("--lines needs --format ids", click.get_current_context())
+        raise click.UsageError("--lines needs --format ids")
     tokenizer = load(vocab, preset, backend)
     special = frozenset(tokenizer.special_tokens.values()) if skip_special else frozenset()
     with open_bytes(file, ids, "--ids") as source:

@@ -11,8 +11,8 @@ import numpy as np
 
 import bpe
 from bpe.cli.input_encoder import InputEncoder, Rows, encoder_options
-from bpe.cli.text_options import is_text, text_errors
-from bpe.cli.vocabulary import special_options
+from bpe.cli.text_options import is_text
+from bpe.cli.vocabulary import errors_shown, special_options
 from bpe.encoding.utf8 import ESCAPE
 from bpe.inputs import STANDARD_INPUT
 from bpe.types import Ids
@@ -59,7 +59,7 @@ def encode_command(output_format: str, **options: Any) -> None:
             f"--format {output_format} is for one text, but FILE has several; use --format ids or "
             "json, or 'pretok tokenize', which writes the ids of documents to shards"
         )
-    with text_errors():
+    with errors_shown():
         for name in names:
             if encoder.lines or not is_text(name):
                 write(_rows(encoder.rows(name), output_format))
@@ -85,9 +85,9 @@ def count_command(**options: Any) -> None:
     """
     encoder = InputEncoder(**options, counts_as_text=True)
     if encoder.lines and (len(encoder.files) > 1 or len(encoder.names) > 1):
-        raise click.UsageError("--lines takes one FILE", click.get_current_context())
+        raise click.UsageError("--lines takes one FILE")
     names = encoder.names
-    with text_errors():
+    with errors_shown():
         if encoder.lines:
             write(_row_counts(encoder.rows(names[0])))
         elif len(names) > 1 or names not in ([None], [*encoder.files]):
@@ -101,12 +101,9 @@ def count_command(**options: Any) -> None:
 def _check_form(output_format: str, lines: bool, add_special_tokens: bool) -> None:
     """Raise click.UsageError for options that cannot be combined."""
     if output_format not in SEPARATORS and lines:
-        raise click.UsageError("--lines needs --format ids or json", click.get_current_context())
+        raise click.UsageError("--lines needs --format ids or json")
     if output_format == "tokens" and add_special_tokens:
-        raise click.UsageError(
-            "--add-special-tokens cannot be combined with --format tokens",
-            click.get_current_context(),
-        )
+        raise click.UsageError("--add-special-tokens cannot be combined with --format tokens")
 
 
 def _as_text(ids: Ids, output_format: str) -> Iterator[str]:

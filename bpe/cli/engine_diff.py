@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-import click
-
-from pretok.cli.output import Escaper, columns, rule_text
+from pretok.cli.output import Escaper, Side, difference_lines, rule_text
 from pretok.fuzz.oracle import Ask, Span
 from pretok.machine.stream import Step
 from pretok.pre_tokenizer import PreTokenizer
@@ -43,26 +41,19 @@ class EngineComparison(NamedTuple):
     def lines(self, tokenizer: PreTokenizer, colored: bool) -> Iterator[str]:
         """Yield the lines that show the difference, in the format of `pretok diff`."""
 
-        def styled(line: str, color: str | None = None) -> str:
-            return f"{click.style(line, color) if colored and color else line}\n"
+        def side(sign: str, color: str | None, parts: Sequence[tuple[str, str]]) -> Side:
+            return sign, color, parts[:MAX_SHOWN], len(parts)
 
-        escaper = Escaper(tokenizer.unicode)
+        yield f"--- {tokenizer.preset.name} (Unicode {tokenizer.unicode})\n"
+        yield f"+++ {self.engine}\n"
         bounds = [step[:2] for step in self.ours] + [part[:2] for part in self.theirs]
-        yield styled(f"--- {tokenizer.preset.name} (Unicode {tokenizer.unicode})")
-        yield styled(f"+++ {self.engine}")
-        yield styled(f"@@ {min(bounds)[0]}:{max(end for _, end in bounds)} @@", "cyan")
-        theirs = [(text, None) for _, _, text in self.theirs]
-        for sign, color, parts in (
-            (" ", None, [(step.text, rule_text(step.rule)) for step in self.before]),
-            ("-", "red", [(step.text, rule_text(step.rule)) for step in self.ours]),
-            ("+", "green", theirs),
-        ):
-            escaped = escaper.each(text for text, _ in parts[:MAX_SHOWN])
-            for (_, rule), shown in zip(parts, escaped, strict=False):
-                line = f"{sign} {columns(shown, rule or '')}"
-                yield styled(line.rstrip(), color)
-            if len(parts) > MAX_SHOWN:
-                yield styled(f"{sign} and {len(parts) - MAX_SHOWN} more", color)
+        sides = (
+            side(" ", None, [(step.text, rule_text(step.rule)) for step in self.before]),
+            side("-", "red", [(step.text, rule_text(step.rule)) for step in self.ours]),
+            side("+", "green", [(text, "") for _, _, text in self.theirs]),
+        )
+        start, end = min(bounds)[0], max(end for _, end in bounds)
+        yield from difference_lines(Escaper(tokenizer.unicode), start, end, sides, colored)
 
     def record(self) -> dict[str, Any]:
         """Return the comparison as a JSON object."""

@@ -40,8 +40,7 @@ def fetch_command(name: str | None, folder: Path | None, is_list: bool) -> None:
     if name is None or is_list:
         if folder is not None or name is not None:
             raise click.UsageError(
-                "--list takes neither NAME nor --folder" if is_list else "--folder needs a NAME",
-                click.get_current_context(),
+                "--list takes neither NAME nor --folder" if is_list else "--folder needs a NAME"
             )
         write(_list())
     else:

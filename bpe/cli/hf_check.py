@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import contextmanager
 from importlib import import_module
-from itertools import islice
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
-from pretok.cli.input import open_text
+from pretok.cli.input import read_text
 from pretok.cli.output import one_line, write
 
 CONFIG = "tokenizer_config.json"
@@ -34,19 +33,6 @@ Zażółć gęślą jaźń; e\u0301 is é; Straße, naïve café, ½ of Ⅷ, ﬁ
 🦙👩‍🦰🇩🇪 emoji\u200d and  double  spaces\u00a0end\t
 """
 Call = Callable[[Any], Any]
-
-
-class Timing(NamedTuple):
-    """The time in seconds of a call with the real tokenizer, and with bpe (`ours`)."""
-
-    name: str
-    real: float
-    ours: float
-
-    def line(self) -> str:
-        """Return the line that shows the times and their ratio."""
-        times = f"{self.real * 1e6:10,.1f} µs {self.ours * 1e6:10,.1f} µs"
-        return f"  {self.name:28} {times} {self.real / self.ours:8.1f}x\n"
 
 
 @click.command("hf-check", short_help="Check which calls of a Hugging Face tokenizer bpe answers.")
@@ -86,13 +72,8 @@ def hf_check_command(path: Path, file: str | None) -> int:
 
 def _texts(file: str | None) -> list[str]:
     """Return the first lines of `file`, or of SAMPLE."""
-    if file is None:
-        lines: Iterator[str] = iter(SAMPLE.splitlines())
-    else:
-        with open_text(file, None, binary=False) as blocks:
-            lines = iter("".join(blocks).splitlines())
-    texts = [line[:MAX_CHARACTERS] for line in islice(lines, MAX_TEXTS)]
-    return texts or [""]
+    text = SAMPLE if file is None else read_text(file, may_be_empty=False)
+    return [line[:MAX_CHARACTERS] for line in text.splitlines()[:MAX_TEXTS]] or [""]
 
 
 def _load(path: Path) -> Any:
@@ -168,22 +149,18 @@ def _outcome(hf: Any, call: Call, tok: Any) -> Any:
         return type(error).__name__, str(error)
 
 
-class _serving(ExitStack):
-    """In a `with` block, let bpe serve a tokenizer; `as` gives the tokenizer to call."""
-
-    def __init__(self, hf: Any, tok: Any) -> None:
-        super().__init__()
-        self._hf, self._tok = hf, tok
-
-    def __enter__(self) -> Any:
-        if not hasattr(self._tok, "backend_tokenizer"):
-            return self._hf.wrap(self._tok)
-        self.enter_context(self._hf.patched())
-        return self._tok
+@contextmanager
+def _serving(hf: Any, tok: Any) -> Iterator[Any]:
+    """Let bpe serve a tokenizer; yield the tokenizer to call."""
+    if not hasattr(tok, "backend_tokenizer"):
+        yield hf.wrap(tok)
+        return
+    with hf.patched():
+        yield tok
 
 
-def _timings(hf: Any, tok: Any, texts: list[str]) -> Iterator[Timing]:
-    """Yield the shortest times of each call, with the real tokenizer and with bpe."""
+def _timings(hf: Any, tok: Any, texts: list[str]) -> Iterator[str]:
+    """Yield a line with the shortest times of each call, of the real tokenizer and of bpe."""
     length = int(median(map(len, texts)))
     has_transformers = hasattr(tok, "backend_tokenizer")
 
@@ -211,7 +188,8 @@ def _timings(hf: Any, tok: Any, texts: list[str]) -> Iterator[Timing]:
             real = min(real, _seconds(call, tok))
             with _serving(hf, tok) as served:
                 ours = min(ours, _seconds(call, served))
-        yield Timing(name, real / calls, ours / calls)
+        times = f"{real / calls * 1e6:10,.1f} µs {ours / calls * 1e6:10,.1f} µs"
+        yield f"  {name:28} {times} {real / ours:8.1f}x\n"
 
 
 def _seconds(call: Call, tok: Any) -> float:
@@ -228,7 +206,7 @@ def _report(
     count: int,
     texts: int,
     fallen: dict[str, int],
-    timings: list[Timing],
+    timings: list[str],
 ) -> Iterator[str]:
     reason = f": {one_line(engine.reason)}" if engine.reason else ""
     yield f"served by {engine.name}{reason}\n"
@@ -239,5 +217,4 @@ def _report(
     for reason, number in sorted(fallen.items(), key=lambda item: -item[1]):
         yield f"fell back in {number:,} calls: {one_line(reason)}\n"
     yield f"  {'':28} {'Hugging Face':>13} {'bpe':>13}\n"
-    for timing in timings:
-        yield timing.line()
+    yield from timings

@@ -14,7 +14,7 @@ from bpe.cli.engine_diff import EngineComparison, compare
 from bpe.errors import VocabularyError
 from bpe.formats.format import Source
 from bpe.formats.tekken import FILE_NAME, is_tekken, pattern_of
-from pretok.cli.input import open_text, shown_path
+from pretok.cli.input import read_text, shown_path
 from pretok.cli.options import ESCAPES, color_option, format_option
 from pretok.cli.output import EXACTNESS, is_colored, one_line, stage_text, write
 from pretok.errors import (
@@ -89,8 +89,7 @@ def identify_command(
                 f"{identified.description} is not a known preset, so --against has nothing to "
                 "compare; omit --against"
             )
-        with open_text(against, None, False) as chunks:
-            text = "".join(chunks)
+        text = read_text(against, may_be_empty=False)
         tokenizer = PreTokenizer(identified.preset)
         comparison = compare(
             tokenizer, text, *_engine_for(identified, tokenizer), identified.adds_prefix_space

@@ -87,7 +87,7 @@ class InputEncoder:
     def rows(self, name: str | None) -> Rows:
         """Yield the ids of each line of a text, or of each document of another file."""
         if name is not None and not is_text(name):
-            documents = map(list, texts_of_file(name, self.field))
+            documents = (list(texts) for _, texts in texts_of_file(name, self.field))
             yield from self._rows(shown_path(name), "document", documents)
             return
         with open_file(name, self.text) as source:

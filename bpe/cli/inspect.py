@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Iterator, Sequence
@@ -17,12 +16,12 @@ import numpy as np
 import bpe
 from bpe.cli.pictures import picture_errors, picture_option
 from bpe.cli.vocabulary import complete_vocabulary, load, split_option
+from bpe.corpus.shards import sha256_of
 from bpe.encoding.utf8 import ESCAPE
-from bpe.formats.files import opened
 from bpe.hub.locate import locate_vocabulary
 from bpe.plots import draw_ranks
 from bpe.statistics import ranks
-from pretok.cli.input import decoded, open_bytes
+from pretok.cli.input import read_text
 from pretok.cli.options import TOKEN_ESCAPES, backend_option, format_option
 from pretok.cli.output import QUOTE, Escaper, one_line, write
 from pretok.machine.backend import BackendName
@@ -34,8 +33,6 @@ Record = dict[str, Any]
 HEADINGS = ("BYTES", "PRE-TOKENS", "TOKENS", "BYTES/TOKEN", "DISTINCT")
 MAX_LISTED = 10
 """The maximum number of special or added tokens to list."""
-DIGEST_BLOCK = 1 << 20
-"""The number of bytes to hash at a time."""
 
 
 @click.command("inspect", epilog=TOKEN_ESCAPES)
@@ -120,23 +117,11 @@ def _record(tokenizer: bpe.Tokenizer, vocab: str, is_preset_given: bool, longest
 
 
 def _files(vocab: str) -> list[Record]:
-    """Return the path and sha256 of each file of the vocabulary `vocab`."""
+    """Return the path of each file of the vocabulary `vocab`, and the sha256 of a file."""
     paths = (Path(vocab),) if os.path.exists(vocab) else locate_vocabulary(vocab)
-    return [{"path": str(path), "sha256": _sha256(path)} for path in paths]
-
-
-def _sha256(path: Path) -> str | None:
-    """Return the sha256 of a file in hexadecimal; None for a folder."""
-    return None if path.is_dir() else _digest(path)
-
-
-def _digest(path: Path) -> str:
-    # Read in blocks, because a GGUF file may have hundreds of gigabytes.
-    digest = hashlib.sha256()
-    with opened(path) as file:
-        while block := file.read(DIGEST_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
+    return [
+        {"path": str(path), "sha256": None if path.is_dir() else sha256_of(path)} for path in paths
+    ]
 
 
 def _measured(tokenizer: bpe.Tokenizer, files: Sequence[str], binary: bool) -> list[Record]:
@@ -145,8 +130,7 @@ def _measured(tokenizer: bpe.Tokenizer, files: Sequence[str], binary: bool) -> l
     mergeable = np.fromiter(tokenizer.vocabulary.token_bytes, np.uint32)
     used_by_any = np.array([], np.uint32)
     for file in files:
-        with open_bytes(file, None) as source:
-            text = "".join(decoded(source, binary, may_be_empty=True))
+        text = read_text(file, binary=binary)
         ids = tokenizer.encode_array(text, "text", errors=ESCAPE)
         used = np.intersect1d(ids, mergeable)
         used_by_any = np.union1d(used_by_any, used)

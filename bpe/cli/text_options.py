@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import click
 
 import bpe
-from bpe.cli.vocabulary import as_cli_message
+from bpe.cli.vocabulary import as_cli_message, errors_shown
 from bpe.inputs import STANDARD_INPUT, TEXT, find_inputs, format_of
 from bpe.text_files import PACKED, blocks_of_file
 from pretok.cli.input import BLOCK, Input, cannot_open, open_bytes, shown_path
@@ -79,17 +79,14 @@ def ray_engine(address: str | None, threads: int | None) -> bpe.distributed.RayE
     if address is None:
         return None
     if threads is not None:
-        raise click.UsageError(
-            "--threads cannot be used with --ray: each Ray task has one thread",
-            click.get_current_context(),
-        )
+        raise click.UsageError("--threads cannot be used with --ray: each Ray task has one thread")
     return bpe.distributed.ray(address)
 
 
 def input_files(files: Sequence[str], include: Sequence[str], binary: bool) -> list[str]:
     """Return the files that FILEs name; "-" stays. Print which files of folders were left out."""
     try:
-        with warnings_shown(), text_errors():
+        with warnings_shown(), errors_shown():
             return find_inputs(files, include, standard_input=True, binary=binary).files
     except OSError as error:
         raise cannot_open(error, str(error.filename)) from None
@@ -110,15 +107,6 @@ def open_file(file: str | None, text: str | None = None) -> AbstractContextManag
     if file is None or not file.lower().endswith(PACKED[1:]):
         return open_bytes(file, text)
     return nullcontext(Input(shown_path(file), chain(blocks_of_file(file, BLOCK), [b""])))
-
-
-@contextmanager
-def text_errors() -> Iterator[None]:
-    """Report errors of files of texts with the names of options."""
-    try:
-        yield
-    except (bpe.TextFileError, ImportError) as error:
-        raise click.ClickException(as_cli_message(error)) from None
 
 
 class _Lines(logging.Handler):

@@ -19,7 +19,7 @@ from bpe.cli.text_options import (
     warnings_shown,
 )
 from bpe.cli.vocabulary import (
-    as_cli_message,
+    errors_shown,
     load,
     special_argument,
     special_options,
@@ -113,7 +113,7 @@ def tokenize_command(
     tokenizer = load(vocab, preset, backend)
     options |= {name: _token(options[name]) for name in ("bos", "eos", "pad") if options[name]}
     try:
-        with warnings_shown(not quiet):
+        with errors_shown(), warnings_shown(not quiet):
             corpus = bpe.corpus.tokenize(
                 inputs,
                 output,
@@ -123,8 +123,6 @@ def tokenize_command(
                 engine=ray_engine(ray, options["threads"]),
                 **options,
             )
-    except (ValueError, ImportError, ConnectionError) as error:
-        raise click.ClickException(as_cli_message(error)) from None
     except OSError as error:
         if error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", None)):
             click.echo("pretok: free some space; the same command continues", err=True)

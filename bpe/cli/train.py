@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -24,7 +23,7 @@ from bpe.cli.text_options import (
     ray_option,
     warnings_shown,
 )
-from bpe.cli.vocabulary import as_cli_message
+from bpe.cli.vocabulary import errors_shown
 from bpe.plots import draw_curves
 from bpe.statistics import Curve
 from bpe.statistics import curve as curve_of
@@ -137,8 +136,8 @@ def train_command(
     if curve is not None:
         _check_output("--curve", curve, ())
     elif held_out:
-        raise click.UsageError("--held-out needs --curve", click.get_current_context())
-    with _training_errors():
+        raise click.UsageError("--held-out needs --curve")
+    with errors_shown():
         with warnings_shown(False):
             _rehearse(output, options, lossy)
         source = _source(files)
@@ -152,7 +151,7 @@ def train_command(
         if held_out:
             parts["held-out text"] = _source(held_out)
         reading: dict[str, Any] = {key: options.get(key) for key in READING}
-        with _training_errors(), warnings_shown(False):
+        with errors_shown(), warnings_shown(False):
             curves = {key: curve_of(tokenizer, part, **reading) for key, part in parts.items()}
         _save_curves(curves, curve)
     if not quiet:
@@ -174,8 +173,7 @@ def _special_tokens(values: Sequence[str]) -> list[str] | dict[str, int]:
     if names and ids:
         raise click.UsageError(
             f"--special-token {names[0]!r} has no id, but {next(iter(ids))!r} has one; pass "
-            "TOKEN=ID for all special tokens, or for none",
-            click.get_current_context(),
+            "TOKEN=ID for all special tokens, or for none"
         )
     return ids or names
 
@@ -190,17 +188,6 @@ def _check_output(option: str, output: Path, files: Sequence[str]) -> None:
     for file in files:
         if output.exists() and Path(file).exists() and output.samefile(file):
             raise click.ClickException(f"{shown} is one of the FILEs; choose another path")
-
-
-@contextmanager
-def _training_errors() -> Iterator[None]:
-    """Report the errors of bpe.train with the names of options."""
-    try:
-        yield
-    except UnknownPresetError:
-        raise
-    except (ValueError, ImportError, ConnectionError) as error:
-        raise click.ClickException(as_cli_message(error)) from None
 
 
 def _rehearse(output: Path, options: dict[str, Any], lossy: bool) -> None:

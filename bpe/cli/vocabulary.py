@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, cast
 
 import click
@@ -70,11 +71,18 @@ def load(vocab: str, preset: Preset | None, backend: BackendName | None) -> bpe.
 
     Raises click.ClickException if bpe cannot load it, and UnknownPresetError for an unknown preset.
     """
-    try:
+    with errors_shown():
         return bpe.load(vocab, preset=preset, backend=backend)
-    except UnknownPresetError:
+
+
+@contextmanager
+def errors_shown() -> Iterator[None]:
+    """Report the errors of bpe with the names of options."""
+    try:
+        yield
+    except (UnknownPresetError, BrokenPipeError):
         raise
-    except (bpe.BpeError, ValueError) as error:
+    except (bpe.BpeError, ValueError, ImportError, ConnectionError) as error:
         raise click.ClickException(as_cli_message(error)) from None
 
 

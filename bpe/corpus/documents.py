@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import hashlib
 import os
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bpe.corpus.lines import JsonLines, LineParser, TextLines
+from bpe.corpus.options import Options
 from bpe.corpus.shards import sha256_of
 from bpe.corpus.threads import InOrder, read_ahead
 from bpe.corpus.utf8_check import Utf8Check
@@ -22,7 +23,7 @@ from bpe.encoding.packed import PackedTexts
 from bpe.errors import CorpusError, TextFileError
 from bpe.inputs import PARQUET, TEXT, format_of
 from bpe.parquet_input import null_message, rows_of_file
-from bpe.text_files import Watch, blocks_of_file, blocks_of_lines, split_lines
+from bpe.text_files import PACKED, Watch, blocks_of_file, blocks_of_lines, split_lines
 
 BLOCK = 1 << 20
 """The size of a block of a file in bytes. Small blocks stay in the cache of a core."""
@@ -104,18 +105,9 @@ class Batch:
         raise IndexError
 
 
-class DocumentOptions(NamedTuple):
-    """The options for reading; `bpe.corpus.tokenize` explains its arguments of these names."""
-
-    field: str
-    lines: bool
-    skip_bad: bool
-    max_text: int
-
-
 def read_batches(
     files: Sequence[str],
-    options: DocumentOptions,
+    options: Options,
     start: Position = START,
     advance: Callable[[int], object] = lambda size: None,
 ) -> Iterator[Batch]:
@@ -126,24 +118,20 @@ def read_batches(
     document.
     """
     with ThreadPoolExecutor(1) as pool:
-        yield from _batches(files, options, start, advance, InOrder(pool))
+        hashes = ((name, _Hash(advance, InOrder(pool))) for name in files[start.file :])
+        yield from _batches(hashes, options, start)
 
 
 def _batches(
-    files: Sequence[str],
-    options: DocumentOptions,
-    start: Position,
-    advance: Callable[[int], object],
-    hashing: InOrder,
+    files: Iterable[tuple[str, _Hash]], options: Options, start: Position
 ) -> Iterator[Batch]:
-    """Do the work of `read_batches`; hash the files in the thread of `hashing`."""
+    """Do the work of `read_batches`; `files` begins with the file of `start`."""
     batch = Batch(position=start)
     texts: list[PackedTexts] = []
     size = 0
-    for index in range(start.file, len(files)):
+    for index, (name, watch) in enumerate(files, start.file):
         begin = start.line if index == start.file else 0
-        watch = _Hash(advance, hashing)
-        for run in _runs(files[index], options, begin, watch):
+        for run in _File(name, options, begin, watch).runs():
             if run.blocks is not None and any(map(len, texts)):
                 batch.texts = PackedTexts.joined(texts)
                 yield batch
@@ -159,7 +147,7 @@ def _batches(
                 yield batch
                 batch, texts, size = Batch(position=batch.position), [], 0
         batch.position = Position(index + 1)
-        batch.finished.append(watch.description(files[index]))
+        batch.finished.append(watch.description(name))
     batch.texts = PackedTexts.joined(texts)
     yield batch
 
@@ -196,52 +184,158 @@ class _Hash:
         }
 
 
-def _runs(name: str, options: DocumentOptions, begin: int, watch: Watch) -> Iterator[DocumentRun]:
-    """Yield the documents of a file, without those of its first `begin` lines."""
-    format = format_of(name)
-    if format == TEXT and not options.lines:
-        runs = _whole_text(name, options, begin, watch)
-    elif format == PARQUET:
-        runs = _rows(name, options, begin, watch)
-    else:
-        parser: LineParser = (
-            TextLines() if format == TEXT else JsonLines(options.field, options.max_text)
-        )
-        runs = _lines(name, options, begin, watch, parser)
-    position = begin
-    try:
-        for run in runs:
-            yield run
-            position = run.next_line
-    except TextFileError as error:
-        # The rest of the file cannot be read, so with `skip_bad` its documents end here.
-        message = str(error)
-        if position and message.startswith(f"{name}: "):
-            message = f"{name}, after line {position}{message[len(name) :]}"
-        if not options.skip_bad:
-            raise TextFileError(message) from None
-        yield DocumentRun(NO_TEXTS, [], position, [message])
+class _File:
+    """Reads the documents of a file, without those of its first `begin` lines."""
 
+    def __init__(self, name: str, options: Options, begin: int, watch: Watch) -> None:
+        self._name = name
+        self._options = options
+        self._begin = begin
+        self._watch = watch
 
-def _whole_text(
-    name: str, options: DocumentOptions, begin: int, watch: Watch
-) -> Iterator[DocumentRun]:
-    """Yield a file of text, which is one document on line 1."""
-    if begin:
-        _check_lines(name, 1, begin)
-        return
-    blocks = _checked_blocks(name, watch)
-    held: list[bytes] = []
-    size = 0
-    # The parts of a long document can be encoded while the file is read.
-    is_long = os.path.getsize(name) >= LONG
-    for block in blocks:
-        held.append(block)
-        size += len(block)
-        if is_long or size >= LONG:
-            yield DocumentRun(NO_TEXTS, [1], 1, blocks=chain(_taken(held), blocks))
+    def runs(self) -> Iterator[DocumentRun]:
+        """Yield the documents."""
+        format = format_of(self._name)
+        if format == TEXT and not self._options.lines:
+            runs = self._whole_text()
+        elif format == PARQUET:
+            runs = self._rows()
+        elif format == TEXT:
+            runs = self._lines(TextLines())
+        else:
+            runs = self._lines(JsonLines(self._options.field, self._options.max_text))
+        position = self._begin
+        try:
+            for run in runs:
+                yield run
+                position = run.next_line
+        except TextFileError as error:
+            # The rest of the file cannot be read, so with `skip_bad` its documents end here.
+            message = str(error)
+            if position and message.startswith(f"{self._name}: "):
+                message = f"{self._name}, after line {position}{message[len(self._name) :]}"
+            if not self._options.skip_bad:
+                raise TextFileError(message) from None
+            yield DocumentRun(NO_TEXTS, [], position, [message])
+
+    def _whole_text(self) -> Iterator[DocumentRun]:
+        """Yield a file of text, which is one document on line 1."""
+        if self._begin:
+            self._check_lines(1)
             return
-    yield DocumentRun(PackedTexts.of([b"".join(held)]), [1], 1)
+        blocks = self._checked_blocks()
+        held: list[bytes] = []
+        size = 0
+        # The parts of a long document can be encoded while the file is read.
+        is_long = os.path.getsize(self._name) >= LONG
+        for block in blocks:
+            held.append(block)
+            size += len(block)
+            if is_long or size >= LONG:
+                yield DocumentRun(NO_TEXTS, [1], 1, blocks=chain(_taken(held), blocks))
+                return
+        yield DocumentRun(PackedTexts.of([b"".join(held)]), [1], 1)
+
+    def _blocks(self) -> Generator[bytes]:
+        """Yield the unpacked blocks of the file; another thread unpacks the next block."""
+        blocks = blocks_of_file(self._name, BLOCK, self._watch)
+        if not self._name.lower().endswith(PACKED[1:]):
+            yield from blocks
+            return
+        with ThreadPoolExecutor(1) as unpacker:
+            yield from read_ahead(unpacker, blocks)
+
+    def _checked_blocks(self) -> Iterator[bytes]:
+        """Yield the blocks of the file; raise TextFileError if they are not UTF-8."""
+        check = Utf8Check()
+        with closing(self._blocks()) as blocks:
+            for block in blocks:
+                if not check.add(block):
+                    break
+                yield block
+        if not check.is_complete:
+            _raise_not_utf8(self._name)
+
+    def _lines(self, parser: LineParser) -> Iterator[DocumentRun]:
+        """Yield the documents in the lines of the file."""
+        done = 0  # the number of lines before the block
+        with closing(self._blocks()) as blocks:
+            for block in blocks_of_lines(blocks, LONG):
+                if not isinstance(block, bytes):
+                    done += 1
+                    if done > self._begin:
+                        text = parser.long_text(block, f"{self._name}, line {done}")
+                        yield DocumentRun(NO_TEXTS, [done], done, blocks=text)
+                    continue
+                if done < self._begin:
+                    # `known` has the lines of the block that the caller does not want.
+                    lines = split_lines(block)
+                    known = lines[: self._begin - done]
+                    done += len(known)
+                    if len(known) == len(lines):
+                        continue
+                    block = b"".join(line + b"\n" for line in lines[len(known) :])
+                run = self._run(parser, done, block)
+                yield run
+                done = run.next_line
+        self._check_lines(done)
+
+    def _run(self, parser: LineParser, done: int, block: bytes) -> DocumentRun:
+        """Return the run of the lines in `block`, which follow the first `done` lines."""
+        # `is_known` says for each line whether `parser.texts` could parse it.
+        texts, is_known = parser.texts(block)
+        end = done + len(texts)
+        if is_known.all():
+            return DocumentRun(texts, range(done + 1, end + 1), end)
+        found: dict[int, bytes] = {}
+        skipped: list[str] = []
+        rows = zip(texts, is_known, split_lines(block), strict=True)
+        for number, (text, is_read, line) in enumerate(rows, done + 1):
+            try:
+                document = text if is_read else parser.text(line, f"{self._name}, line {number}")
+            except TextFileError as error:
+                if not self._options.skip_bad:
+                    raise
+                skipped.append(str(error))
+            else:
+                if document is not None:
+                    found[number] = document
+        return DocumentRun(PackedTexts.of([*found.values()]), [*found], end, skipped)
+
+    def _rows(self) -> Iterator[DocumentRun]:
+        """Yield the rows of a Parquet file."""
+        name, field, begin = self._name, self._options.field, self._begin
+        first = 1  # the number of the first of `texts`
+        for texts, is_null in rows_of_file(name, field, self._watch):
+            last = first + len(texts) - 1
+            # The first `known` rows are among the first `begin` rows, which the caller does not
+            # want.
+            known = max(0, min(len(texts), begin - first + 1))
+            nulls = [first + int(index) for index in np.flatnonzero(is_null) if index >= known]
+            if nulls and not self._options.skip_bad:
+                raise TextFileError(null_message(name, nulls[0], field))
+            rest = texts.after(known)
+            lines: Sequence[int] = range(first + known, last + 1)
+            if nulls:
+                found = {
+                    line: text
+                    for line, text, is_bad in zip(lines, rest, is_null[known:], strict=True)
+                    if not is_bad
+                }
+                lines, rest = [*found], PackedTexts.of([*found.values()])
+            skipped = [null_message(name, number, field) for number in nulls]
+            yield DocumentRun(rest, lines, max(last, begin), skipped)
+            first = last + 1
+        self._check_lines(first - 1)
+
+    def _check_lines(self, lines: int) -> None:
+        """Raise CorpusError if the file has fewer lines than an earlier call has read."""
+        if lines < self._begin:
+            raise CorpusError(
+                f"{self._name}: the file has {lines} lines, but by the manifest an earlier call "
+                f"has read {self._begin}; one of them has changed: delete the folder of the corpus "
+                "and begin again"
+            )
 
 
 def _taken(held: list[bytes]) -> Iterator[bytes]:
@@ -249,28 +343,6 @@ def _taken(held: list[bytes]) -> Iterator[bytes]:
     held.reverse()
     while held:
         yield held.pop()
-
-
-def _blocks(name: str, watch: Watch) -> Generator[bytes]:
-    """Yield the unpacked blocks of a file; another thread unpacks the next block."""
-    blocks = blocks_of_file(name, BLOCK, watch)
-    if not name.lower().endswith((".gz", ".zst")):
-        yield from blocks
-        return
-    with ThreadPoolExecutor(1) as unpacker:
-        yield from read_ahead(unpacker, blocks)
-
-
-def _checked_blocks(name: str, watch: Watch) -> Iterator[bytes]:
-    """Yield the blocks of a file; raise TextFileError if they are not UTF-8."""
-    check = Utf8Check()
-    with closing(_blocks(name, watch)) as blocks:
-        for block in blocks:
-            if not check.add(block):
-                break
-            yield block
-    if not check.is_complete:
-        _raise_not_utf8(name)
 
 
 def _raise_not_utf8(name: str) -> None:
@@ -294,106 +366,3 @@ def _raise_not_utf8(name: str) -> None:
         line += block.count(b"\n")
         size += len(block)
     raise TextFileError(f"{name}: the file changed while it was read; tokenize it again")
-
-
-def _lines(
-    name: str, options: DocumentOptions, begin: int, watch: Watch, parser: LineParser
-) -> Iterator[DocumentRun]:
-    """Yield the documents in the lines of a file."""
-    with closing(_blocks(name, watch)) as blocks:
-        yield from _lines_of_blocks(name, options, begin, blocks, parser)
-
-
-def _lines_of_blocks(
-    name: str, options: DocumentOptions, begin: int, blocks: Iterator[bytes], parser: LineParser
-) -> Iterator[DocumentRun]:
-    """Yield the documents in the lines of a file, which has these `blocks`."""
-    done = 0  # the number of lines before the block
-    for block in blocks_of_lines(blocks, LONG):
-        if not isinstance(block, bytes):
-            done += 1
-            if done > begin:
-                text = parser.long_text(block, f"{name}, line {done}")
-                yield DocumentRun(NO_TEXTS, [done], done, blocks=text)
-            continue
-        if done < begin:
-            # `known` has the lines of the block that the caller does not want.
-            lines = split_lines(block)
-            known, done = lines[: begin - done], min(begin, done + len(lines))
-            if len(known) == len(lines):
-                continue
-            block = b"".join(line + b"\n" for line in lines[len(known) :])
-        # `is_known` says for each line whether `parser.texts` could parse it.
-        texts, is_known = parser.texts(block)
-        end = done + len(texts)
-        if is_known.all():
-            yield DocumentRun(texts, range(done + 1, end + 1), end)
-        else:
-            found: list[bytes | None] = [
-                text if is_read else None for text, is_read in zip(texts, is_known, strict=True)
-            ]
-            yield _one_by_one(name, options, parser, done + 1, found, split_lines(block))
-        done = end
-    _check_lines(name, done, begin)
-
-
-def _check_lines(name: str, lines: int, begin: int) -> None:
-    """Raise CorpusError if the file `name` has fewer lines than an earlier call has read."""
-    if lines < begin:
-        raise CorpusError(
-            f"{name}: the file has {lines} lines, but by the manifest an earlier call has read "
-            f"{begin}; one of them has changed: delete the folder of the corpus and begin again"
-        )
-
-
-def _one_by_one(
-    name: str,
-    options: DocumentOptions,
-    parser: LineParser,
-    first: int,
-    texts: list[bytes | None],
-    lines: list[bytes],
-) -> DocumentRun:
-    """Return the run of `lines`, the first of which has the number `first`.
-
-    `texts` has an item for each line: its text, or None if `parser` still has to read the line.
-    """
-    found: list[bytes] = []
-    numbers: list[int] = []
-    skipped: list[str] = []
-    for number, (text, line) in enumerate(zip(texts, lines, strict=True), first):
-        try:
-            if text is None:
-                text = parser.text(line, f"{name}, line {number}")
-        except TextFileError as error:
-            if not options.skip_bad:
-                raise
-            skipped.append(str(error))
-        else:
-            if text is not None:
-                found.append(text)
-                numbers.append(number)
-    return DocumentRun(PackedTexts.of(found), numbers, first + len(lines) - 1, skipped)
-
-
-def _rows(name: str, options: DocumentOptions, begin: int, watch: Watch) -> Iterator[DocumentRun]:
-    """Yield the rows of a Parquet file."""
-    first = 1  # the number of the first of `texts`
-    for texts, is_null in rows_of_file(name, options.field, watch):
-        last = first + len(texts) - 1
-        # The first `known` rows are among the first `begin` rows, which the caller does not want.
-        known = max(0, min(len(texts), begin - first + 1))
-        nulls = [first + int(index) for index in np.flatnonzero(is_null) if index >= known]
-        if nulls and not options.skip_bad:
-            raise TextFileError(null_message(name, nulls[0], options.field))
-        rest = texts.after(known)
-        lines: Sequence[int] = range(first + known, last + 1)
-        if nulls:
-            found = zip(lines, rest, is_null[known:], strict=True)
-            pairs = [(line, text) for line, text, is_bad in found if not is_bad]
-            lines = [line for line, _ in pairs]
-            rest = PackedTexts.of([text for _, text in pairs])
-        skipped = [null_message(name, number, options.field) for number in nulls]
-        yield DocumentRun(rest, lines, max(last, begin), skipped)
-        first = last + 1
-    _check_lines(name, first - 1, begin)

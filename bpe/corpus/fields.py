@@ -1,16 +1,20 @@
-"""Check the fields of a JSON file by type and range. An error names the field."""
+"""Check the fields of a JSON file against types. An error names the field."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from functools import cache
+from types import NoneType
+from typing import Annotated, Any, TypeAlias, get_args, get_origin, get_type_hints
 
 from bpe.errors import shortened
 
 Check: TypeAlias = Callable[[Any], None]
 """Raises FieldError for a wrong value."""
+NAMES = {str: "a string", bool: "true or false"}
 MAX = (1 << 63) - 1
 """The largest number in a manifest: sizes and counts are 64-bit integers."""
+MAX_ID = (1 << 32) - 1
 
 
 class FieldError(ValueError):
@@ -48,18 +52,6 @@ def fraction(value: Any) -> None:
         raise wrong(value, "a number from 0 to below 1")
 
 
-def text(value: Any) -> None:
-    """Check that `value` is a str."""
-    if not isinstance(value, str):
-        raise wrong(value, "a string")
-
-
-def flag(value: Any) -> None:
-    """Check that `value` is a bool."""
-    if not isinstance(value, bool):
-        raise wrong(value, "true or false")
-
-
 HEXADECIMAL = frozenset("0123456789abcdef")
 
 
@@ -75,16 +67,6 @@ def one_of(*values: object) -> Check:
     def check(value: Any) -> None:
         if not any(type(value) is type(item) and value == item for item in values):
             raise wrong(value, " or ".join(map(repr, values)))
-
-    return check
-
-
-def optional(inner: Check) -> Check:
-    """Return a check for None, or a value that `inner` accepts."""
-
-    def check(value: Any) -> None:
-        if value is not None:
-            inner(value)
 
     return check
 
@@ -142,6 +124,41 @@ def record(fields: Mapping[str, Check], may_lack: frozenset[str] = frozenset()) 
     return check
 
 
+@cache
+def check_of(kind: Any) -> Check:
+    """Return the check for values of the type `kind`.
+
+    Annotated[type, check] is checked by `check`. A class is a record of its annotated members.
+    """
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        check: Check = parts[1]
+        return check
+    if kind in NAMES:
+
+        def check_type(value: Any) -> None:
+            if type(value) is not kind:
+                raise wrong(value, NAMES[kind])
+
+        return check_type
+    if NoneType in parts:
+        inner = check_of(parts[0])
+        return lambda value: None if value is None else inner(value)
+    if origin is dict:
+        return table(check_of(parts[1]))
+    if origin is list or parts[1:] == (...,):
+        return array(check_of(parts[0]))
+    if origin is tuple:
+        return row(*map(check_of, parts))
+    return record(fields_of(kind))
+
+
+def fields_of(kind: type) -> dict[str, Check]:
+    """Return the checks of the annotated members of a class."""
+    hints = get_type_hints(kind, include_extras=True)
+    return {name: check_of(hint) for name, hint in hints.items()}
+
+
 def _check_member(check: Check, value: Any, path: str) -> None:
     """Call `check` with an item or field; the error has its `path`."""
     try:
@@ -153,3 +170,9 @@ def _check_member(check: Check, value: Any, path: str) -> None:
 def _shown_name(name: str) -> str:
     """Return the name of a field for a message."""
     return name if name.isidentifier() else f"[{shortened(name)}]"
+
+
+Count = Annotated[int, integer()]
+Positive = Annotated[int, integer(1)]
+Id = Annotated[int, integer(0, MAX_ID)]
+Sha256 = Annotated[str, sha256]

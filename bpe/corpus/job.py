@@ -16,10 +16,10 @@ from bpe.corpus.layouts import LAYOUTS
 from bpe.corpus.local import LocalEngine
 from bpe.corpus.lock import NAME as LOCK
 from bpe.corpus.lock import locked
-from bpe.corpus.manifest import Manifest, load_manifest
+from bpe.corpus.manifest import load_manifest, save_manifest
+from bpe.corpus.members import TRAIN, VALIDATION, Manifest
 from bpe.corpus.options import Options, make_options
 from bpe.corpus.reader import Corpus
-from bpe.corpus.schema import TRAIN, VALIDATION
 from bpe.corpus.shards import PART
 from bpe.corpus.work import STORE, CorpusEngine, Job
 from bpe.encoding.arguments import check_engine
@@ -186,7 +186,7 @@ def _begin(folder: Path, tokenizer: Tokenizer, found: Found, options: Options) -
         write_atomically(folder / name, data)
         manifest = Manifest(description, options.to_json(), [], left_out=found.left_out)
         manifest.progress = {"files": [_stamp(file) for file in files]}
-        manifest.save(folder)
+        save_manifest(manifest, folder)
         return manifest
     _check_same(folder, manifest, description, options)
     if manifest.progress is None:

@@ -1,13 +1,13 @@
-"""The manifest of a corpus: manifest.json, which says what is in the folder and how it was made."""
+"""Read and write manifest.json, which says what is in a corpus and how it was made."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from bpe.corpus.fields import FieldError
+from bpe.corpus.members import Manifest, Shard
 from bpe.corpus.schema import check_manifest
 from bpe.encoding.utf8 import ESCAPE
 from bpe.errors import CorpusError
@@ -20,57 +20,13 @@ FORMAT = "pretok corpus"
 VERSION = 1
 
 
-@dataclass
-class Shard:
-    """A finished shard: consecutive documents of a split; with packing, also parts of documents.
-
-    Document i of the shard has tokens offsets[i]:offsets[i + 1]; the offsets are in a file of the
-    shard. `first_document` is the index of document 0 in the split. `padding` tokens follow the
-    last document; `tokens` counts them too. `continues` is true if the last document continues in
-    the next shard.
-    """
-
-    name: str
-    tokens: int
-    padding: int
-    first_document: int
-    documents: int
-    continues: bool
-    files: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """The size and the sha256 of each file, by name."""
-
-    @property
-    def next_document(self) -> int:
-        """The index of the first document of the next shard."""
-        return self.first_document + self.documents - self.continues
-
-
-@dataclass
-class Manifest:
-    """The content of manifest.json."""
-
-    tokenizer: dict[str, Any]
-    options: dict[str, Any]
-    inputs: list[dict[str, Any]]
-    complete: bool = False
-    documents: int = 0
-    tokens: int = 0
-    text_bytes: int = 0
-    skipped: int = 0
-    skipped_examples: list[str] = field(default_factory=list)
-    left_out: dict[str, int] = field(default_factory=dict)
-    """The number of files in folders that were not read, by suffix."""
-    splits: dict[str, list[Shard]] = field(default_factory=dict)
-    progress: dict[str, Any] | None = None
-    """The position at which an interrupted job continues; None in a complete corpus."""
-
-    def save(self, folder: Path) -> None:
-        """Write the manifest to `folder` atomically."""
-        values = {"format": FORMAT, "version": VERSION, **vars(self)}
-        values["splits"] = {name: list(map(vars, shards)) for name, shards in self.splits.items()}
-        if self.progress is None:
-            del values["progress"]
-        write_atomically(folder / NAME, f"{_text(values)}\n".encode("utf-8", ESCAPE))
+def save_manifest(manifest: Manifest, folder: Path) -> None:
+    """Write `manifest` to `folder` atomically."""
+    values = {"format": FORMAT, "version": VERSION, **vars(manifest)}
+    values["splits"] = {name: list(map(vars, some)) for name, some in manifest.splits.items()}
+    if manifest.progress is None:
+        del values["progress"]
+    write_atomically(folder / NAME, f"{_text(values)}\n".encode("utf-8", ESCAPE))
 
 
 _encode = json.JSONEncoder(ensure_ascii=False).encode

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from operator import index
-from typing import Any, SupportsIndex
+from typing import Annotated, Any, SupportsIndex
 
+from bpe.corpus.fields import Count, Id, Positive, check_of, fraction, one_of
 from bpe.corpus.layouts import LAYOUTS
 from bpe.errors import UnknownTokenError, shortened
 from bpe.tokenizer import Tokenizer
@@ -21,24 +22,29 @@ SHARD_TOKENS = 1 << 27
 """The default number of tokens of a shard."""
 
 
+def check_special(value: Any) -> None:
+    """Check the option `special`: a word, or a list of tokens."""
+    (check_of(list[str]) if isinstance(value, list) else one_of("raise", "text", "allow"))(value)
+
+
 @dataclass(frozen=True)
 class Options:
     """The options of a corpus, checked; `bpe.corpus.tokenize` explains them."""
 
-    layout: str
-    dtype: str
-    before: tuple[int, ...]
-    after: tuple[int, ...]
-    special: str | tuple[str, ...]
+    layout: Annotated[str, one_of(*LAYOUTS)]
+    dtype: Annotated[str, one_of("uint16", "uint32")]
+    before: tuple[Id, ...]
+    after: tuple[Id, ...]
+    special: Annotated[str | tuple[str, ...], check_special]
     field: str
     lines: bool
-    shard_tokens: int
-    pack: int | None
-    pad: int
-    shuffle: int | None
-    validation: float
+    shard_tokens: Positive
+    pack: Positive | None
+    pad: Id
+    shuffle: Count | None
+    validation: Annotated[float, fraction]
     skip_bad: bool
-    max_text: int
+    max_text: Positive
 
     def to_json(self) -> dict[str, Any]:
         """Return the options for the manifest."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hashlib import blake2b
 from itertools import chain
 
-from bpe.corpus.documents import START, Batch, DocumentOptions, DocumentPart, Position, read_batches
+from bpe.corpus.documents import START, Batch, DocumentPart, Position, read_batches
 from bpe.corpus.options import Options, special_of
 from bpe.encoding.packed import PackedTexts
 from bpe.errors import TextFileError
@@ -30,10 +30,9 @@ def read_parts(
     The ids of the parts of a document, one after the other, are the ids of the whole document.
     Raises the errors of `read_batches`.
     """
-    read = DocumentOptions(options.field, options.lines, options.skip_bad, options.max_text)
     counter = _Counter()
     cutter = _Cutter(files, options, tokenizer)
-    for batch in read_batches(files, read, start, counter.add):
+    for batch in read_batches(files, options, start, counter.add):
         for part in [batch] if batch.blocks is None else cutter.parts(batch, batch.blocks):
             part.read = counter.take()
             yield part

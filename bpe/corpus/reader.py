@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from bpe.corpus.layouts import LAYOUTS
-from bpe.corpus.manifest import Manifest, Shard, load_manifest
+from bpe.corpus.manifest import load_manifest
+from bpe.corpus.members import Manifest, Shard
 from bpe.corpus.shard_files import OpenShard, damaged, open_shard, size_of
 from bpe.corpus.shards import sha256_of
 from bpe.errors import CorpusError

@@ -11,104 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from bpe.corpus.fields import (
-    MAX,
-    Check,
-    FieldError,
-    array,
-    flag,
-    fraction,
-    integer,
-    one_of,
-    optional,
-    record,
-    row,
-    sha256,
-    table,
-    text,
-    wrong,
-)
-from bpe.corpus.identity import SUFFIXES
+from bpe.corpus.fields import FieldError, fields_of, record, wrong
 from bpe.corpus.layouts import LAYOUTS
 from bpe.corpus.layouts.layout import NPY_HEADER_SIZE, OFFSETS_SUFFIX
+from bpe.corpus.members import OFFSET, TRAIN, VALIDATION, Manifest
 
-TRAIN, VALIDATION = "train", "val"
-OFFSET = np.dtype("<i8")
-"""The type of an offset in the files of document offsets."""
-MAX_ID = (1 << 32) - 1
-
-_count = integer()
-_ids = array(integer(0, MAX_ID))
-_description = {"bytes": _count, "sha256": sha256}
-_shard = record({
-    "name": text,
-    "tokens": _count,
-    "padding": _count,
-    "first_document": _count,
-    "documents": _count,
-    "continues": flag,
-    "files": table(record(_description)),
-})  # fmt: skip
-_states = table(record({
-    "is_open": flag,
-    "tokens": _count,
-    "documents": _count,
-    "document_start": _count,
-    "is_inside": flag,
-}))  # fmt: skip
-
-
-def _special(value: Any) -> None:
-    """Check the option `special`: a word, or a list of tokens."""
-    (array(text) if isinstance(value, list) else one_of("raise", "text", "allow"))(value)
-
-
-_FIELDS: dict[str, Check] = {
-    "tokenizer": record({
-        "name": optional(text),
-        "file": one_of(*(f"tokenizer{suffix}" for suffix in SUFFIXES)),
-        **_description,
-        "vocab_size": integer(1, MAX_ID + 1),
-        "preset": optional(text),
-        "unicode": optional(text),
-    }),
-    "options": record({
-        "layout": one_of(*LAYOUTS),
-        "dtype": one_of("uint16", "uint32"),
-        "before": _ids,
-        "after": _ids,
-        "special": _special,
-        "field": text,
-        "lines": flag,
-        "shard_tokens": integer(1),
-        "pack": optional(integer(1)),
-        "pad": integer(0, MAX_ID),
-        "shuffle": optional(_count),
-        "validation": fraction,
-        "skip_bad": flag,
-        "max_text": integer(1),
-    }),
-    "inputs": array(record({"path": text, **_description})),
-    "complete": flag,
-    "documents": _count,
-    "tokens": _count,
-    "text_bytes": _count,
-    "skipped": _count,
-    "skipped_examples": array(text),
-    "left_out": table(integer(1)),
-    "splits": table(array(_shard)),
-    "progress": record(
-        {
-            "files": array(row(text, _count, integer(-MAX))),
-            "position": row(_count, _count),
-            "writers": _states,
-            "store": _states,
-            "shuffled": table(_count),
-        },
-        may_lack=frozenset({"position", "writers", "store", "shuffled"}),
-    ),
-}  # fmt: skip
-_check_types = record(_FIELDS, may_lack=frozenset({"left_out", "progress"}))
+_check_types = record(fields_of(Manifest), may_lack=frozenset({"left_out", "progress"}))
 
 
 def check_manifest(values: Any) -> None:

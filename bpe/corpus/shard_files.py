@@ -17,8 +17,7 @@ from bpe.corpus.layouts.layout import (
     npy_header,
     row_offsets,
 )
-from bpe.corpus.manifest import Shard
-from bpe.corpus.schema import OFFSET
+from bpe.corpus.members import OFFSET, Shard
 from bpe.errors import CorpusError
 from bpe.types import Offsets
 from pretok.errors import short_path

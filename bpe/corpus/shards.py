@@ -19,9 +19,8 @@ from bpe.corpus.layouts.layout import (
     Staged,
     npy_header,
 )
-from bpe.corpus.manifest import Shard
+from bpe.corpus.members import OFFSET, OpenShard, Shard
 from bpe.corpus.options import Options
-from bpe.corpus.schema import OFFSET
 from bpe.corpus.shard_files import check_offsets, size_of
 from bpe.corpus.write_back import WriteBack
 from bpe.errors import CorpusError
@@ -73,14 +72,7 @@ class ShardWriter:
         self._pad = options.pad
         self._files: tuple[_PartFile, _PartFile] | None = None
         self._stale: list[Path] = []
-        self._tokens = self._documents = self._document_start = 0
-        self._is_inside = False  # whether the last document continues
-        self._is_open = False  # whether `resume` must open the files of `state`
-        if state is not None:
-            self._tokens, self._documents = state["tokens"], state["documents"]
-            self._document_start = state["document_start"]
-            self._is_inside = state["is_inside"]
-            self._is_open = state["is_open"]
+        self._open_shard = OpenShard(**(state or {}))
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -89,7 +81,7 @@ class ShardWriter:
 
     def resume(self) -> None:
         """Open the files of the open shard, if there is one; call it before `add`."""
-        if self._is_open:
+        if self._open_shard.is_open:
             self._open(resume=True)
 
     def add(self, tokens: NDArray[np.integer], ends: Offsets) -> bool:
@@ -101,7 +93,7 @@ class ShardWriter:
         """
         is_finished = False
         while len(tokens) or len(ends):
-            room = self._limit - self._tokens
+            room = self._limit - self._open_shard.tokens
             if self._row is None:
                 # The document that fills the shard is its last one.
                 last = int(np.searchsorted(ends, room))
@@ -124,22 +116,22 @@ class ShardWriter:
     def _append(self, tokens: NDArray[np.integer], ends: Offsets) -> None:
         """Append `tokens` to the open shard; `ends` is as in `add`."""
         tokens_file, offsets_file = self._files or self._open(resume=False)
+        shard = self._open_shard
         if len(ends):
-            ends = ends + self._tokens
+            ends = ends + shard.tokens
             self._check_sizes(ends)
             offsets_file.write(ends.astype(OFFSET, copy=False))
+            shard.document_start = int(ends[-1])
         tokens_file.write(tokens.astype(self._dtype, copy=False))
-        self._tokens += len(tokens)
-        self._documents += len(ends)
-        if len(ends):
-            self._document_start = int(ends[-1])
-        self._is_inside = self._tokens > self._document_start
+        shard.tokens += len(tokens)
+        shard.documents += len(ends)
+        shard.is_inside = shard.tokens > shard.document_start
 
     def _check_sizes(self, ends: Offsets) -> None:
         limit = self._layout.max_row
         if self._row is not None or limit is None:
             return
-        if np.diff(ends, prepend=self._document_start).max() > limit:
+        if np.diff(ends, prepend=self._open_shard.document_start).max() > limit:
             raise LayoutLimitError(
                 f"a document has more than {limit} tokens, the maximum of layout "
                 f"{self._layout.name!r}; choose another layout, or pass pack=<number> to cut "
@@ -152,12 +144,12 @@ class ShardWriter:
 
     def _open(self, resume: bool) -> tuple[_PartFile, _PartFile]:
         """Open the files of the open shard; `resume` keeps their data."""
-        place = self._place()
+        place, shard = self._place(), self._open_shard
         # (suffix, size of the header, size of the data). Offset 0, the first one in the file of
         # offsets, counts as a part of the header.
         sizes = (
-            (self._layout.suffix, self._layout.header_size, self._tokens * self._dtype.itemsize),
-            (OFFSETS_SUFFIX, NPY_HEADER_SIZE + OFFSET.itemsize, self._documents * OFFSET.itemsize),
+            (self._layout.suffix, self._layout.header_size, shard.tokens * self._dtype.itemsize),
+            (OFFSETS_SUFFIX, NPY_HEADER_SIZE + OFFSET.itemsize, shard.documents * OFFSET.itemsize),
         )
         made: list[_PartFile] = []
         try:
@@ -168,11 +160,14 @@ class ShardWriter:
             for file in made:
                 file.close()
             raise
-        first, second = made
-        self._files = first, second
+        tokens_file, offsets_file = made
+        self._files = tokens_file, offsets_file
+        shard.is_open = True
         if resume:
-            offsets = np.memmap(second.part, OFFSET, "r", NPY_HEADER_SIZE, (self._documents + 1,))
-            check_offsets(second.part, offsets, self._document_start)
+            offsets = np.memmap(
+                offsets_file.part, OFFSET, "r", NPY_HEADER_SIZE, (shard.documents + 1,)
+            )
+            check_offsets(offsets_file.part, offsets, shard.document_start)
         return self._files
 
     def sync(self) -> None:
@@ -182,13 +177,7 @@ class ShardWriter:
 
     def state(self) -> dict[str, Any]:
         """Return the state of the open shard for the manifest."""
-        return {
-            "is_open": self._files is not None,
-            "tokens": self._tokens,
-            "documents": self._documents,
-            "document_start": self._document_start,
-            "is_inside": self._is_inside,
-        }
+        return {**vars(self._open_shard)}
 
     def remove_stale(self) -> None:
         """Remove the .part files of finished shards whose layout wrote the tokens to another file.
@@ -214,16 +203,14 @@ class ShardWriter:
     def _finish(self) -> None:
         """Finish the open shard."""
         assert self._files is not None
-        continues, padding = self._is_inside, 0
-        if self._row is not None and self._tokens % self._row:
-            padding = self._row - self._tokens % self._row
+        shard = self._open_shard
+        padding = 0 if self._row is None else -shard.tokens % self._row
         tokens_file, offsets_file = self._files
-        documents = self._documents
-        if continues:
-            offsets_file.write(np.array([self._tokens], OFFSET))
-            documents += 1
+        if shard.is_inside:
+            offsets_file.write(np.array([shard.tokens], OFFSET))
+        documents = shard.documents + shard.is_inside
         tokens_file.write(np.full(padding, self._pad, self._dtype))
-        count = self._tokens + padding
+        count = shard.tokens + padding
         limit = self._layout.max_shard
         if limit is not None and count > limit:
             raise LayoutLimitError(
@@ -251,12 +238,11 @@ class ShardWriter:
         before = self.shards[-1].next_document if self.shards else 0
         # If the previous shard ended within a document, this shard begins with the rest of it, and
         # `next_document` is the index of this document.
-        shard = Shard(place.name, count, padding, before, documents, continues)
-        shard.files = dict(sorted(files.items()))
-        self.shards.append(shard)
-        self._files = None
-        self._tokens = self._documents = self._document_start = 0
-        self._is_inside = False
+        files = dict(sorted(files.items()))
+        self.shards.append(
+            Shard(place.name, count, padding, before, documents, shard.is_inside, files)
+        )
+        self._files, self._open_shard = None, OpenShard()
 
 
 class _PartFile:

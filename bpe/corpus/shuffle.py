@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe.corpus.layouts.layout import NPY_HEADER_SIZE, OFFSETS_SUFFIX
-from bpe.corpus.schema import OFFSET
+from bpe.corpus.members import OFFSET
 from bpe.corpus.shards import PART
 from bpe.types import Offsets
 

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from bpe.corpus.encode import Tokens
 from bpe.corpus.layouts.layout import Layout
-from bpe.corpus.manifest import Manifest
+from bpe.corpus.members import TRAIN, VALIDATION, Manifest
 from bpe.corpus.options import Options
-from bpe.corpus.schema import TRAIN, VALIDATION
 from bpe.corpus.shards import PART, ShardWriter
 from bpe.types import Offsets
 
@@ -74,9 +73,7 @@ class Sink:
         the last part.
         """
         writer = self.writers[VALIDATION if is_held_out else TRAIN]
-        if spool is not None:
-            return SpooledDocument(writer, self._options, spool)
-        return LongDocument(writer, self._options)
+        return LongDocument(writer, self._options, spool)
 
     def sync(self) -> dict[str, Any]:
         """Make all documents durable; return the states of the writers for the manifest."""
@@ -101,54 +98,42 @@ class Sink:
 
 
 class LongDocument:
-    """A document that is written in parts."""
+    """A document that is written in parts. If there is a spool file, they go to it first."""
 
-    def __init__(self, writer: ShardWriter, options: Options) -> None:
+    def __init__(self, writer: ShardWriter, options: Options, spool: Path | None) -> None:
         self._writer = writer
-        self._after = np.array(options.after, np.uint32)
         self._before = np.array(options.before, np.uint32)
+        self._after = np.array(options.after, np.uint32)
         self._is_finished = False  # whether a shard was finished
+        self._spool = None if spool is None else open(spool, "w+b")  # noqa: SIM115
 
     def add(self, tokens: Tokens) -> None:
         """Append tokens."""
+        if self._spool is None:
+            self._write(tokens)
+        else:
+            self._spool.write(tokens.astype(self._writer.dtype, copy=False).data)
+
+    def _write(self, tokens: Tokens) -> None:
         self._is_finished |= self._writer.add(self._before, NO_END)
         self._is_finished |= self._writer.add(tokens, NO_END)
         self._before = self._before[:0]
 
     def end(self) -> bool:
         """End the document; return whether a shard was finished."""
+        if self._spool is not None:
+            self._spool.seek(0)
+            while block := self._spool.read(SPOOL_BLOCK):
+                self._write(np.frombuffer(block, self._writer.dtype))
+            self.close()
         ends = np.array([len(self._after)], np.int64)
         return self._writer.add(self._after, ends) or self._is_finished
 
     def close(self) -> None:
-        """Do nothing: nothing is open."""
-
-
-class SpooledDocument(LongDocument):
-    """A document in parts that goes to the shards only after its last part."""
-
-    def __init__(self, writer: ShardWriter, options: Options, path: Path) -> None:
-        super().__init__(writer, options)
-        self._path = path
-        self._file = open(path, "wb")  # noqa: SIM115
-        self._dtype = writer.dtype
-
-    def add(self, tokens: Tokens) -> None:
-        """Append tokens to the file."""
-        self._file.write(tokens.astype(self._dtype, copy=False).data)
-
-    def end(self) -> bool:
-        """Write the document; return whether a shard was finished."""
-        self._file.close()
-        with open(self._path, "rb") as file:
-            while block := file.read(SPOOL_BLOCK):
-                super().add(np.frombuffer(block, self._dtype))
-        return super().end()
-
-    def close(self) -> None:
-        """Close the file. If the disk is full, data that is not written yet is lost."""
-        with suppress(OSError):
-            self._file.close()
+        """Close the spool file. If the disk is full, data that is not written yet is lost."""
+        if self._spool is not None:
+            with suppress(OSError):
+                self._spool.close()
 
 
 def store_options(options: Options) -> Options:

@@ -13,7 +13,8 @@ from typing import Protocol
 from bpe.corpus.documents import Batch, DocumentPart, Position
 from bpe.corpus.encode import Encoded
 from bpe.corpus.layouts import LAYOUTS
-from bpe.corpus.manifest import Manifest
+from bpe.corpus.manifest import save_manifest
+from bpe.corpus.members import Manifest
 from bpe.corpus.options import Options
 from bpe.corpus.shards import LayoutLimitError
 from bpe.corpus.shuffle import Store, shuffled_order
@@ -87,12 +88,12 @@ class Job:
             self._sink.finish()
             self._manifest.complete = True
             self._manifest.progress = None
-            self._manifest.save(self._folder)
+            save_manifest(self._manifest, self._folder)
         except LayoutLimitError:
             before = self._manifest
             anew = Manifest(before.tokenizer, before.options, [], left_out=before.left_out)
             anew.progress = {"files": self._progress["files"]}
-            anew.save(self._folder)
+            save_manifest(anew, self._folder)
             raise
         except BaseException:
             if not self._is_broken:
@@ -205,7 +206,7 @@ class Job:
         if self._shuffled is not None:
             progress["shuffled"] = self._shuffled
         self._manifest.progress = progress
-        self._manifest.save(self._folder)
+        save_manifest(self._manifest, self._folder)
         self._sink.remove_stale()
         self._unsaved = 0
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from bpe.distributed.cluster import Shared, cpus, folder_of, get, share, task, value_of
 from bpe.distributed.groups import GROUP
 from bpe.encoding.utf8 import StrOrBytes
 from bpe.training.corpus import Path, TrainingSource, name_of, source_items
-from bpe.training.counting import empty_words
+from bpe.training.counting import Words, empty_words
 from bpe.training.train import Training
-from bpe.training.trainer import Words
 from pretok.machine.backend import choose_backend
 
 Counts = list[tuple[bytes, int]]
@@ -24,20 +23,13 @@ TEXTS = 8 << 20
 """The approximate size in bytes of the texts in memory that one task counts."""
 
 
-def count_words(
-    ray: Any,
-    training: Training,
-    source: TrainingSource,
-    field: str,
-    include: str | Iterable[str],
-    advance: Callable[[int], object],
-) -> Words:
-    """Count the pre-tokens of `source` in tasks; pass the size of the texts to `advance`."""
-    shared = share(ray, Counting(training, field))
+def count_words(ray: Any, training: Training, advance: Callable[[int], object]) -> Words:
+    """Do the work of `training.words` in tasks."""
+    shared = share(ray, training._replace(source=(), include=(), threads=1))
     counters = task(ray, count, num_cpus=1, num_returns=2)
     tree = _Tree(task(ray, add_up, num_cpus=1), shared)
     sizes: deque[Any] = deque()
-    for part in _parts(source_items(source, size=TEXTS, include=include)):
+    for part in _parts(source_items(training.source, TEXTS, training.include)):
         names = [name_of(item) for item in part if isinstance(item, os.PathLike)]
         counts, size = counters.remote(shared, part, names)
         tree.add(counts)
@@ -52,33 +44,20 @@ def count_words(
     return words
 
 
-class Counting(NamedTuple):
-    """The objects that all tasks of a training share."""
-
-    training: Training
-    field: str
-
-
-def count(shared: Shared[Counting], source: TrainingSource, names: list[str]) -> tuple[Counts, int]:
+def count(shared: Shared[Training], source: TrainingSource, names: list[str]) -> tuple[Counts, int]:
     """Return the words of `source` with their counts, and the size of its texts.
 
     `names` are the files of `source`.
     """
-    size = 0
-
-    def advance(more: int) -> None:
-        nonlocal size
-        size += more
-
-    work = value_of(shared)
+    sizes: list[int] = []
     with folder_of(shared, names):
-        words = work.training.words(source, work.field, (), 1, advance)
-    return words.take(), size
+        words = value_of(shared)._replace(source=source).words(sizes.append)
+    return words.take(), sum(sizes)
 
 
-def add_up(shared: Shared[Counting], *counts: Counts) -> Counts:
+def add_up(shared: Shared[Training], *counts: Counts) -> Counts:
     """Return each word of `counts` with the sum of its counts."""
-    words = empty_words(choose_backend(value_of(shared).training.backend))
+    words = empty_words(choose_backend(value_of(shared).backend))
     for some in counts:
         words.add_words(dict(some))
     return words.take()
@@ -109,7 +88,7 @@ class _Tree:
     Only neighbors are added, in order, so the words keep the order of their first appearance.
     """
 
-    def __init__(self, adder: Any, shared: Shared[Counting]) -> None:
+    def __init__(self, adder: Any, shared: Shared[Training]) -> None:
         self._adder = adder
         self._shared = shared
         self._levels: list[list[Any]] = [[]]

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from bpe.corpus.documents import Batch, Position
 from bpe.corpus.encode import DocumentEncoder, Encoded, encoded
@@ -51,10 +51,7 @@ class Work(NamedTuple):
 
 def read(shared: Shared[Work], start: Position, end: int) -> Iterator[list[Batch]]:
     """Yield the documents from `start` to the end of the file files[end - 1], in portions."""
-    work = value_of(shared)
-    with folder_of(shared, work.files[start.file : end]):
-        batches = read_parts(work.files[:end], work.options, work.tokenizer, start)
-        yield from portions(batches, lambda batch: batch.texts.size)
+    yield from portions(_batches(shared, start, end), lambda batch: batch.texts.size)
 
 
 def encode(shared: Shared[Work], portion: list[Batch]) -> list[Encoded]:
@@ -64,10 +61,14 @@ def encode(shared: Shared[Work], portion: list[Batch]) -> list[Encoded]:
 
 def read_and_encode(shared: Shared[Work], start: Position, end: int) -> Iterator[list[Encoded]]:
     """Yield the tokens of the documents from `start` to the end of files[end - 1], in portions."""
+    batches = _encoded(value_of(shared), _batches(shared, start, end))
+    yield from portions(batches, lambda item: item.size)
+
+
+def _batches(shared: Shared[Work], start: Position, end: int) -> Iterator[Batch]:
     work = value_of(shared)
     with folder_of(shared, work.files[start.file : end]):
-        batches = read_parts(work.files[:end], work.options, work.tokenizer, start)
-        yield from portions(_encoded(work, batches), lambda item: item.size)
+        yield from read_parts(work.files[:end], work.options, work.tokenizer, start)
 
 
 def _encoded(work: Work, batches: Iterable[Batch]) -> Iterator[Encoded]:
@@ -112,7 +113,7 @@ def encode_files(
             count = cpus(ray)
             while group is not None and _may_begin(group, sources, count):
                 first = start if group.start == start.file else Position(group.start)
-                make = _LargeFile if group.size > LARGE else _SmallFiles
+                make = _LargeFile if group.size > LARGE else _Source
                 sources.append(make(tasks, shared, first, group.end))
                 group = next(waiting, None)
             # Limit the number of portions that are encoded or wait to be taken.
@@ -158,43 +159,26 @@ class _Tasks:
         )
 
 
-class _Source(Protocol):
-    """The tasks that read and encode a group of files."""
-
-    begun: int
-    """The number of tasks that encode single portions, and whose results were not taken."""
-
-    def __init__(self, tasks: _Tasks, shared: Shared[Work], start: Position, end: int) -> None: ...
-
-    def begin(self, most: int) -> int:
-        """Begin to encode up to `most` portions that are already read; return their number."""
-        ...
-
-    def next_result(self) -> Any:
-        """Return the reference of the next portion of tokens, or None after the last portion."""
-        ...
-
-    def cancel(self) -> None:
-        """Stop all tasks."""
-        ...
-
-
-class _SmallFiles(_Source):
-    """A task that reads and encodes files."""
+class _Source:
+    """A task that reads and encodes a group of small files."""
 
     begun = 0
+    """The number of tasks that encode single portions, and whose results were not taken."""
 
     def __init__(self, tasks: _Tasks, shared: Shared[Work], start: Position, end: int) -> None:
         self._ray = tasks.ray
         self._results = tasks.read_and_encode.remote(shared, start, end)
 
     def begin(self, most: int) -> int:
+        """Begin to encode up to `most` portions that are already read; return their number."""
         return 0
 
     def next_result(self) -> Any:
+        """Return the reference of the next portion of tokens, or None after the last portion."""
         return next(self._results, None)
 
     def cancel(self) -> None:
+        """Stop all tasks."""
         self._ray.cancel(self._results)
 
 

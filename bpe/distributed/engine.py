@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator
 
 from bpe.corpus.documents import Position
 from bpe.corpus.encode import Encoded
@@ -11,9 +11,8 @@ from bpe.distributed.cluster import connect, connected, imported
 from bpe.distributed.counting import count_words
 from bpe.distributed.encoding import encode_files
 from bpe.tokenizer import Tokenizer
-from bpe.training.corpus import TrainingSource
+from bpe.training.counting import Words
 from bpe.training.train import Training
-from bpe.training.trainer import Words
 
 
 def ray(address: str | None = None) -> RayEngine:
@@ -51,13 +50,6 @@ class RayEngine:
         """Yield the encoded documents of `files` from `start` on, in order and in batches."""
         return encode_files(connected(), tokenizer, files, options, start)
 
-    def words(
-        self,
-        training: Training,
-        source: TrainingSource,
-        field: str,
-        include: str | Iterable[str],
-        advance: Callable[[int], object],
-    ) -> Words:
-        """Count the pre-tokens of `source`; pass the size of the texts to `advance`."""
-        return count_words(connected(), training, source, field, include, advance)
+    def words(self, training: Training, advance: Callable[[int], object]) -> Words:
+        """Return the result of `training.words(advance)`."""
+        return count_words(connected(), training, advance)

@@ -19,7 +19,7 @@ from bpe.errors import UnsupportedError
 from bpe.merge import merge, merge_finder
 from bpe.tokenizer import Tokenizer
 from bpe.training.corpus import TrainingSource, read_texts
-from bpe.training.counting import count_texts, text_counter
+from bpe.training.counting import text_counter
 from bpe.training.limits import Limits
 from bpe.types import Offsets
 from bpe.vocabulary import Merge, Vocabulary
@@ -75,11 +75,10 @@ def curve(
     vocabulary = _checked(tokenizer)
     limits = Limits.of(max_pre_token, max_text)
     counter = text_counter(tokenizer.pre_tokenizer, tokenizer.backend, threads, limits)
-    texts = read_texts(source, field, counter.collect_batch, limits.text, include)
-    count_texts(texts, counter)
+    texts = read_texts(source, field, limits.text, include, tokenizer.backend)
     uses = [0] * vocabulary.size
     text_bytes = 0
-    for pre_token, count in counter.finish().take():
+    for pre_token, count in counter.count(texts).take():
         text_bytes += len(pre_token) * count
         for id in tokenizer.merge(pre_token):
             uses[id] += count

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
-from typing import TypeAlias, cast
+from itertools import chain, islice
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -15,14 +15,12 @@ from bpe.inputs import JSON_LINES, SUFFIXES, TEXT, find_inputs, format_of, names
 from bpe.parquet_input import null_message, rows_of_file
 from bpe.text_files import blocks_of_file, lines_of_file, text_of_line
 from bpe.training.limits import MAX_TEXT
+from pretok.machine.backend import BackendName
 
 Path: TypeAlias = os.PathLike[str]
 TrainingSource: TypeAlias = Iterable[StrOrBytes] | Path | Iterable[Path]
-CollectBatch: TypeAlias = Callable[
-    [Iterator[object], int, int, str, Callable[[str], None]],
-    tuple[list[StrOrBytes], list[object], bool],
-]
-"""The type of `collect_batch`."""
+Texts: TypeAlias = tuple[str | None, list[StrOrBytes] | Iterator[bytes]]
+"""The path of a file or None, and texts, or the blocks of a file that is one text."""
 
 BLOCK = 1 << 20
 """The size of a block of a long text: bytes of a file, code points of a str."""
@@ -39,66 +37,40 @@ It limits the number of texts in a batch, even if the texts are empty.
 """
 
 
-class FileTexts(list[StrOrBytes]):
-    """A list of texts from one file."""
-
-    def __init__(self, texts: Iterable[StrOrBytes], name: str) -> None:
-        super().__init__(texts)
-        self.name = name
-
-
-class FileBlocks(Iterator[bytes]):
-    """Iterates over the blocks of a file that is one text."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self._blocks = blocks_of_file(name, BLOCK)
-
-    def __next__(self) -> bytes:
-        return next(self._blocks)
-
-
 def read_texts(
     source: TrainingSource,
-    field: str,
-    collect: CollectBatch | None = None,
+    field: str = "text",
     max_text: int = MAX_TEXT,
     include: str | Iterable[str] = (),
-) -> Iterator[list[StrOrBytes] | Iterator[bytes]]:
+    backend: BackendName = "python",
+) -> Iterator[Texts]:
     """Yield the texts of `source`: lists of texts, and iterators over the blocks of a file.
 
     Each item of `source` is a text, or the path of a file, a folder or a glob pattern, for which
     `find_inputs` gives files; `include` is its argument. Each line of a .jsonl file is an object
     with a text under `field`. Each row of a .parquet file has a text in the column `field`. Any
     other file is one text. Files that end in .gz or .zst are unpacked. The caller must exhaust each
-    iterator over blocks before it takes the next item. A list or iterator that comes from a file
-    has the attribute `name`, the path of the file. `collect` is `collect_batch` (the default) or
-    _core.gather, its C++ version.
+    iterator over blocks before it takes the next item.
 
     Raises TypeError if `source` is a single text, or an item is neither a text nor a path;
     ValueError if a str is the name of an existing file or folder, or a glob pattern of files;
     TextFileError if a file is damaged or malformed, or a line has more than `max_text` bytes;
     OSError if a file cannot be read.
     """
-    chosen = collect or collect_batch
-    return _texts(source_items(source, chosen, include=include), field, chosen, max_text)
-
-
-def _texts(
-    items: Iterable[list[StrOrBytes] | Path], field: str, collect: CollectBatch, max_text: int
-) -> Iterator[list[StrOrBytes] | Iterator[bytes]]:
-    for item in items:
-        if isinstance(item, list):
-            yield item
-        else:
-            yield from texts_of_file(name_of(item), field, collect, max_text)
+    items = source_items(source, BLOCK, include, backend)
+    return chain.from_iterable(
+        [(None, item)]
+        if isinstance(item, list)
+        else texts_of_file(name_of(item), field, max_text, backend)
+        for item in items
+    )
 
 
 def source_items(
     source: TrainingSource,
-    collect: CollectBatch | None = None,
-    size: int = BLOCK,
-    include: str | Iterable[str] = (),
+    size: int,
+    include: str | Iterable[str],
+    backend: BackendName = "python",
 ) -> Iterator[list[StrOrBytes] | Path]:
     """Yield the items of `source`: lists of texts, and the paths of files.
 
@@ -123,7 +95,9 @@ def source_items(
     patterns = (include,) if isinstance(include, str) else tuple(include)
     if isinstance(items, (list, tuple)):
         items = _found(items, patterns)
-    return _items(_checked(items), collect or collect_batch, size, patterns)
+        for item in items[:CHECKED]:
+            _check_item(item)
+    return _items(_checked(items), size, patterns, backend)
 
 
 def _found(items: Sequence[object], include: tuple[str, ...]) -> Sequence[object]:
@@ -151,15 +125,7 @@ class _File(os.PathLike[str]):
 
 
 def _checked(items: Iterable[object]) -> Iterator[object]:
-    """Return an iterator over `items` that checks the first CHECKED texts."""
-    if isinstance(items, (list, tuple)):
-        for item in items[:CHECKED]:
-            _check_item(item)
-        return iter(items)
-    return _checked_iterator(items)
-
-
-def _checked_iterator(items: Iterable[object]) -> Iterator[object]:
+    """Yield `items`; check the first CHECKED texts."""
     iterator = iter(items)
     for item in islice(iterator, CHECKED):
         _check_item(item)
@@ -174,8 +140,13 @@ def _check_item(item: object) -> None:
 
 
 def _items(
-    items: Iterable[object], collect: CollectBatch, size: int, include: tuple[str, ...] = ()
+    items: Iterable[object], size: int, include: tuple[str, ...], backend: BackendName
 ) -> Iterator[list[StrOrBytes] | Path]:
+    collect: Any = collect_batch
+    if backend == "native":
+        from pretok import _core
+
+        collect = _core.gather
     iterator = iter(items)
     index = 0
     is_end = False
@@ -202,15 +173,15 @@ def _items(
 
 
 def texts_of_file(
-    name: str, field: str, collect: CollectBatch | None = None, max_text: int = MAX_TEXT
-) -> Iterator[list[StrOrBytes] | Iterator[bytes]]:
+    name: str, field: str, max_text: int = MAX_TEXT, backend: BackendName = "python"
+) -> Iterator[Texts]:
     """Yield the texts of a file, as `read_texts` does."""
     if format_of(name) == TEXT:
-        yield FileBlocks(name)
+        yield name, blocks_of_file(name, BLOCK)
         return
     reader = _texts_of_lines if format_of(name) == JSON_LINES else _texts_of_rows
-    for batch in _items(reader(name, field, max_text), collect or collect_batch, BLOCK):
-        yield FileTexts(cast("list[StrOrBytes]", batch), name)
+    for batch in _items(reader(name, field, max_text), BLOCK, (), backend):
+        yield name, cast("list[StrOrBytes]", batch)
 
 
 def collect_batch(

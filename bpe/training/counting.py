@@ -6,17 +6,20 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, groupby
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from bpe.encoding.backends import utf8_splitter
 from bpe.encoding.utf8 import ESCAPE, StrOrBytes, encode_utf8
 from bpe.text_files import cut_parts
 from bpe.training import corpus
+from bpe.training.corpus import Texts
 from bpe.training.limits import Limits, TooLongError, too_long_pre_token, too_long_text
-from bpe.training.trainer import Words
 from bpe.types import SupportsOffsets
 from pretok.machine.backend import BackendName
 from pretok.pre_tokenizer import PreTokenizer, native_machine
+
+if TYPE_CHECKING:
+    from pretok import _core
 
 BATCH = 1 << 22
 """The size of a batch in bytes. Counting a batch takes about ten milliseconds."""
@@ -47,6 +50,9 @@ class WordCounts:
         return list(counts.items())
 
 
+Words: TypeAlias = "WordCounts | _core.WordCounts"
+
+
 def empty_words(backend: BackendName) -> Words:
     """Return an empty WordCounts of the backend."""
     if backend == "python":
@@ -54,30 +60,6 @@ def empty_words(backend: BackendName) -> Words:
     from pretok import _core
 
     return _core.WordCounts()
-
-
-class TextCounter(Protocol):
-    """Splits texts and counts their pre-tokens.
-
-    Raises TooLongError if a pre-token exceeds its limit, or if a text that must be split as a whole
-    exceeds the limit of texts.
-    """
-
-    @property
-    def collect_batch(self) -> corpus.CollectBatch:
-        """The function that collects a batch of texts from an iterator."""
-        ...
-
-    def add(self, texts: list[StrOrBytes]) -> int:
-        """Count the pre-tokens of `texts`; return the sum of len(text)."""
-        ...
-
-    def add_blocks(self, blocks: Iterable[bytes]) -> None:
-        """Count the pre-tokens of one text that comes in blocks."""
-
-    def finish(self) -> Words:
-        """Return the counts."""
-        ...
 
 
 def text_counter(
@@ -91,35 +73,9 @@ def text_counter(
     If `threads` is None, the C++ counter starts up to one thread per processor, but only as many as
     save time.
     """
-    bounds = limits or Limits()
     if backend == "native" and isinstance(pre_tokenizer, PreTokenizer):
-        return _NativeCounter(
-            pre_tokenizer, threads or os.cpu_count() or 1, threads is None, bounds
-        )
-    return _Counter(pre_tokenizer, empty_words(backend), bounds)
-
-
-def count_texts(
-    texts: Iterable[list[StrOrBytes] | Iterator[bytes]],
-    counter: TextCounter,
-    advance: Callable[[int], object] = lambda size: None,
-) -> None:
-    """Count the pre-tokens of `texts`, the result of read_texts.
-
-    Each item is a list of texts, or the blocks of one text. Calls `advance` with the size of each
-    list and of each block when it has been used. Raises ValueError for a pre-token or a text that
-    is too long; TextFileError if it comes from a file.
-    """
-    name = None
-    try:
-        for item in texts:
-            name = getattr(item, "name", None)
-            if isinstance(item, list):
-                advance(counter.add(item))
-            else:
-                counter.add_blocks(_advancing(item, advance))
-    except TooLongError as error:
-        raise error.at(name) from None
+        return NativeCounter(pre_tokenizer, threads, limits or Limits())
+    return TextCounter(pre_tokenizer, empty_words(backend), limits or Limits())
 
 
 def _advancing(blocks: Iterable[bytes], advance: Callable[[int], object]) -> Iterator[bytes]:
@@ -129,13 +85,16 @@ def _advancing(blocks: Iterable[bytes], advance: Callable[[int], object]) -> Ite
         advance(len(block))
 
 
-class _Counter:
-    """Counts with any pre-tokenizer, one text after the other."""
+class TextCounter:
+    """Splits texts with any pre-tokenizer, one after the other, and counts their pre-tokens.
+
+    Raises TooLongError if a pre-token exceeds its limit, or if a text that must be split as a whole
+    exceeds the limit of texts.
+    """
 
     def __init__(
         self, pre_tokenizer: PreTokenizer | SupportsOffsets, words: Words, limits: Limits
     ) -> None:
-        self.collect_batch: corpus.CollectBatch = corpus.collect_batch
         self._words = words
         self._limits = limits
         self._stream = None
@@ -144,6 +103,26 @@ class _Counter:
             self._stream = pre_tokenizer.stream
         else:
             self._split = utf8_splitter(pre_tokenizer)
+
+    def count(
+        self, texts: Iterable[Texts], advance: Callable[[int], object] = lambda size: None
+    ) -> Words:
+        """Count the pre-tokens of `texts`, the result of read_texts; return all counts.
+
+        Calls `advance` with the size of each list and of each block when it has been used. Raises
+        ValueError for a pre-token or a text that is too long; TextFileError if it comes from a
+        file.
+        """
+        name = None
+        try:
+            for name, item in texts:  # noqa: B007
+                if isinstance(item, list):
+                    advance(self.add(item))
+                else:
+                    self.add_blocks(_advancing(item, advance))
+            return self.finish()
+        except TooLongError as error:
+            raise error.at(name) from None
 
     def add(self, texts: list[StrOrBytes]) -> int:
         """Count the pre-tokens of `texts`; return the sum of len(text)."""
@@ -203,33 +182,28 @@ class _Counter:
         return self._words
 
 
-class _NativeCounter:
+class NativeCounter(TextCounter):
     """Counts in C++: batches of texts, on several threads."""
 
-    def __init__(
-        self, pre_tokenizer: PreTokenizer, threads: int, threads_must_pay_off: bool, limits: Limits
-    ) -> None:
+    def __init__(self, pre_tokenizer: PreTokenizer, threads: int | None, limits: Limits) -> None:
         from pretok import _core
 
+        self._counts = _core.WordCounts()
+        super().__init__(pre_tokenizer, self._counts, limits)
         self._machine = cast(_core.Machine, native_machine(pre_tokenizer))
-        self.collect_batch: corpus.CollectBatch = _core.gather
-        self._safe_cut = _core.safe_cut
-        self._words = _core.WordCounts()
-        self._limits = limits
         # `_safe_cut` finds an offset at which a text can be cut without changing its pre-tokens. It
         # finds none if the first stage of the preset drops its matches, or joins them to other
-        # text: its behavior is not "isolated". For such a preset, `_stream_counter` counts the
-        # texts that come in blocks.
-        self._stream_counter: _Counter | None = None
-        if pre_tokenizer.preset.stages[0].behavior != "isolated":
-            self._stream_counter = _Counter(pre_tokenizer, self._words, limits)
-        self._threads = threads
+        # text: its behavior is not "isolated". For such a preset, the base class counts the texts
+        # that come in blocks.
+        self._safe_cut = _core.safe_cut
+        self._has_safe_cuts = pre_tokenizer.preset.stages[0].behavior == "isolated"
+        self._threads = threads or os.cpu_count() or 1
+        self._min_thread_bytes = WORTH_A_THREAD if threads is None else 1
         # If a pre-token exceeds the limit, the error must name its file. So `add` must count the
         # text before it gets texts of the next file. For this, a batch has at most the size of the
         # smallest text that can exceed the limit. `add` measures a str in code points of up to 4
         # bytes, so this size is the limit in bytes divided by 4.
         self._batch_size = min(BATCH, limits.pre_token // 4)
-        self._min_thread_bytes = WORTH_A_THREAD if threads_must_pay_off else 1
         self._batch: list[StrOrBytes] = []
         self._size = 0
 
@@ -244,15 +218,10 @@ class _NativeCounter:
 
     def add_blocks(self, blocks: Iterable[bytes]) -> None:
         """Count the pre-tokens of one text that comes in blocks."""
-        if self._stream_counter is not None:
+        if not self._has_safe_cuts:
             self._count_batch()
-            self._stream_counter.add_blocks(blocks)
+            super().add_blocks(blocks)
             return
-        for part in self._parts(blocks):
-            self.add([part])
-
-    def _parts(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield the text of `blocks` in parts that have the same pre-tokens as the whole text."""
         # `cut_parts` raises the error if it finds no safe cut in `most` bytes. Not every end of a
         # pre-token is a safe cut, so these bytes may hold several pre-tokens, each below the limit.
         # The factor 2 leaves room for two of them. `add` checks the exact limit of each pre-token.
@@ -263,11 +232,12 @@ class _NativeCounter:
             most=2 * self._limits.pre_token,
             too_long=lambda: too_long_pre_token(self._limits),
         )
-        return (part for part, _ in parts)
+        for part, _ in parts:
+            self.add([part])
 
     def _count_batch(self) -> None:
         threads = max(1, min(self._threads, self._size // self._min_thread_bytes))
-        self._words.add(self._machine, tuple(self._batch), threads)
+        self._counts.add(self._machine, tuple(self._batch), threads)
         self._batch, self._size = [], 0
         if self._words.longest > self._limits.pre_token:
             raise too_long_pre_token(self._limits)

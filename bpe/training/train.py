@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count, islice
-from typing import Literal, NamedTuple, Protocol, TypeAlias, cast, get_args
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, cast, get_args
 
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.arguments import check_engine, resolve_pre_tokenizer
@@ -22,9 +22,9 @@ from bpe.training.characters import (
     words_preset,
 )
 from bpe.training.corpus import TrainingSource, read_texts
-from bpe.training.counting import count_texts, text_counter
+from bpe.training.counting import Words, text_counter
 from bpe.training.limits import Limits
-from bpe.training.trainer import AnyTrainer, TieBreak, Trainer, Words
+from bpe.training.trainer import AnyTrainer, TieBreak, Trainer
 from bpe.types import PresetLike, SupportsOffsets
 from bpe.vocabulary import ID_LIMIT, Vocabulary
 from pretok.machine.backend import BackendName, choose_backend
@@ -138,85 +138,63 @@ def train(
         characters.check(specials.names)
     pre_tokenizer = resolve_pre_tokenizer("cl100k" if preset is None else preset, chosen)
     training = Training(
-        vocab_size, specials, pre_tokenizer, characters, limits, min_frequency, max_token_length,
-        tie_break, progress, backend, cache_mb,
+        source, field, include, pre_tokenizer, limits, threads, backend,
+        vocab_size, specials, characters, tie_break, min(min_frequency, UNLIMITED),
+        None if max_token_length is None else min(max_token_length, UNLIMITED), progress, cache_mb,
     )  # fmt: skip
     check_engine(threads, engine)
     with progress_bar("counting", "B", progress) as bar:
-        if engine is None:
-            words = training.words(source, field, include, threads, bar.update)
-        else:
-            words = engine.words(training, source, field, include, bar.update)
+        words = training.words(bar.update) if engine is None else engine.words(training, bar.update)
     return training.tokenizer(words)
 
 
 class TrainingEngine(Protocol):
     """Counts pre-tokens elsewhere than in this process; `bpe.distributed.ray` makes one."""
 
-    def words(
-        self,
-        training: Training,
-        source: TrainingSource,
-        field: str,
-        include: str | Iterable[str],
-        advance: Callable[[int], object],
-    ) -> Words:
-        """Return the result of `training.words`."""
+    def words(self, training: Training, advance: Callable[[int], object]) -> Words:
+        """Return the result of `training.words(advance)`."""
         ...
 
 
 class Training(NamedTuple):
     """The checked arguments of `train`. `characters` is None for an alphabet of bytes."""
 
+    source: TrainingSource
+    field: str
+    include: str | Iterable[str]
+    pre_tokenizer: PreTokenizer | SupportsOffsets
+    limits: Limits
+    threads: int | None
+    backend: BackendName | None
     vocab_size: int
     specials: _Specials
-    pre_tokenizer: PreTokenizer | SupportsOffsets
     characters: CharacterOptions | None
-    limits: Limits
+    tie_break: TieBreak
     min_frequency: int
     max_token_length: int | None
-    tie_break: TieBreak
     progress: bool | None
-    backend: BackendName | None
     cache_mb: float | None
 
-    def words(
-        self,
-        source: TrainingSource,
-        field: str,
-        include: str | Iterable[str],
-        threads: int | None,
-        advance: Callable[[int], object],
-    ) -> Words:
-        """Count the pre-tokens of `source`; pass the size of each text to `advance`."""
+    def words(self, advance: Callable[[int], object]) -> Words:
+        """Count the pre-tokens of the source; pass the size of each text to `advance`."""
         chosen = choose_backend(self.backend)
-        counter = text_counter(self.pre_tokenizer, chosen, threads, self.limits)
-        texts = read_texts(source, field, counter.collect_batch, self.limits.text, include)
-        count_texts(texts, counter, advance)
-        return counter.finish()
+        texts = read_texts(self.source, self.field, self.limits.text, self.include, chosen)
+        counter = text_counter(self.pre_tokenizer, chosen, self.threads, self.limits)
+        return counter.count(texts, advance)
 
     def tokenizer(self, words: Words) -> Tokenizer:
         """Return the Tokenizer that is trained on `words`."""
+        limits = self.min_frequency, self.max_token_length
+        backend = choose_backend(self.backend)
         if self.characters is None:
-            trainer = self._merge(
-                _trainer(
-                    words, choose_backend(self.backend), self.tie_break, self.min_frequency,
-                    self.max_token_length,
-                ),
-                BYTES,
-            )  # fmt: skip
+            trainer = self._merge(_trainer(words, backend, self.tie_break, *limits), BYTES)
             vocabulary, added = _numbered(trainer, self.specials)
             return Tokenizer(
                 vocabulary, self.pre_tokenizer, added_tokens=added, backend=self.backend,
                 cache_mb=self.cache_mb,
             )  # fmt: skip
         texts = CharacterWords(words.take(), self.characters)
-        trainer = self._merge(
-            texts.trainer(
-                choose_backend(self.backend), *_limits(self.min_frequency, self.max_token_length)
-            ),
-            texts.size,
-        )
+        trainer = self._merge(texts.trainer(backend, *limits), texts.size)
         text_vocabulary, added = texts.vocabulary(
             trainer.first_merges(), trainer.merges(), self.specials.names, self.specials.ids
         )
@@ -259,25 +237,13 @@ class Training(NamedTuple):
         return trainer
 
 
-def _trainer(
-    words: Words,
-    backend: BackendName,
-    tie_break: TieBreak,
-    min_frequency: int,
-    max_token_length: int | None,
-) -> AnyTrainer:
-    frequency, length = _limits(min_frequency, max_token_length)
+def _trainer(words: Words, backend: BackendName, tie_break: TieBreak, *limits: Any) -> AnyTrainer:
+    """Return the trainer of `words`; `limits` are min_frequency and max_token_length."""
     if backend == "python":
-        return Trainer(words, tie_break, frequency, length)
+        return Trainer(words, tie_break, *limits)
     from pretok import _core
 
-    return _core.Trainer(cast(_core.WordCounts, words), tie_break, frequency, length)
-
-
-def _limits(min_frequency: int, max_token_length: int | None) -> tuple[int, int | None]:
-    """Return the arguments, limited so that they fit into the 64-bit integers of C++."""
-    length = None if max_token_length is None else min(max_token_length, UNLIMITED)
-    return min(min_frequency, UNLIMITED), length
+    return _core.Trainer(cast(_core.WordCounts, words), tie_break, *limits)
 
 
 class _Specials(NamedTuple):

@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import heapq
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bpe.training.counting import Words
 from pretok.byte_characters import BYTE_CHARACTERS
+
+if TYPE_CHECKING:
+    from pretok import _core
 
 TieBreak: TypeAlias = Literal["huggingface", "first-seen"]
 Pair: TypeAlias = tuple[int, int]
@@ -33,46 +37,6 @@ BYTE_ORDER = sorted(range(256), key=BYTE_CHARACTERS.__getitem__)
 
 Hugging Face's trainer breaks ties in this order.
 """
-
-
-class Words(Protocol):
-    """Distinct words (pre-tokens) and their counts.
-
-    bpe.training.counting.WordCounts and _core.WordCounts have these methods.
-    """
-
-    def add_words(self, words: Mapping[bytes, int], /) -> None:
-        """Add the counts of `words`."""
-
-    @property
-    def longest(self) -> int:
-        """The size of the longest word in bytes."""
-        ...
-
-    def take(self) -> list[tuple[bytes, int]]:
-        """Return each word with its count, in order of first appearance, and remove all words."""
-        ...
-
-
-class AnyTrainer(Protocol):
-    """The methods of Trainer, and of _core.Trainer in C++."""
-
-    @property
-    def tokens(self) -> int:
-        """The number of tokens that merges have created so far."""
-        ...
-
-    def step(self, tokens: int) -> bool:
-        """Merge until `self.tokens == tokens`; return False if no pair may be merged any more."""
-        ...
-
-    def merges(self) -> NDArray[np.uint32]:
-        """Return a row (left, right, result) for each merge, in order."""
-        ...
-
-    def first_merges(self) -> NDArray[np.uint32]:
-        """Return a row for the first merge of each token, in order of creation."""
-        ...
 
 
 @dataclass
@@ -329,3 +293,6 @@ class Trainer:
             self._lose((right, after), count)
             if len(tokens[after]) < room:
                 self._gain((result, after), count, place)
+
+
+AnyTrainer: TypeAlias = "Trainer | _core.Trainer"

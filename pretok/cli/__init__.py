@@ -21,15 +21,13 @@ COMMANDS: tuple[click.Command, ...] = (
     diff_command,
     LazyCommand(
         "page",
-        "pretok.cli.page:page_command",
+        "pretok.cli.page",
         "Open a page in the browser that shows splits and tokens.",
     ),
-    LazyCommand(
-        "program", "pretok.cli.program:program_command", "Write a preset for the C library."
-    ),
+    LazyCommand("program", "pretok.cli.program", "Write a preset for the C library."),
     LazyCommand(
         "fuzz",
-        "pretok.cli.fuzz:fuzz_command",
+        "pretok.cli.fuzz",
         "Compare the splits of presets and engines on difficult texts.",
     ),
 )

@@ -18,15 +18,16 @@ from pretok.cli.options import (
 )
 from pretok.cli.output import (
     Escaper,
-    columns,
+    difference_lines,
     is_colored,
     json_array,
     rule_json,
     rule_text,
     step_json,
+    styled,
     write,
 )
-from pretok.diff import Diff, Region
+from pretok.diff import Diff
 from pretok.machine.backend import BackendName
 from pretok.machine.stream import Step
 from pretok.pre_tokenizer import PreTokenizer
@@ -91,28 +92,20 @@ def _as_text(
     first: PreTokenizer, second: PreTokenizer, diff: Diff, limit: int, colored: bool
 ) -> Iterator[str]:
     escaper = Escaper(first.unicode)
-
-    def styled(line: str, fg: str | None = None, bold: bool | None = None) -> str:
-        return f"{click.style(line, fg, bold=bold) if colored else line}\n"
-
-    def lines(region: Region) -> Iterator[str]:
-        yield styled(f"@@ {region.start}:{region.end} @@", fg="cyan")
-        for sign, color, steps, count in (
-            ("-", "red", region.first, region.first_count),
-            ("+", "green", region.second, region.second_count),
-        ):
-            escaped = escaper.each(step.text for step in steps)
-            for step, shown in zip(steps, escaped, strict=True):
-                yield styled(f"{sign} {columns(shown, rule_text(step.rule))}", fg=color)
-            if count > len(steps):
-                yield styled(f"{sign} and {count - len(steps)} more", fg=color)
-
     for region in diff:
-        if diff.region_count <= limit:
-            if diff.region_count == 1:
-                yield styled(f"--- {_name(first)}", bold=True)
-                yield styled(f"+++ {_name(second)}", bold=True)
-            yield "".join(lines(region))
+        if diff.region_count > limit:
+            continue
+        if diff.region_count == 1:
+            yield styled(f"--- {_name(first)}", colored, bold=True)
+            yield styled(f"+++ {_name(second)}", colored, bold=True)
+        sides = (
+            (sign, color, [(step.text, rule_text(step.rule)) for step in steps], count)
+            for sign, color, steps, count in (
+                ("-", "red", region.first, region.first_count),
+                ("+", "green", region.second, region.second_count),
+            )
+        )
+        yield "".join(difference_lines(escaper, region.start, region.end, sides, colored))
     yield f"{_name(first)}: {_counted(diff.first_count, 'pre-token')}\n"
     yield f"{_name(second)}: {_counted(diff.second_count, 'pre-token')}\n"
     hidden = diff.region_count - limit

@@ -65,7 +65,7 @@ def fuzz_command(
     seed: int | None,
     backend: BackendName | None,
     patterns: bool,
-) -> None:
+) -> int:
     """Compare the splits of presets and an engine on difficult texts.
 
     A mismatch is shown with a minimized text; the exit status is then 1. Presets that the engine
@@ -75,13 +75,12 @@ def fuzz_command(
     with a short error; otherwise the exit status is 1.
     """
     if patterns:
-        click.get_current_context().exit(_fuzz_patterns(seconds, cases, seed))
+        return _fuzz_patterns(seconds, cases, seed)
     chosen = _chosen(names)
     oracle = engine(against)
     tested = choose_backend(backend)
     unsupported = {preset.name: oracle.unsupported_reason(preset) for preset in chosen}
-    status = _fuzz_all(chosen, unsupported, oracle, tested, seconds, cases, seed)
-    click.get_current_context().exit(status)
+    return _fuzz_all(chosen, unsupported, oracle, tested, seconds, cases, seed)
 
 
 def _fuzz_all(

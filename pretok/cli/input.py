@@ -44,6 +44,14 @@ def open_text(file: str | None, text: str | None, binary: bool) -> Iterator[Iter
         yield decoded(opened_input, binary)
 
 
+def read_text(
+    file: str | None, text: str | None = None, binary: bool = False, may_be_empty: bool = True
+) -> str:
+    """Return the whole text of the input; the arguments are those of `open_text` and `decoded`."""
+    with open_bytes(file, text) as opened_input:
+        return "".join(decoded(opened_input, binary, may_be_empty))
+
+
 @contextmanager
 def open_bytes(file: str | None, text: str | None, option: str = "--text") -> Iterator[Input]:
     """Open the input as `open_text` does, and yield it as bytes.

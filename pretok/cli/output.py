@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from json.encoder import encode_basestring_ascii as _string
+from typing import TypeAlias
 
 import click
 import numpy as np
@@ -111,6 +112,28 @@ def stage_text(stage: Stage) -> str:
 def columns(shown: str, rule: str) -> str:
     """Return the columns of one pre-token: `shown` in quotes, and its rule."""
     return f"{pad(QUOTE + shown + QUOTE, PRE_TOKEN_WIDTH)}  {rule}"
+
+
+def styled(line: str, colored: bool, color: str | None = None, bold: bool | None = None) -> str:
+    """Return `line` with a line break, in the color and weight if `colored`."""
+    return f"{click.style(line, color, bold=bold) if colored and (color or bold) else line}\n"
+
+
+Side: TypeAlias = tuple[str, str | None, Iterable[tuple[str, str]], int]
+"""Pre-tokens with one sign: the sign, the color, (text, rule) of each to show, their number."""
+
+
+def difference_lines(
+    escaper: Escaper, start: int, end: int, sides: Iterable[Side], colored: bool
+) -> Iterator[str]:
+    """Yield the lines of a region start:end in which two splits differ."""
+    yield styled(f"@@ {start}:{end} @@", colored, "cyan")
+    for sign, color, parts, count in sides:
+        texts, rules = zip(*parts, strict=True) if (parts := list(parts)) else ((), ())
+        for shown, rule in zip(escaper.each(texts), rules, strict=True):
+            yield styled(f"{sign} {columns(shown, rule)}".rstrip(), colored, color)
+        if count > len(texts):
+            yield styled(f"{sign} and {count - len(texts)} more", colored, color)
 
 
 def step_json(start: int, end: int, text: str, rule: str) -> str:

@@ -114,25 +114,22 @@ def _message(error: Exception) -> str:
 
 
 class LazyCommand(click.Command):
-    """A command that is imported from `location`, "module:attribute", only when it runs.
+    """A command that is imported from `module` only when it runs.
 
-    So the imports of the command do not slow down other commands.
+    So the imports of the command do not slow down other commands. The command called "name" is the
+    function `name_command` of the module.
     """
 
-    def __init__(self, name: str, location: str, short_help: str) -> None:
+    def __init__(self, name: str, module: str, short_help: str) -> None:
         super().__init__(name, short_help=short_help)
-        self._location = location
+        self._module = module
 
     def make_context(
-        self,
-        info_name: str | None,
-        args: list[str],
-        parent: click.Context | None = None,
-        **extra: Any,
+        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
     ) -> click.Context:
         """Return a context of the imported command."""
-        module, _, attribute = self._location.partition(":")
-        command: click.Command = getattr(import_module(module), attribute)
+        attribute = f"{self.name}_command".replace("-", "_")
+        command: click.Command = getattr(import_module(self._module), attribute)
         return command.make_context(info_name, args, parent, **extra)
 
 

@@ -74,7 +74,7 @@ def split_command(
     one pre-token per line, separated by a tab.
     """
     if unit is not None and output_format != "offsets":
-        raise click.UsageError("--unit needs --format offsets", click.get_current_context())
+        raise click.UsageError("--unit needs --format offsets")
     tokenizer = get(preset, unicode, backend)
     if output_format == "offsets" and tokenizer.preset.drops_text:
         raise click.ClickException(

@@ -181,7 +181,7 @@ raise SystemExit(main(arguments))
 @posix
 @pytest.mark.parametrize(
     ("place", "name"),
-    [("bpe.training.train", "count_texts"), ("bpe.training.train", "_trainer"), ("os", "replace")],
+    [("bpe.training.train", "text_counter"), ("bpe.training.train", "_trainer"), ("os", "replace")],
     ids=["counting", "merging", "saving"],
 )
 def test_ctrl_c_while_training_does_not_change_the_file(

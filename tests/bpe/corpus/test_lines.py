@@ -14,12 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bpe.corpus.documents import DocumentOptions, Position, read_batches
+from bpe.corpus.documents import Position, read_batches
 from bpe.corpus.lines import JsonLines, TextLines
+from bpe.corpus.options import make_options
 from bpe.encoding.utf8 import encode_utf8
 from bpe.errors import TextFileError
 from bpe.text_files import split_lines, text_of_line
-from corpora import JSON_OBJECTS, STRINGS
+from corpora import JSON_OBJECTS, STRINGS, tokenizer
 from pretok.machine.backend import BackendName
 from support import max_examples, seeded
 
@@ -208,7 +209,7 @@ def test_reading_continues_within_a_block(tmp_path: Path, text: str) -> None:
     path.write_bytes(text.encode())
     expected = text.splitlines()
     for begin in range(len(expected)):
-        options = DocumentOptions("text", True, False, 1000)
+        options = make_options(tokenizer("python"), lines=True, max_text=1000)
         batches = list(read_batches([str(path)], options, Position(0, begin)))
         assert [text.decode() for batch in batches for text in batch.texts] == expected[begin:]
         lines = [line for batch in batches for _, numbers in batch.lines for line in numbers]

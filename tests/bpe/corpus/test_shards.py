@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bpe
-from bpe.corpus.manifest import Shard
+from bpe.corpus.members import Shard
 from bpe.corpus.options import Options, make_options
 from bpe.corpus.shards import ShardWriter
 from corpora import content, tokenizer

@@ -52,7 +52,7 @@ def write(folder: Path, name: str, data: bytes) -> Path:
 def read(source: Any, field: str = "text") -> list[bytes]:
     """Return the texts of a source as UTF-8."""
     found: list[bytes] = []
-    for item in read_texts(source, field):
+    for _, item in read_texts(source, field):
         found += map(encode_utf8, item) if isinstance(item, list) else [b"".join(item)]
     return found
 
@@ -163,7 +163,7 @@ def test_folders_and_patterns(tmp_path: Path, caplog: pytest.LogCaptureFixture) 
         read([tmp_path / "in" / "*"]) == read(iter([tmp_path / "in" / "*"])) == [text, text, b"x"]
     )
     assert read(["y", tmp_path / "in" / "[bc]*"]) == [b"y", text, b"x"]
-    assert [*map(list, read_texts(tmp_path / "in", "text", include="*.md"))] == [[text]]
+    assert [list(texts) for _, texts in read_texts(tmp_path / "in", include="*.md")] == [[text]]
     with pytest.raises(TextFileError, match="the inputs have this file twice"):
         read([tmp_path / "in", tmp_path / "in" / "b.txt"])
 
@@ -295,7 +295,7 @@ def test_texts_are_read_little_by_little(backend: BackendName) -> None:
     tracemalloc.start()
     try:
         counter = text_counter(pretok.get("gpt2", backend=backend), backend, 1)
-        for item in read_texts(endless(), "text", counter.collect_batch):
+        for _, item in read_texts(endless(), "text", backend=backend):
             if isinstance(item, list):
                 counter.add(item)
             else:
@@ -323,7 +323,7 @@ def test_files_are_read_little_by_little(
     tracemalloc.start()
     try:
         counter = text_counter(pretok.get("gpt2", backend=backend), backend, 1)
-        for item in read_texts(path, "text"):
+        for _, item in read_texts(path, "text"):
             assert not isinstance(item, list)
             counter.add_blocks(item)
         words = dict(counter.finish().take())

@@ -33,7 +33,7 @@ def words_of(
 ) -> list[tuple[bytes, int]]:
     """Return the words of texts with their counts, as training counts them."""
     counter = text_counter(pretok.get(name, backend=backend), backend, threads)
-    for item in read_texts(texts, "text", counter.collect_batch):
+    for _, item in read_texts(texts, "text", backend=backend):
         if isinstance(item, list):
             counter.add(item)
         else:

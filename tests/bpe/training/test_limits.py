@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 import bpe
 import pretok
 from bpe.errors import TextFileError
+from bpe.text_files import blocks_of_file
 from command_line import Call, environment
 from pretok.machine.backend import BackendName
 from pretok.stage import Stage
@@ -70,14 +72,14 @@ def test_reading_stops_when_a_pre_token_is_too_long(
     monkeypatch.setattr(bpe.training.corpus, "BLOCK", 1000)
     path = write(tmp_path / "a.txt", WORD * 100)
     given = 0
-    blocks = bpe.training.corpus.FileBlocks.__next__
 
-    def counted(self: bpe.training.corpus.FileBlocks) -> bytes:
+    def counted(name: str, size: int) -> Iterator[bytes]:
         nonlocal given
-        given += 1
-        return blocks(self)
+        for block in blocks_of_file(name, size):
+            given += 1
+            yield block
 
-    monkeypatch.setattr(bpe.training.corpus.FileBlocks, "__next__", counted)
+    monkeypatch.setattr(bpe.training.corpus, "blocks_of_file", counted)
     with pytest.raises(TextFileError, match=r"a\.txt: a pre-token has more than 1000 bytes"):
         bpe.train(path, backend=backend, **SMALL)
     assert given < 10
