@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bpe.encoding.columns import packed
 from bpe.encoding.packed import PackedTexts
 from bpe.errors import TextFileError
+from bpe.optional import optional_package
 from bpe.text_files import Watch, blocks_of_file
 
 ROWS = 1024
@@ -26,14 +27,9 @@ def rows_of_file(
     Raises TextFileError if the file is damaged, or if the column `field` has no strings;
     ModuleNotFoundError without pyarrow.
     """
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise ModuleNotFoundError(
-            f"{name}: reading Parquet needs the package pyarrow; install it with "
-            "`pip install pyarrow`"
-        ) from None
+    pyarrow = optional_package("pyarrow", f"{name}: reading Parquet")
+    from pyarrow import parquet
+
     text_types = (pyarrow.string(), pyarrow.large_string())
     try:
         with _decompressed(name, watch) as file, parquet.ParquetFile(file) as table:

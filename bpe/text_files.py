@@ -31,7 +31,7 @@ def blocks_of_file(name: str, size: int = BLOCK, watch: Watch | None = None) -> 
     Raises TextFileError if the file is truncated or damaged.
     """
     try:
-        with _opened(name, watch) as file:
+        with io.FileIO(name) if watch is None else _WatchedFile(name, watch) as file:
             if name.lower().endswith(".zst"):
                 yield from _blocks_of_zstandard(name, file, size)
             else:
@@ -90,34 +90,18 @@ def joined(blocks: Iterator[bytes], size: int) -> Iterator[bytes]:
         yield b"".join(held)
 
 
-def _opened(name: str, watch: Watch | None) -> IO[bytes]:
-    file = io.FileIO(name)
-    if watch is None:
-        return cast("IO[bytes]", file)
-    return cast("IO[bytes]", _WatchedFile(file, watch))
-
-
-class _WatchedFile(io.RawIOBase):
+class _WatchedFile(io.FileIO):
     """Reads a file, and passes all bytes that it reads to the function `watch`."""
 
-    def __init__(self, file: io.FileIO, watch: Watch) -> None:
-        self._file = file
+    def __init__(self, name: str, watch: Watch) -> None:
+        super().__init__(name)
         self._watch = watch
 
-    def read(self, size: int = -1, /) -> bytes:
+    def read(self, size: int | None = -1, /) -> bytes:
         """Return the next bytes of the file."""
-        data = self._file.read(size)
+        data = super().read(size)
         self._watch(data)
         return data
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-        super().close()
 
 
 class LongLine(Iterator[bytes]):

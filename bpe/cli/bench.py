@@ -17,7 +17,7 @@ from statistics import median
 import click
 
 from bpe.cli.bench_peers import PEERS, Encode, Subject, reason
-from bpe.cli.vocabulary import load, split_option, vocabulary_option
+from bpe.cli.vocabulary import load, vocabulary_options
 from pretok.cli.input import read_text
 from pretok.cli.options import backend_option
 from pretok.cli.output import one_line, write
@@ -40,8 +40,7 @@ HEADER = f"{'':15} {'COLD':>12} {'WARM':>12} {'RATIO, COLD':>12} {'RATIO, WARM':
 
 @click.command("bench")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@vocabulary_option
-@split_option
+@vocabulary_options
 @click.option(
     "--peer",
     "names",

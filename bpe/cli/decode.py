@@ -12,7 +12,7 @@ import numpy as np
 
 import bpe
 from bpe.cli.ids import IdsPart, binary_ids, decimal_ids
-from bpe.cli.vocabulary import load, split_option, vocabulary_option
+from bpe.cli.vocabulary import load, vocabulary_options
 from pretok.cli.input import open_bytes
 from pretok.cli.options import backend_option, file_argument, format_option
 from pretok.cli.output import write
@@ -24,8 +24,7 @@ NUMBERS: dict[str, np.dtype[Any]] = {"uint16": np.dtype("<u2"), "uint32": np.dty
 
 
 @click.command("decode")
-@vocabulary_option
-@split_option
+@vocabulary_options
 @click.option("--skip-special", is_flag=True, help="Omit special tokens.")
 @click.option(
     "--errors",

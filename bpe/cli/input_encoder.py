@@ -11,7 +11,7 @@ import click
 
 import bpe
 from bpe.cli.text_options import field_option, include_option, input_files, is_text, open_file
-from bpe.cli.vocabulary import load, special_argument, split_option, vocabulary_option
+from bpe.cli.vocabulary import load, special_argument, vocabulary_options
 from bpe.encoding.utf8 import ESCAPE
 from bpe.training.corpus import texts_of_file
 from bpe.types import Ids, Offsets
@@ -25,8 +25,7 @@ Rows: TypeAlias = Iterator[tuple[Ids, Offsets]]
 """(ids, offsets) for each block of texts: text i has ids[offsets[i]:offsets[i + 1]]."""
 
 encoder_options = options(
-    vocabulary_option,
-    split_option,
+    vocabulary_options,
     click.option(
         "--lines",
         is_flag=True,

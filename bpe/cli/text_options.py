@@ -16,7 +16,7 @@ from bpe.cli.vocabulary import as_cli_message, errors_shown
 from bpe.inputs import STANDARD_INPUT, TEXT, find_inputs, format_of
 from bpe.text_files import PACKED, blocks_of_file
 from pretok.cli.input import BLOCK, Input, cannot_open, open_bytes, shown_path
-from pretok.cli.options import options
+from pretok.cli.options import backend_option, options
 from pretok.cli.output import one_line
 
 include_option = click.option(
@@ -33,7 +33,6 @@ field_option = click.option(
     metavar="NAME",
     help="The field of a .jsonl file, or the column of a .parquet file, that holds the text.",
 )
-quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print only errors.")
 
 
 def options_of(function: Callable[..., object], helps: Mapping[str, str]) -> Callable[[Any], Any]:
@@ -64,13 +63,19 @@ def options_of(function: Callable[..., object], helps: Mapping[str, str]) -> Cal
     return options(*decorators)
 
 
-def ray_option(work: str) -> Callable[[Any], Any]:
-    """Return the option --ray; `work` says what runs on the cluster."""
-    return click.option(
-        "--ray",
-        metavar="ADDRESS",
-        help=f"{work} on the Ray cluster at ADDRESS. 'auto' finds the cluster of this machine, "
-        "'local' starts one.",
+def work_options(work: str) -> Callable[[Any], Any]:
+    """Return the options of `tokenize` and `train`; `work` says what runs on a Ray cluster."""
+    return options(
+        include_option,
+        field_option,
+        click.option(
+            "--ray",
+            metavar="ADDRESS",
+            help=f"{work} on the Ray cluster at ADDRESS. 'auto' finds the cluster of this machine, "
+            "'local' starts one.",
+        ),
+        click.option("--quiet", "-q", is_flag=True, help="Print only errors."),
+        backend_option,
     )
 
 

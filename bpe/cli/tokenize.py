@@ -10,27 +10,22 @@ import click
 import bpe
 from bpe.cli.text_options import (
     counted,
-    field_option,
-    include_option,
     options_of,
-    quiet_option,
     ray_engine,
-    ray_option,
     warnings_shown,
+    work_options,
 )
 from bpe.cli.vocabulary import (
     errors_shown,
     load,
     special_argument,
     special_options,
-    split_option,
-    vocabulary_option,
+    vocabulary_options,
 )
 from bpe.corpus import Corpus
 from bpe.corpus.layouts import LAYOUTS
 from bpe.inputs import STANDARD_INPUT
 from pretok.cli.input import shown_path
-from pretok.cli.options import backend_option
 from pretok.cli.output import one_line, write
 from pretok.machine.backend import BackendName
 from pretok.preset import Preset
@@ -63,8 +58,7 @@ def _token(text: str) -> str | int:
 @click.option(
     "--output", "-o", required=True, metavar="DIR", help="The folder of the corpus, new or empty."
 )
-@vocabulary_option
-@split_option
+@vocabulary_options
 @click.option(
     "--layout",
     type=click.Choice(list(LAYOUTS)),
@@ -78,12 +72,8 @@ def _token(text: str) -> str | int:
     help="The type of a token.  [default: uint16 if all ids fit]",
 )
 @special_options("raise")
-@include_option
-@field_option
 @options_of(bpe.corpus.tokenize, HELPS)
-@ray_option("Encode")
-@quiet_option
-@backend_option
+@work_options("Encode")
 def tokenize_command(
     inputs: tuple[str, ...],
     output: str,

@@ -15,13 +15,10 @@ import bpe
 from bpe.cli.pictures import picture_errors, picture_option
 from bpe.cli.text_options import (
     counted,
-    field_option,
-    include_option,
     options_of,
-    quiet_option,
     ray_engine,
-    ray_option,
     warnings_shown,
+    work_options,
 )
 from bpe.cli.vocabulary import errors_shown
 from bpe.plots import draw_curves
@@ -29,7 +26,7 @@ from bpe.statistics import Curve
 from bpe.statistics import curve as curve_of
 from bpe.training.corpus import TrainingSource
 from pretok.cli.input import open_bytes, shown_path
-from pretok.cli.options import PRESET, backend_option
+from pretok.cli.options import PRESET
 from pretok.cli.output import one_line, write
 from pretok.errors import UnknownPresetError
 
@@ -99,11 +96,7 @@ READING = ("field", "include", "max_pre_token", "max_text", "threads")
     "they get the last ids.",
 )
 @options_of(bpe.train, HELPS)
-@include_option
-@field_option
-@ray_option("Count pre-tokens")
-@quiet_option
-@backend_option
+@work_options("Count pre-tokens")
 def train_command(
     files: tuple[str, ...],
     vocab_size: int,

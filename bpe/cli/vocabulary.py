@@ -43,6 +43,9 @@ split_option = click.option(
 )
 
 
+vocabulary_options = options(vocabulary_option, split_option)
+
+
 def special_options(default: str) -> Callable[[Any], Any]:
     """Return the options for special tokens; `default` is that of --special."""
     return options(

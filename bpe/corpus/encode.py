@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe.corpus.documents import NO_TEXTS, Batch, Position
-from bpe.corpus.options import Options, special_of
+from bpe.corpus.options import Options
 from bpe.corpus.parts import is_held_out
 from bpe.errors import CorpusError, SpecialTokenError, UnknownTokenError, shortened
 from bpe.tokenizer import Tokenizer
@@ -43,7 +43,7 @@ class DocumentEncoder:
     def __init__(self, tokenizer: Tokenizer, files: Sequence[str], options: Options) -> None:
         self._tokenizer = tokenizer
         self._files = files
-        self._special = special_of(options)
+        self._special = options.special
 
     def encode(self, batch: Batch) -> tuple[Ids, Offsets]:
         """Return the ids of the texts of `batch`, and their offsets."""

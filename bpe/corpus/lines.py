@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,34 +17,7 @@ from bpe.errors import TextFileError
 from bpe.text_files import split_lines, text_of_line
 
 Known: TypeAlias = tuple[PackedTexts, NDArray[np.bool_]]
-"""The result of `LineParser.texts`: the documents of lines, and a flag for each line."""
-
-
-class LineParser(Protocol):
-    """Finds the document of each line."""
-
-    def texts(self, block: bytes) -> Known:
-        """Return the documents of the lines of `block`, and a flag for each line.
-
-        The flag is False if `texts` could not parse the line. The document then means nothing, and
-        the caller must pass the line to `text`.
-        """
-        ...
-
-    def text(self, line: bytes, where: str) -> bytes | None:
-        """Return the document of a line; return None for a line that is not a document.
-
-        For JsonLines, a blank line is not a document. For TextLines, every line is one. Raises
-        TextFileError if the line is malformed; its message names the place `where`.
-        """
-        ...
-
-    def long_text(self, blocks: Iterator[bytes], where: str) -> Iterator[bytes]:
-        """Yield the document of a long line in parts. `blocks` are the bytes of the line.
-
-        Raises TextFileError if the line is malformed; its message names the place `where`.
-        """
-        ...
+"""The documents of lines, and a flag for each line that says whether it was parsed."""
 
 
 class JsonLines:
@@ -65,7 +38,11 @@ class JsonLines:
             self._native = _core.json_texts
 
     def texts(self, block: bytes) -> Known:
-        """Return the documents of the lines; the parser in C++ parses most lines."""
+        """Return the documents of the lines of `block`, and a flag for each line.
+
+        The flag is False if the parser in C++ could not parse the line. The document then means
+        nothing, and the caller must pass the line to `text`.
+        """
         if self._native is None:
             return _unknown(len(split_lines(block)))
         name = self._field.encode("utf-8", "surrogatepass")
@@ -73,7 +50,10 @@ class JsonLines:
         return PackedTexts(data, offsets), is_known.view(bool)
 
     def text(self, line: bytes, where: str) -> bytes | None:
-        """Return the document of a line, or None if the line is blank."""
+        """Return the document of a line, or None if the line is blank.
+
+        Raises TextFileError if the line is malformed; its message names the place `where`.
+        """
         return encode_utf8(text_of_line(line, self._field, where)) if line.strip() else None
 
     def long_text(self, blocks: Iterator[bytes], where: str) -> Iterator[bytes]:
@@ -123,6 +103,9 @@ class TextLines:
             raise _not_utf8(where, error) from None
 
 
+LineParser: TypeAlias = JsonLines | TextLines
+
+
 def _is_utf8(block: bytes) -> bool:
     """Return whether `block` is UTF-8."""
     check = Utf8Check()
@@ -131,7 +114,7 @@ def _is_utf8(block: bytes) -> bool:
 
 
 def _unknown(count: int) -> Known:
-    """Return the result of `LineParser.texts` if it could parse none of `count` lines."""
+    """Return the result of `texts` if it could parse none of `count` lines."""
     return PackedTexts(b"", np.zeros(count + 1, np.int64)), np.zeros(count, bool)
 
 

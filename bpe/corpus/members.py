@@ -62,7 +62,7 @@ class Shard:
 
 
 @dataclass
-class OpenShard:
+class ShardState:
     """The shard that a ShardWriter appends to: the tokens and documents in its files so far.
 
     `document_start` is the end of the last whole document. `is_inside` is true if tokens of another
@@ -76,7 +76,7 @@ class OpenShard:
     is_inside: bool = False
 
 
-_states = table(check_of(OpenShard))
+_states = table(check_of(ShardState))
 _PROGRESS = {
     "files": check_of(list[tuple[str, Count, Annotated[int, integer(-MAX)]]]),
     "position": check_of(tuple[Count, Count]),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from operator import index
 from typing import Annotated, Any, SupportsIndex
@@ -35,7 +34,7 @@ class Options:
     dtype: Annotated[str, one_of("uint16", "uint32")]
     before: tuple[Id, ...]
     after: tuple[Id, ...]
-    special: Annotated[str | tuple[str, ...], check_special]
+    special: Annotated[Special, check_special]
     field: str
     lines: bool
     shard_tokens: Positive
@@ -48,10 +47,9 @@ class Options:
 
     def to_json(self) -> dict[str, Any]:
         """Return the options for the manifest."""
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in vars(self).items()
-        }
+        special = self.special if isinstance(self.special, str) else sorted(self.special)
+        before, after = list(self.before), list(self.after)
+        return {**vars(self), "before": before, "after": after, "special": special}
 
 
 def make_options(
@@ -98,16 +96,17 @@ def make_options(
     if isinstance(validation, bool) or not 0 <= validation < 1:
         raise ValueError(f"validation={validation!r:.40}; expected a fraction from 0 to below 1")
     tokenizer.encode("", special)  # checks `special`
+    shard_tokens, row = shard_tokens or SHARD_TOKENS, pack or 1  # a shard has whole rows
     before, after = _ids_around(tokenizer, bos, eos, add_special_tokens)
     return Options(
         layout=layout,
         dtype=_dtype(tokenizer, dtype),
         before=before,
         after=after,
-        special=special if isinstance(special, str) else tuple(sorted(special)),
+        special=special if isinstance(special, str) else frozenset(special),
         field=field,
         lines=bool(lines),
-        shard_tokens=_shard_tokens(shard_tokens or SHARD_TOKENS, pack),
+        shard_tokens=max(1, shard_tokens // row) * row,
         pack=pack,
         pad=_pad(tokenizer, pad, pack, after),
         shuffle=shuffle,
@@ -115,13 +114,6 @@ def make_options(
         skip_bad=bool(skip_bad),
         max_text=max_text or MAX_TEXT,
     )
-
-
-def special_of(options: Options) -> Special:
-    """Return `options.special` in the form that Tokenizer.encode takes."""
-    special: Any = options.special
-    names: Collection[str] = special
-    return special if isinstance(special, str) else frozenset(names)
 
 
 def _ids_around(
@@ -176,11 +168,6 @@ def _dtype(tokenizer: Tokenizer, dtype: str | None) -> str:
             f"{tokenizer.vocab_size - 1}; pass dtype='uint32'"
         )
     return dtype
-
-
-def _shard_tokens(tokens: int, pack: int | None) -> int:
-    """Return the size of a shard: with `pack`, a whole number of rows, and at least one row."""
-    return tokens if pack is None else max(1, tokens // pack) * pack
 
 
 def _pad(

@@ -9,10 +9,10 @@ from hashlib import blake2b
 from itertools import chain
 
 from bpe.corpus.documents import START, Batch, DocumentPart, Position, read_batches
-from bpe.corpus.options import Options, special_of
+from bpe.corpus.options import Options
 from bpe.encoding.packed import PackedTexts
 from bpe.errors import TextFileError
-from bpe.text_files import cut_parts
+from bpe.text_files import cut_parts, joined
 from bpe.tokenizer import Tokenizer
 
 PART = 1 << 20
@@ -30,11 +30,11 @@ def read_parts(
     The ids of the parts of a document, one after the other, are the ids of the whole document.
     Raises the errors of `read_batches`.
     """
-    counter = _Counter()
+    sizes: deque[int] = deque()  # other threads append to it
     cutter = _Cutter(files, options, tokenizer)
-    for batch in read_batches(files, options, start, counter.add):
+    for batch in read_batches(files, options, start, sizes.append):
         for part in [batch] if batch.blocks is None else cutter.parts(batch, batch.blocks):
-            part.read = counter.take()
+            part.read = sum(sizes.popleft() for _ in range(len(sizes)))
             yield part
 
 
@@ -46,30 +46,13 @@ def is_held_out(text: bytes, options: Options) -> bool:
     return int.from_bytes(digest, "little") < options.validation * 2.0**64
 
 
-class _Counter:
-    """Sums up numbers of bytes, which another thread may add."""
-
-    def __init__(self) -> None:
-        self._sizes: deque[int] = deque()
-
-    def add(self, size: int) -> None:
-        self._sizes.append(size)
-
-    def take(self) -> int:
-        """Return the sum since the last call."""
-        taken = 0
-        while self._sizes:
-            taken += self._sizes.popleft()
-        return taken
-
-
 class _Cutter:
     """Cuts long documents into parts."""
 
     def __init__(self, files: Sequence[str], options: Options, tokenizer: Tokenizer) -> None:
         self._files = files
         self._options = options
-        self._special = special_of(options)
+        self._special = options.special
         self._tokenizer = tokenizer
 
     def parts(self, batch: Batch, blocks: Iterator[bytes]) -> Iterator[Batch]:
@@ -80,7 +63,7 @@ class _Cutter:
         """
         done, held_out = 0, False
         try:
-            head = b"".join(_at_least(HASHED, blocks))
+            head = next(joined(blocks, HASHED), b"")
             held_out = is_held_out(head, self._options)
             rest = b""
             for text, is_last in self._texts(chain([head], blocks), batch.origin(0)):
@@ -123,12 +106,3 @@ class _Cutter:
                 "pass a larger max_text="
             ),
         )
-
-
-def _at_least(size: int, blocks: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield blocks until all yielded blocks together have `size` bytes or more."""
-    for block in blocks:
-        yield block
-        size -= len(block)
-        if size <= 0:
-            return

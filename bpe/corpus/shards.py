@@ -15,11 +15,10 @@ from bpe.corpus.layouts import LAYOUTS
 from bpe.corpus.layouts.layout import (
     NPY_HEADER_SIZE,
     OFFSETS_SUFFIX,
-    Layout,
     Staged,
     npy_header,
 )
-from bpe.corpus.members import OFFSET, OpenShard, Shard
+from bpe.corpus.members import OFFSET, Shard, ShardState
 from bpe.corpus.options import Options
 from bpe.corpus.shard_files import check_offsets, size_of
 from bpe.corpus.write_back import WriteBack
@@ -56,23 +55,19 @@ class ShardWriter:
         options: Options,
         shards: list[Shard],
         state: dict[str, Any] | None,
-        layout: Layout | None = None,
     ) -> None:
-        """Continue after `shards`, and after the open shard of `state` if it is not None.
-
-        `layout` replaces the layout of `options`.
-        """
+        """Continue after `shards`, and after the open shard of `state` if it is not None."""
         self.shards = shards
         self._folder = folder
         self._split = split
-        self._layout = layout or LAYOUTS[options.layout]
+        self._layout = LAYOUTS[options.layout]
         self._dtype = np.dtype(options.dtype).newbyteorder("<")
         self._limit = options.shard_tokens
         self._row = options.pack
         self._pad = options.pad
         self._files: tuple[_PartFile, _PartFile] | None = None
         self._stale: list[Path] = []
-        self._open_shard = OpenShard(**(state or {}))
+        self._state = ShardState(**(state or {}))
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -81,7 +76,7 @@ class ShardWriter:
 
     def resume(self) -> None:
         """Open the files of the open shard, if there is one; call it before `add`."""
-        if self._open_shard.is_open:
+        if self._state.is_open:
             self._open(resume=True)
 
     def add(self, tokens: NDArray[np.integer], ends: Offsets) -> bool:
@@ -93,7 +88,7 @@ class ShardWriter:
         """
         is_finished = False
         while len(tokens) or len(ends):
-            room = self._limit - self._open_shard.tokens
+            room = self._limit - self._state.tokens
             if self._row is None:
                 # The document that fills the shard is its last one.
                 last = int(np.searchsorted(ends, room))
@@ -116,7 +111,7 @@ class ShardWriter:
     def _append(self, tokens: NDArray[np.integer], ends: Offsets) -> None:
         """Append `tokens` to the open shard; `ends` is as in `add`."""
         tokens_file, offsets_file = self._files or self._open(resume=False)
-        shard = self._open_shard
+        shard = self._state
         if len(ends):
             ends = ends + shard.tokens
             self._check_sizes(ends)
@@ -131,7 +126,7 @@ class ShardWriter:
         limit = self._layout.max_row
         if self._row is not None or limit is None:
             return
-        if np.diff(ends, prepend=self._open_shard.document_start).max() > limit:
+        if np.diff(ends, prepend=self._state.document_start).max() > limit:
             raise LayoutLimitError(
                 f"a document has more than {limit} tokens, the maximum of layout "
                 f"{self._layout.name!r}; choose another layout, or pass pack=<number> to cut "
@@ -144,7 +139,7 @@ class ShardWriter:
 
     def _open(self, resume: bool) -> tuple[_PartFile, _PartFile]:
         """Open the files of the open shard; `resume` keeps their data."""
-        place, shard = self._place(), self._open_shard
+        place, shard = self._place(), self._state
         # (suffix, size of the header, size of the data). Offset 0, the first one in the file of
         # offsets, counts as a part of the header.
         sizes = (
@@ -177,7 +172,7 @@ class ShardWriter:
 
     def state(self) -> dict[str, Any]:
         """Return the state of the open shard for the manifest."""
-        return {**vars(self._open_shard)}
+        return {**vars(self._state)}
 
     def remove_stale(self) -> None:
         """Remove the .part files of finished shards whose layout wrote the tokens to another file.
@@ -203,7 +198,7 @@ class ShardWriter:
     def _finish(self) -> None:
         """Finish the open shard."""
         assert self._files is not None
-        shard = self._open_shard
+        shard = self._state
         padding = 0 if self._row is None else -shard.tokens % self._row
         tokens_file, offsets_file = self._files
         if shard.is_inside:
@@ -242,7 +237,7 @@ class ShardWriter:
         self.shards.append(
             Shard(place.name, count, padding, before, documents, shard.is_inside, files)
         )
-        self._files, self._open_shard = None, OpenShard()
+        self._files, self._state = None, ShardState()
 
 
 class _PartFile:

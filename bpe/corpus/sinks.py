@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bpe.corpus.encode import Tokens
-from bpe.corpus.layouts.layout import Layout
-from bpe.corpus.members import TRAIN, VALIDATION, Manifest
+from bpe.corpus.members import TRAIN, VALIDATION, Shard
 from bpe.corpus.options import Options
 from bpe.corpus.shards import PART, ShardWriter
 from bpe.types import Offsets
@@ -29,31 +28,13 @@ class Sink:
     """Writes documents to the shards of their splits."""
 
     def __init__(
-        self,
-        folder: Path,
-        options: Options,
-        manifest: Manifest,
-        states: dict[str, Any],
-        layout: Layout | None = None,
+        self, folder: Path, options: Options, splits: dict[str, list[Shard]], states: dict[str, Any]
     ) -> None:
         self._options = options
-        names = (TRAIN, VALIDATION) if options.validation else (TRAIN,)
         self.writers = {
-            name: ShardWriter(
-                folder,
-                name,
-                options,
-                manifest.splits.setdefault(name, []),
-                states.get(name),
-                layout,
-            )
-            for name in names
+            name: ShardWriter(folder, name, options, splits.setdefault(name, []), states.get(name))
+            for name in ((TRAIN, VALIDATION) if options.validation else (TRAIN,))
         }
-
-    def resume(self) -> None:
-        """Open the files of the open shards; call it before `add`."""
-        for writer in self.writers.values():
-            writer.resume()
 
     def add(self, tokens: Tokens, offsets: Offsets, held_out: NDArray[np.bool_] | None) -> bool:
         """Add the documents of an Encoded; return whether a shard was finished."""
@@ -81,21 +62,6 @@ class Sink:
             writer.sync()
         return {name: writer.state() for name, writer in self.writers.items()}
 
-    def finish(self) -> None:
-        """Finish the open shard of each split."""
-        for writer in self.writers.values():
-            writer.finish()
-
-    def remove_stale(self) -> None:
-        """Call `ShardWriter.remove_stale` of each split, after a manifest was saved."""
-        for writer in self.writers.values():
-            writer.remove_stale()
-
-    def close(self) -> None:
-        """Close all files."""
-        for writer in self.writers.values():
-            writer.close()
-
 
 class LongDocument:
     """A document that is written in parts. If there is a spool file, they go to it first."""
@@ -104,11 +70,15 @@ class LongDocument:
         self._writer = writer
         self._before = np.array(options.before, np.uint32)
         self._after = np.array(options.after, np.uint32)
+        self.size = self.tokens = 0
+        """The size of the text in bytes, and the number of tokens so far."""
         self._is_finished = False  # whether a shard was finished
         self._spool = None if spool is None else open(spool, "w+b")  # noqa: SIM115
 
-    def add(self, tokens: Tokens) -> None:
-        """Append tokens."""
+    def add(self, tokens: Tokens, size: int) -> None:
+        """Append the tokens of a part of `size` bytes."""
+        self.size += size
+        self.tokens += len(tokens)
         if self._spool is None:
             self._write(tokens)
         else:
@@ -141,4 +111,4 @@ def store_options(options: Options) -> Options:
 
     The store has one shard for each split, however large, and does not pack documents.
     """
-    return replace(options, shard_tokens=1 << 62, pack=None)
+    return replace(options, layout="bin", shard_tokens=1 << 62, pack=None)

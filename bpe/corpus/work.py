@@ -12,7 +12,6 @@ from typing import Protocol
 
 from bpe.corpus.documents import Batch, DocumentPart, Position
 from bpe.corpus.encode import Encoded
-from bpe.corpus.layouts import LAYOUTS
 from bpe.corpus.manifest import save_manifest
 from bpe.corpus.members import Manifest
 from bpe.corpus.options import Options
@@ -65,27 +64,29 @@ class Job:
         self._store: Sink | None = None
         if options.shuffle is not None:
             (folder / STORE).mkdir(exist_ok=True)
-            unshuffled = Manifest({}, {}, [])
-            self._store = Sink(
-                folder / STORE, store_options(options), unshuffled, progress.get("store", {}),
-                LAYOUTS["bin"],
-            )  # fmt: skip
-        self._sink = Sink(folder, options, manifest, progress.get("writers", {}))
+            states = progress.get("store", {})
+            self._store = Sink(folder / STORE, store_options(options), {}, states)
+        self._sink = Sink(folder, options, manifest.splits, progress.get("writers", {}))
+        self._writers = [
+            writer for sink in (self._store, self._sink) if sink for writer in sink.writers.values()
+        ]
         self._dtype = self._sink.writers["train"].dtype
         self._unsaved = 0
         self._long: LongDocument | None = None
-        self._long_size = self._long_tokens = 0
         # True during a write. It stays True if the write fails; the state must not be saved then.
         self._is_broken = True
 
     def run(self, progress: bool | None) -> None:
         """Do all work that is left."""
         try:
-            self._resume()
+            for writer in self._writers:
+                writer.resume()
+            self._is_broken = False
             self._read_all(progress)
             self._shuffle_all(progress)
             self._is_broken = True
-            self._sink.finish()
+            for writer in self._sink.writers.values():
+                writer.finish()
             self._manifest.complete = True
             self._manifest.progress = None
             save_manifest(self._manifest, self._folder)
@@ -104,16 +105,8 @@ class Job:
         finally:
             if self._long is not None:
                 self._long.close()
-            self._sink.close()
-            if self._store is not None:
-                self._store.close()
-
-    def _resume(self) -> None:
-        """Open the files of an earlier call."""
-        if self._store is not None:
-            self._store.resume()
-        self._sink.resume()
-        self._is_broken = False
+            for writer in self._writers:
+                writer.close()
 
     def _read_all(self, progress: bool | None) -> None:
         """Read and encode the inputs from the position on."""
@@ -151,13 +144,10 @@ class Job:
         spool = self._folder / SPOOL if self._options.skip_bad else None
         if self._long is None:
             self._long = self._first_sink.begin_long(part.is_held_out, spool)
-            self._long_size = self._long_tokens = 0
         long = self._long
         # Writing to the spool file does not change the shards, so the state may still be saved.
         self._is_broken = spool is None
-        long.add(item.tokens)
-        self._long_size += item.size
-        self._long_tokens += len(item.tokens)
+        long.add(item.tokens, item.size)
         if not part.is_last:
             return
         self._long = None
@@ -165,8 +155,7 @@ class Job:
             self._is_broken = True
             is_finished = long.end()
             around = len(self._options.before) + len(self._options.after)
-            tokens = self._long_tokens + around
-            self._commit(item.batch, 1, self._long_size, tokens, is_finished)
+            self._commit(item.batch, 1, long.size, long.tokens + around, is_finished)
         else:
             long.close()
             self._commit(item.batch, 0, 0, 0, False)
@@ -207,7 +196,8 @@ class Job:
             progress["shuffled"] = self._shuffled
         self._manifest.progress = progress
         save_manifest(self._manifest, self._folder)
-        self._sink.remove_stale()
+        for writer in self._writers:
+            writer.remove_stale()
         self._unsaved = 0
 
     def _shuffle_all(self, progress: bool | None) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
+from bpe.optional import optional_package
 from pretok.errors import shortened
 
 T = TypeVar("T")
@@ -48,13 +49,7 @@ def connected() -> Any:
 
 def imported() -> Any:
     """Return the module ray; raise ModuleNotFoundError without it."""
-    try:
-        import ray
-    except ImportError:
-        raise ModuleNotFoundError(
-            "engine=bpe.distributed.ray() needs the package ray; install it with `pip install ray`"
-        ) from None
-    return ray
+    return optional_package("ray", "engine=bpe.distributed.ray()")
 
 
 def cpus(ray: Any) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count, islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,17 @@ from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.utf8 import decode_utf8
 from bpe.normalizers.chain import NormalizerChain
 from bpe.normalizers.steps import Prepend, Replace
-from bpe.training.trainer import AnyTrainer, Trainer
+from bpe.training.trainer import Trainer
 from pretok.charsets.sets import code_points
 from pretok.errors import shortened
 from pretok.machine.backend import BackendName
 from pretok.preset import Preset
 from pretok.rules import Run
 
+if TYPE_CHECKING:
+    from pretok import _core
+
+AnyTrainer: TypeAlias = "Trainer | _core.Trainer"
 NORMALIZER = NormalizerChain((Prepend(SPACE_MARK), Replace(" ", SPACE_MARK)))
 """Replaces each space by "▁", and puts one "▁" before a text, like the normalizer of Llama 2."""
 DECODER = DecoderChain(
@@ -126,13 +130,12 @@ class CharacterWords:
     ) -> AnyTrainer:
         """Return the trainer of these words."""
         if backend == "python":
-            return Trainer.of_characters(
-                self.words.items(), self.alphabet, min_frequency, max_token_length
-            )
+            limits = min_frequency, max_token_length
+            return Trainer(self.words.items(), "huggingface", *limits, self.alphabet)
         from pretok import _core
 
         # C++ takes the index in `alphabet` of each character, and the number of characters of each
-        # word. As in `Trainer.of_characters`, characters outside the alphabet are dropped.
+        # word. As in `Trainer`, characters outside the alphabet are dropped.
         alphabet = _code_points("".join(self.alphabet))
         symbols = np.searchsorted(alphabet, chars := _code_points("".join(self.words)))
         is_known = alphabet[np.minimum(symbols, len(alphabet) - 1)] == chars

@@ -17,6 +17,7 @@ from bpe.tokenizer import Tokenizer
 from bpe.training.characters import (
     DECODER,
     NORMALIZER,
+    AnyTrainer,
     CharacterOptions,
     CharacterWords,
     words_preset,
@@ -24,7 +25,7 @@ from bpe.training.characters import (
 from bpe.training.corpus import TrainingSource, read_texts
 from bpe.training.counting import Words, text_counter
 from bpe.training.limits import Limits
-from bpe.training.trainer import AnyTrainer, TieBreak, Trainer
+from bpe.training.trainer import TieBreak, Trainer
 from bpe.types import PresetLike, SupportsOffsets
 from bpe.vocabulary import ID_LIMIT, Vocabulary
 from pretok.machine.backend import BackendName, choose_backend

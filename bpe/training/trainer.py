@@ -9,16 +9,13 @@ import heapq
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bpe.training.counting import Words
 from pretok.byte_characters import BYTE_CHARACTERS
-
-if TYPE_CHECKING:
-    from pretok import _core
 
 TieBreak: TypeAlias = Literal["huggingface", "first-seen"]
 Pair: TypeAlias = tuple[int, int]
@@ -75,8 +72,8 @@ class Trainer:
     `max_token_length` bytes or more and the pair is not two bytes. Both limits work as in
     BpeTrainer.
 
-    The symbols are strings, in which GPT-2's characters stand for bytes. `of_characters` merges
-    other characters.
+    The symbols are strings, in which GPT-2's characters stand for bytes, unless there is an
+    `alphabet` of other characters.
 
     All words are concatenated in one list, with a slot for each character. A symbol stores its id
     in its first and its last slot, so both neighbors are found in constant time. A heap entry has
@@ -87,50 +84,29 @@ class Trainer:
 
     def __init__(
         self,
-        words: Words,
+        words: Words | Iterable[tuple[str, int]],
         tie_break: TieBreak,
         min_frequency: int = 0,
         max_token_length: int | None = None,
+        alphabet: Sequence[str] | None = None,
     ) -> None:
-        texts = (
-            (word.decode("latin-1").translate(BYTE_CHARACTERS), count)
-            for word, count in words.take()
-        )
-        alphabet = [BYTE_CHARACTERS[byte] for byte in BYTE_ORDER]
-        self._start(texts, alphabet, BYTE_ORDER, tie_break, min_frequency, max_token_length)
+        """Load `words`: a WordCounts, or with `alphabet` pairs of a text and its count.
 
-    @classmethod
-    def of_characters(
-        cls,
-        words: Iterable[tuple[str, int]],
-        alphabet: Sequence[str],
-        min_frequency: int = 0,
-        max_token_length: int | None = None,
-    ) -> Trainer:
-        """Return a trainer that merges the characters of `alphabet`, which must ascend.
-
-        As in BpeTrainer, other characters of `words` are dropped, so that their neighbors may
-        merge. `max_token_length` counts characters, not bytes.
+        `alphabet` has the characters to merge, in ascending order. As in BpeTrainer, other
+        characters of `words` are dropped, so that their neighbors may merge. `max_token_length`
+        then counts characters, not bytes.
         """
-        trainer = cls.__new__(cls)
-        names = range(len(alphabet))
-        trainer._start(words, alphabet, names, "huggingface", min_frequency, max_token_length)
-        return trainer
-
-    def _start(
-        self,
-        words: Iterable[tuple[str, int]],
-        alphabet: Sequence[str],
-        names: Sequence[int],
-        tie_break: TieBreak,
-        min_frequency: int,
-        max_token_length: int | None,
-    ) -> None:
-        """Load `words`. `names` has the number that stands for each character in the results."""
+        # The number that stands for each character of the alphabet in the results.
+        self._names: Sequence[int] = BYTE_ORDER if alphabet is None else range(len(alphabet))
+        if alphabet is None:
+            alphabet = [BYTE_CHARACTERS[byte] for byte in BYTE_ORDER]
+            words = [
+                (word.decode("latin-1").translate(BYTE_CHARACTERS), count)
+                for word, count in cast("Words", words).take()
+            ]
         self._is_first_seen = tie_break == "first-seen"
         self._min_count = max(min_frequency, 1)
         self._too_long = sys.maxsize if max_token_length is None else max_token_length
-        self._names = names
         self._tokens = list(alphabet)
         self._known = {token: symbol for symbol, token in enumerate(self._tokens)}
         self._symbols = [BETWEEN]  # the slots
@@ -143,7 +119,7 @@ class Trainer:
         self._heap: list[Entry] = []
         self._merges: dict[Pair, int] = {}
         self._first_merges: list[Pair] = []
-        for word, count in words:
+        for word, count in cast("Iterable[tuple[str, int]]", words):
             self._load(word, count)
         self._push_new_pairs()
 
@@ -293,6 +269,3 @@ class Trainer:
             self._lose((right, after), count)
             if len(tokens[after]) < room:
                 self._gain((result, after), count, place)
-
-
-AnyTrainer: TypeAlias = "Trainer | _core.Trainer"

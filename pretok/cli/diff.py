@@ -8,14 +8,7 @@ from collections.abc import Iterator
 import click
 
 from pretok.cli.input import open_text
-from pretok.cli.options import (
-    ESCAPES,
-    PRESET,
-    color_option,
-    format_option,
-    input_options,
-    unicode_option,
-)
+from pretok.cli.options import ESCAPES, PRESET, split_options
 from pretok.cli.output import (
     Escaper,
     difference_lines,
@@ -40,10 +33,8 @@ SAME, DIFFERENT = 0, 1
 @click.command("diff", epilog=ESCAPES, short_help="Show where two presets split differently.")
 @click.argument("a", type=PRESET)
 @click.argument("b", type=PRESET)
-@unicode_option
 @click.option("--unicode-a", metavar="VERSION", help="Unicode version for A alone.")
 @click.option("--unicode-b", metavar="VERSION", help="Unicode version for B alone.")
-@input_options
 @click.option(
     "--limit",
     type=click.IntRange(min=0),
@@ -51,8 +42,7 @@ SAME, DIFFERENT = 0, 1
     show_default=True,
     help="Number of regions to show; further regions are only counted.",
 )
-@format_option("text", "json")
-@color_option
+@split_options("text", "json")
 def diff_command(
     a: Preset,
     b: Preset,

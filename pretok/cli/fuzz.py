@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import click
 from tqdm import tqdm
@@ -10,7 +12,7 @@ from tqdm import tqdm
 from pretok.cli.options import find_preset
 from pretok.cli.run import EXIT_INTERRUPTED
 from pretok.fuzz import Mismatch, Result, fuzz
-from pretok.fuzz.engines import ENGINES, EngineError, FuzzEngine, engine
+from pretok.fuzz.engines import ENGINES, EngineError, engine
 from pretok.fuzz.patterns import fuzz_patterns
 from pretok.machine.backend import BackendName, choose_backend
 from pretok.preset import Preset
@@ -74,85 +76,64 @@ def fuzz_command(
     With --patterns, parse hostile patterns. Each pattern must be recognized, or rejected at once
     with a short error; otherwise the exit status is 1.
     """
+    seed = random.randrange(1 << 32) if seed is None else seed
     if patterns:
         return _fuzz_patterns(seconds, cases, seed)
     chosen = _chosen(names)
     oracle = engine(against)
     tested = choose_backend(backend)
-    unsupported = {preset.name: oracle.unsupported_reason(preset) for preset in chosen}
-    return _fuzz_all(chosen, unsupported, oracle, tested, seconds, cases, seed)
-
-
-def _fuzz_all(
-    chosen: list[Preset],
-    unsupported: dict[str, str],
-    oracle: FuzzEngine,
-    tested: BackendName,
-    seconds: float,
-    cases: int | None,
-    seed: int | None,
-) -> int:
-    """Fuzz the presets `chosen`, print the results, and return the exit status.
-
-    `unsupported` maps the name of each preset to the reason why `oracle` cannot express the preset,
-    or to "" if it can.
-    """
-    seed = random.randrange(1 << 32) if seed is None else seed
-    width = max(len(preset.name) for preset in chosen)
-    able = [preset for preset in chosen if not unsupported[preset.name]]
-    total, mismatches = 0, 0
+    reasons = {preset.name: oracle.unsupported_reason(preset) for preset in chosen}
+    able = [preset for preset in chosen if not reasons[preset.name]]
+    width = max(map(len, reasons))
+    counts: list[int] = []
+    mismatches = 0
     try:
         click.echo(f"pretok ({tested}) against {oracle.version}, seed {seed}")
-        for preset in chosen:
-            if unsupported[preset.name]:
-                click.echo(f"{preset.name:{width}}  skipped: {unsupported[preset.name]}")
+        for name, reason in reasons.items():
+            if reason:
+                click.echo(f"{name:{width}}  skipped: {reason}")
         for preset in able:
-            with tqdm(desc=preset.name, unit=" cases", leave=False, delay=1, disable=None) as bar:
-
-                def on_batch(cases: int, bar: tqdm[None] = bar) -> None:
-                    nonlocal total
-                    total += cases
-                    bar.update(cases)
-
+            with _counting(preset.name, counts) as on_batch:
                 result = fuzz(
-                    preset,
-                    oracle,
-                    seed=seed,
-                    seconds=seconds / len(able),
+                    preset, oracle, seed=seed, seconds=seconds / len(able),
                     cases=None if cases is None else max(1, cases // len(able)),
-                    backend=tested,
-                    on_batch=on_batch,
-                )
+                    backend=tested, on_batch=on_batch,
+                )  # fmt: skip
             mismatches += result.mismatch is not None
             _report(result, width)
     except KeyboardInterrupt:
-        click.echo(f"interrupted: {_count(mismatches)} in {total} cases so far")
+        click.echo(f"interrupted: {_count(mismatches)} in {sum(counts)} cases so far")
         return EXIT_INTERRUPTED
     if not able:
         raise EngineError(
             f"{oracle.name} cannot express any of these presets; choose another engine"
         )
-    click.echo(f"{_count(mismatches)} in {total} cases")
+    click.echo(f"{_count(mismatches)} in {sum(counts)} cases")
     return 1 if mismatches else 0
 
 
-def _fuzz_patterns(seconds: float, cases: int | None, seed: int | None) -> int:
-    """Fuzz hostile patterns, print the result, and return the exit status."""
-    seed = random.randrange(1 << 32) if seed is None else seed
-    done = 0
-    click.echo(f"patterns, seed {seed}")
-    with tqdm(desc="patterns", unit=" cases", leave=False, delay=1, disable=None) as bar:
+@contextmanager
+def _counting(label: str, counts: list[int]) -> Iterator[Callable[[int], None]]:
+    """Yield a function that adds a number of cases to `counts` and to a progress bar."""
+    with tqdm(desc=label, unit=" cases", leave=False, delay=1, disable=None) as bar:
 
         def on_batch(cases: int) -> None:
-            nonlocal done
-            done += cases
+            counts.append(cases)
             bar.update(cases)
 
-        try:
+        yield on_batch
+
+
+def _fuzz_patterns(seconds: float, cases: int | None, seed: int) -> int:
+    """Fuzz hostile patterns, print the result, and return the exit status."""
+    counts: list[int] = []
+    click.echo(f"patterns, seed {seed}")
+    try:
+        with _counting("patterns", counts) as on_batch:
             result = fuzz_patterns(seed=seed, seconds=seconds, cases=cases, on_batch=on_batch)
-        except KeyboardInterrupt:
-            click.echo(f"interrupted: no failure in {done} cases so far")
-            return EXIT_INTERRUPTED
+    except KeyboardInterrupt:
+        click.echo(f"interrupted: no failure in {sum(counts)} cases so far")
+        return EXIT_INTERRUPTED
     failure = result.failure
     if failure is not None:
         click.echo(f"  failure   {failure.problem}")

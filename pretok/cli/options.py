@@ -124,4 +124,10 @@ text_options = options(
     click.option("--binary", is_flag=True, help="Allow any bytes, not only UTF-8 text."),
     backend_option,
 )
-input_options = options(file_argument, text_options)
+
+
+def split_options(*formats: str) -> Callable[[Any], Any]:
+    """Return the options of the commands that split an input and print it in one of `formats`."""
+    return options(
+        unicode_option, file_argument, text_options, format_option(*formats), color_option
+    )

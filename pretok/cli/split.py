@@ -10,14 +10,7 @@ from typing import TypeVar
 import click
 
 from pretok.cli.input import open_text
-from pretok.cli.options import (
-    ESCAPES,
-    color_option,
-    format_option,
-    input_options,
-    preset_option,
-    unicode_option,
-)
+from pretok.cli.options import ESCAPES, preset_option, split_options
 from pretok.cli.output import (
     Escaper,
     columns,
@@ -47,15 +40,12 @@ Item = TypeVar("Item")
 
 @click.command("split", epilog=ESCAPES, short_help="Split a text into pre-tokens.")
 @preset_option
-@unicode_option
-@input_options
-@format_option("text", "json", "offsets")
+@split_options("text", "json", "offsets")
 @click.option(
     "--unit",
     type=click.Choice(["char", "byte", "utf16"]),
     help="Unit of offsets: code points, UTF-8 bytes, or UTF-16 code units.  [default: char]",
 )
-@color_option
 def split_command(
     preset: Preset,
     unicode: str | None,
@@ -131,10 +121,7 @@ def _offsets(blocks: Iterator[list[str]], unit: str) -> Iterator[str]:
 
 @click.command("explain", epilog=ESCAPES, short_help="Show which rule made each pre-token.")
 @preset_option
-@unicode_option
-@input_options
-@format_option("text", "json")
-@color_option
+@split_options("text", "json")
 def explain_command(
     preset: Preset,
     unicode: str | None,

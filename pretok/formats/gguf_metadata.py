@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 from struct import Struct
 from struct import error as StructError
-from typing import Any, BinaryIO
+from typing import Any, cast
 
 import numpy as np
 
@@ -43,10 +44,9 @@ def load(path: Path, wanted: Collection[str]) -> dict[str, Any]:
     Raises the errors of `parse`, UnreadableFileError if the file is not GGUF or not a regular file,
     and OSError if the system cannot open or read the file.
     """
-    with opened(path) as file:
-        if file.read(len(MAGIC)) != MAGIC:
+    with opened(path) as raw, io.BufferedReader(cast("io.RawIOBase", raw), _BLOCK) as file:
+        if not file.peek().startswith(MAGIC):
             raise UnreadableFileError("this is not a GGUF file: it does not begin with GGUF")
-        file.seek(0)
         return _Reader(file, os.fstat(file.fileno()).st_size).values(wanted)
 
 
@@ -58,34 +58,34 @@ def parse(data: bytes, wanted: Collection[str]) -> dict[str, Any]:
     size of the metadata. Raises UnreadableFileError with key and offset if the metadata is
     truncated or malformed, and UnsupportedFileError for an unknown version or an array of arrays.
     """
-    return _Reader(io.BytesIO(data), len(data)).values(wanted)
+    file = io.BufferedReader(cast("io.RawIOBase", io.BytesIO(data)), _BLOCK)
+    return _Reader(file, len(data)).values(wanted)
 
 
 class _Reader:
     """Reads values in the byte order of the file. Errors name the current key and offset.
 
-    Reads the file from the start on in blocks, and skips unwanted values. The last block may extend
-    beyond the metadata. The file may shrink meanwhile, so each read checks the size again.
+    Reads the file from the start on in blocks, and skips unwanted values. The file may shrink
+    meanwhile, so each read checks the size again.
     """
 
-    def __init__(self, file: BinaryIO, size: int) -> None:
+    def __init__(self, file: io.BufferedReader[Any], size: int) -> None:
         self._file = file
         self._size = min(size, MAX_METADATA)
-        self._window = b""
-        """The bytes of the file from offset `_start` on."""
-        self._start = self._at = len(MAGIC)
+        self._at = 0
         self._key = "the version"
+        self._take(len(MAGIC))
         # The version is 2 or 3, so the first two of its four bytes are zero only if the byte order
         # is big-endian.
         first = self._take(4)
-        self._at = self._start
         order = ">" if not any(first[:2]) else "<"
         self._numbers = {type_code: Struct(order + code) for type_code, code in _CODES.items()}
         self._types = {type_code: np.dtype(order + code) for type_code, code in _CODES.items()}
+        self._version = self._numbers[_U32].unpack(first)[0]
 
     def values(self, wanted: Collection[str]) -> dict[str, Any]:
         """Return the values of the `wanted` keys."""
-        version = self._number(_U32)
+        version = self._version
         if version not in VERSIONS:
             raise UnsupportedFileError(
                 f"this is GGUF version {version}; expected 2 or 3; convert the model again with a "
@@ -147,37 +147,33 @@ class _Reader:
 
     def _strings(self, count: int, wanted: bool) -> list[bytes]:
         """Read the next `count` strings; return them if `wanted`, else an empty list."""
-        # Read the lengths in this loop, because a call of `_number` for each string would take most
-        # of the time.
         length_at = self._numbers[_U64].unpack_from
         values: list[bytes] = []
-        add = values.append
-        done = 0
+        done, array = 0, self._key
         while done < count:
-            data, at = self._window, self._at - self._start
-            size = len(data)
-            try:
+            # Read all whole strings of the buffer in this loop, because a call of `_number` for
+            # each string would take most of the time.
+            data, at = self._file.peek(), 0
+            with suppress(StructError):  # the buffer ends inside a length
                 while done < count:
-                    start = at + 8
                     (length,) = length_at(data, at)
-                    if length > size - start:
+                    end = at + 8 + length
+                    if end > len(data):
                         break
-                    at = start + length
                     if wanted:
-                        add(data[start:at])
+                        values.append(data[at + 8 : end])
+                    at = end
                     done += 1
-            except StructError:  # the window ends inside a length
-                pass
-            self._at = self._start + at
-            if done < count:  # the window ends inside the next string or its length
-                array, self._key = self._key, f"{self._key}[{done}] of {count}"
+            self._skip(at)
+            if done < count:  # the buffer ends inside the next string
+                self._key = f"{array}[{done}] of {count}"
                 length = self._number(_U64)
                 if wanted:
-                    add(self._take(length))
+                    values.append(self._take(length))
                 else:
                     self._skip(length)
-                self._key = array
                 done += 1
+            self._key = array
         return values
 
     def _decode(self, strings: list[bytes]) -> list[str]:
@@ -220,43 +216,28 @@ class _Reader:
 
     def _take(self, length: int) -> bytes:
         """Return the next `length` bytes."""
-        start = self._at
-        self._skip(length)
-        if self._at > self._start + len(self._window):
-            self._fill(start)
-        return self._window[start - self._start : self._at - self._start]
-
-    def _fill(self, start: int) -> None:
-        """Make the window hold at least the bytes from `start` to `_at` (exclusive)."""
-        end = self._start + len(self._window)
-        kept = self._window[start - self._start :] if start < end else b""
-        parts = [kept]
-        end = max(start, end)
-        if start == end:
-            self._file.seek(start)
-        wanted = max(self._at, min(start + _BLOCK, self._size))
-        while end < wanted:
-            part = self._file.read(wanted - end)
-            if not part:
-                self._size = end
-                break
-            parts.append(part)
-            end += len(part)
-        self._window, self._start = b"".join(parts), start
-        if end < self._at:
-            length, self._at = self._at - start, start
-            self._skip(length)  # raises, because `_size` is now the end of the shrunken file
+        data = self._file.read(length) if length <= self._size - self._at else b""
+        if len(data) < length:
+            raise self._truncated(length)
+        self._at += length
+        return data
 
     def _skip(self, length: int) -> None:
-        """Skip `length` bytes; raise UnreadableFileError if the metadata has fewer bytes left."""
+        """Skip `length` bytes."""
         if length > self._size - self._at:
-            is_limited = self._size == MAX_METADATA
-            limit = "metadata is limited to" if is_limited else "the file has only"
-            raise UnreadableFileError(
-                f"{self._key} needs {length:,} bytes at offset {self._at:,}, but {limit} "
-                f"{self._size:,} bytes; the file is truncated or damaged"
-            )
+            raise self._truncated(length)
+        self._file.seek(length, os.SEEK_CUR)
         self._at += length
+
+    def _truncated(self, length: int) -> UnreadableFileError:
+        """Return the error if the metadata has fewer than `length` bytes left."""
+        if length <= self._size - self._at:  # the file has shrunk
+            self._size = self._at
+        limit = "metadata is limited to" if self._size == MAX_METADATA else "the file has only"
+        return UnreadableFileError(
+            f"{self._key} needs {length:,} bytes at offset {self._at:,}, but {limit} "
+            f"{self._size:,} bytes; the file is truncated or damaged"
+        )
 
     def _malformed(self, problem: str, offset: int | None = None) -> UnreadableFileError:
         """Return the error for the current key, whose value is `problem`, such as "not UTF-8"."""

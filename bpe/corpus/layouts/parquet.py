@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bpe.corpus.layouts.layout import Layout, Staged
 from bpe.errors import CorpusError
 from bpe.formats.files import whole_file
+from bpe.optional import optional_package
 from bpe.types import Offsets
 
 COLUMN = "input_ids"
@@ -30,11 +31,11 @@ class ParquetLayout(Layout):
 
     def check(self) -> None:
         """Raise ModuleNotFoundError if pyarrow is missing."""
-        _ = self._pyarrow
+        _pyarrow()
 
     def finish(self, staged: Staged, place: Path) -> list[Path]:
         """Write the Parquet file."""
-        pyarrow = self._pyarrow
+        pyarrow = _pyarrow()
         from pyarrow import parquet
 
         path = place.with_name(place.name + self.suffix)
@@ -54,7 +55,7 @@ class ParquetLayout(Layout):
         self, place: Path, dtype: np.dtype[Any], rows: Offsets, start: int, end: int
     ) -> NDArray[np.integer]:
         """Return tokens start:end of the shard at `place`."""
-        pyarrow = self._pyarrow
+        pyarrow = _pyarrow()
         from pyarrow import parquet
 
         path = place.with_name(place.name + self.suffix)
@@ -80,15 +81,9 @@ class ParquetLayout(Layout):
             ) from None
         return np.concatenate(parts)
 
-    @property
-    def _pyarrow(self) -> Any:
-        try:
-            import pyarrow
-        except ImportError:
-            raise ModuleNotFoundError(
-                "layout 'parquet' needs the package pyarrow; install it with `pip install pyarrow`"
-            ) from None
-        return pyarrow
+
+def _pyarrow() -> Any:
+    return optional_package("pyarrow", "layout 'parquet'")
 
 
 def _groups(rows: Offsets) -> Iterator[Offsets]:

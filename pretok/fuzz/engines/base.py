@@ -68,7 +68,7 @@ class FuzzEngine(ABC):
     """
 
     def __init__(self) -> None:
-        self._module = self._load()
+        self.module = self._load()
 
     def _load(self) -> Any:
         try:
@@ -80,11 +80,6 @@ class FuzzEngine(ABC):
                 f"comparing with {self.name} needs the package {self._module_name}; install it "
                 f"with `pip install {self._module_name}`"
             ) from None
-
-    @property
-    def module(self) -> Any:
-        """The module of the library."""
-        return self._module
 
     @property
     def version(self) -> str:

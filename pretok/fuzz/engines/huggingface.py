@@ -33,7 +33,7 @@ class HuggingFaceEngine(FuzzEngine):
 
     def comparisons(self, tokenizer: PreTokenizer) -> list[ComparedSplits]:
         """Return comparisons of `tokenizer` with the engine; the first one compares `split`."""
-        preset, library = tokenizer.preset, self._module.pre_tokenizers
+        preset, library = tokenizer.preset, self.module.pre_tokenizers
         # Pass the patterns as published: the comparison also tests how the engine reads them.
         stages = [
             self._compile(preset, partial(self._stage, stage), stage.pattern)
@@ -56,7 +56,7 @@ class HuggingFaceEngine(FuzzEngine):
         """Return the library's object for `definition`, the JSON object of a pre_tokenizer."""
         model = {"type": "BPE", "vocab": {}, "merges": []}
         file = {"version": "1.0", "model": model, "pre_tokenizer": definition}
-        return self._module.Tokenizer.from_str(json.dumps(file)).pre_tokenizer
+        return self.module.Tokenizer.from_str(json.dumps(file)).pre_tokenizer
 
 
 def _by_offsets(pre_tokenizer: Any) -> Ask:

@@ -8,6 +8,9 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pretok.fuzz.engines.base import ComparedSplits, EngineError, FuzzEngine
 from pretok.machine.backend import choose_backend
 from pretok.pre_tokenizer import PreTokenizer
@@ -42,7 +45,7 @@ class PythonEngine(FuzzEngine):
             )
         python = PreTokenizer(tokenizer.preset, tokenizer.unicode, "python")
 
-        def same(name: str, ask: Callable[[PreTokenizer, str], list[Any]]) -> ComparedSplits:
+        def same(name: str, ask: Callable[..., list[Any]]) -> ComparedSplits:
             """Return a comparison of the results of `ask` for both backends."""
             return ComparedSplits(
                 name,
@@ -58,27 +61,14 @@ class PythonEngine(FuzzEngine):
                 lambda texts: [whole.split(text) for text in texts],
             )
 
-        offsets = (
-            []
-            if tokenizer.preset.drops_text
-            else [
-                same(
-                    "offsets (char)", lambda tok, text: _spans(tok.offsets(text, "char").tolist())
-                ),
-                same(
-                    "offsets (byte)", lambda tok, text: _spans(tok.offsets(text, "byte").tolist())
-                ),
-                same(
-                    "offsets (utf16)", lambda tok, text: _spans(tok.offsets(text, "utf16").tolist())
-                ),
-                same(
-                    "byte offsets", lambda tok, text: _spans(tok.offsets(_damaged(text)).tolist())
-                ),
-            ]
-        )
+        offsets = [
+            same(f"offsets ({unit})", lambda tok, text, unit=unit: _spans(tok.offsets(text, unit)))
+            for unit in ("char", "byte", "utf16")
+        ]
+        offsets.append(same("byte offsets", lambda tok, text: _spans(tok.offsets(_damaged(text)))))
         return [
             same("split", lambda tok, text: tok.split(text)),
-            *offsets,
+            *([] if tokenizer.preset.drops_text else offsets),
             same("rules", lambda tok, text: [tuple(step) for step in tok.explain(text)]),
             same("split_bytes", lambda tok, text: tok.split_bytes(_damaged(text))),
             # An Ask returns one result per pre-token, so a count becomes a list of this length.
@@ -96,8 +86,8 @@ class PythonEngine(FuzzEngine):
         ]
 
 
-def _spans(bounds: list[int]) -> list[tuple[int, int]]:
-    return list(pairwise(bounds))
+def _spans(bounds: NDArray[np.int64]) -> list[tuple[int, int]]:
+    return list(pairwise(bounds.tolist()))
 
 
 def _rng(data: str | bytes) -> random.Random:

@@ -40,7 +40,7 @@ class RegexEngine(FuzzEngine):
         return [compared(tokenizer, lambda texts: [split(text) for text in texts])]
 
     def _splitter(self, preset: Preset, stage: Stage, pattern: str) -> Callable[[str], list[str]]:
-        compiled = self._compile(preset, self._module.compile, pattern)
+        compiled = self._compile(preset, self.module.compile, pattern)
 
         def split(text: str) -> list[str]:
             # findall is faster, but gives no spans. So its result is used only if the matches are

@@ -37,7 +37,7 @@ class TiktokenEngine(FuzzEngine):
         pattern = tokenizer.preset.pattern
 
         def encoding(pattern: str, vocabulary: dict[bytes, int]) -> Any:
-            return self._module.Encoding(
+            return self.module.Encoding(
                 "pretok-fuzz", pat_str=pattern, mergeable_ranks=vocabulary, special_tokens={}
             )
 
