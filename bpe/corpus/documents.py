@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bpe.corpus.lines import JsonLines, LineParser, TextLines
+from bpe.corpus.lines import JsonLines, LineParser, TextLines, not_utf8
 from bpe.corpus.options import Options
 from bpe.corpus.shards import sha256_of
 from bpe.corpus.threads import InOrder, read_ahead
@@ -358,10 +358,8 @@ def _raise_not_utf8(name: str) -> None:
             # point from the previous block.
             start = error.start - (len(error.object) - len(block))
             line += block.count(b"\n", 0, max(0, start))
-            raise TextFileError(
-                f"{name}, line {line + 1}: byte 0x{error.object[error.start]:02x} at offset "
-                f"{size + start} is not UTF-8; convert the file to UTF-8, or pass skip_bad=True to "
-                "leave this document out"
+            raise not_utf8(
+                f"{name}, line {line + 1}", error, f" at offset {size + start}"
             ) from None
         line += block.count(b"\n")
         size += len(block)

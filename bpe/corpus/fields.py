@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from itertools import count
 from types import NoneType
 from typing import Annotated, Any, TypeAlias, get_args, get_origin, get_type_hints
 
@@ -71,57 +72,59 @@ def one_of(*values: object) -> Check:
     return check
 
 
-def array(inner: Check) -> Check:
-    """Return a check for a list, each item of which `inner` accepts."""
+Members: TypeAlias = Iterable[tuple[int | str, Check, Any]]
+"""The index or the name of each member of a list or an object, its check, and the member."""
+
+
+def _container(kind: type, members: Callable[[Any], Members]) -> Check:
+    """Return a check for a list or an object; `members` returns what it has."""
 
     def check(value: Any) -> None:
-        if not isinstance(value, list):
-            raise wrong(value, "a list")
-        for at, item in enumerate(value):
-            _check_member(inner, item, f"[{at}]")
+        if not isinstance(value, kind):
+            raise wrong(value, "a list" if kind is list else "an object")
+        for key, inner, item in members(value):
+            try:
+                inner(item)
+            except FieldError as error:
+                raise error.within(f"[{key}]" if kind is list else _shown_name(key)) from None
 
     return check
+
+
+def array(inner: Check) -> Check:
+    """Return a check for a list, each item of which `inner` accepts."""
+    return _container(list, lambda value: ((at, inner, item) for at, item in enumerate(value)))
 
 
 def row(*inner: Check) -> Check:
     """Return a check for a list with one item for each check of `inner`."""
 
-    def check(value: Any) -> None:
-        if not isinstance(value, list) or len(value) != len(inner):
+    def members(value: list[Any]) -> Members:
+        if len(value) != len(inner):
             raise wrong(value, f"a list of {len(inner)} items")
-        for at, item in enumerate(value):
-            _check_member(inner[at], item, f"[{at}]")
+        return zip(count(), inner, value)
 
-    return check
+    return _container(list, members)
 
 
 def table(inner: Check) -> Check:
     """Return a check for an object with any names, each value of which `inner` accepts."""
-
-    def check(value: Any) -> None:
-        if not isinstance(value, dict):
-            raise wrong(value, "an object")
-        for name, item in value.items():
-            _check_member(inner, item, _shown_name(name))
-
-    return check
+    return _container(dict, lambda value: ((name, inner, value[name]) for name in value))
 
 
 def record(fields: Mapping[str, Check], may_lack: frozenset[str] = frozenset()) -> Check:
     """Return a check for an object with `fields`. The fields in `may_lack` may be absent."""
 
-    def check(value: Any) -> None:
-        if not isinstance(value, dict):
-            raise wrong(value, "an object")
+    def members(value: dict[str, Any]) -> Members:
         for name, item in value.items():
             if name not in fields:
                 raise FieldError("unknown field", _shown_name(name))
-            _check_member(fields[name], item, _shown_name(name))
+            yield name, fields[name], item
         for name in fields:
             if name not in value and name not in may_lack:
                 raise FieldError("the field is missing", name)
 
-    return check
+    return _container(dict, members)
 
 
 @cache
@@ -159,15 +162,7 @@ def fields_of(kind: type) -> dict[str, Check]:
     return {name: check_of(hint) for name, hint in hints.items()}
 
 
-def _check_member(check: Check, value: Any, path: str) -> None:
-    """Call `check` with an item or field; the error has its `path`."""
-    try:
-        check(value)
-    except FieldError as error:
-        raise error.within(path) from None
-
-
-def _shown_name(name: str) -> str:
+def _shown_name(name: Any) -> str:
     """Return the name of a field for a message."""
     return name if name.isidentifier() else f"[{shortened(name)}]"
 
@@ -175,4 +170,3 @@ def _shown_name(name: str) -> str:
 Count = Annotated[int, integer()]
 Positive = Annotated[int, integer(1)]
 Id = Annotated[int, integer(0, MAX_ID)]
-Sha256 = Annotated[str, sha256]

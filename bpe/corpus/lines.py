@@ -85,7 +85,7 @@ class TextLines:
         try:
             line.decode()
         except UnicodeDecodeError as error:
-            raise _not_utf8(where, error) from None
+            raise not_utf8(where, error) from None
         return line.removesuffix(b"\r")
 
     def long_text(self, blocks: Iterator[bytes], where: str) -> Iterator[bytes]:
@@ -100,7 +100,7 @@ class TextLines:
                 yield block.removesuffix(held)
             decode(b"", True)
         except UnicodeDecodeError as error:
-            raise _not_utf8(where, error) from None
+            raise not_utf8(where, error) from None
 
 
 LineParser: TypeAlias = JsonLines | TextLines
@@ -118,8 +118,9 @@ def _unknown(count: int) -> Known:
     return PackedTexts(b"", np.zeros(count + 1, np.int64)), np.zeros(count, bool)
 
 
-def _not_utf8(where: str, error: UnicodeDecodeError) -> TextFileError:
+def not_utf8(where: str, error: UnicodeDecodeError, offset: str = "") -> TextFileError:
+    """Return the error for a document that is not UTF-8."""
     return TextFileError(
-        f"{where}: byte 0x{error.object[error.start]:02x} is not UTF-8; convert the file to UTF-8, "
-        "or pass skip_bad=True to leave this document out"
+        f"{where}: byte 0x{error.object[error.start]:02x}{offset} is not UTF-8; convert the file "
+        "to UTF-8, or pass skip_bad=True to leave this document out"
     )

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-import sys
 from http.client import HTTPException
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from tqdm import tqdm
-
 from bpe.errors import UnknownVocabularyError, VocabularyError
 from bpe.formats.files import MAX_BYTES, write_atomically
 from bpe.hub.locate import cache_folder
 from bpe.hub.published import PUBLISHED, PublishedFile
+from bpe.progress import progress_bar
 from pretok.errors import shortened
 
 _TIMEOUT_SECONDS = 30
@@ -66,13 +64,7 @@ def _download(url: str) -> bytes:
     try:
         with urlopen(request, timeout=_TIMEOUT_SECONDS) as answer:
             size = int(answer.headers.get("Content-Length") or 0)
-            with tqdm(
-                total=size or None,
-                unit="B",
-                unit_scale=True,
-                desc=url.rpartition("/")[2],
-                disable=not sys.stderr.isatty(),
-            ) as bar:
+            with progress_bar(url.rpartition("/")[2], "B", None, size or None) as bar:
                 while part := answer.read(1 << 16):
                     parts.append(part)
                     size_read += len(part)

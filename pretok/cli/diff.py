@@ -7,19 +7,9 @@ from collections.abc import Iterator
 
 import click
 
+from pretok.cli import output
 from pretok.cli.input import open_text
 from pretok.cli.options import ESCAPES, PRESET, split_options
-from pretok.cli.output import (
-    Escaper,
-    difference_lines,
-    is_colored,
-    json_array,
-    rule_json,
-    rule_text,
-    step_json,
-    styled,
-    write,
-)
 from pretok.diff import Diff
 from pretok.machine.backend import BackendName
 from pretok.machine.stream import Step
@@ -72,30 +62,30 @@ def diff_command(
         except ValueError as error:
             raise click.ClickException(str(error)) from None
         if output_format == "json":
-            write(_as_json(first, second, diff, limit))
+            output.write(_as_json(first, second, diff, limit))
         else:
-            write(_as_text(first, second, diff, limit, is_colored(color)))
+            output.write(_as_text(first, second, diff, limit, output.is_colored(color)))
     return DIFFERENT if diff.region_count else SAME
 
 
 def _as_text(
     first: PreTokenizer, second: PreTokenizer, diff: Diff, limit: int, colored: bool
 ) -> Iterator[str]:
-    escaper = Escaper(first.unicode)
+    escaper = output.Escaper(first.unicode)
     for region in diff:
         if diff.region_count > limit:
             continue
         if diff.region_count == 1:
-            yield styled(f"--- {_name(first)}", colored, bold=True)
-            yield styled(f"+++ {_name(second)}", colored, bold=True)
+            yield output.styled(f"--- {_name(first)}", colored, bold=True)
+            yield output.styled(f"+++ {_name(second)}", colored, bold=True)
         sides = (
-            (sign, color, [(step.text, rule_text(step.rule)) for step in steps], count)
+            (sign, color, [(step.text, output.rule_text(step.rule)) for step in steps], count)
             for sign, color, steps, count in (
                 ("-", "red", region.first, region.first_count),
                 ("+", "green", region.second, region.second_count),
             )
         )
-        yield "".join(difference_lines(escaper, region.start, region.end, sides, colored))
+        yield "".join(output.difference_lines(escaper, region.start, region.end, sides, colored))
     yield f"{_name(first)}: {_counted(diff.first_count, 'pre-token')}\n"
     yield f"{_name(second)}: {_counted(diff.second_count, 'pre-token')}\n"
     hidden = diff.region_count - limit
@@ -117,7 +107,7 @@ def _as_json(first: PreTokenizer, second: PreTokenizer, diff: Diff, limit: int) 
     # Print the prefix only with the first region. If reading the input fails before this region,
     # nothing has been printed, not even the beginning of the JSON.
     prefix = '{"regions": '
-    for part in json_array(records(), ",\n"):
+    for part in output.json_array(records(), ",\n"):
         yield prefix + part.rstrip("\n")
         prefix = ""
     counts = ((first, diff.first_count), (second, diff.second_count))
@@ -130,7 +120,7 @@ def _as_json(first: PreTokenizer, second: PreTokenizer, diff: Diff, limit: int) 
 
 
 def _step_json(step: Step) -> str:
-    return step_json(step.start, step.end, step.text, rule_json(step.rule))
+    return output.step_json(step.start, step.end, step.text, output.rule_json(step.rule))
 
 
 def _counted(count: int, noun: str) -> str:

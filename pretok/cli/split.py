@@ -9,18 +9,9 @@ from typing import TypeVar
 
 import click
 
+from pretok.cli import output
 from pretok.cli.input import open_text
 from pretok.cli.options import ESCAPES, preset_option, split_options
-from pretok.cli.output import (
-    Escaper,
-    columns,
-    is_colored,
-    json_array,
-    rule_json,
-    rule_text,
-    step_json,
-    write,
-)
 from pretok.machine.backend import BackendName
 from pretok.machine.stream import Step
 from pretok.pre_tokenizer import PreTokenizer
@@ -75,16 +66,16 @@ def split_command(
         stream = tokenizer.stream()
         blocks = _blocks(stream.feed, stream.finish, chunks)
         if output_format == "json":
-            write(json_array((json.dumps(block)[1:-1] for block in blocks), ", "))
+            output.write(output.json_array((json.dumps(block)[1:-1] for block in blocks), ", "))
         elif output_format == "offsets":
-            write(_offsets(blocks, unit or "char"))
-        elif is_colored(color):
-            write(_colored_lines(Escaper(tokenizer.unicode), blocks))
+            output.write(_offsets(blocks, unit or "char"))
+        elif output.is_colored(color):
+            output.write(_colored_lines(output.Escaper(tokenizer.unicode), blocks))
         else:
-            write(map(Escaper(tokenizer.unicode).lines, blocks))
+            output.write(map(output.Escaper(tokenizer.unicode).lines, blocks))
 
 
-def _colored_lines(escaper: Escaper, blocks: Iterator[list[str]]) -> Iterator[str]:
+def _colored_lines(escaper: output.Escaper, blocks: Iterator[list[str]]) -> Iterator[str]:
     backgrounds = cycle(BACKGROUNDS)
     for block in blocks:
         yield "".join(
@@ -142,29 +133,31 @@ def explain_command(
         stream = tokenizer.stream()
         blocks = _blocks(stream.feed_steps, stream.finish_steps, chunks)
         if output_format == "json":
-            write(json_array(_json_blocks(tokenizer, blocks), ",\n"))
+            output.write(output.json_array(_json_blocks(tokenizer, blocks), ",\n"))
         else:
-            write(_text_blocks(tokenizer, blocks, is_colored(color)))
+            output.write(_text_blocks(tokenizer, blocks, output.is_colored(color)))
 
 
 def _json_blocks(tokenizer: PreTokenizer, blocks: Iterator[list[Step]]) -> Iterator[str]:
-    rules = _by_rule(tokenizer, rule_json)
+    rules = _by_rule(tokenizer, output.rule_json)
     for block in blocks:
-        records = [step_json(start, end, text, rules[id(rule)]) for start, end, text, rule in block]
+        records = [
+            output.step_json(start, end, text, rules[id(rule)]) for start, end, text, rule in block
+        ]
         yield ",\n".join(records)
 
 
 def _text_blocks(
     tokenizer: PreTokenizer, blocks: Iterator[list[Step]], colored: bool
 ) -> Iterator[str]:
-    escaper = Escaper(tokenizer.unicode)
-    rules = _by_rule(tokenizer, rule_text)
+    escaper = output.Escaper(tokenizer.unicode)
+    rules = _by_rule(tokenizer, output.rule_text)
     colors = {id(rule): color for rule, color in zip(tokenizer.preset.rules, cycle(COLORS))}
     for block in blocks:
         lines = []
         escaped = escaper.each(step.text for step in block)
         for (start, end, _, rule), shown in zip(block, escaped, strict=True):
-            line = columns(shown, rules[id(rule)])
+            line = output.columns(shown, rules[id(rule)])
             if colored:
                 line = click.style(line, colors.get(id(rule), NO_RULE_COLOR))
             lines.append(f"{start:>7} {end:>7}  {line}\n")
