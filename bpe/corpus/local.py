@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 from bpe.corpus.documents import Batch, Position
 from bpe.corpus.encode import DocumentEncoder, Encoded, encoded
-from bpe.corpus.free_memory import MemoryTrimmer
 from bpe.corpus.options import Options
 from bpe.corpus.parts import read_parts
 from bpe.corpus.threads import map_in_order, read_ahead
@@ -19,6 +20,8 @@ MAX_WORKERS = 64
 READY = 2
 """The number of batches beyond one for each worker that are encoded, or wait to be encoded, while
 an earlier batch is written. Without them, workers would wait for the writer."""
+INTERVAL = 1 << 28
+"""The number of bytes of encoded text after which freed memory is returned to the system."""
 
 
 class LocalEngine:
@@ -53,3 +56,24 @@ def _core_count() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+class MemoryTrimmer:
+    """Calls malloc_trim of glibc at intervals.
+
+    Documents and arrays of a few megabytes come and go. Their sizes differ, so they fragment the
+    heap of glibc. Without these calls, resident memory would grow with the size of the corpus.
+    """
+
+    def __init__(self) -> None:
+        self._trim: Callable[[int], object] = lambda pad: None
+        with suppress(OSError, AttributeError, TypeError):  # raised without glibc
+            self._trim = ctypes.CDLL(None).malloc_trim
+        self._size = 0
+
+    def add(self, size: int) -> None:
+        """Count `size` bytes of encoded text; return freed memory after INTERVAL bytes."""
+        self._size += size
+        if self._size >= INTERVAL:
+            self._trim(0)
+            self._size = 0

@@ -10,7 +10,7 @@ from bpe.corpus.fields import Count, Id, Positive, check_of, fraction, one_of
 from bpe.corpus.layouts import LAYOUTS
 from bpe.errors import UnknownTokenError, shortened
 from bpe.tokenizer import Tokenizer
-from bpe.training.limits import MAX_TEXT
+from bpe.training.limits import MAX_TEXT, check_positive
 from bpe.types import Special
 
 MAX_UINT16 = 1 << 16
@@ -82,9 +82,7 @@ def make_options(
         )
     if layout not in LAYOUTS:
         raise ValueError(f"layout={layout!r}; expected one of {', '.join(map(repr, LAYOUTS))}")
-    for name, number in (("shard_tokens", shard_tokens), ("pack", pack), ("max_text", max_text)):
-        if number is not None and (type(number) is not int or number < 1):
-            raise ValueError(f"{name}={number!r:.40}; expected None or an int of at least 1")
+    check_positive(shard_tokens=shard_tokens, pack=pack, max_text=max_text)
     for name, value in (("field", field), ("dtype", "" if dtype is None else dtype)):
         if not isinstance(value, str):
             raise TypeError(f"{name} is of type {type(value).__name__}; expected a str")

@@ -83,7 +83,9 @@ class Job:
                 writer.resume()
             self._is_broken = False
             self._read_all(progress)
-            self._shuffle_all(progress)
+            if self._store is not None and self._options.shuffle is not None:
+                with progress_bar("shuffling", "token", progress, self._manifest.tokens) as bar:
+                    self._shuffle(self._store, self._options.shuffle, bar)
             self._is_broken = True
             for writer in self._sink.writers.values():
                 writer.finish()
@@ -199,12 +201,6 @@ class Job:
         for writer in self._writers:
             writer.remove_stale()
         self._unsaved = 0
-
-    def _shuffle_all(self, progress: bool | None) -> None:
-        """Write the documents of the store, if there is one, in the random order of the seed."""
-        if self._store is not None and self._options.shuffle is not None:
-            with progress_bar("shuffling", "token", progress, self._manifest.tokens) as bar:
-                self._shuffle(self._store, self._options.shuffle, bar)
 
     def _shuffle(self, unshuffled: Sink, seed: int, bar: Bar) -> None:
         """Copy the documents of `unshuffled`, except those already copied, to the shards."""

@@ -10,6 +10,13 @@ MAX_PRE_TOKEN = 16 << 20
 MAX_TEXT = 64 << 20
 
 
+def check_positive(**arguments: int | None) -> None:
+    """Raise ValueError unless each argument is None or an int of at least 1."""
+    for name, value in arguments.items():
+        if value is not None and (type(value) is not int or value < 1):
+            raise ValueError(f"{name}={value!r:.40}; expected None or an int of at least 1")
+
+
 class Limits(NamedTuple):
     """The maximum size in bytes of a pre-token, and of a text that must be in memory as a whole."""
 
@@ -22,10 +29,7 @@ class Limits(NamedTuple):
 
         Raises ValueError unless each value is None or an int of at least 1.
         """
-        values = {"max_pre_token": max_pre_token, "max_text": max_text}
-        for name, value in values.items():
-            if value is not None and (type(value) is not int or value < 1):
-                raise ValueError(f"{name}={value!r:.40}; expected None or an int of at least 1")
+        check_positive(max_pre_token=max_pre_token, max_text=max_text)
         return cls(max_pre_token or MAX_PRE_TOKEN, max_text or MAX_TEXT)
 
 

@@ -96,7 +96,7 @@ LAYERS = (
     ("bpe.training.characters",),
     ("bpe.training.train", "bpe.hub.fetch", "bpe.loading"),
     ("bpe.corpus.layouts*",),
-    ("bpe.corpus.fields", "bpe.corpus.free_memory", "bpe.corpus.identity",
+    ("bpe.corpus.fields", "bpe.corpus.identity",
      "bpe.corpus.lock", "bpe.corpus.long_lines",
      "bpe.corpus.threads", "bpe.corpus.utf8_check", "bpe.corpus.write_back"),
     ("bpe.corpus.lines", "bpe.corpus.options"),
