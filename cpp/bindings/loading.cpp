@@ -5,6 +5,7 @@
 #include "bindings/packed_tokens.hpp"
 #include "bindings/utf8_texts.hpp"
 #include "core/base/ids.hpp"
+#include "formats/character_spec.hpp"
 #include "formats/pretok_file.hpp"
 #include "formats/rank_file.hpp"
 #include "formats/read_spec.hpp"
@@ -325,8 +326,10 @@ py::tuple steps_of(const TokenizerSpec &spec) {
 py::dict read_file(const py::bytes &data) {
   const auto *first = reinterpret_cast<const std::uint8_t *>(PyBytes_AS_STRING(data.ptr()));
   TokenizerSpec spec;
-  const LoadError error =
+  LoadError error =
       read_spec(first, static_cast<std::size_t>(PyBytes_GET_SIZE(data.ptr())), spec);
+  if (!error && !spec.scores.empty())
+    error = find_piece_merges(scored_pieces(spec), spec.vocabulary.merges);
   py::dict result;
   if (error) {
     result["error"] = error.message;

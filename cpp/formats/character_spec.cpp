@@ -5,6 +5,7 @@
 #include "formats/piece_file.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace pretok {
@@ -92,6 +93,18 @@ std::vector<std::string_view> texts_of(const TokenizerSpec &spec) {
     at += length;
   }
   return texts;
+}
+
+ScoredPieces scored_pieces(const TokenizerSpec &spec) {
+  ScoredPieces pieces;
+  const std::vector<std::string_view> texts = texts_of(spec);
+  for (std::size_t i = 0; i < spec.scores.size(); ++i)
+    if (!std::isnan(spec.scores[i])) {
+      pieces.texts.push_back(texts[i]);
+      pieces.ids.push_back(spec.vocabulary.ids[i]);
+      pieces.scores.push_back(spec.scores[i]);
+    }
+  return pieces;
 }
 
 std::uint32_t first_step(const TokenizerSpec &spec) {

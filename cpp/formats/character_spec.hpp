@@ -4,6 +4,7 @@
 #include "core/bpe/vocabulary.hpp"
 #include "core/split/program.hpp"
 #include "formats/character_model.hpp"
+#include "formats/piece_merges.hpp"
 #include "formats/tokenizer_spec.hpp"
 
 #include <cstddef>
@@ -21,6 +22,9 @@ std::optional<std::uint8_t> fallback_byte(std::string_view text);
 
 // Returns views of the tokens of spec.vocabulary, in their order.
 std::vector<std::string_view> texts_of(const TokenizerSpec &spec);
+
+// Returns the tokens that have a score in spec.scores. The result views spec.vocabulary.
+ScoredPieces scored_pieces(const TokenizerSpec &spec);
 
 // Returns the lowest id that is larger than the ids of all tokens and added tokens. The steps
 // get the ids from here on. A step is a symbol that only merging needs, such as the first bytes

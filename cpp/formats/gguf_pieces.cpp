@@ -4,8 +4,9 @@
 #include "formats/character_spec.hpp"
 #include "formats/load_error.hpp"
 #include "formats/piece_file.hpp"
-#include "formats/piece_merges.hpp"
+#include "formats/text_model.hpp"
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -43,7 +44,7 @@ public:
     const std::string problem = problem_of_characters(spec_);
     if (!problem.empty())
       return unsupported("the SentencePiece model " + problem);
-    return find_piece_merges(pieces_, spec_.vocabulary.merges);
+    return {};
   }
 
 private:
@@ -58,7 +59,8 @@ private:
     CharacterSpec &characters = spec_.characters.emplace();
     characters.spaces.prefix =
         adds_space ? TextSpaces::Prefix::ALWAYS : TextSpaces::Prefix::NONE;
-    characters.spaces.are_marks = characters.is_normalizer = true;
+    characters.spaces.are_marks = characters.spaces.prefix_has_span = true;
+    characters.is_normalizer = true;
     characters.fuses_unknown = true;
     characters.decoding.strips = adds_space ? 1 : 0;
     return {};
@@ -84,6 +86,7 @@ private:
       data.ids.push_back(id);
       if (is_byte || type == GgufTokenType::UNKNOWN || type == GgufTokenType::CONTROL) {
         special_.push_back(text);
+        spec_.scores.push_back(NAN);
         continue;
       }
       if (count_characters(text) > MAX_TOKEN)
@@ -93,9 +96,7 @@ private:
       if (score != score)
         return malformed("token " + std::to_string(id) +
                          " has the score NaN; expected a number");
-      pieces_.texts.push_back(text);
-      pieces_.ids.push_back(id);
-      pieces_.scores.push_back(score);
+      spec_.scores.push_back(score);
     }
     data.mergeable = data.ids.size();
     data.from_ranks = data.ignore_merges = false;
@@ -143,7 +144,6 @@ private:
   const GgufValue &scores_;
   const GgufValue &space_;
   TokenizerSpec &spec_;
-  ScoredPieces pieces_;
   std::vector<std::string_view> special_;
 };
 

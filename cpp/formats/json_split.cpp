@@ -163,6 +163,13 @@ StageProgram metaspace_stage(std::string_view mark) {
   return stage;
 }
 
+// Gives the space its class in every Unicode version, and without one.
+static void classify_space(Alphabet &alphabet) {
+  for (AlphabetRange &range : alphabet)
+    if (range.start == ' ')
+      range.class_map.fill(*std::max_element(range.class_map.begin(), range.class_map.end()));
+}
+
 void read_text_split(const std::vector<JsonPart> &parts, TokenizerSpec &spec) {
   spec.add_prefix_space = false;
   find_split(parts, true, spec);
@@ -199,8 +206,10 @@ void read_text_split(const std::vector<JsonPart> &parts, TokenizerSpec &spec) {
     } else if (write_part(part, written) && find_json_stage(written, found)) {
       // These splits have the pattern " ", which occurs in no text with marks in place of
       // spaces. So they keep the text whole, unless they drop what is no match.
-      const StageProgram &stage = found.stages.back();
+      StageProgram &stage = found.stages.back();
       is_space_split = kind == "Split" && !stage.invert;
+      if (is_space_split)
+        classify_space(stage.program.alphabet);
       needs_unicode = needs_unicode || !is_space_split;
     } else {
       return part.fail_unsupported("only Python reads this part of a pre_tokenizer; load the "

@@ -76,6 +76,8 @@ private:
   // Sets split_ to the split of the options, or else to that of the file. Leaves it empty if
   // build_text sets it.
   LoadError choose_split() {
+    if (options_.split && spec_.characters && !options_.takes_normalized_text)
+      return invalid_argument("the file says how to split and normalize text for this model");
     split_ = std::move(options_.split);
     if (!split_ && !spec_.characters)
       if (LoadError error = find_split())
@@ -245,11 +247,18 @@ private:
   const char *build_text(Vocabulary &vocabulary) {
     const bool has_spaces =
         spec_.characters && !spec_.characters->normalizer && !options_.takes_normalized_text;
-    const CharacterModel model = model_of(spec_, has_spaces);
+    CharacterModel model = model_of(spec_, has_spaces);
     const bool for_short_texts = options_.for_short_texts;
+    const ScoredPieces scored = scored_pieces(spec_);
+    // No list of merges gives the ids of a model whose scores are not distinct.
+    const bool uses_scores =
+        !spec_.scores.empty() && (for_short_texts || find_piece_merges(scored, model.merges));
+    if (uses_scores) // for allows_cuts, each piece is the result of a merge
+      for (const std::uint32_t id : scored.ids)
+        model.merges.push_back({id, id, id});
     const bool splits_at_marks = spec_.characters && spec_.characters->splits_at_marks;
     if (splits_nothing_ || (!split_ && !splits_at_marks)) {
-      is_whole_ = !for_short_texts && model.merges_bytes();
+      is_whole_ = !for_short_texts && !uses_scores && model.merges_bytes();
       split_.emplace(split_of_stages(!for_short_texts && model.allows_cuts()
                                          ? cut_at_marks(true, has_spaces)
                                          : cut_nowhere()));
@@ -266,7 +275,27 @@ private:
     if (!has_spaces)
       tokens = decoded_tokens(spec_);
     tokens.for_short_texts = for_short_texts;
-    return build_characters(model, std::move(tokens), vocabulary);
+    return uses_scores ? vocabulary.build(std::move(tokens), merge_by_scores(model, scored))
+                       : build_characters(model, std::move(tokens), vocabulary);
+  }
+
+  // Takes the bytes of the tokens, which the result views.
+  std::unique_ptr<CharacterMerging> merge_by_scores(const CharacterModel &model,
+                                                    const ScoredPieces &scored) {
+    struct Owned {
+      std::vector<std::uint8_t> bytes;
+      PieceTable table;
+    };
+    UnknownCharacters unknown;
+    unknown.fallback.fill(NO_ID);
+    std::copy(model.fallback.begin(), model.fallback.end(), unknown.fallback.begin());
+    unknown.id = model.unknown;
+    const auto owned = std::shared_ptr<Owned>(
+        new Owned{std::move(spec_.vocabulary.bytes), PieceTable(scored, unknown)});
+    owned->table.set_ranks(scored);
+    return std::make_unique<PieceMerge>(std::shared_ptr<const PieceTable>(owned, &owned->table),
+                                        model.has_spaces ? PieceUnits::MARKED
+                                                         : PieceUnits::CHARACTERS);
   }
 
   // Sets AddedToken::special. Returns by id whether a token is special.

@@ -136,8 +136,8 @@ LoadError check_bytes(const VocabularyData &data) {
                    "); expected a byte-level vocabulary, with a token for each byte");
 }
 
-// Checks the conditions on added tokens that read_spec documents. The C interface checks the
-// added tokens of its options itself (capi/load_tokenizer.cpp).
+// Checks the conditions on added tokens that read_spec documents. make_tokenizer checks the
+// added tokens of its options.
 LoadError check_added(const TokenizerSpec &spec) {
   struct Entry {
     std::string_view content;

@@ -5,13 +5,13 @@
 #include "formats/character_spec.hpp"
 #include "formats/load_error.hpp"
 #include "formats/piece_file.hpp"
-#include "formats/piece_merges.hpp"
 #include "formats/protobuf_reader.hpp"
 #include "formats/rank_file.hpp"
 #include "formats/text_spec.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 #include <string>
 #include <vector>
@@ -86,7 +86,7 @@ public:
     const std::string problem = problem_of_characters(spec_);
     if (!problem.empty())
       return unsupported("the SentencePiece model " + problem);
-    return find_piece_merges(scored_, spec_.vocabulary.merges);
+    return {};
   }
 
 private:
@@ -224,11 +224,9 @@ private:
       data.ids.push_back(id);
       if (piece.type == PieceType::UNKNOWN)
         spec_.characters->unknown_id = id;
-      if (piece.type == PieceType::NORMAL) {
-        scored_.texts.push_back(piece.text);
-        scored_.ids.push_back(id);
-        scored_.scores.push_back(piece.score);
-      } else if (piece.type != PieceType::BYTE && piece.type != PieceType::UNUSED) {
+      const bool is_normal = piece.type == PieceType::NORMAL;
+      spec_.scores.push_back(is_normal ? piece.score : NAN);
+      if (!is_normal && piece.type != PieceType::BYTE && piece.type != PieceType::UNUSED) {
         AddedToken token;
         token.content = piece.text;
         token.id = id;
@@ -245,7 +243,6 @@ private:
 
   TokenizerSpec &spec_;
   PieceFile file_;
-  ScoredPieces scored_;
   bool has_fallback_ = false;
   SentencePieceSpec normalizer_;
 };

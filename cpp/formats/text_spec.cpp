@@ -23,7 +23,7 @@ std::optional<std::uint8_t> fallback_of(const TextSpec &text, std::string_view t
 bool use_chain(const TokenizerSpec &spec, CharacterSpec &options) {
   using Prefix = TextSpaces::Prefix;
   TextSpaces &spaces = options.spaces;
-  spaces.are_marks = true;
+  spaces.are_marks = spaces.prefix_has_span = true;
   if (spec.metaspace) {
     const MetaspaceSpec &metaspace = *spec.metaspace;
     spaces.only_first = metaspace.prepend == MetaspaceSpec::Prepend::FIRST;

@@ -84,6 +84,9 @@ struct IgnoredId {
 
 struct TokenizerSpec {
   VocabularyData vocabulary;
+  // If not empty, the merges follow from the scores (piece_merges.hpp), and vocabulary.merges
+  // is empty. By token of `vocabulary`, its score, or NaN if no merge makes the token.
+  std::vector<float> scores;
   std::optional<CharacterSpec> characters; // if set, the tokens of `vocabulary` are UTF-8
   std::optional<TextSpec> text;            // if set, the tokens of `vocabulary` are UTF-8
   std::vector<AddedToken> added;           // AddedToken::special is not set yet

@@ -121,7 +121,10 @@ inline void check_steps(const TokenizerSpec &spec, const std::uint8_t *text, std
     if (chain.has_metaspace())
       chain.apply_metaspace(
           normal.data(), normal.size(), [](std::size_t) { return true; },
-          [&](const std::uint8_t *, std::size_t piece) { total += piece; });
+          [&](const std::uint8_t *, std::size_t piece, std::size_t start, std::size_t end) {
+            check(start <= end && end <= normal.size(), "pieces are within the text");
+            total += piece;
+          });
     check(std::max(total, normal.size()) <= saturating_multiply(size, chain.max_growth()),
           "the normalized text has at most the size that max_growth allows");
   }

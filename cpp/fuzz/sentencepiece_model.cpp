@@ -161,7 +161,8 @@ void check_piece_merge(const std::vector<Scored> &pieces, const std::string &fil
 void check_merges(const std::vector<Scored> &pieces, const std::string &file, Input &input) {
   TokenizerSpec spec;
   const auto *data = reinterpret_cast<const std::uint8_t *>(file.data());
-  const LoadError error = read_spec(data, file.size(), spec);
+  check(!read_spec(data, file.size(), spec), "a valid model is read");
+  const LoadError error = find_piece_merges(scored_pieces(spec), spec.vocabulary.merges);
   std::map<std::string, std::uint32_t> ids;
   for (std::uint32_t i = 0; i < pieces.size(); ++i)
     ids.emplace(pieces[i].text, i);
@@ -194,7 +195,7 @@ void check_merges(const std::vector<Scored> &pieces, const std::string &file, In
   check_piece_merge(pieces, file, repeated, merged(repeated, by_score));
   if (error) {
     check(error.kind == LoadError::UNSUPPORTED,
-          "a valid model is refused only as unsupported, because of equal scores");
+          "the merges of a valid model are unsupported only because of equal scores");
     return;
   }
   check(merged(text, by_rank) == merged(text, by_score),

@@ -10,11 +10,18 @@
 
 namespace pretok {
 
+static std::unique_ptr<const NormalizerChain> make_nfc_chain() {
+  NormalizerStep nfc;
+  nfc.kind = NormalizerStep::Kind::NFC;
+  return std::make_unique<NormalizerChain>(std::vector{nfc}, std::nullopt);
+}
+
 Tokenizer::Tokenizer(TokenizerParts &&parts)
     : parts_(std::move(parts)), normalizer_(parts_.nfc             ? Normalizer::NFC
                                             : parts_.sentencepiece ? Normalizer::SENTENCEPIECE
                                             : parts_.chain != nullptr ? Normalizer::CHAIN
                                                                       : Normalizer::NONE),
+      nfc_chain_(parts_.nfc ? make_nfc_chain() : nullptr),
       encoder_(parts_.split.pre_tokenizer, *parts_.vocabulary, parts_.spaces,
                parts_.cache_limit, parts_.is_whole),
       lacks_bytes_(std::find(parts_.no_token.begin(), parts_.no_token.end(), true) !=
@@ -59,7 +66,7 @@ Refusal Tokenizer::for_metaspace_parts(const std::uint8_t *part, std::size_t siz
     parts_.chain->apply_metaspace(
         normal.data() + segment.start, segment.end - segment.start,
         [&](std::size_t at) { return is_first(segment.start + at); },
-        [&](const std::uint8_t *text, std::size_t text_size) {
+        [&](const std::uint8_t *text, std::size_t text_size, std::size_t, std::size_t) {
           on_text(text, text_size, nothing);
         });
   });

@@ -78,6 +78,12 @@ struct TokenizerParts {
   std::array<bool, 256> no_token{};
 };
 
+// The start and the end of each token in a text, in bytes.
+struct Spans {
+  std::vector<std::int64_t> starts;
+  std::vector<std::int64_t> ends;
+};
+
 // Threads may share a Tokenizer.
 class Tokenizer {
 public:
@@ -119,6 +125,12 @@ public:
     return encoder_.count(text, size, added.all, cache, result);
   }
 
+  // Like `encode`. Also appends the spans of the tokens in `text`, which is the text before
+  // step 1.
+  Refusal encode_spans(const std::uint8_t *text, std::size_t size,
+                       const AddedTokenPhases &added, PreTokenCache &cache, IdBuffer &ids,
+                       Spans &spans) const;
+
   // Step 6, for callers that want the template. `begin` appends the ids before a text, and
   // `end` appends the ids after it.
   void begin(IdBuffer &ids) const { append(parts_.ids_around.before, ids); }
@@ -159,6 +171,17 @@ public:
   }
 
 private:
+  class SpanEncoder;
+
+  // Like encode_spans, for a text that needs no step 1.
+  Refusal encode_plain_spans(const std::uint8_t *text, std::size_t size,
+                             const AddedTokens &added, PreTokenCache &cache, IdBuffer &ids,
+                             Spans &spans) const;
+  // Returns the chain that aligns text in encode_spans; nullptr for SentencePiece.
+  const NormalizerChain *aligning_chain() const {
+    return parts_.chain != nullptr ? parts_.chain.get() : nfc_chain_.get();
+  }
+
   // Like `encode` and `count`, for a text that step 1 changes. Exact added tokens divide the
   // text into parts. Each part is normalized, and passes through steps 2 to 5 by itself.
   Refusal encode_parts(const std::uint8_t *text, std::size_t size,
@@ -189,7 +212,8 @@ private:
 
   const TokenizerParts parts_;
   const Normalizer normalizer_;
-  const Encoder encoder_; // refers to parts_
+  const std::unique_ptr<const NormalizerChain> nfc_chain_; // aligns NFC; only if parts_.nfc
+  const Encoder encoder_;                                  // refers to parts_
   const bool lacks_bytes_;
 };
 

@@ -140,7 +140,7 @@ void NormalizerChain::apply_metaspace(const std::uint8_t *data, std::size_t size
     if (metaspace_->prepend != MetaspaceSpec::Prepend::NEVER && !begins &&
         (metaspace_->prepend == MetaspaceSpec::Prepend::ALWAYS || is_first(start)))
       changed.insert(changed.begin(), mark.begin(), mark.end());
-    emit(changed.data(), changed.size());
+    emit(changed.data(), changed.size(), start, end);
   };
   if (before_)
     before_->steps(Utf8(data, size, before_->classes()), change);

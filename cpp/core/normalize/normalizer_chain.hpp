@@ -40,13 +40,17 @@ public:
   std::vector<std::size_t> sources(const std::uint8_t *data, std::size_t size) const;
 
   bool has_metaspace() const { return metaspace_.has_value(); }
-  // Calls emit(data, size) for each piece of a normalized text between two added tokens, as
-  // Metaspace changes it. is_first(at) says whether the character at byte `at` comes from the
-  // start of the whole text. Call it only if has_metaspace().
-  using OnText = FunctionRef<void(const std::uint8_t *, std::size_t)>;
+  // Calls emit(changed, changed_size, start, end) for each piece data[start..end) of a
+  // normalized text between two added tokens, as Metaspace changes it. is_first(at) says
+  // whether the character at byte `at` comes from the start of the whole text. Call it only if
+  // has_metaspace().
+  using OnText = FunctionRef<void(const std::uint8_t *, std::size_t, std::size_t, std::size_t)>;
   using IsFirst = FunctionRef<bool(std::size_t)>;
   void apply_metaspace(const std::uint8_t *data, std::size_t size, const IsFirst &is_first,
                        const OnText &emit) const;
+
+  // Returns the number of bytes that Metaspace makes of a space.
+  std::size_t mark_size() const { return metaspace_->replacement.size(); }
 
   // Returns the maximum number of bytes, after Metaspace, for each byte of a text.
   std::size_t max_growth() const { return max_growth_; }
