@@ -68,6 +68,9 @@ def short_path(path: str | os.PathLike[str]) -> str:
 class PretokError(Exception):
     """Base class of the errors that pretok defines."""
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.args, self.__dict__)
+
 
 class UnknownPresetError(PretokError, ValueError):
     """No preset has this name."""
@@ -83,9 +86,6 @@ class UnknownPresetError(PretokError, ValueError):
         self.name = name
         self.near = tuple(near)
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.args, self.__dict__)
-
 
 class DuplicatePresetError(PretokError, ValueError):
     """Two different presets have one name: `name`."""
@@ -93,9 +93,6 @@ class DuplicatePresetError(PretokError, ValueError):
     def __init__(self, name: str, problem: str) -> None:
         super().__init__(f"preset name {name!r} is {problem}")
         self.name = name
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.args, self.__dict__)
 
 
 class PretokWarning(UserWarning):
@@ -113,9 +110,6 @@ class UnknownUnicodeVersionError(PretokError, ValueError):
         super().__init__(
             f"unknown Unicode version {shortened(version)}; expected one of {_quoted(versions)}"
         )
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.args, self.__dict__)
 
 
 class UnknownPatternError(PretokError, ValueError):
@@ -148,9 +142,6 @@ class UnknownPatternError(PretokError, ValueError):
         self.position = position
         self.reason = reason
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.args, self.__dict__)
-
 
 class UnsupportedPreTokenizerError(PretokError, ValueError):
     """A pre_tokenizer of a tokenizer.json is malformed or not supported.
@@ -161,9 +152,6 @@ class UnsupportedPreTokenizerError(PretokError, ValueError):
     def __init__(self, path: str, problem: str) -> None:
         super().__init__(f"{path}: {problem}")
         self.path = path
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.args, self.__dict__)
 
 
 class UnreadableFileError(PretokError, ValueError):

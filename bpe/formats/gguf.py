@@ -5,11 +5,13 @@ cpp/formats/gguf.hpp is the C++ version, for byte-level BPE only.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import IntEnum
 from itertools import repeat
 from typing import NamedTuple
 
+from bpe.characters.text_vocabulary import TextVocabulary
+from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.chain import DecoderChain
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
@@ -125,14 +127,13 @@ def _spec(file: Value, needs_preset: bool = True) -> TokenizerSpec:
             f"there is no {_MODEL}, so the file holds no vocabulary; if the model is split into "
             "several files, give the first"
         )
-    if file[_MODEL].text() == "llama":
-        return _text_spec(file)
-    if file[_MODEL].text() == "gemma4":
-        return _characters_spec(file)
+    model = file[_MODEL].text()
+    if model in ("llama", "gemma4"):
+        return _text_spec(file, has_scores=model == "llama")
     _check_model(file[_MODEL])
     pre, preset, why_no_preset = _split(file)
     if pre in _MERGES_CHARACTERS:
-        return _characters_spec(file)
+        return _text_spec(file, has_scores=False)
     if pre in NOT_BYTE_LEVEL:
         raise file[_PRE].unsupported(
             "bpe does not read models of this kind, whose tokens are text and not bytes"
@@ -153,39 +154,30 @@ def _spec(file: Value, needs_preset: bool = True) -> TokenizerSpec:
     )
 
 
-def _text_spec(file: Value) -> TokenizerSpec:
-    """Return the tokenizer of a file with SentencePiece's BPE."""
+def _text_spec(file: Value, has_scores: bool) -> TokenizerSpec:
+    """Return the tokenizer of a file whose BPE merges characters.
+
+    With `has_scores` it merges by scores, as SentencePiece does, else by listed merges, as Gemma 4.
+    """
     texts = _texts(file[_TOKENS])
     types = _types(file[_TYPES], len(texts), may_have_bytes=True)
-    _check_different(texts, dict(zip(texts, range(len(texts)), strict=True)))
-    adds_space = file[_ADD_SPACE].flag(default=True)
-    fallback = [id for id, kind in enumerate(types) if kind == TokenType.BYTE]
-    special = [id for id, kind in enumerate(types) if kind in _SPECIAL]
+    ids = _different(texts)
+    adds_space = has_scores and file[_ADD_SPACE].flag(default=True)
+    vocabulary: CharacterVocabulary | TextVocabulary
+    if has_scores:
+        fallback = [id for id, kind in enumerate(types) if kind == TokenType.BYTE]
+        special = [id for id, kind in enumerate(types) if kind in _SPECIAL]
+        vocabulary = gguf_text.vocabulary(texts, file[_SCORES], fallback, special)
+    else:
+        rows = merge_ids(ids, _pairs(file[_MERGES]), _merge_location)
+        vocabulary = gguf_text.listed_vocabulary(texts, rows)
     return TokenizerSpec(
-        gguf_text.vocabulary(texts, file[_SCORES], fallback, special),
+        vocabulary,
         WHOLE,
         added_tokens=_added(texts, types, None),
         normalizer=gguf_text.normalizer(adds_space),
         template=_template(file, True, len(texts)),
         decoder=gguf_text.decoder(adds_space),
-    )
-
-
-def _characters_spec(file: Value) -> TokenizerSpec:
-    """Return the tokenizer of a file whose listed merges merge characters, as in Gemma 4."""
-    texts = _texts(file[_TOKENS])
-    types = _types(file[_TYPES], len(texts), may_have_bytes=True)
-    ids = dict(zip(texts, range(len(texts)), strict=True))
-    _check_different(texts, ids)
-    merges = file[_MERGES]
-    rows = merge_ids(ids, _pairs(merges), lambda index: f"{_MERGES}[{index}]")
-    return TokenizerSpec(
-        gguf_text.listed_vocabulary(texts, rows),
-        WHOLE,
-        added_tokens=_added(texts, types, None),
-        normalizer=gguf_text.normalizer(adds_space=False),
-        template=_template(file, True, len(texts)),
-        decoder=gguf_text.decoder(adds_space=False),
     )
 
 
@@ -254,7 +246,7 @@ def _pairs(merges: Value) -> list[tuple[str, str]]:
         return list(zip(parts[::2], parts[1::2], strict=True)) if listed else []
     for index, merge in enumerate(listed):
         if type(merge) is not str or merge.count(" ") != 1:
-            raise Value(merge, f"{_MERGES}[{index}]").malformed("two tokens with a space between")
+            raise Value(merge, _merge_location(index)).malformed("two tokens with a space between")
     return []
 
 
@@ -274,26 +266,28 @@ def _vocabulary(
     merges: Value,
     ignore_merges: bool,
 ) -> tuple[Vocabulary, DecoderChain | None]:
-    ids = dict(zip(texts, range(len(texts)), strict=True))
-    _check_different(texts, ids)
-    listed = ListedMerges(
-        merges.values(), lambda: _pairs(merges), lambda index: f"{_MERGES}[{index}]"
-    )
+    ids = _different(texts)
+    listed = ListedMerges(merges.values(), lambda: _pairs(merges), _merge_location)
     # `byte_level_model` drops entries that are not ordinary tokens (`loose`), unless a merge names
     # them or they are ASCII bytes.
     loose = [id for id, kind in enumerate(types) if kind not in _ORDINARY]
     return byte_level_model(ListedModel(Value(ids, _TOKENS), listed, ignore_merges, loose=loose))
 
 
-def _check_different(texts: Sequence[str], ids: Mapping[str, int]) -> None:
-    if len(ids) == len(texts):
-        return
-    for id, text in enumerate(texts):
+def _merge_location(index: int) -> str:
+    return f"{_MERGES}[{index}]"
+
+
+def _different(texts: Sequence[str]) -> dict[str, int]:
+    """Return the id of each text; raise VocabularyError if two texts that are not "" are equal."""
+    ids = dict(zip(texts, range(len(texts)), strict=True))
+    for id, text in enumerate(texts) if len(ids) < len(texts) else ():
         if text and ids[text] != id:
             raise VocabularyError(
                 f"{_TOKENS} has {text[:80]!a} twice, with ids {id} and {ids[text]}; the file is "
                 "damaged"
             )
+    return ids
 
 
 def _template(file: Value, adds_bos: bool, count: int) -> Template:

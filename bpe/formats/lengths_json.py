@@ -63,12 +63,10 @@ def write_truncation(truncation: Truncation | None) -> dict[str, Any] | None:
     """Return the truncation of a tokenizer.json."""
     if truncation is None:
         return None
-    return {
-        "direction": truncation.direction.capitalize(),
-        "max_length": truncation.max_length,
-        "strategy": next(name for name, each in _STRATEGIES.items() if each == truncation.strategy),
-        "stride": truncation.stride,
-    }
+    strategy = next(name for name, each in _STRATEGIES.items() if each == truncation.strategy)
+    direction = truncation.direction.capitalize()
+    written = truncation._asdict() | {"direction": direction, "strategy": strategy}
+    return dict(sorted(written.items()))
 
 
 def write_padding(padding: Padding | None) -> dict[str, Any] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from bpe.formats.json_value import Value
@@ -24,20 +24,65 @@ def read(post_processor: Value) -> Template:
     for part in post_processor.parts("processors"):
         if part.value is None:
             continue
-        kind = part.kind()
+        kind = kind_of(part)
         count = len(before) + len(after)
         if kind == "TemplateProcessing":
             first, last = _template(part, count)
             before, after = first + before, after + last
-        elif kind in ("RobertaProcessing", "BertProcessing"):
-            part.only("type", "sep", "cls", "trim_offsets", "add_prefix_space")
-            check_size(part, count + 2)
-            before, after = _id_of(part["cls"]) + before, after + _id_of(part["sep"])
         elif kind != "ByteLevel":  # ByteLevel changes only offsets
-            raise part.unsupported(
-                "expected TemplateProcessing, RobertaProcessing, BertProcessing or ByteLevel"
-            )
+            _check_size(part, count + 2)
+            cls, sep = ((_id(text_and_id(part[name])[1]),) for name in ("cls", "sep"))
+            before, after = cls + before, after + sep
     return Template(before, after)
+
+
+def kind_of(processor: Value) -> str:
+    """Return the kind of a processor, which is not null.
+
+    Raises UnsupportedError for a kind that bpe does not know, and for unknown members.
+    """
+    kind = processor.kind()
+    if kind == "TemplateProcessing":
+        processor.only("type", "single", "pair", "special_tokens")
+    elif kind in ("RobertaProcessing", "BertProcessing"):
+        processor.only("type", "sep", "cls", "trim_offsets", "add_prefix_space")
+    elif kind != "ByteLevel":
+        raise processor.unsupported(
+            "expected TemplateProcessing, RobertaProcessing, BertProcessing or ByteLevel"
+        )
+    return kind
+
+
+def entries(processor: Value, name: str, count: int = 0) -> Iterator[tuple[Value, Value | None]]:
+    """Yield each entry of the template `name` of a TemplateProcessing, and its special token.
+
+    The special token is the object in `special_tokens` that the entry names; None for an entry
+    that stands for a sequence. Raises VocabularyError if the template has too many entries, or too
+    many ids together with `count` other ids.
+    """
+    listed = processor[name]
+    if len(listed.values()) > _MAX_ENTRIES:
+        raise listed.malformed(
+            f"at most {_MAX_ENTRIES} entries, got {len(listed.values())}; remove some of them"
+        )
+    for entry in listed.items():
+        entry.only("SpecialToken", "Sequence")
+        if entry["SpecialToken"].value is None:
+            yield entry, None
+            continue
+        token = processor["special_tokens"][entry["SpecialToken"]["id"].text()]
+        count += len(token["ids"].values())
+        _check_size(entry, count)
+        yield entry, token
+
+
+def text_and_id(pair: Value) -> tuple[Value, Value]:
+    """Return the two items of a list [text, id]."""
+    items = list(pair.items())
+    if len(items) != 2:
+        raise pair.malformed("a list of a text and its id")
+    items[0].text()
+    return items[0], items[1]
 
 
 def read_trims(post_processor: Value) -> tuple[bool, ...]:
@@ -51,15 +96,7 @@ def read_trims(post_processor: Value) -> tuple[bool, ...]:
     )
 
 
-def check_entries(entries: Value) -> None:
-    """Raise VocabularyError if `entries`, a list of a TemplateProcessing, is too long."""
-    if len(entries.values()) > _MAX_ENTRIES:
-        raise entries.malformed(
-            f"at most {_MAX_ENTRIES} entries, got {len(entries.values())}; remove some of them"
-        )
-
-
-def check_size(entry: Value, count: int) -> None:
+def _check_size(entry: Value, count: int) -> None:
     """Raise VocabularyError if `count` ids, up to `entry` of a template, are too many."""
     if count > MAX_TEMPLATE_IDS:
         raise entry.malformed(
@@ -114,33 +151,17 @@ def _template(part: Value, count: int) -> tuple[tuple[int, ...], tuple[int, ...]
 
     `count` is the number of ids that other processors have put there.
     """
-    part.only("type", "single", "pair", "special_tokens")
-    check_entries(part["single"])
     sides: list[tuple[int, ...]] = [()]
-    for piece in part["single"].items():
-        piece.only("SpecialToken", "Sequence")
-        if piece["SpecialToken"].value is not None:
-            name = piece["SpecialToken"]["id"].text()
-            ids = part["special_tokens"][name]["ids"]
-            count += len(ids.values())
-            check_size(piece, count)
-            sides[-1] += tuple(_id(id) for id in ids.items())
-        elif piece["Sequence"]["id"].text() != "A" or len(sides) == 2:
-            raise piece.unsupported('expected the Sequence "A" exactly once')
+    for entry, token in entries(part, "single", count):
+        if token is not None:
+            sides[-1] += tuple(map(_id, token["ids"].items()))
+        elif entry["Sequence"]["id"].text() != "A" or len(sides) == 2:
+            raise entry.unsupported('expected the Sequence "A" exactly once')
         else:
             sides.append(())
     if len(sides) != 2:
         raise part["single"].unsupported('expected the Sequence "A" exactly once')
     return sides[0], sides[1]
-
-
-def _id_of(pair: Value) -> tuple[int]:
-    """Return the id in a list [text, id]."""
-    items = list(pair.items())
-    if len(items) != 2:
-        raise pair.malformed("a list of a text and its id")
-    items[0].text()
-    return (_id(items[1]),)
 
 
 def _id(value: Value) -> int:

@@ -10,19 +10,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bpe.characters.marks import SPACE_MARK
 from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
-from bpe.decoders import steps
-from bpe.decoders.chain import DecoderChain
 from bpe.decoders.piece_decoder import SentencePieceDecoding
 from bpe.encoding.text_spaces import keeps_whole
 from bpe.errors import UnsupportedError, VocabularyError, shortened
+from bpe.formats import gguf_text
 from bpe.formats.spec import TokenizerSpec
 from bpe.merge import RankedMerge, merge
-from bpe.normalizers.chain import NormalizerChain
 from bpe.normalizers.sentencepiece import SentencePieceNormalizer
-from bpe.normalizers.steps import Prepend, Replace
 
 _ADVICE = "; save the tokenizer as .json"
 
@@ -76,18 +72,13 @@ def _has_prefix(spec: TokenizerSpec) -> bool:
 
     Raises UnsupportedError for a normalizer or decoder that SentencePiece does not have.
     """
-    marks = Replace(" ", SPACE_MARK)
-    with_prefix = NormalizerChain((Prepend(SPACE_MARK), marks))
-    has_prefix = spec.normalizer == with_prefix
-    if not has_prefix and spec.normalizer != NormalizerChain((marks,)):
+    has_prefix = spec.normalizer == gguf_text.normalizer(adds_space=True)
+    if not has_prefix and spec.normalizer != gguf_text.normalizer(adds_space=False):
         raise UnsupportedError(
             'a .model of SentencePiece is written only for the normalizers Prepend "▁" and Replace '
             f'" " by "▁", or Replace alone{_ADVICE}'
         )
-    spaces = steps.Replace(SPACE_MARK, " ")
-    strip = (steps.Strip(" ", 1, 0),) if has_prefix else ()
-    expected = (spaces, steps.ByteFallback(), steps.Fuse(), *strip)
-    if spec.decoder != DecoderChain(expected):
+    if spec.decoder != gguf_text.decoder(has_prefix):
         raise UnsupportedError(
             "a .model of SentencePiece is written only for the decoders Replace, ByteFallback, "
             f"Fuse{' and Strip' if has_prefix else ''}, as in Llama 2{_ADVICE}"

@@ -7,6 +7,7 @@ exports the C++ form as the class pretok._core.Machine, which has the same metho
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -59,7 +60,23 @@ class Advance(NamedTuple):
     pending_mask: int
 
 
-class Machine:
+class PythonSplitter(ABC):
+    """The methods of a backend in pure Python that are made of `split`."""
+
+    @abstractmethod
+    def split(self, text: str) -> list[str]:
+        """Return the pre-tokens of `text`."""
+
+    def split_bytes(self, data: bytes) -> list[bytes]:
+        """Return the pre-tokens of `data`."""
+        return [part.encode("utf-8", ESCAPE) for part in self.split(data.decode("utf-8", ESCAPE))]
+
+    def split_batch(self, texts: Sequence[str], threads: int) -> list[list[str]]:
+        """Return the pre-tokens of each text; pure Python ignores `threads`."""
+        return [self.split(text) for text in texts]
+
+
+class Machine(PythonSplitter):
     """Splits with a program of rules in one Unicode version. Immutable.
 
     Each method takes time linear in the length of the text.
@@ -193,14 +210,6 @@ class Machine:
         """Return the pre-tokens of `text`."""
         bounds = [0, *self.ends_and_rules(text)[0]]
         return [text[start:end] for start, end in pairwise(bounds)]
-
-    def split_bytes(self, data: bytes) -> list[bytes]:
-        """Return the pre-tokens of `data`."""
-        return [part.encode("utf-8", ESCAPE) for part in self.split(data.decode("utf-8", ESCAPE))]
-
-    def split_batch(self, texts: Sequence[str], threads: int) -> list[list[str]]:
-        """Return the pre-tokens of each text; pure Python ignores `threads`."""
-        return [self.split(text) for text in texts]
 
 
 def widths_of(points: NDArray[np.uint32], unit: Unit, from_str: bool) -> NDArray[np.int64]:

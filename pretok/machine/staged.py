@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from pretok.behaviors import apply_behavior
 from pretok.charsets.classified_text import code_points_of
-from pretok.machine.machine import GAP, Machine, Steps, Unit, widths_of
+from pretok.machine.machine import GAP, Machine, PythonSplitter, Steps, Unit, widths_of
 from pretok.machine.program import compile_rules
 from pretok.stage import Stage
-from pretok.text import ESCAPE, as_str
+from pretok.text import as_str
 
 
-class StagedMachine:
+class StagedMachine(PythonSplitter):
     """Splits with several stages in one Unicode version. Immutable.
 
     Each method takes time linear in the length of the text.
@@ -69,14 +69,6 @@ class StagedMachine:
         starts, ends, _ = self.steps(text)
         spans = zip(starts.tolist(), ends.tolist(), strict=True)
         return [text[start:end] for start, end in spans]
-
-    def split_bytes(self, data: bytes) -> list[bytes]:
-        """Return the pre-tokens of `data`."""
-        return [part.encode("utf-8", ESCAPE) for part in self.split(data.decode("utf-8", ESCAPE))]
-
-    def split_batch(self, texts: Sequence[str], threads: int) -> list[list[str]]:
-        """Return the pre-tokens of each text; pure Python ignores `threads`."""
-        return [self.split(text) for text in texts]
 
 
 def _cut(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,15 +18,6 @@ from bpe.types import Template, Treatment
 Item = TypeVar("Item")
 
 
-class Options(NamedTuple):
-    """How to encode the inputs of a batch."""
-
-    treatment: Treatment
-    add_special_tokens: bool
-    truncation: Truncation | None = None
-    padding: Padding | None = None
-
-
 class Batch:
     """Texts that are encoded together, each one with its template, truncated and padded.
 
@@ -34,13 +25,23 @@ class Batch:
     overflow. The template must be simple (see BpeEngine).
     """
 
-    def __init__(self, engine: BpeEngine, texts: list[str], options: Options) -> None:
+    def __init__(
+        self,
+        engine: BpeEngine,
+        texts: list[str],
+        treatment: Treatment,
+        add_special_tokens: bool,
+        truncation: Truncation | None,
+        padding: Padding | None,
+    ) -> None:
         self._engine = engine
         self._texts = texts
-        self._options = options
-        adds = options.add_special_tokens
-        self._template = engine.template if adds else _NO_TEMPLATE
-        self._types = engine.types if adds else _NO_TEMPLATE
+        self._treatment: Treatment = treatment
+        self._truncation = truncation
+        self._padding = padding
+        self._adds_special_tokens = add_special_tokens
+        self._template = engine.template if add_special_tokens else _NO_TEMPLATE
+        self._types = engine.types if add_special_tokens else _NO_TEMPLATE
         self._added = len(self._template.before) + len(self._template.after)
         self._length = 0
         """The length to which all texts are padded, from `lists` or `arrays` on."""
@@ -53,16 +54,16 @@ class Batch:
         """
         spans: list[list[Span]] | None = None
         encoded = None
-        if "offset_mapping" in keys and self._options.truncation is None:
-            encoded = self._engine.ids_and_spans(self._texts, self._options.treatment)
+        if "offset_mapping" in keys and self._truncation is None:
+            encoded = self._engine.ids_and_spans(self._texts, self._treatment)
         if encoded is None:
             ids = self._ids()
         else:
             ids, spans = encoded
         counts = list(map(len, ids))
-        padding = self._options.padding or _NO_PADDING
+        padding = self._padding or _NO_PADDING
         longest = max(counts) + self._added
-        self._length = padding.target(longest) if self._options.padding else 0
+        self._length = padding.target(longest) if self._padding else 0
         ones, nothing = ([[item] * len(side) for side in self._template] for item in (1, (0, 0)))
         data: dict[str, list[Any]] = {}
         for key in keys:
@@ -100,7 +101,7 @@ class Batch:
             return {key: np.array(value, np.int64) for key, value in data.items()}
         values: dict[str, Any] = {"input_ids": padded.ids}
         if "token_type_ids" in keys:
-            pad_type = self._options.padding.pad_type_id if self._options.padding else 0
+            pad_type = self._padding.pad_type_id if self._padding else 0
             mask = padded.mask
             values["token_type_ids"] = (1 - mask) * pad_type if pad_type else np.zeros_like(mask)
         if "attention_mask" in keys:
@@ -113,15 +114,14 @@ class Batch:
 
     def window(self, index: int) -> Window:
         """Return all values of one text; call `lists` or `arrays` before."""
-        options = self._options
-        rows = (self._engine.row(self._texts[index], options.treatment),)
-        window = self._engine.window(rows, options.add_special_tokens, options.truncation)
-        return window if options.padding is None else window.padded(self._length, options.padding)
+        rows = (self._engine.row(self._texts[index], self._treatment),)
+        window = self._engine.window(rows, self._adds_special_tokens, self._truncation)
+        return window if self._padding is None else window.padded(self._length, self._padding)
 
     def _ids(self) -> list[list[int]]:
         """Return the ids of each text without its template, truncated."""
-        rows = self._engine.ids(self._texts, self._options.treatment)
-        truncation = self._options.truncation
+        rows = self._engine.ids(self._texts, self._treatment)
+        truncation = self._truncation
         if truncation is None:
             return rows
         # If the template alone is longer, nothing is truncated: as in tokenizers, the negative
@@ -133,7 +133,7 @@ class Batch:
         self, rows: list[list[Item]], template: Sequence[Sequence[Item]], filler: Item
     ) -> list[list[Item]]:
         """Put both sides of `template` around each row, in place, and pad it with `filler`."""
-        padding = self._options.padding
+        padding = self._padding
         before, after = template
         for row in rows:
             if before:
@@ -153,13 +153,13 @@ class Batch:
 
         Also returns None for special cases of truncation.
         """
-        truncation, padding = self._options.truncation, self._options.padding
+        truncation, padding = self._truncation, self._padding
         limit = None if truncation is None else truncation.max_length
         if truncation is not None and (
             truncation.max_length <= self._added or truncation.strategy == "only_second"
         ):
             return None
-        ids, offsets = self._engine.arrays(self._texts, self._options.treatment)
+        ids, offsets = self._engine.arrays(self._texts, self._treatment)
         sizes = offsets[1:] - offsets[:-1] + self._added
         if limit is not None:
             np.minimum(sizes, limit, out=sizes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
@@ -10,7 +10,7 @@ from bpe.compat.huggingface.rows import Row
 from bpe.compat.huggingface.windows import Fixed, Slice, Window, WindowPart, merge
 from bpe.errors import UnsupportedError
 from bpe.formats.json_value import Value
-from bpe.formats.post_processor import check_entries, check_size, read_trims
+from bpe.formats.post_processor import entries, kind_of, read_trims, text_and_id
 
 
 class Place(NamedTuple):
@@ -145,6 +145,8 @@ def read(post_processor: Value) -> PostProcessor:
     Raises UnsupportedError for a kind that bpe does not know, VocabularyError for a malformed one
     or a template that is too long.
     """
+    if post_processor.value is None:
+        return PostProcessor(numbers_sequences=False)
     result: PostProcessor | None = None
     trims = read_trims(post_processor)
     if len(trims) > 1:
@@ -154,71 +156,41 @@ def read(post_processor: Value) -> PostProcessor:
             continue
         if result is not None:
             raise part.unsupported("expected no other processor after the template")
-        kind = part.kind()
+        kind = kind_of(part)
         if kind == "TemplateProcessing":
-            part.only("type", "single", "pair", "special_tokens")
             result = PostProcessor(_template(part, "single", 1), _template(part, "pair", 2))
-        elif kind in ("BertProcessing", "RobertaProcessing"):
-            part.only("type", "sep", "cls", "trim_offsets", "add_prefix_space")
-            result = (_bert if kind == "BertProcessing" else _roberta)(
-                _token(part["cls"]), _token(part["sep"])
-            )
         elif kind != "ByteLevel":  # `read_trims` reads it
-            raise part.unsupported(
-                "expected TemplateProcessing, RobertaProcessing, BertProcessing or ByteLevel"
-            )
-    if post_processor.value is None:
-        return PostProcessor(numbers_sequences=False)
-    result = result or PostProcessor()
-    return PostProcessor(
-        result.single,
-        result.pair,
-        bool(trims),
-        any(trims),
-        wraps_overflow=result.wraps_overflow,
-        overflow_type=result.overflow_type,
-    )
+            result = _around_each(_token(part["cls"]), _token(part["sep"]), kind)
+    return replace(result or PostProcessor(), trims=bool(trims), adds_space=any(trims))
 
 
-def _bert(cls: Fixed, sep: Fixed) -> PostProcessor:
+def _around_each(cls: Fixed, sep: Fixed, kind: str) -> PostProcessor:
+    """Return a BertProcessing or RobertaProcessing."""
     single = cls, Place(0, 0), sep
-    pair = *single, Place(1, 1), sep._replace(type_id=1)
-    return PostProcessor(single, pair, wraps_overflow=True)
-
-
-def _roberta(cls: Fixed, sep: Fixed) -> PostProcessor:
-    single = cls, Place(0, 0), sep
-    return PostProcessor(
-        single, (*single, sep, Place(1, 0), sep), wraps_overflow=True, overflow_type=0
-    )
+    if kind == "BertProcessing":
+        pair: Template = (*single, Place(1, 1), sep._replace(type_id=1))
+        return PostProcessor(single, pair, wraps_overflow=True)
+    pair = (*single, sep, Place(1, 0), sep)
+    return PostProcessor(single, pair, wraps_overflow=True, overflow_type=0)
 
 
 def _token(pair: Value) -> Fixed:
-    items = list(pair.items())
-    if len(items) != 2:
-        raise pair.malformed("a list of a text and its id")
-    return Fixed((items[1].number(),), (items[0].text(),), 0)
+    text, id = text_and_id(pair)
+    return Fixed((id.number(),), (text.text(),), 0)
 
 
 def _template(processor: Value, name: str, count: int) -> Template:
-    check_entries(processor[name])
     parts: list[Fixed | Place] = []
-    added = 0
-    for piece in processor[name].items():
-        piece.only("SpecialToken", "Sequence")
-        special, sequence = piece["SpecialToken"], piece["Sequence"]
-        if special.value is not None:
-            token = processor["special_tokens"][special["id"].text()]
-            added += len(token["ids"].values())
-            check_size(piece, added)
-            ids = tuple(id.number() for id in token["ids"].items())
-            texts = tuple(text.text() for text in token["tokens"].items())
-            if len(ids) != len(texts):
-                raise token.malformed("as many ids as tokens")
-            parts.append(Fixed(ids, texts, special["type_id"].number()))
-        else:
-            index = ("A", "B").index(_name(sequence["id"], count))
-            parts.append(Place(index, sequence["type_id"].number()))
+    for entry, token in entries(processor, name):
+        if token is None:
+            index = ("A", "B").index(_name(entry["Sequence"]["id"], count))
+            parts.append(Place(index, entry["Sequence"]["type_id"].number()))
+            continue
+        ids = tuple(id.number() for id in token["ids"].items())
+        texts = tuple(text.text() for text in token["tokens"].items())
+        if len(ids) != len(texts):
+            raise token.malformed("as many ids as tokens")
+        parts.append(Fixed(ids, texts, entry["SpecialToken"]["type_id"].number()))
     return tuple(parts)
 
 

@@ -8,7 +8,7 @@ from operator import index
 from typing import Any
 
 from bpe.compat.huggingface import settings
-from bpe.compat.huggingface.batch import Batch, Options
+from bpe.compat.huggingface.batch import Batch
 from bpe.compat.huggingface.bpe_engine import BpeEngine
 from bpe.compat.huggingface.encoding import Encoding
 from bpe.compat.huggingface.errors import CallFallbackError
@@ -24,8 +24,6 @@ _OPTIONS = frozenset(
      "return_offsets_mapping", "return_special_tokens_mask", "return_length",
      "split_special_tokens", "verbose")
 )  # fmt: skip
-_STRATEGIES = "padding", "truncation", "max_length", "pad_to_multiple_of", "verbose"
-"""The options from which transformers derives how to pad and truncate."""
 
 
 class ShortCall:
@@ -55,18 +53,18 @@ class ShortCall:
             vars(settings),
         )
 
-    def encode(self, tok: Any, text: Any, options: dict[str, Any]) -> list[int] | None:
+    def encode(self, tok: Any, /, text: Any = None, *args: Any, **options: Any) -> list[int] | None:
         """Return tok.encode(text, **options)."""
-        if type(text) is not str or "return_tensors" in options:
+        if args or type(text) is not str or "return_tensors" in options:
             return None
-        result = self.call(tok, text, options)
+        result = self.call(tok, text, **options)
         return None if result is None else result.data["input_ids"]
 
-    def call(self, tok: Any, text: Any, options: dict[str, Any]) -> Any:
+    def call(self, tok: Any, /, text: Any = None, *args: Any, **options: Any) -> Any:
         """Return tok(text, **options)."""
         is_batch = type(text) is list
         texts = text if is_batch else [text]
-        if set(map(type, texts)) != {str} or not options.keys() <= _OPTIONS:
+        if args or set(map(type, texts)) != {str} or not options.keys() <= _OPTIONS:
             return None
         get = options.get
         tensors, adds_special_tokens = get("return_tensors"), get("add_special_tokens", True)
@@ -88,9 +86,7 @@ class ShortCall:
             if real.encode_special_tokens != split:
                 real.encode_special_tokens = split
             treatment: Treatment = "text" if split else "allow"
-            batch = Batch(
-                engine, texts, Options(treatment, adds_special_tokens, truncation, padding)
-            )
+            batch = Batch(engine, texts, treatment, adds_special_tokens, truncation, padding)
             encodings, keys = batch.encodings(), _keys(tok.model_input_names, options)
             view = batch.lists if tensors is None else batch.arrays
             data: Any = view(keys, encodings)
@@ -120,8 +116,12 @@ class ShortCall:
         """
         truncation = padding = max_length = None
         if "padding" in options or "truncation" in options or options.get("max_length") is not None:
-            given = {name: options[name] for name in _STRATEGIES if name in options}
-            strategies = tok._get_padding_truncation_strategies(**given)
+            get, multiple = options.get, options.get("pad_to_multiple_of")
+            strategies = tok._get_padding_truncation_strategies(
+                padding=get("padding", False), truncation=get("truncation"),
+                max_length=get("max_length"), pad_to_multiple_of=multiple,
+                verbose=get("verbose", True),
+            )  # fmt: skip
             padding_strategy, truncation_strategy, max_length, _ = strategies
             if truncation_strategy != self._classes.no_truncation:
                 truncation = {
@@ -131,14 +131,14 @@ class ShortCall:
                     "direction": tok.truncation_side,
                 }
             if padding_strategy != self._classes.no_padding:
-                side, to_max = options.get("padding_side"), self._classes.to_max_length
+                side, to_max = get("padding_side"), self._classes.to_max_length
                 padding = {
                     "length": max_length if padding_strategy == to_max else None,
                     "direction": tok.padding_side if side is None else side,
                     "pad_id": tok.pad_token_id,
                     "pad_token": tok.pad_token,
                     "pad_type_id": tok.pad_token_type_id,
-                    "pad_to_multiple_of": options.get("pad_to_multiple_of"),
+                    "pad_to_multiple_of": multiple,
                 }
         if real.truncation != truncation:
             real.no_truncation() if truncation is None else real.enable_truncation(**truncation)

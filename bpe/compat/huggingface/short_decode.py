@@ -8,9 +8,7 @@ from weakref import WeakSet
 import numpy as np
 
 from bpe.compat.huggingface import settings
-from bpe.compat.huggingface.decoding import Decoding
 from bpe.compat.huggingface.errors import CallFallbackError
-from bpe.compat.huggingface.state import State
 from bpe.compat.huggingface.transformers_classes import TransformersClasses
 
 _CLEANS_BPE = "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output"
@@ -23,6 +21,8 @@ class ShortDecode:
         """`decodes_batches` is True if the method `decode` accepts batches."""
         self._classes = classes
         self._decodes_batches = decodes_batches
+        self.method: Any = None
+        """The method that replaces `decode` of transformers, and calls `decode` of this class."""
         self._warned: WeakSet[type] = WeakSet()
         """The classes for which `_warn` has been called."""
 
@@ -40,12 +40,15 @@ class ShortDecode:
         return self._decoded(tok, ids, is_batch, skip_special_tokens, options)
 
     def batch(
-        self, tok: Any, sequences: Any, skip_special_tokens: Any, options: dict[str, Any]
-    ) -> Any:
+        self, tok: Any, /, sequences: Any = None, skip_special_tokens: Any = False, *args: Any,
+        **options: Any,
+    ) -> Any:  # fmt: skip
         """Return the text of each of `sequences`."""
         if type(sequences) is np.ndarray and sequences.dtype.kind in "iu" and sequences.ndim == 2:
             sequences = sequences.tolist()
-        if type(sequences) is not list or not sequences:
+        if args or type(sequences) is not list or not sequences:
+            return None
+        if type(tok).decode is not self.method:  # transformers calls the method of a subclass
             return None
         if any(type(row) is not list or (row and type(row[0]) is list) for row in sequences):
             return None
@@ -56,10 +59,20 @@ class ShortDecode:
         options: dict[str, Any],
     ) -> Any:  # fmt: skip
         """Return the text of `ids`, or the texts of a batch."""
-        served = self._served(tok, skip_special_tokens, options)
-        if served is None:
+        served = self._classes.engine(tok)
+        if served is None or type(skip_special_tokens) is not bool:
             return None
-        decoding, state, warns = served
+        engine, state, real = served
+        decoding = engine.decoding
+        # transformers calls a method `decode` that a program put on the real tokenizer.
+        if decoding.fallback_reason or "decode" in vars(real):
+            return None
+        clean_up = options.get("clean_up_tokenization_spaces") if options else None
+        if clean_up is None:
+            clean_up = tok.clean_up_tokenization_spaces
+        # transformers 4 lacks the attribute _CLEANS_BPE, and always cleans up.
+        if clean_up and getattr(tok, _CLEANS_BPE, True):
+            return None
         result: Any
         try:
             if is_batch:
@@ -68,33 +81,10 @@ class ShortDecode:
                 result = decoding.decode(ids, skip_special_tokens)
         except CallFallbackError:
             return None  # the original method counts this fallback
-        if warns:
+        if clean_up:
             self._warn(tok)
         state.served += 1
         return result
-
-    def _served(
-        self, tok: Any, skip_special_tokens: Any, options: dict[str, Any]
-    ) -> tuple[Decoding, State, bool] | None:
-        """Return the Decoding and the State of `tok`, and whether transformers warns.
-
-        Returns None if the original method must answer.
-        """
-        served = self._classes.engine(tok)
-        if served is None or type(skip_special_tokens) is not bool:
-            return None
-        engine, state, real = served
-        if "decode" in vars(real):  # transformers calls the method that a program replaced
-            return None
-        if engine.decoding.fallback_reason:
-            return None
-        clean_up = options.get("clean_up_tokenization_spaces") if options else None
-        if clean_up is None:
-            clean_up = tok.clean_up_tokenization_spaces
-        # transformers 4 lacks the attribute _CLEANS_BPE, and always cleans up.
-        if clean_up and getattr(tok, _CLEANS_BPE, True):
-            return None
-        return engine.decoding, state, bool(clean_up)
 
     def _warn(self, tok: Any) -> None:
         """Let transformers warn, once for each class, that it does not clean up spaces."""

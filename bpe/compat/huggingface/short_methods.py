@@ -43,11 +43,18 @@ def methods(owner: Any) -> dict[str, Callable[..., Any]]:
         names = "__call__", "encode", "decode"  # in transformers 5, batch_decode calls decode
         return {name: _counted(getattr(owner, name), reason) for name in names}
     classes = TransformersClasses(owner)
-    decodes_batches = not importlib.import_module("transformers").__version__.startswith("4.")
+    is_old = importlib.import_module("transformers").__version__.startswith("4.")
+    short_call, short_decode = ShortCall(classes), ShortDecode(classes, decodes_batches=not is_old)
+    native = short_call.native()
+    call_names = "text", "return_offsets_mapping", "add_special_tokens"
+    call = _short_first(owner.__call__, short_call.call)
+    encode = _short_first(owner.encode, short_call.encode)
+    short_decode.method = decode = _decode(owner.decode, short_decode)
     return {
-        "__call__": _call(owner.__call__, ShortCall(classes)),
-        "encode": _encode(owner.encode, ShortCall(classes)),
-        **_decode(owner.decode, owner.batch_decode, ShortDecode(classes, decodes_batches)),
+        "__call__": _native_first(call, native, call_names, (None, False, True)),
+        "encode": _native_first(encode, native, ("text", "add_special_tokens"), (None, True)),
+        "decode": decode,
+        "batch_decode": _short_first(owner.batch_decode, short_decode.batch),
         **token_methods.methods(owner),
         **_copy(),
     }
@@ -64,40 +71,44 @@ def _counted(original: Callable[..., Any], reason: str) -> Callable[..., Any]:
     return counted
 
 
-def _call(original: Callable[..., Any], short: ShortCall) -> Callable[..., Any]:
-    """Return a `__call__` that tries `short`, and then calls `original` if needed."""
-    short_call = short.call
+def _short_first(original: Callable[..., Any], short: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method that calls `short`, and then `original` if the result is None."""
 
     @wraps(original)
-    def __call__(self: Any, text: Any = None, *args: Any, **kwargs: Any) -> Any:
-        result = None if args else short_call(self, text, kwargs)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        result = short(self, *args, **kwargs)
         if result is None:
-            return original(self, text, *args, **kwargs)
-        return _checked(self, result, original, (text,), kwargs) if settings.check else result
+            return original(self, *args, **kwargs)
+        return _checked(self, result, original, args, kwargs) if settings.check else result
 
-    names = "text", "return_offsets_mapping", "add_special_tokens"
-    return _native_first(__call__, short, names, (None, False, True))
+    return method
 
 
-def _encode(original: Callable[..., Any], short: ShortCall) -> Callable[..., Any]:
-    """Return an `encode` that tries `short`, and then calls `original` if needed."""
-    short_encode = short.encode
+def _decode(original: Callable[..., Any], short: ShortDecode) -> Callable[..., Any]:
+    """Do the same as `_short_first`, faster, for the method `decode`."""
+    short_decode = short.decode
 
     @wraps(original)
-    def encode(self: Any, text: Any, *args: Any, **kwargs: Any) -> Any:
-        result = None if args else short_encode(self, text, kwargs)
+    def decode(
+        self: Any, token_ids: Any, skip_special_tokens: bool = False, *args: Any, **kwargs: Any
+    ) -> Any:
+        result = None if args else short_decode(self, token_ids, skip_special_tokens, kwargs)
         if result is None:
-            return original(self, text, *args, **kwargs)
-        return _checked(self, result, original, (text,), kwargs) if settings.check else result
+            return original(self, token_ids, skip_special_tokens, *args, **kwargs)
+        if settings.check:
+            return _checked(self, result, original, (token_ids, skip_special_tokens), kwargs)
+        return result
 
-    return _native_first(encode, short, ("text", "add_special_tokens"), (None, True))
+    return decode
 
 
 def _native_first(
-    method: Callable[..., Any], short: ShortCall, names: tuple[str, ...], defaults: tuple[Any, ...]
+    method: Callable[..., Any],
+    native: Callable[..., Any] | None,
+    names: tuple[str, ...],
+    defaults: tuple[Any, ...],
 ) -> Callable[..., Any]:
     """Return a method that first tries C++ if a call has only the arguments `names`."""
-    native = short.native()
     if native is None:
         return method
     from pretok import _core
@@ -123,39 +134,6 @@ def _deepcopy(self: Any, memo: dict[int, Any]) -> Any:
     reduce = copyreg.dispatch_table.get(type(self))
     reduced = self.__reduce_ex__(4) if reduce is None else reduce(self)
     return copy._reconstruct(self, memo, *reduced)  # type: ignore[attr-defined]
-
-
-def _decode(
-    original: Callable[..., Any], batch_original: Callable[..., Any], short: ShortDecode
-) -> dict[str, Callable[..., Any]]:
-    """Return methods that try `short`, and then call the original method if needed."""
-    short_decode, short_batch = short.decode, short.batch
-
-    @wraps(original)
-    def decode(
-        self: Any, token_ids: Any, skip_special_tokens: bool = False, *args: Any, **kwargs: Any
-    ) -> Any:
-        result = None if args else short_decode(self, token_ids, skip_special_tokens, kwargs)
-        if result is None:
-            return original(self, token_ids, skip_special_tokens, *args, **kwargs)
-        if settings.check:
-            return _checked(self, result, original, (token_ids, skip_special_tokens), kwargs)
-        return result
-
-    @wraps(batch_original)
-    def batch_decode(
-        self: Any, sequences: Any, skip_special_tokens: bool = False, *args: Any, **kwargs: Any
-    ) -> Any:
-        result = None
-        if not args and type(self).decode is decode:
-            result = short_batch(self, sequences, skip_special_tokens, kwargs)
-        if result is None:
-            return batch_original(self, sequences, skip_special_tokens, *args, **kwargs)
-        if settings.check:
-            return _checked(self, result, batch_original, (sequences, skip_special_tokens), kwargs)
-        return result
-
-    return {"decode": decode, "batch_decode": batch_decode}
 
 
 def _checked(
