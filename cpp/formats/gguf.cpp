@@ -53,7 +53,7 @@ constexpr std::string_view KEYS[] = {
 
 LoadError check_model(const GgufValue &model) {
   if (model.kind == GgufValue::ABSENT)
-    return malformed("there is no " + std::string(KEYS[GgufKey::MODEL]) +
+    return malformed("there is no ", KEYS[GgufKey::MODEL],
                      ", so the file holds no vocabulary; if the model is split into several "
                      "files, give the first");
   if (model.kind != GgufValue::STRING)
@@ -64,8 +64,8 @@ LoadError check_model(const GgufValue &model) {
   for (const OtherModel &other : OTHER_MODELS)
     if (other.name == model.text)
       message += "it is " + std::string(other.algorithm) + "; ";
-  return unsupported(message + "pretok reads only \"gpt2\", which is byte-level BPE, and "
-                               "\"llama\", which is SentencePiece's BPE");
+  return unsupported(message, "pretok reads only \"gpt2\", which is byte-level BPE, and "
+                              "\"llama\", which is SentencePiece's BPE");
 }
 
 // Reads tokenizer.ggml.pre. The values 0, false, "" and an empty list count as absent.
@@ -108,8 +108,8 @@ LoadError read_merges(const GgufValue &value, std::vector<TextMerge> &merges) {
   for (const std::string_view text : value.texts) {
     TextMerge merge;
     if (!split_merge(text, merge))
-      return malformed(std::string(value.key) + "[" + std::to_string(merges.size()) + "] is " +
-                       quote(text) + "; expected two tokens with a space between");
+      return malformed(value.key, "[", merges.size(), "] is ", quote(text),
+                       "; expected two tokens with a space between");
     merges.push_back(merge);
   }
   return {};
@@ -130,10 +130,10 @@ LoadError check_byte_numbers(const std::vector<TextMerge> &merges) {
     const std::size_t size = merge.left.size();
     const bool ends = is_byte_number(merge.left.substr(size - std::min(size, std::size_t{2})));
     if (ends != is_byte_number(merge.right.substr(0, 2)))
-      return unsupported(std::string(KEYS[GgufKey::PRE]) +
+      return unsupported(KEYS[GgufKey::PRE],
                          " is \"falcon\", which isolates the bytes B2, B3, B9, BC, BD and BE, "
-                         "also within a code point, but a merge joins " +
-                         quote(merge.left) + " and " + quote(merge.right) +
+                         "also within a code point, but a merge joins ",
+                         quote(merge.left), " and ", quote(merge.right),
                          ", which is not supported: the split would change ids");
   }
   return {};
@@ -150,7 +150,7 @@ LoadError read_end(const GgufValue &id, const GgufValue &is_added, bool fallback
   if (!added)
     return {};
   if (id.kind != GgufValue::INTEGER || id.negative || id.number >= count)
-    return malformed(id.description() + "; expected an id below " + std::to_string(count) +
+    return malformed(id.description(), "; expected an id below ", count,
                      ", the number of tokens");
   ids.push_back(static_cast<std::uint32_t>(id.number));
   return {};
@@ -203,7 +203,7 @@ LoadError read_vocabulary(const std::vector<GgufValue> &values, const PreType &t
 } // namespace
 
 LoadError unexpected(const GgufValue &value, const char *expected) {
-  return malformed(value.description() + "; expected " + expected);
+  return malformed(value.description(), "; expected ", expected);
 }
 
 LoadError check_types(const GgufValue &types, std::size_t count, bool may_have_bytes) {
@@ -213,21 +213,19 @@ LoadError check_types(const GgufValue &types, std::size_t count, bool may_have_b
     return unexpected(types, "a list");
   const std::size_t listed = types.numbers.size() + types.texts.size();
   if (listed != count)
-    return malformed(std::string(types.key) + " has " + std::to_string(listed) +
-                     " types, but " + std::string(KEYS[GgufKey::TOKENS]) + " has " +
-                     std::to_string(count) + " tokens; the file is damaged");
+    return malformed(types.key, " has ", listed, " types, but ", KEYS[GgufKey::TOKENS], " has ",
+                     count, " tokens; the file is damaged");
   if (types.kind == GgufValue::STRINGS)
     return unexpected(types, "numbers from 0 to 6");
   for (std::size_t i = 0; i < count; ++i)
     if (types.numbers[i] < GgufTokenType::UNDEFINED || types.numbers[i] > GgufTokenType::BYTE)
-      return malformed(std::string(types.key) + "[" + std::to_string(i) +
+      return malformed(types.key, "[", i,
                        "] is not a token type; expected a number from 0 to 6");
   if (may_have_bytes)
     return {};
   const auto byte = std::find(types.numbers.begin(), types.numbers.end(), GgufTokenType::BYTE);
   if (byte != types.numbers.end())
-    return unsupported(std::string(types.key) + "[" +
-                       std::to_string(byte - types.numbers.begin()) +
+    return unsupported(types.key, "[", byte - types.numbers.begin(),
                        "] is 6, which is not supported: it marks a fallback token for a byte, "
                        "which byte-level BPE does not have");
   return {};
@@ -236,9 +234,8 @@ LoadError check_types(const GgufValue &types, std::size_t count, bool may_have_b
 LoadError check_unique(const std::vector<std::string_view> &texts, const TextIndex &places) {
   for (std::size_t id = 0; id < texts.size(); ++id)
     if (!texts[id].empty() && places.find(texts[id]) != id)
-      return malformed(std::string(KEYS[GgufKey::TOKENS]) + " has " + quote(texts[id]) +
-                       " twice, with ids " + std::to_string(id) + " and " +
-                       std::to_string(places.find(texts[id])) + "; the file is damaged");
+      return malformed(KEYS[GgufKey::TOKENS], " has ", quote(texts[id]), " twice, with ids ",
+                       id, " and ", places.find(texts[id]), "; the file is damaged");
   return {};
 }
 
@@ -288,7 +285,7 @@ LoadError read_gguf(ByteSource &file, TokenizerSpec &spec) {
     return error;
   const PreType &type = type_of(pre);
   if (type.not_byte_level)
-    return unsupported(values[GgufKey::PRE].description() +
+    return unsupported(values[GgufKey::PRE].description(),
                        ", which is not supported: pretok does not read models of this kind, "
                        "whose tokens are text and not bytes");
   find_split(pre, spec);

@@ -59,7 +59,7 @@ private:
     if (!number(4, version))
       return false;
     if (version != 2 && version != 3) {
-      error_ = unsupported("this is GGUF version " + std::to_string(version) +
+      error_ = unsupported("this is GGUF version ", version,
                            "; expected 2 or 3; convert the model again with a current "
                            "llama.cpp");
       return false;
@@ -134,8 +134,8 @@ private:
     if (!kind(type) || !number(8, count))
       return false;
     if (type == Gguf::ARRAY) {
-      error_ = unsupported(name_ +
-                           " is an array of arrays; expected an array of numbers or strings");
+      error_ =
+          unsupported(name_, " is an array of arrays; expected an array of numbers or strings");
       return false;
     }
     if (count > ID_LIMIT && (to != nullptr || type == Gguf::STRING))
@@ -188,7 +188,7 @@ private:
       const std::string_view text(reinterpret_cast<const char *>(first),
                                   static_cast<std::size_t>(length));
       if (!is_utf8(text)) {
-        error_ = malformed(array + "[" + std::to_string(i) + "] is " + quote(text) +
+        error_ = malformed(array, "[", i, "] is ", quote(text),
                            ", which is not UTF-8; the file is damaged");
         return false;
       }
@@ -309,8 +309,7 @@ private:
 
   // Fails because the value at offset `at` is `what`.
   bool fail_value(const std::string &what, std::size_t at) {
-    error_ = malformed(name_ + ", at offset " + std::to_string(at) + ", is " + what +
-                       "; the file is damaged");
+    error_ = malformed(name_, ", at offset ", at, ", is ", what, "; the file is damaged");
     return false;
   }
 
@@ -318,9 +317,8 @@ private:
   bool cut_off(const std::string &length) {
     const char *const limit =
         size_ == MAX_METADATA ? "metadata is limited to " : "the file has only ";
-    error_ = malformed(name_ + " needs " + length + " bytes at offset " + std::to_string(at_) +
-                       ", but " + limit + std::to_string(size_) +
-                       " bytes; the file is truncated or damaged");
+    error_ = malformed(name_, " needs ", length, " bytes at offset ", at_, ", but ", limit,
+                       size_, " bytes; the file is truncated or damaged");
     return false;
   }
 

@@ -43,7 +43,7 @@ public:
     list_added(tokens_, types_, "", spec_);
     const std::string problem = problem_of_characters(spec_);
     if (!problem.empty())
-      return unsupported("the SentencePiece model " + problem);
+      return unsupported("the SentencePiece model ", problem);
     return {};
   }
 
@@ -76,7 +76,7 @@ private:
       const std::int64_t type = type_of(id);
       const bool is_byte = type == GgufTokenType::BYTE;
       if (is_byte && !fallback_byte(text))
-        return malformed("the fallback tokens include " + quote(text) +
+        return malformed("the fallback tokens include ", quote(text),
                          "; expected <0x00> to <0xFF>");
       fallback += is_byte ? 1 : 0;
       if (text.empty())
@@ -90,18 +90,16 @@ private:
         continue;
       }
       if (count_characters(text) > MAX_TOKEN)
-        return malformed("token " + std::to_string(id) + " has more than " +
-                         std::to_string(MAX_TOKEN) + " characters");
+        return malformed("token ", id, " has more than ", MAX_TOKEN, " characters");
       const float score = scores_.floats[id];
       if (score != score)
-        return malformed("token " + std::to_string(id) +
-                         " has the score NaN; expected a number");
+        return malformed("token ", id, " has the score NaN; expected a number");
       spec_.scores.push_back(score);
     }
     data.mergeable = data.ids.size();
     data.from_ranks = data.ignore_merges = false;
     return fallback == 256 ? LoadError()
-                           : malformed("the file has " + std::to_string(fallback) +
+                           : malformed("the file has ", fallback,
                                        " fallback tokens; expected <0x00> to <0xFF>");
   }
 
@@ -127,7 +125,7 @@ private:
         is_reachable =
             is_reachable || (is_known(text.substr(0, at)) && is_known(text.substr(at)));
       if (is_reachable)
-        return unsupported("in llama.cpp, ordinary text may become the token " + quote(text) +
+        return unsupported("in llama.cpp, ordinary text may become the token ", quote(text),
                            ", which is a special token or the name of a byte; pretok does not "
                            "support such a vocabulary");
     }

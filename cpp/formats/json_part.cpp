@@ -150,8 +150,8 @@ void JsonPart::only(std::initializer_list<std::string_view> names) const {
   for (const JsonPart member : members())
     if (member.is_present() &&
         std::find(names.begin(), names.end(), member.name_) == names.end())
-      return fail(unsupported((place_ == 0 ? "the file" : path()) + " has an unknown member " +
-                              quote(member.name_) + ", which may change the ids"));
+      return fail(unsupported((place_ == 0 ? "the file" : path()), " has an unknown member ",
+                              quote(member.name_), ", which may change the ids"));
 }
 
 std::vector<JsonPart> JsonPart::parts(std::string_view name) const {
@@ -198,12 +198,12 @@ std::string JsonPart::description() const {
 
 void JsonPart::fail_malformed(const std::string &expected) const {
   if (is_fine())
-    fail(malformed(description() + "; expected " + expected));
+    fail(malformed(description(), "; expected ", expected));
 }
 
 void JsonPart::fail_unsupported(const std::string &advice) const {
   if (is_fine())
-    fail(unsupported(description() + ", which is not supported: " + advice));
+    fail(unsupported(description(), ", which is not supported: ", advice));
 }
 
 void JsonPart::fail(LoadError error) const {

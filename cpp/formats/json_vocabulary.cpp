@@ -11,7 +11,7 @@ namespace {
 
 // Fails with an error about the entry `text` of the vocabulary.
 void fail_entry(const JsonPart &entry, const std::string &expected) {
-  entry.fail(malformed("model.vocab[" + quote(entry.name()) + "] is not " + expected));
+  entry.fail(malformed("model.vocab[", quote(entry.name()), "] is not ", expected));
 }
 
 bool read_merge(const JsonPart &merge, TextMerge &result) {

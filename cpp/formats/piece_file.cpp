@@ -68,22 +68,22 @@ LoadError read_piece(std::string_view message, std::size_t id, Piece &piece) {
   for (ProtobufField field; reader.next(field);) {
     if (field.number == PieceField::TEXT) {
       if (field.is_number || !is_utf8(field.bytes))
-        return malformed(name() + " is not UTF-8; the file is damaged");
+        return malformed(name(), " is not UTF-8; the file is damaged");
       piece.text = field.bytes;
     } else if (field.number == PieceField::SCORE) {
       if (field.is_number || field.bytes.size() != sizeof piece.score)
-        return malformed(name() + " has a score that is not a float; the file is damaged");
+        return malformed(name(), " has a score that is not a float; the file is damaged");
       piece.score = read_float(field.bytes);
     } else if (field.number == PieceField::TYPE) {
       if (!field.is_number || field.value < PieceType::NORMAL || field.value > PieceType::BYTE)
-        return malformed(name() + " has an unknown type; expected 1 to 6");
+        return malformed(name(), " has an unknown type; expected 1 to 6");
       piece.type = static_cast<std::uint32_t>(field.value);
     }
   }
   if (*reader.damage() != '\0')
     return reader.error(name());
   if (piece.text.empty() || count_characters(piece.text) > MAX_PIECE)
-    return malformed(name() + " is empty or has more than " + std::to_string(MAX_PIECE) +
+    return malformed(name(), " is empty or has more than ", MAX_PIECE,
                      " characters; the file is damaged");
   return {};
 }
@@ -116,7 +116,7 @@ LoadError read_piece_file(std::string_view data, PieceFile &file) {
         return error;
     }
     if (file.pieces.size() == ID_LIMIT)
-      return malformed("the model has more than " + std::to_string(ID_LIMIT) + " pieces");
+      return malformed("the model has more than ", ID_LIMIT, " pieces");
     file.pieces.push_back(piece);
   }
   return *reader.damage() == '\0' ? LoadError() : reader.error("the model");

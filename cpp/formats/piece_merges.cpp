@@ -56,7 +56,7 @@ public:
       const Merge of_pieces{piece_ids_[merge.left], piece_ids_[merge.right],
                             piece_ids_[merge.id]};
       if (of_pieces.left == NO_ID || of_pieces.right == NO_ID)
-        return unsupported("piece " + std::to_string(of_pieces.id) +
+        return unsupported("piece ", of_pieces.id,
                            " of the SentencePiece model has a character that is not a piece, "
                            "which only Python reads");
       merges.push_back(of_pieces);
@@ -163,8 +163,7 @@ LoadError order_pieces(const ScoredPieces &pieces, PieceOrder &order) {
   if (is_tie(runs.front(), runs.back()) &&
       find_run_merges(pieces, words, runs, order.run_merges))
     return {};
-  return unsupported("pieces " + std::to_string(pieces.ids[runs[0]]) + " and " +
-                     std::to_string(pieces.ids[runs[1]]) +
+  return unsupported("pieces ", pieces.ids[runs[0]], " and ", pieces.ids[runs[1]],
                      " of the SentencePiece model have equal scores, which only Python reads");
 }
 

@@ -93,7 +93,7 @@ bool read_stored_split(PretokFileReader &reader, bool is_own, TokenizerSpec &spe
   if (!reader.text(name) || !reader.text(unicode))
     return false;
   if (unicode_table(unicode).size == 0) {
-    reader.error() = unsupported("the file uses Unicode " + quote(unicode) +
+    reader.error() = unsupported("the file uses Unicode ", quote(unicode),
                                  ", which this version of pretok does not have; save the "
                                  "tokenizer again with a Unicode version that it has");
     return false;
@@ -182,17 +182,16 @@ bool is_pretok_file(const std::uint8_t *data, std::size_t size) {
 
 LoadError read_pretok_file(const std::uint8_t *data, std::size_t size, TokenizerSpec &spec) {
   if (size < PRETOK_FILE_HEADER)
-    return malformed("the file has " + std::to_string(size) + " bytes, but its header takes " +
-                     std::to_string(PRETOK_FILE_HEADER) + "; the file is truncated");
+    return malformed("the file has ", size, " bytes, but its header takes ", PRETOK_FILE_HEADER,
+                     "; the file is truncated");
   const std::uint32_t version = little_endian(data + 8, 4);
   if (version != 0 && version < PRETOK_FILE_VERSION)
     return unsupported(
         "this is a .pretok file of an unreleased version; save it again with this "
         "version");
   if (version != PRETOK_FILE_VERSION)
-    return unsupported("expected version " + std::to_string(PRETOK_FILE_VERSION) +
-                       " of the .pretok format, got " + std::to_string(version) +
-                       "; save the tokenizer again with this version of pretok");
+    return unsupported("expected version ", PRETOK_FILE_VERSION, " of the .pretok format, got ",
+                       version, "; save the tokenizer again with this version of pretok");
   if (crc32(data + PRETOK_FILE_HEADER, size - PRETOK_FILE_HEADER) !=
       little_endian(data + 12, 4))
     return malformed("the CRC-32 of the file does not match its header; the file is damaged "

@@ -81,8 +81,7 @@ public:
 
   // Sets the error "the file PROBLEM", and returns false.
   bool fail(const std::string &problem) {
-    error_ = malformed("the file " + problem + ", at offset " + std::to_string(at_) +
-                       "; pretok did not write it");
+    error_ = malformed("the file ", problem, ", at offset ", at_, "; pretok did not write it");
     return false;
   }
 

@@ -35,7 +35,7 @@ public:
         return false;
     const std::string problem = problem_of_growth(spec.steps);
     if (!problem.empty()) {
-      reader_.error() = unsupported("the file has normalizers that " + problem);
+      reader_.error() = unsupported("the file has normalizers that ", problem);
       return false;
     }
     if (!read_metaspace(spec.metaspace) || !read_decoder(spec))
@@ -167,7 +167,7 @@ private:
     table = unicode_table(unicode);
     if (table.size != 0)
       return true;
-    reader_.error() = unsupported("the file uses Unicode " + quote(unicode) +
+    reader_.error() = unsupported("the file uses Unicode ", quote(unicode),
                                   ", which this version of pretok does not have; save the "
                                   "tokenizer again with a Unicode version that it has");
     return false;
@@ -189,7 +189,7 @@ private:
     }
     const Preset *preset = find_preset(name);
     if (preset == nullptr || name != preset->name) {
-      reader_.error() = unsupported("the file uses preset " + quote(name) +
+      reader_.error() = unsupported("the file uses preset ", quote(name),
                                     ", which this version of pretok does not have");
       return false;
     }
@@ -225,7 +225,7 @@ private:
         return false;
     const std::string problem = problem_of_growth(*spec.decoder);
     if (!problem.empty())
-      reader_.error() = unsupported("the file has decoders that " + problem);
+      reader_.error() = unsupported("the file has decoders that ", problem);
     if (spec.decoding) {
       if (count != 2)
         return fail_unknown();

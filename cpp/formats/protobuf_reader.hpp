@@ -54,7 +54,7 @@ public:
   const char *damage() const { return damage_; }
   // Returns the error for the damage of the message `name`.
   LoadError error(const std::string &name) const {
-    return malformed(name + " " + damage_ + "; the file is damaged or truncated");
+    return malformed(name, " ", damage_, "; the file is damaged or truncated");
   }
 
 private:

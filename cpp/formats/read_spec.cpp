@@ -73,7 +73,7 @@ bool looks_like_merges(std::string_view text) {
 }
 
 LoadError too_large() {
-  return malformed("the file has more than " + std::to_string(MAX_FILE_BYTES) +
+  return malformed("the file has more than ", MAX_FILE_BYTES,
                    " bytes; expected a vocabulary file");
 }
 
@@ -91,7 +91,7 @@ LoadError read_any(std::string_view data, TokenizerSpec &spec) {
     return read_pretok_file(bytes, data.size(), spec);
   for (const ForeignFormat &format : FOREIGN_FORMATS)
     if (starts_with(data, format.start))
-      return unsupported(std::string("this is ") + format.description);
+      return unsupported("this is ", format.description);
   if (is_sentencepiece(data))
     return read_sentencepiece(data, spec);
   const std::string_view text = data.substr(starts_with(data, "\xef\xbb\xbf") ? 3 : 0);
@@ -99,15 +99,13 @@ LoadError read_any(std::string_view data, TokenizerSpec &spec) {
   if (first != std::string_view::npos && (text[first] == '{' || text[first] == '['))
     return read_tokenizer_json(data, spec);
   if (starts_with(text, "minbpe v"))
-    return unsupported(std::string("this is a minbpe .model, which only Python reads") +
-                       SAVE_AS_PRETOK);
+    return unsupported("this is a minbpe .model, which only Python reads", SAVE_AS_PRETOK);
   if (looks_like_ranks(reinterpret_cast<const std::uint8_t *>(text.data()), text.size()))
     return read_tiktoken(bytes, data.size(), spec);
   if (looks_like_merges(text))
-    return unsupported(std::string("this is a merges.txt, which only Python reads") +
-                       SAVE_AS_PRETOK);
+    return unsupported("this is a merges.txt, which only Python reads", SAVE_AS_PRETOK);
   return malformed(
-      "the file begins with " + quote(data.substr(0, 24)) +
+      "the file begins with ", quote(data.substr(0, 24)),
       ", not like a vocabulary that pretok reads; expected a rank file of tiktoken, a "
       "tokenizer.json, a .model of SentencePiece, a GGUF file or a .pretok file");
 }
@@ -131,8 +129,8 @@ LoadError check_bytes(const VocabularyData &data) {
   }
   if (missing == 0)
     return {};
-  return malformed("the vocabulary has no token for " + std::to_string(missing) +
-                   " of the 256 bytes (first: " + std::to_string(first) +
+  return malformed("the vocabulary has no token for ", missing,
+                   " of the 256 bytes (first: ", first,
                    "); expected a byte-level vocabulary, with a token for each byte");
 }
 
@@ -150,14 +148,13 @@ LoadError check_added(const TokenizerSpec &spec) {
   std::sort(entries.begin(), entries.end());
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (entries[i].content.empty() || !is_utf8(entries[i].content))
-      return malformed("added token " + std::to_string(entries[i].id) + " is " +
-                       quote(entries[i].content) + "; expected UTF-8 that is not empty");
+      return malformed("added token ", entries[i].id, " is ", quote(entries[i].content),
+                       "; expected UTF-8 that is not empty");
     if (entries[i].id >= ID_LIMIT)
-      return malformed("added token " + quote(entries[i].content) + " has id " +
-                       std::to_string(entries[i].id) + "; expected a number from 0 to " +
-                       std::to_string(ID_LIMIT - 1));
+      return malformed("added token ", quote(entries[i].content), " has id ", entries[i].id,
+                       "; expected a number from 0 to ", ID_LIMIT - 1);
     if (i != 0 && entries[i].content == entries[i - 1].content)
-      return malformed("added token " + quote(entries[i].content) + " is listed twice");
+      return malformed("added token ", quote(entries[i].content), " is listed twice");
   }
   std::sort(entries.begin(), entries.end(),
             [](const Entry &a, const Entry &b) { return a.id < b.id; });
@@ -177,9 +174,8 @@ LoadError check_added(const TokenizerSpec &spec) {
         [](const Entry &entry, std::uint32_t limit) { return entry.id < limit; });
     for (auto entry = first; entry != entries.end() && entry->id == id; ++entry)
       if (!names_token(entry->content, token, spec))
-        return malformed("added token " + quote(entry->content) + " has id " +
-                         std::to_string(id) + ", the id of " + quote(token) +
-                         "; ids must be unique");
+        return malformed("added token ", quote(entry->content), " has id ", id, ", the id of ",
+                         quote(token), "; ids must be unique");
   }
   return {};
 }

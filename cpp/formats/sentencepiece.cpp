@@ -58,7 +58,7 @@ public:
   // Returns an error if a field that was read has a value of the wrong type.
   LoadError check() const {
     return wrong_ == 0 ? LoadError()
-                       : malformed("field " + std::to_string(wrong_) + " of " + name_ +
+                       : malformed("field ", wrong_, " of ", name_,
                                    " has an unexpected type; the file is damaged");
   }
 
@@ -85,7 +85,7 @@ public:
       return malformed("two pieces of the SentencePiece model are equal");
     const std::string problem = problem_of_characters(spec_);
     if (!problem.empty())
-      return unsupported("the SentencePiece model " + problem);
+      return unsupported("the SentencePiece model ", problem);
     return {};
   }
 
@@ -100,9 +100,9 @@ private:
     if (LoadError error = trainer.check())
       return error;
     if (type != BPE)
-      return unsupported("the SentencePiece model is of type " +
+      return unsupported("the SentencePiece model is of type ",
                          (type != 0 && type < std::size(MODEL_TYPES) ? MODEL_TYPES[type]
-                                                                     : std::to_string(type)) +
+                                                                     : std::to_string(type)),
                          "; pretok reads only type BPE");
     if (LoadError error = denormalizer.read(file_.denormalizer, "denormalizer_spec"))
       return error;
@@ -131,7 +131,7 @@ private:
     normalizer_.charsmap.assign(charsmap.begin(), charsmap.end());
     const std::string problem = problem_of_charsmap(normalizer_.charsmap);
     if (!problem.empty())
-      return malformed("the charsmap of the SentencePiece model " + problem +
+      return malformed("the charsmap of the SentencePiece model ", problem,
                        "; the file is damaged");
     characters.has_fallback = has_fallback_;
     characters.fuses_unknown = true;
@@ -152,30 +152,28 @@ private:
       const bool is_one = count_characters(piece.text) == 1;
       const bool is_byte = piece.type == PieceType::BYTE;
       if (is_byte && !(has_fallback_ && fallback_byte(piece.text)))
-        return malformed(name() +
+        return malformed(name(),
                          " has type BYTE; expected a piece from \"<0x00>\" to \"<0xFF>\" "
                          "in a model with byte_fallback");
       if (piece.type == PieceType::CONTROL && is_one)
-        return unsupported(name() +
-                           " is a control symbol of one character, which sentencepiece "
-                           "cannot encode in a text; expected several characters");
+        return unsupported(name(), " is a control symbol of one character, which sentencepiece "
+                                   "cannot encode in a text; expected several characters");
       if (piece.type == PieceType::UNKNOWN && is_one)
-        return unsupported(name() + " is an unknown token of one character; use bpe.load in "
-                                    "Python");
+        return unsupported(name(), " is an unknown token of one character; use bpe.load in "
+                                   "Python");
       if (piece.type == PieceType::USER_DEFINED && count_characters(piece.text) > MAX_SYMBOL)
-        return unsupported(name() + " is a user-defined symbol of more than " +
-                           std::to_string(MAX_SYMBOL) + " characters");
+        return unsupported(name(), " is a user-defined symbol of more than ", MAX_SYMBOL,
+                           " characters");
       if (piece.type == PieceType::NORMAL && piece.score != piece.score)
-        return malformed(name() + " has the score NaN; expected a number");
+        return malformed(name(), " has the score NaN; expected a number");
       unknown += piece.type == PieceType::UNKNOWN ? 1 : 0;
       fallback += is_byte ? 1 : 0;
     }
     if (unknown != 1)
-      return malformed("the model has " + std::to_string(unknown) +
-                       " pieces of type UNKNOWN; expected one");
+      return malformed("the model has ", unknown, " pieces of type UNKNOWN; expected one");
     if (has_fallback_ && fallback != 256)
-      return malformed("the model has byte_fallback, and pieces for " +
-                       std::to_string(fallback) + " bytes; expected all 256");
+      return malformed("the model has byte_fallback, and pieces for ", fallback,
+                       " bytes; expected all 256");
     return check_unused();
   }
 
@@ -199,7 +197,7 @@ private:
       for (std::size_t at = 1; at < text.size(); ++at)
         if (!is_tail(static_cast<std::uint8_t>(text[at])) && is_symbol(text.substr(0, at)) &&
             is_symbol(text.substr(at)))
-          return unsupported("piece " + std::to_string(id) + ", " + quote(text) +
+          return unsupported("piece ", id, ", ", quote(text),
                              ", has type UNUSED; pretok reads a piece of this type only if it "
                              "is no pair of a character or piece and another one");
     }

@@ -45,8 +45,8 @@ LoadError for_merges(const TextModel &source, const TextIndex &places, std::stri
     }
     const auto &[left, right] = source.merges[rank];
     if (right.substr(0, prefix.size()) != prefix)
-      return malformed(merge_name(source, rank) + " merges " + quote(left) + " and " +
-                       quote(right) + ", which does not begin with " + quote(prefix) +
+      return malformed(merge_name(source, rank), " merges ", quote(left), " and ", quote(right),
+                       ", which does not begin with ", quote(prefix),
                        ", the continuing_subword_prefix");
     concatenated.assign(left).append(right.substr(prefix.size()));
     // In most vocabularies, the results of consecutive merges have consecutive indices. So try
@@ -60,8 +60,8 @@ LoadError for_merges(const TextModel &source, const TextIndex &places, std::stri
     for (const auto &[place, part] : {std::pair(at[0], left), std::pair(at[1], right),
                                       std::pair(at[2], std::string_view(concatenated))})
       if (place == TextIndex::NO_TEXT)
-        return malformed(merge_name(source, rank) + " merges " + quote(left) + " and " +
-                         quote(right) + ", but the vocabulary has no token " + quote(part) +
+        return malformed(merge_name(source, rank), " merges ", quote(left), " and ",
+                         quote(right), ", but the vocabulary has no token ", quote(part),
                          "; the merges belong to another vocabulary, or the file is damaged");
     if (LoadError error = add(rank, static_cast<const std::uint32_t *>(at)))
       return error;
@@ -102,8 +102,8 @@ public:
         return LoadError{};
       const auto &[left, right] = source_.merges[rank];
       if (left.empty() || right.empty())
-        return malformed(merge_name(source_, rank) + " merges " + quote(left) + " and " +
-                         quote(right) + "; expected two tokens of at least one byte");
+        return malformed(merge_name(source_, rank), " merges ", quote(left), " and ",
+                         quote(right), "; expected two tokens of at least one byte");
       for (std::size_t i = 0; i < 3; ++i)
         in_merges_[at[i]] = true;
       merges_.push_back({source_.ids[at[0]], source_.ids[at[1]], source_.ids[at[2]]});
@@ -279,7 +279,7 @@ LoadError find_merges(const TextModel &source, const TextIndex &places,
   return for_merges(source, places, prefix, [&](std::size_t rank, const std::uint32_t *at) {
     for (std::size_t i = 0; i < 3; ++i)
       if (source.texts[at[i]].empty())
-        return malformed(merge_name(source, rank) + " has an empty token");
+        return malformed(merge_name(source, rank), " has an empty token");
     merges.push_back({source.ids[at[0]], source.ids[at[1]], source.ids[at[2]]});
     return LoadError{};
   });

@@ -123,8 +123,7 @@ private:
   }
 
   static LoadError at_line(std::size_t number, const std::string &problem) {
-    return malformed("line " + std::to_string(number) + ": " + problem +
-                     "; the file is damaged");
+    return malformed("line ", number, ": ", problem, "; the file is damaged");
   }
 
   std::vector<std::uint8_t> bytes_;

@@ -106,7 +106,7 @@ private:
     read_json_vocab(model_["vocab"], source);
     const TextIndex places(source.texts);
     if (places.size() != source.texts.size())
-      fail(malformed("model.vocab has " + quote(first_repeated(source.texts)) + " twice"));
+      fail(malformed("model.vocab has ", quote(first_repeated(source.texts)), " twice"));
     assign_ids(source, places);
     read_json_merges(model_["merges"], source);
     if (!file_.is_fine())
@@ -174,7 +174,7 @@ private:
       const std::uint32_t place = places.find(unknown_);
       if (place == TextIndex::NO_TEXT)
         return fail(
-            malformed("the unknown token is " + quote(unknown_) +
+            malformed("the unknown token is ", quote(unknown_),
                       ", which is not in the vocabulary; add it, or name another token"));
       text_.unknown_id = source.ids[place];
     }
@@ -198,7 +198,7 @@ private:
     spec_.decoder = std::move(decoder_);
     const std::string problem = problem_of_text(spec_);
     if (!problem.empty())
-      return fail(unsupported("the model " + problem));
+      return fail(unsupported("the model ", problem));
     use_character_spec(spec_);
   }
 
@@ -220,13 +220,12 @@ private:
         const std::uint32_t place = places.find(token.content);
         token.id = place != TextIndex::NO_TEXT ? source.ids[place] : next++;
         if (!ids.insert(token.id).second) // the ids of the vocabulary have gaps
-          return fail(malformed("two added tokens have id " + std::to_string(token.id) +
-                                "; ids must be unique"));
+          return fail(malformed("two added tokens have id ", token.id, "; ids must be unique"));
         added.push_back(token);
         special.push_back(spec_.added_special[i]);
       } else if (!has_same_flags(token, added[index]) ||
                  spec_.added_special[i] != special[index]) {
-        return fail(unsupported("added_tokens has " + quote(token.content) +
+        return fail(unsupported("added_tokens has ", quote(token.content),
                                 " twice, with different flags; list it once"));
       }
       if (listed_id != added[index].id && ignored.insert({index, listed_id}).second)
@@ -270,9 +269,8 @@ void fail_other_json(const JsonPart &file) {
 LoadError invalid_json(std::string_view text, std::size_t offset) {
   const std::string_view before = text.substr(0, offset);
   const std::size_t line_start = before.rfind('\n') + 1; // 0 in the first line
-  return malformed("line " +
-                   std::to_string(std::count(before.begin(), before.end(), '\n') + 1) +
-                   ", byte " + std::to_string(offset - line_start + 1) +
+  return malformed("line ", std::count(before.begin(), before.end(), '\n') + 1, ", byte ",
+                   offset - line_start + 1,
                    ": the JSON is not valid; the file is damaged or incomplete");
 }
 
@@ -280,12 +278,11 @@ LoadError invalid_json(std::string_view text, std::size_t offset) {
 
 LoadError read_tokenizer_json(std::string_view text, TokenizerSpec &spec) {
   if (text.size() > MAX_JSON_BYTES)
-    return malformed("the JSON has " + std::to_string(text.size()) +
-                     " bytes; expected at most " + std::to_string(MAX_JSON_BYTES));
+    return malformed("the JSON has ", text.size(), " bytes; expected at most ", MAX_JSON_BYTES);
   const std::size_t count = count_json_containers(text);
   if (count > max_json_containers(text.size()))
-    return malformed("the JSON has " + std::to_string(count) + " lists and objects in " +
-                     std::to_string(text.size()) + " bytes, too many for a tokenizer");
+    return malformed("the JSON has ", count, " lists and objects in ", text.size(),
+                     " bytes, too many for a tokenizer");
   if (text.substr(0, 3) == "\xef\xbb\xbf")
     text.remove_prefix(3);
   JsonFile file;
