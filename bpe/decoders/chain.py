@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import index
 from typing import SupportsIndex
 
-from bpe.decoders.decode import (
-    Decode,
-    DecodeBytes,
-    DecodeStream,
-    list_ids,
-    no_bytes,
-    one_or_several,
-)
+from bpe.decoders.decode import DecodeStream, list_ids, no_bytes, one_or_several
 from bpe.decoders.flows import Flow, bytes_of_characters, fallback_byte
-from bpe.decoders.native import JoinedTexts, native_calls, replace_in_all
 from bpe.decoders.steps import ByteFallback, ByteLevel, Fuse, Replace, Spaces, Strip, TokenStep
+from bpe.decoders.text_decoder import JoinedTexts, TextDecoder
 from bpe.encoding.python_backend import unknown_id
-from bpe.encoding.utf8 import ESCAPE
 from bpe.errors import UnsupportedError
 from bpe.normalizers.growth import find_excess
 
@@ -106,11 +98,8 @@ class DecoderChain:
         return flows
 
 
-class ChainDecoder:
-    """Decodes ids for a Tokenizer with a DecoderChain.
-
-    `texts` returns the text of each token by its id. If `is_native`, C++ decodes if it can.
-    """
+class ChainDecoder(TextDecoder):
+    """Decodes ids with a DecoderChain. `texts` returns the text of each token by its id."""
 
     def __init__(
         self,
@@ -119,26 +108,19 @@ class ChainDecoder:
         special: Collection[int],
         is_native: bool = False,
     ) -> None:
+        super().__init__(special, is_native and chain.strips_joined is not None)
         self.chain = chain
-        self._is_native = is_native
         self._texts = texts
-        self._special = frozenset(special)
         # The texts of tokens after the steps `by_token`, if these steps grow them little.
         self._cache: dict[int, str] = {}
         self._caches = chain.is_growth_small
-
-    def calls(self) -> tuple[Decode, DecodeBytes]:
-        """Return `decode` and `decode_bytes`, or faster replacements in C++."""
-        if self._is_native and self.chain.strips_joined is not None:
-            return native_calls(self._joined, self._special, self.decode)
-        return self.decode, self.decode_bytes
 
     def _joined(self) -> JoinedTexts:
         texts = self._texts()
         changed = list(texts.values())
         for step in self.chain.by_token:
             if isinstance(step, Replace) and not step.is_regex:
-                changed = replace_in_all(changed, step.pattern, step.content)
+                changed = _replace_in_all(changed, step.pattern, step.content)
             else:
                 changed = [text for old in changed for text in step.flow("strict", False).feed(old)]
         tokens = dict(zip(texts, map(str.encode, changed), strict=True))
@@ -151,21 +133,14 @@ class ChainDecoder:
         assert self.chain.strips_joined is not None, "`calls` has checked it"
         return JoinedTexts.of(tokens, *self.chain.strips_joined)
 
-    def stream(self, decode_bytes: DecodeBytes, errors: str, skip_special: bool) -> DecodeStream:
-        """Return a new stream."""
+    def _stream(self, errors: str, skip_special: bool) -> DecodeStream:
         return ChainDecodeStream(self, errors, skip_special)
 
     def decode(self, ids: Iterable[int], errors: str, skip_special: bool) -> str:
         """Return the text of `ids`."""
         if self.chain.steps == (Spaces(),):  # the same text, but faster than with a stream
             return " ".join(self.tokens(ids, skip_special))
-        stream = ChainDecodeStream(self, errors, skip_special)
-        return stream.feed(list_ids(ids)) + stream.finish()
-
-    def decode_bytes(self, ids: Iterable[int], skip_special: bool) -> bytes:
-        """Return the bytes of `ids`; invalid UTF-8 of fallback tokens is kept."""
-        text = self.decode(ids, ESCAPE, skip_special)
-        return text.encode("utf-8", ESCAPE)
+        return super().decode(ids, errors, skip_special)
 
     def tokens(self, ids: Iterable[int], skip_special: bool) -> list[str]:
         """Return the texts of `ids` after the steps `by_token`.
@@ -221,3 +196,18 @@ class ChainDecodeStream(DecodeStream):
         for flow in self._flows:
             tokens = [part for token in tokens for part in flow.feed(token)] + flow.finish()
         return "".join(tokens)
+
+
+def _replace_in_all(texts: Sequence[str], old: str, new: str) -> list[str]:
+    """Return `texts` with `old` replaced by `new` in each.
+
+    >>> _replace_in_all(["a", "ba"], "a", "c")
+    ['c', 'bc']
+    """
+    # One call of str.replace for all texts is faster than one call for each text. It gives the same
+    # result if neither `old`, `new` nor a text contains the separator.
+    separator = "\x00"
+    joined = separator.join(texts)
+    if separator in old + new or joined.count(separator) != len(texts) - 1:
+        return [text.replace(old, new) for text in texts]
+    return joined.replace(old, new).split(separator)

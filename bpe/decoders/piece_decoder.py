@@ -4,32 +4,23 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from operator import index
-from typing import ClassVar, SupportsIndex, TypeAlias
+from typing import SupportsIndex, TypeAlias
 
 from bpe.characters.marks import SPACE_MARK
 from bpe.characters.text_vocabulary import BYTE_NAMES, AnyCharacterVocabulary, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.chain import ChainDecoder, DecoderChain
-from bpe.decoders.decode import (
-    Decode,
-    DecodeBytes,
-    Decoder,
-    DecodeStream,
-    list_ids,
-    no_bytes,
-    one_or_several,
-)
-from bpe.decoders.native import JoinedTexts, native_calls
+from bpe.decoders.decode import Decoder, DecodeStream, list_ids, no_bytes, one_or_several
+from bpe.decoders.steps import SentencePieceDecoding
+from bpe.decoders.text_decoder import JoinedTexts, TextDecoder
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.backend import Backend
 from bpe.encoding.python_backend import PythonBackend, unknown_id
 from bpe.encoding.token_list import AddedTokenList
 from bpe.errors import shortened
 from bpe.normalizers.chain import NormalizerChain
-from bpe.normalizers.step import Field, Step
 from bpe.once import once
 from bpe.types import NormalizesText
 from bpe.vocabulary import Vocabulary
@@ -46,29 +37,6 @@ def _replace_each(error: UnicodeError) -> tuple[str, int]:
 
 
 codecs.register_error(REPLACE_EACH, _replace_each)
-
-
-@dataclass(frozen=True)
-class SentencePieceDecoding(Step):
-    """The rules by which SentencePiece decodes the ids of a model.
-
-    "▁" in a piece becomes a space. If `strips_space`, a space at the start of the first piece is
-    dropped. If `strips_spaces` is also true, this is repeated for the following pieces, until a
-    piece has text left. A token of `invisible` becomes no text. The unknown token becomes
-    `unknown_surface`. Adjacent fallback tokens, such as <0x0A>, each stand for a byte. They become
-    the text of these bytes, with one U+FFFD for each invalid byte.
-    """
-
-    FIELDS: ClassVar = {
-        "strips_space": Field.FLAG,
-        "strips_spaces": Field.FLAG,
-        "unknown_surface": Field.ANY_TEXT,
-    }
-
-    strips_space: bool = True
-    strips_spaces: bool = True
-    invisible: frozenset[int] = frozenset()
-    unknown_surface: str = " \u2047 "
 
 
 Decoding: TypeAlias = SentencePieceDecoding | DecoderChain
@@ -145,7 +113,7 @@ def all_tokens(vocabulary: Vocabulary, added: Mapping[int, bytes]) -> dict[int, 
     return {**vocabulary.token_bytes, **added}
 
 
-class PieceDecoder:
+class PieceDecoder(TextDecoder):
     """Decodes the ids of one CharacterVocabulary, and of added tokens that it does not have."""
 
     def __init__(
@@ -156,12 +124,11 @@ class PieceDecoder:
         special: Collection[int],
         is_native: bool = False,
     ) -> None:
+        super().__init__(special, is_native)
         self.decoding = decoding
         self.fallback = {id: byte for byte, id in vocabulary.byte_ids.items()}
         self._vocabulary = vocabulary
         self._added = added
-        self._special = frozenset(special)
-        self._is_native = is_native
 
     @once
     def with_space(self) -> frozenset[int]:
@@ -189,12 +156,6 @@ class PieceDecoder:
     def _tokens(self) -> dict[int, bytes]:
         return all_tokens(self._vocabulary, self._added)
 
-    def calls(self) -> tuple[Decode, DecodeBytes]:
-        """Return `decode` and `decode_bytes`, or faster replacements in C++."""
-        if self._is_native:
-            return native_calls(self._joined, self._special, self.decode)
-        return self.decode, self.decode_bytes
-
     def _joined(self) -> JoinedTexts:
         tokens = {id: text.encode() for id, text in self.surfaces.items()}
         tokens |= {id: bytes([byte]) for id, byte in self.fallback.items()}
@@ -203,27 +164,8 @@ class PieceDecoder:
             tokens, int(decoding.strips_space), 0, self.with_space, decoding.strips_spaces
         )
 
-    def stream(
-        self, decode_bytes: DecodeBytes, errors: str, skip_special: bool
-    ) -> PieceDecodeStream:
-        """Return a new stream."""
+    def _stream(self, errors: str, skip_special: bool) -> PieceDecodeStream:
         return PieceDecodeStream(self, errors, skip_special)
-
-    def decode(self, ids: Iterable[int], errors: str, skip_special: bool) -> str:
-        """Return the text of `ids`."""
-        stream = PieceDecodeStream(self, errors, skip_special)
-        return stream.feed(list_ids(ids)) + stream.finish()
-
-    def decode_bytes(self, ids: Iterable[int], skip_special: bool) -> bytes:
-        """Return the bytes of `ids`; a fallback token becomes its byte, even in invalid UTF-8."""
-        start = PieceStart(self)
-        parts = []
-        for id in self.checked(ids, skip_special):
-            byte = self.fallback.get(id)
-            if byte is not None:
-                start.end()
-            parts.append(start.surface(id).encode() if byte is None else bytes([byte]))
-        return b"".join(parts)
 
     def checked(self, ids: Iterable[int], skip_special: bool) -> list[int]:
         """Return `ids` as a list, without special tokens if `skip_special`.
@@ -241,30 +183,6 @@ class PieceDecoder:
         raise unknown_id(sequence, self._tokens)
 
 
-class PieceStart:
-    """Drops the spaces at the start of a text."""
-
-    def __init__(self, decoder: PieceDecoder) -> None:
-        self._decoder = decoder
-        self._at_start = decoder.decoding.strips_space
-
-    def surface(self, id: int) -> str:
-        """Return the text of the next token, which is not a fallback token."""
-        surface = self._decoder.surfaces[id]
-        if not self._at_start:
-            return surface
-        if id in self._decoder.with_space:
-            surface = surface[1:]
-            self._at_start = self._decoder.decoding.strips_spaces
-        if surface:
-            self._at_start = False
-        return surface
-
-    def end(self) -> None:
-        """Keep the spaces from here on."""
-        self._at_start = False
-
-
 class PieceDecodeStream(DecodeStream):
     """Decodes ids as they come, and holds back only incomplete characters of fallback tokens."""
 
@@ -272,7 +190,7 @@ class PieceDecodeStream(DecodeStream):
         super().__init__(no_bytes, REPLACE_EACH if errors == "replace" else errors)
         self._pieces = decoder
         self._skip_special = skip_special
-        self._start = PieceStart(decoder)
+        self._at_start = decoder.decoding.strips_space  # a space that comes next is dropped
 
     def feed(self, ids: SupportsIndex | Iterable[int]) -> str:
         """Return the text that `ids`, one id or several, complete.
@@ -284,10 +202,21 @@ class PieceDecodeStream(DecodeStream):
         parts: list[str] = []
         for id in self._pieces.checked(one_or_several(ids), self._skip_special):
             byte = self._pieces.fallback.get(id)
-            if byte is not None:
-                self._start.end()
-                parts.append(self._decoder.decode(bytes([byte])))
+            if byte is None:
+                parts += self._decoder.decode(b"", final=True), self._surface(id)
             else:
-                parts.append(self._decoder.decode(b"", final=True))
-                parts.append(self._start.surface(id))
+                self._at_start = False
+                parts.append(self._decoder.decode(bytes([byte])))
         return "".join(parts)
+
+    def _surface(self, id: int) -> str:
+        """Return the text of the next token, which is not a fallback token."""
+        surface = self._pieces.surfaces[id]
+        if not self._at_start:
+            return surface
+        if id in self._pieces.with_space:
+            surface = surface[1:]
+            self._at_start = self._pieces.decoding.strips_spaces
+        if surface:
+            self._at_start = False
+        return surface

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from bpe.decoders.flows import (
     BytesOfCharacters,
@@ -17,7 +17,7 @@ from bpe.decoders.flows import (
     StripParts,
 )
 from bpe.normalizers.growth import Growth
-from bpe.normalizers.step import Field, Step
+from bpe.normalizers.step import Field, Registry, Step
 from bpe.normalizers.steps import Replace as ReplaceText
 
 
@@ -237,3 +237,49 @@ class Spaces(TokenStep):
     def flow(self, errors: str, in_parts: bool) -> Flow:
         """Return a new flow."""
         return FirstAndRest(lambda token: token, lambda token: f" {token}")
+
+
+@dataclass(frozen=True)
+class SentencePieceDecoding(Step):
+    """The rules by which SentencePiece decodes the ids of a model.
+
+    "▁" in a piece becomes a space. If `strips_space`, a space at the start of the first piece is
+    dropped. If `strips_spaces` is also true, this is repeated for the following pieces, until a
+    piece has text left. A token of `invisible` becomes no text. The unknown token becomes
+    `unknown_surface`. Adjacent fallback tokens, such as <0x0A>, each stand for a byte. They become
+    the text of these bytes, with one U+FFFD for each invalid byte.
+    """
+
+    FIELDS: ClassVar = {
+        "strips_space": Field.FLAG,
+        "strips_spaces": Field.FLAG,
+        "unknown_surface": Field.ANY_TEXT,
+    }
+
+    strips_space: bool = True
+    strips_spaces: bool = True
+    invisible: frozenset[int] = frozenset()
+    unknown_surface: str = " \u2047 "
+
+
+DECODERS: Registry[TokenStep] = Registry(
+    {
+        "ByteLevel": ByteLevel,
+        "ByteFallback": ByteFallback,
+        "Fuse": Fuse,
+        "Strip": Strip,
+        "Replace": Replace,
+        "Metaspace": Metaspace,
+        "BPEDecoder": BPEDecoder,
+        "WordPiece": WordPiece,
+        "CTC": CTC,
+    }
+)
+STORED_DECODERS: Registry[Any] = Registry(
+    {
+        **DECODERS.makers,
+        "Spaces": Spaces,
+        "SentencePieceDecoding": SentencePieceDecoding,
+    }
+)
+"""The decoders of .pretok files. A tokenizer.json has null in place of Spaces."""

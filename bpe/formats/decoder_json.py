@@ -7,8 +7,7 @@ from typing import Any
 from bpe.decoders import steps
 from bpe.decoders.chain import DecoderChain
 from bpe.decoders.piece_decoder import Decoding
-from bpe.decoders.registry import DECODERS
-from bpe.decoders.steps import TokenStep
+from bpe.decoders.steps import DECODERS, TokenStep
 from bpe.errors import UnsupportedError
 from bpe.formats.json_value import Value
 from bpe.formats.step_json import read_step, write_step

@@ -9,8 +9,8 @@ from bpe.formats.json_value import Value
 from bpe.formats.step_json import read_step, write_step
 from bpe.normalizers.chain import NFC, NormalizerChain
 from bpe.normalizers.growth import problem_of_growth
-from bpe.normalizers.registry import NORMALIZERS
 from bpe.normalizers.step import TextStep
+from bpe.normalizers.steps import NORMALIZERS
 from bpe.types import NormalizesText
 
 

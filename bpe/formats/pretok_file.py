@@ -51,7 +51,8 @@ import numpy as np
 
 from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
-from bpe.decoders.piece_decoder import Decoding, SentencePieceDecoding
+from bpe.decoders.piece_decoder import Decoding
+from bpe.decoders.steps import SentencePieceDecoding
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats.files import named

@@ -13,7 +13,7 @@ from bpe.characters.text_vocabulary import (
     TextVocabulary,
 )
 from bpe.characters.vocabulary import CharacterVocabulary
-from bpe.decoders.piece_decoder import SentencePieceDecoding
+from bpe.decoders.steps import SentencePieceDecoding
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.text_spaces import spaces_of, splits_alike
 from bpe.errors import UnsupportedError, shortened

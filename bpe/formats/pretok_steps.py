@@ -4,8 +4,8 @@
     Metaspace     0, or one plus the scheme, the replacement, and 0, or 1 and a built-in preset, or
                   2 and another preset (the split before it); a preset is stored as in the section
                   `preset`
-    decoder       0: decoding joins the bytes of tokens; or a list of steps of DECODERS, whose
-                  number is one higher
+    decoder       0: decoding joins the bytes of tokens; or one more than the number of steps of
+                  STORED_DECODERS, and the steps
 
 bpe/normalizers/stored.py describes lists of steps.
 
@@ -17,17 +17,16 @@ from __future__ import annotations
 from typing import Any
 
 from bpe.decoders.chain import DecoderChain
-from bpe.decoders.piece_decoder import Decoding, SentencePieceDecoding
-from bpe.decoders.registry import DECODERS as CHAINED_DECODERS
-from bpe.decoders.steps import Spaces
+from bpe.decoders.piece_decoder import Decoding
+from bpe.decoders.steps import STORED_DECODERS, SentencePieceDecoding
 from bpe.errors import UnsupportedError
 from bpe.formats.pretok_numbers import Reader, encode_number
 from bpe.formats.pretok_preset import dump_preset, is_own, read_preset
 from bpe.formats.spec import TokenizerSpec
 from bpe.normalizers.chain import MetaspaceStep, NormalizerChain
-from bpe.normalizers.registry import STORED_NORMALIZERS, Registry
 from bpe.normalizers.sentencepiece import SentencePieceNormalizer
 from bpe.normalizers.step import SCHEMES, Field
+from bpe.normalizers.steps import STORED_NORMALIZERS
 from bpe.normalizers.stored import (
     MAX_STEPS,
     dump_field,
@@ -38,14 +37,6 @@ from bpe.normalizers.stored import (
     unknown_step,
 )
 from bpe.types import NormalizesText
-
-DECODERS: Registry[Any] = Registry(
-    {
-        **CHAINED_DECODERS.makers,
-        "Spaces": Spaces,
-        "SentencePieceDecoding": SentencePieceDecoding,
-    }
-)
 
 
 def dump_steps(spec: TokenizerSpec) -> bytes:
@@ -64,7 +55,7 @@ def dump_steps(spec: TokenizerSpec) -> bytes:
     parts = [
         dump_list(steps, STORED_NORMALIZERS, "normalizer"),
         _dump_metaspace(metaspace),
-        encode_number(0) if decoder is None else dump_list(listed, DECODERS, "decoder", 1),
+        encode_number(0) if decoder is None else dump_list(listed, STORED_DECODERS, "decoder", 1),
     ]
     return b"".join(parts)
 
@@ -106,7 +97,7 @@ def read_steps(reader: Reader) -> tuple[NormalizesText | None, Decoding | None]:
     count = read_number(reader, MAX_STEPS + 1)
     if count == 0:
         return normalizer, None
-    listed = read_list(reader, DECODERS, count - 1, "decoders", "token")
+    listed = read_list(reader, STORED_DECODERS, count - 1, "decoders", "token")
     decoding = _only(listed, SentencePieceDecoding, reader)
     return normalizer, decoding or DecoderChain(listed)
 

@@ -24,7 +24,7 @@ from dataclasses import replace
 import numpy as np
 
 from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
-from bpe.decoders.piece_decoder import SentencePieceDecoding
+from bpe.decoders.steps import SentencePieceDecoding
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.text_spaces import keeps_whole, splits_alike
 from bpe.errors import UnsupportedError

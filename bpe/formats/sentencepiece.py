@@ -9,7 +9,7 @@ from __future__ import annotations
 from bpe.characters.pieces import FilePieces
 from bpe.characters.text_vocabulary import TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
-from bpe.decoders.piece_decoder import SentencePieceDecoding
+from bpe.decoders.steps import SentencePieceDecoding
 from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.token_list import AddedTokenList
 from bpe.errors import UnsupportedError, VocabularyError, shortened

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from bpe.characters.text_vocabulary import BYTE_NAMES, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
-from bpe.decoders.piece_decoder import SentencePieceDecoding
+from bpe.decoders.steps import SentencePieceDecoding
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError, shortened
 from bpe.formats.protobuf import message

@@ -8,8 +8,7 @@ from typing import Any
 
 from bpe.errors import VocabularyError
 from bpe.formats.json_value import Value
-from bpe.normalizers.registry import AnyStep, Registry
-from bpe.normalizers.step import MAX_COUNT, MAX_TEXT, Field, Step
+from bpe.normalizers.step import MAX_COUNT, MAX_TEXT, AnyStep, Field, Registry, Step
 from bpe.normalizers.steps import NOT_COMPILED
 
 
@@ -61,8 +60,6 @@ def _pattern(pattern: Value) -> dict[str, Any]:
     pattern.only("String", "Regex")
     is_regex = pattern["String"].value is None
     text = short_text(pattern["Regex" if is_regex else "String"])
-    if not text:
-        raise pattern.unsupported("an empty pattern matches between all characters")
     return {"pattern": text, "is_regex": is_regex}
 
 

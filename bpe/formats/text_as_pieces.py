@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
-from bpe.decoders.piece_decoder import SentencePieceDecoding
+from bpe.decoders.steps import SentencePieceDecoding
 from bpe.encoding.text_spaces import keeps_whole
 from bpe.errors import UnsupportedError, VocabularyError, shortened
 from bpe.formats import gguf_text

@@ -14,8 +14,8 @@ import numpy as np
 from bpe.encoding.utf8 import ESCAPE, decode_utf8, has_surrogates
 from bpe.errors import UnsupportedError
 from bpe.normalizers.chain import NormalizerChain
-from bpe.normalizers.registry import STORED_NORMALIZERS
 from bpe.normalizers.sentencepiece import SentencePieceNormalizer
+from bpe.normalizers.steps import STORED_NORMALIZERS
 from bpe.normalizers.stored import dump_list
 from bpe.types import NormalizesText, Offsets
 

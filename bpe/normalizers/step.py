@@ -1,15 +1,15 @@
 """Define Step, the base of normalizers and decoders, and Field, a field of a step in files.
 
 A step is a frozen dataclass. Its FIELDS say how files spell it: the readers and writers
-(bpe/formats/step_json.py and bpe/formats/pretok_steps.py) work for any step. To add a step, write
-its class, and list it in bpe/normalizers/registry.py or bpe/decoders/registry.py.
+(bpe/formats/step_json.py and bpe/normalizers/stored.py) work for any step. To add a step, write
+its class in bpe/normalizers/steps.py or bpe/decoders/steps.py, and list it at the end of the file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum, auto
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from bpe.normalizers.aligned_text import AlignedText
 from bpe.normalizers.growth import Growth
@@ -85,3 +85,29 @@ class TextStep(Step):
         tokenizers give to it.
         """
         raise NotImplementedError
+
+
+AnyStep = TypeVar("AnyStep", bound=Step)
+
+
+class Registry(Generic[AnyStep]):
+    """The steps that files can hold, by name. The code of a step in a .pretok file is its index."""
+
+    def __init__(self, makers: Mapping[str, Callable[..., AnyStep]]) -> None:
+        self.makers = makers
+        self.names: Sequence[str] = tuple(makers)
+
+    def fields(self, name: str) -> Mapping[str, Field]:
+        """Return the fields of a step."""
+        maker = self.makers[name]
+        fields: Mapping[str, Field] = getattr(maker, "FIELDS", {})
+        return fields
+
+    def code(self, step: Any) -> int:
+        """Return the code of a step, or -1 if it has none.
+
+        A subclass of a listed step has none, because it may have any other effect.
+        """
+        maker = self.makers.get(step.name)
+        kind = getattr(maker, "func", maker)
+        return self.names.index(step.name) if kind is type(step) else -1

@@ -8,8 +8,8 @@ tokenizers 0.23.3: it was run on every code point to find them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from typing import ClassVar, Literal
+from functools import cache, lru_cache, partial
+from typing import Any, ClassVar, Literal
 
 from bpe.encoding.utf8 import ESCAPE
 from bpe.normalizers.aligned_text import AlignedText, Span
@@ -24,8 +24,10 @@ from bpe.normalizers.characters import (
     lowercase,
 )
 from bpe.normalizers.growth import Growth, utf8_size
-from bpe.normalizers.step import Field, TextStep
-from bpe.normalizers.unicode_forms import CANONICAL_GROWTH, UnicodeForm
+from bpe.normalizers.precompiled import Precompiled
+from bpe.normalizers.sentencepiece import SentencePieceNormalizer
+from bpe.normalizers.step import Field, Registry, TextStep
+from bpe.normalizers.unicode_forms import CANONICAL_GROWTH, FORMS, UnicodeForm
 from pretok.byte_characters import BYTE_CHARACTERS
 from pretok.errors import UnknownPatternError
 from pretok.patterns.char_sets import UnreadablePatternError
@@ -307,3 +309,23 @@ class ByteLevel(TextStep):
     def align(self, text: AlignedText) -> AlignedText:
         """Return `text` in these characters."""
         return text.expanded(self.normalize)
+
+
+NORMALIZERS: Registry[TextStep] = Registry(
+    {
+        **{form: partial(UnicodeForm, form) for form in FORMS},
+        "Lowercase": Lowercase,
+        "StripAccents": StripAccents,
+        "Nmt": Nmt,
+        "ByteLevel": ByteLevel,
+        "Strip": Strip,
+        "BertNormalizer": BertNormalizer,
+        "Prepend": Prepend,
+        "Replace": Replace,
+        "Precompiled": Precompiled,
+    }
+)
+STORED_NORMALIZERS: Registry[Any] = Registry(
+    {**NORMALIZERS.makers, "SentencePieceNormalizer": SentencePieceNormalizer}
+)
+"""The normalizers of .pretok files."""

@@ -18,8 +18,7 @@ from bpe.encoding.utf8 import has_surrogates
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats.pretok_numbers import Reader, encode_number, encode_text
 from bpe.normalizers.growth import find_excess
-from bpe.normalizers.registry import Registry
-from bpe.normalizers.step import MAX_COUNT, MAX_TEXT, SCHEMES, Field
+from bpe.normalizers.step import MAX_COUNT, MAX_TEXT, SCHEMES, Field, Registry
 from bpe.normalizers.steps import NOT_COMPILED, Replace
 from pretok.machine.program import serialize_stages
 

@@ -12,13 +12,12 @@ from bpe import BpeError, Tokenizer, UnsupportedError
 from bpe.characters.text_vocabulary import AnyCharacterVocabulary, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.chain import DecoderChain
-from bpe.decoders.piece_decoder import SentencePieceDecoding
+from bpe.decoders.steps import STORED_DECODERS, SentencePieceDecoding
 from bpe.formats import (
     bpe_model,
     gguf,
     huggingface,
     pretok_file,
-    pretok_steps,
     pretok_tokens,
     sentencepiece,
     tiktoken,
@@ -33,7 +32,8 @@ from bpe.formats.sentencepiece import SentencePieceFormat, begins_with_piece
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.tiktoken import TiktokenFormat
 from bpe.normalizers.chain import NFC, NormalizerChain
-from bpe.normalizers.registry import STORED_NORMALIZERS, Registry
+from bpe.normalizers.step import Registry
+from bpe.normalizers.steps import STORED_NORMALIZERS
 from bpe.token_table import Packed
 from bpe.types import Padding, Truncation
 from bpe.vocabulary import Merge
@@ -174,7 +174,7 @@ def _steps(contents: TokenizerSpec) -> tuple[Any, ...]:
     if not isinstance(chain, NormalizerChain) or _has_flag_of_nfc(contents):
         chain = NormalizerChain()
     kinds = (
-        [_code(step, pretok_steps.DECODERS) for step in decoder.steps]
+        [_code(step, STORED_DECODERS) for step in decoder.steps]
         if isinstance(decoder, DecoderChain)
         else None
     )

@@ -15,8 +15,7 @@ from bpe import AddedToken, Tokenizer
 from bpe.characters.text_vocabulary import BYTE_NAMES, TextOptions, TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.chain import DecoderChain
-from bpe.decoders.piece_decoder import SentencePieceDecoding
-from bpe.decoders.steps import Fuse
+from bpe.decoders.steps import Fuse, SentencePieceDecoding
 from bpe.encoding.text_spaces import TextSpaces, spaces_of
 from bpe.normalizers.chain import MetaspaceStep, NormalizerChain
 from bpe.normalizers.sentencepiece import SentencePieceNormalizer

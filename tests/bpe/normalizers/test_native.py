@@ -18,10 +18,10 @@ from bpe.normalizers.chain import NormalizerChain
 from bpe.normalizers.graphemes import Kind, kind_of
 from bpe.normalizers.native import NativeNormalizer
 from bpe.normalizers.precompiled import Precompiled
-from bpe.normalizers.registry import STORED_NORMALIZERS
 from bpe.normalizers.sentencepiece import SentencePieceNormalizer
 from bpe.normalizers.step import TextStep
 from bpe.normalizers.steps import (
+    STORED_NORMALIZERS,
     BertNormalizer,
     ByteLevel,
     Lowercase,
