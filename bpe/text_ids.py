@@ -1,4 +1,4 @@
-"""Define TextIds and TextPairs, the vocabulary and merges of a tokenizer.json that C++ has read."""
+"""Define TextIds, the vocabulary of a tokenizer.json that C++ has read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class TextIds(Mapping[str, int]):
     A look-up makes no Python objects for the other tokens, but iterating makes a dict of all.
     """
 
-    def __init__(self, native: _core.JsonModel) -> None:
+    def __init__(self, native: _core.JsonFile) -> None:
         self.native = native
 
     @once
@@ -34,7 +34,7 @@ class TextIds(Mapping[str, int]):
         return self.native.ids().items()
 
     def __getitem__(self, text: str) -> int:
-        id = self.native.find(text)
+        (id,) = self.native.find_all([text])
         if id is None:
             raise KeyError(text)
         return id
@@ -48,15 +48,3 @@ class TextIds(Mapping[str, int]):
 
     def __len__(self) -> int:
         return len(self.native)
-
-
-class TextPairs:
-    """The merges, as pairs of the texts of tokens. Immutable."""
-
-    def __init__(self, native: _core.JsonModel) -> None:
-        self.native = native
-
-    @once
-    def listed(self) -> list[tuple[str, str]]:
-        """The two texts of each merge, in order of rank."""
-        return self.native.pairs()

@@ -7,8 +7,8 @@ threads do: while a call runs, they must not change or resize an array or buffer
 call methods of the same WordCounts or Trainer.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from typing import Any, TypeAlias, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, BinaryIO, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,36 +61,59 @@ class AddedTokens:
         self, text: bytes
     ) -> tuple[list[tuple[int, int, int | None]], tuple[str, int] | None]: ...
 
-class JsonModel:
-    """The members `vocab` and `merges` of the model of a tokenizer.json."""
+class Spec:
+    """A tokenizer that C++ has read from a file. Immutable."""
 
-    def __len__(self) -> int: ...
-    def find(self, text: str) -> int | None:
-        """Return the id of a text, or None."""
+    def tokens(self) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32]]:
+        """Return the bytes of all tokens, their lengths, and their ids."""
 
-    def find_all(self, texts: Sequence[str]) -> list[int | None]:
-        """Return the id of each text, or None."""
+    def merges(self) -> NDArray[np.uint32]:
+        """Return a row for each merge: (left id, right id, id of the result)."""
+
+    def fields(self) -> dict[str, Any]:
+        """Return all other parts, by name."""
+
+    @property
+    def is_text(self) -> bool:
+        """True if the tokens are text, not bytes."""
+
+    @property
+    def ignore_merges(self) -> bool: ...
+
+def read_spec(file: BinaryIO) -> Spec:
+    """Read a file as the C library does, in any format of it.
+
+    Raises ValueError if the file is malformed, and NotImplementedError if C++ does not support it.
+    """
+
+class JsonFile:
+    """A tokenizer.json in memory."""
+
+    def file(self) -> bytes: ...
+    def rest(self) -> bytes:
+        """Return the file with {} and [] in place of `vocab` and `merges`."""
 
     def ids(self) -> dict[str, int]:
-        """Return all texts and their ids."""
+        """Return all texts of the vocabulary and their ids."""
 
-    def pairs(self) -> list[tuple[str, str]]:
-        """Return the two texts of each merge, in order of rank."""
+    def __len__(self) -> int:
+        """Return the number of texts in the vocabulary."""
 
-def read_json_model(file: bytes) -> tuple[bytes, JsonModel] | None:
-    """Return the file with {} and [] in place of its `vocab` and `merges`, and these two members.
+    def find_all(self, texts: Sequence[str]) -> list[int | None]:
+        """Return the id of each text in the vocabulary, or None."""
 
-    Returns None for any file that cpp/bindings/json_model.hpp leaves to Python.
-    """
+    def spec(self) -> Spec | None:
+        """Return the whole tokenizer, or None if Python must read the file."""
 
-def merge_rows(
-    vocab: dict[str, int] | JsonModel, merges: list[Any]
-) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]] | None:
-    """Return the bytes, lengths and ids of the texts, and the rows of the merges.
+    def model(self, added: Sequence[AddedRecord], ends_byte_level: bool) -> Spec | None:
+        """Return only the vocabulary, or None if Python must read it.
 
-    A row is (left id, right id, id of the result). Returns None if the data is invalid;
-    bpe.formats.bpe_model then finds the error and raises it.
-    """
+        `added` replace the added tokens. `ends_byte_level` says whether the last part of the
+        pre_tokenizer is ByteLevel.
+        """
+
+def open_json(file: bytes) -> JsonFile | None:
+    """Return a tokenizer.json in memory, or None if Python must read the file."""
 
 _Message: TypeAlias = bytes | dict[int, int | bytes]
 
@@ -389,23 +412,6 @@ def read_pretok_file_tokens(
 
     The tokens start at byte `at` of `data`. Raises ValueError if the file is malformed.
     """
-
-def build_vocabulary(
-    vocab: dict[str, int] | JsonModel,
-    merges: list[Any],
-    added: Sequence[tuple[str, int, bool]],
-    ignore_merges: bool,
-    loose: Set[int],
-) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]] | None:
-    """Return the tokens, as the three results of `read_ranks`, and the merges.
-
-    `added` has (content, id, special) of the added tokens. `loose` has ids of `vocab`: such a token
-    is omitted, unless a merge names it or it is an ASCII byte. Returns None if the data is invalid;
-    bpe.formats.bpe_model then finds the error and raises it.
-    """
-
-def read_spec(data: bytes) -> dict[str, Any]:
-    """Return all values that C++ reads from a tokenizer file. Only tests call it."""
 
 class WordCounts:
     """The C++ form of bpe.training.counting.WordCounts. `add` counts the pre-tokens of `texts`."""

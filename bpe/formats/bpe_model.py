@@ -6,28 +6,21 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, count
 from operator import add
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 from bpe.byte_level import all_to_bytes
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats.json_value import Value
-from bpe.text_ids import TextIds, TextPairs, find_all
-from bpe.token_table import Packed
 from bpe.vocabulary import (
     ID_LIMIT,
     NOT_IN_UTF8,
     UNASSIGNED,
     Merge,
-    Rows,
     Vocabulary,
 )
 from pretok.byte_characters import BYTE_CHARACTERS
 from pretok.errors import shortened
-from pretok.machine.backend import backend
-
-if TYPE_CHECKING:
-    from pretok import _core
 
 _ASCII = frozenset(bytes([byte]) for byte in range(0x80))
 # The characters of the bytes that a byte-level vocabulary must have.
@@ -47,8 +40,6 @@ class InertEntryError(UnsupportedError):
 class ListedMerges(NamedTuple):
     """The merges of a file."""
 
-    items: list[Any] | TextPairs
-    """The merges as in the file: "a b" or ["a", "b"]. Any other value is an error."""
     pairs: Callable[[], Sequence[tuple[str, str]]]
     """Returns the two texts of each merge, or raises the error for a malformed merge."""
     location: Callable[[int], str]
@@ -73,32 +64,11 @@ class ListedModel(NamedTuple):
 
 
 def build(model: ListedModel) -> Vocabulary:
-    """Return the vocabulary of `model`.
+    """Return the vocabulary of `model`. cpp/formats/text_model.hpp does the same in C++.
 
     Raises VocabularyError, and InertEntryError if text may become an entry with a character that
     stands for no byte.
     """
-    if backend() == "native":
-        from pretok import _core
-
-        valid_added = [
-            (token.content, token.id, token.special)
-            for token in model.added
-            if 0 <= token.id < ID_LIMIT
-        ]
-        parts = _core.build_vocabulary(
-            *_arguments(model.vocab, model.merges),
-            valid_added,
-            model.ignore_merges,
-            frozenset(model.loose),
-        )
-        if parts is not None:
-            return Vocabulary._of_packed(Packed(*parts[:3]), parts[3], False, model.ignore_merges)
-    # C++ returns None instead of raising errors; `_build` finds and raises them.
-    return _build(model)
-
-
-def _build(model: ListedModel) -> Vocabulary:
     pairs = model.merges.pairs()
     ids = check_ids(model.vocab)
     merges = merge_ids(ids, pairs, model.merges.location)
@@ -132,7 +102,7 @@ def build_if_bytes(model: ListedModel) -> Vocabulary | None:
     such a byte, or replace it by the unknown token. It is also so if `build` raises
     InertEntryError.
     """
-    if None not in find_all(model.vocab.ids(), _NEEDED):
+    if None not in map(model.vocab.object().get, _NEEDED):
         with suppress(InertEntryError):
             return build(model)
     return None
@@ -156,7 +126,7 @@ def assigned_ids(contents: Sequence[str], ids: Mapping[str, int]) -> list[int]:
 def check_ids(vocab: Value) -> dict[str, int]:
     """Return the ids of `vocab`; raise VocabularyError if they are invalid or not unique."""
     texts: dict[int, str] = {}
-    ids: dict[str, int] = dict(vocab.ids())
+    ids: dict[str, int] = dict(vocab.object())
     for text, id in ids.items():
         if type(id) is not int or not 0 <= id < ID_LIMIT:
             raise Value(id, _entry(vocab, text)).malformed(f"a number from 0 to {ID_LIMIT - 1}")
@@ -215,31 +185,6 @@ def merge_ids(
                 "or the file is damaged"
             ) from None
     return merges
-
-
-def native_merge_rows(vocab: Value, merges: ListedMerges) -> tuple[Packed, Rows] | None:
-    """Return the texts of `vocab` and the result of `merge_ids` as arrays, from C++.
-
-    Return None if C++ is not available, or does not accept the entries or merges. Python must then
-    read them, and raises an error if they are invalid.
-    """
-    if backend() != "native" or not vocab.ids():
-        return None
-    from pretok import _core
-
-    parts = _core.merge_rows(*_arguments(vocab, merges))
-    return None if parts is None else (Packed(*parts[:3]), parts[3])
-
-
-def _arguments(
-    vocab: Value, merges: ListedMerges
-) -> tuple[_core.JsonModel | dict[str, int], list[Any]]:
-    """Return the vocabulary and the merges as C++ takes them."""
-    texts, items = vocab.ids(), merges.items
-    if isinstance(texts, TextIds) and isinstance(items, TextPairs):
-        return texts.native, []  # it has the merges too
-    ids = texts if isinstance(texts, dict) else dict(texts)
-    return ids, items.listed if isinstance(items, TextPairs) else items
 
 
 def _utf8(text: str) -> bytes:

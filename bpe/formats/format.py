@@ -8,16 +8,19 @@ from functools import cached_property
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from bpe.encoding.added_tokens import AddedToken
-from bpe.formats import json_value
 from bpe.formats.files import GZIP, named, opened, read, unpacked
 from bpe.formats.json_value import Value
+from bpe.formats.native_json import open_native, parse_rest
 from bpe.formats.spec import TokenizerSpec
 from bpe.vocabulary import Vocabulary
 
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+if TYPE_CHECKING:
+    from pretok import _core
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _HEAD_BYTES = 512
 _FIRST_LINES_BYTES = 1 << 16
 
@@ -66,7 +69,7 @@ class Source:
     @cached_property
     def text(self) -> bytes:
         """The bytes of the first file without a byte order mark."""
-        return self.data.removeprefix(_BYTE_ORDER_MARK)
+        return self.data.removeprefix(BYTE_ORDER_MARK)
 
     @cached_property
     def json(self) -> Value | None:
@@ -77,9 +80,17 @@ class Source:
         if self.text.lstrip()[:1] not in (b"{", b"["):
             return None
         with named(self.path):
-            value = json_value.parse_tokenizer(self.data)
+            value = parse_rest(self.data, self.native)
             value.object()
             return value
+
+    @cached_property
+    def native(self) -> _core.JsonFile | None:
+        """The first file, if it is a tokenizer.json that C++ reads. `json` then lacks its tokens.
+
+        The members `vocab` and `merges` of its model are empty.
+        """
+        return open_native(self.data)
 
     @cached_property
     def first_lines(self) -> tuple[bytes, ...]:

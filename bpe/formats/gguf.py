@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import IntEnum
 from itertools import repeat
+from pathlib import Path
 from typing import NamedTuple
 
 from bpe.characters.text_vocabulary import TextVocabulary
@@ -18,15 +19,17 @@ from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats import gguf_text
 from bpe.formats.bpe_model import ListedMerges, ListedModel, merge_ids
 from bpe.formats.byte_digits import check_numbers
-from bpe.formats.files import named
+from bpe.formats.files import named, opened
 from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.json_value import Value
+from bpe.formats.native_json import bytes_of
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.text_model import byte_level_model
 from bpe.types import Template
 from bpe.vocabulary import Vocabulary
 from pretok.errors import UnknownPresetError, UnreadableFileError, UnsupportedFileError
 from pretok.formats import gguf_metadata
+from pretok.machine.backend import backend
 from pretok.patterns.lookup import WHOLE
 from pretok.preset import Preset
 from pretok.registry import find
@@ -95,7 +98,36 @@ class GgufFormat(Format):
         with named(source.path):
             if source.is_packed:
                 raise UnsupportedError("this is a GGUF file packed with gzip; unpack it first")
+            native = _native_spec(source.path, options.needs_preset)
+            if native is not None:
+                return native
             return _spec(Value(gguf_metadata.load(source.path, KEYS), ""), options.needs_preset)
+
+
+def _native_spec(path: Path, needs_preset: bool) -> TokenizerSpec | None:
+    """Return the tokenizer in a file whose tokens are bytes, or None if Python must read the file.
+
+    Python finds the errors, so both backends raise the same errors.
+    """
+    if backend() != "native":
+        return None
+    from pretok import _core
+
+    with opened(path) as file:
+        try:
+            native = _core.read_spec(file)
+        except (ValueError, NotImplementedError):
+            return None
+    fields = native.fields()
+    if native.is_text or (needs_preset and not fields["preset"]):
+        return None
+    return TokenizerSpec(
+        bytes_of(native),
+        find(fields["preset"]) if fields["preset"] else None,
+        added_tokens=tuple(AddedToken(*token) for token in fields["added"]),
+        add_prefix_space=fields["add_prefix_space"],
+        template=Template(tuple(fields["before"]), tuple(fields["after"])),
+    )
 
 
 def parse(data: bytes) -> TokenizerSpec:
@@ -267,7 +299,8 @@ def _vocabulary(
     ignore_merges: bool,
 ) -> tuple[Vocabulary, DecoderChain | None]:
     ids = _different(texts)
-    listed = ListedMerges(merges.values(), lambda: _pairs(merges), _merge_location)
+    merges.values()
+    listed = ListedMerges(lambda: _pairs(merges), _merge_location)
     # `byte_level_model` drops entries that are not ordinary tokens (`loose`), unless a merge names
     # them or they are ASCII bytes.
     loose = [id for id, kind in enumerate(types) if kind not in _ORDINARY]

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
 
+from bpe.characters.text_vocabulary import TextOptions
 from bpe.encoding.added_tokens import AddedToken
 from bpe.errors import VocabularyError
 from bpe.formats import json_value
 from bpe.formats.bpe_model import ListedMerges, ListedModel
 from bpe.formats.files import named, read, utf8_text
-from bpe.formats.format import Format, ReadOptions, Source
+from bpe.formats.format import BYTE_ORDER_MARK, Format, ReadOptions, Source
+from bpe.formats.native_json import native_vocabulary, open_native
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.text_model import byte_level_model
 from bpe.formats.tokenizer_config import FILE_NAME as CONFIG
 from bpe.formats.tokenizer_config import config_tokens
+from bpe.vocabulary import Vocabulary
 from pretok.errors import short_path
 
 VOCAB, MERGES = "vocab.json", "merges.txt"
@@ -56,11 +61,11 @@ class Gpt2Format(Format):
                 )
         with named(vocab_path):
             merges = ListedMerges(
-                pairs,
                 lambda: pairs,
                 lambda index: f"{short_path(merges_path)} line {line_numbers[index]}",
             )
-            vocabulary, decoder = byte_level_model(ListedModel(vocab, merges, added=added))
+            model = ListedModel(vocab, merges, added=added)
+            vocabulary, decoder = byte_level_model(model, _native(vocab_data, pairs, added))
         return TokenizerSpec(
             vocabulary,
             why_no_preset=f"{VOCAB} and {MERGES} do not say how to split text",
@@ -68,6 +73,17 @@ class Gpt2Format(Format):
             add_prefix_space=add_prefix_space,
             decoder=decoder,
         )
+
+
+def _native(
+    vocab: bytes, pairs: list[tuple[str, str]], added: Sequence[AddedToken]
+) -> Vocabulary | None:
+    """Return the vocabulary, or None if Python must make it."""
+    merges = json.dumps(pairs, ensure_ascii=False).encode()
+    vocab = vocab.removeprefix(BYTE_ORDER_MARK)
+    native = open_native(b'{"model": {"vocab": %b, "merges": %b}}' % (vocab, merges))
+    options = TextOptions(byte_level=True)
+    return None if native is None else native_vocabulary(native, added, options, True)
 
 
 def pair_of(path: Path, is_vocab: bool) -> tuple[Path, Path]:

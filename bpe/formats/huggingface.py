@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from operator import methodcaller
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bpe.byte_level import to_bytes, to_text
 from bpe.characters.text_vocabulary import TextOptions, TextVocabulary
@@ -33,6 +33,7 @@ from bpe.formats.files import read as read_file
 from bpe.formats.format import Format, ReadOptions, Source
 from bpe.formats.json_value import Value, parse
 from bpe.formats.losses import PARTS
+from bpe.formats.native_json import native_vocabulary, read_whole, vocabulary_of
 from bpe.formats.spec import TokenizerSpec
 from bpe.formats.step_json import short_text
 from bpe.formats.tokenizer_config import FILE_NAME as CONFIG
@@ -43,10 +44,13 @@ from bpe.formats.tokenizer_config import (
     named_tokens,
     other_ids,
 )
-from bpe.text_ids import TextPairs
+from bpe.text_ids import TextIds
 from bpe.vocabulary import Merge, Vocabulary
 from pretok.errors import shortened
 from pretok.unicode import DEFAULT_VERSION
+
+if TYPE_CHECKING:
+    from pretok import _core
 
 _PARTS = ("version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer",
           "post_processor", "decoder", "model")  # fmt: skip
@@ -63,9 +67,17 @@ class HuggingFaceFormat(Format):
     holds = PARTS
 
     def detects(self, source: Source) -> bool:
+        if source.native is not None:
+            return True
         return source.json is not None and type(source.json["model"].value) is dict
 
     def read(self, source: Source, options: ReadOptions) -> TokenizerSpec:
+        native, spec = source.native, None
+        if native is not None and source.config is None:
+            spec = native.spec()
+            whole = None if spec is None else read_whole(spec, options.needs_preset)
+            if whole is not None:
+                return whole
         assert source.json is not None, "`detects` has checked it"
         listed: tuple[AddedToken, ...] = ()
         special: tuple[str, ...] = ()
@@ -74,7 +86,9 @@ class HuggingFaceFormat(Format):
                 config = parse(read_file(source.config))
                 listed, special = config_tokens(config), named_tokens(config)
         with named(source.path):
-            return read(source.json, options.needs_preset, listed, special)
+            return read(
+                source.json, options.needs_preset, listed, special, native=native, spec=spec
+            )
 
     def dump(self, spec: TokenizerSpec) -> bytes:
         return dump(spec)
@@ -87,6 +101,8 @@ def read(
     named_in_config: Sequence[str] = (),
     *,
     trusts_ids: bool = False,
+    native: _core.JsonFile | None = None,
+    spec: _core.Spec | None = None,
 ) -> TokenizerSpec:
     """Return the tokenizer in a tokenizer.json, with the added tokens of its tokenizer_config.json.
 
@@ -94,7 +110,9 @@ def read(
     tokenizer_config.json. Raises UnsupportedError for a part that bpe does not support, and
     VocabularyError for a malformed part; both messages name the path of the part. If `needs_preset`
     is false, the pre_tokenizer is not looked up and `preset` is None. Added tokens get the ids that
-    the library tokenizers gives them; if `trusts_ids`, they have the ids in the file.
+    the library tokenizers gives them; if `trusts_ids`, they have the ids in the file. `native` has
+    the vocabulary and merges, which `file` then lacks. `spec` is its `spec()`, if there is no
+    tokenizer_config.json.
     """
     file.only(*_PARTS)
     digits = byte_digits.digits_of(file["pre_tokenizer"])
@@ -104,22 +122,26 @@ def read(
     _check_model(model)
     added = added_tokens(file["added_tokens"])
     listed_added = added
+    vocab: Mapping[str, int] = TextIds(native) if native is not None else model["vocab"].object()
     if not trusts_ids:
-        added = _with_assigned_ids(file["added_tokens"], added, model["vocab"].ids())
-    added = join(added, in_config, named_in_config, model["vocab"].ids())
+        added = _with_assigned_ids(file["added_tokens"], added, vocab)
+    added = join(added, in_config, named_in_config, vocab)
     ids = {token.content: token.id for token in added}
-    merges = model["merges"]
-    listed = ListedMerges(
-        merges.value if isinstance(merges.value, TextPairs) else merges.values(),
-        lambda: _pairs(merges),
-        lambda index: f"model.merges[{index}]",
-    )
-    read_parts = _byte_level if text_model.is_byte_level(model, file["pre_tokenizer"]) else _text
-    spec = read_parts(file, listed, added, needs_preset)
+    vocabulary = None
+    if native is not None:
+        options = text_model.options(model, file["pre_tokenizer"])
+        if spec is not None:
+            vocabulary = vocabulary_of(spec, native, added, options)
+        else:
+            vocabulary = native_vocabulary(native, added, options, options.byte_level)
+    if vocabulary is None:
+        vocabulary = _vocabulary(file, added, native)
+    read_parts = _text if isinstance(vocabulary, TextVocabulary) else _byte_level
+    parts = read_parts(file, vocabulary, added, needs_preset)
     if digits is not None and needs_preset:
-        digits.check(spec.vocabulary)
+        digits.check(vocabulary)
     return replace(
-        spec,
+        parts,
         truncation=lengths_json.read_truncation(file["truncation"]),
         padding=lengths_json.read_padding(file["padding"]),
         trim_offsets=post_processor.read_trims(file["post_processor"]),
@@ -127,18 +149,27 @@ def read(
     )
 
 
-def _byte_level(
-    file: Value, merges: ListedMerges, added: tuple[AddedToken, ...], needs_preset: bool
-) -> TokenizerSpec:
-    """Return the tokenizer of a file whose tokens are bytes, or characters that stand for bytes.
+def _vocabulary(
+    file: Value, added: Sequence[AddedToken], native: _core.JsonFile | None
+) -> Vocabulary | TextVocabulary:
+    """Return the vocabulary of a file, from Python; or raise the error."""
+    model = file["model"] if native is None else parse(native.file())["model"]
+    merges = model["merges"]
+    merges.values()
+    listed = ListedMerges(lambda: _pairs(merges), lambda index: f"model.merges[{index}]")
+    options = text_model.options(model, file["pre_tokenizer"])
+    vocabulary = None
+    if options.byte_level and not (options.prefix or options.suffix):
+        vocabulary = build_if_bytes(
+            ListedModel(model["vocab"], listed, options.ignores_merges, added)
+        )
+    return vocabulary or text_model.vocabulary(model["vocab"], listed, options, added)
 
-    If some byte of valid text has no token, return the result of `_text`.
-    """
-    model, decoder = file["model"], file["decoder"]
-    ignore_merges = model["ignore_merges"].flag(default=False)
-    vocabulary = build_if_bytes(ListedModel(model["vocab"], merges, ignore_merges, added))
-    if vocabulary is None:
-        return _text(file, merges, added, needs_preset)
+
+def _byte_level(
+    file: Value, vocabulary: Vocabulary, added: tuple[AddedToken, ...], needs_preset: bool
+) -> TokenizerSpec:
+    """Return the tokenizer of a file whose tokens are bytes."""
     preset, why, add_prefix_space = None, "its pre_tokenizer was not looked up", False
     if needs_preset:
         preset, add_prefix_space = pre_tokenizers.read(file["pre_tokenizer"])
@@ -155,7 +186,7 @@ def _byte_level(
         normalizer_json.for_byte_level(normalizer_json.read(file["normalizer"])),
         add_prefix_space,
         post_processor.read(file["post_processor"]),
-        decoder=_decoder(decoder, added),
+        decoder=_decoder(file["decoder"], added),
     )
 
 
@@ -174,12 +205,12 @@ def _decoder(decoder: Value, added: Sequence[AddedToken]) -> Decoding | None:
 
 
 def _text(
-    file: Value, merges: ListedMerges, added: tuple[AddedToken, ...], needs_preset: bool
+    file: Value, vocabulary: Vocabulary, added: tuple[AddedToken, ...], needs_preset: bool
 ) -> TokenizerSpec:
     """Return the tokenizer of a file whose tokens are text."""
     split = text_model.split(file["pre_tokenizer"], needs_preset)
     return TokenizerSpec(
-        text_model.vocabulary(file["model"], merges, file["pre_tokenizer"], added),
+        vocabulary,
         split.preset,
         split.why_no_preset,
         added,
@@ -220,8 +251,6 @@ def _check_model(model: Value) -> None:
 
 
 def _pairs(merges: Value) -> list[tuple[str, str]]:
-    if isinstance(merges.value, TextPairs):
-        return merges.value.listed
     listed = merges.values()
     kinds = set(map(type, listed))
     if kinds == {str} and set(map(methodcaller("count", " "), listed)) == {1}:

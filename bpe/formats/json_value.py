@@ -6,17 +6,14 @@ cpp/formats/json_part.hpp is the C++ version.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any, TypeVar
 
 from bpe.errors import UnsupportedError, VocabularyError
 from bpe.formats.files import utf8_text
-from bpe.text_ids import TextIds, TextPairs
 from pretok import json_text
 from pretok.errors import shortened
-from pretok.machine.backend import backend
 
 _MAX_SHOWN_KEY = 80
 _MAX_SHOWN = 120
@@ -44,36 +41,14 @@ def parse(data: bytes) -> Value:
         raise VocabularyError(f"{error}; expected a vocabulary file") from None
 
 
-def parse_tokenizer(data: bytes) -> Value:
-    """Return the result of `parse`, but let C++ read the vocabulary and merges of a tokenizer.json.
-
-    If C++ reads them, the members `vocab` and `merges` of the model are TextIds and TextPairs. They
-    stand for the dict and the list, and get their items from C++ on demand.
-    """
-    if backend() == "native" and len(data) <= json_text.MAX_BYTES:
-        from pretok import _core
-
-        parts = _core.read_json_model(data)
-        if parts is not None:
-            rest, native = parts
-            with suppress(ValueError):  # `parse` raises the error, with its line in the whole file
-                file = json_text.parse(rest)
-                file["model"]["vocab"] = TextIds(native)
-                file["model"]["merges"] = TextPairs(native)
-                return Value(file, "")
-    return parse(data)
-
-
 _ENCODER = json.JSONEncoder(default=str)
 
 
 def _beginning(value: Any) -> Any:
     """Return `value` or, if it is long, a part of it whose JSON begins with the same characters."""
-    if isinstance(value, TextPairs):
-        value = value.listed
     if type(value) in (str, list):
         return value[:_MAX_SHOWN]
-    if isinstance(value, (dict, TextIds)):
+    if type(value) is dict:
         return dict(islice(value.items(), _MAX_SHOWN))
     return value
 
@@ -101,17 +76,11 @@ class Value:
 
     def values(self) -> list[Any]:
         """Return the items of a list as Python objects, without their paths."""
-        if isinstance(self.value, TextPairs):
-            return self.value.listed
         return self._checked(list)
 
     def object(self) -> dict[str, Any]:
         """Return the members of an object."""
         return self._checked(dict)
-
-    def ids(self) -> Mapping[str, int]:
-        """Return the members of an object whose values should be ids; they are not checked."""
-        return self.value if isinstance(self.value, TextIds) else self.object()
 
     def text(self) -> str:
         """Return a string."""

@@ -19,7 +19,6 @@ from bpe.formats.bpe_model import (
     build_if_bytes,
     check_ids,
     merge_ids,
-    native_merge_rows,
 )
 from bpe.formats.decoder_json import metaspace
 from bpe.formats.json_value import Value
@@ -34,26 +33,17 @@ from pretok.pre_tokenizers.sequence import BLOCK_TYPES
 from pretok.preset import Preset
 
 
-def is_byte_level(model: Value, pre_tokenizer: Value) -> bool:
-    """Return whether the model merges bytes, without a prefix or suffix of tokens."""
-    return _ends_byte_level(pre_tokenizer) and not any(
-        model[name].value for name in ("continuing_subword_prefix", "end_of_word_suffix")
-    )
+def options(model: Value, pre_tokenizer: Value) -> TextOptions:
+    """Return the options of the TextVocabulary of a model.
 
-
-def vocabulary(
-    model: Value, merges: ListedMerges, pre_tokenizer: Value, added: Sequence[AddedToken]
-) -> TextVocabulary:
-    """Return the vocabulary of `model`.
-
-    Raises VocabularyError for invalid ids or merges. Raises UnsupportedError if byte_fallback is
-    set together with a prefix or suffix of tokens.
+    `byte_level` says whether the last part of the pre_tokenizer is ByteLevel. If it is, the tokens
+    of most models are bytes, and need no TextVocabulary.
     """
     prefix, suffix, unknown = (
         "" if model[name].value is None else model[name].text()
         for name in ("continuing_subword_prefix", "end_of_word_suffix", "unk_token")
     )
-    options = TextOptions(
+    return TextOptions(
         unknown or None,
         model["fuse_unk"].flag(default=False),
         model["byte_fallback"].flag(default=False),
@@ -62,27 +52,37 @@ def vocabulary(
         model["ignore_merges"].flag(default=False),
         _ends_byte_level(pre_tokenizer),
     )
-    special = [token.id for token in added if token.special]
-    rows = None if prefix else native_merge_rows(model["vocab"], merges)
-    if rows is not None:
-        return TextVocabulary.of_checked(model["vocab"].ids(), *rows, options, special)
-    ids = check_ids(model["vocab"])
-    listed = merge_ids(ids, merges.pairs(), merges.location, prefix)
+
+
+def vocabulary(
+    vocab: Value, merges: ListedMerges, options: TextOptions, added: Sequence[AddedToken]
+) -> TextVocabulary:
+    """Return the vocabulary of a model whose tokens are text.
+
+    Raises VocabularyError for invalid ids or merges. Raises UnsupportedError if byte_fallback is
+    set together with a prefix or suffix of tokens.
+    """
+    ids = check_ids(vocab)
+    listed = merge_ids(ids, merges.pairs(), merges.location, options.prefix)
     texts = {id: text for text, id in ids.items() if text}
     if not texts:
-        raise model["vocab"].malformed("at least one token")
+        raise vocab.malformed("at least one token")
+    special = [token.id for token in added if token.special]
     return TextVocabulary(texts, listed, options, special)
 
 
-def byte_level_model(model: ListedModel) -> tuple[Vocabulary, DecoderChain | None]:
+def byte_level_model(
+    model: ListedModel, native: Vocabulary | None = None
+) -> tuple[Vocabulary, DecoderChain | None]:
     """Return the vocabulary whose characters stand for bytes, and its decoder if it needs one.
 
-    Like Hugging Face's tokenizers and llama.cpp, encoding drops bytes that have no token. Raises
-    VocabularyError.
+    Like Hugging Face's tokenizers and llama.cpp, encoding drops bytes that have no token. `native`
+    is the vocabulary, if C++ has made it. Raises VocabularyError.
     """
-    of_bytes = build_if_bytes(model)
-    if of_bytes is not None:
-        return of_bytes, None
+    made = native or build_if_bytes(model)
+    if made is not None:
+        is_text = isinstance(made, TextVocabulary)
+        return made, DecoderChain((steps.ByteLevel(),)) if is_text else None
     ids = check_ids(model.vocab)
     rows = merge_ids(ids, model.merges.pairs(), model.merges.location)
     omitted = set(model.loose).difference(chain.from_iterable(rows))

@@ -180,7 +180,6 @@ LoadError read_vocabulary(const std::vector<GgufValue> &values, const PreType &t
   for (std::uint32_t id = 0; id < source.ids.size(); ++id)
     source.ids[id] = id;
   source.merges_name = KEYS[GgufKey::MERGES].data();
-  source.ignore_merges = type.ignore_merges;
   // Entries of all types except UNDEFINED and NORMAL are loose (TextModel::loose).
   source.loose.reserve(types.numbers.size());
   for (const std::int64_t token_type : types.numbers)
@@ -194,7 +193,7 @@ LoadError read_vocabulary(const std::vector<GgufValue> &values, const PreType &t
   const TextIndex places(source.texts);
   if (LoadError error = check_unique(source.texts, places))
     return error;
-  if (LoadError error = build_vocabulary(source, places, spec))
+  if (LoadError error = build_vocabulary(source, type.ignore_merges, places, spec))
     return error;
   list_added(tokens, types, type.lstrip, spec);
   return {};

@@ -16,7 +16,7 @@ namespace pretok {
 
 // A JSON file, and the first error in it.
 struct JsonFile {
-  JsonDocument document;
+  const JsonDocument &document;
   LoadError error;
 };
 

@@ -1,11 +1,11 @@
 #include "formats/text_model.hpp"
 
-#include "core/base/short_key.hpp"
 #include "core/unicode/byte_level.hpp"
 #include "formats/load_error.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <utility>
 
 namespace pretok {
@@ -20,6 +20,24 @@ const std::uint8_t *bytes_of(std::string_view text) {
 // Returns the name of a merge for messages, such as "model.merges[2]".
 std::string merge_name(const TextModel &source, std::size_t rank) {
   return source.merges_name + ("[" + std::to_string(rank) + "]");
+}
+
+bool is_concatenation(std::string_view whole, std::string_view left, std::string_view right) {
+  return whole.size() == left.size() + right.size() && whole.substr(0, left.size()) == left &&
+         whole.substr(left.size()) == right;
+}
+
+// Returns the error for a merge of which a text is not in the vocabulary. `places` are those of
+// its sides and of `result`.
+LoadError missing_text(const TextModel &source, std::size_t rank, const std::uint32_t *places,
+                       std::string_view result) {
+  const auto &[left, right] = source.merges[rank];
+  const std::string_view part = places[0] == TextIndex::NO_TEXT   ? left
+                                : places[1] == TextIndex::NO_TEXT ? right
+                                                                  : result;
+  return malformed(merge_name(source, rank) + " merges " + quote(left) + " and " +
+                   quote(right) + ", but the vocabulary has no token " + quote(part) +
+                   "; the merges belong to another vocabulary, or the file is damaged");
 }
 
 // Calls add(rank, at) for each merge. `at` has three indices in source.texts: those of the left
@@ -48,21 +66,23 @@ LoadError for_merges(const TextModel &source, const TextIndex &places, std::stri
       return malformed(merge_name(source, rank), " merges ", quote(left), " and ", quote(right),
                        ", which does not begin with ", quote(prefix),
                        ", the continuing_subword_prefix");
-    concatenated.assign(left).append(right.substr(prefix.size()));
-    // In most vocabularies, the results of consecutive merges have consecutive indices. So try
-    // the next index before looking up the text.
-    const std::uint32_t next = rank == 0 ? TextIndex::NO_TEXT : at[2] + 1;
+    const std::string_view rest = right.substr(prefix.size());
+    // The result of a merge is most often that of the merge before, or the next text.
+    const std::uint32_t last = rank == 0 ? TextIndex::NO_TEXT : at[2];
+    const auto is_result = [&](std::uint32_t place) {
+      return place < source.texts.size() && is_concatenation(source.texts[place], left, rest);
+    };
     at[0] = found[index];
     at[1] = found[index + 1];
-    at[2] = next < source.texts.size() && source.texts[next] == concatenated
-                ? next
-                : places.find(concatenated);
-    for (const auto &[place, part] : {std::pair(at[0], left), std::pair(at[1], right),
-                                      std::pair(at[2], std::string_view(concatenated))})
-      if (place == TextIndex::NO_TEXT)
-        return malformed(merge_name(source, rank), " merges ", quote(left), " and ",
-                         quote(right), ", but the vocabulary has no token ", quote(part),
-                         "; the merges belong to another vocabulary, or the file is damaged");
+    if (rank != 0 && is_result(last + 1)) {
+      at[2] = last + 1;
+    } else if (!is_result(last)) {
+      concatenated.assign(left).append(rest);
+      at[2] = places.find(concatenated);
+    }
+    if (at[0] == TextIndex::NO_TEXT || at[1] == TextIndex::NO_TEXT ||
+        at[2] == TextIndex::NO_TEXT)
+      return missing_text(source, rank, at, concatenated);
     if (LoadError error = add(rank, static_cast<const std::uint32_t *>(at)))
       return error;
   }
@@ -74,23 +94,27 @@ LoadError for_merges(const TextModel &source, const TextIndex &places, std::stri
 // may encode to an inert entry.
 class Tokens {
 public:
-  Tokens(const TextModel &source, const TextIndex &places) : source_(source), places_(places) {
+  Tokens(const TextModel &source, bool ignore_merges, const TextIndex &places)
+      : source_(source), ignore_merges_(ignore_merges), places_(places) {
     std::size_t size = 0;
     for (const std::string_view text : source.texts)
       size += text.size();
-    bytes_.reserve(size);
-    views_.reserve(source.texts.size());
-    inert_.resize(source.texts.size());
+    bytes_.resize(size);
+    lengths_.resize(source.texts.size());
+    std::uint8_t *to = bytes_.data();
     for (std::size_t place = 0; place < source.texts.size(); ++place) {
       const std::string_view text = source.texts[place];
-      const std::size_t start = bytes_.size();
-      if (!append_bytes(text, bytes_)) {
+      std::uint8_t *end = write_bytes(text, to);
+      if (end == nullptr) {
         // The entry is inert. Its id decodes to the UTF-8 of its text.
-        bytes_.insert(bytes_.end(), bytes_of(text), bytes_of(text) + text.size());
+        end = std::copy(text.begin(), text.end(), to);
+        inert_.resize(source.texts.size());
         inert_[place] = has_inert_ = true;
       }
-      views_.push_back({start, bytes_.size() - start});
+      lengths_[place] = static_cast<std::uint32_t>(end - to);
+      to = end;
     }
+    bytes_.resize(static_cast<std::size_t>(to - bytes_.data()));
   }
 
   // Adds the merges that have no inert entry.
@@ -117,13 +141,13 @@ public:
     for (std::size_t i = 0; i < spec.added.size(); ++i) {
       const std::uint32_t place = places_.find(spec.added[i].content);
       if (place == TextIndex::NO_TEXT || source_.ids[place] != spec.added[i].id ||
-          views_[place].size < 2 || in_merges_[place])
+          lengths_[place] < 2 || in_merges_[place])
         continue;
       // With ignore_merges, keep the entry of an added token that is not special. A pre-token
       // may equal an added token that did not match because of single_word, and then encodes to
       // this entry. Remove the entry of a special token, because text must not encode to it.
-      if (spec.added_special[i] || !source_.ignore_merges)
-        views_[place].size = 0;
+      if (spec.added_special[i] || !ignore_merges_)
+        drop(place);
     }
   }
 
@@ -131,9 +155,8 @@ public:
   // bytes. Without a token of an ASCII byte, the vocabulary could not encode all texts.
   void drop_loose() {
     for (std::size_t place = 0; place < source_.loose.size(); ++place)
-      if (source_.loose[place] && !in_merges_[place] &&
-          !(views_[place].size == 1 && bytes_[views_[place].start] < 0x80))
-        views_[place].size = 0;
+      if (source_.loose[place] && !in_merges_[place] && !is_ascii_byte(place))
+        drop(place);
   }
 
   // Fails if text may encode to an inert entry. The twin of an inert entry is a token that is
@@ -145,15 +168,14 @@ public:
   //     of one byte that has a lower id than its twin, or no twin. An entry without twin is
   //     removed: then the byte has no token, as in the file.
   LoadError drop_inert() {
-    for (std::size_t place = 0; has_inert_ && place < views_.size(); ++place) {
-      if (!inert_[place] || views_[place].size == 0)
+    for (std::size_t place = 0; has_inert_ && place < lengths_.size(); ++place) {
+      if (!inert_[place] || !is_token(place))
         continue;
       const std::string_view text = source_.texts[place];
       const std::uint32_t twin = places_.find(byte_characters(text));
-      const bool has_twin = twin != TextIndex::NO_TEXT && views_[twin].size != 0;
-      const bool is_byte = views_[place].size == 1;
-      if (source_.ignore_merges ||
-          (has_twin && is_byte && source_.ids[place] < source_.ids[twin]))
+      const bool has_twin = twin != TextIndex::NO_TEXT && is_token(twin);
+      const bool is_byte = lengths_[place] == 1;
+      if (ignore_merges_ || (has_twin && is_byte && source_.ids[place] < source_.ids[twin]))
         return unsupported(
             "vocabulary entry " + quote(text) + " (id " + std::to_string(source_.ids[place]) +
             ") is not byte-level text: one of its characters stands for no byte. " +
@@ -164,53 +186,96 @@ public:
                                "wrongly get this id")) +
             "; remove the entry" +
             // drop_added() removes only added tokens of this kind.
-            (source_.ignore_merges && !is_byte ? ", or make it a special added token" : ""));
+            (ignore_merges_ && !is_byte ? ", or make it a special added token" : ""));
       if (!has_twin && is_byte)
-        views_[place].size = 0;
+        drop(place);
     }
     return {};
   }
 
   // Moves the tokens and merges to `data`.
   void move_to(VocabularyData &data) {
+    data.ids.reserve(lengths_.size());
+    std::size_t begin = 0; // of the bytes of the tokens that follow each other
     std::size_t end = 0;
-    for (std::size_t place = 0; place < views_.size(); ++place) {
-      const auto [start, size] = views_[place];
-      if (size == 0)
-        continue;
-      const auto from = bytes_.begin() + static_cast<std::ptrdiff_t>(start);
-      std::copy(from, from + static_cast<std::ptrdiff_t>(size),
-                bytes_.begin() + static_cast<std::ptrdiff_t>(end));
-      end += size;
-      data.lengths.push_back(static_cast<std::uint32_t>(size));
-      data.ids.push_back(source_.ids[place]);
+    std::size_t kept = 0; // bytes
+    const auto keep = [&] {
+      const auto first = bytes_.begin();
+      if (begin != kept)
+        std::copy(first + static_cast<std::ptrdiff_t>(begin),
+                  first + static_cast<std::ptrdiff_t>(end),
+                  first + static_cast<std::ptrdiff_t>(kept));
+      kept += end - begin;
+    };
+    for (std::size_t place = 0; place < lengths_.size(); ++place) {
+      const std::uint32_t length = lengths_[place];
+      if (is_token(place)) {
+        lengths_[data.ids.size()] = length;
+        data.ids.push_back(source_.ids[place]);
+        end += length;
+      } else {
+        keep();
+        begin = end += length;
+      }
     }
-    bytes_.resize(end);
+    keep();
+    bytes_.resize(kept);
+    lengths_.resize(data.ids.size());
     data.bytes = std::move(bytes_);
+    data.lengths = std::move(lengths_);
     data.mergeable = data.ids.size();
     data.from_ranks = false;
     data.merges = std::move(merges_);
-    data.ignore_merges = source_.ignore_merges;
+    data.ignore_merges = ignore_merges_;
   }
 
 private:
-  // The bytes of an entry: bytes_[start..start + size).
-  struct View {
-    std::size_t start;
-    std::size_t size; // 0 if the entry is not a token
-  };
+  void drop(std::size_t place) {
+    dropped_.resize(lengths_.size());
+    dropped_[place] = true;
+  }
+
+  bool is_token(std::size_t place) const {
+    return lengths_[place] != 0 && (dropped_.empty() || !dropped_[place]);
+  }
+
+  bool is_ascii_byte(std::size_t place) const {
+    const std::string_view text = source_.texts[place];
+    std::vector<std::uint8_t> bytes;
+    return lengths_[place] == 1 && ((has_inert_ && inert_[place]) ||
+                                    (append_bytes(text, bytes) && bytes.front() < 0x80));
+  }
 
   const TextModel &source_;
+  const bool ignore_merges_;
   const TextIndex &places_;
   std::vector<std::uint8_t> bytes_;
-  std::vector<View> views_;
-  std::vector<bool> inert_; // whether each entry is inert
+  std::vector<std::uint32_t> lengths_; // of the bytes of each entry
+  std::vector<bool> dropped_;          // whether each entry is no token; or empty
+  std::vector<bool> inert_;            // whether each entry is inert
   bool has_inert_ = false;
   std::vector<Merge> merges_;
   std::vector<bool> in_merges_; // by entry: whether a merge in merges_ names it
 };
 
 } // namespace
+
+TextKey::TextKey(std::string_view text) {
+  const std::size_t size = text.size();
+  const char *const first = text.data();
+  const char *const last = first + size;
+  if (size >= sizeof low) {
+    std::memcpy(&low, first, sizeof low);
+    std::memcpy(&high, last - sizeof high, sizeof high);
+  } else if (size >= sizeof(std::uint32_t)) {
+    std::memcpy(&low, first, sizeof(std::uint32_t));
+    std::memcpy(&high, last - sizeof(std::uint32_t), sizeof(std::uint32_t));
+  } else if (size != 0) {
+    low = static_cast<std::uint8_t>(first[0]);
+    high = std::uint64_t{static_cast<std::uint8_t>(first[size / 2])} << 8 |
+           static_cast<std::uint8_t>(last[-1]);
+  }
+}
 
 TextIndex::TextIndex(const std::vector<std::string_view> &texts) : texts_(texts) {
   slots_.reset(texts.size());
@@ -256,13 +321,22 @@ void TextIndex::find_all(const std::string_view *texts, std::size_t count,
       if (places[i] != NO_TEXT)
         prefetch(texts_[places[i]].data());
     for (std::size_t i = 0; i < size; ++i)
-      if (places[i] != NO_TEXT && texts_[places[i]] != texts[i])
+      if (places[i] != NO_TEXT && !is_same(texts_[places[i]], texts[i]))
         places[i] = find(texts[i], hashes[i]);
   }
 }
 
 std::uint64_t TextIndex::hash_of(std::string_view text) const {
-  return hash_bytes(bytes_of(text), text.size(), bytes_of(text) + text.size(), key_);
+  if (text.size() > TextKey::MAX_BYTES)
+    return hash_long(bytes_of(text), text.size(), key_);
+  const TextKey key(text);
+  // Keys of texts of different sizes may be equal.
+  return hash_words(key.low ^ std::uint64_t{text.size()} << 56, key.high, key_);
+}
+
+bool TextIndex::is_same(std::string_view a, std::string_view b) {
+  return a.size() == b.size() &&
+         (a.size() > TextKey::MAX_BYTES ? a == b : TextKey(a) == TextKey(b));
 }
 
 bool split_merge(std::string_view text, TextMerge &result) {
@@ -285,9 +359,9 @@ LoadError find_merges(const TextModel &source, const TextIndex &places,
   });
 }
 
-LoadError build_vocabulary(const TextModel &source, const TextIndex &places,
+LoadError build_vocabulary(const TextModel &source, bool ignore_merges, const TextIndex &places,
                            TokenizerSpec &spec) {
-  Tokens tokens(source, places);
+  Tokens tokens(source, ignore_merges, places);
   if (LoadError error = tokens.add_merges())
     return error;
   tokens.drop_added(spec);

@@ -16,6 +16,18 @@
 
 namespace pretok {
 
+// The bytes of a text of at most MAX_BYTES bytes as two numbers. Two such texts of one size are
+// equal if and only if their keys are.
+struct TextKey {
+  static constexpr std::size_t MAX_BYTES = 16;
+
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+
+  explicit TextKey(std::string_view text);
+  bool operator==(const TextKey &other) const { return low == other.low && high == other.high; }
+};
+
 // A hash table from a text to its index in a list.
 class TextIndex {
 public:
@@ -43,12 +55,13 @@ private:
     bool is_free() const { return place == NO_TEXT; }
   };
 
-  std::uint64_t hash_of(std::string_view text) const;
   std::uint32_t find(std::string_view text, std::uint64_t hash) const;
+  std::uint64_t hash_of(std::string_view text) const;
+  static bool is_same(std::string_view a, std::string_view b);
   static std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash); }
   auto is_text(std::string_view text, std::uint64_t hash) const {
     return [this, text, hash](const Slot &slot) {
-      return slot.tag == tag_of(hash) && texts_[slot.place] == text;
+      return slot.tag == tag_of(hash) && is_same(texts_[slot.place], text);
     };
   }
 
@@ -72,10 +85,16 @@ struct TextModel {
   std::vector<std::uint32_t> ids;      // the ids of the texts; unique, below ID_LIMIT
   std::vector<TextMerge> merges;
   const char *merges_name = ""; // the name that the file gives the merges, for messages
-  bool ignore_merges = false;
   // For each text, whether its entry is loose. A loose entry is a token only if a merge names
   // the text, or if the text stands for an ASCII byte. If `loose` is empty, no entry is loose.
   std::vector<bool> loose;
+
+  // Makes room for `count` texts and merges.
+  void reserve(std::size_t count) {
+    texts.reserve(count);
+    ids.reserve(count);
+    merges.reserve(count);
+  }
 };
 
 // Appends the merges of `source` to `merges`, as ids. The text of the result omits the `prefix`
@@ -90,7 +109,7 @@ LoadError find_merges(const TextModel &source, const TextIndex &places,
 //   - a loose entry that no merge names and that is not an ASCII byte;
 //   - an entry of one ASCII character that stands for no byte, such as a space, unless another
 //     token has this character as its byte.
-LoadError build_vocabulary(const TextModel &source, const TextIndex &places,
+LoadError build_vocabulary(const TextModel &source, bool ignore_merges, const TextIndex &places,
                            TokenizerSpec &spec);
 
 } // namespace pretok

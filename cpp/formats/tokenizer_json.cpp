@@ -21,15 +21,43 @@
 namespace pretok {
 namespace {
 
+// Fails for JSON that is not a tokenizer.json.
+void fail_other_json(const JsonPart &file) {
+  bool is_vocab = file.members().size() != 0;
+  for (const JsonPart member : file.members())
+    is_vocab = is_vocab && member.is_whole_number();
+  file.fail(is_vocab ? unsupported("this is a vocab.json, which only Python reads; use its "
+                                   "tokenizer.json, or convert it in Python: "
+                                   "bpe.load(path).save(\"name.pretok\")")
+                     : malformed("the JSON has no object \"model\"; expected a "
+                                 "tokenizer.json"));
+}
+
+// Returns the error for text that is not JSON, or unusual JSON (JsonReader).
+LoadError invalid_json(std::string_view text, std::size_t offset) {
+  const std::string_view before = text.substr(0, offset);
+  const std::size_t line_start = before.rfind('\n') + 1; // 0 in the first line
+  return malformed("line " +
+                   std::to_string(std::count(before.begin(), before.end(), '\n') + 1) +
+                   ", byte " + std::to_string(offset - line_start + 1) +
+                   ": the JSON is not valid; the file is damaged or incomplete");
+}
+
+std::string_view first_repeated(std::vector<std::string_view> texts) {
+  std::sort(texts.begin(), texts.end());
+  return *std::adjacent_find(texts.begin(), texts.end());
+}
+
+} // namespace
+
 // Reads the parts of a tokenizer.json. The errors are those of the file.
-class TokenizerJson {
+class TokenizerJson::Reader {
 public:
-  TokenizerJson(const JsonPart &file, TokenizerSpec &spec)
-      : file_(file), model_(file["model"]), spec_(spec) {}
+  Reader(const TokenizerJson &json, JsonFile &errors, TokenizerSpec &spec)
+      : source_(json.model_), places_(*json.places_), file_(errors), model_(file_["model"]),
+        spec_(spec) {}
 
   void read() {
-    file_.only({"version", "truncation", "padding", "added_tokens", "normalizer",
-                "pre_tokenizer", "post_processor", "decoder", "model"});
     read_options();
     read_normalizer_steps(file_["normalizer"], spec_.steps);
     parts_ = file_["pre_tokenizer"].parts("pretokenizers");
@@ -37,10 +65,22 @@ public:
     joins_bytes_ = read_decoder_steps(file_["decoder"], decoder_);
     read_added();
     if (file_.is_fine())
-      read_vocabulary();
+      assign_ids();
+    if (file_.is_fine())
+      read_model(ends_byte_level(parts_));
+    if (file_.is_fine())
+      finish();
     read_template(file_["post_processor"], spec_);
     spec_.truncation = json_of("truncation");
     spec_.padding = json_of("padding");
+  }
+
+  void read_only_model(const ModelOptions &options) {
+    spec_.added = options.added;
+    spec_.added_special = options.added_special;
+    read_options();
+    if (file_.is_fine())
+      read_model(options.ends_byte_level);
   }
 
 private:
@@ -101,36 +141,33 @@ private:
     spec_.added_special.push_back(special);
   }
 
-  void read_vocabulary() {
-    TextModel source;
-    read_json_vocab(model_["vocab"], source);
-    const TextIndex places(source.texts);
-    if (places.size() != source.texts.size())
-      fail(malformed("model.vocab has ", quote(first_repeated(source.texts)), " twice"));
-    assign_ids(source, places);
-    read_json_merges(model_["merges"], source);
-    if (!file_.is_fine())
-      return;
-    source.ignore_merges = ignore_merges_;
-    source.merges_name = "model.merges";
-    text_.byte_level = ends_byte_level(parts_);
-    if (text_.byte_level && text_.prefix.empty() && text_.suffix.empty() &&
-        has_all_bytes(places)) {
-      LoadError error = build_vocabulary(source, places, spec_);
+  // Makes the vocabulary. Its tokens are bytes, if the pre_tokenizer ends with ByteLevel and
+  // the vocabulary allows it, or else text.
+  void read_model(bool is_byte_level) {
+    text_.byte_level = is_byte_level;
+    if (is_byte_level && text_.prefix.empty() && text_.suffix.empty() && has_all_bytes()) {
+      LoadError error = build_vocabulary(source_, ignore_merges_, places_, spec_);
       // Text may become an entry with a character that stands for no byte. Only a TextSpec can
       // hold such an entry.
       if (error.kind != LoadError::UNSUPPORTED)
-        return error ? fail(std::move(error)) : finish_bytes();
+        return file_.fail(std::move(error));
       spec_.vocabulary = {};
     }
-    read_text_split(parts_, spec_);
-    if (file_.is_fine())
-      build_text(source, places);
+    build_text();
   }
 
-  static std::string_view first_repeated(std::vector<std::string_view> texts) {
-    std::sort(texts.begin(), texts.end());
-    return *std::adjacent_find(texts.begin(), texts.end());
+  // Sets the parts that depend on whether the tokens are bytes or text.
+  void finish() {
+    if (!spec_.text)
+      return finish_bytes();
+    read_text_split(parts_, spec_);
+    spec_.decoder = std::move(decoder_);
+    if (!file_.is_fine())
+      return;
+    const std::string problem = problem_of_text(spec_);
+    if (!problem.empty())
+      return fail(unsupported("the model " + problem));
+    use_character_spec(spec_);
   }
 
   // Sets the normalizer and the decoder of a model whose tokens are bytes.
@@ -159,53 +196,50 @@ private:
   }
 
   // Returns whether each byte of valid text has a token.
-  static bool has_all_bytes(const TextIndex &places) {
+  bool has_all_bytes() const {
     for (unsigned byte = 0; byte < 256; ++byte) {
       const std::string one(1, static_cast<char>(byte));
-      if (!is_rare_byte(byte) && places.find(byte_characters(one)) == TextIndex::NO_TEXT)
+      if (!is_rare_byte(byte) && places_.find(byte_characters(one)) == TextIndex::NO_TEXT)
         return false;
     }
     return true;
   }
 
   // Makes a model whose tokens are text.
-  void build_text(const TextModel &source, const TextIndex &places) {
+  void build_text() {
     if (!unknown_.empty()) {
-      const std::uint32_t place = places.find(unknown_);
+      const std::uint32_t place = places_.find(unknown_);
       if (place == TextIndex::NO_TEXT)
         return fail(
             malformed("the unknown token is ", quote(unknown_),
                       ", which is not in the vocabulary; add it, or name another token"));
-      text_.unknown_id = source.ids[place];
+      text_.unknown_id = source_.ids[place];
     }
     VocabularyData &data = spec_.vocabulary;
-    for (std::size_t i = 0; i < source.texts.size(); ++i) {
-      const std::string_view text = source.texts[i];
+    data.lengths.reserve(source_.texts.size());
+    data.ids.reserve(source_.texts.size());
+    for (std::size_t i = 0; i < source_.texts.size(); ++i) {
+      const std::string_view text = source_.texts[i];
       if (text.empty())
         continue;
       data.bytes.insert(data.bytes.end(), text.begin(), text.end());
       data.lengths.push_back(static_cast<std::uint32_t>(text.size()));
-      data.ids.push_back(source.ids[i]);
+      data.ids.push_back(source_.ids[i]);
     }
     data.mergeable = data.ids.size();
     data.from_ranks = false;
-    data.ignore_merges = source.ignore_merges;
+    data.ignore_merges = ignore_merges_;
     if (data.ids.empty())
       return fail(malformed("model.vocab has no token; expected at least one"));
-    if (LoadError error = find_merges(source, places, data.merges, text_.prefix))
+    if (LoadError error = find_merges(source_, places_, data.merges, text_.prefix))
       return fail(std::move(error));
     spec_.text = std::move(text_);
-    spec_.decoder = std::move(decoder_);
-    const std::string problem = problem_of_text(spec_);
-    if (!problem.empty())
-      return fail(unsupported("the model ", problem));
-    use_character_spec(spec_);
   }
 
   // Gives added tokens the ids of the library tokenizers, which ignores their ids in the file:
   // the id in the vocabulary, or the next one from its size on. Drops repeated tokens.
-  void assign_ids(const TextModel &source, const TextIndex &places) {
-    auto next = static_cast<std::uint32_t>(source.texts.size());
+  void assign_ids() {
+    auto next = static_cast<std::uint32_t>(source_.texts.size());
     std::map<std::string, std::size_t> indices; // of each token in `added`, by its content
     std::vector<AddedToken> added;
     std::vector<bool> special;
@@ -217,8 +251,8 @@ private:
       const std::size_t index = entry->second;
       const std::uint32_t listed_id = token.id;
       if (is_new) {
-        const std::uint32_t place = places.find(token.content);
-        token.id = place != TextIndex::NO_TEXT ? source.ids[place] : next++;
+        const std::uint32_t place = places_.find(token.content);
+        token.id = place != TextIndex::NO_TEXT ? source_.ids[place] : next++;
         if (!ids.insert(token.id).second) // the ids of the vocabulary have gaps
           return fail(malformed("two added tokens have id ", token.id, "; ids must be unique"));
         added.push_back(token);
@@ -242,6 +276,8 @@ private:
 
   void fail(LoadError error) const { file_.fail(std::move(error)); }
 
+  const TextModel &source_;
+  const TextIndex &places_;
   const JsonPart file_;
   const JsonPart model_;
   TokenizerSpec &spec_;
@@ -253,30 +289,8 @@ private:
   bool joins_bytes_ = false;
 };
 
-// Fails for JSON that is not a tokenizer.json.
-void fail_other_json(const JsonPart &file) {
-  bool is_vocab = file.members().size() != 0;
-  for (const JsonPart member : file.members())
-    is_vocab = is_vocab && member.is_whole_number();
-  file.fail(is_vocab ? unsupported("this is a vocab.json, which only Python reads; use its "
-                                   "tokenizer.json, or convert it in Python: "
-                                   "bpe.load(path).save(\"name.pretok\")")
-                     : malformed("the JSON has no object \"model\"; expected a "
-                                 "tokenizer.json"));
-}
-
-// Returns the error for text that is not JSON, or unusual JSON (JsonReader).
-LoadError invalid_json(std::string_view text, std::size_t offset) {
-  const std::string_view before = text.substr(0, offset);
-  const std::size_t line_start = before.rfind('\n') + 1; // 0 in the first line
-  return malformed("line ", std::count(before.begin(), before.end(), '\n') + 1, ", byte ",
-                   offset - line_start + 1,
-                   ": the JSON is not valid; the file is damaged or incomplete");
-}
-
-} // namespace
-
-LoadError read_tokenizer_json(std::string_view text, TokenizerSpec &spec) {
+LoadError TokenizerJson::open(std::string_view text) {
+  text_ = text;
   if (text.size() > MAX_JSON_BYTES)
     return malformed("the JSON has ", text.size(), " bytes; expected at most ", MAX_JSON_BYTES);
   const std::size_t count = count_json_containers(text);
@@ -285,20 +299,78 @@ LoadError read_tokenizer_json(std::string_view text, TokenizerSpec &spec) {
                      " bytes, too many for a tokenizer");
   if (text.substr(0, 3) == "\xef\xbb\xbf")
     text.remove_prefix(3);
-  JsonFile file;
-  if (!file.document.read(text))
-    return invalid_json(text, file.document.error_offset());
-  const JsonPart whole(file);
-  const bool has_model = whole.is(JsonKind::OBJECT) && whole["model"].is(JsonKind::OBJECT);
-  const bool has_vocab = has_model && whole["model"]["vocab"].exists();
-  if (file.document.has_duplicate(has_vocab ? whole["model"]["vocab"].place()
-                                            : file.document.size()))
+  constexpr std::size_t USUAL_BYTES = 24; // of an entry or a merge
+  LoadError error;
+  const auto take = [&](std::string_view outer, std::string_view name, JsonReader &json,
+                        JsonStrings &strings) {
+    const char *const start = json.at();
+    const bool is_vocab = name == "vocab" && *start == '{';
+    if (outer != "model" || !(is_vocab || (name == "merges" && *start == '[')))
+      return JsonTaken::NO;
+    model_.reserve(text.size() / USUAL_BYTES);
+    if (!(is_vocab ? read_json_vocab : read_json_merges)(json, strings, model_, error))
+      return JsonTaken::FAILED;
+    (is_vocab ? vocab_ : merges_) = json.since(start);
+    return JsonTaken::YES;
+  };
+  if (!document_.read(text, take))
+    return invalid_json(text, document_.error_offset());
+  if (document_.has_duplicate())
     return malformed("an object in the JSON has a duplicate member");
-  if (has_model)
-    TokenizerJson(whole, spec).read();
-  else
+  if (error)
+    return error;
+  JsonFile file{document_, {}};
+  const JsonPart whole(file);
+  if (!whole.is(JsonKind::OBJECT) || !whole["model"].is(JsonKind::OBJECT)) {
     fail_other_json(whole);
+    return file.error;
+  }
+  whole.only({"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer",
+              "post_processor", "decoder", "model"});
+  whole["model"]["vocab"].members(); // fail for a value that is no object or list
+  whole["model"]["merges"].items();
+  if (file.error)
+    return file.error;
+  model_.merges_name = "model.merges";
+  places_.emplace(model_.texts);
+  if (places_->size() != model_.texts.size())
+    return malformed("model.vocab has " + quote(first_repeated(model_.texts)) + " twice");
+  return {};
+}
+
+LoadError TokenizerJson::read(TokenizerSpec &spec) const {
+  JsonFile file{document_, {}};
+  Reader(*this, file, spec).read();
   return std::move(file.error);
+}
+
+LoadError TokenizerJson::read_model(const ModelOptions &options, TokenizerSpec &spec) const {
+  JsonFile file{document_, {}};
+  Reader(*this, file, spec).read_only_model(options);
+  return std::move(file.error);
+}
+
+std::uint32_t TokenizerJson::find(std::string_view text) const {
+  const std::uint32_t place = places_->find(text);
+  return place == TextIndex::NO_TEXT ? NO_ID : model_.ids[place];
+}
+
+std::string TokenizerJson::rest() const {
+  const bool vocab_is_first = vocab_.data() < merges_.data();
+  const std::string_view first = vocab_is_first ? vocab_ : merges_;
+  const std::string_view second = vocab_is_first ? merges_ : vocab_;
+  const char *const end = text_.data() + text_.size();
+  std::string rest(text_.data(), first.data());
+  rest += vocab_is_first ? "{}" : "[]";
+  rest.append(first.data() + first.size(), second.data());
+  rest += vocab_is_first ? "[]" : "{}";
+  return rest.append(second.data() + second.size(), end);
+}
+
+LoadError read_tokenizer_json(std::string_view text, TokenizerSpec &spec) {
+  TokenizerJson json;
+  LoadError error = json.open(text);
+  return error ? error : json.read(spec);
 }
 
 } // namespace pretok

@@ -6,22 +6,27 @@ import json
 from collections.abc import Callable, Iterator
 from functools import partial
 from random import Random
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pytest
 
 from bpe import BpeError
+from bpe.characters.text_vocabulary import TextVocabulary
 from bpe.characters.vocabulary import CharacterVocabulary
-from bpe.formats import json_value, sentencepiece, sentencepiece_pieces
+from bpe.formats import huggingface as huggingface_format
+from bpe.formats import json_value, native_json, sentencepiece, sentencepiece_pieces
 from bpe.formats.protobuf import fields as all_fields
 from bpe.formats.sentencepiece_pieces import PieceType
 from bpe.formats.tokenizer_config import join
-from bpe.text_ids import TextIds, TextPairs
+from bpe.text_ids import TextIds
 from pretok.machine.backend import BackendName
 from sentencepiece_models import BYTE_FALLBACK, BYTES, UNKNOWN, model, normal
 from support import max_examples, seeded
 from vocabulary_files import huggingface
+
+if TYPE_CHECKING:
+    from pretok import _core
 
 T = TypeVar("T")
 SCORES = (0.0, -0.0, -1.0, -2.5, float("inf"), float("nan"))
@@ -150,38 +155,29 @@ def files() -> dict[str, Callable[[], bytes]]:
     }
 
 
-def plain(value: Any) -> Any:
-    """Return a JSON value with a dict and lists in place of TextIds and TextPairs."""
-    if isinstance(value, TextIds):
-        return dict(value)
-    if isinstance(value, TextPairs):
-        return value.listed
-    return {key: plain(item) for key, item in value.items()} if type(value) is dict else value
-
-
-def pairs_of(merges: list[Any]) -> list[tuple[str, ...]]:
-    return [tuple(merge.split(" ") if type(merge) is str else merge) for merge in merges]
+def vocabulary_of(data: bytes, native: _core.JsonFile | None) -> Any:
+    """Return the vocabulary of a tokenizer.json, and all of its other parts."""
+    file = json_value.parse(data if native is None else native.rest())
+    file.object()
+    spec = huggingface_format.read(file, native=native)
+    vocabulary = spec.vocabulary
+    options = vocabulary.options if isinstance(vocabulary, TextVocabulary) else None
+    return vocabulary, vocabulary.token_bytes, options, spec
 
 
 def same_json(data: bytes) -> bool:
     """Compare both readers; return False if C++ leaves the file to Python."""
-    listed = result(partial(json_value.parse, data))
-    fast = result(partial(json_value.parse_tokenizer, data))
-    if isinstance(listed, str) or isinstance(fast, str):
-        assert fast == listed
+    native = native_json.open_native(data)
+    listed = result(partial(vocabulary_of, data, None))
+    if native is None:
         return False
-    expected, file = listed.value, fast.value
-    is_fast = (
-        type(file) is dict
-        and type(file.get("model")) is dict
-        and isinstance(file["model"].get("vocab"), TextIds)
-    )
-    if is_fast:
-        expected["model"]["merges"] = pairs_of(expected["model"]["merges"])
-        assert len(file["model"]["vocab"]) == len(expected["model"]["vocab"])
-        assert list(file) == list(expected)
-    assert plain(file) == expected
-    return is_fast
+    assert result(partial(vocabulary_of, data, native)) == listed
+    if not isinstance(listed, str):
+        ids = json_value.parse(data)["model"]["vocab"].value
+        assert native.ids() == ids
+        assert len(native) == len(ids)
+        assert native.find_all([*ids]) == [*ids.values()]
+    return True
 
 
 @pytest.mark.parametrize("name", files())
@@ -232,14 +228,13 @@ def test_unusual_json_is_left_to_python(old: bytes, new: bytes, native: BackendN
 
 
 def test_look_ups(native: BackendName) -> None:
-    model_of_file = json_value.parse_tokenizer(json.dumps(huggingface()).encode())["model"]
-    ids = model_of_file["vocab"].ids()
-    assert isinstance(ids, TextIds)
+    file = native_json.open_native(json.dumps(huggingface()).encode())
+    assert file is not None
+    ids = TextIds(file)
     assert ids["Z"] == 90
     assert "\ud800" not in ids
     assert "no token" not in ids
     with pytest.raises(KeyError):
         ids["no token"]
     assert join((), (), ("Z",), ids)[0].id == 90
-    assert model_of_file["merges"].values() == model_of_file["merges"].value.listed
     assert np.array_equal(sorted(ids.values()), sorted(dict(ids).values()))

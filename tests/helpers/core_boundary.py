@@ -7,7 +7,9 @@ the last line names the call that ended the process.
 from __future__ import annotations
 
 import sys
+from base64 import b64encode
 from collections.abc import Callable, Iterator
+from io import BytesIO
 from pathlib import Path
 from types import BuiltinFunctionType
 from typing import Any
@@ -121,13 +123,16 @@ def fast_method() -> Any:
     return _core.FastCallMethod(slow, "call", ("", "special"), (None, "raise"), 2)
 
 
+_RANKS = b"".join(b"%b %d\n" % (b64encode(bytes([byte])), byte) for byte in range(256))
 _JSON = b'{"model": {"vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"]}}'
 
 
-def json_model() -> Any:
-    read = _core.read_json_model(_JSON)
-    assert read is not None
-    return read[1]
+def json_file() -> Any:
+    return _core.open_json(_JSON)
+
+
+def spec() -> Any:
+    return json_file().model([], False)
 
 
 def normalizer() -> Any:
@@ -180,12 +185,14 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "FastCallMethod": lambda: (slow, "call", ("", "special"), (None, "raise"), 2),
     "FastCallMethod.__call__": lambda: (fast_method(), WithSlot(), "text"),
     "FastCallMethod.__set_name__": lambda: (fast_method(), WithSlot, "call"),
-    "JsonModel": lambda: (),  # only read_json_model makes one
-    "JsonModel.__len__": lambda: (json_model(),),
-    "JsonModel.find": lambda: (json_model(), "ab"),
-    "JsonModel.find_all": lambda: (json_model(), ["ab"]),
-    "JsonModel.ids": lambda: (json_model(),),
-    "JsonModel.pairs": lambda: (json_model(),),
+    "JsonFile": lambda: (),  # only open_json makes one
+    "JsonFile.__len__": lambda: (json_file(),),
+    "JsonFile.file": lambda: (json_file(),),
+    "JsonFile.find_all": lambda: (json_file(), ["ab"]),
+    "JsonFile.ids": lambda: (json_file(),),
+    "JsonFile.model": lambda: (json_file(), [(b"a", 0, False, False, False, False, True)], False),
+    "JsonFile.rest": lambda: (json_file(),),
+    "JsonFile.spec": lambda: (json_file(),),
     "Machine": lambda: ((_core.built_in_program("gpt2") or ("", []))[1], "16.0"),
     "Machine.advance": lambda: (machine(), "abc d", True, False, -1),
     "Machine.count": lambda: (machine(), "abc d"),
@@ -205,6 +212,12 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "PieceTable.merges": lambda: (piece_table(),),
     "PieceTable.normal_size": lambda: (piece_table(),),
     "PieceTable.size": lambda: (piece_table(),),
+    "Spec": lambda: (),  # only a reader makes one
+    "Spec.fields": lambda: (spec(),),
+    "Spec.ignore_merges": lambda: (spec(),),
+    "Spec.is_text": lambda: (spec(),),
+    "Spec.merges": lambda: (spec(),),
+    "Spec.tokens": lambda: (spec(),),
     "TextModel": lambda: (
         b"abab", u32(1, 1, 2), u32(0, 1, 2), np.array([[0, 1, 2]], U32), u32(0, 2), [], 3, True,
         "", "", False,
@@ -220,7 +233,6 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "WordCounts.add_words": lambda: (_core.WordCounts(), {b"abab": 3}),
     "WordCounts.longest": lambda: (_core.WordCounts(),),
     "WordCounts.take": lambda: (_core.WordCounts(),),
-    "build_vocabulary": lambda: ({"a": 0, "b": 1, "ab": 2}, ["a b"], [("c", 4, True)], False, {0}),
     "built_in_program": lambda: ("gpt2",),
     "check_charsmap": lambda: (b"",),
     "check_utf8": lambda: (b"ab\xc3", 0),
@@ -228,15 +240,14 @@ VALID: dict[str, Callable[[], tuple[Any, ...]]] = {
     "have_surrogates": lambda: (["a", "\ud800"],),
     "json_texts": lambda: (b'{"text": "a"}\n', b"text"),
     "kernels": lambda: (),
-    "merge_rows": lambda: ({"a": 0, "b": 1, "ab": 2}, [("a", "b")]),
     "pad_rows": lambda: (u32(1, 2, 3), np.array([0, 1, 3]), [9], [8], 5, 3, True, 0, False),
     "huggingface_call": lambda: ("key", {int: True}, Plain, Plain, slow, {"check": 0}),
     "huggingface_call()": lambda: (5, "abc", True, True),
-    "read_json_model": lambda: (_JSON,),
+    "open_json": lambda: (_JSON,),
     "read_pieces": lambda: (b"",),
     "read_pretok_file_tokens": lambda: (b"\x01\x00\x00", 0, False),
     "read_ranks": lambda: (b"YQ== 0\n",),
-    "read_spec": lambda: (b"YQ== 0\n",),
+    "read_spec": lambda: (BytesIO(_RANKS),),
     "safe_cut": lambda: (machine(), b"ab cd"),
     "set_first_size": lambda: (-1,),
     "set_task_size": lambda: (0,),
@@ -318,7 +329,7 @@ def main(prefix: str) -> None:
     print("done", flush=True)
 
 
-RAISES = ("JsonModel", "read_pretok_file_tokens")
+RAISES = ("JsonFile", "Spec", "read_pretok_file_tokens")
 """Callables whose entry in VALID is refused too."""
 
 

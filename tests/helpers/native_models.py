@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import astuple
+from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
@@ -14,9 +15,9 @@ from bpe.characters.vocabulary import CharacterVocabulary
 from bpe.decoders.chain import DecoderChain
 from bpe.decoders.steps import STORED_DECODERS, SentencePieceDecoding
 from bpe.formats import (
-    bpe_model,
     gguf,
     huggingface,
+    native_json,
     pretok_file,
     pretok_tokens,
     sentencepiece,
@@ -73,17 +74,20 @@ def said_to_cpp(data: bytes) -> Said:
     """Return the model that C++ reads from a file."""
     from pretok import _core
 
-    found = _core.read_spec(data)
-    if "error" in found:
-        assert 10 < len(found["error"]) < 1000
-        return Said(found["unsupported"])
+    try:
+        spec = _core.read_spec(BytesIO(data))
+        merges = spec.merges()
+    except (ValueError, NotImplementedError) as error:
+        is_plain = 10 < len(str(error)) < 1000
+        return Said(isinstance(error, NotImplementedError) if is_plain else None)
+    found = spec.fields()
     names_split = bool(found["preset"] or found["program"])
     assert found["text"] or bool(found["why_no_preset"]) != names_split
     return Said(
         None,
-        Packed(*found["packed"]).unpacked(),
-        None if found["from_ranks"] else tuple(map(tuple, found["merges"].tolist())),
-        found["ignore_merges"],
+        Packed(*spec.tokens()).unpacked(),
+        None if found["from_ranks"] else tuple(map(tuple, merges.tolist())),
+        spec.ignore_merges,
         tuple(found["added"]),
         found["preset"],
         tuple(found["program"]),
@@ -106,7 +110,7 @@ def ignored_ids(data: bytes) -> list[tuple[str, int]]:
     """Return the added tokens of a file that C++ gives another id, and their ids in the file."""
     from pretok import _core
 
-    ignored: list[tuple[str, int]] = _core.read_spec(data)["ignored_ids"]
+    ignored: list[tuple[str, int]] = _core.read_spec(BytesIO(data)).fields()["ignored_ids"]
     return ignored
 
 
@@ -209,7 +213,7 @@ def _text_of_cpp(fields: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
 def read(data: bytes) -> TokenizerSpec:
     """Return the contents of a file, as `bpe.load` reads them without C++."""
     with (
-        patch.object(bpe_model, "backend", lambda: "python"),
+        patch.object(native_json, "backend", lambda: "python"),
         patch.object(pretok_tokens, "backend", lambda: "python"),
         patch.object(tiktoken, "backend", lambda: "python"),
     ):

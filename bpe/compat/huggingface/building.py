@@ -15,8 +15,10 @@ from bpe.encoding.added_tokens import AddedToken
 from bpe.encoding.text_spaces import spaces_of
 from bpe.formats import huggingface
 from bpe.formats.byte_digits import why_words_differ
-from bpe.formats.json_value import Value, parse_tokenizer
+from bpe.formats.json_value import Value
+from bpe.formats.native_json import open_native, parse_rest
 from bpe.formats.tokenizer_config import FLAGS
+from bpe.text_ids import TextIds
 
 
 def build(serialized: bytes) -> BpeEngine:
@@ -24,7 +26,8 @@ def build(serialized: bytes) -> BpeEngine:
 
     Raises UnsupportedError or VocabularyError with the reason if bpe does not give the same ids.
     """
-    file = parse_tokenizer(serialized).object()
+    native = open_native(serialized)
+    file = parse_rest(serialized, native).object()
     processor = post_processor.read(Value(file["post_processor"], "post_processor"))
     # `processor` replaces the post_processor. Truncation and padding are arguments of the engine.
     file |= {"truncation": None, "padding": None, "post_processor": None}
@@ -33,11 +36,12 @@ def build(serialized: bytes) -> BpeEngine:
         raise UnsupportedError(why)
     # The ids are those of a tokenizer that exists, but the library tokenizers may give an added
     # token another id when it loads this file.
-    spec = huggingface.read(Value(file, ""), trusts_ids=True)
+    spec = huggingface.read(Value(file, ""), trusts_ids=True, native=native)
     if spec.preset is None:
         raise UnsupportedError(spec.why_no_preset)
     ignore_merges = bool(model.get("ignore_merges"))
-    parts = Parts(spec, processor, model.get("vocab"), file["decoder"], ignore_merges)
+    vocab = model.get("vocab") if native is None else TextIds(native)
+    parts = Parts(spec, processor, vocab, file["decoder"], ignore_merges)
     return _engine(parts, spec.added_tokens)
 
 

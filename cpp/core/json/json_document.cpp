@@ -6,19 +6,36 @@
 
 namespace pretok {
 
+bool JsonStrings::read(JsonReader &json, std::string_view &text) {
+  const JsonReader start = json;
+  bool has_escape = false;
+  if (!json.string(text, has_escape))
+    return false;
+  if (!has_escape)
+    return true;
+  // All strings together are shorter than the text.
+  if (!unescaped_)
+    unescaped_.reset(new std::uint8_t[size_ + JsonReader::COPY_ROOM]);
+  std::uint8_t *const to = unescaped_.get() + used_;
+  std::size_t size = 0;
+  JsonReader again = start;
+  again.copy_string(to, size);
+  used_ += size;
+  text = {reinterpret_cast<const char *>(to), size};
+  return true;
+}
+
 // Appends the values of a text to a document.
 class JsonDocument::Builder {
 public:
-  Builder(std::string_view text, JsonDocument &document)
-      : text_size_(text.size()), values_(document.values_), unescaped_(document.unescaped_) {}
+  Builder(JsonDocument &document, Take take)
+      : values_(document.values_), strings_(document.strings_), take_(take) {}
 
   bool string(JsonReader &json) {
-    const JsonReader start = json;
     std::string_view text;
-    bool has_escape = false;
-    if (!json.string(text, has_escape))
+    if (!strings_.read(json, text))
       return false;
-    add(has_escape ? unescaped(start) : text, JsonKind::STRING);
+    add(text, JsonKind::STRING);
     return true;
   }
 
@@ -27,6 +44,23 @@ public:
               : text[0] == 'f' ? JsonKind::FALSE_WORD
               : text[0] == 'n' ? JsonKind::NULL_WORD
                                : JsonKind::NUMBER);
+  }
+
+  bool container(JsonReader &json, int depth) {
+    constexpr int OUTER = 1; // the depth of a member of the whole text
+    const bool is_object = *json.at() == '{';
+    if (depth == OUTER)
+      outer_ = is_object && values_.front().kind == JsonKind::OBJECT ? values_.size() : 0;
+    if (depth == OUTER + 1 && outer_ != 0) {
+      const char *const start = json.at();
+      const JsonTaken taken =
+          take_(values_[outer_ - 1].text(), values_.back().text(), json, strings_);
+      if (taken == JsonTaken::YES)
+        close(open(start));
+      if (taken != JsonTaken::NO)
+        return taken == JsonTaken::YES;
+    }
+    return json.read_container(*this, depth);
   }
 
   std::size_t open(const char *start) {
@@ -43,31 +77,24 @@ private:
     values_.push_back({text.data(), static_cast<std::uint32_t>(text.size()), kind});
   }
 
-  // Returns a valid string, which begins at `json`, without its escapes.
-  std::string_view unescaped(JsonReader json) {
-    // All strings together are shorter than the text.
-    if (!unescaped_)
-      unescaped_.reset(new std::uint8_t[text_size_ + JsonReader::COPY_ROOM]);
-    std::uint8_t *const to = unescaped_.get() + used_;
-    std::size_t size = 0;
-    json.copy_string(to, size);
-    used_ += size;
-    return {reinterpret_cast<const char *>(to), size};
-  }
-
-  std::size_t text_size_;
   std::vector<JsonValue> &values_;
-  std::unique_ptr<std::uint8_t[]> &unescaped_;
-  std::size_t used_ = 0; // of unescaped_
+  JsonStrings &strings_;
+  const Take take_;
+  std::size_t outer_ = 0; // the place of the last object in a member of the text, or 0
 };
 
 bool JsonDocument::read(std::string_view text) {
+  return read(text, [](std::string_view, std::string_view, JsonReader &, JsonStrings &) {
+    return JsonTaken::NO;
+  });
+}
+
+bool JsonDocument::read(std::string_view text, Take take) {
   text_ = text;
+  strings_.reserve(text.size());
   if (!is_utf8(reinterpret_cast<const std::uint8_t *>(text.data()), text.size()))
     return false;
-  constexpr std::size_t USUAL_BYTES = 8; // of a value in a tokenizer.json
-  values_.reserve(text.size() / USUAL_BYTES);
-  Builder builder(text, *this);
+  Builder builder(*this, take);
   JsonReader json(text);
   json.skip_space();
   bool is_read = json.read_value(builder);
@@ -84,13 +111,9 @@ std::string_view JsonDocument::json(std::size_t place) const {
   return json.since(start);
 }
 
-bool JsonDocument::has_duplicate(std::size_t except) const {
+bool JsonDocument::has_duplicate() const {
   std::vector<std::string_view> names;
   for (std::size_t place = 0; place < size(); ++place) {
-    if (place == except) {
-      place = after(place) - 1;
-      continue;
-    }
     if (values_[place].kind != JsonKind::OBJECT)
       continue;
     names.clear();

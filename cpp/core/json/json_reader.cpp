@@ -199,10 +199,24 @@ inline bool JsonReader::hexadecimal(std::uint32_t &number) {
   return number <= 0xFFFF;
 }
 
+bool JsonReader::short_number(std::uint32_t &number) {
+  constexpr std::ptrdiff_t MAX_DIGITS = 9;
+  const std::uint8_t *at = at_;
+  number = 0;
+  while (at != end_ && is_digit(*at) && at - at_ < MAX_DIGITS)
+    number = number * 10 + (*at++ - '0');
+  const bool has_more = at != end_ && (is_digit(*at) || *at == '.' || (*at | 0x20) == 'e');
+  if (at == at_ || has_more || (*at_ == '0' && at - at_ > 1))
+    return false;
+  at_ = at;
+  return true;
+}
+
 bool JsonReader::skip_value() {
   struct Ignore {
     static bool string(JsonReader &json) { return json.skip_string(); }
     static void scalar(std::string_view) {}
+    bool container(JsonReader &json, int depth) { return json.read_container(*this, depth); }
     static std::size_t open(const char *) { return 0; }
     static void close(std::size_t) {}
   } ignore;

@@ -34,6 +34,8 @@ public:
   }
 
   void skip_space() {
+    if (at_ != end_ && *at_ > ' ')
+      return;
     // Files often indent each line by many spaces.
     constexpr std::string_view SPACES = "        ";
     while (end_ - at_ >= static_cast<std::ptrdiff_t>(SPACES.size()) &&
@@ -52,17 +54,24 @@ public:
   static constexpr std::size_t COPY_ROOM = JSON_COPY_ROOM;
   bool skip_string();
 
+  // Reads a whole number of at most nine digits. If there is any other value at this position,
+  // does not move.
+  bool short_number(std::uint32_t &number);
+
   // Reads a value that begins at this position, without white space before it.
   bool skip_value();
   // Does the same, and calls these methods of `visitor` for the value and all values in it:
-  //   bool string(JsonReader &)       reads a string: the name of a member, or a value
-  //   void scalar(std::string_view)   gets the text of a number, true, false or null
-  //   size_t open(const char *)       gets the position of the bracket that opens a container
-  //   void close(size_t)              gets the result of `open` for the same container
+  //   bool string(JsonReader &)           reads a string: the name of a member, or a value
+  //   void scalar(std::string_view)       gets the text of a number, true, false or null
+  //   bool container(JsonReader &, int)   reads a list or object, by read_container(*this,
+  //   depth)
+  //                                       or otherwise; the int is the depth
+  //   size_t open(const char *)           gets the position of the bracket of a container
+  //   void close(size_t)                  gets the result of `open` for the same container
   template <typename Visitor> bool read_value(Visitor &visitor, int depth = 0);
+  template <typename Visitor> bool read_container(Visitor &visitor, int depth);
 
 private:
-  template <typename Visitor> bool read_container(Visitor &visitor, int depth);
   bool skip_scalar();
   template <bool COPIES> bool read_string(std::uint8_t *text, std::size_t &size);
   bool escape(std::uint32_t &code_point);
@@ -84,7 +93,7 @@ template <typename Visitor> bool JsonReader::read_value(Visitor &visitor, int de
   if (*at_ == '"')
     return visitor.string(*this);
   if (*at_ == '{' || *at_ == '[')
-    return read_container(visitor, depth);
+    return visitor.container(*this, depth);
   const char *const start = at();
   if (!skip_scalar())
     return false;

@@ -40,26 +40,32 @@ constexpr Characters CHARACTERS = make_characters();
 
 } // namespace
 
-bool append_bytes(std::string_view text, std::vector<std::uint8_t> &to) {
-  const std::size_t before = to.size();
+std::uint8_t *write_bytes(std::string_view text, std::uint8_t *to) {
   const auto *at = reinterpret_cast<const std::uint8_t *>(text.data());
   const std::uint8_t *const end = at + text.size();
-  to.resize(before + text.size()); // a character takes at least one byte
-  std::uint8_t *next = to.data() + before;
   while (at != end) {
-    const Decoded decoded = decode_utf8(at, static_cast<std::size_t>(end - at));
-    const std::uint16_t byte = decoded.code_point < Characters::COUNT
-                                   ? CHARACTERS.bytes[decoded.code_point]
-                                   : Characters::NO_BYTE;
-    if (byte == Characters::NO_BYTE) {
-      to.resize(before);
-      return false;
-    }
-    *next++ = static_cast<std::uint8_t>(byte);
-    at += decoded.width;
+    // The alphabet has characters of one and two bytes. The lead byte of a longer character,
+    // read like that of two bytes, gives a number that is too large.
+    const bool is_long = *at >= 0xC2 && at + 1 != end && (at[1] & 0xC0) == 0x80;
+    const std::size_t character = is_long      ? std::size_t{*at ^ 0xC0u} << 6 | (at[1] & 0x3F)
+                                  : *at < 0x80 ? *at
+                                               : Characters::COUNT;
+    const std::uint16_t byte =
+        character < Characters::COUNT ? CHARACTERS.bytes[character] : Characters::NO_BYTE;
+    if (byte == Characters::NO_BYTE)
+      return nullptr;
+    *to++ = static_cast<std::uint8_t>(byte);
+    at += is_long ? 2 : 1;
   }
-  to.resize(static_cast<std::size_t>(next - to.data()));
-  return true;
+  return to;
+}
+
+bool append_bytes(std::string_view text, std::vector<std::uint8_t> &to) {
+  const std::size_t before = to.size();
+  to.resize(before + text.size());
+  const std::uint8_t *const end = write_bytes(text, to.data() + before);
+  to.resize(end == nullptr ? before : static_cast<std::size_t>(end - to.data()));
+  return end != nullptr;
 }
 
 std::string byte_characters(std::string_view token) {

@@ -1,0 +1,204 @@
+#include "bindings/native_spec.hpp"
+
+#include "bindings/convert.hpp"
+#include "bindings/packed_tokens.hpp"
+#include "core/base/ids.hpp"
+#include "formats/byte_source.hpp"
+#include "formats/character_spec.hpp"
+#include "formats/piece_merges.hpp"
+#include "formats/read_spec.hpp"
+
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace pretok {
+namespace {
+
+py::object id_or_none(std::uint32_t id) {
+  return id == NO_ID ? py::object(py::none()) : py::int_(id);
+}
+
+// Returns the fields of a CharacterSpec that the reader in Python stores too: all but
+// `is_normalizer` and some members of `spaces`.
+py::tuple text_options(const CharacterSpec &options) {
+  py::object normalizer = py::none();
+  if (options.normalizer) {
+    const auto &[prefix, removes, escapes, suffix] = options.normalizer->options;
+    const std::vector<std::uint8_t> &charsmap = options.normalizer->charsmap;
+    normalizer = py::make_tuple(
+        py::bytes(reinterpret_cast<const char *>(charsmap.data()), charsmap.size()), prefix,
+        removes, escapes, suffix);
+  }
+  const TextSpaces &spaces = options.spaces;
+  const TextDecoding &decoding = options.decoding;
+  const char *const prefix = spaces.prefix == TextSpaces::Prefix::NONE     ? "never"
+                             : spaces.prefix == TextSpaces::Prefix::ALWAYS ? "always"
+                                                                           : "unless_space";
+  return py::make_tuple(prefix, spaces.only_first, spaces.replaces_invalid,
+                        options.splits_at_marks, id_or_none(options.unknown_id),
+                        decoding.is_sentencepiece, decoding.strips, decoding.strips_again,
+                        decoding.unknown, options.has_fallback, options.fuses_unknown,
+                        normalizer);
+}
+
+// Returns the fields of a TextSpec.
+py::tuple text_fields(const TextSpec &text) {
+  return py::make_tuple(id_or_none(text.unknown_id), text.fuses_unknown, text.has_fallback,
+                        text.byte_level, text.prefix, text.suffix);
+}
+
+// Returns the kinds of the steps of the normalizer, whether there is a Metaspace, and the kinds
+// of the steps of the decoder.
+py::tuple steps_of(const TokenizerSpec &spec) {
+  py::list steps;
+  for (const NormalizerStep &step : spec.steps)
+    steps.append(static_cast<int>(step.kind));
+  py::object decoder = py::none();
+  if (spec.decoder) {
+    py::list kinds;
+    for (const DecoderStep &step : *spec.decoder)
+      kinds.append(static_cast<int>(step.kind));
+    decoder = kinds;
+  }
+  return py::make_tuple(steps, spec.metaspace.has_value(), decoder);
+}
+
+// Returns an array of `size` rows of `columns` numbers, which views the memory of `owner`.
+py::array_t<std::uint32_t> view_rows(const NativeSpec &owner, const std::uint32_t *data,
+                                     std::size_t size, std::size_t columns) {
+  std::vector<py::ssize_t> shape = {static_cast<py::ssize_t>(size)};
+  if (columns != 1)
+    shape.push_back(static_cast<py::ssize_t>(columns));
+  py::array_t<std::uint32_t> array(shape, data,
+                                   owning_capsule(std::make_unique<NativeSpec>(owner)));
+  array.attr("flags").attr("writeable") = false;
+  return array;
+}
+
+// Throws the Python error: ValueError for a malformed file, NotImplementedError for a file that
+// C++ does not support.
+void throw_if(const LoadError &error) {
+  if (!error)
+    return;
+  PyErr_SetString(error.kind == LoadError::UNSUPPORTED ? PyExc_NotImplementedError
+                                                       : PyExc_ValueError,
+                  error.message.c_str());
+  throw py::error_already_set();
+}
+
+// Returns the bytes, lengths and ids of the tokens.
+py::tuple tokens_of(const NativeSpec &native) {
+  const VocabularyData &data = native.spec->vocabulary;
+  return py::make_tuple(as_bytes(data.bytes),
+                        view_rows(native, data.lengths.data(), data.lengths.size(), 1),
+                        view_rows(native, data.ids.data(), data.ids.size(), 1));
+}
+
+// Returns an array with a row for each merge: the ids of the left token, of the right token and
+// of the result. Finds the merges if only the scores of the tokens give them.
+py::array_t<std::uint32_t> merge_rows_of(const NativeSpec &native) {
+  if (!native.spec->scores.empty()) {
+    std::vector<Merge> found;
+    throw_if(find_piece_merges(scored_pieces(*native.spec), found));
+    return as_rows(found);
+  }
+  const std::vector<Merge> &merges = native.spec->vocabulary.merges;
+  static_assert(sizeof(Merge) == 3 * sizeof(std::uint32_t));
+  const auto *const data = reinterpret_cast<const std::uint32_t *>(merges.data());
+  return view_rows(native, data, merges.size(), 3);
+}
+
+// Returns the parts of the tokenizer besides its tokens and merges.
+py::dict fields_of(const NativeSpec &native) {
+  const TokenizerSpec &spec = *native.spec;
+  py::dict result;
+  result["from_ranks"] = spec.vocabulary.from_ranks;
+  py::list added;
+  for (std::size_t i = 0; i < spec.added.size(); ++i) {
+    const AddedToken &token = spec.added[i];
+    added.append(py::make_tuple(token.content, token.id, bool{spec.added_special[i]},
+                                token.normalized, token.lstrip, token.rstrip,
+                                token.single_word));
+  }
+  result["added"] = added;
+  result["preset"] = spec.preset;
+  result["why_no_preset"] = spec.why_no_preset;
+  result["program"] = spec.program;
+  result["unicode"] = spec.unicode;
+  result["nfc"] = spec.nfc;
+  result["add_prefix_space"] = spec.add_prefix_space;
+  result["before"] = spec.before;
+  result["after"] = spec.after;
+  result["text"] = spec.characters ? text_options(*spec.characters) : py::object(py::none());
+  if (spec.text)
+    result["text"] = text_fields(*spec.text);
+  result["steps"] = steps_of(spec);
+  result["truncation"] = spec.truncation;
+  result["padding"] = spec.padding;
+  result["trims"] = spec.trims;
+  py::list ignored;
+  for (const IgnoredId &each : spec.ignored_ids)
+    ignored.append(py::make_tuple(spec.added[each.index].content, each.id));
+  result["ignored_ids"] = ignored;
+  return result;
+}
+
+// A file object of Python, opened in binary mode.
+class PythonFile final : public ByteSource {
+public:
+  explicit PythonFile(py::object file) : file_(std::move(file)) {
+    size_ = file_.attr("seek")(0, 2).cast<std::uint64_t>();
+  }
+
+  std::uint64_t size() const override { return size_; }
+  std::size_t read(std::uint64_t at, std::uint8_t *to, std::size_t count) override {
+    file_.attr("seek")(at);
+    const auto data = py::bytes(file_.attr("read")(count));
+    const std::string_view view = view_of(data);
+    std::memcpy(to, view.data(), std::min(view.size(), count));
+    return std::min(view.size(), count);
+  }
+
+private:
+  py::object file_;
+  std::uint64_t size_;
+};
+
+// Reads a tokenizer file, from a file object, as C and C++ programs do. Raises ValueError if
+// the file is malformed, and NotImplementedError if C++ does not support it.
+NativeSpec read_native_spec(const py::object &file) {
+  if (!py::hasattr(file, "seek") || !py::hasattr(file, "read"))
+    throw py::type_error("expected a file object, opened in binary mode");
+  PythonFile source(file);
+  auto spec = std::make_shared<TokenizerSpec>();
+  throw_if(read_spec(source, *spec));
+  return {std::move(spec)};
+}
+
+} // namespace
+
+void bind_native_spec(pybind11::module_ &module) {
+  py::class_<NativeSpec>(module, "Spec")
+      .def("tokens", &tokens_of)
+      .def("merges", &merge_rows_of)
+      .def("fields", &fields_of)
+      .def_property_readonly("is_text",
+                             [](const NativeSpec &self) {
+                               return self.spec->text.has_value() ||
+                                      self.spec->characters.has_value();
+                             })
+      .def_property_readonly("ignore_merges", [](const NativeSpec &self) {
+        return self.spec->vocabulary.ignore_merges;
+      });
+  module.def("read_spec", &read_native_spec, py::arg("file"));
+}
+
+} // namespace pretok
