@@ -61,7 +61,8 @@ LoadError for_merges(const TextModel &source, const TextIndex &places, std::stri
       }
       places.find_all(sides.data(), 2 * count, found.data());
     }
-    const auto &[left, right] = source.merges[rank];
+    const std::string_view left = source.merges[rank].left;
+    const std::string_view right = source.merges[rank].right;
     if (right.substr(0, prefix.size()) != prefix)
       return malformed(merge_name(source, rank), " merges ", quote(left), " and ", quote(right),
                        ", which does not begin with ", quote(prefix),
