@@ -30,7 +30,7 @@ template <typename T> struct UninitializedAllocator : std::allocator<T> {
   }
 };
 
-using Offsets = std::vector<std::int64_t, UninitializedAllocator<std::int64_t>>;
+using Bounds = std::vector<std::int64_t, UninitializedAllocator<std::int64_t>>;
 
 // For fewer pre-tokens, a StrCache costs more time than it saves.
 constexpr std::size_t MIN_PRE_TOKENS_TO_CACHE = 2000;
@@ -38,7 +38,7 @@ constexpr std::size_t MIN_PRE_TOKENS_TO_CACHE = 2000;
 // Appends the ends of pre-tokens to `offsets`.
 class OffsetsOutput final : public EndOutput {
 public:
-  explicit OffsetsOutput(Offsets &offsets) : offsets_(offsets) {}
+  explicit OffsetsOutput(Bounds &offsets) : offsets_(offsets) {}
 
   void add(std::size_t end) override { offsets_.push_back(static_cast<std::int64_t>(end)); }
   // Each bit that is set in `words` is an end. The caller's array `offsets` maps each bit to
@@ -66,11 +66,11 @@ public:
   static constexpr std::size_t MAX_ENDS = ClassBuffer::MAX_CODE_POINTS + ClassBuffer::PADDING;
 
 private:
-  Offsets &offsets_;
+  Bounds &offsets_;
 };
 
 // Returns a list of make(start, end) for each pair of adjacent `bounds`.
-template <typename Make> py::list slices(const Offsets &bounds, Make make) {
+template <typename Make> py::list slices(const Bounds &bounds, Make make) {
   py::list result(bounds.size() - 1);
   for (std::size_t i = 0; i + 1 < bounds.size(); ++i) {
     PyObject *slice = make(bounds[i], bounds[i + 1]);
@@ -82,7 +82,7 @@ template <typename Make> py::list slices(const Offsets &bounds, Make make) {
 }
 
 // Returns the pre-tokens of `text` as a list of strs. `bounds` has their boundaries.
-py::list slices_of_str(py::handle text, const Offsets &bounds) {
+py::list slices_of_str(py::handle text, const Bounds &bounds) {
   if (bounds.size() < MIN_PRE_TOKENS_TO_CACHE)
     return slices(bounds, [text](std::int64_t start, std::int64_t end) {
       return PyUnicode_Substring(text.ptr(), start, end);
@@ -141,8 +141,8 @@ OffsetUnit unit_of(const std::string &name) {
 
 // Returns 0 and the end of each pre-token. For pre-tokenizers that remove no text.
 template <typename Source>
-Offsets boundaries_of(const PreTokenizer &pre_tokenizer, const Source &source) {
-  Offsets bounds;
+Bounds boundaries_of(const PreTokenizer &pre_tokenizer, const Source &source) {
+  Bounds bounds;
   // Reserve room for one boundary per 3 characters, so that the vector rarely grows: source
   // code has about one pre-token per 3.5 characters, and other text has fewer pre-tokens.
   bounds.reserve(source.size() / 3 + OffsetsOutput::MAX_ENDS);
@@ -159,8 +159,8 @@ Offsets boundaries_of(const PreTokenizer &pre_tokenizer, const Source &source) {
   return bounds;
 }
 
-Offsets boundaries(const PreTokenizer &pre_tokenizer, py::handle text) {
-  Offsets bounds;
+Bounds boundaries(const PreTokenizer &pre_tokenizer, py::handle text) {
+  Bounds bounds;
   TextView(text).with_source(pre_tokenizer.classes(), [&](const auto &source) {
     unlocked(source.size(), [&] { bounds = boundaries_of(pre_tokenizer, source); });
   });
@@ -198,7 +198,7 @@ py::list NativeMachine::split_bytes(const py::bytes &data) const {
 
 py::array_t<std::int64_t> NativeMachine::offsets(py::handle text,
                                                  const std::string &unit) const {
-  Offsets bounds = boundaries(pre_tokenizer_, text);
+  Bounds bounds = boundaries(pre_tokenizer_, text);
   TextView(text).with_source(pre_tokenizer_.classes(), [&](const auto &source) {
     unlocked(source.size(), [&] { convert(source, bounds, unit_of(unit)); });
   });
@@ -214,8 +214,8 @@ std::size_t NativeMachine::count(py::handle text) const {
 }
 
 py::tuple NativeMachine::steps(const py::str &text) const {
-  Offsets starts;
-  Offsets ends;
+  Bounds starts;
+  Bounds ends;
   std::vector<std::int32_t> rules;
   TextView(text).with_source(pre_tokenizer_.classes(), [&](const auto &source) {
     unlocked(source.size(), [&] {
@@ -271,7 +271,7 @@ py::list NativeMachine::split_batch(const py::list &texts, unsigned threads) con
   }
   // The tuple keeps each text alive even if the caller changes the list.
   const py::tuple owners(texts);
-  std::vector<Offsets> bounds(owners.size());
+  std::vector<Bounds> bounds(owners.size());
   std::vector<std::function<void()>> work;
   work.reserve(owners.size());
   for (std::size_t i = 0; i < owners.size(); ++i)
